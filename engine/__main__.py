@@ -20,6 +20,7 @@ from engine.cli.commands import (
     nodes,
     replay,
     routes,
+    slots,
     transfers,
 )
 from engine.cli.commands.call import call
@@ -66,6 +67,7 @@ app.command(routes.route)
 app.command(routes.routes)
 app.command(flows.flow)
 app.command(nodes.nodes)
+app.command(slots.slots)
 app.command(agents.agents)
 app.command(agents.agent)
 app.command(callbacks.callback)
@@ -100,6 +102,7 @@ async def _run(settings: "Settings") -> None:
     from engine.common.tls import TlsFileError  # noqa: PLC0415 - clients start without
     from engine.rpc.server import BindFailed  # noqa: PLC0415 - clients start without
     from engine.store.errors import StoreDown  # noqa: PLC0415 - clients start without
+    from engine.store.shard_layout import SlotsMismatch  # noqa: PLC0415 - clients start without
 
     protect_process()
     try:
@@ -114,6 +117,8 @@ async def _run(settings: "Settings") -> None:
     except StoreDown as error:
         where = parse_address(settings.redis_url).redacted
         sys.exit(f"the store can't be reached at {where}: {error}")
+    except SlotsMismatch as error:
+        sys.exit(str(error))
     except BindFailed as error:
         sys.exit(f"{error}; see SWITCHROOM_RPC_HOST and SWITCHROOM_RPC_PORT")
 

@@ -11,7 +11,7 @@ from typing import TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from engine.calls.model.call_id_format import slot_and_node
+from engine.calls.model.call_id_format import shard_of
 
 SECRET = frozenset(
     {"authorization", "body", "custom_data", "data", "digit", "digits", "dtmf", "password", "token"}
@@ -39,8 +39,8 @@ def add_location(_logger: WrappedLogger, _method: str, line: EventDict) -> Event
     """Add the node and slot of a call id; remove an empty call id."""
     if line.get("call_id", "") is None:
         del line["call_id"]
-    if location := slot_and_node(str(line.get("call_id", ""))):
-        line["slot"], line["node"] = location
+    if shard := shard_of(str(line.get("call_id", ""))):
+        line["slot"], line["node"] = shard.slot, shard.node
     return line
 
 

@@ -17,23 +17,23 @@ NEEDLE_DIGITS = 2  # groups of digits that people write have two or more
 
 
 class EraseNumber(Shape, frozen=True):
-    """Remove what the store has of a number in one slot's ended calls.
+    """Remove what the store has of a number in one shard's ended calls, without a shard the first.
 
     `country` is its calling code, such as 47. With `isNational`, the account is in that country:
     the number without the code is the same number there.
     """
 
     account: Name
-    slot: Annotated[int, Meta(ge=0)]
     number: Annotated[str, Meta(pattern=patterns.FULL_NUMBER)]
     country: Annotated[str, Meta(pattern=patterns.CALLING_CODE)]
     is_national: bool = False
+    shard: Annotated[str, Meta(pattern=patterns.SHARD)] | None = None
 
 
 class Erased(Shape, frozen=True):
-    """How much was removed from a slot; `slots` is the number of slots."""
+    """How much was removed from a shard, and the shard that follows it; None: it was the last."""
 
-    slots: int
+    next_shard: str | None = None
     ended_calls: int = 0
     events: int = 0
     dead_letters: int = 0

@@ -150,6 +150,19 @@ class Nodes(Shape, frozen=True):
     nodes: tuple[NodeView, ...]
 
 
+class Slots(Shape, frozen=True):
+    """How many slots of each node get new calls, and the highest number that there was."""
+
+    slots: int
+    highest: int
+
+
+class PutSlots(Shape, frozen=True):
+    """Change how many slots of each node get new calls."""
+
+    slots: Annotated[int, Meta(ge=1, le=64)]
+
+
 class FieldError(Shape, frozen=True):
     """One error in the input."""
 

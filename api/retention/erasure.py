@@ -7,6 +7,7 @@ import msgspec
 import phonenumbers
 import sqlalchemy as sa
 from msgspec import Struct
+from msgspec.structs import replace
 
 from api.accounts.cache import AccountCache
 from api.audit.trail import entries
@@ -67,16 +68,15 @@ class Erasure(Struct, frozen=True):
         ]
 
     async def _erase_in_engines(self, account_id: str, matcher: NumberMatcher) -> Counter[str]:
-        removed, slot, slots = Counter[str](), 0, 1
-        while slot < slots:
-            request = EraseNumber(
-                account_id, slot, matcher.number, matcher.country, matcher.is_national
-            )
+        removed = Counter[str]()
+        request = EraseNumber(account_id, matcher.number, matcher.country, matcher.is_national)
+        while True:
             erased = await self.engine.request(Erased, "POST", "/erasures", request)
             removed["calls in the store"] += erased.ended_calls
             removed["undelivered events"] += erased.events + erased.dead_letters
-            slot, slots = slot + 1, erased.slots
-        return removed
+            if erased.next_shard is None:
+                return removed
+            request = replace(request, shard=erased.next_shard)
 
     async def _erase_calls(
         self, account_id: str, matcher: NumberMatcher, live: set[str], left: list[str]

@@ -19,7 +19,7 @@ from engine.callbacks.delivery_attempt import DeliveryAttempt
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.slot_delivery_queues import SlotQueues
+from engine.callbacks.shard_delivery_queues import ShardQueues
 from engine.callbacks.transport import Transport
 from engine.callbacks.transports.custom_http_request import ApiRequestTransport
 from engine.callbacks.transports.http import HttpTransport
@@ -28,6 +28,7 @@ from engine.config import Settings
 from engine.store.store import Store
 from engine.webhooks.address_guard import AddressGuard
 from wire.callbacks.targets import ApiRequestTarget, GrpcTarget, HttpsTarget
+from wire.shard import ShardId
 
 
 def account_settings(settings: Settings, store: Store) -> AccountSettings:
@@ -45,7 +46,7 @@ async def callback_dispatcher(
     sessions = await open_sessions(parts.stack, settings, settings.webhook_allow)
     guards = address_guards(settings, settings.webhook_allow)
     schedule = RetrySchedule(settings.callback_retries_s)
-    outboxes: dict[int, SlotQueues] = {}
+    outboxes: dict[ShardId, ShardQueues] = {}
     delivery = DeliveryAttempt(
         targets,
         {

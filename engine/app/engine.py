@@ -29,9 +29,10 @@ from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease import LeaseTimings
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.io.consumer_lag import ConsumerLag
 from engine.runtime.ownership.ended_calls import EndedCallCompressor
-from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
+from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.runtime.pbx.trunks import trunk_templates
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.runtime.policy.stopped_accounts import StoppedAccounts
@@ -66,11 +67,15 @@ class Engine:
         self._stopped.set()
 
     async def run(self) -> None:
-        """Serve until stopped; raises StoreDown when the store can't be reached at the start."""
+        """Serve until stopped.
+
+        Raises StoreDown when the store can't be reached at the start, and SlotsMismatch.
+        """
         settings, store = self._settings, self._store
         async with AsyncExitStack() as stack:
             stack.push_async_callback(store.close)
-            await store.ping()
+            shards = ShardMap(settings.slots, [node.name for node in settings.nodes])
+            await shards.check(store)
             telemetry = await stack.enter_async_context(open_telemetry(os.environ))
             clock = LoopClock(asyncio.get_running_loop())
             parts = factories.assembly(settings, stack, store, clock, telemetry)
@@ -83,16 +88,18 @@ class Engine:
             dispatcher = await callback_factory.callback_dispatcher(parts, targets, stopped.has)
             directory = factories.directory(parts)
             service = factories.call_service(
-                parts, directory, members, default_target=targets.auto_set
+                parts, directory, members, shards, default_target=targets.auto_set
             )
             agents = AgentPresence(directory, service.calls)
-            policy = factories.dial_policy(parts, stopped.has, service.node_selection, members)
-            tasks = Tasks(self._fail)
-            shards = NodeShardFactory(
-                ShardDependencies(settings, clock, service, agents, io, policy, telemetry)
+            policy = factories.dial_policy(
+                parts, stopped.has, service.node_selection, members, shards
             )
-            slots = SlotLifecycle(parts.context, service, shards, tasks, dispatcher)
-            leases = self._lease_manager(parts.context, members, slots)
+            tasks = Tasks(self._fail)
+            factory = NodeShardFactory(
+                ShardDependencies(settings, clock, service, shards, agents, io, policy, telemetry)
+            )
+            lifecycle = ShardLifecycle(parts.context, service, factory, tasks, dispatcher)
+            leases = self._lease_manager(parts.context, members, lifecycle, shards)
             archive = await connections.archive(settings)
             nodes = NodeManager(
                 NodeDependencies(
@@ -102,8 +109,8 @@ class Engine:
                     service.node_selection,
                     agents,
                     service.phone_logins,
-                    shards,
-                    slots,
+                    factory,
+                    lifecycle,
                     tasks,
                     archive,
                     leases.reachability,
@@ -115,16 +122,16 @@ class Engine:
             await stopped.poll(account_calls.hang_up)
             tasks.start("stopped accounts", stopped.run(account_calls.hang_up))
             tasks.start("callbacks", dispatcher.run())
-            lag = ConsumerLag(store.stream, service.owned_slots, telemetry.metrics)
+            lag = ConsumerLag(store.stream, service.owned_shards, telemetry.metrics)
             tasks.start("consumer lag", lag.run())
-            compressor = EndedCallCompressor(store, slots.tokens, lambda: members.dictionary)
+            compressor = EndedCallCompressor(store, lifecycle.tokens, lambda: members.dictionary)
             tasks.start("ended calls", compressor.run())
             dependencies = ServerDependencies(
                 service,
                 store,
                 clips,
                 self._limits,
-                settings.slots,
+                shards,
                 agents,
                 leases,
                 targets,
@@ -141,17 +148,22 @@ class Engine:
             await self._serve(dependencies, access, leases, tasks)
 
     def _lease_manager(
-        self, context: EngineContext, members: Membership, slots: SlotLifecycle
+        self,
+        context: EngineContext,
+        members: Membership,
+        lifecycle: ShardLifecycle,
+        shards: ShardMap,
     ) -> LeaseManager:
         settings, lease_s = self._settings, self._settings.lease_s
         cluster = ClusterContext(
             context.store,
             members,
-            slots,
-            settings.slots,
+            lifecycle,
+            shards,
             LeaseTimings(lease_s, margin_s=lease_s / 8, heartbeat_s=lease_s / 4),
             time.monotonic,
             context.metrics,
+            settings.max_calls,
         )
         return LeaseManager(cluster, self._access.url)
 
@@ -187,12 +199,12 @@ class Engine:
             raise self._error
 
     async def _leave(self, leases: LeaseManager) -> None:
-        """Release the slots; what the store can't take now is left to recovery."""
+        """Release the shards; what the store can't take now is left to recovery."""
         try:
             async with asyncio.timeout(LEAVE_TIMEOUT_S):
                 await leases.leave()
         except (TimeoutError, StoreDown) as error:
-            log.warning("shutdown: slots not released", error=str(error))
+            log.warning("shutdown: shards not released", error=str(error))
 
     def _fail(self, error: BaseException) -> None:
         self._error = error

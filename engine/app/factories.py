@@ -33,6 +33,7 @@ from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.io.command_runner import ActionSource, IoRunner
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.runtime.io.digit_sealer import DigitSealer
@@ -151,13 +152,14 @@ def call_service(
     parts: Assembly,
     directory: Directory,
     cluster: ClusterLoad,
+    shards: ShardMap,
     default_target: DefaultTargetLookup = no_default_target,
 ) -> CallService:
     """Build the engine's calls, without nodes yet."""
     settings = parts.settings
     recordings_url = (settings.recordings_public_url or settings.recordings_url).rstrip("/") + "/"
     admission = AdmissionConfig(
-        settings.slots,
+        shards,
         settings.longest_call_s * 1000,
         settings.caller_id,
         recordings_url,
@@ -176,14 +178,15 @@ def dial_policy(
     is_stopped: Callable[[str], bool],
     node_selection: NodeSelection,
     cluster: ClusterLoad,
+    shards: ShardMap,
 ) -> DialPolicy:
-    context, slots = parts.context, parts.settings.slots
+    context = parts.context
     limits = LegLimits(
         context.clock,
         node_selection.legs,
         cluster,
         node_selection.trunk,
-        lambda account: context.store.used_ms(account, slots),
+        lambda account: context.store.used_ms(account, shards.all),
     )
     policy = DialPolicy(
         context.store.dial_policies,

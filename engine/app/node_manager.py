@@ -25,7 +25,7 @@ from engine.runtime.agents.phone_provisioning import PhoneProvisioning
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.pbx_reachability import PbxReachability
-from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
+from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.runtime.pbx.trunks import trunk_name
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
@@ -47,8 +47,8 @@ class NodeDependencies(Struct, frozen=True):
     node_selection: NodeSelection
     agents: AgentPresence
     phone_logins: PhoneLogins
-    shards: NodeShardFactory
-    slots: SlotLifecycle
+    factory: NodeShardFactory
+    lifecycle: ShardLifecycle
     tasks: Tasks
     archive: Archive | None
     reachability: PbxReachability
@@ -105,7 +105,7 @@ class NodeManager:
         recorder = await connections.recorder(
             self._settings, stack, settings, ari, parts.archive, parts.tls
         )
-        node = parts.shards.node(settings, ari, recorder)
+        node = parts.factory.node(settings, ari, recorder)
         self._configure_health(settings, node.recent_digits)
         self._start(name, ari.run())
         parts.reachability.add_node(name)
@@ -121,7 +121,7 @@ class NodeManager:
             period_s = self._settings.recordings_s
             sweeper = RecordingSweeper(name, ari, node.shards, recorder.archive, period_s=period_s)
             self._start(name, sweeper.run())
-        parts.slots.add_node(node)
+        parts.lifecycle.add_node(node)
 
     def _start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         self._tasks.start(f"node {name}", work)
@@ -136,7 +136,7 @@ class NodeManager:
 
     async def _close(self, node: Node) -> None:
         log.info("node closed", node=node.name)
-        self._parts.slots.remove_node(node)
+        self._parts.lifecycle.remove_node(node)
         await self._tasks.end(f"node {node.name}")  # they need the connections to it
         self._parts.reachability.remove_node(node.name)
         self._parts.agents.configured_endpoints.pop(node.name, None)

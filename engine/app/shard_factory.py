@@ -21,15 +21,18 @@ from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import DialPolicy, IoRunner, Pbx
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx.trunks import trunk_templates
 from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
+from engine.runtime.pbx_nodes.dialplan_slots import DialplanSlots
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.slot_listener import SlotListener
 from engine.runtime.recording.recorder import FencedRecorder, Recorder
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
+from wire.shard import ShardId
 
 
 class NodeConnection(Struct, frozen=True):
@@ -47,6 +50,7 @@ class ShardDependencies(Struct, frozen=True):
     settings: Settings
     clock: Clock
     service: CallService
+    shards: ShardMap
     agents: AgentPresence
     io: IoRunner
     policy: DialPolicy
@@ -90,7 +94,7 @@ class NodeShardFactory:
         return CallShard(context, self._parts.clock, writer, self._parts.io, node)
 
     def listen(
-        self, node: Node, slot: int, replaced: Callable[[int], None]
+        self, node: Node, slot: int, replaced: Callable[[ShardId], None]
     ) -> Coroutine[Any, Any, None]:
         grace_ms = self._settings.node_grace_s * 1000
         context, ari = node.shards[slot].context, self._connections[node.name].ari
@@ -101,15 +105,20 @@ class NodeShardFactory:
             context.endpoints.app, listener, is_allowed=lambda: context.lease.holds
         ).run()
 
-    async def watch_presence(self, node: Node, slot: int) -> None:
-        ari, presences = self._connections[node.name].ari, self._parts.agents.registered_endpoints
+    async def serve_node(self, node: Node, slot: int) -> None:
+        ari = self._connections[node.name].ari
         if ari is None:
             return
         lease = node.shards[slot].context.lease
+        slots = DialplanSlots(node.name, ari, lambda: self._parts.shards.slots)
+        presences = self._parts.agents.registered_endpoints
         presence = RegisteredEndpoints(node.name, ari, self._parts.agents.directory.is_trunk)
         presences[node.name] = presence
         try:
-            await ari.events(PRESENCE_APP, presence, PRESENCE_UNUSED, lambda: lease.holds).run()
+            async with asyncio.TaskGroup() as group:
+                group.create_task(slots.run())
+                events = ari.events(PRESENCE_APP, presence, PRESENCE_UNUSED, lambda: lease.holds)
+                group.create_task(events.run())
         finally:
             if presences.get(node.name) is presence:
                 del presences[node.name]

@@ -8,10 +8,11 @@ from msgspec.structs import replace
 
 from engine.callbacks.call_queue import MAX_BUFFERED_EVENTS, CallQueue
 from engine.callbacks.delivery_attempt import DeliveryAttempt, DeliveryDecision
-from engine.callbacks.slot_delivery_queues import SlotQueues
+from engine.callbacks.shard_delivery_queues import ShardQueues
 from engine.callbacks.target_queue import RateLimit, TargetQueue
 from engine.store.errors import StoreDown
 from engine.store.outbox import GivenUp, Outbox, Settlement
+from wire.shard import ShardId
 
 log = structlog.get_logger()
 BLOCKING_TRIES = 3  # an event that has failed so often no longer delays those behind it
@@ -21,15 +22,15 @@ LAST_EVENT_MARK = b'"event":"completed"'
 
 
 class CallDelivery(Struct, frozen=True):
-    """Delivers for the slots that are open."""
+    """Delivers for the shards that are open."""
 
     outbox: Outbox
     delivery: DeliveryAttempt
-    outboxes: Mapping[int, SlotQueues]
+    outboxes: Mapping[ShardId, ShardQueues]
 
     async def deliver_next(self, target: TargetQueue, call: CallQueue) -> bool:
         """Try to deliver a call's first event; returns whether the next one may follow."""
-        outbox = self.outboxes.get(call.slot)
+        outbox = self.outboxes.get(call.shard)
         if outbox is None:
             target.circuit.record_cancel()
             return False
@@ -50,7 +51,7 @@ class CallDelivery(Struct, frozen=True):
 
     def postpone(self, call: CallQueue, wait_s: float, tries: int = -1) -> None:
         """Leave a call's events in the store for a while."""
-        outbox = self.outboxes.get(call.slot)
+        outbox = self.outboxes.get(call.shard)
         if outbox is not None and outbox.contains(call):
             call.is_due_again = call.has_new_events = False
             is_blocking = tries >= BLOCKING_TRIES
@@ -59,7 +60,7 @@ class CallDelivery(Struct, frozen=True):
                 settlement, lambda: _release_postponed(outbox, call, is_blocking=is_blocking)
             )
 
-    async def _attempt(self, outbox: SlotQueues, call: CallQueue) -> DeliveryDecision | None:
+    async def _attempt(self, outbox: ShardQueues, call: CallQueue) -> DeliveryDecision | None:
         """Make an attempt; None: there was nothing to deliver, or it could not be started."""
         try:
             if not await self._has_event(outbox, call):
@@ -95,7 +96,7 @@ class CallDelivery(Struct, frozen=True):
             failed.append(GivenUp(event[0], decision.reason, 1))
         return first
 
-    async def _has_event(self, outbox: SlotQueues, call: CallQueue) -> bool:
+    async def _has_event(self, outbox: ShardQueues, call: CallQueue) -> bool:
         """Read a call's events unless all are in memory; return whether one is to be delivered."""
         if not outbox.contains(call):
             return False
@@ -106,11 +107,11 @@ class CallDelivery(Struct, frozen=True):
             outbox.release(call)
         return outbox.contains(call)
 
-    async def _load(self, outbox: SlotQueues, call: CallQueue) -> bool:
+    async def _load(self, outbox: ShardQueues, call: CallQueue) -> bool:
         """Read a call's events; False when the first one failed and the others wait for it."""
         await outbox.flush()  # otherwise delivered events would be read again
         call.has_gap = False
-        pending = await self.outbox.pending_events(outbox.slot, call.call_id, MAX_BUFFERED_EVENTS)
+        pending = await self.outbox.pending_events(outbox.shard, call.call_id, MAX_BUFFERED_EVENTS)
         call.tries = pending.tries
         call.load(pending.events)
         return call.is_due or not pending.tries or pending.tries >= BLOCKING_TRIES
@@ -126,7 +127,7 @@ class CallDelivery(Struct, frozen=True):
         if decision is not None and decision.rate_limit is not None:
             target.rate_limit = decision.rate_limit
 
-    def _settle(self, outbox: SlotQueues, call: CallQueue, decision: DeliveryDecision) -> bool:
+    def _settle(self, outbox: ShardQueues, call: CallQueue, decision: DeliveryDecision) -> bool:
         if decision.give_up_reason:
             settlement = Settlement(call.call_id, give_up_reason=decision.give_up_reason)
             outbox.settle(settlement, lambda: outbox.discard_queue(call))
@@ -141,7 +142,7 @@ class CallDelivery(Struct, frozen=True):
 
     def _advance(
         self,
-        outbox: SlotQueues,
+        outbox: ShardQueues,
         call: CallQueue,
         reason: str,
         passed_over: tuple[GivenUp, ...],
@@ -166,14 +167,14 @@ class CallDelivery(Struct, frozen=True):
         return not call.is_idle
 
 
-def _release_if_settled(outbox: SlotQueues, call: CallQueue) -> None:
+def _release_if_settled(outbox: ShardQueues, call: CallQueue) -> None:
     """Release an idle call once all of its settlements are stored."""
     call.unsettled -= 1
     if call.is_idle and not call.unsettled:
         outbox.release(call)
 
 
-def _release_postponed(outbox: SlotQueues, call: CallQueue, *, is_blocking: bool) -> None:
+def _release_postponed(outbox: ShardQueues, call: CallQueue, *, is_blocking: bool) -> None:
     """Release a postponed call; make it due now if it became due while that was being stored.
 
     Also if an event was emitted meanwhile that need not wait for the first one.

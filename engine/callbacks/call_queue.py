@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
+from wire.shard import ShardId
+
 MAX_BUFFERED_EVENTS = 32
 NumberedEvent = tuple[int, bytes]
 
@@ -12,7 +14,7 @@ NumberedEvent = tuple[int, bytes]
 class CallQueue(Struct, eq=False):
     """What an engine holds of a call while it delivers the call's events."""
 
-    slot: int
+    shard: ShardId
     call_id: str
     delivery_key: str
     tries: int = 0  # of the first event

@@ -12,13 +12,14 @@ from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.settlement_writer import SettlementWriter
-from engine.callbacks.slot_delivery_queues import SlotQueues
+from engine.callbacks.shard_delivery_queues import ShardQueues
 from engine.common.tasks import BackgroundTasks, wait_for_event
 from engine.observe.metrics import Metrics
 from engine.store.change import Change
 from engine.store.errors import Fenced, StoreDown
 from engine.store.outbox import DueCall, Outbox, OutboxLimits, Settlement
 from engine.store.store import LeaseView
+from wire.shard import ShardId
 
 log = structlog.get_logger()
 POLL_INTERVAL_S = 1.0
@@ -27,13 +28,13 @@ CLAIM_AHEAD_MS = OutboxLimits().claim_ms  # as long as a dead owner's claim may 
 
 
 class CallbackDispatcher:
-    """Delivers events of the slots that are open here; `run` polls the store."""
+    """Delivers events of the shards that are open here; `run` polls the store."""
 
     def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         outbox: Outbox,
         targets: DeliveryScheduler,
-        outboxes: dict[int, SlotQueues],
+        outboxes: dict[ShardId, ShardQueues],
         schedule: RetrySchedule,
         metrics: Metrics,
         *,
@@ -48,37 +49,37 @@ class CallbackDispatcher:
         self._closing = BackgroundTasks()
         self._wake = asyncio.Event()
 
-    def open_slot(self, slot: int, lease: LeaseView) -> None:
-        """Start to deliver for a slot, first what its last owner left."""
-        self.close_slot(slot)
-        settlements = SettlementWriter(self._outbox, slot, lease.token)
-        self._outboxes[slot] = SlotQueues(slot, lease, settlements)
+    def open_shard(self, shard: ShardId, lease: LeaseView) -> None:
+        """Start to deliver for a shard, first what its last owner left."""
+        self.close_shard(shard)
+        settlements = SettlementWriter(self._outbox, shard, lease.token)
+        self._outboxes[shard] = ShardQueues(shard, lease, settlements)
         self._wake.set()
 
-    def close_slot(self, slot: int) -> None:
-        """Leave a slot to its next owner."""
-        outbox = self._outboxes.pop(slot, None)
+    def close_shard(self, shard: ShardId) -> None:
+        """Leave a shard to its next owner."""
+        outbox = self._outboxes.pop(shard, None)
         if outbox is not None:
-            self._metrics.clear_slot(slot)
+            self._metrics.clear_shard(shard)
             self._closing.start(outbox.close())
 
-    async def finish_deliveries(self, slot: int) -> None:
-        """Start no more deliveries for a slot, and wait until those in flight have ended."""
-        outbox = self._outboxes.get(slot)
+    async def finish_deliveries(self, shard: ShardId) -> None:
+        """Start no more deliveries for a shard, and wait until those in flight have ended."""
+        outbox = self._outboxes.get(shard)
         if outbox is not None:
             outbox.is_closing = True
             await outbox.in_flight.wait_until_empty()
 
-    async def drain(self, slot: int) -> None:
-        """Start no more deliveries for a slot, and wait until finished ones are settled."""
-        outbox = self._outboxes.get(slot)
+    async def drain(self, shard: ShardId) -> None:
+        """Start no more deliveries for a shard, and wait until finished ones are settled."""
+        outbox = self._outboxes.get(shard)
         if outbox is not None:
             outbox.is_closing = True
             await outbox.flush()
 
-    def enqueue(self, slot: int, change: Change) -> None:
+    def enqueue(self, shard: ShardId, change: Change) -> None:
         """Deliver the callbacks of a committed change."""
-        outbox = self._outboxes.get(slot)
+        outbox = self._outboxes.get(shard)
         if outbox is None or outbox.is_closing:
             return
         call = outbox.queues.get(change.call_id)
@@ -93,10 +94,10 @@ class CallbackDispatcher:
         if is_waiting:
             self._targets.enqueue(call)
 
-    def record_overflow(self, slot: int, count: int) -> None:
+    def record_overflow(self, shard: ShardId, count: int) -> None:
         """Record that the outbox was full and events became dead letters."""
         self._metrics.dead_lettered.table()["overflow"] += count
-        log.error("callbacks given up: outbox full", slot=slot, events=count)
+        log.error("callbacks given up: outbox full", shard=str(shard), events=count)
 
     async def run(self) -> None:
         """Poll the store for due events until cancelled."""
@@ -111,19 +112,19 @@ class CallbackDispatcher:
 
     async def close(self) -> None:
         """Stop; the next owner redelivers events in flight."""
-        for slot in list(self._outboxes):
-            self.close_slot(slot)
+        for shard in list(self._outboxes):
+            self.close_shard(shard)
         await self._targets.close()
         await self._closing.join()
 
-    async def _claim_due(self, outbox: SlotQueues) -> None:
+    async def _claim_due(self, outbox: ShardQueues) -> None:
         ahead_ms = CLAIM_AHEAD_MS if outbox.is_new else 0
         token = outbox.lease.token
         try:
-            batch = await self._outbox.claim_due(outbox.slot, token, ahead_ms, MAX_CLAIMED_CALLS)
+            batch = await self._outbox.claim_due(outbox.shard, token, ahead_ms, MAX_CLAIMED_CALLS)
         except (StoreDown, Fenced):
-            return  # the next poll retries, or the lease manager closes the slot
-        self._metrics.set_pending(outbox.slot, batch.pending, batch.oldest_ms)
+            return  # the next poll retries, or the lease manager closes the shard
+        self._metrics.set_pending(outbox.shard, batch.pending, batch.oldest_ms)
         for due in batch.calls:
             self._accept(outbox, due)
         is_all = len(batch.calls) < MAX_CLAIMED_CALLS
@@ -131,14 +132,14 @@ class CallbackDispatcher:
         if not is_all:
             self._wake.set()
 
-    def _accept(self, outbox: SlotQueues, due: DueCall) -> None:
+    def _accept(self, outbox: ShardQueues, due: DueCall) -> None:
         call = outbox.queues.get(due.call_id)
         if call is not None:
             call.is_due = call.is_due_again = True  # the worker that holds it sees this
             return
         target = self._targets.get(due.delivery_key)
         if target.has_room():
-            call = CallQueue(outbox.slot, due.call_id, due.delivery_key)
+            call = CallQueue(outbox.shard, due.call_id, due.delivery_key)
             call.age_ms, call.is_due = due.age_ms, True
             outbox.add(call)
             self._targets.enqueue(call)

@@ -1,4 +1,4 @@
-"""Stores settlements of a slot's delivered events, in batches."""
+"""Stores settlements of a shard's delivered events, in batches."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from engine.common.tasks import cancel_all
 from engine.store.errors import Fenced, StoreDown
 from engine.store.outbox import Outbox, Settlement
+from wire.shard import ShardId
 
 MAX_BATCH = 256
 RETRY_DELAY_S = 0.2
@@ -13,11 +14,11 @@ OnSettled = Callable[[], None]
 
 
 class SettlementWriter:
-    """Stores settlements for one slot and token; stops when the token is stale."""
+    """Stores settlements for one shard and token; stops when the token is stale."""
 
-    def __init__(self, outbox: Outbox, slot: int, token: int) -> None:
+    def __init__(self, outbox: Outbox, shard: ShardId, token: int) -> None:
         self._outbox = outbox
-        self._slot = slot
+        self._shard = shard
         self._token = token
         self._pending: list[tuple[Settlement, OnSettled]] = []
         self._writing: asyncio.Task[None] | None = None
@@ -60,7 +61,7 @@ class SettlementWriter:
 
     async def _try(self, settlements: list[Settlement]) -> bool:
         try:
-            await self._outbox.settle(self._slot, self._token, settlements)
+            await self._outbox.settle(self._shard, self._token, settlements)
         except StoreDown:
             return False
         return True

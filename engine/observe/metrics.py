@@ -14,6 +14,7 @@ from engine.observe.metric_types import (
     Histogram,
     Labels,
 )
+from wire.shard import ShardId
 
 
 class CallMetrics:
@@ -45,7 +46,7 @@ class CallMetrics:
         self.unreadable = Gauge(
             "switchroom_unreadable_calls",
             "Live calls that a later version stored and this engine leaves alone",
-            "slot",
+            *NODE_AND_SLOT,
         )
         self.rejected = Counter(
             "switchroom_calls_rejected_total",
@@ -106,27 +107,33 @@ class NodeMetrics:
 
 
 class StoreMetrics:
-    """Commits and slot ownership."""
+    """Commits and the ownership of shards."""
 
     def __init__(self) -> None:
         self.commit_duration = Histogram(
-            "switchroom_commit_seconds", "Duration of a commit", "slot", bounds=FAST_BUCKETS
+            "switchroom_commit_seconds",
+            "Duration of a commit",
+            *NODE_AND_SLOT,
+            bounds=FAST_BUCKETS,
         )
         self.commit_size = Histogram(
-            "switchroom_commit_changes", "Changes in one commit", "slot", bounds=SIZE_BUCKETS
+            "switchroom_commit_changes",
+            "Changes in one commit",
+            *NODE_AND_SLOT,
+            bounds=SIZE_BUCKETS,
         )
         self.commit_failures = Counter(
-            "switchroom_commit_failures_total", "Commits that failed", "slot"
+            "switchroom_commit_failures_total", "Commits that failed", *NODE_AND_SLOT
         )
-        self.slot_changes = Counter(
-            "switchroom_slot_changes_total",
-            "Slot changes: acquired, lost, released, paused, restored",
-            "slot", "change",
+        self.shard_changes = Counter(
+            "switchroom_shard_changes_total",
+            "Shard changes: acquired, lost, released, paused, restored",
+            *NODE_AND_SLOT, "change",
         )  # fmt: skip
         self.takeover_duration = Histogram(
             "switchroom_takeover_seconds",
-            "From the claim of a slot until its calls were loaded",
-            "slot", bounds=SLOW_BUCKETS,
+            "From the claim of a shard until its calls were loaded",
+            *NODE_AND_SLOT, bounds=SLOW_BUCKETS,
         )  # fmt: skip
 
 
@@ -208,12 +215,12 @@ class CallbackMetrics:
             "reason",
         )
         self.pending_events = Gauge(
-            "switchroom_callbacks_pending_events", "Events not delivered yet", "slot"
+            "switchroom_callbacks_pending_events", "Events not delivered yet", *NODE_AND_SLOT
         )
         self.oldest_age = Gauge(
             "switchroom_callbacks_oldest_seconds",
             "Age of the oldest due event",
-            "slot",
+            *NODE_AND_SLOT,
         )
         self.open_circuits = Gauge(
             "switchroom_callback_open_circuits", "Targets paused because they fail"
@@ -221,14 +228,14 @@ class CallbackMetrics:
         for reason in ("overflow", "circuit_open", "timeout", "gone"):
             self.dead_lettered.initialize(reason)  # an alert needs the series from the start
 
-    def set_pending(self, slot: int, waiting: int, oldest_ms: int) -> None:
-        self.pending_events.table()[str(slot)] = waiting
-        self.oldest_age.table()[str(slot)] = oldest_ms // 1000
+    def set_pending(self, shard: ShardId, waiting: int, oldest_ms: int) -> None:
+        self.pending_events.table(shard.node)[str(shard.slot)] = waiting
+        self.oldest_age.table(shard.node)[str(shard.slot)] = oldest_ms // 1000
 
-    def clear_slot(self, slot: int) -> None:
-        """Remove a slot that another engine owns."""
-        self.pending_events.table().pop(str(slot), None)
-        self.oldest_age.table().pop(str(slot), None)
+    def clear_shard(self, shard: ShardId) -> None:
+        """Remove a shard that another engine owns."""
+        self.pending_events.table(shard.node).pop(str(shard.slot), None)
+        self.oldest_age.table(shard.node).pop(str(shard.slot), None)
 
 
 class ConsumerGroupMetrics:

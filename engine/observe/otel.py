@@ -19,8 +19,9 @@ from opentelemetry.sdk.trace.sampling import Decision
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from engine.calls.model.call_id_format import slot_and_node
+from engine.calls.model.call_id_format import shard_of
 from engine.observe.traces import Span
+from wire.shard import NO_SHARD
 
 MAX_CALLS = 20_000
 _W3C = TraceContextTextMapPropagator()
@@ -121,5 +122,9 @@ def _use_span(span: trace.Span) -> Iterator[Span]:
 
 
 def _call_attributes(call_id: str) -> dict[str, str | int]:
-    slot, node = slot_and_node(call_id) or (-1, "")
-    return {"switchroom.call_id": call_id, "switchroom.node": node, "switchroom.slot": slot}
+    shard = shard_of(call_id) or NO_SHARD
+    return {
+        "switchroom.call_id": call_id,
+        "switchroom.node": shard.node,
+        "switchroom.slot": shard.slot,
+    }

@@ -4,7 +4,7 @@ import structlog
 from aiohttp import web
 
 from engine.rpc.json_body import json_response
-from engine.rpc.peers.client import SlotDirectory
+from engine.rpc.peers.client import ShardDirectory
 from engine.runtime.call_service import CallService
 from engine.store.errors import StoreDown
 from engine.store.store import Store
@@ -14,7 +14,7 @@ MAX_CLOCK_OFFSET_S = 2
 
 
 def health_routes(
-    service: CallService, store: Store, slot_directory: SlotDirectory
+    service: CallService, store: Store, shard_directory: ShardDirectory
 ) -> list[web.RouteDef]:
     """Return the routes of /healthz and /readyz; they need no token and show no call data."""
 
@@ -22,9 +22,9 @@ def health_routes(
         return json_response({"status": "ok"})
 
     async def ready(_request: web.Request) -> web.Response:
-        # Nothing is judged before the store has answered: slots may be taken meanwhile.
+        # Nothing is judged before the store has answered: shards may be taken meanwhile.
         store_errors = await _store_errors(store)
-        down = store_errors or _failing_slots(service) or _unowned(slot_directory)
+        down = store_errors or _failing_shards(service) or _unowned(shard_directory)
         disconnected = [
             f"node {node.name} is disconnected" for node in service.nodes.values() if node.is_paused
         ]
@@ -44,16 +44,16 @@ def _clock_errors(service: CallService) -> list[str]:
     return [f"clock: {abs(offset_s)} s {side} the store's"]
 
 
-def _failing_slots(service: CallService) -> list[str]:
+def _failing_shards(service: CallService) -> list[str]:
     shards = (shard for node in service.nodes.values() for shard in node.shards.values())
-    slots = sorted({shard.context.slot for shard in shards if not shard.can_store})
-    return [f"store: commits fail in slots {slots}"] if slots else []
+    failing = sorted(shard.context.id for shard in shards if not shard.can_store)
+    return [f"store: commits fail in shards {', '.join(map(str, failing))}"] if failing else []
 
 
-def _unowned(slot_directory: SlotDirectory) -> list[str]:
-    if slot_directory.is_leaving:
+def _unowned(shard_directory: ShardDirectory) -> list[str]:
+    if shard_directory.is_leaving:
         return ["this engine is shutting down"]
-    return [] if slot_directory.is_settled else ["slots: some have no owner yet"]
+    return [] if shard_directory.is_settled else ["shards: some have no owner yet"]
 
 
 async def _store_errors(store: Store) -> list[str]:

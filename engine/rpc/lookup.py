@@ -11,9 +11,22 @@ from engine.calls.model.sessions import Conference, Member, Transfer
 from engine.calls.sessions.preconditions import Rejection
 from engine.rpc.problems import NotFound
 from engine.runtime.call_service import CallService
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.shard.errors import RequestRejected
 from wire.decoding.errors import BadInput
-from wire.decoding.patterns import NAME, PATTERNS
+from wire.decoding.patterns import NAME, PATTERNS, SHARD
+from wire.shard import ShardId, parse_shard
+
+
+def shard_in(shards: ShardMap, name: str, path: str = "shard") -> ShardId:
+    """Return a shard by its name; raises BadInput if there is none."""
+    try:
+        shard = parse_shard(name)
+    except ValueError:
+        raise BadInput(path, f"expected {PATTERNS[SHARD]}") from None
+    if not shards.has(shard):
+        raise BadInput(path, f"no shard {name}")
+    return shard
 
 
 async def call_of(service: CallService, request: web.Request, account: str | None) -> Call:
@@ -21,7 +34,7 @@ async def call_of(service: CallService, request: web.Request, account: str | Non
     call_id = request.match_info["call"]
     call = await service.read(call_id)
     if call is None:
-        service.check_owned(call_id)  # the slot's owner knows the call even if the store lost it
+        service.check_owned(call_id)  # the shard's owner knows the call even if the store lost it
     if call is None or account not in {None, call.account}:
         raise NotFound(f"no call {call_id}")
     return call

@@ -170,6 +170,10 @@ NODES = (
     _post("/nodes/{node}/drain", "drain", "Stop new calls to a node", rpc.NodeView),
     _post("/nodes/{node}/undrain", "undrain", "Allow new calls to a node", rpc.NodeView),
 )
+SLOTS = (
+    _get("/slots", "get", "Show the number of slots per node", rpc.Slots),
+    _put("/slots", "put", "Change the number of slots per node", rpc.Slots, rpc.PutSlots),
+)
 OPERATIONS = (
     *CALLS,
     *AUDIT,
@@ -191,4 +195,5 @@ OPERATIONS = (
     *SCHEMAS,
     *ERASURE,
     *NODES,
+    *SLOTS,
 )

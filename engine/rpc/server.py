@@ -32,22 +32,24 @@ from engine.rpc.handlers.nodes import NodeHandlers
 from engine.rpc.handlers.number_routes import NumberRouteHandlers
 from engine.rpc.handlers.recording_files import RecordingFileHandlers
 from engine.rpc.handlers.recordings import RecordingHandlers
+from engine.rpc.handlers.slots import SlotHandlers
 from engine.rpc.handlers.transfers import TransferHandlers
 from engine.rpc.health import health_routes
 from engine.rpc.json_body import MAX_BODY_BYTES, json_response, read_body
 from engine.rpc.media import media_routes
 from engine.rpc.metrics.page import MetricsPage, metrics_routes
 from engine.rpc.middleware.concurrency_limit import concurrency_limit
-from engine.rpc.middleware.forwarding import forwarding
+from engine.rpc.middleware.forwarding import STREAMS, forwarding
 from engine.rpc.middleware.timing import timing
 from engine.rpc.middleware.tracing import tracing
 from engine.rpc.operations import Operation
-from engine.rpc.peers.client import PeerClient, SlotDirectory, open_peer_client
+from engine.rpc.peers.client import PeerClient, ShardDirectory, open_peer_client
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.peers.remote_clips import RemoteClips
 from engine.rpc.problems import Handler, problem_middleware
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from wire.tree import Limits
@@ -64,9 +66,9 @@ class ServerDependencies(Struct, frozen=True):
     store: Store
     clip_cache: ClipCache
     limits: Limits
-    slots: int
+    shards: ShardMap
     agent_presence: AgentPresence
-    slot_directory: SlotDirectory
+    shard_directory: ShardDirectory
     account_settings: AccountSettings
     dial_policy: DialPolicy
     telemetry: Telemetry = field(default_factory=Telemetry)
@@ -83,7 +85,7 @@ async def serving(
 ) -> AsyncIterator[None]:
     """Serve for as long as the context lasts; raises BindFailed."""
     async with (
-        open_peer_client(deps.slot_directory, access) as peers,
+        open_peer_client(deps.shard_directory, access) as peers,
         _app_runner(deps, access, peers) as runner,
     ):
         try:
@@ -100,7 +102,7 @@ async def _app_runner(
     app = web.Application(client_max_size=MAX_BODY_BYTES)
     app.add_subapp("/rpc/v1", rpc_app(deps, access, peers))
     app.add_routes(media_routes(deps.clip_cache, RemoteClips(peers)))
-    app.add_routes(health_routes(deps.service, deps.store, deps.slot_directory))
+    app.add_routes(health_routes(deps.service, deps.store, deps.shard_directory))
     app.add_routes(metrics_routes(_metrics_page(deps)))
     # Streaming handlers end with the server, not after it.
     runner = web.AppRunner(
@@ -125,7 +127,7 @@ def rpc_app(deps: ServerDependencies, access: RpcAccess, peers: PeerClient) -> w
             *_instrumentation(deps.telemetry),
             problem_middleware,
             authentication(access, deps.telemetry.metrics.external.rpc_denied),
-            concurrency_limit(deps.max_requests, streams="/rpc/v1/events"),
+            concurrency_limit(deps.max_requests, streams=STREAMS),
             forwarding(peers),
         ]
     )
@@ -135,12 +137,12 @@ def rpc_app(deps: ServerDependencies, access: RpcAccess, peers: PeerClient) -> w
 
 
 def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]:
-    service, store, limits, slots = deps.service, deps.store, deps.limits, deps.slots
+    service, store, limits, shards = deps.service, deps.store, deps.limits, deps.shards
     policy, targets = deps.dial_policy, deps.account_settings
     agents = deps.agent_presence
-    groups = ConsumerGroupHandlers(store, slots)
+    groups = ConsumerGroupHandlers(store, shards)
     served: tuple[tuple[Iterable[Operation], object], ...] = (
-        (operations.AUDIT, AuditHandlers(store, slots)),
+        (operations.AUDIT, AuditHandlers(store, shards)),
         (operations.CALLS, CallHandlers(service, store, limits, fan_out, policy)),
         (operations.CONTROL, ControlHandlers(service, limits, policy, agents.directory)),
         (operations.RECORDING, RecordingHandlers(service)),
@@ -151,15 +153,16 @@ def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]
         (operations.FLOWS, FlowHandlers(store, limits)),
         (operations.API_REQUESTS, ApiRequestHandlers(store, limits)),
         (operations.NUMBER_ROUTES, NumberRouteHandlers(store, limits)),
-        (operations.EVENTS, EventHandlers(store, slots, groups)),
-        (operations.ENDED_CALLS, EndedCallHandlers(store, slots)),
+        (operations.EVENTS, EventHandlers(store, shards, groups)),
+        (operations.ENDED_CALLS, EndedCallHandlers(store, shards)),
         (operations.CONSUMER_GROUPS, groups),
         (operations.CALLBACKS, CallbackHandlers(store, targets, limits)),
-        (operations.DEAD_LETTERS, DeadLetterHandlers(store.outbox, targets, slots)),
+        (operations.DEAD_LETTERS, DeadLetterHandlers(store.outbox, targets, shards)),
         (operations.DIAL_POLICIES, DialPolicyHandlers(store.dial_policies, policy, deps.trunks)),
         (operations.SCHEMAS, schemas),
-        (operations.ERASURE, ErasureHandlers(store, slots)),
-        (operations.NODES, NodeHandlers(service)),
+        (operations.ERASURE, ErasureHandlers(store, shards)),
+        (operations.NODES, NodeHandlers(service, fan_out)),
+        (operations.SLOTS, SlotHandlers(store, shards)),
     )
     for group, handlers in served:
         for each in group:
@@ -183,7 +186,7 @@ def _json_handler(operation: Operation, handle: Callable[..., Awaitable[object]]
 
 def _metrics_page(deps: ServerDependencies) -> MetricsPage:
     return MetricsPage(
-        deps.service, deps.slots, deps.telemetry.metrics, lambda: deps.clip_cache.pending
+        deps.service, deps.shards, deps.telemetry.metrics, lambda: deps.clip_cache.pending
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import slot_and_node
+from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.causes import EndedBy
 from engine.calls.model.requests import CallRequest, ControlRequest, HangupRequested
 from engine.calls.model.storage_format import StoredCall, decode_stored_call
@@ -32,6 +32,7 @@ from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.request_ack import awaiting_commit
 from engine.runtime.shard.shard import CallShard
 from wire.rpc import Originate
+from wire.shard import ShardId
 
 CONNECT_TIMEOUT_S = 1
 
@@ -61,7 +62,7 @@ class CallService:
         self._store = context.store
         self._clock = context.clock
         self._link_call = context.link_call
-        self._slots = settings.slots
+        self._shards = settings.shards
         agents = AgentNodes(directory, self.phones) if directory is not None else None
         self._outbound = OutboundCalls(context, self, settings, default_target, agents)
         routes = InboundRoutes(context.store, context.clock.now_ms, default_target=default_target)
@@ -78,32 +79,43 @@ class CallService:
     def calls(self) -> Iterator[Call]:
         return self.node_selection.calls()
 
-    def owned_slots(self) -> set[int]:
-        return {slot for node in self.nodes.values() for slot in node.shards}
+    def owned_shards(self) -> list[ShardId]:
+        return [ShardId(node.name, slot) for node in self.nodes.values() for slot in node.shards]
 
-    def owns(self, slot: int) -> bool:
-        """Return whether a slot is this engine's, and is not being handed over."""
-        return slot not in self.releasing and any(slot in n.shards for n in self.nodes.values())
+    def owns(self, shard: ShardId) -> bool:
+        """Return whether a shard is this engine's, and is not being handed over."""
+        return shard not in self.releasing and self._find(shard) is not None
 
     def check_owned(self, call: str) -> None:
-        """Raise NotOwner when another engine has a call's slot."""
-        slot, node = slot_and_node(call) or (-1, "")
-        if node in self.nodes and slot < self._slots and not self.owns(slot):
-            raise NotOwner(slot)
+        """Raise NotOwner when another engine has a call's shard."""
+        shard = shard_of(call)
+        if shard is not None and self._shards.has(shard) and not self.owns(shard):
+            raise NotOwner(shard)
 
     def find(self, call: str) -> tuple[CallShard, LiveCall] | None:
-        location = slot_and_node(call)
-        node = self.nodes.get(location[1]) if location else None
-        shard = node.shards.get(location[0]) if node and location else None
+        found = shard_of(call)
+        shard = self._find(found) if found else None
         live_call = shard.calls.get(call) if shard else None
         return (shard, live_call) if shard and live_call else None
+
+    def shard(self, call: str) -> CallShard:
+        """Return the shard of a call, which must be this engine's."""
+        shard = shard_of(call)
+        found = self._find(shard) if shard else None
+        if found is None:
+            raise NotOwner(shard)
+        return found
+
+    def _find(self, shard: ShardId) -> CallShard | None:
+        node = self.nodes.get(shard.node)
+        return node.shards.get(shard.slot) if node else None
 
     async def read(self, call: str) -> Call | None:
         """Read a call, live or ended; raises StoreDown, and NoCapacity if it cannot be decoded."""
         if found := self.find(call):
             return found[1].call
-        location = slot_and_node(call)
-        body = await self._store.read(location[0], call) if location else None
+        shard = shard_of(call)
+        body = await self._store.read(shard, call) if shard else None
         try:
             return decode_stored_call(body).call if body else None
         except msgspec.DecodeError:
@@ -142,14 +154,14 @@ class CallService:
     async def await_node(self, call: str) -> None:
         """Wait a moment for the node of a live call that is just being recovered."""
         shard, _ = self.find(call) or (None, None)
-        if shard is not None and shard.is_paused and shard.context.slot not in self.releasing:
+        if shard is not None and shard.is_paused and shard.context.id not in self.releasing:
             await wait_for_event(shard.pause_buffer.resumed, CONNECT_TIMEOUT_S)
 
     async def hang_up(self, call: str, by: EndedBy) -> bool:
         """End a live call, even while its node is disconnected; False when it is not live here.
 
-        It is stored when this returns, so the next owner of the slot ends the call, too. Raises
-        NotOwner, NoCapacity once another engine may have the slot, StoreDown when storing takes
+        It is stored when this returns, so the next owner of the shard ends the call, too. Raises
+        NotOwner, NoCapacity once another engine may have the shard, StoreDown when storing takes
         long.
         """
         shard, live_call = self.find(call) or (None, None)
@@ -161,9 +173,9 @@ class CallService:
         await self._apply(shard, live_call, HangupRequested(by))
         return True
 
-    def adopt(self, node: str, slot: int, stored: StoredCall) -> None:
+    def adopt(self, at: ShardId, stored: StoredCall) -> None:
         """Continue a stored call; its shard runs it once the node is connected."""
-        shard = self.nodes[node].shards[slot]
+        shard = self.nodes[at.node].shards[at.slot]
         live_call = shard.adopt(LiveCall(stored.call, stored.outbox, stored.log_length))
         shard.adopt_clock(live_call, stored.clock_offset_ms)
         shard.prefetch(live_call)
@@ -179,11 +191,11 @@ class CallService:
         return self._clock.offset_ms
 
     def _check_lease(self, shard: CallShard) -> None:
-        """Raise NotOwner when a slot is being handed over, NoCapacity when its lease is over."""
-        if shard.context.slot in self.releasing:
-            raise NotOwner(shard.context.slot)
+        """Raise NotOwner when a shard is being handed over, NoCapacity when its lease is over."""
+        if shard.context.id in self.releasing:
+            raise NotOwner(shard.context.id)
         if not shard.context.lease.holds:
-            raise NoCapacity("no_owner", "the call's engine can't be sure of its slot now")
+            raise NoCapacity("no_owner", "the call's engine can't be sure of its shard now")
 
     async def _apply(self, shard: CallShard, live_call: LiveCall, event: CallRequest) -> Call:
         """Apply a request and return the call as it is then, once that is stored."""

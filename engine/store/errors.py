@@ -1,5 +1,7 @@
 """Errors of the store."""
 
+from wire.shard import ShardId
+
 
 class StoreDown(Exception):
     """The store cannot be reached or cannot write; the same request may be repeated.
@@ -13,16 +15,16 @@ class StoreDown(Exception):
 
 
 class Fenced(Exception):
-    """The slot has a newer owner; the previous one must stop sending commands at once."""
+    """The shard has a newer owner; the previous one must stop sending commands at once."""
 
-    def __init__(self, slot: int, owner: str) -> None:
-        super().__init__(f"slot {slot} belongs to {owner or 'no engine'}")
-        self.slot = slot
+    def __init__(self, shard: ShardId, owner: str) -> None:
+        super().__init__(f"shard {shard} belongs to {owner or 'no engine'}")
+        self.shard = shard
         self.owner = owner
 
 
 class CommitsLost(Exception):
-    """The lease is valid, but the store lost commits of the slot: it failed over, or crashed."""
+    """The lease is valid, but the store lost commits of the shard: it failed over, or crashed."""
 
 
 class Overflow(Exception):

@@ -1,4 +1,4 @@
-"""The outbox of a slot: callbacks to deliver, committed with the state that caused them.
+"""The outbox of a shard: callbacks to deliver, committed with the state that caused them.
 
 An engine claims the calls that are due for `claim_ms`, after which they are due again: the events
 of an engine that crashes are delivered late, not lost.
@@ -9,20 +9,22 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from wire.shard import ShardId
+
 
 class OutboxLimits(Struct, frozen=True):
-    """Limits on pending events, of an account and of a slot, and on dead letters.
+    """Limits on pending events, of an account and of a shard, and on dead letters.
 
-    An account may have 1/fair_share_divisor of the free room, so its share shrinks as the slot
-    fills: n accounts that fill a slot have max_per_slot / (divisor + n) each, and leave `divisor`
+    An account may have 1/fair_share_divisor of the free room, so its share shrinks as the shard
+    fills: n accounts that fill a shard have max_per_shard / (divisor + n) each, and leave `divisor`
     times as much free. Alone, an account has 10,000; beside four others that fail too, 5,500.
     """
 
-    max_per_slot: int = 50_000
+    max_per_shard: int = 50_000
     fair_share_divisor: int = 4
-    min_per_account: int = 1_000  # however full the slot is
+    min_per_account: int = 1_000  # however full the shard is
     claim_ms: int = 10_000
-    max_dead_letters: int = 10_000  # of an account in a slot
+    max_dead_letters: int = 10_000  # of an account in a shard
     dead_letter_ttl_ms: int = 30 * 86_400_000
 
 
@@ -38,7 +40,7 @@ class DueCall(Struct, frozen=True):
 
 
 class ClaimedBatch(Struct, frozen=True):
-    """Claimed calls; number of events pending in the slot, and the age of the oldest."""
+    """Claimed calls; number of events pending in the shard, and the age of the oldest."""
 
     calls: tuple[DueCall, ...] = ()
     pending: int = 0
@@ -91,21 +93,23 @@ class DeadLetter(Struct, frozen=True):
 class Outbox(Protocol):
     """Interface of all stores; each method may raise StoreDown, and may then be repeated."""
 
-    async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
+    async def claim_due(
+        self, shard: ShardId, token: int, ahead_ms: int, limit: int
+    ) -> ClaimedBatch:
         """Claim calls that are due now or within `ahead_ms`; raises Fenced."""
 
-    async def pending_events(self, slot: int, call_id: str, limit: int) -> PendingEvents:
+    async def pending_events(self, shard: ShardId, call_id: str, limit: int) -> PendingEvents:
         """Read a call's first undelivered events."""
 
-    async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
+    async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
         """Store the outcome of events; raises Fenced."""
 
     async def dead_letters(
-        self, slot: int, account: str, after: str, limit: int
+        self, shard: ShardId, account: str, after: str, limit: int
     ) -> list[DeadLetter]:
-        """Read an account's dead letters in a slot after an entry (empty: from the oldest)."""
+        """Read an account's dead letters in a shard after an entry (empty: from the oldest)."""
 
-    async def resend(self, slot: int, account: str, entries: Sequence[str], limit: int) -> int:
+    async def resend(self, shard: ShardId, account: str, entries: Sequence[str], limit: int) -> int:
         """Make dead letters due again, without entries the oldest; returns how many."""
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:

@@ -1,12 +1,14 @@
 """Interface of all stores: `RedisStore` in production, `MemoryStore` in tests."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from engine.store.change import Change
 from engine.store.outbox import Outbox
+from engine.store.shard_layout import ShardLayout, Workload
 from engine.store.stream import Stream
 from wire.dial_policy import DncListChange
+from wire.shard import ShardId
 
 MAX_AGENT_CHANGES = 1_000  # read at once
 MAX_FLOW_VERSIONS = 100  # of a flow
@@ -41,17 +43,17 @@ class DialPolicyStore(Protocol):
 
 
 class LeaseView(Protocol):
-    """A slot's lease and its fencing token."""
+    """A shard's lease and its fencing token."""
 
     token: int
 
     @property
     def holds(self) -> bool:
-        """Whether no other engine can own the slot yet."""
+        """Whether no other engine can own the shard yet."""
 
 
 class Store(Protocol):
-    """Slots with their owners, calls, logs and events; documents of accounts; drained nodes.
+    """Shards with their owners, calls, logs and events; documents of accounts; drained nodes.
 
     Every method may raise StoreDown, within a bounded time; each may then be called again.
     """
@@ -72,17 +74,19 @@ class Store(Protocol):
     def dial_policies(self) -> DialPolicyStore:
         """The accounts' dial policies."""
 
-    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
-        """Make `owner` a slot's only writer for a while; None while another owner's lease runs.
+    async def claim(
+        self, shard: ShardId, owner: str, lease_ms: int, holder: str = ""
+    ) -> int | None:
+        """Make `owner` a shard's only writer for a while; None while another owner's lease runs.
 
         Raises StoreDown, too, when the connection is a new one, unless it is the first.
         Returns a fencing token larger than all before. `holder` is a live engine that claims to
-        hold the slot: its claim overrides lease expiry, so the slot is free only if it was released
+        hold it: its claim overrides lease expiry, so the shard is free only if it was released
         or another engine owned it since.
         """
 
-    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
-        """Extend a lease from now; 0 ms releases it. False when another engine owns the slot.
+    async def renew(self, shard: ShardId, token: int, lease_ms: int, number: int = 0) -> bool:
+        """Extend a lease from now; 0 ms releases it. False when another engine owns the shard.
 
         `number` is that of the last acknowledged commit; raises CommitsLost when that is lost.
         """
@@ -93,19 +97,19 @@ class Store(Protocol):
         If the heartbeat is late itself, peers do not expire: the process slept, or a clock changed.
         """
 
-    async def last_seen_ms(self, slot: int) -> int:
+    async def last_seen_ms(self, shard: ShardId) -> int:
         """Return when the owner before the present one last renewed its lease; 0: unknown."""
 
-    async def owner(self, slot: int) -> str:
-        """Return the current or last owner of a slot; empty without one."""
+    async def owner(self, shard: ShardId) -> str:
+        """Return the current or last owner of a shard; empty without one."""
 
     def membership_changes(self) -> AsyncIterator[None]:
-        """Yield when an engine joins or leaves, or a slot is released.
+        """Yield when an engine joins or leaves, or a shard is released.
 
         A hint only: some may be missed.
         """
 
-    async def create(self, slot: int, token: int, change: Change) -> bool:
+    async def create(self, shard: ShardId, token: int, change: Change) -> bool:
         """Store a new call; False when its id exists, live or ended. Raises Fenced.
 
         The same change again, while it is still the call's state, returns True: an owner that got
@@ -113,7 +117,7 @@ class Store(Protocol):
         """
 
     async def commit(
-        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
     ) -> int:
         """Store a batch, all or nothing, at most one change a call; raises Fenced.
 
@@ -121,34 +125,76 @@ class Store(Protocol):
         Returns how many events became dead letters because the outbox was full.
         """
 
-    def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
-        """Read call id, node and state of each live call of a slot, page by page."""
+    def live(self, shard: ShardId) -> AsyncIterator[tuple[str, str, bytes]]:
+        """Read call id, node and state of each live call of a shard, page by page."""
 
-    async def read(self, slot: int, call_id: str) -> bytes | None:
+    async def read(self, shard: ShardId, call_id: str) -> bytes | None:
         """Read a call's last state, live or ended; None when unknown or expired."""
 
-    def ended(self, slot: int) -> AsyncIterator[tuple[str, bytes]]:
-        """Read id and last state of each ended call of a slot that is still kept."""
+    def ended(self, shard: ShardId) -> AsyncIterator[tuple[str, bytes]]:
+        """Read id and last state of each ended call of a shard that is still kept."""
 
-    async def forget(self, slot: int, call_id: str) -> None:
+    async def forget(self, shard: ShardId, call_id: str) -> None:
         """Remove an ended call and its log."""
 
     async def compress_ended(
-        self, tokens: Mapping[int, int], after_ms: int, limit: int, dictionary: int
+        self, tokens: Mapping[ShardId, int], after_ms: int, limit: int, dictionary: int
     ) -> int:
-        """Compress calls of slots that ended `after_ms` ago, the oldest `limit` of each slot.
+        """Compress calls of shards that ended `after_ms` ago, the oldest `limit` of each shard.
 
-        `tokens` are the slots' fencing tokens; a slot that another engine has is left out.
+        `tokens` are the shards' fencing tokens; a shard that another engine has is left out.
         `dictionary` is one that every reader has. Returns how many calls were due.
         """
 
-    async def remove_dead_letters(self, slot: int, account: str, entries: Sequence[str]) -> int:
+    async def remove_dead_letters(
+        self, shard: ShardId, account: str, entries: Sequence[str]
+    ) -> int:
         """Remove dead letters of an account; returns how many there were."""
 
-    async def log(self, slot: int, call_id: str) -> list[bytes]:
+    async def log(self, shard: ShardId, call_id: str) -> list[bytes]:
         """Read a call's log in order; a lost entry reads as empty bytes."""
 
-    async def used_ms(self, account: str, slots: int) -> int:
+    async def workloads(self, shards: Sequence[ShardId]) -> list[Workload]:
+        """Read how many calls each shard has."""
+
+    async def shard_layout(self) -> ShardLayout:
+        """Read which shards exist; no slots if no engine has stored that yet."""
+
+    async def add_nodes(self, nodes: Collection[str], slots: int) -> int:
+        """Let nodes have shards; without a number of slots per node, `slots` becomes that.
+
+        Returns the number of slots per node.
+        """
+
+    async def set_slots(self, slots: int) -> None:
+        """Change the number of slots per node that get new calls."""
+
+    async def request_of(self, request_id: str) -> str | None:
+        """Return the id of the call that a request starts or has started."""
+
+    async def reserve_request(self, request_id: str, call_id: str, instead_of: str = "") -> str:
+        """Let a request start a call of this id, unless it has one, other than `instead_of`.
+
+        Returns the id that it has.
+        """
+
+    async def earlier_engines(self) -> dict[str, str]:
+        """Return the heartbeats of live engines that own slots of all nodes, of earlier versions.
+
+        None once their layout has been converted.
+        """
+
+    async def convert_layout(self, home: str) -> None:
+        """Move what earlier versions have stored to shards, except ended calls; once.
+
+        What they did not store by node moves to the shards of the node `home`. Raises StoreDown,
+        also while one of their engines may own a slot.
+        """
+
+    async def move_ended_calls(self) -> None:
+        """Move ended calls that earlier versions have stored, once; until then they are unknown."""
+
+    async def used_ms(self, account: str, shards: Iterable[ShardId]) -> int:
         """Return how long the legs that an account dialled today (UTC) in ended calls were up."""
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:

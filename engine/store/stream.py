@@ -1,4 +1,4 @@
-"""Event streams: one for each slot, read from an entry id or by a consumer group.
+"""Event streams: one for each shard, read from an entry id or by a consumer group.
 
 Each event goes to one consumer of a group, and is redelivered to another until one of them
 acknowledges it. Events that a group has not acknowledged are trimmed only above `max_length`.
@@ -9,14 +9,17 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from wire.shard import ShardId
+
+MAX_PARTS = 16  # of a read: a shard has at least this part, however many shards there are
 START = "0-0"  # before the oldest entry
-EntryIds = Mapping[int, Sequence[str]]  # by slot
+EntryIds = Mapping[ShardId, Sequence[str]]  # by shard
 
 
 class StreamEntry(Struct, frozen=True):
-    """One event on a slot's stream; `redelivered`: an earlier delivery was not acknowledged."""
+    """One event on a shard's stream; `redelivered`: an earlier delivery was not acknowledged."""
 
-    slot: int
+    shard: ShardId
     id: str
     event: bytes
     redelivered: bool = False
@@ -28,7 +31,7 @@ class Gap(Struct, frozen=True):
     From `first` on, up to and without `end`; at most `max_lost` events.
     """
 
-    slot: int
+    shard: ShardId
     first: str
     end: str
     max_lost: int
@@ -42,17 +45,17 @@ class Batch(Struct, frozen=True):
 
 
 class GroupState(Struct, frozen=True):
-    """A group's position in one slot: undelivered, unacknowledged and lost entries."""
+    """A group's position in one shard: undelivered, unacknowledged and lost entries."""
 
     group: str
-    slot: int
+    shard: ShardId
     lag: int
     pending: int
     lost: int  # at most, and not acknowledged
 
 
 class StreamLimits(Struct, frozen=True, array_like=True):
-    """Approximate lengths of a slot's stream: the target, and the maximum while a group lags.
+    """Approximate lengths of a shard's stream: the target, and the maximum while a group lags.
 
     And how long events are kept that every group has acknowledged, or that no group reads.
     """
@@ -75,47 +78,47 @@ class Consumer(Struct, frozen=True):
 
 
 class Stream(Protocol):
-    """The streams of all slots; every method may raise StoreDown."""
+    """The streams of all shards; every method may raise StoreDown."""
 
     async def read_after(
-        self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
-    ) -> list[tuple[int, str, bytes]]:
-        """Read events after an entry of each slot (START: from the oldest kept).
+        self, after: Mapping[ShardId, str], wait_ms: int = 0, limit: int = 1000
+    ) -> list[tuple[ShardId, str, bytes]]:
+        """Read events after an entry of each shard (START: from the oldest kept).
 
-        Waits up to `wait_ms` for the first; returns slot, entry id and event, in order within a
-        slot. Continue from the last id of each slot.
+        Waits up to `wait_ms` for the first; returns shard, entry id and event, in order within a
+        shard. Continue from the last id of each shard.
         """
 
-    async def newest_ids(self, slots: Sequence[int]) -> dict[int, str]:
-        """Read each slot's newest entry id, from which `read_after` reads only later events."""
+    async def newest_ids(self, shards: Sequence[ShardId]) -> dict[ShardId, str]:
+        """Read each shard's newest entry id, from which `read_after` reads only later events."""
 
-    async def oldest_ids(self, slots: Sequence[int]) -> dict[int, str]:
-        """Read each slot's oldest entry id; a slot without entries is left out."""
+    async def oldest_ids(self, shards: Sequence[ShardId]) -> dict[ShardId, str]:
+        """Read each shard's oldest entry id; a shard without entries is left out."""
 
-    async def read_before(self, slot: int, before: str, limit: int) -> list[tuple[str, bytes]]:
-        """Read events before an entry of a slot, the latest first; `+`: from the end."""
+    async def read_before(self, shard: ShardId, before: str, limit: int) -> list[tuple[str, bytes]]:
+        """Read events before an entry of a shard, the latest first; `+`: from the end."""
 
-    async def remove(self, slot: int, entries: Sequence[str]) -> int:
-        """Remove entries of a slot, read or not; returns how many there were."""
+    async def remove(self, shard: ShardId, entries: Sequence[str]) -> int:
+        """Remove entries of a shard, read or not; returns how many there were."""
 
     async def read_group(
-        self, consumer: Consumer, slots: Sequence[int], wait_ms: int, limit: int
+        self, consumer: Consumer, shards: Sequence[ShardId], wait_ms: int, limit: int
     ) -> Batch:
         """Read for a group; a new group begins at the oldest entry kept.
 
         Redeliveries and gaps come first; without them, waits up to `wait_ms` for the first event.
         """
 
-    async def acknowledge(self, group: str, entries: EntryIds, gaps: Mapping[int, str]) -> int:
+    async def acknowledge(self, group: str, entries: EntryIds, gaps: Mapping[ShardId, str]) -> int:
         """Acknowledge entries, and gaps by their `end`; returns how many."""
 
-    async def group_states(self, slots: Sequence[int]) -> list[GroupState]:
-        """Read every group's position in each slot."""
+    async def group_states(self, shards: Sequence[ShardId]) -> list[GroupState]:
+        """Read every group's position in each shard."""
 
-    async def drop_group(self, group: str, slots: Sequence[int]) -> bool:
+    async def drop_group(self, group: str, shards: Sequence[ShardId]) -> bool:
         """Delete a group; False when it is unknown."""
 
-    async def trim_old(self, slots: Sequence[int]) -> None:
+    async def trim_old(self, shards: Sequence[ShardId]) -> None:
         """Remove events that have been kept for long enough, about."""
 
 

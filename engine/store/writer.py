@@ -1,4 +1,4 @@
-"""One slot's commits: queued without waiting, grouped, written in order, retried until stored."""
+"""One shard's commits: queued without waiting, grouped, written in order, retried until stored."""
 
 import asyncio
 from collections import deque
@@ -12,9 +12,10 @@ from engine.observe.metrics import Metrics
 from engine.store.change import Change, coalesce
 from engine.store.errors import Fenced, Overflow, StoreDown
 from engine.store.store import Store
+from wire.shard import ShardId
 
 # What a change may wait that nobody waits for: one with events, and one that only moves a call on,
-# such as a digit that is not the last. Most of the latter go with the next change of their slot.
+# such as a digit that is not the last. Most of the latter go with the next change of their shard.
 EVENT_DELAY_S = 0.02
 QUIET_DELAY_S = 0.2
 MAX_PENDING = 20_000
@@ -32,7 +33,7 @@ def _ignore(_value: object) -> None:
 
 
 class WriterHooks(Struct, frozen=True):
-    """Callbacks on the store's state: down (with the reason), up again, slot lost to another owner.
+    """Callbacks on the store's state: down (with the reason), up again, shard has another owner.
 
     Also on stored changes with callbacks, and on the number of events that the outbox rejected.
     """
@@ -50,7 +51,7 @@ NO_HOOKS = WriterHooks()
 class Writer:
     """Commits changes in the order of `write`, in groups: of a loop tick, or of one commit's time.
 
-    `run` is its one task, for as long as the slot is owned. A batch that failed is written again,
+    `run` is its one task, for as long as the shard is owned. A batch that failed is written again,
     the same, until it is stored (a repetition is harmless, see Change). Fenced ends the writer:
     pending changes are not written, and no further `done` is called.
     """
@@ -58,7 +59,7 @@ class Writer:
     def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         store: Store,
-        slot: int,
+        shard: ShardId,
         token: int,
         random: Callable[[], float],
         *,
@@ -67,7 +68,7 @@ class Writer:
         metrics: Metrics | None = None,
     ) -> None:
         self._store = store
-        self._slot = slot
+        self._shard = shard
         self._token = token
         self._random = random
         self._hooks = hooks
@@ -82,10 +83,10 @@ class Writer:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at_s = 0.0
         store_metrics = (metrics or Metrics()).store
-        self._duration = store_metrics.commit_duration.series(slot)
-        self._batch_size = store_metrics.commit_size.series(slot)
-        self._failures = store_metrics.commit_failures.table()
-        store_metrics.commit_failures.initialize(slot)
+        self._duration = store_metrics.commit_duration.series(shard.node, shard.slot)
+        self._batch_size = store_metrics.commit_size.series(shard.node, shard.slot)
+        self._failures = store_metrics.commit_failures.table(shard.node)
+        store_metrics.commit_failures.initialize(shard.node, shard.slot)
 
     @property
     def is_overloaded(self) -> bool:
@@ -107,7 +108,7 @@ class Writer:
         within `QUIET_DELAY_S`, like an event that arrived that much later.
         """
         if len(self._pending) >= self._limit:
-            raise Overflow(f"slot {self._slot}: {self._limit} changes wait for the store")
+            raise Overflow(f"shard {self._shard}: {self._limit} changes wait for the store")
         self._add(change, done, urgent=urgent)
 
     def rewrite(self, change: Change) -> None:
@@ -115,7 +116,7 @@ class Writer:
         self._add(change, _nothing, urgent=True)
 
     def take_pending_from(self, writer: "Writer") -> None:
-        """Write what is pending at a fenced writer of this slot; its `done` is not called."""
+        """Write what is pending at a fenced writer of this shard; its `done` is not called."""
         for change, _ in writer._pending:  # noqa: SLF001 - the same class
             self.rewrite(change)
 
@@ -130,7 +131,7 @@ class Writer:
             self._wake.set()
 
     async def drain(self) -> None:
-        """Wait until nothing is pending: everything is stored, or the slot has another owner."""
+        """Wait until nothing is pending: everything is stored, or the shard has another owner."""
         self.flush()
         await self._idle.wait()
 
@@ -195,9 +196,9 @@ class Writer:
         started_s = perf_counter()
         try:
             number = self.last_number + 1
-            overflowed = await self._store.commit(self._slot, self._token, changes, number)
+            overflowed = await self._store.commit(self._shard, self._token, changes, number)
         except StoreDown as error:
-            self._failures[str(self._slot)] += 1
+            self._failures[str(self._shard.slot)] += 1
             if self.is_healthy:
                 self.is_healthy = False
                 self._hooks.on_down(str(error))

@@ -38,7 +38,8 @@ def main() -> int:
         folder = OUT / "chaos" / name  # logs stay for inspection
         shutil.rmtree(folder, ignore_errors=True)
         try:
-            outcome = asyncio.run(run(name, FAULTS[name], Setting(folder, calls)))
+            setting = Setting(folder, calls, slots=options.slots, engines=options.engines)
+            outcome = asyncio.run(run(name, FAULTS[name], setting))
         except Exception as error:  # noqa: BLE001 - the other faults can still run
             console.print(f"  [red]not measured: {type(error).__name__}: {error}[/red]")
             failed = True
@@ -53,6 +54,8 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("--only", action="append", choices=FAULTS, help="this fault (repeatable)")
     parser.add_argument("--calls", type=int, help="number of live calls")
+    parser.add_argument("--engines", type=int, default=2, help="number of engines")
+    parser.add_argument("--slots", type=int, default=4, help="slots of each of the two nodes")
     parser.add_argument("--quick", action="store_true", help="essential faults with few calls")
     return parser
 

@@ -91,7 +91,7 @@ class CallbackTrial:
             await self.engines[0].rpc("PUT", f"/routes/{_number(number)}", route)
 
     async def kill_and_restart(self, engine: Engine) -> None:
-        """Kill an engine, and start it again after the other has taken over its slots."""
+        """Kill an engine, and start it again after the other has taken over its shards."""
         await engine.kill()
         await asyncio.sleep(5)  # meanwhile the other takes over
         await engine.start()

@@ -2,33 +2,34 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
 from redis.asyncio import Redis
 
-from tests.harness.servers.cluster import SLOTS
+from engine.store.redis.keys import shard_key
+from wire.shard import ShardId
 
 
 class EventLog:
     """The events so far; read before a fault may delete them, and again at the end."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, shards: Sequence[ShardId]) -> None:
         self._url = url
-        self._last = dict.fromkeys(range(SLOTS), "-")
+        self._last = dict.fromkeys(shards, "-")
         self._events: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
 
     async def read_new(self) -> None:
         """Read the events since the last time."""
         client = Redis.from_url(self._url)
         try:
-            for slot, last in self._last.items():
-                entries: Any = await client.xrange(f"{{s{slot}}}:events", min=last)
+            for shard, last in self._last.items():
+                entries: Any = await client.xrange(shard_key(shard, "events"), min=last)
                 for entry, fields in entries:
                     event = json.loads(fields[b"e"])
                     self._events[event["callId"]].append(event)
-                    self._last[slot] = f"({entry.decode()}"
+                    self._last[shard] = f"({entry.decode()}"
         finally:
             await client.aclose()
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Limits(Struct, frozen=True):
-    """Maximum milliseconds of a control request, and of a slot without an owner."""
+    """Maximum milliseconds of a control request, and of a shard without an owner."""
 
     control_ms: float
     unowned_ms: float = inf

@@ -1,4 +1,4 @@
-"""The scenario of a fault: two PBX nodes, one Valkey, two engines and many live calls."""
+"""The scenario of a fault: two PBX nodes, one Valkey, several engines and many live calls."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
@@ -18,21 +18,24 @@ from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
 from tests.harness.monotonic import now_ms
-from tests.harness.servers.cluster import SLOTS, Cluster
+from tests.harness.servers.cluster import Cluster
 from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.until import until
+from wire.shard import ShardId
 
 LONG_MS = 180_000
 View = dict[str, Any]
 
 
 class Setting(Struct, frozen=True):
-    """Number of live calls, rate and duration of new calls, and folder for files."""
+    """Number of live calls, rate and duration of new calls, and size of the cluster."""
 
     folder: Path
     calls: int
     per_s: int = 20
     arriving_s: float = 20
+    slots: int = 4  # per node
+    engines: int = 2
 
 
 class Proxies(Struct, frozen=True):
@@ -52,11 +55,11 @@ class Scenario:
         self.views: Mapping[str, View] = {}
         self.expected_to_end: set[str] = set()  # calls that the fault ends
         self.arrivals = Arrivals(setting.per_s, setting.arriving_s, setting.folder)
-        self.event_log = EventLog(cluster.valkey.url)
-        self.owners = OwnerWatch(cluster.valkey.url, self.dead_pids)
+        self.event_log = EventLog(cluster.valkey.url, cluster.shards)
+        self.owners = OwnerWatch(cluster.valkey.url, cluster.shards, self.dead_pids)
         self.planned_hangups: set[str] = set()  # calls hung up to measure the time
         self.timed_hangup: asyncio.Task[float] | None = None
-        self.faulty_slots: list[int] = []
+        self.faulty_shards: list[ShardId] = []
         self.since_ms = 0.0
         self._proxies = proxies
         self._control_load: ControlLoad | None = None
@@ -99,7 +102,7 @@ class Scenario:
         """Choose a call of the faulty engine, on the first node unless that is killed."""
         spared = self.expected_to_end | self.control_load.calls
         free = [view for call, view in self.views.items() if call not in spared]
-        return min(free, key=lambda view: (view["slot"] not in self.faulty_slots, view["node"]))
+        return min(free, key=lambda view: (_shard(view) not in self.faulty_shards, view["node"]))
 
     async def wait_for_control(self, timeout_s: float = 30) -> None:
         """Wait until every controlled call executes a request that is sent from now on."""
@@ -123,12 +126,11 @@ class Scenario:
         return self.views
 
     def choose_controlled_calls(self) -> None:
-        """Choose the controlled calls: one gathering call per slot, alternating between nodes."""
+        """Choose the controlled calls: one gathering call per shard."""
         waiting = [each for each in self.views.values() if each["state"] == "gathering"]
-        waiting.sort(key=lambda view: view["node"][-1:] == str(view["slot"] % 2 + 1))
-        chosen = {view["slot"]: view for view in waiting}
+        chosen = {_shard(view): view for view in waiting}
         self._control_load = ControlLoad(
-            [self.healthy.engine, self.faulty.engine],
+            [lab.engine for lab in (*self.cluster.labs[1:], self.faulty)],
             [
                 ControlledCall(each["callId"], each["legs"][0]["channelId"])
                 for each in chosen.values()
@@ -138,16 +140,17 @@ class Scenario:
 
 @asynccontextmanager
 async def open_scenario(setting: Setting, *, uses_proxies: bool = False) -> AsyncIterator[Scenario]:
-    """Start servers and calls, watch slot owners and control calls."""
+    """Start servers and calls, watch the owners of shards and control calls."""
     async with AsyncExitStack() as stack:
-        cluster = Cluster(setting.folder, engines=0, nodes=2)
+        cluster = Cluster(setting.folder, engines=0, nodes=2, slots=setting.slots)
         proxies = None
         if uses_proxies:
             proxies = Proxies(TcpProxy(cluster.valkey.port), TcpProxy(cluster.nodes[0].ports.ari))
             for way in (proxies.store, proxies.pbx):
                 await stack.enter_async_context(way)
         cluster.add_engine(proxies=() if proxies is None else (proxies.store, proxies.pbx))
-        cluster.add_engine()
+        for _ in range(setting.engines - 1):
+            cluster.add_engine()
         hooks = await stack.enter_async_context(WebhookServer())
         sounds = await stack.enter_async_context(MediaServer())
         await stack.enter_async_context(cluster)
@@ -155,7 +158,7 @@ async def open_scenario(setting: Setting, *, uses_proxies: bool = False) -> Asyn
         await scenario.arrivals.add_route(scenario.healthy, hooks, sounds)
         await _start_calls(scenario, stack, hooks, sounds)
         await scenario.event_log.read_new()
-        scenario.faulty_slots = await cluster.slots_of(scenario.faulty.engine)
+        scenario.faulty_shards = await cluster.shards_of(scenario.faulty.engine)
         watching = [
             asyncio.create_task(scenario.owners.run()),
             asyncio.create_task(scenario.control_load.run()),
@@ -196,8 +199,12 @@ async def _start_calls(
         await stack.enter_async_context(calling)
     await scenario.wait_for_calls(timeout_s=20 + scenario.setting.calls / PER_S)
     scenario.choose_controlled_calls()
-    if len(scenario.views) < SLOTS:
-        raise ValueError("too few calls for one call per slot")
+    if len(scenario.views) < len(cluster.shards):
+        raise ValueError("too few calls for one call per shard")
+
+
+def _shard(view: View) -> ShardId:
+    return ShardId(view["node"], view["slot"])
 
 
 def _is_set_up(view: View) -> bool:

@@ -14,7 +14,7 @@ from engine.runtime.policy.leg_counter import LegCounter
 from engine.runtime.policy.leg_limits import MINUTE_MS, USED_TTL_MS, LegLimits
 from engine.store.errors import StoreDown
 from engine.store.memory.documents import MemoryDialPolicyStore
-from tests.contract.rpc.harness.bench import CALL, SLOTS, Bench, OtherEngines, end, inject
+from tests.contract.rpc.harness.bench import CALL, Bench, OtherEngines, end, inject
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import MAIN, bridged_call, outbound
 from tests.unit.runtime.harness.shard_bench import ManualClock
@@ -109,7 +109,7 @@ async def test_minutes_of_ended_calls(bench: Bench) -> None:
     bench.pbx.settle()
 
     async def is_used() -> bool:
-        return await bench.store.used_ms("acme", SLOTS) >= 5
+        return await bench.store.used_ms("acme", bench.dependencies.shards.all) >= 5
 
     await until(is_used, what="its time in the store")
     bench.cluster.account = (1, MINUTE_MS - 5)
@@ -128,7 +128,7 @@ class Limited:
         self.clock, self.legs, self.others = ManualClock(), LegCounter(), OtherEngines()
         self.used: int | None = 0
         limiter = CapacityLimiter(
-            self.clock, trunk or CapacityLimits(), self.others, "trunk", "the trunk"
+            self.clock, trunk or CapacityLimits(), lambda: 1.0, "trunk", "the trunk"
         )
         self.limits = LegLimits(self.clock, self.legs, self.others, limiter, self._read)
         self.policy = DialPolicy(

@@ -26,6 +26,7 @@ from tests.contract.api.rest import SECRET, Rest
 from tests.contract.rpc.harness.bench import TOKEN, Bench
 from tests.contract.rpc.harness.conversation import talking
 from tests.harness.ports import free_port
+from tests.harness.shards import at
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, outbound
 from tests.unit.runtime.harness.inbound_node import inbound_node
@@ -121,6 +122,6 @@ async def test_no_callback_is_delivered() -> None:
         metrics=Metrics().callbacks,
         is_stopped=lambda account: account == "acme",
     )
-    call = CallQueue(0, "0-pbx1-one", "acme grpc://192.0.2.1")
+    call = CallQueue(at(0), "0-pbx1-one", "acme grpc://192.0.2.1")
     decision = await attempt.deliver(call, (1, b"{}"))
     assert decision.give_up_reason == "account_stopped"

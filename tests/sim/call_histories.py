@@ -15,6 +15,7 @@ from engine.store.memory.store import MemoryStore
 from tests.harness.sim.store import done
 from tests.sim.live_steps import LiveSteps
 from wire.events.call_events import CallEvent
+from wire.shard import ShardId
 
 _event = msgspec.json.Decoder(CallEvent).decode
 
@@ -54,20 +55,20 @@ class CallHistory(Struct, frozen=True, dict=True):
 
 def call_histories(
     memory: MemoryStore,
-    slot: int,
+    shard: ShardId,
     but: frozenset[str] = frozenset(),
     live_steps: LiveSteps | None = None,
 ) -> Iterable[CallHistory]:
-    """Read every call of a slot, except some; without `live_steps` the logs are replayed."""
+    """Read every call of a shard, except some; without `live_steps` the logs are replayed."""
     read_steps = live_steps.read if live_steps else replay
     events: dict[str, list[CallEvent]] = {}
-    for _, _, body in done(memory.stream.read_after({slot: "0"}, limit=1_000_000)):
+    for _, _, body in done(memory.stream.read_after({shard: "0"}, limit=1_000_000)):
         event = _event(body)
         events.setdefault(event.call_id, []).append(event)
-    live = set(_live(memory, slot))
+    live = set(_live(memory, shard))
     for call_id in [each for each in events if each not in but]:
-        log = done(memory.log(slot, call_id))
-        state = done(memory.read(slot, call_id))
+        log = done(memory.log(shard, call_id))
+        state = done(memory.read(shard, call_id))
         assert state is not None, call_id
         record = decode_stored_call(state)
         yield CallHistory(
@@ -80,8 +81,8 @@ def call_histories(
         )
 
 
-def _live(memory: MemoryStore, slot: int) -> list[str]:
+def _live(memory: MemoryStore, shard: ShardId) -> list[str]:
     async def read() -> list[str]:
-        return [call async for call, _, _ in memory.live(slot)]
+        return [call async for call, _, _ in memory.live(shard)]
 
     return done(read())

@@ -17,10 +17,11 @@ from engine.runtime.base.interfaces import IoRunner as IoRunnerPort
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.base.interfaces import Writer as WriterPort
 from engine.runtime.call_service import CallService
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.io.flow_cache import FlowCache
-from engine.runtime.ownership.slot_loader import WriterFactory, load_slot
+from engine.runtime.ownership.shard_loader import WriterFactory, load_shard
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.reaper import Reaper
@@ -44,10 +45,12 @@ from tests.harness.sim.store import SimStore
 from tests.harness.sim.webhooks import SimActionClient, SimApiSender, SimServers
 from tests.sim.faults import Faults
 from wire.media import Clip, Source
+from wire.shard import ShardId
 from wire.tree import DEFAULT_LIMITS
 
 APP = "switchroom-0"
 NODE = "pbx1"
+SHARD = ShardId(NODE, 0)
 MAX_CALL_MS = 240_000
 GRACE_MS = 30_000
 
@@ -107,7 +110,7 @@ class EngineRun:
             random_bytes=random.Random(number).randbytes,
         )
         settings = AdmissionConfig(
-            1,
+            ShardMap(1, [NODE]),
             MAX_CALL_MS,
             "+4721930000",
             env.archive_url,
@@ -117,7 +120,7 @@ class EngineRun:
         self.service = CallService(context, settings)
 
     def start(self) -> None:
-        """Take the slot over, then listen."""
+        """Take the shard over, then listen."""
         self.loop.enter()
         self.loop.create_task(self._begin())
 
@@ -153,10 +156,10 @@ class EngineRun:
     async def _begin(self) -> None:
         store = self.store
         rng = self._env.rng
-        token = await store.claim(0, f"engine{self._number}", 0)
+        token = await store.claim(SHARD, f"engine{self._number}", 0)
         assert token is not None
         claimant = WriterFactory(rng.random, self._fenced, self._env.metrics)
-        owned = await load_slot(store, 0, token, claimant)  # type: ignore[arg-type]  # implements what one engine uses of Store
+        owned = await load_shard(store, SHARD, token, claimant)  # type: ignore[arg-type]  # implements what one engine uses of Store
         self.writer = owned.writer
         action_client = SimActionClient(self._env.clock, self.loop, self._env.servers)
         clip_cache = SimClipCache(self._env.clock, self.loop, self._env.cached_media)
@@ -186,7 +189,7 @@ class EngineRun:
         )
         self.node.add_shard(0, self.shard)
         self.service.nodes[NODE] = self.node
-        self.listener = SlotListener(self.node, 0, GRACE_MS, lambda _slot: None)
+        self.listener = SlotListener(self.node, 0, GRACE_MS, lambda _shard: None)
         self.connection.on_event = self._overrides.on_event(self.listener.on_event)
         self.loop.create_task(self.writer.run())
         self.loop.create_task(Reaper(self.node, 15.0, self._env.metrics).run())
@@ -194,7 +197,7 @@ class EngineRun:
             RecordingSweeper(NODE, pbx, self.node.shards, recorder.archive, period_s=10.0).run()
         )
         for call in owned.calls:
-            self.service.adopt(call.node, 0, call.stored)
+            self.service.adopt(SHARD, call)
         self.is_ready = True
         if self.connection.is_up:
             self.connect()
@@ -206,5 +209,5 @@ class EngineRun:
         ami = SimAmi(self.connection, env.faults)
         return Recorder(self.connection, overrides.ami(ami), overrides.archiver(archiver))
 
-    def _fenced(self, _slot: int) -> None:
+    def _fenced(self, _shard: ShardId) -> None:
         self.loop.task_errors.append("fenced, with no other engine there")

@@ -8,7 +8,7 @@ from msgspec import Struct
 from engine.calls.step import step
 from tests.sim.call_histories import CallHistory, call_histories
 from tests.sim.checks import find_violations
-from tests.sim.engine_run import PartOverrides
+from tests.sim.engine_run import SHARD, PartOverrides
 from tests.sim.live_steps import LiveSteps
 from tests.sim.tally import Tally, read_seeds, run_tally
 from tests.sim.world import Trace, World
@@ -61,7 +61,7 @@ def run_world(
 
 
 def _check(world: World, forbidden: list[str], live_steps: LiveSteps | None) -> Outcome:
-    histories = tuple(call_histories(world.memory, 0, live_steps=live_steps))
+    histories = tuple(call_histories(world.memory, SHARD, live_steps=live_steps))
     violations = [*find_violations(world, histories), *(("", said) for said in forbidden)]
     return Outcome(world, histories, tuple(violations))
 

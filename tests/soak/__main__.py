@@ -44,7 +44,7 @@ class Soak:
     def __init__(self, cluster: Cluster, folder: Path, seed: int, until_s: float) -> None:
         self.seen: list[tuple[Kind, Digits, PhoneCall]] = []
         self.live: list[int] = []
-        self.events = EventLog(cluster.valkey.url)
+        self.events = EventLog(cluster.valkey.url, cluster.shards)
         self._cluster = cluster
         self._folder = folder
         self._rng = random.Random(seed)

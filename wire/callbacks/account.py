@@ -54,7 +54,7 @@ class DeadLetterView(Shape, frozen=True):
 
 
 class DeadLetters(Shape, frozen=True):
-    """An account's dead letters, the oldest of each slot first; `more`: the list is incomplete."""
+    """An account's dead letters, the oldest of each shard first; `more`: the list is incomplete."""
 
     dead_letters: tuple[DeadLetterView, ...]
     more: bool = False

@@ -30,7 +30,9 @@ ON_MACHINE = URL.replace("^", "^(?:continue|hangup|", 1).removesuffix(END) + ")"
 REQUEST_ID = r"^[A-Za-z0-9_]{8,64}" + END
 HEX_ID = r"^[0-9A-Fa-f]{24}" + END
 _GRPC = rf"grpcs?://{_HOST}/?"
-DEAD_LETTER_ID = r"^[0-9]{1,3}\.[0-9]{1,20}-[0-9]{1,20}" + END
+_SHARD = r"[a-z0-9]{1,16}/[0-9]{1,3}"
+SHARD = f"^{_SHARD}" + END
+DEAD_LETTER_ID = rf"^{_SHARD}\.[0-9]{{1,20}}-[0-9]{{1,20}}" + END
 STATUS_TARGET = rf"^(auto-set|[0-9A-Fa-f]{{24}}|{_GRPC})" + END
 ACCOUNT_TARGET = URL.replace("^", f"^([0-9A-Fa-f]{{24}}|{_GRPC}|", 1).removesuffix(END) + ")" + END
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]{0,31}" + END
@@ -52,14 +54,15 @@ TAG = r"^(?! )[^\x00-\x1f\x7f,]{1,64}(?<! )" + END
 BRANCH = r"^[0-9A-D*#]{1,16}" + END
 
 ENTRY_ID = r"^[0-9]{1,20}-[0-9]{1,20}" + END
-EVENT_ID = r"^([0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20})" + END
+# Without a node in earlier versions.
+EVENT_ID = r"^((?:[a-z0-9]{1,16}/)?[0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20})" + END
 
 PATTERNS = {
     URL: "an https:// address",
     NUMBER: "a number such as +4721930000, or sip:user@host",
     PARTY: "a number such as +4721930000, agent:1001, or sip:user@host",
     REQUEST_ID: "8 to 64 letters, digits or _",
-    DEAD_LETTER_ID: "the id of a dead letter, such as 3.1795262400000-0",
+    DEAD_LETTER_ID: "the id of a dead letter, such as pbx1/3.1795262400000-0",
     STATUS_TARGET: "auto-set, grpc://host, grpcs://host:port or the id of an API Request node",
     ACCOUNT_TARGET: "an https:// address, grpc://host, grpcs://host:port or the id of an API"
     " Request node",
@@ -91,6 +94,7 @@ PATTERNS = {
     LANGUAGE: "a language tag such as en or hi-IN",
     DTMF_KEY: "one key of 0-9 A-D * #",
     ON_MACHINE: "continue, hangup, an action or an https:// address",
+    SHARD: "a node and a slot, such as pbx1/3",
     EVENT_ID: "the id that came with an event",
     ENTRY_ID: "a number, a hyphen and a number",
     TERMINATOR: 'one key of 0-9 A-D * #, or "" for none',

@@ -12,7 +12,7 @@ from wire.decoding import patterns
 from wire.events.call_events import CallEvent
 
 EventId = Annotated[str, Meta(pattern=patterns.EVENT_ID)]
-EntryId = Annotated[str, Meta(pattern=patterns.ENTRY_ID)]  # of the stream of a slot
+EntryId = Annotated[str, Meta(pattern=patterns.ENTRY_ID)]  # of the stream of a shard
 MAX_EVENTS = 1_000
 
 
@@ -42,10 +42,10 @@ class DeliveredEvent(Shape, frozen=True):
 class LostEvents(Shape, frozen=True):
     """Events that were trimmed before they were read.
 
-    Of this slot, from the entry `first` on, up to and without `end`; at most `most` events.
+    Of this shard, from the entry `first` on, up to and without `end`; at most `most` events.
     """
 
-    slot: int
+    shard: str
     first: str
     end: str
     id: str = ""  # acknowledges the loss
@@ -53,9 +53,9 @@ class LostEvents(Shape, frozen=True):
 
 
 class ReadEndedCalls(Shape, frozen=True):
-    """Query parameters: the slot, first entry and end of a `LostEvents`."""
+    """Query parameters: the shard, first entry and end of a `LostEvents`."""
 
-    slot: Annotated[int, Meta(ge=0)]
+    shard: Annotated[str, Meta(pattern=patterns.SHARD)]
     first: EntryId
     end: EntryId
 

@@ -117,11 +117,11 @@ class EventConsumer(Struct, frozen=True):
         except (aiohttp.ClientError, TimeoutError) as error:
             raise EngineUnavailable(f"lost events not read: {type(error).__name__}") from None
         new += await self._write_again(batch)
-        log.error("call events lost", slot=gap.slot, first=gap.first, most=gap.most, restored=new)
+        log.error("call events lost", shard=gap.shard, first=gap.first, most=gap.most, restored=new)
         return new
 
     async def _ended_calls(self, gap: LostEvents) -> AsyncIterator[bytes]:
-        query = {"slot": str(gap.slot), "first": gap.first, "end": gap.end}
+        query = {"shard": gap.shard, "first": gap.first, "end": gap.end}
         async with self.engine.stream("/events/ended", query, {}) as lines:
             async for line in lines:
                 if event := line.strip():

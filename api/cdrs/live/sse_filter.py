@@ -1,6 +1,6 @@
 """Removes data about other accounts from an engine's server-sent events.
 
-An engine's event ids contain the stream position of every slot, as do its notices of lost events.
+An engine's event ids contain the stream position of every shard, as do its notices of lost events.
 These positions reveal how busy all accounts together are. So ids are encrypted, and a notice only
 says that events were lost.
 """

@@ -1,7 +1,8 @@
 """Ids of calls and their channels; a call's id contains its slot and its PBX node."""
 
 import re
-import zlib
+
+from wire.shard import ShardId
 
 CALL_ID = re.compile(
     r"(?P<slot>0|[1-9][0-9]{0,2})-(?P<node>[a-z0-9]{1,16})-(?P<tail>[A-Za-z0-9_]{8,64})"
@@ -9,15 +10,15 @@ CALL_ID = re.compile(
 _MIXED_BRIDGE = re.compile(r"\.m[0-9]+\Z")
 
 
-def call_id(slot: int, node: str, tail: str) -> str:
+def call_id(shard: ShardId, tail: str) -> str:
     """Return a call's id; the tail is generated (sortable by time) or chosen by the client."""
-    return f"{slot}-{node}-{tail}"
+    return f"{shard.slot}-{shard.node}-{tail}"
 
 
-def slot_and_node(call: str) -> tuple[int, str] | None:
-    """Return a call's slot and node; None when this is no call id."""
+def shard_of(call: str) -> ShardId | None:
+    """Return a call's shard; None when this is no call id."""
     match = CALL_ID.fullmatch(call)
-    return (int(match["slot"]), match["node"]) if match else None
+    return ShardId(match["node"], int(match["slot"])) if match else None
 
 
 def call_of(channel: str) -> str | None:
@@ -37,8 +38,3 @@ def other_half(leg: str) -> str:
 def is_mixed_bridge(bridge: str) -> bool:
     """Return whether a bridge always mixes (`media.bridge_choice`)."""
     return _MIXED_BRIDGE.search(bridge) is not None
-
-
-def slot_of(key: str, slots: int) -> int:
-    """Return the slot of a name; every engine computes the same."""
-    return zlib.crc32(key.encode()) % slots

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from engine.calls.model import causes
 from engine.calls.model.call import Call, CollectedDigits
-from engine.calls.model.call_id_format import call_of, slot_and_node
+from engine.calls.model.call_id_format import call_of, shard_of
 from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.model.sessions import Conference, Member, Transfer
 from engine.calls.reporting.call_events import duration_fields, end_reason, recording_url
@@ -18,18 +18,19 @@ from wire.events.record import (
     TransferRecord,
 )
 from wire.party import Party
+from wire.shard import NO_SHARD
 
 
 def build_call_record(call: Call) -> CallRecord:
     """Return the record of a call whose legs have all ended."""
-    slot, node = slot_and_node(call.id) or (0, "")
+    shard = shard_of(call.id) or NO_SHARD
     times = _times(call.created_ms, call.answered_ms, call.ended_ms, call.held_ms, _talk_ms(call))
     legs = sorted(call.ended_legs, key=lambda ended: ended.leg.requested_ms)
     return CallRecord(
         call_id=call.id,
         account_id=call.account,
-        node=node,
-        slot=slot,
+        node=shard.node,
+        slot=shard.slot,
         direction=call.direction,
         from_=call.from_,
         to=call.to,

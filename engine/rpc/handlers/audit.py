@@ -12,7 +12,7 @@ import structlog
 from aiohttp import web
 from msgspec import Struct
 
-from engine.calls.model.call_id_format import slot_and_node
+from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.storage_format import StoredCall, decode_stored_call
 from engine.calls.replay_audit import (
     Mismatch,
@@ -25,9 +25,11 @@ from engine.calls.replay_audit import (
 )
 from engine.rpc.problems import Conflict, NotFound
 from engine.rpc.views.calls import tagged_fields
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.store import Store
 from wire.decoding.errors import BadInput
 from wire.events.call_events import CallEvent
+from wire.shard import ShardId
 from wire.views import Difference, EndedCalls, Replay
 
 log = structlog.get_logger()
@@ -48,37 +50,39 @@ class _ReplayRun(Struct, frozen=True):
 
 class AuditHandlers(Struct, frozen=True):
     store: Store
-    slots: int
+    shards: ShardMap
 
     async def ended(self, request: web.Request) -> EndedCalls:
         """List the latest ended calls that are still on the stream, or those of one account."""
         limit = _limit(request.query.get("limit", "100"))
         found: list[CallEvent] = []
-        for slot in range(self.slots):
-            found += await self._latest_ended(slot, limit, request.query.get("account"))
+        for shard in self.shards.all:
+            found += await self._latest_ended(shard, limit, request.query.get("account"))
         found.sort(key=lambda event: -event.timestamp)
         return EndedCalls(tuple(event.call_id for event in found[:limit]))
 
     async def replay(self, request: web.Request) -> Replay:
         """Audit a live or ended call."""
         call_id, account = request.match_info["call"], request.query.get("account")
-        slot, _node = slot_and_node(call_id) or (-1, "")
-        state = await self.store.read(slot, call_id) if slot in range(self.slots) else None
+        shard = shard_of(call_id)
+        if shard is None or not self.shards.has(shard):
+            raise NotFound(f"no call {call_id}")
+        state = await self.store.read(shard, call_id)
         record = _stored_call(call_id, state) if state is not None else None
         if record is None or account not in {None, record.call.account}:
             raise NotFound(f"no call {call_id}")
         # Entries logged after the record was read are ignored.
-        lines = (await self.store.log(slot, call_id))[: record.log_length]
+        lines = (await self.store.log(shard, call_id))[: record.log_length]
         run = await _run(call_id, lines)
-        return _compare(record, lines, run, await self._published_events(slot, record))
+        return _compare(record, lines, run, await self._published_events(shard, record))
 
-    async def _published_events(self, slot: int, record: StoredCall) -> list[CallEvent]:
+    async def _published_events(self, shard: ShardId, record: StoredCall) -> list[CallEvent]:
         """Read the call's events from the stream, up to its last event or the end."""
         call, found = record.call, list[CallEvent]()
         about = f'"{call.id}"'.encode()
         position = f"{max(0, call.created_ms - MAX_CLOCK_SKEW_MS)}-0"
         while len(found) < call.event_seq:
-            page = await self.store.stream.read_after({slot: position}, limit=PAGE_SIZE)
+            page = await self.store.stream.read_after({shard: position}, limit=PAGE_SIZE)
             if not page:
                 break
             position = page[-1][1]
@@ -88,11 +92,13 @@ class AuditHandlers(Struct, frozen=True):
             ]
         return found
 
-    async def _latest_ended(self, slot: int, limit: int, account: str | None) -> list[CallEvent]:
+    async def _latest_ended(
+        self, shard: ShardId, limit: int, account: str | None
+    ) -> list[CallEvent]:
         found: list[CallEvent] = []
         position = "+"
         while len(found) < limit:
-            page = await self.store.stream.read_before(slot, position, PAGE_SIZE)
+            page = await self.store.stream.read_before(shard, position, PAGE_SIZE)
             if not page:
                 break
             position = page[-1][0]

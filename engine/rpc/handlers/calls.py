@@ -7,7 +7,7 @@ from itertools import chain
 from aiohttp import web
 from msgspec import Struct
 
-from engine.calls.model.call_id_format import slot_and_node
+from engine.calls.model.call_id_format import shard_of
 from engine.rpc.handlers.callbacks import check_callback_target
 from engine.rpc.handlers.dial_policy import check_dial_policy
 from engine.rpc.handlers.flows import check_flow_ids
@@ -21,6 +21,7 @@ from engine.store.store import Store
 from wire import rpc
 from wire.custom_data import check_custom_data
 from wire.decoding.errors import BadInput, ErrorCollector
+from wire.shard import NO_SHARD
 from wire.tree import Limits, check_action, check_party, flow_ids
 from wire.views import Calls, CallView, Timeline
 
@@ -69,8 +70,8 @@ class CallHandlers(Struct, frozen=True):
 
     async def timeline(self, request: web.Request) -> Timeline:
         call = await call_of(self.service, request, request.query.get("account"))
-        slot, _node = slot_and_node(call.id) or (0, "")
-        return timeline_view(call, await self.store.log(slot, call.id))
+        shard = shard_of(call.id) or NO_SHARD
+        return timeline_view(call, await self.store.log(shard, call.id))
 
 
 def _checks(body: rpc.Originate, limits: Limits) -> Iterator[Callable[[], object]]:

@@ -4,7 +4,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import slot_and_node
+from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.requests import AddMemberRequested, CoachRequested, KickRequested
 from engine.calls.model.sessions import Conference
 from engine.rpc.handlers.dial_policy import authorize_dial
@@ -26,6 +26,7 @@ from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from wire.control import AddMember, Coach, ConferenceView, KickMember, LeaveConference
 from wire.decoding.errors import BadInput
+from wire.shard import NO_SHARD
 from wire.tree import Limits
 
 
@@ -72,7 +73,7 @@ class ConferenceHandlers(Struct, frozen=True):
         leg = call.leg(body.channel_id)
         if leg is not None and leg.agent not in {"", body.agent_id}:
             raise BadInput("agentId", f"channel {leg.id} is agent {leg.agent}'s", "other_agent")
-        _, node = slot_and_node(call.id) or (0, "")
+        node = (shard_of(call.id) or NO_SHARD).node
         if body.pbx_ip is not None:
             await check_pbx_address(
                 node, self.service.node_selection.status(node).host, body.pbx_ip

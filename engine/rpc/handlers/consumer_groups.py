@@ -1,4 +1,4 @@
-"""RPC operations on consumer groups; any engine serves the events of all slots from the store."""
+"""RPC operations on consumer groups; any engine serves the events of all shards from the store."""
 
 import re
 from collections.abc import Iterable
@@ -8,12 +8,15 @@ from aiohttp import web
 from msgspec import Struct
 
 from engine.rpc.json_body import read_query
+from engine.rpc.lookup import shard_in
 from engine.rpc.problems import NotFound
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.store import Store
 from engine.store.stream import Batch, Consumer, Gap, GroupState, StreamEntry
 from wire.decoding.errors import BadInput
 from wire.decoding.patterns import EVENT_ID
 from wire.events import consumer_groups as wire
+from wire.shard import ShardId
 
 
 class _Delivered(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -26,46 +29,50 @@ class _Delivered(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class ConsumerGroupHandlers(Struct, frozen=True):
     store: Store
-    slots: int
+    shards: ShardMap
 
     async def read(self, request: web.Request) -> dict[str, object]:
         """Deliver events to a consumer; the first read creates the group."""
         query = read_query(request, wire.ReadEvents)
         consumer = Consumer(query.group, query.consumer, int(query.idle * 1000))
         batch = await self.store.stream.read_group(
-            consumer, range(self.slots), int(query.wait * 1000), query.limit
+            consumer, self.shards.all, int(query.wait * 1000), query.limit
         )
         return _batch_view(batch)
 
     async def acknowledge(
         self, _request: web.Request, body: wire.AcknowledgeEvents
     ) -> wire.Acknowledged:
-        entries: dict[int, list[str]] = {}
-        gaps: dict[int, str] = {}
+        entries: dict[ShardId, list[str]] = {}
+        gaps: dict[ShardId, str] = {}
         for index, each in enumerate(body.ids):
-            slot, entry, is_gap = self._parse_id(each, index)
+            shard, entry, is_gap = self._parse_id(each, index)
+            if shard is None:
+                continue  # an earlier version delivered it: it is delivered again
             if is_gap:
-                gaps[slot] = entry
+                gaps[shard] = entry
             else:
-                entries.setdefault(slot, []).append(entry)
+                entries.setdefault(shard, []).append(entry)
         return wire.Acknowledged(await self.store.stream.acknowledge(body.group, entries, gaps))
 
     async def list(self, _request: web.Request) -> wire.EventGroups:
-        states = await self.store.stream.group_states(range(self.slots))
-        return wire.EventGroups(_sum_slots(states))
+        states = await self.store.stream.group_states(self.shards.all)
+        return wire.EventGroups(_sum_shards(states))
 
     async def delete(self, request: web.Request) -> None:
         """Delete a group; events are no longer retained for it."""
         group = request.match_info["group"]
-        if not await self.store.stream.drop_group(group, range(self.slots)):
+        if not await self.store.stream.drop_group(group, self.shards.all):
             raise NotFound(f"no group {group}")
 
-    def _parse_id(self, event_id: str, index: int) -> tuple[int, str, bool]:
+    def _parse_id(self, event_id: str, index: int) -> tuple[ShardId | None, str, bool]:
         found = re.match(EVENT_ID, event_id)
-        slot, gap, entry = found.groups() if found else ("-1", None, "")
-        if int(slot) not in range(self.slots):
+        if found is None:
             raise BadInput(f"ids[{index}]", "not an event id")
-        return int(slot), entry, gap is not None
+        name, gap, entry = found.groups()
+        if "/" not in name:
+            return None, entry, gap is not None
+        return shard_in(self.shards, name, f"ids[{index}]"), entry, gap is not None
 
 
 def _batch_view(batch: Batch) -> dict[str, object]:
@@ -74,14 +81,16 @@ def _batch_view(batch: Batch) -> dict[str, object]:
 
 
 def _delivered(entry: StreamEntry) -> _Delivered:
-    return _Delivered(f"{entry.slot}.{entry.id}", msgspec.Raw(entry.event), entry.redelivered)
+    return _Delivered(f"{entry.shard}.{entry.id}", msgspec.Raw(entry.event), entry.redelivered)
 
 
 def _lost(gap: Gap) -> wire.LostEvents:
-    return wire.LostEvents(gap.slot, gap.first, gap.end, f"{gap.slot}.lost.{gap.end}", gap.max_lost)
+    return wire.LostEvents(
+        str(gap.shard), gap.first, gap.end, f"{gap.shard}.lost.{gap.end}", gap.max_lost
+    )
 
 
-def _sum_slots(states: Iterable[GroupState]) -> tuple[wire.EventGroup, ...]:
+def _sum_shards(states: Iterable[GroupState]) -> tuple[wire.EventGroup, ...]:
     totals: dict[str, wire.EventGroup] = {}
     for each in states:
         total = totals.get(each.group, wire.EventGroup(each.group, 0, 0))

@@ -10,30 +10,34 @@ from msgspec import Struct
 from engine.callbacks.account_settings import AccountSettings
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import Conflict
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.outbox import DeadLetter, Outbox
 from wire.callbacks.account import DeadLetters, DeadLetterView, Resend, Resent
 from wire.callbacks.targets import AUTO_SET
 from wire.decoding.errors import BadInput
 from wire.decoding.patterns import DEAD_LETTER_ID, PATTERNS
+from wire.shard import ShardId, parse_shard
 
 MAX_LISTED = 100
-MAX_RESENT = 1_000  # per slot and request
+MAX_RESENT = 1_000  # per shard and request
 
 
 class DeadLetterHandlers(Struct, frozen=True):
     outbox: Outbox
     targets: AccountSettings
-    slots: int
+    shards: ShardMap
 
     async def list(self, request: web.Request) -> DeadLetters:
         account = name_in(request, "account")
-        first, after = _parse_id(request.query.get("after", ""), self.slots)
+        given = request.query.get("after", "")
+        first, after = self._parse_id(given) if given else (None, "")
         dead_letters: list[DeadLetterView] = []
-        for slot in range(first, self.slots):
+        for shard in self.shards.all:
             limit = MAX_LISTED + 1 - len(dead_letters)
-            found = await self.outbox.dead_letters(slot, account, after, limit) if limit else []
-            dead_letters += [_view(slot, each) for each in found]
-            after = ""
+            if (first is None or shard >= first) and limit:
+                since = after if shard == first else ""
+                found = await self.outbox.dead_letters(shard, account, since, limit)
+                dead_letters += [_view(shard, each) for each in found]
         return DeadLetters(tuple(dead_letters[:MAX_LISTED]), len(dead_letters) > MAX_LISTED)
 
     async def resend(self, request: web.Request, body: Resend) -> Resent:
@@ -43,12 +47,11 @@ class DeadLetterHandlers(Struct, frozen=True):
             raise BadInput("ids", "either ids or all")
         await self._check_target(account, body.ids)
         resent = 0
-        for slot in range(self.slots):
-            entries = [
-                _parse_id(each, self.slots)[1] for each in body.ids if _is_in_slot(each, slot)
-            ]
+        ids = [self._parse_id(each) for each in body.ids]
+        for shard in self.shards.all:
+            entries = [entry for at, entry in ids if at == shard]
             if entries or body.all:
-                resent += await self.outbox.resend(slot, account, entries, MAX_RESENT)
+                resent += await self.outbox.resend(shard, account, entries, MAX_RESENT)
         return Resent(resent)
 
     async def _check_target(self, account: str, ids: Collection[str]) -> None:
@@ -64,17 +67,24 @@ class DeadLetterHandlers(Struct, frozen=True):
                 raise Conflict(f"account {account} has no target to deliver to", "no_target")
 
     async def _dead_letters(self, account: str) -> AsyncIterator[tuple[str, DeadLetter]]:
-        for slot in range(self.slots):
+        for shard in self.shards.all:
             after = ""
-            while found := await self.outbox.dead_letters(slot, account, after, MAX_RESENT):
+            while found := await self.outbox.dead_letters(shard, account, after, MAX_RESENT):
                 for each in found:
-                    yield f"{slot}.{each.entry}", each
+                    yield f"{shard}.{each.entry}", each
                 after = found[-1].entry
 
+    def _parse_id(self, dead_letter: str) -> tuple[ShardId, str]:
+        """Return the shard of a dead letter and its entry id in that shard."""
+        if re.search(DEAD_LETTER_ID, dead_letter) is None:
+            raise BadInput("after", f"expected {PATTERNS[DEAD_LETTER_ID]}")
+        shard, _, entry = dead_letter.partition(".")
+        return parse_shard(shard), entry
 
-def _view(slot: int, dead_letter: DeadLetter) -> DeadLetterView:
+
+def _view(shard: ShardId, dead_letter: DeadLetter) -> DeadLetterView:
     return DeadLetterView(
-        id=f"{slot}.{dead_letter.entry}",
+        id=f"{shard}.{dead_letter.entry}",
         call_id=dead_letter.call_id,
         event_id=f"{dead_letter.call_id}.e{dead_letter.seq}",
         target=_target(dead_letter),
@@ -87,17 +97,3 @@ def _view(slot: int, dead_letter: DeadLetter) -> DeadLetterView:
 
 def _target(dead_letter: DeadLetter) -> str:
     return dead_letter.delivery_key.partition(" ")[2]
-
-
-def _parse_id(dead_letter: str, slots: int) -> tuple[int, str]:
-    """Return the slot of a dead letter and its entry id in that slot."""
-    if not dead_letter:
-        return 0, ""
-    if re.search(DEAD_LETTER_ID, dead_letter) is None:
-        raise BadInput("after", f"expected {PATTERNS[DEAD_LETTER_ID]}")
-    slot, _, entry = dead_letter.partition(".")
-    return min(int(slot), slots), entry
-
-
-def _is_in_slot(dead_letter: str, slot: int) -> bool:
-    return dead_letter.partition(".")[0] == str(slot)

@@ -1,6 +1,6 @@
 """RPC operation that repeats the events of ended calls, for a reader that has lost some.
 
-Everything is in the store, so any engine can do it for any slot. The events are made by replaying
+Everything is in the store, so any engine can do it for any shard. The events are made by replaying
 the calls' logs, one call at a time: live calls get their turn on the event loop.
 """
 
@@ -16,11 +16,13 @@ from engine.calls.model.commands import EmitEvent
 from engine.calls.model.storage_format import decode_stored_call
 from engine.calls.replay_audit import replay
 from engine.rpc.json_body import read_query
+from engine.rpc.lookup import shard_in
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from engine.store.stream import entry_order
-from wire.decoding.errors import BadInput
 from wire.events.consumer_groups import ReadEndedCalls
+from wire.shard import ShardId
 
 log = structlog.get_logger()
 MARGIN_MS = 60_000  # between an event's time and that of its commit
@@ -29,20 +31,19 @@ CALLS_PER_LINE = 500  # of other times; then an empty line keeps the connection 
 
 class EndedCallHandlers(Struct, frozen=True):
     store: Store
-    slots: int
+    shards: ShardMap
 
     async def read(self, request: web.Request) -> web.StreamResponse:
-        """Send the events of a slot's ended calls that were live in a range of the stream.
+        """Send the events of a shard's ended calls that were live in a range of the stream.
 
         One event a line, in order within a call. A call that cannot be replayed is left out.
         """
         query = read_query(request, ReadEndedCalls)
-        if query.slot >= self.slots:
-            raise BadInput("slot", f"0 to {self.slots - 1}")
+        shard = shard_in(self.shards, query.shard)
         response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
         await response.prepare(request)
         try:
-            async for lines in self._lines(query):
+            async for lines in self._lines(shard, query):
                 await response.write(lines)
         except StoreDown:
             if request.transport is not None:
@@ -51,16 +52,16 @@ class EndedCallHandlers(Struct, frozen=True):
         await response.write_eof()
         return response
 
-    async def _lines(self, query: ReadEndedCalls) -> AsyncIterator[bytes]:
+    async def _lines(self, shard: ShardId, query: ReadEndedCalls) -> AsyncIterator[bytes]:
         first_ms = entry_order(query.first)[0] - MARGIN_MS
         end_ms = entry_order(query.end)[0] + MARGIN_MS
         number = 0
-        async for call_id, state in self.store.ended(query.slot):
+        async for call_id, state in self.store.ended(shard):
             number += 1
             try:
                 call = decode_stored_call(state).call
                 if call.created_ms <= end_ms and call.ended_ms >= first_ms:
-                    yield _events(await self.store.log(query.slot, call_id))
+                    yield _events(await self.store.log(shard, call_id))
             except StoreDown:
                 raise
             except Exception as error:  # noqa: BLE001 - of another version, or a fault of the core

@@ -1,6 +1,6 @@
 """RPC operation that removes a number from the store: ended calls, events, dead letters.
 
-Everything is in the store, so any engine can do it for any slot.
+Everything is in the store, so any engine can do it for any shard.
 """
 
 import msgspec
@@ -9,10 +9,12 @@ from aiohttp import web
 from msgspec import Struct
 
 from engine.calls.model.storage_format import decode_stored_call
+from engine.rpc.lookup import shard_in
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.store import Store
 from engine.store.stream import START
-from wire.decoding.errors import BadInput
 from wire.erasure import Erased, EraseNumber, NumberMatcher
+from wire.shard import ShardId
 
 log = structlog.get_logger()
 PAGE_SIZE = 1_000
@@ -29,29 +31,30 @@ _owner_of = msgspec.json.Decoder(_Owner).decode
 
 class ErasureHandlers(Struct, frozen=True):
     store: Store
-    slots: int
+    shards: ShardMap
 
     async def erase(self, _request: web.Request, body: EraseNumber) -> Erased:
-        """Remove a number from a slot; live calls stay."""
-        if body.slot >= self.slots:
-            raise BadInput("slot", f"0 to {self.slots - 1}")
+        """Remove a number from a shard; live calls stay."""
+        shards = self.shards.all
+        shard = shards[0] if body.shard is None else shard_in(self.shards, body.shard)
         matcher = NumberMatcher(body.number, body.country, body.is_national)
-        calls = await self._erase_calls(body, matcher)
-        live = {call_id async for call_id, _node, _state in self.store.live(body.slot)}
-        events = await self._erase_events(body, matcher, live)
-        dead_letters = await self._erase_dead_letters(body, matcher)
-        return Erased(self.slots, calls, events, dead_letters)
+        calls = await self._erase_calls(shard, body, matcher)
+        live = {call_id async for call_id, _node, _state in self.store.live(shard)}
+        events = await self._erase_events(shard, body, matcher, live)
+        dead_letters = await self._erase_dead_letters(shard, body, matcher)
+        following = next((each for each in shards if each > shard), None)
+        return Erased(str(following) if following else None, calls, events, dead_letters)
 
-    async def _erase_calls(self, body: EraseNumber, matcher: NumberMatcher) -> int:
+    async def _erase_calls(self, shard: ShardId, body: EraseNumber, matcher: NumberMatcher) -> int:
         removed = 0
-        async for call_id, state in self.store.ended(body.slot):
-            if await self._is_of_number(body, call_id, state, matcher):
-                await self.store.forget(body.slot, call_id)
+        async for call_id, state in self.store.ended(shard):
+            if await self._is_of_number(shard, body, call_id, state, matcher):
+                await self.store.forget(shard, call_id)
                 removed += 1
         return removed
 
     async def _is_of_number(
-        self, body: EraseNumber, call_id: str, state: bytes, matcher: NumberMatcher
+        self, shard: ShardId, body: EraseNumber, call_id: str, state: bytes, matcher: NumberMatcher
     ) -> bool:
         try:
             call = decode_stored_call(state).call
@@ -62,15 +65,15 @@ class ErasureHandlers(Struct, frozen=True):
             return False
         if matcher.is_in_json(msgspec.json.encode(call)):
             return True
-        lines = await self.store.log(body.slot, call_id)
+        lines = await self.store.log(shard, call_id)
         return any(matcher.is_in(line.decode(errors="replace")) for line in lines)
 
-    async def _erase_events(self, body: EraseNumber, matcher: NumberMatcher, live: set[str]) -> int:
+    async def _erase_events(
+        self, shard: ShardId, body: EraseNumber, matcher: NumberMatcher, live: set[str]
+    ) -> int:
         removed, position, account = 0, START, body.account.encode()
-        stream, slot = self.store.stream, body.slot
-        while page := await self.store.stream.read_after(
-            {body.slot: position}, limit=EVENTS_PER_TURN
-        ):
+        stream = self.store.stream
+        while page := await self.store.stream.read_after({shard: position}, limit=EVENTS_PER_TURN):
             position = page[-1][1]
             found = [
                 entry
@@ -78,16 +81,18 @@ class ErasureHandlers(Struct, frozen=True):
                 if account in event and _is_of(body.account, event, matcher, live)
             ]
             if found:
-                removed += await stream.remove(slot, found)
+                removed += await stream.remove(shard, found)
         return removed
 
-    async def _erase_dead_letters(self, body: EraseNumber, matcher: NumberMatcher) -> int:
+    async def _erase_dead_letters(
+        self, shard: ShardId, body: EraseNumber, matcher: NumberMatcher
+    ) -> int:
         removed, after, outbox = 0, "", self.store.outbox
-        while page := await outbox.dead_letters(body.slot, body.account, after, PAGE_SIZE):
+        while page := await outbox.dead_letters(shard, body.account, after, PAGE_SIZE):
             after = page[-1].entry
             found = [each.entry for each in page if matcher.is_in_json(each.event)]
             if found:
-                removed += await self.store.remove_dead_letters(body.slot, body.account, found)
+                removed += await self.store.remove_dead_letters(shard, body.account, found)
         return removed
 
 

@@ -1,7 +1,6 @@
 """RPC stream of call events as server-sent events; Last-Event-ID resumes it."""
 
 import asyncio
-import re
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 from weakref import WeakValueDictionary
@@ -11,19 +10,19 @@ from aiohttp import web
 from msgspec import Struct, field
 
 from engine.rpc.handlers.consumer_groups import ConsumerGroupHandlers
+from engine.rpc.handlers.stream_positions import StreamPositions, parse_positions
 from engine.rpc.json_body import read_query
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from engine.store.stream import START, entry_order
 from wire.decoding.errors import BadInput
 from wire.events.consumer_groups import LostEvents
 from wire.schemas import event_schema
+from wire.shard import ShardId
 
 POLL_TIMEOUT_MS = 1_000
-PAGE_SIZE = 100  # per slot; then live calls get their turn on the event loop
-_positions = msgspec.json.Decoder(dict[int, str])
-_ENTRY = re.compile(r"[0-9]{1,20}-[0-9]{1,20}")
-Positions = dict[int, str]
+PAGE_SIZE = 100  # per shard; then live calls get their turn on the event loop
 
 
 class _EventHeader(Struct, rename="camel"):
@@ -58,7 +57,7 @@ class _Page(Struct):
 
     query: _Filter
     needles: list[bytes]
-    after: Positions
+    positions: StreamPositions
     lost: list[LostEvents]
     is_behind: bool  # more events are stored: it need not wait for the next one
 
@@ -67,7 +66,7 @@ class EventHandlers(Struct, frozen=True):
     """Many readers of the past take turns by page, one of an account at a time."""
 
     store: Store
-    slots: int
+    shards: ShardMap
     groups: ConsumerGroupHandlers
     turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
@@ -81,11 +80,11 @@ class EventHandlers(Struct, frozen=True):
         """Send all events from now or from Last-Event-ID; `callId` and `account` filter them."""
         query = read_query(request, _Filter)
         last = request.headers.get("Last-Event-ID")
-        after = await self._start_positions(last)
-        lost = await self._lost_events(after)
+        positions = await self._start_positions(last)
+        lost = await self._lost_events(positions)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        page = _Page(query, query.needles, after, lost, is_behind=last is not None)
+        page = _Page(query, query.needles, positions, lost, is_behind=last is not None)
         turn = self.turns.setdefault(query.account or "", asyncio.Lock())
         while True:
             waits = turn if page.is_behind else nullcontext()
@@ -100,10 +99,11 @@ class EventHandlers(Struct, frozen=True):
         """Return the messages that follow a position, which moves on."""
         async with turn:
             wait_ms = 0 if page.is_behind else POLL_TIMEOUT_MS
-            found = await self.store.stream.read_after(page.after, wait_ms, PAGE_SIZE)
+            page.positions.add(self.shards.all)
+            found = await self.store.stream.read_after(page.positions.after, wait_ms, PAGE_SIZE)
             page.is_behind = len(found) >= PAGE_SIZE
             if page.is_behind:  # a slow client may fall behind the trimmed stream
-                page.lost = await self._lost_events(page.after)
+                page.lost = await self._lost_events(page.positions)
             lines = [_lost_message(page.lost)] if page.lost else []
             lines += [_message(page, each) for each in found]
             page.lost = []
@@ -113,48 +113,41 @@ class EventHandlers(Struct, frozen=True):
     async def schema(self, _request: web.Request) -> dict[str, Any]:
         return event_schema()
 
-    async def _start_positions(self, last: str | None) -> Positions:
-        newest = await self.store.stream.newest_ids(range(self.slots))
+    async def _start_positions(self, last: str | None) -> StreamPositions:
+        shards = self.shards.all
         if last is None:
-            return newest
+            return StreamPositions(await self.store.stream.newest_ids(shards))
         try:
-            given = _positions.decode(last)
-        except (msgspec.DecodeError, UnicodeError):
-            given = {-1: ""}
-        if not given.keys() <= newest.keys() or not all(map(_is_entry_id, given.values())):
-            raise BadInput("Last-Event-ID", "not an id of this stream")
-        return newest | given
+            return StreamPositions(parse_positions(last, shards))
+        except ValueError:
+            raise BadInput("Last-Event-ID", "not an id of this stream") from None
 
-    async def _lost_events(self, after: Positions) -> list[LostEvents]:
-        """List the slots whose entries may be trimmed between a position and the oldest entry."""
-        oldest = await self.store.stream.oldest_ids(range(self.slots))
+    async def _lost_events(self, positions: StreamPositions) -> list[LostEvents]:
+        """List the shards whose entries may be trimmed between a position and the oldest entry."""
+        after = positions.after
+        oldest = await self.store.stream.oldest_ids(tuple(after))
         return [
-            LostEvents(slot, after[slot], entry)
-            for slot, entry in oldest.items()
-            if after[slot] != START and entry_order(after[slot]) < entry_order(entry)
+            LostEvents(str(shard), after[shard], entry)
+            for shard, entry in oldest.items()
+            if after[shard] != START and entry_order(after[shard]) < entry_order(entry)
         ]
-
-
-def _is_entry_id(text: str) -> bool:
-    # A Redis id has two 64-bit parts; Redis rejects larger ones.
-    return _ENTRY.fullmatch(text) is not None and max(entry_order(text)) < 2**64
 
 
 def _lost_message(lost: list[LostEvents]) -> bytes:
     return b"event: lost\ndata: %b\n\n" % msgspec.json.encode(lost)
 
 
-def _message(page: _Page, entry: tuple[int, str, bytes]) -> bytes:
+def _message(page: _Page, entry: tuple[ShardId, str, bytes]) -> bytes:
     """Return what the reader gets of an entry; those of others are not decoded."""
-    slot, entry_id, body = entry
-    page.after[slot] = entry_id
+    shard, entry_id, body = entry
+    page.positions.advance(shard, entry_id)
     if not all(each in body for each in page.needles):
         return b""
     event = _header.decode(body)
     if not page.query.matches(event):
         return b""
     return b"id: %b\nevent: %b\ndata: %b\n\n" % (
-        msgspec.json.encode(page.after),
+        page.positions.id,
         event.event.encode(),
         body,
     )

@@ -1,8 +1,12 @@
 """RPC operations on PBX nodes: status, drain and undrain."""
 
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
 from aiohttp import web
 from msgspec import Struct
 
+from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import NotFound
 from engine.runtime.call_service import CallService
 from engine.runtime.pbx_nodes.node import Node
@@ -11,9 +15,13 @@ from wire import rpc
 
 class NodeHandlers(Struct, frozen=True):
     service: CallService
+    fan_out: FanOut
 
-    async def list(self, _request: web.Request) -> rpc.Nodes:
-        return rpc.Nodes(tuple(map(self._view, self.service.nodes.values())))
+    async def list(self, request: web.Request) -> rpc.Nodes:
+        """List the nodes; an engine is connected to those whose shards it has."""
+        local = map(self._view, self.service.nodes.values())
+        remote = [nodes.nodes for nodes in await self.fan_out.collect(request, rpc.Nodes)]
+        return rpc.Nodes(tuple(merge_nodes([*local, *chain(*remote)])))
 
     async def drain(self, request: web.Request) -> rpc.NodeView:
         """Stop new calls to a node; live calls continue."""
@@ -50,3 +58,13 @@ class NodeHandlers(Struct, frozen=True):
             loss=round(health.quality.loss, 4),
             jitter_ms=round(health.quality.jitter_ms, 1),
         )
+
+
+def merge_nodes(views: Iterable[rpc.NodeView]) -> Iterator[rpc.NodeView]:
+    """Merge engines' views of the nodes: each as an engine sees it that is connected to it."""
+    by_name: dict[str, rpc.NodeView] = {}
+    for view in views:
+        known = by_name.setdefault(view.name, view)
+        if view.connected and not known.connected:
+            by_name[view.name] = view
+    yield from by_name.values()

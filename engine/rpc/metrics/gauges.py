@@ -8,6 +8,7 @@ from engine.calls.model.call_states import CallState, Ended
 from engine.observe.metric_types import Labels, Metadata
 from engine.rpc.metrics.text_format import CurrentValues
 from engine.runtime.call_service import CallService
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.pbx_nodes.node import MAX_LATENCY_MS
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import MAX_PENDING
@@ -63,30 +64,48 @@ def node_gauges(service: CallService) -> Iterator[CurrentValues]:
     nodes = service.nodes.values()
     up = {(node.name,): not node.is_paused for node in nodes}
     latency = {(node.name,): node.latency_ms / 1000 for node in nodes}
-    yield gauge("switchroom_node_up", "1 when the node is connected for all slots", ("node",), up)
+    yield gauge(
+        "switchroom_node_up",
+        "1 when a node's shards here are connected",
+        ("node",),
+        up,
+    )
     text = "Average ARI response time of a node"
     yield gauge("switchroom_ari_latency_seconds", text, ("node",), latency)
 
 
-def slot_gauges(service: CallService, count: int) -> Iterator[CurrentValues]:
-    """Return the slots of this engine, and the state of their commits."""
-    owned = {shard.context.slot: shard for shard in _shards(service)}
-    held = {(str(slot),): slot in owned for slot in range(count)}
-    writable = {(str(slot),): shard.can_store for slot, shard in owned.items()}
-    waiting = {(str(slot),): shard.uncommitted for slot, shard in owned.items()}
-    yield gauge("switchroom_slots", "Slots in total, of all engines", (), {(): count})
+def store_gauges(service: CallService, shards: ShardMap) -> Iterator[CurrentValues]:
+    """Return the shards of this engine, and the state of their commits."""
+    owned = {_labels(shard): shard for shard in _shards(service)}
+    active = [each for each in shards.all if not shards.layout.is_retired(each)]
+    total = gauge(
+        "switchroom_shards", "Shards that get new calls, of all engines", (), {(): len(active)}
+    )
+    yield total
     for name, text, values in (
-        ("switchroom_slot_held", "1 for a slot that this engine owns", held),
-        ("switchroom_store_up", "1 when commits of a slot succeed", writable),
-        ("switchroom_commit_pending_changes", "Changes that are not stored yet", waiting),
+        (
+            "switchroom_shard_held",
+            "1 for a shard that this engine owns",
+            dict.fromkeys(owned, True),
+        ),
+        (
+            "switchroom_store_up",
+            "1 when commits of a shard succeed",
+            {labels: shard.can_store for labels, shard in owned.items()},
+        ),
+        (
+            "switchroom_commit_pending_changes",
+            "Changes that are not stored yet",
+            {labels: shard.uncommitted for labels, shard in owned.items()},
+        ),
     ):
-        yield gauge(name, text, ("slot",), values)
+        yield gauge(name, text, SHARD_LABELS, values)
 
 
 def limit_gauges(service: CallService) -> Iterator[CurrentValues]:
     """Return the limits, for comparison with the current values."""
     limiter = service.node_selection.rate_limiter
-    pending = "New calls are rejected when a slot has half as many pending changes"
+    pending = "New calls are rejected when a shard has half as many pending changes"
     latency = "New calls avoid a node with a higher latency"
     for name, text, value in (
         ("switchroom_calls_limit", "Maximum of live calls in this engine", limiter.max_calls),

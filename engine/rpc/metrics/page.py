@@ -21,10 +21,11 @@ from engine.rpc.metrics.gauges import (
     limit_gauges,
     node_gauges,
     shard_gauges,
-    slot_gauges,
+    store_gauges,
 )
 from engine.rpc.metrics.text_format import CurrentValues, Family, text_of
 from engine.runtime.call_service import CallService
+from engine.runtime.cluster.shard_map import ShardMap
 
 SLICE_S = 0.001  # then live calls take their turn
 
@@ -33,7 +34,7 @@ class MetricsPage(Struct, frozen=True):
     """All metrics of an engine, read per scrape."""
 
     service: CallService
-    slot_count: int
+    shards: ShardMap
     metrics: Metrics
     clips_in_progress: Callable[[], int]
 
@@ -43,7 +44,7 @@ class MetricsPage(Struct, frozen=True):
         yield from call_gauges(self.service)
         yield from shard_gauges(self.service)
         yield from node_gauges(self.service)
-        yield from slot_gauges(self.service, self.slot_count)
+        yield from store_gauges(self.service, self.shards)
         yield from limit_gauges(self.service)
         text = "Clips in production or waiting for it"
         yield gauge("switchroom_media_in_progress", text, (), {(): self.clips_in_progress()})

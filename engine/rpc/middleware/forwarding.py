@@ -1,4 +1,4 @@
-"""Middleware that forwards requests to the engine that owns the slot, over one hop at most."""
+"""Middleware that forwards requests to the engine that owns the shard, over one hop at most."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,9 +21,11 @@ from engine.rpc.peers.client import (
 from engine.rpc.problems import Handler, problem_response
 from engine.runtime.shard.errors import NotOwner
 from wire.rpc import Problem
+from wire.shard import ShardId
 
 RESPONSE_TIMEOUT_S = 10.0
-HANDOVER_GRACE_S = 0.3  # an engine that hands over a slot still answers finished requests
+HANDOVER_GRACE_S = 0.3  # an engine that hands over a shard still answers finished requests
+STREAMS = "/rpc/v1/events"
 RETRY_AFTER = {"Retry-After": "1"}
 
 
@@ -34,13 +36,15 @@ def forwarding(peers: PeerClient) -> Middleware:
         began_s = loop.time()
         while True:
             try:
-                return await handler(request)
+                if not peers.directory.is_upgrading:
+                    return await handler(request)
+                shard = None  # an engine of an earlier version serves all requests
             except NotOwner as elsewhere:
-                slot = elsewhere.slot
-            if is_forwarded(request):
+                shard = elsewhere.shard
+            if is_forwarded(request) or (peers.directory.is_upgrading and _is_stream(request)):
                 return _no_owner()
-            url = peers.directory.url_of(slot)
-            answer = await _forward(peers, slot, url, request) if url is not None else None
+            url = peers.directory.url_of(shard)
+            answer = await _forward(peers, shard, url, request) if url is not None else None
             if answer is not None:
                 return answer
             if loop.time() >= began_s + peers.owner_wait_s:
@@ -51,13 +55,18 @@ def forwarding(peers: PeerClient) -> Middleware:
     return forward
 
 
+def _is_stream(request: web.Request) -> bool:
+    """Return whether the response has no end, so that it cannot be forwarded."""
+    return request.path == STREAMS and "group" not in request.query
+
+
 async def _forward(
-    peers: PeerClient, slot: int | None, url: str, request: web.Request
+    peers: PeerClient, shard: ShardId | None, url: str, request: web.Request
 ) -> web.Response | None:
     """Send the request to the owner; None if it did not run it and the next owner may."""
     try:
         async with (
-            _while_owner(peers, slot, url),
+            _while_owner(peers, shard, url),
             peers.request(
                 request.method,
                 url,
@@ -82,12 +91,12 @@ async def _forward(
 
 
 @asynccontextmanager
-async def _while_owner(peers: PeerClient, slot: int | None, url: str) -> AsyncIterator[None]:
-    """Raise TimeoutError after the timeout, or soon after the slot has moved to another engine."""
+async def _while_owner(peers: PeerClient, shard: ShardId | None, url: str) -> AsyncIterator[None]:
+    """Raise TimeoutError after the timeout, or soon after the shard has moved to another engine."""
     loop = asyncio.get_running_loop()
 
     async def watch() -> None:
-        while slot is None or peers.directory.url_of(slot) == url:  # noqa: ASYNC110 - ownership has no change event
+        while shard is None or peers.directory.url_of(shard) == url:  # noqa: ASYNC110 - ownership has no change event
             await asyncio.sleep(RETRY_DELAY_S)
         deadline.reschedule(min(deadline.when() or 0, loop.time() + HANDOVER_GRACE_S))
 

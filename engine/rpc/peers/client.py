@@ -11,9 +11,10 @@ from yarl import URL
 
 from engine.rpc.access import RpcAccess
 from engine.rpc.peers.signature import RequestLine, RequestSigner
+from wire.shard import ShardId
 
 FORWARDED = "Switchroom-Forwarded"
-OWNER_WAIT_S = 3.0  # a slot that moves gets its next owner soon
+OWNER_WAIT_S = 3.0  # a shard that moves gets its next owner soon
 SHUTDOWN_WAIT_S = 0.25  # clients of an engine that shuts down should retry elsewhere
 RETRY_DELAY_S = 0.02
 _CONNECT_TIMEOUT_S = 1.0
@@ -21,38 +22,42 @@ _CONNECT_TIMEOUT_S = 1.0
 NOT_SENT_ERRORS = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 
 
-class SlotDirectory(Protocol):
-    """Which engine owns which slot."""
+class ShardDirectory(Protocol):
+    """Which engine owns which shard."""
 
     @property
     def is_leaving(self) -> bool:
-        """Whether this engine releases its slots or has released them."""
+        """Whether this engine releases its shards or has released them."""
+
+    @property
+    def is_upgrading(self) -> bool:
+        """Whether engines of an earlier version own all calls, and get all requests."""
 
     @property
     def is_settled(self) -> bool:
-        """Whether a live engine owns every slot."""
+        """Whether a live engine owns every shard."""
 
     @property
     def peer_urls(self) -> list[str]:
         """The RPC URLs of the other engines."""
 
     def wake(self) -> None:
-        """Refresh slot ownership now instead of with the next heartbeat."""
+        """Refresh shard ownership now instead of with the next heartbeat."""
 
-    def url_of(self, slot: int | None) -> str | None:
-        """Return the URL of another engine that owns the slot (None: any slot), if there is one."""
+    def url_of(self, shard: ShardId | None) -> str | None:
+        """Return the URL of another engine that owns the shard (None: any), if there is one."""
 
 
 class PeerClient(Struct, frozen=True):
     """The HTTP session to the other engines."""
 
-    directory: SlotDirectory
+    directory: ShardDirectory
     session: aiohttp.ClientSession
     signer: RequestSigner
 
     @property
     def owner_wait_s(self) -> float:
-        """How long to wait for the next owner of a slot."""
+        """How long to wait for the next owner of a shard."""
         return SHUTDOWN_WAIT_S if self.directory.is_leaving else OWNER_WAIT_S
 
     def request(
@@ -72,7 +77,7 @@ class PeerClient(Struct, frozen=True):
 
 @asynccontextmanager
 async def open_peer_client(
-    directory: SlotDirectory, access: RpcAccess
+    directory: ShardDirectory, access: RpcAccess
 ) -> AsyncIterator[PeerClient]:
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S)
     connector = aiohttp.TCPConnector(ssl=access.client_tls or True)

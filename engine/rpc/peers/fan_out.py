@@ -44,7 +44,7 @@ class FanOut:
         return [msgspec.json.decode(body, type=shape) for body in bodies if body]
 
     async def _gather(self, request: web.Request) -> list[bytes] | None:
-        """Query all engines; None if one is unreachable or a slot has no owner."""
+        """Query all engines; None if one is unreachable or a shard has no owner."""
         directory = self._peers.directory
         if not directory.is_settled:
             return None

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import slot_and_node
+from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.call_states import Bridged, CallState
 from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.events import ClockChanged
@@ -17,6 +17,7 @@ from engine.rpc.views.recordings import recording_views
 from engine.rpc.views.sessions import conference_view, transfer_view
 from wire.base import tag_of
 from wire.events.call_events import Kind
+from wire.shard import NO_SHARD
 from wire.verbs import Verb
 from wire.views import CallView, LegView, Timeline, TimelineEntry
 
@@ -24,12 +25,12 @@ _SHOWN: frozenset[Kind] = frozenset({"transfer", "conference", "conference-membe
 
 
 def call_view(call: Call) -> CallView:
-    slot, node = slot_and_node(call.id) or (0, "")
+    shard = shard_of(call.id) or NO_SHARD
     return CallView(
         call_id=call.id,
         account=call.account,
-        node=node,
-        slot=slot,
+        node=shard.node,
+        slot=shard.slot,
         direction=call.direction,
         from_=call.from_,
         to=call.to,

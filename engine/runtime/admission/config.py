@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from engine.calls.model.call_id_format import call_id
 from engine.calls.model.recording import RecordingDestination
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.policy.capacity_limits import UNLIMITED, CapacityLimits
 from engine.runtime.shard.context import ShardContext
 
@@ -21,9 +22,9 @@ class NewCall(Struct, frozen=True):
 
 
 class AdmissionConfig(Struct, frozen=True):
-    """The number of slots, the limits of this engine and of the trunk, and calls' defaults."""
+    """The shards, the limits of this engine and of the trunk, and calls' defaults."""
 
-    slots: int
+    shards: ShardMap
     max_duration_ms: int
     caller_id: str = ""  # shown when a call names none
     recordings_url: str = ""  # base URL that recordings are published under; empty: no recordings
@@ -35,7 +36,7 @@ class AdmissionConfig(Struct, frozen=True):
     def new_call(self, shard: ShardContext, account: str, suffix: str, now_ms: int) -> NewCall:
         """Return the id, times and recording destination of a call that starts in a shard."""
         return NewCall(
-            call_id(shard.slot, shard.node, suffix),
+            call_id(shard.id, suffix),
             now_ms,
             now_ms + self.max_duration_ms,
             self._recording_destination(shard, account, now_ms),

@@ -61,7 +61,7 @@ class InboundCalls:
         self._tasks = BackgroundTasks()
 
     def handle(self, shard: CallShard, channel: IncomingChannel) -> None:
-        """Start a call, reject it, or leave it to the next owner of its slot."""
+        """Start a call, reject it, or leave it to the next owner of its shard."""
         if self._is_handing_over(shard):
             return
         may_be_agents = self._directory and not self._directory.is_trunk(channel.endpoint)
@@ -81,7 +81,7 @@ class InboundCalls:
     def _is_handing_over(self, shard: CallShard) -> bool:
         """Return whether a call might be answered but not stored; the channel waits in Stasis."""
         context = shard.context
-        return context.slot in self._node_selection.releasing or not context.lease.holds
+        return context.id in self._node_selection.releasing or not context.lease.holds
 
     def _cached_caller(self, channel: IncomingChannel, found: FoundRoute | None) -> Caller | None:
         if self._directory is None or found is None:

@@ -4,7 +4,8 @@ What blocks a node blocks its calls in both directions: outbound calls go to ano
 ones are rejected, so that the carrier tries elsewhere.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from msgspec import Struct
 
@@ -24,7 +25,9 @@ from engine.runtime.policy.capacity_limits import (
     Unavailable,
 )
 from engine.runtime.policy.leg_counter import LegCounter
+from engine.runtime.shard.errors import NotOwner
 from engine.runtime.shard.shard import CallShard
+from wire.shard import ShardId
 
 # In the order in which they are checked: a rejection names the last one, of all nodes.
 NODE_CODES = (
@@ -75,13 +78,16 @@ class NodeSelection:
         self.nodes: dict[str, Node] = {}
         self.rate_limiter = RateLimiter(clock, settings.max_calls_per_s, settings.max_calls)
         self.retiring: set[str] = set()  # nodes to be closed once they have no calls
-        self.releasing: set[int] = set()  # slots that are being handed over to another engine
+        self.releasing: set[ShardId] = set()  # shards that are handed over to another engine
         self._clock = clock
+        self._shards = settings.shards
         self._cluster = cluster or SingleEngine()
         self._drained = drained
         self._statuses: dict[str, NodeStatus] = {}
         self.legs = LegCounter()
-        self.trunk = CapacityLimiter(clock, settings.trunk, self._cluster, "trunk", "the trunk")
+        self.trunk = CapacityLimiter(
+            clock, settings.trunk, lambda: 1 / self._cluster.engine_count, "trunk", "the trunk"
+        )
         self._rejected = (metrics or Metrics()).calls.rejected
         for code in (*NODE_CODES, *ENGINE_CODES):
             self._rejected.initialize("outbound", code)
@@ -99,7 +105,8 @@ class NodeSelection:
         self, name: str, limits: CapacityLimits, health: NodeHealth, host: str = ""
     ) -> None:
         """Set a node's limits, the source of its health, and its host."""
-        limiter = CapacityLimiter(self._clock, limits, self._cluster, "node", f"PBX node {name}")
+        share = partial(self._cluster.rate_share, name)
+        limiter = CapacityLimiter(self._clock, limits, share, "node", f"PBX node {name}")
         self._statuses[name] = NodeStatus(limits, limiter, health, host)
 
     def status(self, name: str) -> NodeStatus:
@@ -113,30 +120,43 @@ class NodeSelection:
         return (node.live_calls if node else 0) + self._cluster.calls(name)
 
     def choose(
-        self,
-        name: str | None,
-        slot: int,
-        by_trunk: bool,
-        preferred: frozenset[str] = frozenset(),
+        self, name: str | None, by_trunk: bool, preferred: frozenset[str] = frozenset()
     ) -> CallShard:
-        """Choose the shard of a new call and count it; `name` is the only node that may get it.
+        """Choose the shard of a new call; `name` is the only node that may get it.
 
-        `preferred` nodes get it if one of them has room. Raises NoCapacity.
+        `preferred` nodes get it if one of them has room. Raises NotOwner when another engine should
+        choose: only it has shards of a preferred node, or of any node with room; and NoCapacity.
         """
         candidates = [node for node in self.nodes.values() if name in {None, node.name}]
-        checked = [(node, self._unavailable_in(node, slot, by_trunk)) for node in candidates]
+        found = {node.name: self._shard_at(node) for node in candidates}
+        if not any(found.values()):
+            raise self._not_owner(candidates)
+        checked = [
+            (node, self._unavailable_at(node, found[node.name], by_trunk)) for node in candidates
+        ]
         free = [node for node, reason in checked if reason is None]
-        if free:
-            reason = self._engine_unavailable(by_trunk)
-        else:
-            reason = _closest([reason for _, reason in checked if reason])
-        if reason is not None:
-            self._rejected.table("outbound")[reason.code] += 1
-            raise NoCapacity(reason.code, reason.detail)
         close = [node for node in free if node.name in preferred]
-        chosen = min(close or free, key=self._load)
-        self._count(chosen.name, by_trunk)
-        return chosen.shards[slot]
+        if not close and preferred.intersection(found) and not any(map(found.get, preferred)):
+            self._check_others([node for node in candidates if node.name in preferred], by_trunk)
+        if not free:
+            self._check_others([node for node in candidates if not found[node.name]], by_trunk)
+            raise self._no_capacity(_closest([reason for _, reason in checked if reason]))
+        shard = found[min(close or free, key=self._load).name]
+        if shard is None:
+            raise AssertionError("a free node has a shard")
+        return shard
+
+    def has_room(self, shard: CallShard, by_trunk: bool) -> bool:
+        """Return whether an outbound call may start in a shard."""
+        return self._unavailable_at(self.nodes[shard.context.node], shard, by_trunk) is None
+
+    def count_outbound(self, shard: CallShard, by_trunk: bool) -> None:
+        """Count a call that starts in a shard; raises NoCapacity."""
+        node = self.nodes[shard.context.node]
+        reason = self._unavailable_at(node, shard, by_trunk) or self._engine_unavailable(by_trunk)
+        if reason is not None:
+            raise self._no_capacity(reason)
+        self._count(node.name, by_trunk)
 
     def admit(self, shard: CallShard, by_trunk: bool) -> Unavailable | None:
         """Return why no call may come in at a shard; None: one may, and is counted."""
@@ -146,25 +166,55 @@ class NodeSelection:
             self._count(node.name, by_trunk)
         return reason
 
-    def has_room(self, name: str | None, slot: int, by_trunk: bool) -> bool:
-        """Return whether some node could take a call in a slot."""
-        candidates = (node for node in self.nodes.values() if name in {None, node.name})
-        return any(self._unavailable_in(node, slot, by_trunk) is None for node in candidates)
-
     def unavailable(self, node: Node) -> Unavailable | None:
         """Return why a node gets no new call; None: it does."""
         if node.shards and all(shard.is_paused for shard in node.shards.values()):
             return _not_connected(node)
         return self._node_unavailable(node)
 
-    def _unavailable_in(self, node: Node, slot: int, by_trunk: bool) -> Unavailable | None:
-        shard = node.shards.get(slot)
-        # Asterisk drops a leg whose Stasis app has no listener: this very slot must be connected.
+    def _shard_at(self, node: Node) -> CallShard | None:
+        """Return the shard of a node that a new call gets, if this engine has one."""
+        own = [
+            shard
+            for slot, shard in node.shards.items()
+            if slot < self._shards.slots and shard.context.id not in self.releasing
+        ]
+        # Asterisk drops a leg whose Stasis app has no listener: the very slot must be connected.
+        return min(own, key=lambda each: (each.is_paused, len(each.calls)), default=None)
+
+    def _unavailable_at(
+        self, node: Node, shard: CallShard | None, by_trunk: bool
+    ) -> Unavailable | None:
         if shard is None or shard.is_paused:
             return _not_connected(node)
+        return self._trunk_unavailable(node, by_trunk) or self._shard_unavailable(shard, node)
+
+    def _trunk_unavailable(self, node: Node, by_trunk: bool) -> Unavailable | None:
         if by_trunk and self.status(node.name).health.is_trunk_unreachable:
             return Unavailable("trunk_away", f"PBX node {node.name} can't reach the trunk")
-        return self._shard_unavailable(shard, node)
+        return None
+
+    def _check_others(self, nodes: Iterable[Node], by_trunk: bool) -> None:
+        """Raise NotOwner if another engine has a shard of a node that seems to have room."""
+        open_nodes = [
+            node.name
+            for node in nodes
+            if not (self._trunk_unavailable(node, by_trunk) or self._node_unavailable(node))
+        ]
+        other = self._cluster.owner_at(open_nodes, self._shards.slots)
+        if other is not None:
+            raise NotOwner(other)
+
+    def _not_owner(self, nodes: Iterable[Node]) -> Exception:
+        """Return why no shard of these nodes is this engine's."""
+        names = [node.name for node in nodes]
+        if not names:
+            return self._no_capacity(_closest([]))
+        return NotOwner(self._cluster.owner_at(names, self._shards.slots))
+
+    def _no_capacity(self, reason: Unavailable) -> NoCapacity:
+        self._rejected.table("outbound")[reason.code] += 1
+        return NoCapacity(reason.code, reason.detail)
 
     def _shard_unavailable(self, shard: CallShard, node: Node) -> Unavailable | None:
         if not shard.can_store:

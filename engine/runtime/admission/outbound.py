@@ -1,13 +1,13 @@
-"""Outbound calls: each gets an id whose slot can start it, and a shard."""
+"""Outbound calls: each gets a shard of this engine, and an id that names it."""
 
-from collections.abc import Callable
-from functools import cache, partial
+import asyncio
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 from msgspec.structs import asdict, replace
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_id_format import call_id, slot_of
+from engine.calls.model.call_id_format import call_id, shard_of
 from engine.calls.model.call_states import Starting
 from engine.calls.model.leg import Leg
 from engine.calls.verbs.dial import dial_data
@@ -26,21 +26,20 @@ from wire.answer_detection import MachineDetection, detection_settings
 from wire.callbacks.targets import AUTO_SET, CallTarget, parse_call_target
 from wire.party import Party
 from wire.rpc import Originate
+from wire.shard import ShardId
 from wire.verbs import Action, Verb
-
-MAX_ID_ATTEMPTS = 256  # misses the only owned slot of 64 once in 50 times
 
 
 class LocalCalls(Protocol):
-    """This engine's calls and slots; see `call_service.CallService`."""
+    """This engine's calls and shards; see `call_service.CallService`."""
 
     node_selection: NodeSelection
 
-    def owns(self, slot: int) -> bool:
-        """Return whether a slot is this engine's."""
+    def owns(self, shard: ShardId) -> bool:
+        """Return whether a shard is this engine's."""
 
-    def owned_slots(self) -> set[int]:
-        """Return this engine's slots."""
+    def shard(self, call: str) -> CallShard:
+        """Return the shard of a call, which is this engine's."""
 
     def find(self, call: str) -> tuple[CallShard, LiveCall] | None:
         """Find a live call of this engine."""
@@ -60,6 +59,7 @@ class OutboundCalls:
         default_target: DefaultTargetLookup,
         agents: AgentNodes | None = None,
     ) -> None:
+        self._store = context.store
         self._clock = context.clock
         self._link_call = context.link_call
         self._local = local
@@ -67,9 +67,10 @@ class OutboundCalls:
         self._default_target = default_target
         self._agents = agents
         self._ids = CallIdTails(context.random_bytes)
+        self._requests: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def originate(self, request: Originate) -> Call:
-        """Start a call and return it once it is stored.
+        """Start a call and return it once it is stored; the same request again returns that call.
 
         Raises NoCapacity, NotOwner, StoreDown.
         """
@@ -77,19 +78,54 @@ class OutboundCalls:
         if url is None or url == AUTO_SET:
             url = await self._default_target(request.account)
         nodes = await self._phone_nodes(request)
-        if request.request_id and (call := await self._existing(request.request_id)):
-            return call
-        # No await from here on: an identical request would start the call a second time, and if
-        # a slot were lost meanwhile, its node would seem disconnected.
-        suffix = request.request_id or self._new_id(request, self._clock.now_ms())
-        slot = slot_of(suffix, self._settings.slots)
-        if not self._local.owns(slot):
-            raise NotOwner(slot if request.request_id else None)
         target = parse_call_target(url, "statusCallbackUrl") if url else None
-        by_trunk = Party.parse(first_party(request)).is_by_trunk
-        node_selection = self._local.node_selection
-        shard = node_selection.choose(request.node, slot, by_trunk=by_trunk, preferred=nodes)
-        return await self._start(self._build(request, shard, suffix, target), shard)
+        if not request.request_id:
+            shard = self._choose(request, nodes)
+            # No await from here on: of a shard that is lost, the node would seem disconnected.
+            return await self._start(request, shard, self._ids.new(self._clock.now_ms()), target)
+        async with self._requests.setdefault(request.request_id, asyncio.Lock()):
+            return await self._originate_once(request, request.request_id, nodes, target)
+
+    async def _originate_once(
+        self, request: Originate, tail: str, nodes: frozenset[str], target: CallTarget | None
+    ) -> Call:
+        """Start the call of a request, or return the one that it has.
+
+        The store says which call that is, and its shard's owner decides whether it has started.
+        """
+        reserved = await self._store.request_of(tail)
+        if reserved is None:
+            wanted = call_id(self._choose(request, nodes).context.id, tail)
+            reserved = await self._store.reserve_request(tail, wanted)
+        if (call := await self._existing(reserved)) is not None:
+            return call
+        by_trunk = _is_by_trunk(request)
+        shard = self._local.shard(reserved)
+        if not self._local.node_selection.has_room(shard, by_trunk):  # what it had has no room now
+            shard = self._choose(request, nodes)
+            wanted = call_id(shard.context.id, tail)
+            reserved = await self._store.reserve_request(tail, wanted, instead_of=reserved)
+            if reserved != wanted or not self._local.owns(shard.context.id):
+                raise NotOwner(shard_of(reserved))
+        return await self._start(request, shard, tail, target)
+
+    async def _existing(self, reserved: str) -> Call | None:
+        """Return a request's call if it has started; raises NotOwner unless its shard is here."""
+        if (found := self._local.find(reserved)) is None:
+            shard = shard_of(reserved)
+            if shard is None or not self._local.owns(shard):
+                raise NotOwner(shard)
+            stored = await self._local.read(reserved)
+            if stored is not None:
+                return stored
+            if not self._local.owns(shard):
+                raise NotOwner(shard)
+            found = self._local.find(reserved)
+        return found[1].call if found else None
+
+    def _choose(self, request: Originate, nodes: frozenset[str]) -> CallShard:
+        selection = self._local.node_selection
+        return selection.choose(request.node, _is_by_trunk(request), preferred=nodes)
 
     async def _phone_nodes(self, request: Originate) -> frozenset[str]:
         """Return the nodes at which the phone of the first party, an agent, is registered."""
@@ -109,39 +145,17 @@ class OutboundCalls:
             )
         return outbound_call(new, request, self._settings.caller_id, target)
 
-    async def _start(self, call: Call, shard: CallShard) -> Call:
+    async def _start(
+        self, request: Originate, shard: CallShard, tail: str, target: CallTarget | None
+    ) -> Call:
+        self._local.node_selection.count_outbound(shard, _is_by_trunk(request))
+        call = self._build(request, shard, tail, target)
         self._link_call(call.id)
         with awaiting_commit(shard.pending_acks) as ack:
             live_call = shard.start_call(call, ack.confirm)
             # It starts once the store is back: say so, or the caller would request it twice.
             await ack.wait(f"call {call.id} is not stored yet")
         return live_call.call
-
-    async def _existing(self, request_id: str) -> Call | None:
-        slot = slot_of(request_id, self._settings.slots)
-        ids = [call_id(slot, name, request_id) for name in self._local.node_selection.nodes]
-        stored = [await self._local.read(each) for each in ids]
-        # Checked after the last await: the same request may have come twice at once.
-        live = [found[1].call for each in ids if (found := self._local.find(each))]
-        return next((call for call in [*live, *stored] if call), None)
-
-    def _new_id(self, request: Originate, now_ms: int) -> str:
-        """Choose an id of a slot in which the call can start, if there is one."""
-        by_trunk = Party.parse(first_party(request)).is_by_trunk
-        has_room = cache(
-            partial(self._local.node_selection.has_room, request.node, by_trunk=by_trunk)
-        )
-        owned = self._local.owned_slots()
-        return (
-            self._new_id_in(has_room, now_ms)
-            or self._new_id_in(owned.__contains__, now_ms)
-            or self._ids.new(now_ms)
-        )
-
-    def _new_id_in(self, fits: Callable[[int], bool], now_ms: int) -> str | None:
-        """Choose an id of a slot that fits, unless that takes too many attempts."""
-        ids = (self._ids.new(now_ms) for _ in range(MAX_ID_ATTEMPTS))
-        return next((each for each in ids if fits(slot_of(each, self._settings.slots))), None)
 
 
 def outbound_call(
@@ -176,6 +190,10 @@ def outbound_call(
         callback_target=target,
         trunks=new.trunks,
     )
+
+
+def _is_by_trunk(request: Originate) -> bool:
+    return Party.parse(first_party(request)).is_by_trunk
 
 
 def first_party(request: Originate) -> str:

@@ -17,8 +17,8 @@ AgentRejection = Literal["", "unknown_agent", "agent_offline"]
 class AgentPresence:
     """Looks agents up in this engine's nodes and calls.
 
-    By node: every engine has `configured_endpoints`; only the one that watches registrations has
-    `registered_endpoints`.
+    By node: every engine has `configured_endpoints` of all nodes; of each node, one engine watches
+    the registrations and has `registered_endpoints`.
     """
 
     def __init__(self, directory: Directory, live_calls: Callable[[], Iterable[Call]]) -> None:
@@ -47,7 +47,7 @@ class AgentPresence:
     def check(self, account: str, agent_id: str, done: Callable[[AgentRejection], None]) -> None:
         """Pass to `done` why an agent cannot be called, as far as this engine knows.
 
-        It knows registrations only if it watches them.
+        It knows that an agent is offline only if it watches all nodes.
         """
         self.directory.resolve(
             account, agent_id, lambda phone: done(self._rejection(account, agent_id, phone))
@@ -56,13 +56,21 @@ class AgentPresence:
     def _rejection(self, account: str, agent_id: str, phone: AgentPhone | None) -> AgentRejection:
         if phone is None or self._is_unknown(account, agent_id, phone.endpoint):
             return "unknown_agent"
-        return "agent_offline" if self._presence(phone.endpoint) == "offline" else ""
+        is_offline = self._watches_all and self._presence(phone.endpoint) == "offline"
+        return "agent_offline" if is_offline else ""
+
+    @property
+    def _watches_all(self) -> bool:
+        """Whether this engine knows the registrations at all nodes."""
+        watched = self.registered_endpoints
+        is_all = bool(watched) and watched.keys() >= self.configured_endpoints.keys()
+        return is_all and all(each.is_known for each in watched.values())
 
     def _is_unknown(self, account: str, agent_id: str, endpoint: str) -> bool:
         """Return whether an agent has neither a document nor an endpoint at any node."""
-        lists, presences = self.configured_endpoints.values(), self.registered_endpoints.values()
+        lists = self.configured_endpoints.values()
         is_complete = bool(lists) and all(each.is_read for each in lists)
-        is_complete = is_complete or (bool(presences) and all(each.is_known for each in presences))
+        is_complete = is_complete or self._watches_all
         is_default = endpoint == self.directory.default(account, agent_id)
         return is_complete and is_default and self.by_template(account, agent_id) is None
 

@@ -8,41 +8,43 @@ from msgspec import Struct, field
 from engine.observe.metrics import Metrics
 from engine.runtime.cluster.lease import Lease, LeaseTimings
 from engine.runtime.cluster.membership import Membership
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.store import Store
+from wire.shard import ShardId
 
 
-class SlotHost(Protocol):
-    """Runs the calls of the slots that this engine holds; see `ownership.SlotLifecycle`."""
+class ShardOwner(Protocol):
+    """Runs the calls of the shards that this engine holds; see `ownership.ShardLifecycle`."""
 
-    async def take(self, slot: int, lease: Lease) -> None:
-        """Load a slot's calls and continue them; raises StoreDown."""
+    async def take(self, shard: ShardId, lease: Lease) -> None:
+        """Load a shard's calls and continue them; raises StoreDown."""
 
-    async def restore(self, slot: int, lease: Lease) -> None:
-        """Store a slot's calls again from memory after the store has lost the slot."""
+    async def restore(self, shard: ShardId, lease: Lease) -> None:
+        """Store a shard's calls again from memory after the store has lost the shard."""
 
-    def required_format(self, slot: int) -> int:
-        """Return the format that an engine must know to read all calls of a held slot."""
+    def required_format(self, shard: ShardId) -> int:
+        """Return the format that an engine must know to read all calls of a held shard."""
 
-    def last_commit(self, slot: int) -> int:
+    def last_commit(self, shard: ShardId) -> int:
         """Return the number of the last batch of changes that the store has acknowledged."""
 
-    def rewrite_lost(self, slot: int) -> None:
-        """Store again what the store has lost of a slot's calls; they continue."""
+    def rewrite_lost(self, shard: ShardId) -> None:
+        """Store again what the store has lost of a shard's calls; they continue."""
 
-    async def drain(self, slot: int) -> None:
+    async def drain(self, shard: ShardId) -> None:
         """Wait, for a limited time, until all changes are stored."""
 
-    def pause(self, slot: int) -> None:
-        """Pause a slot whose lease is over, until its owner is known."""
+    def pause(self, shard: ShardId) -> None:
+        """Pause a shard whose lease is over, until its owner is known."""
 
-    def resume(self, slot: int) -> None:
+    def resume(self, shard: ShardId) -> None:
         """Continue after a pause."""
 
-    def drop(self, slot: int) -> None:
-        """Leave a slot's calls to its next owner."""
+    def drop(self, shard: ShardId) -> None:
+        """Leave a shard's calls to its next owner."""
 
-    def calls(self, slot: int) -> int:
-        """Count a slot's live calls."""
+    def calls(self, shard: ShardId) -> int:
+        """Count a shard's live calls."""
 
     def calls_by_node(self) -> dict[str, int]:
         """Count the live calls of each node."""
@@ -52,12 +54,13 @@ class SlotHost(Protocol):
 
 
 class ClusterContext(Struct, frozen=True):
-    """One engine's view of the slots: `slots` of them are shared by the members."""
+    """One engine's view of the shards, which the members share."""
 
     store: Store
     members: Membership
-    host: SlotHost
-    slots: int
+    host: ShardOwner
+    shards: ShardMap
     timings: LeaseTimings
     monotonic: Callable[[], float]
     metrics: Metrics = field(default_factory=Metrics)
+    capacity: int = 5_000  # live calls

@@ -1,4 +1,4 @@
-"""A slot's lease as its owner sees it, and how long leases last."""
+"""A shard's lease as its owner sees it, and how long leases last."""
 
 from collections.abc import Callable
 from math import inf
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class Lease:
-    """A claim on a slot, valid until `ends_s` of the monotonic clock unless it is extended.
+    """A claim on a shard, valid until `ends_s` of the monotonic clock unless it is extended.
 
     A frozen process can't stop that clock: after it has slept past the end, `holds` is false before
     any timer or event runs.
@@ -21,7 +21,7 @@ class Lease:
         on_suspect: Callable[[], None] = lambda: None,
     ) -> None:
         self.token = token
-        self.suspect = on_suspect  # to be called when another engine may have the slot
+        self.suspect = on_suspect  # to be called when another engine may have the shard
         self._ends_s = ends_s
         self._monotonic = monotonic
 

@@ -1,8 +1,8 @@
-"""Keeps this engine's share of the slots: heartbeats, renewals, releases and claims.
+"""Keeps this engine's share of the shards: heartbeats, renewals, releases and claims.
 
 Each heartbeat announces the engine, reads which others are alive, renews the leases
-(`lease_operations.py`), releases excess slots and claims free ones (`rebalancer.py`). An engine
-that can't reach a node that others reach has no share, and releases all its slots at once.
+(`lease_operations.py`), plans who should have which shard (`share_plan.py`), releases shards and
+claims others (`rebalancer.py`).
 """
 
 import asyncio
@@ -12,6 +12,7 @@ import structlog
 
 from engine.common.tasks import wait_for_event
 from engine.runtime.cluster.context import ClusterContext
+from engine.runtime.cluster.layout_upgrade import LayoutUpgrade
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.lease_operations import LeaseOperations
 from engine.runtime.cluster.membership import Peer
@@ -19,12 +20,13 @@ from engine.runtime.cluster.pbx_reachability import PbxReachability
 from engine.runtime.cluster.rebalancer import Rebalancer
 from engine.store.compressed_call import DICTIONARY
 from engine.store.errors import StoreDown
+from wire.shard import ShardId
 
 log = structlog.get_logger()
 
 
 class LeaseManager:
-    """Holds slots for one engine, whose RPC is at `url`; `run` is its only task."""
+    """Holds shards for one engine, whose RPC is at `url`; `run` is its only task."""
 
     def __init__(self, context: ClusterContext, url: str) -> None:
         self.is_leaving = False
@@ -36,13 +38,15 @@ class LeaseManager:
         self._url = url
         self._leases = LeaseOperations(context, self.suspect, self._on_store_lost)
         self._rebalancer = Rebalancer(context, self._leases)
+        self._upgrade = LayoutUpgrade(context.store, context.members)
         self._wake = asyncio.Event()
         self._running = asyncio.Lock()
 
     async def run(self) -> None:
-        """Keep the slots until cancelled."""
+        """Keep the shards until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._listen())
+            group.create_task(self._upgrade.finish())
             while True:
                 self._wake.clear()
                 await self.run_once()
@@ -58,41 +62,55 @@ class LeaseManager:
                 await self._heartbeat()
                 self._rebalancer.check_connection()
                 await self._leases.renew()
-                await self._rebalancer.release_excess()
-                if await self._rebalancer.claim_missing():
-                    self.wake()  # the next heartbeat tells others about the new slots
+                await self._share()
             except StoreDown as error:
                 log.warning("store down: leases not renewed", error=str(error))
             self._leases.pause_expired()
 
+    async def _share(self) -> None:
+        """Move towards the share of this engine."""
+        nodes = self.reachability.nodes
+        await self._context.shards.refresh(self._store, nodes)
+        if not nodes or not await self._upgrade.run(min(nodes)):
+            return
+        await self._rebalancer.update_plan()
+        await self._rebalancer.release_excess()
+        if await self._rebalancer.claim_missing():
+            self.wake()  # the next heartbeat tells others about the new shards
+
     async def leave(self) -> None:
-        """Release all slots, so that other engines continue their calls. Raises StoreDown."""
+        """Release all shards, so that other engines continue their calls. Raises StoreDown."""
         self.is_leaving = True
         async with self._running:
             await self._store.heartbeat(self._members.me, "", 0)
             await self._leases.release(*self.held)
 
-    def suspect(self, slot: int) -> None:
-        """Pause a slot that another engine may have, and check its lease at once."""
-        if slot in self.held:
-            self._leases.pause(slot)
+    def suspect(self, shard: ShardId) -> None:
+        """Pause a shard that another engine may have, and check its lease at once."""
+        if shard in self.held:
+            self._leases.pause(shard)
             self._wake.set()
 
     @property
-    def held(self) -> dict[int, Lease]:
+    def held(self) -> dict[ShardId, Lease]:
         return self._leases.held
 
     def wake(self) -> None:
         """Run the next heartbeat at once."""
         self._wake.set()
 
-    def url_of(self, slot: int | None) -> str | None:
-        """Return the URL of the other engine that has a slot (None: any slot), if there is one."""
-        return self._members.url_of(slot)
+    def url_of(self, shard: ShardId | None) -> str | None:
+        """Return the URL of the other engine that has a shard (None: any), if there is one."""
+        return self._members.url_of(shard)
 
     @property
     def peer_urls(self) -> list[str]:
         return [peer.url for peer in self._members.peers]
+
+    @property
+    def is_upgrading(self) -> bool:
+        """Whether engines of an earlier version own all calls, and get all requests."""
+        return self._upgrade.is_waiting
 
     @property
     def is_settled(self) -> bool:
@@ -101,12 +119,13 @@ class LeaseManager:
         A dead engine counts as live until its last heartbeat expires, so an engine started in its
         place has no share yet.
         """
-        has_share = self.is_leaving or self._rebalancer.has_fair_share
-        slots = (slot for slot in range(self._context.slots) if slot not in self.held)
-        return has_share and all(self._members.url_of(slot) for slot in slots)
+        if self._upgrade.is_waiting:
+            return True
+        has_share = self.is_leaving or (self._upgrade.is_done and self._rebalancer.is_settled)
+        return has_share and not self._rebalancer.unowned
 
     async def _listen(self) -> None:
-        """Wake on every change of slots or engines."""
+        """Wake on every change of shards or engines."""
         while True:
             try:
                 async for _ in self._store.membership_changes():
@@ -115,21 +134,27 @@ class LeaseManager:
                 await asyncio.sleep(self._timings.heartbeat_s)
 
     async def _heartbeat(self) -> None:
-        reachability = self.reachability
+        host, held, reachability = self._context.host, self.held, self.reachability
+        # An engine should prove that it reaches a node before it gets shards of it.
+        nodes_of_shards = {shard.node for shard in held}
+        unreachable = nodes_of_shards.intersection(reachability.unreachable)
+        unreachable |= set(reachability.unproven) - nodes_of_shards
+        reachable = reachability.reachable
         me = Peer(
             self._url,
-            tuple(sorted(self.held)),
-            self._context.host.calls_by_node(),
-            reachability.reachable,
-            # An engine without slots should prove that it reaches a node before it gets some.
-            reachability.unreachable if self.held else reachability.unproven,
+            {str(shard): host.calls(shard) for shard in sorted(held)},
+            host.calls_by_node(),
+            reachable,
+            tuple(sorted(unreachable)),
+            tuple(sorted(reachability.nodes.difference(reachable, unreachable))),
+            self._context.capacity,
             self._members.format,
-            tuple(sorted(self._rebalancer.unreadable)),
-            self._context.host.account_loads(),
+            tuple(sorted(map(str, self._rebalancer.unreadable))),
+            host.account_loads(),
             DICTIONARY,
         )
         body = msgspec.json.encode(me).decode()
-        # Lasts as long as a lease: an engine leaves the membership when its slots become free.
+        # Lasts as long as a lease: an engine leaves the membership when its shards become free.
         alive = await self._store.heartbeat(self._members.me, body, self._timings.lease_ms)
         if self._members.update(alive):
             self._rebalancer.delay_claims()

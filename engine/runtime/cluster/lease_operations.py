@@ -1,7 +1,7 @@
-"""The leases of this engine's slots: claim, renew, release, and react to their loss.
+"""The leases of this engine's shards: claim, renew, release, and react to their loss.
 
 A lease starts when its renewal was requested, not when the reply came, and ends a little early:
-until then no other engine can have the slot.
+until then no other engine can have the shard.
 """
 
 import asyncio
@@ -14,25 +14,26 @@ import structlog
 from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease import Lease
 from engine.store.errors import CommitsLost, StoreDown
+from wire.shard import ShardId
 
 log = structlog.get_logger()
 CHANGES = ("acquired", "lost", "released", "paused", "restored")
 
 
 class LeaseOperations:
-    """The held leases, by slot.
+    """The held leases, by shard.
 
-    `on_suspect` gets a slot that another engine may have; `on_store_lost` is called when the store
+    `on_suspect` gets a shard that another engine may have; `on_store_lost` is called when the store
     has lost changes.
     """
 
     def __init__(
         self,
         context: ClusterContext,
-        on_suspect: Callable[[int], None],
+        on_suspect: Callable[[ShardId], None],
         on_store_lost: Callable[[], None],
     ) -> None:
-        self.held: dict[int, Lease] = {}
+        self.held: dict[ShardId, Lease] = {}
         self._on_suspect = on_suspect
         self._on_store_lost = on_store_lost
         self._store = context.store
@@ -40,123 +41,122 @@ class LeaseOperations:
         self._host = context.host
         self._timings = context.timings
         self._monotonic = context.monotonic
-        self._changes = context.metrics.store.slot_changes
-        self._paused: set[int] = set()
-        for slot in range(context.slots):
-            for change in CHANGES:  # shown as zero from the start
-                self._changes.initialize(slot, change)
+        self._changes = context.metrics.store.shard_changes
+        self._paused: set[ShardId] = set()
 
-    async def claim(self, slot: int, holder: str = "") -> Lease | None:
-        """Claim a slot; None while another engine has it, `holder` if it says so (see Store).
+    async def claim(self, shard: ShardId, holder: str = "") -> Lease | None:
+        """Claim a shard; None while another engine has it, `holder` if it says so (see Store).
 
         Raises StoreDown.
         """
         ends_s = self._ends_s()
-        token = await self._store.claim(slot, self._engine, self._timings.lease_ms, holder)
+        token = await self._store.claim(shard, self._engine, self._timings.lease_ms, holder)
         if token is None:
             return None
-        self._forget(slot)
-        suspect = partial(self._on_suspect, slot)
-        lease = self.held[slot] = Lease(token, ends_s, self._monotonic, suspect)
+        self._forget(shard)
+        for change in CHANGES:  # shown as zero from the start
+            self._changes.initialize(shard.node, shard.slot, change)
+        suspect = partial(self._on_suspect, shard)
+        lease = self.held[shard] = Lease(token, ends_s, self._monotonic, suspect)
         return lease
 
-    async def take(self, claimed: Sequence[tuple[int, Lease]]) -> None:
-        """Continue the calls of claimed slots, if there are any; raises StoreDown."""
-        await _run_all([self._take(slot, lease) for slot, lease in claimed])
+    async def take(self, claimed: Sequence[tuple[ShardId, Lease]]) -> None:
+        """Continue the calls of claimed shards, if there are any; raises StoreDown."""
+        await _run_all([self._take(shard, lease) for shard, lease in claimed])
 
     async def renew(self) -> None:
-        """Renew all leases; drop the slots that another engine has by now. Raises StoreDown."""
-        await _run_all([self._renew(slot, lease) for slot, lease in self.held.items()])
+        """Renew all leases; drop the shards that another engine has by now. Raises StoreDown."""
+        await _run_all([self._renew(shard, lease) for shard, lease in self.held.items()])
 
-    async def release(self, *slots: int) -> None:
-        """Release slots once their changes are stored; raises StoreDown."""
-        await _run_all([self._release(slot) for slot in slots])
+    async def release(self, *shards: ShardId) -> None:
+        """Release shards once their changes are stored; raises StoreDown."""
+        await _run_all([self._release(shard) for shard in shards])
 
-    def pause(self, slot: int) -> None:
-        """Pause a slot until its lease is renewed."""
-        if slot not in self._paused:
-            self._paused.add(slot)
-            self._count(slot, "paused")
-            self._host.pause(slot)
+    def pause(self, shard: ShardId) -> None:
+        """Pause a shard until its lease is renewed."""
+        if shard not in self._paused:
+            self._paused.add(shard)
+            self._count(shard, "paused")
+            self._host.pause(shard)
 
     def pause_expired(self) -> None:
-        for slot, lease in self.held.items():
+        for shard, lease in self.held.items():
             if not lease.holds:
-                self.pause(slot)
+                self.pause(shard)
 
-    async def _take(self, slot: int, lease: Lease) -> None:
+    async def _take(self, shard: ShardId, lease: Lease) -> None:
         try:
-            await self._host.take(slot, lease)
+            await self._host.take(shard, lease)
         except StoreDown:
-            self._lose(slot)
+            self._lose(shard)
             raise
-        self._count(slot, "acquired")
+        self._count(shard, "acquired")
 
-    async def _renew(self, slot: int, lease: Lease) -> None:
+    async def _renew(self, shard: ShardId, lease: Lease) -> None:
         ends_s = self._ends_s()
-        if await self._is_renewed(slot, lease):
+        if await self._is_renewed(shard, lease):
             if not lease.holds:
-                self.pause(slot)  # its shards may have paused by themselves already
+                self.pause(shard)  # its shards may have paused by themselves already
             lease.extend(ends_s)
-            self._resume(slot)
-        elif await self._store.owner(slot) in {"", self._engine}:
-            await self._reclaim(slot)
+            self._resume(shard)
+        elif await self._store.owner(shard) in {"", self._engine}:
+            await self._reclaim(shard)
         else:
-            self._lose(slot)
+            self._lose(shard)
 
-    async def _is_renewed(self, slot: int, lease: Lease) -> bool:
-        number = self._host.last_commit(slot)
+    async def _is_renewed(self, shard: ShardId, lease: Lease) -> bool:
+        number = self._host.last_commit(shard)
         try:
-            return await self._store.renew(slot, lease.token, self._timings.lease_ms, number)
+            return await self._store.renew(shard, lease.token, self._timings.lease_ms, number)
         except CommitsLost:
-            self._rewrite(slot)
+            self._rewrite(shard)
             return True
 
-    def _rewrite(self, slot: int) -> None:
+    def _rewrite(self, shard: ShardId) -> None:
         """Store lost changes again: the store failed over to a replica that lacked them."""
-        log.error("store lost changes", slot=slot, calls=self._host.calls(slot))
-        self._count(slot, "restored")
+        log.error("store lost changes", shard=str(shard), calls=self._host.calls(shard))
+        self._count(shard, "restored")
         self._on_store_lost()
-        self._host.rewrite_lost(slot)
+        self._host.rewrite_lost(shard)
 
-    async def _reclaim(self, slot: int) -> None:
-        """Claim a slot that the store has lost, and store its calls again from memory."""
-        log.error("store lost a slot", slot=slot, calls=self._host.calls(slot))
-        self._count(slot, "restored")
+    async def _reclaim(self, shard: ShardId) -> None:
+        """Claim a shard that the store has lost, and store its calls again from memory."""
+        log.error("store lost a shard", shard=str(shard), calls=self._host.calls(shard))
+        self._count(shard, "restored")
         self._on_store_lost()
-        lease = await self.claim(slot)
+        lease = await self.claim(shard)
         if lease is None:
-            self._lose(slot)
+            self._lose(shard)
             return
-        await self._host.restore(slot, lease)
+        await self._host.restore(shard, lease)
 
-    async def _release(self, slot: int) -> None:
-        log.info("slot released", slot=slot, calls=self._host.calls(slot))
-        self._count(slot, "released")
-        await self._host.drain(slot)
-        lease = self.held[slot]
-        self._forget(slot)
-        self._host.drop(slot)
-        await self._store.renew(slot, lease.token, 0)
+    async def _release(self, shard: ShardId) -> None:
+        log.info("shard released", shard=str(shard), calls=self._host.calls(shard))
+        self._count(shard, "released")
+        await self._host.drain(shard)
+        lease = self.held[shard]
+        self._forget(shard)
+        self._host.drop(shard)
+        await self._store.renew(shard, lease.token, 0)
 
-    def _lose(self, slot: int) -> None:
-        log.warning("slot lost", slot=slot, calls=self._host.calls(slot))
-        self._count(slot, "lost")
-        self._forget(slot)
-        self._host.drop(slot)
+    def _lose(self, shard: ShardId) -> None:
+        log.warning("shard lost", shard=str(shard), calls=self._host.calls(shard))
+        self._count(shard, "lost")
+        self._forget(shard)
+        self._host.drop(shard)
 
-    def _forget(self, slot: int) -> None:
-        if lease := self.held.pop(slot, None):
+    def _forget(self, shard: ShardId) -> None:
+        if lease := self.held.pop(shard, None):
             lease.end()
-        self._paused.discard(slot)
+        self._paused.discard(shard)
 
-    def _resume(self, slot: int) -> None:
-        if slot in self._paused:
-            self._paused.discard(slot)
-            self._host.resume(slot)
+    def _resume(self, shard: ShardId) -> None:
+        if shard in self._paused:
+            self._paused.discard(shard)
+            self._host.resume(shard)
 
-    def _count(self, slot: int, change: str) -> None:
-        self._changes.table(slot)[change] += 1
+    def _count(self, shard: ShardId, change: str) -> None:
+        self._changes.table(shard.node, shard.slot)[change] += 1
 
     def _ends_s(self) -> float:
         return self._monotonic() + self._timings.valid_s

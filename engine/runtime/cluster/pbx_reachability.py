@@ -1,7 +1,7 @@
 """Which PBX nodes this engine reaches, as it reports them to other engines.
 
-Others act on it: an engine that alone can't reach a node releases its slots (`membership.py`). So a
-node that dies or starts must look the same to all engines: that one reaches it counts only after
+Others act on it: an engine that alone can't reach a node releases its shards (`share_plan.py`). So
+a node that dies or starts must look the same to all engines: that one reaches it counts only after
 every other one has had time to reach it, too.
 """
 
@@ -51,6 +51,11 @@ class PbxReachability:
     def unreachable(self) -> tuple[str, ...]:
         """The nodes that can't be reached, or have not recovered for long enough."""
         return self._nodes_where(lambda probe: probe.is_unreachable)
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """All nodes of this engine."""
+        return frozenset(self._probes)
 
     @property
     def unproven(self) -> tuple[str, ...]:

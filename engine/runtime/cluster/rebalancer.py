@@ -1,23 +1,29 @@
-"""Moves this engine towards its fair share of the slots: releases excess, claims missing slots.
+"""Moves this engine towards the plan: releases shards that others should have, claims its own.
 
-Slots are released one at a time, and only while another engine claims them: an engine that died a
-moment ago still counts as a member, and calls of slots released for it would stop.
+For balance, shards are released one at a time, and only while another engine claims them: an engine
+that died a moment ago still counts as a member, and calls of shards released for it would stop.
 """
 
+import asyncio
+from collections.abc import Sequence
 from math import inf
 
 import structlog
+from msgspec.structs import replace
 
 from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.lease_operations import LeaseOperations
+from engine.runtime.cluster.share_plan import SharePlan, plan_shares
+from wire.shard import ShardId
 
 log = structlog.get_logger()
 MAX_UNSTEADY_LEASES = 3
+NO_PLAN = SharePlan()
 
 
 class Rebalancer:
-    """Adjusts the held slots by one step per heartbeat."""
+    """Adjusts the held shards by one step per heartbeat."""
 
     def __init__(self, context: ClusterContext, leases: LeaseOperations) -> None:
         self._context = context
@@ -25,26 +31,33 @@ class Rebalancer:
         self._members = context.members
         self._timings = context.timings
         self._leases = leases
-        self._offered: int | None = None  # the slot that was released last
+        self._plan = NO_PLAN
+        self._expected: tuple[ShardId, ...] | None = None  # as of the last plan; None: no plan yet
+        self._offered: ShardId | None = None  # the shard that was released last
         self._release_from_s = 0.0
         self._connections = 0
         self._connected_s = self._unsteady_since_s = -inf
         self._claim_from_s = 0.0
         self._claim_lost_from_s = 0.0
-        self.unreadable: dict[int, int] = {}  # slots with calls of a later format, and that format
+        self.unreadable: dict[ShardId, int] = {}  # with calls of a later format, and that format
 
     @property
-    def has_fair_share(self) -> bool:
-        """Whether this engine holds as many slots as it should, or gets no more in a rollout."""
-        lowest = self._members.fair_range(self._context.slots)[0]
-        return len(self._leases.held) >= lowest or self._members.has_later_peers
+    def is_settled(self) -> bool:
+        """Whether this engine has its share, and each shard an owner, unless no engine has room."""
+        return self._expected is not None and not self._plan.claims_of(self._members.me)
+
+    @property
+    def unowned(self) -> list[ShardId]:
+        """The shards without an owner, as far as this engine knows; some may have to wait."""
+        owned = self._members.held.keys() | self._leases.held.keys() | self._plan.waiting
+        return [shard for shard in self._expected or () if shard not in owned]
 
     def check_connection(self) -> None:
         """After a reconnect, claim nothing for a while: the new server may lack a renewal.
 
         See decision 0030. Nothing is released either, as no engine would claim it. If the
         connection breaks again and again, claims wait for `MAX_UNSTEADY_LEASES` at most, so that
-        the slots of dead engines are still taken over.
+        the shards of dead engines are still taken over.
         """
         before, self._connections = self._connections, self._store.connections
         if before in {0, self._connections}:
@@ -58,110 +71,129 @@ class Rebalancer:
         self._release_from_s = max(self._release_from_s, until_s + self._timings.heartbeat_s)
 
     def delay_claims(self) -> None:
-        """Give other engines time to restore slots that the store may have lost."""
+        """Give other engines time to restore shards that the store may have lost."""
         self._claim_lost_from_s = self._context.monotonic() + self._timings.lease_s
 
+    async def update_plan(self) -> None:
+        """Plan anew by the last heartbeats; raises StoreDown."""
+        held, members, host = self._leases.held, self._members, self._context.host
+        shards = self._context.shards
+        owned = members.held.keys() | held.keys()
+        nodes = members.nodes
+        expected = [ShardId(node, slot) for node in sorted(nodes) for slot in range(shards.slots)]
+        obsolete = set(shards.all).difference(expected, owned)
+        free = [shard for shard in expected if shard not in owned]
+        # Retired shards, and those of nodes that no engine has any more, are owned until empty.
+        read = [*free, *sorted(obsolete)]
+        work = dict(zip(read, await self._store.workloads(read), strict=True)) if read else {}
+        left = [shard for shard in obsolete if not work[shard].is_empty]
+        self._note_unreadable()
+        states = members.states()
+        if members.me in states:
+            own = {shard: host.calls(shard) for shard in held}
+            states[members.me] = replace(states[members.me], shards=own)
+        unreadable = members.unreadable
+        unreadable |= {s: max(unreadable.get(s, 0), members.format) for s in self.unreadable}
+        loads = {shard: work[shard].calls for shard in (*free, *left)}
+        self._plan = plan_shares(states, loads, unreadable)
+        self._expected = (*expected, *left)
+
     async def release_excess(self) -> None:
-        """Release one excess slot, the next one a heartbeat later: no engine is flooded."""
-        held = self._leases.held
-        if held and (nodes := self._members.unreachable_nodes):
+        """Release shards that this engine can't serve, and one that makes loads more equal.
+
+        The next one follows a heartbeat later: no engine is flooded.
+        """
+        held, me = self._leases.held, self._members.me
+        if urgent := [shard for shard in self._plan.urgent if shard in held]:
             log.warning(
-                "node reachable by peers but not by this engine; releasing slots",
-                nodes=sorted(nodes),
+                "another engine can serve shards that this one can't; releasing them",
+                shards=[str(shard) for shard in urgent],
             )
-            await self._leases.release(*held)
-        await self._release_unreadable()
+            await self._leases.release(*urgent)
+        await self._release_obsolete()
         is_time = self._context.monotonic() >= self._release_from_s
-        if is_time and await self._was_claimed() and self._has_too_many:
-            await self._release(min(held, key=self._context.host.calls))
-
-    async def _release_unreadable(self) -> None:
-        """Release the slots with calls of a later version to an engine that can read them."""
-        held, host = self._leases.held, self._context.host
-        self.unreadable |= {slot: need for slot in held if (need := host.required_format(slot))}
-        self.unreadable = {s: need for s, need in self.unreadable.items() if self._is_unreadable(s)}
-        for slot, needed in self.unreadable.items():
-            if slot in held and self._members.can_read(needed):
-                log.warning("slot has calls of a later version; releasing it", slot=slot)
-                await self._leases.release(slot)
-
-    def _is_unreadable(self, slot: int) -> bool:
-        """Return whether a slot still has calls that this engine cannot read, or may have."""
-        needed = self.unreadable[slot]
-        return slot in self._leases.held or self._members.can_read(needed)
+        if is_time and await self._was_claimed():
+            for shard, to in self._plan.moves.items():
+                if shard in held and to != me:
+                    await self._release(shard)
+                    return
 
     async def claim_missing(self) -> bool:
-        """Claim free slots up to this engine's fair share; returns whether it got any.
-
-        Slots that only engines of this version can read are claimed beyond that share.
-        """
-        held = self._leases.held
-        urgent = self._members.unreadable_slots - held.keys()
-        if (self._missing <= 0 and not urgent) or self._is_waiting:
+        """Claim what this engine should have; returns whether it got any."""
+        wanted = [s for s in self._plan.claims_of(self._members.me) if s not in self._leases.held]
+        if not wanted or self._is_waiting:
             return False
-        missing, claimed = max(self._missing, 0), list[tuple[int, Lease]]()
-        free = [slot for slot in range(self._context.slots) if slot not in held]
-        try:
-            for slot in sorted(free, key=lambda slot: slot not in urgent):
-                is_wanted = slot in urgent or len(claimed) < missing
-                if is_wanted and await self._is_claimable(slot):
-                    lease = await self._claim(slot)
-                    if lease is not None:
-                        claimed.append((slot, lease))
-        finally:  # continue the claimed slots even if a later claim failed
-            await self._leases.take(claimed)
+        claimable = [shard for shard in wanted if await self._is_claimable(shard)]
+        claims = await asyncio.gather(*map(self._claim, claimable), return_exceptions=True)
+        claimed = [
+            (shard, lease)
+            for shard, lease in zip(claimable, claims, strict=True)
+            if isinstance(lease, Lease)
+        ]
+        await self._leases.take(claimed)  # even if another claim failed
+        _raise_first(claims)
         return bool(claimed)
+
+    def _note_unreadable(self) -> None:
+        """Remember which shards have calls that this engine cannot read, while another one can."""
+        held, host = self._leases.held, self._context.host
+        self.unreadable |= {shard: need for shard in held if (need := host.required_format(shard))}
+        self.unreadable = {
+            shard: needed
+            for shard, needed in self.unreadable.items()
+            if shard in held or self._members.can_read(needed)
+        }
+
+    async def _release_obsolete(self) -> None:
+        """Release shards that get no new calls, once nothing of their calls is left to do."""
+        held, host, shards = self._leases.held, self._context.host, self._context.shards
+        nodes = self._members.nodes
+        unused = [
+            shard
+            for shard in held
+            if (shard.slot >= shards.slots or shard.node not in nodes) and not host.calls(shard)
+        ]
+        work = await self._store.workloads(unused) if unused else []
+        await self._leases.release(
+            *(shard for shard, each in zip(unused, work, strict=True) if each.is_empty)
+        )
 
     @property
     def _is_waiting(self) -> bool:
         return self._context.monotonic() < self._claim_from_s
 
-    @property
-    def _has_too_many(self) -> bool:
-        """Whether another engine gains by a release; otherwise a slot would just move."""
-        if not self._members.has_taker(self._context.slots):
-            return False  # the others cannot read the calls of this version
-        highest = self._members.fair_range(self._context.slots)[1]
-        return len(self._leases.held) > highest or (
-            self._missing < 0 and self._members.has_underloaded(self._context.slots)
-        )
+    async def _claim(self, shard: ShardId) -> Lease | None:
+        return await self._leases.claim(shard, self._members.holder(shard))
 
-    @property
-    def _missing(self) -> int:
-        """How many slots this engine lacks; negative when it has too many."""
-        return self._members.fair_share(self._context.slots) - len(self._leases.held)
-
-    async def _claim(self, slot: int) -> Lease | None:
-        return await self._leases.claim(slot, self._members.holder(slot))
-
-    async def _release(self, slot: int) -> None:
+    async def _release(self, shard: ShardId) -> None:
         self._release_from_s = self._context.monotonic() + self._timings.heartbeat_s
-        self._offered = slot
-        await self._leases.release(slot)
+        self._offered = shard
+        await self._leases.release(shard)
 
     async def _was_claimed(self) -> bool:
-        """Return whether another engine has the slot released last; reclaim it if not."""
-        slot = self._offered
-        if slot is None or slot in self._leases.held:
+        """Return whether another engine has the shard released last; reclaim it if not."""
+        shard = self._offered
+        if shard is None or shard in self._leases.held:
             return True
         if self._is_waiting:
             return False
-        lease = await self._claim(slot)
+        lease = await self._claim(shard)
         self._offered = None  # only now: the store may have been down
         if lease is None:
             return True
-        log.warning("released slot not claimed, reclaiming", slot=slot)
+        log.warning("released shard not claimed, reclaiming", shard=str(shard))
         # By then, dead engines are known.
         self._release_from_s = self._context.monotonic() + self._timings.lease_s
-        await self._leases.take([(slot, lease)])
+        await self._leases.take([(shard, lease)])
         return False
 
-    async def _is_claimable(self, slot: int) -> bool:
-        """Return False while the owner of a slot that the store may have lost may still return.
-
-        Also for a slot with calls that only another engine can read.
-        """
-        if slot in self.unreadable and self._members.can_read(self.unreadable[slot]):
-            return False
+    async def _is_claimable(self, shard: ShardId) -> bool:
+        """Return False while the owner of a shard that the store may have lost may still return."""
         is_waiting = self._context.monotonic() < self._claim_lost_from_s
-        return not is_waiting or await self._store.owner(slot) != ""
+        return not is_waiting or await self._store.owner(shard) != ""
+
+
+def _raise_first(results: Sequence[object]) -> None:
+    for each in results:
+        if isinstance(each, BaseException):
+            raise each

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from msgspec import Struct
 
 from engine.calls.flows.templates import Lookup
-from engine.calls.model.call_id_format import call_of, slot_and_node
+from engine.calls.model.call_id_format import call_of, shard_of
 from engine.observe.metrics import Metrics
 from engine.observe.traces import Traces
 from engine.runtime.io.command_runner import ActionSource, ApiRequests
@@ -97,5 +97,5 @@ class TracedActionClient(Struct, frozen=True):
 
 def node_and_slot(request_id: str) -> tuple[str, str]:
     """Return the node and slot of a request's call."""
-    slot, node = slot_and_node(call_of(request_id) or "") or ("", "")
-    return node, str(slot)
+    shard = shard_of(call_of(request_id) or "")
+    return (shard.node, str(shard.slot)) if shard else ("", "")

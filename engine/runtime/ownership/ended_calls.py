@@ -1,6 +1,6 @@
 """Compresses this engine's ended calls, and removes old events, in the background.
 
-The store knows which calls are left to compress, so the next owner of a slot continues.
+The store knows which calls are left to compress, so the next owner of a shard continues.
 """
 
 import asyncio
@@ -11,17 +11,18 @@ import structlog
 from engine.store.compressed_call import DICTIONARY
 from engine.store.errors import StoreDown
 from engine.store.store import Store
+from wire.shard import ShardId
 
 log = structlog.get_logger()
 INTERVAL_S = 5.0
 PAUSE_S = 0.1  # between two batches, so that live calls get most of the CPU
 AFTER_MS = 50_000  # a commit of a call's end is repeated for seconds, not longer
-BATCH_SIZE = 32  # calls of a slot
+BATCH_SIZE = 32  # calls of a shard
 TRIM_EVERY = 12  # intervals: a minute
 
 
 class EndedCallCompressor:
-    """Polls the held slots; `tokens` returns them with their fencing tokens.
+    """Polls the held shards; `tokens` returns them with their fencing tokens.
 
     `dictionary` returns the newest one that all live engines have; 0: one of them has none.
     """
@@ -29,7 +30,7 @@ class EndedCallCompressor:
     def __init__(
         self,
         store: Store,
-        tokens: Callable[[], Mapping[int, int]],
+        tokens: Callable[[], Mapping[ShardId, int]],
         dictionary: Callable[[], int],
     ) -> None:
         self._store = store

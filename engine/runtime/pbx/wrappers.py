@@ -5,7 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from engine.ari.request import LOST, OnReply, Reply, Request
-from engine.calls.model.call_id_format import slot_and_node
+from engine.calls.model.call_id_format import shard_of
 from engine.observe.metrics import Metrics
 from engine.observe.traces import Traces
 from engine.runtime.base.interfaces import Pbx
@@ -108,7 +108,7 @@ class TracedPbx(Struct, frozen=True):
 
     def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
         """Forward a request; requests that belong to no call have no span."""
-        if slot_and_node(key) is None:
+        if shard_of(key) is None:
             self.pbx.send(request, key, may_block, done)
             return
         span = self.traces.start_client_span(_name(request), key)

@@ -9,7 +9,7 @@ import structlog
 
 from engine.ari.generated.models import Channel
 from engine.ari.generated.operations import bridges
-from engine.calls.model.call_id_format import call_of, slot_and_node
+from engine.calls.model.call_id_format import call_of, shard_of
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.observe.metrics import Metrics
 from engine.runtime.pbx.ari_events import stasis_app
@@ -52,13 +52,13 @@ class Reaper:
         self._suspects = suspects - self._suspects
 
     async def _remove(self, suspect: str, snapshot: PbxSnapshot) -> None:
-        call = suspect if slot_and_node(suspect) else call_of(suspect)
+        call = suspect if shard_of(suspect) else call_of(suspect)
         log.warning("orphan removed", call_id=call, node=self._node.name, resource=suspect)
         self._removed[self._node.name] += 1
         if suspect in snapshot.bridges:
             await self._node.pbx.ask(bridges.destroy(suspect))
         elif suspect in snapshot.channels:
-            for shard in list(self._node.shards.values())[:1]:  # none when all slots were released
+            for shard in list(self._node.shards.values())[:1]:  # none when all shards were released
                 shard.context.hang_up_channel(suspect)
         else:
             self._node.verify_call(suspect)
@@ -85,11 +85,12 @@ class Reaper:
         return [bridge for bridge, call in owners if call is not None and self._is_ended(call)]
 
     def _is_ended(self, call: str) -> bool:
-        """Return whether a call of this node and of an owned slot is not live."""
-        slot, node = slot_and_node(call) or (-1, "")
-        shard = self._node.shards.get(slot)
-        is_ours = node == self._node.name and shard is not None and not shard.is_paused
-        if not is_ours or shard is None:
+        """Return whether a call of this node and of an owned shard is not live."""
+        found = shard_of(call)
+        if found is None or found.node != self._node.name:
+            return False
+        shard = self._node.shards.get(found.slot)
+        if shard is None or shard.is_paused:
             return False
         return call not in shard.calls and not shard.is_left_alone(call)
 

@@ -10,6 +10,7 @@ from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.events import Message
 from engine.runtime.pbx_nodes.node import Node
 from wire.base import tag_of
+from wire.shard import ShardId
 
 log = structlog.get_logger()
 UNKNOWN_EVENT = "unknown"  # metric label for event types of a newer Asterisk
@@ -19,7 +20,7 @@ class SlotListener:
     """The listener of a slot; implements `EventListener`."""
 
     def __init__(
-        self, node: Node, slot: int, grace_ms: int, on_replaced: Callable[[int], None]
+        self, node: Node, slot: int, grace_ms: int, on_replaced: Callable[[ShardId], None]
     ) -> None:
         self._node = node
         self._slot = slot
@@ -48,6 +49,6 @@ class SlotListener:
         self._node.on_disconnected(self._slot, self._grace_ms)
 
     def on_replaced(self) -> None:
-        """Stop at once: another engine owns the slot."""
+        """Stop at once: another engine owns the shard."""
         self._log.error("app taken over by another engine")
-        self._on_replaced(self._slot)
+        self._on_replaced(ShardId(self._node.name, self._slot))

@@ -1,11 +1,12 @@
 """Limits on calls: of a PBX node and of the trunk, over all engines, and of this engine's rate."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from msgspec import Struct
 
 from engine.runtime.base.clock import Clock
+from wire.shard import ShardId
 
 TRUNK = "*trunk"  # the name under which an engine reports its trunk legs, beside its nodes
 
@@ -35,6 +36,12 @@ class ClusterLoad(Protocol):
     def engine_count(self) -> int:
         """How many engines are alive, including this one."""
 
+    def rate_share(self, node: str) -> float:
+        """Return this engine's part of the new calls of a node."""
+
+    def owner_at(self, nodes: Iterable[str], slots: int) -> ShardId | None:
+        """Return another engine's shard that gets new calls, at one of some nodes."""
+
     def calls(self, node: str) -> int:
         """Count the other engines' calls on a node, or, as TRUNK, their legs on the trunk."""
 
@@ -46,6 +53,12 @@ class SingleEngine:
     """There is no other engine."""
 
     engine_count = 1
+
+    def rate_share(self, _node: str) -> float:
+        return 1.0
+
+    def owner_at(self, _nodes: Iterable[str], _slots: int) -> ShardId | None:
+        return None
 
     def calls(self, _node: str) -> int:
         return 0
@@ -86,10 +99,15 @@ class CapacityLimiter:
     """
 
     def __init__(
-        self, clock: Clock, limits: CapacityLimits, cluster: ClusterLoad, kind: str, subject: str
+        self,
+        clock: Clock,
+        limits: CapacityLimits,
+        rate_share: Callable[[], float],
+        kind: str,
+        subject: str,
     ) -> None:
         self._limits = limits
-        self._cluster = cluster
+        self._rate_share = rate_share
         self._kind = kind
         self._subject = subject
         self._rate_limiter = RateLimiter(clock, limits.max_calls_per_s or 1, 0)
@@ -103,7 +121,7 @@ class CapacityLimiter:
         if max_calls is not None and count_live() >= max_calls:
             return Unavailable(f"{self._kind}_full", f"{self._subject} has its {max_calls} calls")
         if per_s is not None:
-            self._rate_limiter.per_s = per_s / self._cluster.engine_count
+            self._rate_limiter.per_s = per_s * self._rate_share()
             if self._rate_limiter.available < 1:
                 detail = f"{self._subject} gets its {per_s} new calls a second"
                 return Unavailable(f"{self._kind}_rate", detail)

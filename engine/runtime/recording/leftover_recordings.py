@@ -8,7 +8,7 @@ import structlog
 
 from engine.ari.generated.models import StoredRecording
 from engine.ari.generated.operations import recordings
-from engine.calls.model.call_id_format import slot_and_node
+from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.recording import RecordingName, parse_recording_name
 from engine.recordings.errors import ArchiveError
 from engine.runtime.base.interfaces import Pbx
@@ -74,8 +74,8 @@ class RecordingSweeper:
         return orphans
 
     def _is_orphan(self, name: RecordingName) -> bool:
-        slot, _node = slot_and_node(name.call) or (-1, "")
-        shard = self._shards.get(slot)
+        found = shard_of(name.call)
+        shard = self._shards.get(found.slot) if found else None
         if shard is None or shard.is_paused:
             return False
         return name.call not in shard.calls and not shard.is_left_alone(name.call)

@@ -1,4 +1,4 @@
-"""The context of a shard: its slot and PBX node, the connections to it, and the slot's lease."""
+"""The context of a shard: its slot and PBX node, the connections to it, and its lease."""
 
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from engine.runtime.pbx.ari_requests import requests_for
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.policy.leg_counter import LegCounter
 from engine.store.store import LeaseView
+from wire.shard import ShardId
 
 
 class ShardHost(Protocol):
@@ -32,7 +33,7 @@ class ShardHost(Protocol):
 
 
 class _Unlimited:
-    """The lease of an engine that shares its slots with no other."""
+    """The lease of an engine that shares its shards with no other."""
 
     token = 0
     holds = True
@@ -49,6 +50,10 @@ class ShardContext(Struct, frozen=True):
     lease: LeaseView = _Unlimited()
     metrics: Metrics = field(default_factory=Metrics)
     legs: LegCounter = field(default_factory=LegCounter)  # of the engine
+
+    @property
+    def id(self) -> ShardId:
+        return ShardId(self.node, self.slot)
 
     def hang_up_channel(self, channel: str, cause: int = causes.NORMAL) -> None:
         """Hang up a channel that belongs to no call."""

@@ -1,6 +1,7 @@
 """Errors that reject a request to a call."""
 
 from engine.calls.sessions.preconditions import Rejection
+from wire.shard import ShardId
 
 
 class RequestRejected(Exception):
@@ -12,8 +13,8 @@ class RequestRejected(Exception):
 
 
 class NotOwner(Exception):
-    """Another engine owns the slot of a request; None: any engine with a slot can serve it."""
+    """Another engine owns the shard of a request; None: any engine with a shard can serve it."""
 
-    def __init__(self, slot: int | None) -> None:
-        super().__init__(f"slot {slot} is another engine's")
-        self.slot = slot
+    def __init__(self, shard: ShardId | None) -> None:
+        super().__init__(f"shard {shard} is another engine's")
+        self.shard = shard

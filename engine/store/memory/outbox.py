@@ -13,9 +13,10 @@ from engine.store.outbox import (
     PendingEvents,
     Settlement,
 )
+from wire.shard import ShardId
 
 TOTAL = "*"
-CheckToken = Callable[[int, int], object]  # slot and token; raises Fenced
+CheckToken = Callable[[ShardId, int], object]  # shard and token; raises Fenced
 
 
 class _Call:
@@ -27,7 +28,7 @@ class _Call:
         self.since_ms = now_ms
 
 
-class _Slot:
+class _Shard:
     def __init__(self) -> None:
         self.calls: dict[str, _Call] = {}
         self.pending: Counter[str] = Counter()
@@ -44,12 +45,12 @@ class MemoryOutbox:
         self._now_ms = now_ms
         self._check_token = check_token
         self._limits = limits
-        self._slots: defaultdict[int, _Slot] = defaultdict(_Slot)
+        self._shards: defaultdict[ShardId, _Shard] = defaultdict(_Shard)
         self._accounts: dict[str, bytes] = {}
 
-    def append(self, slot: int, change: Change) -> int:
+    def append(self, shard: ShardId, change: Change) -> int:
         """Add a commit's callbacks; returns how many events the outbox had no room for."""
-        state, overflowed = self._slots[slot], 0
+        state, overflowed = self._shards[shard], 0
         for seq, event in enumerate(change.callbacks, change.first_seq):
             if not self._add(state, change.call_id, change.delivery_key, seq, event):
                 overflowed += 1
@@ -58,9 +59,15 @@ class MemoryOutbox:
                 )
         return overflowed
 
-    async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
-        self._check_token(slot, token)
-        state, now_ms = self._slots[slot], self._now_ms()
+    def calls(self, shard: ShardId) -> int:
+        """Count the calls with undelivered events."""
+        return len(self._shards[shard].calls)
+
+    async def claim_due(
+        self, shard: ShardId, token: int, ahead_ms: int, limit: int
+    ) -> ClaimedBatch:
+        self._check_token(shard, token)
+        state, now_ms = self._shards[shard], self._now_ms()
         due = sorted((call.due_ms, name) for name, call in state.calls.items())
         names = [name for look_ms, name in due if look_ms <= now_ms + ahead_ms][:limit]
         for name in names:
@@ -71,35 +78,35 @@ class MemoryOutbox:
         )
         return ClaimedBatch(calls, state.pending[TOTAL], max(ages_ms.values(), default=0))
 
-    async def pending_events(self, slot: int, call_id: str, limit: int) -> PendingEvents:
-        call = self._slots[slot].calls.get(call_id)
+    async def pending_events(self, shard: ShardId, call_id: str, limit: int) -> PendingEvents:
+        call = self._shards[shard].calls.get(call_id)
         if call is None:
             return PendingEvents()
         return PendingEvents(
             call.delivery_key, call.tries, tuple(sorted(call.events.items())[:limit])
         )
 
-    async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
-        self._check_token(slot, token)
+    async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
+        self._check_token(shard, token)
         for settlement in settlements:
-            call = self._slots[slot].calls.get(settlement.call_id)
+            call = self._shards[shard].calls.get(settlement.call_id)
             if call is not None:
-                self._settle(self._slots[slot], call, settlement)
+                self._settle(self._shards[shard], call, settlement)
 
     async def dead_letters(
-        self, slot: int, account: str, after: str, limit: int
+        self, shard: ShardId, account: str, after: str, limit: int
     ) -> list[DeadLetter]:
-        dead_letters = self._slots[slot].dead_letters[account].values()
+        dead_letters = self._shards[shard].dead_letters[account].values()
         return [each for each in dead_letters if _entry_order(each.entry) > _entry_order(after)][
             :limit
         ]
 
-    def remove_dead_letters(self, slot: int, account: str, entries: Sequence[str]) -> int:
-        dead_letters = self._slots[slot].dead_letters[account]
+    def remove_dead_letters(self, shard: ShardId, account: str, entries: Sequence[str]) -> int:
+        dead_letters = self._shards[shard].dead_letters[account]
         return sum(dead_letters.pop(entry, None) is not None for entry in entries)
 
-    async def resend(self, slot: int, account: str, entries: Sequence[str], limit: int) -> int:
-        state = self._slots[slot]
+    async def resend(self, shard: ShardId, account: str, entries: Sequence[str], limit: int) -> int:
+        state = self._shards[shard]
         dead_letters, resent = state.dead_letters[account], 0
         for entry in list(entries or list(dead_letters)[:limit]):
             each = dead_letters.get(entry)
@@ -122,9 +129,9 @@ class MemoryOutbox:
     async def account(self, account: str) -> bytes | None:
         return self._accounts.get(account)
 
-    def _add(self, state: _Slot, call_id: str, delivery_key: str, seq: int, event: bytes) -> bool:
+    def _add(self, state: _Shard, call_id: str, delivery_key: str, seq: int, event: bytes) -> bool:
         limits = self._limits
-        free = limits.max_per_slot - state.pending[TOTAL]
+        free = limits.max_per_shard - state.pending[TOTAL]
         if state.pending[_account_of(delivery_key)] >= max(
             limits.min_per_account, free / limits.fair_share_divisor
         ):
@@ -138,7 +145,7 @@ class MemoryOutbox:
         call.events[seq] = event
         return True
 
-    def _settle(self, state: _Slot, call: _Call, settlement: Settlement) -> None:
+    def _settle(self, state: _Shard, call: _Call, settlement: Settlement) -> None:
         for seq in settlement.delivered:
             self._remove(state, call, seq)
         for given_up in settlement.given_up:
@@ -156,19 +163,19 @@ class MemoryOutbox:
         if settlement.retry_after_ms >= 0:
             call.due_ms = self._now_ms() + settlement.retry_after_ms
 
-    def _give_up(self, state: _Slot, call_id: str, call: _Call, given_up: GivenUp) -> None:
+    def _give_up(self, state: _Shard, call_id: str, call: _Call, given_up: GivenUp) -> None:
         if given_up.seq in call.events:
             self._dead_letter(
                 state, call_id, call.delivery_key, call.events[given_up.seq], given_up
             )
             self._remove(state, call, given_up.seq)
 
-    def _remove(self, state: _Slot, call: _Call, seq: int) -> None:
+    def _remove(self, state: _Shard, call: _Call, seq: int) -> None:
         if call.events.pop(seq, None) is not None:
             _count(state, call.delivery_key, -1)
 
     def _dead_letter(
-        self, state: _Slot, call_id: str, delivery_key: str, event: bytes, given_up: GivenUp
+        self, state: _Shard, call_id: str, delivery_key: str, event: bytes, given_up: GivenUp
     ) -> None:
         state.dead_count += 1
         entry = f"{self._now_ms()}-{state.dead_count}"
@@ -181,7 +188,7 @@ class MemoryOutbox:
             del dead_letters[next(iter(dead_letters))]
 
 
-def _count(state: _Slot, delivery_key: str, by: int) -> None:
+def _count(state: _Shard, delivery_key: str, by: int) -> None:
     account = _account_of(delivery_key)
     state.pending[account] += by
     state.pending[TOTAL] += by

@@ -2,23 +2,26 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
 from engine.store.change import Change
 from engine.store.compressed_call import EndedCall, compress, decompress, is_compressed
 from engine.store.errors import CommitsLost, Fenced
 from engine.store.memory.documents import MemoryDialPolicyStore, MemoryDocuments
 from engine.store.memory.outbox import MemoryOutbox
+from engine.store.memory.shard_layout import MemoryShardLayout
 from engine.store.memory.stream import MemoryStream
 from engine.store.outbox import DEFAULT_OUTBOX_LIMITS, OutboxLimits
+from engine.store.shard_layout import Workload
 from engine.store.stream import DEFAULT_STREAM_LIMITS, StreamLimits
+from wire.shard import ShardId
 
 DAY_MS = 86_400_000
 MAX_LEASE_MS = 60_000  # a lease that ends later was given before the clock jumped back
 
 
-class SlotState:
-    """All that is stored of one slot."""
+class ShardState:
+    """All that is stored of one shard."""
 
     def __init__(self) -> None:
         self.token = 0
@@ -34,7 +37,7 @@ class SlotState:
         self.used: dict[tuple[int, str], int] = {}  # milliseconds by day and account
 
 
-class MemoryStore(MemoryDocuments):
+class MemoryStore(MemoryDocuments, MemoryShardLayout):
     """Implements `Store` for one process; `commit_now` commits without an event loop."""
 
     def __init__(
@@ -45,13 +48,14 @@ class MemoryStore(MemoryDocuments):
         stream_limits: StreamLimits = DEFAULT_STREAM_LIMITS,
         outbox_limits: OutboxLimits = DEFAULT_OUTBOX_LIMITS,
     ) -> None:
-        super().__init__()
+        MemoryDocuments.__init__(self)
+        MemoryShardLayout.__init__(self)
         self._now_ms = now_ms
         self.outbox = MemoryOutbox(self._now_ms, self._owned, outbox_limits)
         self._retention_ms = int(retention_s * 1000)
         self.stream = MemoryStream(now_ms, stream_limits)
         self.dial_policies = MemoryDialPolicyStore()
-        self._slots: dict[int, SlotState] = {}
+        self._shards: dict[ShardId, ShardState] = {}
         self._engines: dict[str, tuple[int, str]] = {}
         self._listeners: list[asyncio.Queue[None]] = []
 
@@ -59,8 +63,10 @@ class MemoryStore(MemoryDocuments):
     def connections(self) -> int:
         return 1
 
-    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
-        state, now_ms = self._slot(slot), self._now_ms()
+    async def claim(
+        self, shard: ShardId, owner: str, lease_ms: int, holder: str = ""
+    ) -> int | None:
+        state, now_ms = self._shard(shard), self._now_ms()
         is_held = holder and state.owner in {"", holder} and (state.until_ms > 0 or not state.owner)
         if state.owner != owner and (is_held or 0 < state.until_ms - now_ms <= MAX_LEASE_MS):
             return None
@@ -70,8 +76,8 @@ class MemoryStore(MemoryDocuments):
         state.seen_before_ms = state.seen_ms
         return state.token
 
-    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
-        state = self._slot(slot)
+    async def renew(self, shard: ShardId, token: int, lease_ms: int, number: int = 0) -> bool:
+        state = self._shard(shard)
         if state.token != token:
             return False
         state.seen_ms = self._now_ms()
@@ -99,11 +105,11 @@ class MemoryStore(MemoryDocuments):
     def _is_alive(self, until_ms: int) -> bool:
         return 0 < until_ms - self._now_ms() <= MAX_LEASE_MS
 
-    async def last_seen_ms(self, slot: int) -> int:
-        return self._slot(slot).seen_before_ms
+    async def last_seen_ms(self, shard: ShardId) -> int:
+        return self._shard(shard).seen_before_ms
 
-    async def owner(self, slot: int) -> str:
-        return self._slot(slot).owner
+    async def owner(self, shard: ShardId) -> str:
+        return self._shard(shard).owner
 
     async def membership_changes(self) -> AsyncIterator[None]:
         changed: asyncio.Queue[None] = asyncio.Queue(1)
@@ -115,52 +121,54 @@ class MemoryStore(MemoryDocuments):
         finally:
             self._listeners.remove(changed)
 
-    async def create(self, slot: int, token: int, change: Change) -> bool:
-        state = self._owned(slot, token)
+    async def create(self, shard: ShardId, token: int, change: Change) -> bool:
+        state = self._owned(shard, token)
         stored = state.live.get(change.call_id)
         if stored is not None:
             return stored == (change.node, change.state)
         if change.call_id in state.ended:
             return False
-        self.commit_now(slot, token, (change,))
+        self.commit_now(shard, token, (change,))
         return True
 
     async def commit(
-        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
     ) -> int:
-        return self.commit_now(slot, token, changes, number)
+        return self.commit_now(shard, token, changes, number)
 
-    def commit_now(self, slot: int, token: int, changes: Sequence[Change], number: int = 0) -> int:
+    def commit_now(
+        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
+    ) -> int:
         """Commit at once; raises Fenced."""
-        state = self._owned(slot, token)
+        state = self._owned(shard, token)
         state.number = number
-        return sum(self._store(state, slot, change) for change in changes)
+        return sum(self._store(state, shard, change) for change in changes)
 
-    async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
-        for call_id, (node, state) in list(self._slot(slot).live.items()):
+    async def live(self, shard: ShardId) -> AsyncIterator[tuple[str, str, bytes]]:
+        for call_id, (node, state) in list(self._shard(shard).live.items()):
             yield call_id, node, state
 
-    async def read(self, slot: int, call_id: str) -> bytes | None:
-        state = self._slot(slot)
+    async def read(self, shard: ShardId, call_id: str) -> bytes | None:
+        state = self._shard(shard)
         if call_id in state.live:
             return state.live[call_id][1]
         return _state_of(call_id, state.ended[call_id][1]) if call_id in state.ended else None
 
-    async def ended(self, slot: int) -> AsyncIterator[tuple[str, bytes]]:
-        for call_id, (_expiry_ms, record) in list(self._slot(slot).ended.items()):
+    async def ended(self, shard: ShardId) -> AsyncIterator[tuple[str, bytes]]:
+        for call_id, (_expiry_ms, record) in list(self._shard(shard).ended.items()):
             yield call_id, _state_of(call_id, record)
 
-    async def forget(self, slot: int, call_id: str) -> None:
-        state = self._slot(slot)
+    async def forget(self, shard: ShardId, call_id: str) -> None:
+        state = self._shard(shard)
         state.ended.pop(call_id, None)
         state.logs.pop(call_id, None)
 
     async def compress_ended(
-        self, tokens: Mapping[int, int], after_ms: int, limit: int, dictionary: int
+        self, tokens: Mapping[ShardId, int], after_ms: int, limit: int, dictionary: int
     ) -> int:
         until_ms, number = self._now_ms() - after_ms, 0
-        for slot, token in tokens.items():
-            state = self._slot(slot)
+        for shard, token in tokens.items():
+            state = self._shard(shard)
             due = [each for each, ended_ms in state.uncompressed.items() if ended_ms <= until_ms]
             for call_id in due[:limit] if state.token == token else ():
                 number += 1
@@ -171,18 +179,23 @@ class MemoryStore(MemoryDocuments):
                     state.ended[call_id] = expiry_ms, compress(call_id, call, dictionary)
         return number
 
-    async def remove_dead_letters(self, slot: int, account: str, entries: Sequence[str]) -> int:
-        return self.outbox.remove_dead_letters(slot, account, entries)
+    async def remove_dead_letters(
+        self, shard: ShardId, account: str, entries: Sequence[str]
+    ) -> int:
+        return self.outbox.remove_dead_letters(shard, account, entries)
 
-    async def log(self, slot: int, call_id: str) -> list[bytes]:
-        state = self._slot(slot)
+    async def log(self, shard: ShardId, call_id: str) -> list[bytes]:
+        state = self._shard(shard)
         if call_id in state.ended and is_compressed(state.ended[call_id][1]):
             return list(decompress(call_id, state.ended[call_id][1]).log)
         return list(state.logs.get(call_id, ()))
 
-    async def used_ms(self, account: str, slots: int) -> int:
+    async def workloads(self, shards: Sequence[ShardId]) -> list[Workload]:
+        return [Workload(len(self._shard(s).live), self.outbox.calls(s)) for s in shards]
+
+    async def used_ms(self, account: str, shards: Iterable[ShardId]) -> int:
         of_day = self._day(), account
-        return sum(self._slot(slot).used.get(of_day, 0) for slot in range(slots))
+        return sum(self._shard(shard).used.get(of_day, 0) for shard in shards)
 
     def _day(self) -> int:
         return self._now_ms() // DAY_MS
@@ -201,27 +214,27 @@ class MemoryStore(MemoryDocuments):
             if is_change and not changed.full():
                 changed.put_nowait(None)
 
-    def _slot(self, slot: int) -> SlotState:
-        state = self._slots.get(slot)
+    def _shard(self, shard: ShardId) -> ShardState:
+        state = self._shards.get(shard)
         if state is None:
-            state = self._slots[slot] = SlotState()
+            state = self._shards[shard] = ShardState()
         self._expire(state)
         return state
 
-    def _owned(self, slot: int, token: int) -> SlotState:
-        state = self._slot(slot)
+    def _owned(self, shard: ShardId, token: int) -> ShardState:
+        state = self._shard(shard)
         if state.token != token:
-            raise Fenced(slot, state.owner)
+            raise Fenced(shard, state.owner)
         return state
 
-    def _expire(self, state: SlotState) -> None:
+    def _expire(self, state: ShardState) -> None:
         now_ms = self._now_ms()
         # Calls expire in the order in which they have ended.
         while state.ended and (first := next(iter(state.ended.items())))[1][0] <= now_ms:
             del state.ended[first[0]]
             state.logs.pop(first[0], None)
 
-    def _store(self, state: SlotState, slot: int, change: Change) -> int:
+    def _store(self, state: ShardState, shard: ShardId, change: Change) -> int:
         _, ended = state.ended.get(change.call_id, (0, b""))
         length = change.seq + len(change.log)
         if is_compressed(ended) and len(decompress(change.call_id, ended).log) >= length:
@@ -232,7 +245,7 @@ class MemoryStore(MemoryDocuments):
             return 0
         log.extend([b""] * (change.seq - len(log)))
         log.extend(change.log[len(log) - change.seq :])
-        self.stream.append(slot, change.events)
+        self.stream.append(shard, change.events)
         if change.live:
             state.live[change.call_id] = change.node, change.state
         else:
@@ -244,7 +257,7 @@ class MemoryStore(MemoryDocuments):
             state.ended[change.call_id] = self._now_ms() + self._retention_ms, change.state
             state.uncompressed.pop(change.call_id, None)
             state.uncompressed[change.call_id] = self._now_ms()
-        return self.outbox.append(slot, change) if change.callbacks else 0
+        return self.outbox.append(shard, change) if change.callbacks else 0
 
 
 def _state_of(call_id: str, record: bytes) -> bytes:

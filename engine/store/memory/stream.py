@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import TypeVar
 
 from engine.store.stream import (
+    MAX_PARTS,
     START,
     Batch,
     Consumer,
@@ -17,12 +18,13 @@ from engine.store.stream import (
     StreamLimits,
     entry_order,
 )
+from wire.shard import ShardId
 
 Id = tuple[int, int]
 
 
 class GroupPosition:
-    """A group's position in one slot."""
+    """A group's position in one shard."""
 
     def __init__(self) -> None:
         self.last: Id = (0, 0)
@@ -35,8 +37,8 @@ class GroupPosition:
         return min(self.pending, default=self.last)
 
 
-class SlotStream:
-    """One slot's entries in order, and its groups."""
+class ShardStream:
+    """One shard's entries in order, and its groups."""
 
     def __init__(self) -> None:
         self.ids: list[Id] = []
@@ -71,20 +73,20 @@ class MemoryStream:
     def __init__(self, now_ms: Callable[[], int], limits: StreamLimits) -> None:
         self._now_ms = now_ms
         self._limits = limits
-        self._slots: dict[int, SlotStream] = {}
+        self._shards: dict[ShardId, ShardStream] = {}
         self._appended = asyncio.Event()
 
     def copy(self) -> "MemoryStream":
         """Return a copy with the same entries and groups, as a replica has them."""
         twin = MemoryStream(self._now_ms, self._limits)
-        twin._slots = deepcopy(self._slots)
+        twin._shards = deepcopy(self._shards)
         return twin
 
-    def append(self, slot: int, events: Sequence[bytes]) -> None:
-        """Append events to a slot's stream and trim it."""
+    def append(self, shard: ShardId, events: Sequence[bytes]) -> None:
+        """Append events to a shard's stream and trim it."""
         if not events:
             return
-        stream = self._slot(slot)
+        stream = self._shard(shard)
         for event in events:
             last_ms, number = stream.ids[-1] if stream.ids else (0, 0)
             now_ms = self._now_ms()
@@ -94,26 +96,27 @@ class MemoryStream:
         self._trim(stream)
 
     async def read_after(
-        self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
-    ) -> list[tuple[int, str, bytes]]:
+        self, after: Mapping[ShardId, str], wait_ms: int = 0, limit: int = 1000
+    ) -> list[tuple[ShardId, str, bytes]]:
         return await self._wait_for(lambda: self._after(after, limit), wait_ms)
 
-    async def newest_ids(self, slots: Sequence[int]) -> dict[int, str]:
+    async def newest_ids(self, shards: Sequence[ShardId]) -> dict[ShardId, str]:
         return {
-            slot: _entry_id(ids[-1]) if (ids := self._slot(slot).ids) else START for slot in slots
+            shard: _entry_id(ids[-1]) if (ids := self._shard(shard).ids) else START
+            for shard in shards
         }
 
-    async def oldest_ids(self, slots: Sequence[int]) -> dict[int, str]:
-        return {slot: _entry_id(ids[0]) for slot in slots if (ids := self._slot(slot).ids)}
+    async def oldest_ids(self, shards: Sequence[ShardId]) -> dict[ShardId, str]:
+        return {shard: _entry_id(ids[0]) for shard in shards if (ids := self._shard(shard).ids)}
 
-    async def read_before(self, slot: int, before: str, limit: int) -> list[tuple[str, bytes]]:
-        stream = self._slot(slot)
+    async def read_before(self, shard: ShardId, before: str, limit: int) -> list[tuple[str, bytes]]:
+        stream = self._shard(shard)
         end = len(stream.ids) if before == "+" else bisect_left(stream.ids, entry_order(before))
         indexes = range(end - 1, max(-1, end - 1 - limit), -1)
         return [(_entry_id(stream.ids[index]), stream.bodies[index]) for index in indexes]
 
-    async def remove(self, slot: int, entries: Sequence[str]) -> int:
-        stream = self._slot(slot)
+    async def remove(self, shard: ShardId, entries: Sequence[str]) -> int:
+        stream = self._shard(shard)
         removed = set(map(entry_order, entries)).intersection(stream.ids)
         for entry in removed:
             index = bisect_left(stream.ids, entry)
@@ -121,63 +124,65 @@ class MemoryStream:
         return len(removed)
 
     async def read_group(
-        self, consumer: Consumer, slots: Sequence[int], wait_ms: int, limit: int
+        self, consumer: Consumer, shards: Sequence[ShardId], wait_ms: int, limit: int
     ) -> Batch:
-        share = max(1, limit // len(slots))
-        groups = {slot: self._group(slot, consumer.group) for slot in slots}
-        due = [e for slot, group in groups.items() for e in self._due(slot, group, consumer, share)]
-        gaps = tuple(_gap(slot, *group.gap) for slot, group in groups.items() if group.gap)
+        share = max(1, limit // min(len(shards), MAX_PARTS))
+        groups = {shard: self._group(shard, consumer.group) for shard in shards}
+        due = [
+            e for shard, group in groups.items() for e in self._due(shard, group, consumer, share)
+        ]
+        gaps = tuple(_gap(shard, *group.gap) for shard, group in groups.items() if group.gap)
         wait_ms = 0 if due or gaps else wait_ms
-        new = await self._wait_for(lambda: self._new(slots, consumer.group, share), wait_ms)
+        new = await self._wait_for(lambda: self._new(shards, consumer.group, share), wait_ms)
         return Batch((*due, *new), gaps)
 
-    async def acknowledge(self, group: str, entries: EntryIds, gaps: Mapping[int, str]) -> int:
+    async def acknowledge(self, group: str, entries: EntryIds, gaps: Mapping[ShardId, str]) -> int:
         done = 0
-        for slot, ids in entries.items():
-            pending = self._existing(slot, group).pending
+        for shard, ids in entries.items():
+            pending = self._existing(shard, group).pending
             done += sum(pending.pop(entry_order(each), None) is not None for each in set(ids))
-        for slot, end in gaps.items():
-            position = self._existing(slot, group)
+        for shard, end in gaps.items():
+            position = self._existing(shard, group)
             if position.gap is not None and _entry_id(position.gap[1]) == end:
                 position.gap = None
                 done += 1
         return done
 
-    async def group_states(self, slots: Sequence[int]) -> list[GroupState]:
+    async def group_states(self, shards: Sequence[ShardId]) -> list[GroupState]:
         return [
             GroupState(
                 name,
-                slot,
+                shard,
                 lag=len(stream.ids) - bisect_right(stream.ids, group.last),
                 pending=len(group.pending),
                 lost=group.gap[2] if group.gap else 0,
             )
-            for slot in slots
-            for stream in (self._slot(slot),)
+            for shard in shards
+            for stream in (self._shard(shard),)
             for name, group in stream.groups.items()
         ]
 
-    async def drop_group(self, group: str, slots: Sequence[int]) -> bool:
-        dropped = [self._slot(slot).groups.pop(group, None) for slot in slots]
+    async def drop_group(self, group: str, shards: Sequence[ShardId]) -> bool:
+        dropped = [self._shard(shard).groups.pop(group, None) for shard in shards]
         return any(each is not None for each in dropped)
 
-    async def trim_old(self, slots: Sequence[int]) -> None:
+    async def trim_old(self, shards: Sequence[ShardId]) -> None:
         """Trim as trim_old.lua does."""
         now_ms, limits = self._now_ms(), self._limits
-        for slot in slots:
-            stream = self._slot(slot)
+        for shard in shards:
+            stream = self._shard(shard)
             oldest = now_ms - (limits.kept_ms if stream.groups else limits.unread_kept_ms), 0
             lowest = min([oldest, *(group.floor for group in stream.groups.values())])
             stream.trim(bisect_left(stream.ids, lowest))
 
-    def _slot(self, slot: int) -> SlotStream:
-        return self._slots.setdefault(slot, SlotStream())
+    def _shard(self, shard: ShardId) -> ShardStream:
+        return self._shards.setdefault(shard, ShardStream())
 
-    def _group(self, slot: int, name: str) -> GroupPosition:
-        return self._slot(slot).groups.setdefault(name, GroupPosition())
+    def _group(self, shard: ShardId, name: str) -> GroupPosition:
+        return self._shard(shard).groups.setdefault(name, GroupPosition())
 
-    def _existing(self, slot: int, name: str) -> GroupPosition:
-        return self._slot(slot).groups.get(name) or GroupPosition()
+    def _existing(self, shard: ShardId, name: str) -> GroupPosition:
+        return self._shard(shard).groups.get(name) or GroupPosition()
 
     async def _wait_for(self, found: Callable[[], list[_Found]], wait_ms: int) -> list[_Found]:
         if (entries := found()) or not wait_ms:
@@ -191,17 +196,17 @@ class MemoryStream:
             return []
         return entries
 
-    def _after(self, after: Mapping[int, str], limit: int) -> list[tuple[int, str, bytes]]:
+    def _after(self, after: Mapping[ShardId, str], limit: int) -> list[tuple[ShardId, str, bytes]]:
         return [
-            (slot, _entry_id(entry), body)
-            for slot, since in after.items()
-            for entry, body in self._slot(slot).after(entry_order(since), limit)
+            (shard, _entry_id(entry), body)
+            for shard, since in after.items()
+            for entry, body in self._shard(shard).after(entry_order(since), limit)
         ]
 
     def _due(
-        self, slot: int, group: GroupPosition, consumer: Consumer, share: int
+        self, shard: ShardId, group: GroupPosition, consumer: Consumer, share: int
     ) -> list[StreamEntry]:
-        now_ms, stream = self._now_ms(), self._slot(slot)
+        now_ms, stream = self._now_ms(), self._shard(shard)
         idle = sorted(e for e, at in group.pending.items() if at + consumer.idle_ms <= now_ms)
         found = []
         for each in idle[:share]:
@@ -209,20 +214,20 @@ class MemoryStream:
                 del group.pending[each]
                 continue
             group.pending[each] = now_ms
-            found.append(StreamEntry(slot, _entry_id(each), body, redelivered=True))
+            found.append(StreamEntry(shard, _entry_id(each), body, redelivered=True))
         return found
 
-    def _new(self, slots: Sequence[int], name: str, share: int) -> list[StreamEntry]:
+    def _new(self, shards: Sequence[ShardId], name: str, share: int) -> list[StreamEntry]:
         found, now_ms = [], self._now_ms()
-        for slot in slots:
-            group = self._group(slot, name)
-            for each, body in self._slot(slot).after(group.last, share):
+        for shard in shards:
+            group = self._group(shard, name)
+            for each, body in self._shard(shard).after(group.last, share):
                 group.last = each
                 group.pending[each] = now_ms
-                found.append(StreamEntry(slot, _entry_id(each), body))
+                found.append(StreamEntry(shard, _entry_id(each), body))
         return found
 
-    def _trim(self, stream: SlotStream) -> None:
+    def _trim(self, stream: ShardStream) -> None:
         """Trim as trim_stream.lua does."""
         length, limits = len(stream.ids), self._limits
         if length <= limits.target_length + _SLACK:
@@ -243,5 +248,5 @@ def _entry_id(entry: Id) -> str:
     return f"{entry[0]}-{entry[1]}"
 
 
-def _gap(slot: int, first: Id, end: Id, max_lost: int) -> Gap:
-    return Gap(slot, _entry_id(first), _entry_id(end), max_lost)
+def _gap(shard: ShardId, first: Id, end: Id, max_lost: int) -> Gap:
+    return Gap(shard, _entry_id(first), _entry_id(end), max_lost)

@@ -19,8 +19,9 @@ from engine.store.outbox import (
 )
 from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.documents import WithTimeout
-from engine.store.redis.keys import owner_key, slot_key
+from engine.store.redis.keys import owner_key, shard_key
 from engine.store.redis.script_connection import ScriptRunner, load_script
+from wire.shard import ShardId
 
 _CLAIM_DUE, _SETTLE = load_script("outbox", "claim_due"), load_script("outbox", "settle")
 _RESEND = load_script("outbox", "resend")
@@ -38,42 +39,44 @@ class RedisOutbox(Struct, frozen=True):
     limits: OutboxLimits
     cipher: DocumentCipher
 
-    async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
+    async def claim_due(
+        self, shard: ShardId, token: int, ahead_ms: int, limit: int
+    ) -> ClaimedBatch:
         arguments = _encode((token, ahead_ms, self.limits.claim_ms, limit))
-        answer = await self.scripts.run(_CLAIM_DUE, owner_key(slot), arguments)
+        answer = await self.scripts.run(_CLAIM_DUE, owner_key(shard), arguments)
         if isinstance(answer, int):
-            raise Fenced(slot, "another")
+            raise Fenced(shard, "another")
         pending, oldest_ms, *due = _decode_list(answer)
         calls = zip(due[::3], due[1::3], due[2::3], strict=True)
         found = tuple(DueCall(call, key, int(age_ms)) for call, key, age_ms in calls)
         return ClaimedBatch(found, int(pending), int(oldest_ms))
 
-    async def pending_events(self, slot: int, call_id: str, limit: int) -> PendingEvents:
+    async def pending_events(self, shard: ShardId, call_id: str, limit: int) -> PendingEvents:
         reads = self.client.pipeline(transaction=False)
-        reads.zrange(slot_key(slot, "due", call_id), 0, limit - 1, withscores=True)
-        reads.hget(slot_key(slot, "ways"), call_id)
-        reads.hget(slot_key(slot, "tries"), call_id)
+        reads.zrange(shard_key(shard, "due", call_id), 0, limit - 1, withscores=True)
+        reads.hget(shard_key(shard, "ways"), call_id)
+        reads.hget(shard_key(shard, "tries"), call_id)
         events, key, tries = await self.with_timeout(reads.execute())
         found = tuple((int(seq), event) for event, seq in events)
         return PendingEvents((key or b"").decode(), int(tries or 0), found)
 
-    async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
+    async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
         arguments = _encode((token, self.limits, settlements))
-        answer = await self.scripts.run(_SETTLE, owner_key(slot), arguments)
+        answer = await self.scripts.run(_SETTLE, owner_key(shard), arguments)
         if not isinstance(answer, int):
-            raise Fenced(slot, answer.decode())
+            raise Fenced(shard, answer.decode())
 
     async def dead_letters(
-        self, slot: int, account: str, after: str, limit: int
+        self, shard: ShardId, account: str, after: str, limit: int
     ) -> list[DeadLetter]:
         begin = f"({after}" if after else "-"
-        key = slot_key(slot, "dead", account)
+        key = shard_key(shard, "dead", account)
         found = await self.with_timeout(self.client.xrange(key, min=begin, count=limit))
         return [_dead_letter(entry, fields) for entry, fields in found]
 
-    async def resend(self, slot: int, account: str, entries: Sequence[str], limit: int) -> int:
+    async def resend(self, shard: ShardId, account: str, entries: Sequence[str], limit: int) -> int:
         arguments = _encode((account, entries, limit, self.limits))
-        return int(await self.scripts.run(_RESEND, owner_key(slot), arguments))
+        return int(await self.scripts.run(_RESEND, owner_key(shard), arguments))
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
         key = f"callbacks:{account}"

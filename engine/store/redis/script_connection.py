@@ -1,6 +1,6 @@
 """A dedicated connection for scripts, with a fraction of a pooled client's CPU (decision 0027).
 
-The calls of one tick of the loop are sent in one write: with many slots, a write for each would be
+The calls of one tick of the loop are sent in one write: with many shards, a write for each would be
 the engine's largest cost.
 """
 

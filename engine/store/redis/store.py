@@ -16,17 +16,21 @@ from engine.store.redis.cluster.topology import Topology
 from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.documents import RedisDialPolicyStore, RedisDocuments
 from engine.store.redis.ended_calls import RedisEndedCalls, log_of, state_of
-from engine.store.redis.keys import owner_key, slot_key
+from engine.store.redis.keys import owner_key, shard_key
 from engine.store.redis.lua_values import encode, lua_string
 from engine.store.redis.outbox import RedisOutbox
 from engine.store.redis.pool import create_pool
 from engine.store.redis.script_connection import ScriptConnection, ScriptRunner, load_script
+from engine.store.redis.shard_layout import RedisShardLayout
 from engine.store.redis.stream import RedisStream
+from engine.store.shard_layout import Workload
 from engine.store.stream import DEFAULT_STREAM_LIMITS, StreamLimits
+from wire.shard import ShardId
 
 _CLAIM, _RENEW, _HEARTBEAT = load_script("claim"), load_script("renew"), load_script("heartbeat")
 _COMMIT = load_script("outbox", "trim_stream", "commit")
-_ENGINES = "engines"  # the key of live engines, and the channel of membership changes
+_MEMBERS = "members"  # the key of live engines
+_CHANGES = "engines"  # the channel of membership changes
 _PING_INTERVAL_S = 5.0
 _string_list = msgspec.msgpack.Decoder(list[str])
 _EXISTS = 2  # result of commit.lua
@@ -36,8 +40,8 @@ _DAY_MS = 86_400_000
 PLAIN = DocumentCipher()
 
 
-class RedisStore(RedisDocuments):
-    """Implements `Store`; see `slot_key` for a slot's keys."""
+class RedisStore(RedisDocuments, RedisShardLayout):
+    """Implements `Store`; see `shard_key` for a shard's keys."""
 
     def __init__(  # noqa: PLR0913 - limits and settings, each with a default
         self,
@@ -66,35 +70,37 @@ class RedisStore(RedisDocuments):
     def connections(self) -> int:
         return self._scripts.connections
 
-    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
+    async def claim(
+        self, shard: ShardId, owner: str, lease_ms: int, holder: str = ""
+    ) -> int | None:
         arguments = encode((owner, lease_ms, holder))
-        key = owner_key(slot)
+        key = owner_key(shard)
         return int(await self._scripts.run(_CLAIM, key, arguments, may_open=False)) or None
 
-    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
+    async def renew(self, shard: ShardId, token: int, lease_ms: int, number: int = 0) -> bool:
         arguments = encode((token, lease_ms, number))
-        answer = await self._scripts.run(_RENEW, owner_key(slot), arguments)
+        answer = await self._scripts.run(_RENEW, owner_key(shard), arguments)
         if answer == _COMMITS_LOST:
             raise CommitsLost
         return answer == 1
 
     async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
-        answer = await self._scripts.run(_HEARTBEAT, _ENGINES, encode((engine, body, lease_ms)))
+        answer = await self._scripts.run(_HEARTBEAT, _MEMBERS, encode((engine, body, lease_ms)))
         alive = _string_list.decode(answer)  # type: ignore[arg-type]  # heartbeat.lua answers a string
         return dict(zip(alive[::2], alive[1::2], strict=True))
 
-    async def last_seen_ms(self, slot: int) -> int:
-        seen = await self._with_timeout(self._client.hget(owner_key(slot), "seen_before"))
+    async def last_seen_ms(self, shard: ShardId) -> int:
+        seen = await self._with_timeout(self._client.hget(owner_key(shard), "seen_before"))
         return int(seen or 0)
 
-    async def owner(self, slot: int) -> str:
-        owner: bytes | None = await self._with_timeout(self._client.hget(owner_key(slot), "owner"))
+    async def owner(self, shard: ShardId) -> str:
+        owner: bytes | None = await self._with_timeout(self._client.hget(owner_key(shard), "owner"))
         return (owner or b"").decode()
 
     async def membership_changes(self) -> AsyncIterator[None]:
         channel = self._client.pubsub(ignore_subscribe_messages=True)
         try:
-            await self._with_timeout(channel.subscribe(_ENGINES))
+            await self._with_timeout(channel.subscribe(_CHANGES))
             while True:
                 # A regular ping detects a dead connection.
                 message = await self._with_timeout(
@@ -107,18 +113,18 @@ class RedisStore(RedisDocuments):
         finally:
             await channel.aclose()  # type: ignore[no-untyped-call]  # untyped in redis-py
 
-    async def create(self, slot: int, token: int, change: Change) -> bool:
-        return await self._write(slot, (token, 0), (change,), create=True) != _EXISTS
+    async def create(self, shard: ShardId, token: int, change: Change) -> bool:
+        return await self._write(shard, (token, 0), (change,), create=True) != _EXISTS
 
     async def commit(
-        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
     ) -> int:
-        return max(0, -await self._write(slot, (token, number), changes, create=False))
+        return max(0, -await self._write(shard, (token, number), changes, create=False))
 
-    async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
+    async def live(self, shard: ShardId) -> AsyncIterator[tuple[str, str, bytes]]:
         cursor, seen = 0, set[bytes]()
         while True:
-            scan = self._client.hscan(slot_key(slot, "live"), cursor, count=_PAGE_SIZE)
+            scan = self._client.hscan(shard_key(shard, "live"), cursor, count=_PAGE_SIZE)
             cursor, page = await self._with_timeout(scan)
             for call_id, record in page.items():
                 if call_id not in seen:  # HSCAN may return an entry twice while the hash grows
@@ -128,8 +134,8 @@ class RedisStore(RedisDocuments):
             if cursor == 0:
                 return
 
-    async def ended(self, slot: int) -> AsyncIterator[tuple[str, bytes]]:
-        cursor, prefix = 0, slot_key(slot, "ended", "")
+    async def ended(self, shard: ShardId) -> AsyncIterator[tuple[str, bytes]]:
+        cursor, prefix = 0, shard_key(shard, "ended", "")
         while True:
             scan = self._client.scan(cursor, match=f"{prefix}*", count=_PAGE_SIZE)
             cursor, keys = await self._with_timeout(scan)
@@ -141,38 +147,48 @@ class RedisStore(RedisDocuments):
             if cursor == 0:
                 return
 
-    async def forget(self, slot: int, call_id: str) -> None:
-        keys = (slot_key(slot, kind, call_id) for kind in ("ended", "log"))
+    async def forget(self, shard: ShardId, call_id: str) -> None:
+        keys = (shard_key(shard, kind, call_id) for kind in ("ended", "log"))
         await self._with_timeout(self._client.unlink(*keys))
 
     async def compress_ended(
-        self, tokens: Mapping[int, int], after_ms: int, limit: int, dictionary: int
+        self, tokens: Mapping[ShardId, int], after_ms: int, limit: int, dictionary: int
     ) -> int:
         return await self._ended_calls.compress(tokens, after_ms, limit, dictionary)
 
-    async def remove_dead_letters(self, slot: int, account: str, entries: Sequence[str]) -> int:
-        removal = self._client.xdel(slot_key(slot, "dead", account), *entries)
+    async def remove_dead_letters(
+        self, shard: ShardId, account: str, entries: Sequence[str]
+    ) -> int:
+        removal = self._client.xdel(shard_key(shard, "dead", account), *entries)
         return int(await self._with_timeout(removal))
 
-    async def read(self, slot: int, call_id: str) -> bytes | None:
+    async def read(self, shard: ShardId, call_id: str) -> bytes | None:
         pipeline = self._client.pipeline(transaction=False)
-        pipeline.hget(slot_key(slot, "live"), call_id)
-        pipeline.get(slot_key(slot, "ended", call_id))
+        pipeline.hget(shard_key(shard, "live"), call_id)
+        pipeline.get(shard_key(shard, "ended", call_id))
         live, ended = await self._with_timeout(pipeline.execute())
         record: bytes | None = live if live is not None else ended
         return None if record is None else state_of(call_id, record)
 
-    async def log(self, slot: int, call_id: str) -> list[bytes]:
+    async def log(self, shard: ShardId, call_id: str) -> list[bytes]:
         pipeline = self._client.pipeline(transaction=False)
-        pipeline.lrange(slot_key(slot, "log", call_id), 0, -1)
-        pipeline.get(slot_key(slot, "ended", call_id))
+        pipeline.lrange(shard_key(shard, "log", call_id), 0, -1)
+        pipeline.get(shard_key(shard, "ended", call_id))
         return log_of(call_id, *await self._with_timeout(pipeline.execute()))
 
-    async def used_ms(self, account: str, slots: int) -> int:
+    async def workloads(self, shards: Sequence[ShardId]) -> list[Workload]:
+        reads = self._client.pipeline(transaction=False)
+        for shard in shards:
+            reads.hlen(shard_key(shard, "live"))
+            reads.zcard(shard_key(shard, "outbox"))
+        found = await self._with_timeout(reads.execute())
+        return [Workload(*each) for each in zip(found[::2], found[1::2], strict=True)]
+
+    async def used_ms(self, account: str, shards: Iterable[ShardId]) -> int:
         day = await self.time_ms() // _DAY_MS
         reads = self._client.pipeline(transaction=False)
-        for slot in range(slots):
-            reads.hget(slot_key(slot, "used", str(day)), account)
+        for shard in shards:
+            reads.hget(shard_key(shard, "used", str(day)), account)
         return sum(int(found or 0) for found in await self._with_timeout(reads.execute()))
 
     async def time_ms(self) -> int:
@@ -188,7 +204,7 @@ class RedisStore(RedisDocuments):
 
     async def _write(
         self,
-        slot: int,
+        shard: ShardId,
         token_and_number: tuple[int, int],
         changes: Sequence[Change],
         *,
@@ -202,10 +218,10 @@ class RedisStore(RedisDocuments):
             self._outbox_limits,
         )
         batch = encode_batch(head, changes)
-        answer = await self._scripts.run(_COMMIT, owner_key(slot), batch)
+        answer = await self._scripts.run(_COMMIT, owner_key(shard), batch)
         if isinstance(answer, int):
             return answer
-        raise Fenced(slot, answer.decode())
+        raise Fenced(shard, answer.decode())
 
 
 def _connect(address: StoreAddress, timeout_s: float) -> tuple[Redis, ScriptRunner]:

@@ -11,10 +11,10 @@ from tests.bench.engine.standard import STARTED_MS, standard_call, standard_even
 from tests.bench.figure import Figure, figure
 from tests.bench.setting import Setting
 from tests.harness.servers.valkey import Valkey
+from tests.harness.shards import SHARD
 
 CHANGES = 20_000
 GROUPS = (1, 8, 64)
-SLOT = 3
 
 
 async def store(setting: Setting) -> list[Figure]:
@@ -23,13 +23,13 @@ async def store(setting: Setting) -> list[Figure]:
     changes = CHANGES // 10 if setting.quick else CHANGES
     async with Valkey(setting.folder / "valkey") as valkey:
         store_client = RedisStore(valkey.url)
-        token = await store_client.claim(SLOT, "bench", 60_000)
+        token = await store_client.claim(SHARD, "bench", 60_000)
         assert token is not None
         for size in GROUPS:
             prepared = _changes(f"g{size}", changes)
             valkey_s, began_s, cpu = cpu_s(valkey.pid), time.monotonic(), time.process_time()
             for group in _grouped(prepared, size):
-                await store_client.commit(SLOT, token, group)
+                await store_client.commit(SHARD, token, group)
             name = f"in_groups_of_{size}"
             spent = {
                 "engine_cpu": time.process_time() - cpu,

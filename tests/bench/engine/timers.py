@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from redis.asyncio import Redis
 
 from engine.calls.model.call_deadline import deadline_ms
+from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import DeadlinePassed
 from engine.calls.model.storage_format import decode_call
@@ -21,6 +22,7 @@ from tests.bench.engine.simulated_calls import Load, Result
 from tests.bench.figure import Figure, figure, percentile
 from tests.bench.ivr.stack import BY_ENGINE
 from tests.bench.setting import Setting
+from wire.shard import NO_SHARD
 
 PENDING = 5_000
 RATE = 500  # starts per second: all are pending when the first is due
@@ -81,8 +83,8 @@ async def _lateness_ms(redis_url: str) -> AsyncIterator[int]:
     async with Redis.from_url(redis_url) as client:
         keys = [key.decode() async for key in client.scan_iter(match="*:log:*", count=1_000)]
     for key in keys:
-        slot, _, call_id = key.removeprefix("{s").partition("}:log:")
-        log = await store.log(int(slot), call_id)
+        call_id = key.rpartition(":log:")[2]
+        log = await store.log(shard_of(call_id) or NO_SHARD, call_id)
         call = decode_call(log[0])
         for moment in replay(log):
             is_due = isinstance(moment.event, DeadlinePassed)

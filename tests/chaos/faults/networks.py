@@ -30,11 +30,18 @@ async def cut_pbx(scenario: Scenario) -> None:
 
 
 async def _wait_for_handover(scenario: Scenario) -> None:
+    cluster = scenario.cluster
+    node, before = cluster.nodes[0].name, await cluster.owners()
+
     async def is_handed_over() -> bool:
-        return not await scenario.cluster.slots_of(scenario.faulty.engine)
+        return all(s.node != node for s in await cluster.shards_of(scenario.faulty.engine))
 
     within_s = CRASHED.control_ms / 1000
-    await until(is_handed_over, timeout_s=within_s, what="the other engine to own all slots")
+    await until(is_handed_over, timeout_s=within_s, what="others to own the shards of the path")
+    after = await cluster.owners()
+    moved = {shard.node for shard in after if after[shard] != before.get(shard)}
+    if moved - {node}:
+        raise AssertionError(f"shards of {sorted(moved)} moved, not only those of {node}")
     await scenario.wait_for_control()
 
 

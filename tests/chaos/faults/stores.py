@@ -49,7 +49,7 @@ async def flush(scenario: Scenario) -> None:
     scenario.start_measuring()
     await scenario.cluster.flush()
     await until(
-        lambda: "store lost a slot" in scenario.healthy.engine.log.read_text(),
+        lambda: "store lost a shard" in scenario.healthy.engine.log.read_text(),
         what="an engine to notice",
     )
     await scenario.wait_for_control()

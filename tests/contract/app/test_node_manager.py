@@ -23,13 +23,15 @@ from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.cluster.pbx_reachability import PbxReachability
-from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
+from engine.runtime.cluster.shard_map import ShardMap
+from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.store.memory.store import MemoryStore
 from tests.harness.ports import free_port
 from tests.harness.settings import SECRET, read_settings
 from tests.harness.signing import fixed_signer
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import outbound
+from wire.shard import ShardId
 from wire.tree import Limits
 
 SLOT = 0
@@ -40,13 +42,15 @@ SETTINGS = read_settings(
 
 
 class Bench:
-    """Nodes at addresses where nothing answers, and one slot."""
+    """Nodes at addresses where nothing answers, and shards of two."""
 
     def __init__(self) -> None:
         self.faults: list[BaseException] = []
         self.nodes: NodeManager
         self.reachability: PbxReachability
         self.node_selection: NodeSelection
+        self.lifecycle: ShardLifecycle
+        self.store: MemoryStore
 
     async def open(self, stack: AsyncExitStack, folder: Path) -> None:
         """Open the configured node."""
@@ -59,17 +63,17 @@ class Bench:
         parts = factories.assembly(SETTINGS, stack, store, clock, telemetry)
         io = await factories.io_runner(parts, clips, Limits(), fixed_signer())
         directory = factories.directory(parts)
-        members = Membership("me")
-        service = factories.call_service(parts, directory, members)
+        members, shards = Membership("me"), ShardMap(1, ["pbx1", "ip1"])
+        service = factories.call_service(parts, directory, members, shards)
         agents = AgentPresence(directory, service.calls)
         policy = factories.dial_policy(
-            parts, lambda _account: False, service.node_selection, members
+            parts, lambda _account: False, service.node_selection, members, shards
         )
         tasks = Tasks(self.faults.append)
-        shards = NodeShardFactory(
-            ShardDependencies(SETTINGS, clock, service, agents, io, policy, telemetry)
+        factory = NodeShardFactory(
+            ShardDependencies(SETTINGS, clock, service, shards, agents, io, policy, telemetry)
         )
-        slots = SlotLifecycle(parts.context, service, shards, tasks)
+        lifecycle = ShardLifecycle(parts.context, service, factory, tasks)
         self.reachability = PbxReachability(time.monotonic)
         self.node_selection = service.node_selection
         self.nodes = NodeManager(
@@ -80,8 +84,8 @@ class Bench:
                 self.node_selection,
                 agents,
                 service.phone_logins,
-                shards,
-                slots,
+                factory,
+                lifecycle,
                 tasks,
                 None,
                 self.reachability,
@@ -90,14 +94,20 @@ class Bench:
         stack.push_async_callback(self.nodes.close)
         stack.push_async_callback(tasks.close)
         await self.nodes.open_named()
-        token = await store.claim(SLOT, "me", 10_000) or 0
-        await slots.take(SLOT, Lease(token, float("inf"), lambda: 0.0))
+        self.lifecycle, self.store = lifecycle, store
+        await self.take("pbx1")
         tasks.start("nodes", self.nodes.run(every_s=0.01))
 
     @property
     def names(self) -> set[str]:
         """The names of the open nodes."""
         return set(self.node_selection.nodes)
+
+    async def take(self, name: str) -> None:
+        """Take the shard of a node."""
+        shard = ShardId(name, SLOT)
+        token = await self.store.claim(shard, "me", 10_000) or 0
+        await self.lifecycle.take(shard, Lease(token, float("inf"), lambda: 0.0))
 
     async def discover(self, *names: str) -> None:
         """Let the DNS return nodes."""
@@ -120,10 +130,11 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 
 
 async def test_nodes_come_and_go(bench: Bench) -> None:
-    """A discovered node gets shards; a removed one closes without calls, a configured one stays."""
+    """A discovered node can have shards; a removed one closes without calls."""
     assert bench.names == {"pbx1"}
     await bench.discover("ip1", "ip2")
     assert bench.names == {"pbx1", "ip1", "ip2"}
+    await bench.take("ip1")
     assert set(bench.node_selection.nodes["ip1"].shards) == {SLOT}
     assert set(bench.reachability.unproven) == bench.names
     await bench.discover("ip2")
@@ -136,6 +147,7 @@ async def test_nodes_come_and_go(bench: Bench) -> None:
 async def test_a_removed_node_keeps_its_calls(bench: Bench) -> None:
     """A removed node gets no new calls, unless it is discovered again before its last call ends."""
     await bench.discover("ip1")
+    await bench.take("ip1")
     node = bench.node_selection.nodes["ip1"]
     call = node.shards[SLOT].start_call(outbound()).call
     await bench.discover()

@@ -1,4 +1,4 @@
-"""A callback dispatcher over a store, with its own slot: commits and delivers calls' events."""
+"""A callback dispatcher over a store, with its own shard: commits and delivers calls' events."""
 
 import asyncio
 import base64
@@ -23,7 +23,7 @@ from engine.callbacks.delivery_attempt import DeliveryAttempt
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.slot_delivery_queues import SlotQueues
+from engine.callbacks.shard_delivery_queues import ShardQueues
 from engine.callbacks.transports.custom_http_request import ApiRequestTransport
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
@@ -33,13 +33,14 @@ from engine.store.change import Change
 from engine.store.store import Store
 from engine.webhooks.address_guard import AddressGuard, guarded_session
 from engine.webhooks.api_sender import ApiSender
-from tests.contract.store.stores import claim_slot
+from tests.contract.store.stores import claim_shard
+from tests.harness.shards import SHARD
 from tests.harness.until import until
 from wire.callbacks.account import PutCallback
 from wire.callbacks.targets import ApiRequestTarget, GrpcTarget, HttpsTarget
 from wire.events.call_events import CallEvent, Kind
+from wire.shard import ShardId
 
-SLOT = 3
 POLL_INTERVAL_S = 0.05
 LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
 FAST_SCHEDULE = RetrySchedule((0.0, 0.05, 0.1))
@@ -82,7 +83,7 @@ class CallbackBench:
         response_timeout_s: float = 10.0,
         roots: bytes | None = None,
     ) -> None:
-        """Open the dispatcher and its slot."""
+        """Open the dispatcher and its shard."""
         session = await stack.enter_async_context(guarded_session(allow, limit=0))
         grpc = GrpcTransport(
             AddressGuard(allow), response_timeout_s=response_timeout_s, roots=roots
@@ -91,7 +92,7 @@ class CallbackBench:
         sender = ApiSender(session, time.time, random.random)
         runner = ApiRequestRunner(self.store, sender, self.targets.webhook_signer)
         api_request = ApiRequestTransport(runner)
-        outboxes: dict[int, SlotQueues] = {}
+        outboxes: dict[ShardId, ShardQueues] = {}
         delivery = DeliveryAttempt(
             self.targets,
             {
@@ -118,8 +119,8 @@ class CallbackBench:
             self.metrics,
             poll_interval_s=POLL_INTERVAL_S,
         )
-        self.lease = FakeLease(await claim_slot(self.store, SLOT, "engine"))
-        self.dispatcher.open_slot(SLOT, self.lease)
+        self.lease = FakeLease(await claim_shard(self.store, SHARD, "engine"))
+        self.dispatcher.open_shard(SHARD, self.lease)
         running = asyncio.create_task(self.dispatcher.run())
         stack.push_async_callback(self.dispatcher.close)
         stack.callback(running.cancel)
@@ -134,14 +135,14 @@ class CallbackBench:
     ) -> None:
         """Commit some of a call's events and enqueue them."""
         change = commit_of(call, *numbers, account=account, target=target, **more)
-        await self.store.commit(SLOT, self.lease.token, [change])
-        self.dispatcher.enqueue(SLOT, change)
+        await self.store.commit(SHARD, self.lease.token, [change])
+        self.dispatcher.enqueue(SHARD, change)
 
     async def until_empty(self, timeout_s: float = 10) -> None:
         """Wait until every event is settled."""
 
         async def is_empty() -> bool:
-            batch = await self.store.outbox.claim_due(SLOT, self.lease.token, 0, 0)
+            batch = await self.store.outbox.claim_due(SHARD, self.lease.token, 0, 0)
             return batch.pending == 0
 
         await until(is_empty, timeout_s=timeout_s, what="everything to be settled")

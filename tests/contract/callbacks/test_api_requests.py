@@ -3,9 +3,10 @@
 import msgspec
 
 from engine.store.store import Store
-from tests.contract.callbacks.bench import SLOT, open_bench
+from tests.contract.callbacks.bench import open_bench
 from tests.contract.rpc.harness.bench import CALL, Bench
 from tests.harness.customers.callback_server import CallbackServer, answer_with
+from tests.harness.shards import SHARD
 from tests.sim.graphs import API
 from wire.request import ApiRequest
 
@@ -60,7 +61,7 @@ async def test_a_missing_request(store: Store) -> None:
         await put(store, customer.url("/"))
         await bench.emit(CALL_ID, 0, account="other", target=API)
         await bench.until_empty()
-        dead_letters = await store.outbox.dead_letters(SLOT, "other", "", 10)
+        dead_letters = await store.outbox.dead_letters(SHARD, "other", "", 10)
     assert [each.reason for each in dead_letters] == ["no_request"]
     assert customer.requests == []
 
@@ -72,7 +73,7 @@ async def test_410_gives_a_calls_events_up(store: Store) -> None:
         customer.answers["/"] = answer_with(410)
         await bench.emit(CALL_ID, 0, 1, target=API)
         await bench.until_empty()
-        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["gone", "gone"]
     assert len(customer.requests) == 1
 

@@ -10,13 +10,14 @@ from engine.callbacks.call_queue import MAX_BUFFERED_EVENTS
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.store.outbox import OutboxLimits
 from engine.store.store import Store
-from tests.contract.callbacks.bench import SLOT, open_bench, secret_of, verified
+from tests.contract.callbacks.bench import open_bench, secret_of, verified
 from tests.harness.customers.callback_server import (
     CallbackServer,
     answer_endlessly,
     answer_with,
     never_answer,
 )
+from tests.harness.shards import SHARD
 from tests.harness.until import until
 
 
@@ -70,16 +71,16 @@ async def test_dead_letters(store: Store) -> None:
         customer.answers["/"] = answer_with(500, 500, 500, 204)
         await bench.emit("3-pbx1-aaaaaaaa", 0, 1)
         await bench.until_empty()
-        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
         assert [(each.call_id, each.seq, each.reason, each.tries) for each in dead_letters] == [
             ("3-pbx1-aaaaaaaa", 0, "status_500", 3)
         ]
-        assert await store.outbox.dead_letters(SLOT, "others", "", 10) == []
-        assert await store.outbox.resend(SLOT, "others", [dead_letters[0].entry], 10) == 0
-        assert await store.outbox.resend(SLOT, "acme", [dead_letters[0].entry], 10) == 1
+        assert await store.outbox.dead_letters(SHARD, "others", "", 10) == []
+        assert await store.outbox.resend(SHARD, "others", [dead_letters[0].entry], 10) == 0
+        assert await store.outbox.resend(SHARD, "acme", [dead_letters[0].entry], 10) == 1
         await customer.wait_for_requests(5)
         await bench.until_empty()
-        assert await store.outbox.dead_letters(SLOT, "acme", "", 10) == []
+        assert await store.outbox.dead_letters(SHARD, "acme", "", 10) == []
     assert customer.ids()[-2:] == ["3-pbx1-aaaaaaaa.e1", "3-pbx1-aaaaaaaa.e0"]
 
 
@@ -99,7 +100,7 @@ async def test_an_event_that_the_customer_rejects(store: Store) -> None:
         await customer.wait_for_requests(4)
         await bench.emit(call, 2, kind="completed")
         await bench.until_empty()
-        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert customer.ids() == [f"{call}.e{number}" for number in (0, 0, 0, 1, 2)]
     assert [(each.seq, each.reason, each.tries) for each in dead_letters] == [(0, "status_500", 3)]
 
@@ -130,13 +131,13 @@ async def test_a_handover_waits_for_deliveries_in_flight(store: Store) -> None:
             customer.answers["/"] = answer_late
             await bench.emit(call, 0, 1)
             await received.wait()
-            waiting = asyncio.create_task(bench.dispatcher.finish_deliveries(SLOT))
+            waiting = asyncio.create_task(bench.dispatcher.finish_deliveries(SHARD))
             await asyncio.sleep(0)
             await bench.emit(call, 2)
             assert not waiting.done()
             may_answer.set()
             await waiting
-            await bench.dispatcher.drain(SLOT)
+            await bench.dispatcher.drain(SHARD)
         async with open_bench(store) as bench:
             await bench.until_empty()
     assert customer.ids() == [f"{call}.e{number}" for number in (0, 1, 2)]
@@ -151,7 +152,7 @@ async def test_gone(store: Store) -> None:
         await bench.until_empty()
         await bench.emit("3-pbx1-bbbbbbbb", 0)
         await bench.until_empty()
-        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
         assert [each.reason for each in dead_letters] == ["gone", "gone", "stopped"]
         assert await bench.targets.auto_set("acme") is None
     assert len(customer.requests) == 1
@@ -175,7 +176,7 @@ async def test_a_redirect_is_not_followed(store: Store) -> None:
         customer.answers["/"] = answer_with(307, Location="/elsewhere")
         await bench.emit("3-pbx1-aaaaaaaa", 0)
         await bench.until_empty()
-        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["redirect"]
     assert {each.path for each in customer.requests} == {"/"}
 
@@ -190,7 +191,7 @@ async def test_classes_of_status_codes(store: Store, status: int, reason: str | 
         customer.answers["/"] = answer_with(status)
         await bench.emit("3-pbx1-aaaaaaaa", 0)
         await bench.until_empty()
-        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ([reason] if reason else [])
 
 
@@ -200,7 +201,7 @@ async def test_a_private_address(store: Store) -> None:
         await bench.put_target(customer.url("/"))
         await bench.emit("3-pbx1-aaaaaaaa", 0)
         await bench.until_empty()
-        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["refused_address"]
     assert customer.requests == []
 
@@ -253,12 +254,12 @@ async def test_rotation(store: Store) -> None:
 
 
 async def test_no_delivery_without_the_lease(store: Store) -> None:
-    """An engine that may have lost the slot sends nothing; the next owner delivers the rest."""
+    """An engine that may have lost the shard sends nothing; the next owner delivers the rest."""
     async with CallbackServer() as customer, open_bench(store) as stale:
         await stale.put_target(customer.url("/"))
         stale.lease.holds = False
         await stale.emit("3-pbx1-aaaaaaaa", 0, 1)
-        await stale.dispatcher.drain(SLOT)
+        await stale.dispatcher.drain(SHARD)
         async with open_bench(store) as bench:
             await bench.until_empty()
     assert customer.ids() == ["3-pbx1-aaaaaaaa.e0", "3-pbx1-aaaaaaaa.e1"]

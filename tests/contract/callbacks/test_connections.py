@@ -6,8 +6,9 @@ import pytest
 from aiohttp import web
 
 from engine.store.store import Store
-from tests.contract.callbacks.bench import SLOT, open_bench
+from tests.contract.callbacks.bench import open_bench
 from tests.harness.customers.callback_server import Answer, CallbackServer, answer_endlessly
+from tests.harness.shards import SHARD
 
 TURNS = 200  # of the loop, which client and server share
 CALL, OTHER = "3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"
@@ -56,6 +57,6 @@ async def test_a_target_that_is_set_late(store: Store) -> None:
         await bench.put_target(customer.url("/"))
         await bench.emit(OTHER, 0)
         await bench.until_empty()
-        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [(each.call_id, each.reason) for each in dead_letters] == [(CALL, "no_target")]
     assert customer.ids() == [f"{OTHER}.e0"]

@@ -8,10 +8,11 @@ import pytest
 from grpc import aio
 
 from engine.store.store import Store
-from tests.contract.callbacks.bench import SLOT, CallbackBench, open_bench, verified
+from tests.contract.callbacks.bench import CallbackBench, open_bench, verified
 from tests.harness.customers.grpc_server import GrpcCallbackServer
 from tests.harness.ports import free_port
 from tests.harness.servers.certificate import certificate
+from tests.harness.shards import SHARD
 from tests.harness.until import until
 from wire.generated.callback_pb2 import Ack
 
@@ -132,7 +133,7 @@ async def test_gone(store: Store) -> None:
         customer.answer = answer
         await bench.emit(CALL, 0, 1, target=customer.target)
         await bench.until_empty()
-        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [(each.seq, each.reason) for each in dead_letters] == [(0, "gone"), (1, "gone")]
     assert len(customer.callbacks) == 1
 
@@ -147,7 +148,7 @@ async def test_a_server_that_hangs(store: Store) -> None:
         customer.answer = answer
         await bench.emit(CALL, 0, target=customer.target)
         await bench.until_empty()
-        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [(each.reason, each.tries) for each in dead_letters] == [("timeout", 3)]
 
 
@@ -156,7 +157,7 @@ async def test_a_closed_port(store: Store) -> None:
     async with open_bench(store) as bench:
         await bench.emit(CALL, 0, target=f"grpc://127.0.0.1:{free_port()}")
         await bench.until_empty()
-        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["grpc_unavailable"]
 
 
@@ -165,7 +166,7 @@ async def test_a_private_address(store: Store) -> None:
     async with GrpcCallbackServer() as customer, open_bench(store, allow=()) as bench:
         await bench.emit(CALL, 0, target=customer.target)
         await bench.until_empty()
-        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["refused_address"]
     assert customer.callbacks == []
 
@@ -179,6 +180,6 @@ async def test_tls(store: Store, is_trusted: bool) -> None:
     async with GrpcCallbackServer(credentials) as customer, open_bench(store, roots=roots) as bench:
         await bench.emit(CALL, 0, target=customer.target)
         await bench.until_empty()
-        dead_letters = await store.outbox.dead_letters(SLOT, "acme", "", 10)
+        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert len(customer.callbacks) == int(is_trusted)
     assert [each.reason for each in dead_letters] == ([] if is_trusted else ["grpc_unavailable"])

@@ -53,7 +53,7 @@ async def test_what_was_cut_off_is_listed_again() -> None:
         async with following(board, engine.url()):
             await until(lambda: "a" in board.calls)
             engine.calls = (view("b", "ringing"),)
-            engine.events.put_nowait((LostEvents(0, "1-1", "2-2"),))
+            engine.events.put_nowait((LostEvents("pbx1/0", "1-1", "2-2"),))
             await until(lambda: list(board.calls) == ["b"])
 
 

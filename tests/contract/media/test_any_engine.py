@@ -8,6 +8,7 @@ import pytest
 from engine.rpc.peers.client import FORWARDED
 from tests.contract.rpc.harness.bench import Bench
 from tests.contract.rpc.harness.pair import BrokenEngine, EnginePair, running_pair
+from tests.harness.shards import at
 from wire.media import Clip, Tone
 
 
@@ -51,6 +52,6 @@ async def test_an_engine_that_does_not_answer(pair: EnginePair) -> None:
     """The others are asked nevertheless."""
     clip = await made_by(pair.two)
     async with BrokenEngine().running() as broken:
-        pair.directories[pair.one].where[2] = broken.url
+        pair.directories[pair.one].where[at(2)] = broken.url
         assert (await read(pair.one, clip.key))[0] == 200
         assert (await read(pair.one, "0" * 32))[0] == 404

@@ -9,6 +9,7 @@ import pytest
 from tests.contract.callbacks.bench import commit_of
 from tests.contract.cli.command import switchroom
 from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench
+from tests.harness.shards import at
 from wire.callbacks.targets import HttpsTarget
 from wire.decoding.patterns import PATTERNS, STATUS_TARGET
 
@@ -160,7 +161,7 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
     _, out, _ = await typed("dead")
     assert "overflow" in out
     dead_letter = out.splitlines()[1].split()[0]
-    status, out, err = await typed("resend", dead_letter, "0.1-1")
+    status, out, err = await typed("resend", dead_letter, "pbx1/0.1-1")
     assert (status, out) == (2, "1 requeued\n")
     assert "the others are not dead letters of this account" in err
     await bench.accounts.stop("acme", HttpsTarget(TARGET))
@@ -188,12 +189,12 @@ async def test_no_log_and_no_answer_has_a_secret(bench: Bench) -> None:
 
 
 async def _bury(bench: Bench, count: int, target: str = "auto-set") -> None:
-    """Add dead letters, in both slots in turn."""
+    """Add dead letters, in both shards in turn."""
     outbox = bench.store.outbox
     room = outbox._limits  # noqa: SLF001 - a store without room is made for a moment
-    outbox._limits = type(room)(max_per_slot=0, min_per_account=0)  # noqa: SLF001 - no room
+    outbox._limits = type(room)(max_per_shard=0, min_per_account=0)  # noqa: SLF001 - no room
     for number in range(count):
         slot = number % 2
         change = commit_of(f"{slot}-pbx1-{number:08}", 0, account="acme", target=target)
-        outbox.append(slot, change)
+        outbox.append(at(slot), change)
     outbox._limits = room  # noqa: SLF001 - room again

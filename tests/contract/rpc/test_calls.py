@@ -5,6 +5,7 @@ import json
 
 from engine.calls.model.events import LegCreated
 from tests.contract.rpc.harness.bench import CALL, SAY, Bench, created, end, inject, is_stored_as
+from tests.harness.shards import at
 from tests.harness.until import until
 
 
@@ -67,7 +68,7 @@ async def test_a_story_is_shown(bench: Bench) -> None:
 
 def log_of(bench: Bench, call_id: str) -> list[bytes]:
     """Read a call's log."""
-    return bench.store._slot(int(call_id[0])).logs.get(call_id, [])  # noqa: SLF001 - no await
+    return bench.store._shard(at(int(call_id[0]))).logs.get(call_id, [])  # noqa: SLF001 - no await
 
 
 async def test_the_same_request_id_is_the_same_call(bench: Bench) -> None:

@@ -13,6 +13,7 @@ from engine.store.stream import Consumer, StreamLimits
 from tests.contract.rpc.harness.bench import TOKEN, Bench, end
 from tests.contract.rpc.test_events import listening
 from tests.contract.store.unreliable_memory import UnreliableStore
+from tests.harness.shards import at
 from wire.events.call_events import VERSION, CallEvent
 from wire.schemas import event_schema
 
@@ -66,7 +67,7 @@ async def test_how_groups_stand_and_how_they_are_forgotten(bench: Bench) -> None
     await bench.start_call()
     await bench.start_call()
     batch = await taken(bench, "&wait=5&limit=1")
-    assert len(batch["events"]) in {1, 2}  # at most one per slot
+    assert len(batch["events"]) in {1, 2}  # at most one per shard
     _, found = await bench.request("GET", "/events/groups")
     (group,) = found["groups"]
     assert group["group"] == "cdr"
@@ -97,11 +98,13 @@ async def test_a_bad_question_names_its_field(bench: Bench, query: str, path: st
     assert problem["errors"][0]["path"] == path
 
 
-@pytest.mark.parametrize("bad", ["x", "3-1-1", "2.1-1", "0.1", "0.gap.1-1", "0.1-1\n"])
+@pytest.mark.parametrize(
+    "bad", ["x", "3-1-1", "pbx1/2.1-1", "pbx1/0.1", "pbx1/0.gap.1-1", "pbx1/0.1-1\n"]
+)
 async def test_a_bad_id_is_refused(bench: Bench, bad: str) -> None:
     """The error has the index of the invalid id; none of the others is acknowledged."""
     status, problem = await bench.request(
-        "POST", "/events/ack", {"group": "cdr", "ids": ["0.1-1", bad]}
+        "POST", "/events/ack", {"group": "cdr", "ids": ["pbx1/0.1-1", bad]}
     )
     assert (status, problem["code"]) == (400, "invalid")
     assert problem["errors"][0]["path"] == "ids[1]"
@@ -123,26 +126,26 @@ async def short(tmp_path: Path) -> AsyncIterator[Bench]:
 
 
 def overrun(bench: Bench) -> None:
-    """Publish far more events in each slot than a stream keeps."""
+    """Publish far more events in each shard than a stream keeps."""
     for slot in range(2):
-        bench.store.stream.append(slot, [NEWER] * 300)
+        bench.store.stream.append(at(slot), [NEWER] * 300)
 
 
 async def test_a_group_is_shown_what_it_has_lost(short: Bench) -> None:
     """A group has a number of lost events until it acknowledges the loss."""
     await taken(short)
     overrun(short)
-    lost = (await short.store.stream.read_group(Consumer("cdr", "api1"), [0, 1], 0, 2)).gaps
+    lost = (await short.store.stream.read_group(Consumer("cdr", "api1"), [at(0), at(1)], 0, 2)).gaps
     status, answer = await short.request("POST", "/events/ack", {"group": "cdr", "ids": []})
     assert (status, answer) == (200, {"acknowledged": 0})
     _, found = await short.request("GET", "/events/groups")
     assert found["groups"][0]["lost"] == sum(gap.max_lost for gap in lost) > 0
-    ids = [f"{gap.slot}.lost.{gap.end}" for gap in lost]
+    ids = [f"{gap.shard}.lost.{gap.end}" for gap in lost]
     assert await acknowledged(short, *ids) == 2
 
 
 async def test_a_listener_who_was_away_for_too_long_is_shown(short: Bench) -> None:
-    """A resumed stream begins with the lost events of each slot."""
+    """A resumed stream begins with the lost events of each shard."""
     await short.start_call()
     async with listening(short) as stream:
         await short.start_call()
@@ -154,7 +157,7 @@ async def test_a_listener_who_was_away_for_too_long_is_shown(short: Bench) -> No
         assert await got.content.readline() == b"event: lost\n"
         data = await got.content.readline()
     lost = json.loads(data.removeprefix(b"data: "))
-    assert {each["slot"] for each in lost} <= {0, 1}
+    assert {each["shard"] for each in lost} <= {"pbx1/0", "pbx1/1"}
     assert all(each["first"] < each["end"] for each in lost)
 
 

@@ -10,6 +10,7 @@ from engine.rpc.peers.client import FORWARDED, OWNER_WAIT_S
 from tests.contract.rpc.harness.bench import CALL, TOKEN
 from tests.contract.rpc.harness.conversation import AGENT, talking
 from tests.contract.rpc.harness.pair import BrokenEngine, EnginePair, request_of, running_pair
+from tests.harness.shards import at
 from tests.harness.until import SLACK_S, until
 
 ADA = {"requestedByAgentId": AGENT, "targetAgentIds": ["1002"]}
@@ -41,17 +42,17 @@ async def test_what_is_the_others_is_done_there(pair: EnginePair) -> None:
     assert pair.one.pbx.lines == []
 
 
-async def test_a_request_has_its_slot(pair: EnginePair) -> None:
-    """The owner of the requestId's slot starts the call; a repeat returns the same call."""
-    body = {**CALL, "requestId": request_of(1)}
+async def test_a_request_has_its_shard(pair: EnginePair) -> None:
+    """The owner of the requestId's shard starts the call; a repeat returns the same call."""
+    body = {**CALL, "requestId": await request_of(pair, 1)}
     status, first = await pair.one.request("POST", "/calls", body)
     assert (status, first["callId"][0]) == (201, "1")
     assert await pair.two.request("POST", "/calls", body) == (201, first)
     assert (pair.one.service.live_calls, pair.two.service.live_calls) == (0, 1)
 
 
-async def test_an_engine_without_slots(pair: EnginePair) -> None:
-    """An engine without slots lets another engine start a call."""
+async def test_an_engine_without_shards(pair: EnginePair) -> None:
+    """An engine without shards lets another engine start a call."""
     pair.one.service.nodes["pbx1"].remove_shard(0)
     pair.directories[pair.one].mine = set()
     status, _ = await pair.one.request("POST", "/calls", CALL)
@@ -118,10 +119,10 @@ async def test_a_request_is_handed_on_once(pair: EnginePair) -> None:
         assert got.headers["Retry-After"] == "1"
 
 
-async def test_a_slot_between_two_owners(pair: EnginePair) -> None:
+async def test_a_shard_between_two_owners(pair: EnginePair) -> None:
     """Requests wait and are executed by the next owner."""
-    body = {**CALL, "requestId": request_of(1)}
-    where = pair.directories[pair.one].where.pop(1)
+    body = {**CALL, "requestId": await request_of(pair, 1)}
+    where = pair.directories[pair.one].where.pop(at(1))
     asking = asyncio.create_task(pair.one.request("POST", "/calls", body))
     listing = asyncio.create_task(pair.one.request("GET", "/calls"))
     await until(
@@ -129,17 +130,17 @@ async def test_a_slot_between_two_owners(pair: EnginePair) -> None:
     )
     assert not asking.done()
     assert not listing.done()
-    pair.directories[pair.one].where[1] = where
+    pair.directories[pair.one].where[at(1)] = where
     assert (await asking)[0] == 201
     assert (await listing)[0] == 200
 
 
-async def test_a_slot_that_stays_without_an_owner(pair: EnginePair) -> None:
+async def test_a_shard_that_stays_without_an_owner(pair: EnginePair) -> None:
     """After the wait a request gets 503 with Retry-After; lists too, as they would be partial."""
     pair.directories[pair.one].where.clear()
     loop = asyncio.get_running_loop()
     began_s = loop.time()
-    body = {**CALL, "requestId": request_of(1)}
+    body = {**CALL, "requestId": await request_of(pair, 1)}
     answers = await asyncio.gather(
         pair.one.problem("POST", "/calls", body), pair.one.problem("GET", "/calls")
     )
@@ -150,13 +151,13 @@ async def test_a_slot_that_stays_without_an_owner(pair: EnginePair) -> None:
 async def test_what_may_have_been_done_is_not_done_again(pair: EnginePair) -> None:
     """The owner disconnects: a POST gets 503, a GET is retried at the next owner."""
     async with BrokenEngine().running() as deaf:
-        pair.directories[pair.one].where[1] = deaf.url
-        body = {**CALL, "requestId": request_of(1)}
+        pair.directories[pair.one].where[at(1)] = deaf.url
+        body = {**CALL, "requestId": await request_of(pair, 1)}
         assert await pair.one.problem("POST", "/calls", body) == (503, "owner_lost")
         assert deaf.requests == ["POST /rpc/v1/calls"]
         listing = asyncio.create_task(pair.one.request("GET", "/calls"))
         await until(lambda: "GET /rpc/v1/calls" in deaf.requests)
-        pair.directories[pair.one].where[1] = pair.two.url
+        pair.directories[pair.one].where[at(1)] = pair.two.url
         assert (await listing)[0] == 200
     assert pair.two.service.live_calls == 0
 
@@ -164,13 +165,12 @@ async def test_what_may_have_been_done_is_not_done_again(pair: EnginePair) -> No
 async def test_an_owner_that_is_gone(pair: EnginePair) -> None:
     """A refused connection: the request was not sent, so the next owner executes it."""
     gone = BrokenEngine()
-    pair.directories[pair.one].where[1] = gone.url
-    asking = asyncio.create_task(
-        pair.one.request("POST", "/calls", {**CALL, "requestId": request_of(1)})
-    )
+    pair.directories[pair.one].where[at(1)] = gone.url
+    body = {**CALL, "requestId": await request_of(pair, 1)}
+    asking = asyncio.create_task(pair.one.request("POST", "/calls", body))
     done, _ = await asyncio.wait({asking}, timeout=0.2)
     assert done == set()
-    pair.directories[pair.one].where[1] = pair.two.url
+    pair.directories[pair.one].where[at(1)] = pair.two.url
     assert (await asking)[0] == 201
     assert pair.two.service.live_calls == 1
 
@@ -179,14 +179,14 @@ async def test_an_engine_that_leaves(pair: EnginePair) -> None:
     """Requests go to the next owner, or get a 503 with Retry-After soon."""
     conversation = await talking(pair.one)
     here = f"/calls/{conversation.call}"
-    pair.one.service.releasing.add(0)
+    pair.one.service.releasing.add(at(0))
     pair.directories[pair.one].is_leaving = True
     loop = asyncio.get_running_loop()
     for action, body in (("hangup", {}), ("mute", {"channelId": conversation.customer})):
         began_s = loop.time()
         assert await pair.one.problem("POST", f"{here}/{action}", body) == (503, "no_owner")
         assert loop.time() - began_s < OWNER_WAIT_S  # the usual wait for an owner
-    pair.directories[pair.one].where[0] = pair.two.url
+    pair.directories[pair.one].where[at(0)] = pair.two.url
     pair.two.service.nodes["pbx1"].add_shard(0, pair.one.service.nodes["pbx1"].shards.pop(0))
     assert (await pair.one.request("POST", f"{here}/hangup", {}))[0] == 200
     async with pair.one.session.get(f"{pair.one.url}/readyz") as got:

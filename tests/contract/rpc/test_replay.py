@@ -15,9 +15,10 @@ from engine.store.compressed_call import DICTIONARY, MARK
 from engine.store.stream import StreamLimits
 from tests.contract.rpc.harness.bench import TOKEN, Bench, end
 from tests.contract.rpc.harness.conversation import talking as really_talking
-from tests.contract.store.stores import claim_slot
+from tests.contract.store.stores import claim_shard
 from tests.contract.store.unreliable_memory import UnreliableStore
 from tests.harness.recorded_call import RecordedCall, record_call
+from tests.harness.shards import at
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import ID, MAIN, bridged_call, outbound
 from tests.unit.calls.harness.control import BOB, PEER
@@ -43,9 +44,9 @@ def talked() -> RecordedCall:
 
 
 async def stored(bench: Bench, change: Change) -> None:
-    """Store a call as an engine would; the bench loses the slot."""
-    token = await claim_slot(bench.store, 0, "test")
-    await bench.store.commit(0, token, [change])
+    """Store a call as an engine would; the bench loses the shard."""
+    token = await claim_shard(bench.store, at(0), "test")
+    await bench.store.commit(at(0), token, [change])
 
 
 async def read_ended(bench: Bench) -> list[bytes]:
@@ -95,14 +96,14 @@ async def test_a_compressed_call_is_read_as_before(bench: Bench) -> None:
     reads = (f"/calls/{ID}/replay", f"/calls/{ID}/timeline", f"/calls/{ID}")
     before = [await bench.request("GET", each) for each in reads]
     repeated = await read_ended(bench)
-    token = await claim_slot(bench.store, 0, "test")
-    assert await bench.store.compress_ended({0: token}, -1, 10, DICTIONARY) == 1
+    token = await claim_shard(bench.store, at(0), "test")
+    assert await bench.store.compress_ended({at(0): token}, -1, 10, DICTIONARY) == 1
     assert [await bench.request("GET", each) for each in reads] == before
     assert await read_ended(bench) == repeated != []
-    person = {"account": "acme", "number": BOB, "country": "47", "slot": 0}
+    person = {"account": "acme", "number": BOB, "country": "47", "shard": "pbx1/0"}
     status, erased = await bench.request("POST", "/erasures", person)
     assert (status, erased["endedCalls"]) == (200, 1)
-    assert await bench.store.read(0, ID) is None
+    assert await bench.store.read(at(0), ID) is None
 
 
 async def test_a_call_that_a_later_version_compressed(bench: Bench) -> None:
@@ -186,14 +187,14 @@ async def test_events_that_are_gone_from_the_stream_are_counted(tmp_path: Path) 
         await bench.open(stack, tmp_path)
         change = talked().change()
         await stored(bench, change)
-        bench.store.stream.append(0, [b'{"event":"sung","callId":"another"}'] * 200)
+        bench.store.stream.append(at(0), [b'{"event":"sung","callId":"another"}'] * 200)
         found = await audit(bench, ID)
     assert (found["isSame"], found["trimmed"]) == (True, len(change.events))
 
 
 @pytest.mark.parametrize("call", ["9-pbx1-abcdefgh", "0-pbx1-unknown00", "x", "0-pbx1-x%20y"])
 async def test_no_such_call(bench: Bench, call: str) -> None:
-    """An unknown slot, an unknown call and an invalid id get 404."""
+    """An unknown shard, an unknown call and an invalid id get 404."""
     assert await bench.problem("GET", f"/calls/{call}/replay") == (404, "not_found")
 
 

@@ -40,7 +40,7 @@ async def test_the_description_is_published(bench: Bench) -> None:
 async def test_everything_is_described(bench: Bench) -> None:
     """Every route of the RPC is in the document, with a summary."""
     access = RpcAccess(bench.url, TOKEN)
-    async with open_peer_client(bench.dependencies.slot_directory, access) as peers:
+    async with open_peer_client(bench.dependencies.shard_directory, access) as peers:
         routes = list(rpc_app(bench.dependencies, access, peers).router.routes())
     served = {
         (each.method.lower(), f"/rpc/v1{each.resource.canonical}")

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from engine.store.change import Change
 from engine.store.redis.store import RedisStore
 from tests.harness.servers.valkey import Valkey
+from tests.harness.shards import at
 
 
 class DurableValkey(Valkey):
@@ -33,5 +34,5 @@ def change(number: int, call_id: str = "c1") -> Change:
 
 
 async def all_events(store: RedisStore) -> list[bytes]:
-    """Read all events of slot 3."""
-    return [event for _, _, event in await store.stream.read_after({3: "0"}, limit=100_000)]
+    """Read all events of shard 3."""
+    return [event for _, _, event in await store.stream.read_after({at(3): "0"}, limit=100_000)]

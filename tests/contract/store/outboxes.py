@@ -3,8 +3,8 @@
 from engine.store.change import Change
 from engine.store.store import Store
 from tests.contract.callbacks.bench import commit_of
+from tests.harness.shards import SHARD
 
-SLOT = 3
 CALL = "3-pbx1-aaaaaaaa"
 OTHER = "3-pbx1-bbbbbbbb"
 
@@ -16,4 +16,4 @@ def change(call: str, *numbers: int, account: str = "acme", target: str = "auto-
 
 async def numbers(store: Store, call: str = CALL) -> list[int]:
     """Return the numbers of a call's pending events."""
-    return [seq for seq, _ in (await store.outbox.pending_events(SLOT, call, 100)).events]
+    return [seq for seq, _ in (await store.outbox.pending_events(SHARD, call, 100)).events]

@@ -5,17 +5,19 @@ from collections.abc import Iterable
 from engine.store.change import Change
 from engine.store.store import Store
 from engine.store.stream import START, Batch, Consumer
-from tests.contract.store.stores import claim_slot
+from tests.contract.store.stores import claim_shard
+from tests.harness.shards import SHARD
+from wire.shard import ShardId
 
 CDR, OTHER = Consumer("cdr", "api1"), Consumer("cdr", "api2")
 NOW = Consumer("cdr", "api2", idle_ms=0)
 
 
 class Publisher:
-    """Publishes events in a slot, at most a hundred in one commit."""
+    """Publishes events in a shard, at most a hundred in one commit."""
 
-    def __init__(self, store: Store, slot: int, token: int) -> None:
-        self._store, self._slot, self._token = store, slot, token
+    def __init__(self, store: Store, shard: ShardId, token: int) -> None:
+        self._store, self._shard, self._token = store, shard, token
         self._calls = 0
 
     async def __call__(self, *events: str) -> None:
@@ -24,12 +26,12 @@ class Publisher:
             encoded = tuple(each.encode() for each in events[first : first + 100])
             self._calls += 1
             change = Change(f"c{self._calls}", "pbx1", b"", 0, (b"line",), encoded)
-            await self._store.commit(self._slot, self._token, [change])
+            await self._store.commit(self._shard, self._token, [change])
 
 
-async def open_publisher(store: Store, slot: int = 3) -> Publisher:
-    """Claim a slot."""
-    return Publisher(store, slot, await claim_slot(store, slot))
+async def open_publisher(store: Store, shard: ShardId = SHARD) -> Publisher:
+    """Claim a shard."""
+    return Publisher(store, shard, await claim_shard(store, shard))
 
 
 def numbers(begin: int, end: int) -> list[str]:
@@ -44,15 +46,15 @@ def event_texts(batch: Batch) -> list[str]:
 
 async def acknowledge_all(store: Store, batch: Batch, group: str = "cdr") -> int:
     """Acknowledge all of a batch."""
-    ids: dict[int, list[str]] = {}
+    ids: dict[ShardId, list[str]] = {}
     for each in batch.entries:
-        ids.setdefault(each.slot, []).append(each.id)
-    return await store.stream.acknowledge(group, ids, {gap.slot: gap.end for gap in batch.gaps})
+        ids.setdefault(each.shard, []).append(each.id)
+    return await store.stream.acknowledge(group, ids, {gap.shard: gap.end for gap in batch.gaps})
 
 
-async def all_events(store: Store, slot: int = 3) -> list[str]:
+async def all_events(store: Store, shard: ShardId = SHARD) -> list[str]:
     """Read a whole stream."""
-    found = await store.stream.read_after({slot: START}, limit=100_000)
+    found = await store.stream.read_after({shard: START}, limit=100_000)
     return [event.decode() for _, _, event in found]
 
 

@@ -15,10 +15,11 @@ from engine.store.errors import StoreDown
 from engine.store.redis.store import RedisStore
 from tests.contract.store.durable_server import change, open_store
 from tests.contract.store.lossy_connection import LossyProxy
-from tests.contract.store.stores import claim_slot
+from tests.contract.store.stores import claim_shard
 from tests.harness.servers.certificate import certificate
 from tests.harness.servers.sentinel import NAME, Sentinel
 from tests.harness.servers.valkey import Valkey
+from tests.harness.shards import at
 from tests.harness.until import until
 
 PASSWORD = "open-sesame"  # noqa: S105 - of a test server
@@ -51,19 +52,19 @@ async def test_over_tls_with_a_password(tmp_path: Path) -> None:
         async with proxy.listening():
             address = f"rediss://:{PASSWORD}@localhost:{proxy.port}/0"
             async with open_store(f"{address}?ssl_ca_certs={pair}") as store:
-                token = await claim_slot(store, 3, "engine1")
-                await store.commit(3, token, [change(0)])
+                token = await claim_shard(store, at(3), "engine1")
+                await store.commit(at(3), token, [change(0)])
                 proxy.lose_next = True
-                await store.commit(3, token, [change(1)])
-                assert await store.log(3, "c1") == [b"0", b"1"]
+                await store.commit(at(3), token, [change(1)])
+                assert await store.log(at(3), "c1") == [b"0", b"1"]
             async with open_store(address) as store:
                 with pytest.raises(StoreDown, match="certificate"):
-                    await store.claim(3, "engine1", 1_000)
+                    await store.claim(at(3), "engine1", 1_000)
             async with open_store(
                 f"rediss://localhost:{proxy.port}/0?ssl_ca_certs={pair}"
             ) as store:
                 with pytest.raises(StoreDown, match="Authentication"):
-                    await store.claim(3, "engine1", 1_000)
+                    await store.claim(at(3), "engine1", 1_000)
 
 
 async def test_a_sentinel_failover(tmp_path: Path) -> None:
@@ -74,13 +75,13 @@ async def test_a_sentinel_failover(tmp_path: Path) -> None:
         async with Sentinel(tmp_path / "sentinel", one) as sentinel:
             await until(lambda: _knows_replica(sentinel), timeout_s=20, what="a replica")
             async with open_store(sentinel.address) as store:
-                token = await claim_slot(store, 3, "engine1")
-                await store.commit(3, token, [change(0)])
+                token = await claim_shard(store, at(3), "engine1")
+                await store.commit(at(3), token, [change(0)])
                 await until(lambda: _has(two, 1), what="the replica to have it")
                 await one.kill()
                 await until(lambda: _commits(store, token), timeout_s=30, what="another primary")
-                assert await store.log(3, "c1") == [b"0", b"1"]
-                assert await store.read(3, "c1") == b"1"
+                assert await store.log(at(3), "c1") == [b"0", b"1"]
+                assert await store.read(at(3), "c1") == b"1"
 
 
 async def _knows_replica(sentinel: Sentinel) -> bool:
@@ -95,7 +96,7 @@ async def _has(server: Valkey, lines: int) -> bool:
 
 async def _commits(store: RedisStore, token: int) -> bool:
     try:
-        await store.commit(3, token, [change(1)])
+        await store.commit(at(3), token, [change(1)])
     except StoreDown:
         return False
     return True

@@ -10,22 +10,23 @@ import pytest
 from engine.store.errors import StoreDown
 from tests.contract.store.durable_server import all_events, change, open_store
 from tests.contract.store.lossy_connection import LossyProxy
-from tests.contract.store.stores import claim_slot
+from tests.contract.store.stores import claim_shard
 from tests.harness.servers.valkey import Valkey
+from tests.harness.shards import at
 
 
 async def test_a_lost_reply_is_retried(valkey: Valkey) -> None:
     """A commit whose reply was lost with the connection is repeated, and stored once."""
     proxy = LossyProxy(valkey.port)
     async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
-        token = await claim_slot(store, 3, "engine1")
+        token = await claim_shard(store, at(3), "engine1")
         for number in range(3):
             proxy.lose_next = True
-            await store.commit(3, token, [change(number)])
+            await store.commit(at(3), token, [change(number)])
         proxy.lose_next = True
-        assert await store.create(3, token, change(0, "c2"))
+        assert await store.create(at(3), token, change(0, "c2"))
         assert proxy.lost == 4
-        assert await store.log(3, "c1") == [b"0", b"1", b"2"]
+        assert await store.log(at(3), "c1") == [b"0", b"1", b"2"]
         assert await all_events(store) == [b"0", b"1", b"2", b"0"]
 
 
@@ -33,28 +34,28 @@ async def test_pipelined_calls_survive_a_lost_connection(valkey: Valkey) -> None
     """All calls in flight are sent once more; a connection lost twice is an error."""
     proxy = LossyProxy(valkey.port)
     async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
-        tokens = [await claim_slot(store, slot, "engine1") for slot in range(4)]
+        tokens = [await claim_shard(store, at(slot), "engine1") for slot in range(4)]
         proxy.lose_next = True
-        await asyncio.gather(*(store.commit(s, t, [change(0)]) for s, t in enumerate(tokens)))
-        assert [await store.log(slot, "c1") for slot in range(4)] == [[b"0"]] * 4
+        await asyncio.gather(*(store.commit(at(s), t, [change(0)]) for s, t in enumerate(tokens)))
+        assert [await store.log(at(slot), "c1") for slot in range(4)] == [[b"0"]] * 4
         proxy.loses_all = True
         with pytest.raises(StoreDown, match="onnection"):
-            await store.commit(0, tokens[0], [change(1)])
+            await store.commit(at(0), tokens[0], [change(1)])
         proxy.loses_all = False
-        await store.commit(0, tokens[0], [change(1)])
-        assert await store.log(0, "c1") == [b"0", b"1"]
+        await store.commit(at(0), tokens[0], [change(1)])
+        assert await store.log(at(0), "c1") == [b"0", b"1"]
 
 
-async def test_no_slot_is_claimed_over_a_new_connection(valkey: Valkey) -> None:
+async def test_no_shard_is_claimed_over_a_new_connection(valkey: Valkey) -> None:
     """The server may lack the last renewals: the engine sees the connection first, and waits."""
     async with open_store(valkey.url) as store:
-        await claim_slot(store, 3, "engine1")
+        await claim_shard(store, at(3), "engine1")
         await valkey.kill()
         await valkey.start()
         with pytest.raises(StoreDown, match="new connection"):
-            await store.claim(4, "engine1", 1_000)
+            await store.claim(at(4), "engine1", 1_000)
         assert store.connections == 2
-        assert await store.claim(4, "engine1", 1_000) is not None
+        assert await store.claim(at(4), "engine1", 1_000) is not None
 
 
 async def test_an_agent_and_its_change_are_one_write(valkey: Valkey) -> None:
@@ -89,14 +90,14 @@ async def test_a_call_is_sent_twice_at_most(valkey: Valkey) -> None:
     """If its reply is lost both times, it fails at once, not when the time is over."""
     proxy = LossyProxy(valkey.port)
     async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
-        token = await claim_slot(store, 3, "engine1")
+        token = await claim_shard(store, at(3), "engine1")
         proxy.loses_scripts = True
         with pytest.raises(StoreDown, match="connection lost"):
-            await store.commit(3, token, [change(0)])
+            await store.commit(at(3), token, [change(0)])
         assert proxy.lost == 2
         proxy.loses_scripts = False
-        await store.commit(3, token, [change(0)])
-        assert await store.log(3, "c1") == [b"0"]
+        await store.commit(at(3), token, [change(0)])
+        assert await store.log(at(3), "c1") == [b"0"]
 
 
 @pytest.mark.parametrize("words", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b":1\r\n:1\r\n:1\r\n"])
@@ -104,33 +105,35 @@ async def test_who_speaks_something_else_is_left(valkey: Valkey, words: bytes) -
     """Malformed or surplus replies cause a reconnect and no lasting error."""
     proxy = LossyProxy(valkey.port)
     async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
-        token = await claim_slot(store, 3, "engine1")
+        token = await claim_shard(store, at(3), "engine1")
         proxy.replacement = words
         with suppress(StoreDown):
-            await store.commit(3, token, [change(0)])
+            await store.commit(at(3), token, [change(0)])
         proxy.replacement = None
-        await store.commit(3, token, [change(0)])
-        assert await store.log(3, "c1") == [b"0"]
+        await store.commit(at(3), token, [change(0)])
+        assert await store.log(at(3), "c1") == [b"0"]
 
 
 async def test_who_no_longer_waits_leaves_the_others_their_answers(valkey: Valkey) -> None:
     """Replies are matched in order, also after a cancelled call."""
     async with open_store(valkey.url) as store:
-        tokens = [await claim_slot(store, slot, "engine1") for slot in range(3)]
-        calls = [asyncio.create_task(store.renew(s, t + s, 9_000)) for s, t in enumerate(tokens)]
+        tokens = [await claim_shard(store, at(slot), "engine1") for slot in range(3)]
+        calls = [
+            asyncio.create_task(store.renew(at(s), t + s, 9_000)) for s, t in enumerate(tokens)
+        ]
         await asyncio.sleep(0)
         calls[0].cancel()
         assert await asyncio.gather(*calls[1:]) == [False, False]
-        assert await store.renew(0, tokens[0], 9_000)
+        assert await store.renew(at(0), tokens[0], 9_000)
 
 
 async def test_closing_ends_calls_in_flight(valkey: Valkey) -> None:
     """Calls in flight fail when the store closes."""
     async with open_store(valkey.url) as store:
-        token = await claim_slot(store, 3, "engine1")
+        token = await claim_shard(store, at(3), "engine1")
         os.kill(valkey.pid, signal.SIGSTOP)
         try:
-            calls = asyncio.create_task(store.commit(3, token, [change(0)]))
+            calls = asyncio.create_task(store.commit(at(3), token, [change(0)]))
             await asyncio.sleep(0)
             await asyncio.sleep(0)
             await store.close()

@@ -1,4 +1,4 @@
-"""Slot leases and engine membership, in every store."""
+"""Shard leases and engine membership, in every store."""
 
 import asyncio
 from itertools import count
@@ -10,8 +10,9 @@ from redis import Redis
 from engine.store.errors import CommitsLost
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
-from tests.contract.store.stores import change, claim_slot
+from tests.contract.store.stores import change, claim_shard
 from tests.harness.servers.valkey import Valkey
+from tests.harness.shards import at
 from tests.harness.until import until
 
 LEASE_MS = 60_000
@@ -19,93 +20,93 @@ SHORT_MS = 200
 
 
 async def test_a_running_lease_excludes_others(store: Store) -> None:
-    """Only its owner can claim the slot again, with a larger token."""
-    first = await store.claim(3, "engine1", LEASE_MS)
+    """Only its owner can claim the shard again, with a larger token."""
+    first = await store.claim(at(3), "engine1", LEASE_MS)
     assert first is not None
-    assert await store.claim(3, "engine2", LEASE_MS) is None
-    again = await store.claim(3, "engine1", LEASE_MS)
+    assert await store.claim(at(3), "engine2", LEASE_MS) is None
+    again = await store.claim(at(3), "engine1", LEASE_MS)
     assert again is not None
     assert again > first
-    assert await store.owner(3) == "engine1"
+    assert await store.owner(at(3)) == "engine1"
 
 
 async def test_an_expired_lease_is_free(store: Store) -> None:
-    """After expiry another engine can claim the slot, and the old owner cannot renew."""
-    old = await claim_slot(store, 3, "engine1")
-    new = await store.claim(3, "engine2", LEASE_MS)
+    """After expiry another engine can claim the shard, and the old owner cannot renew."""
+    old = await claim_shard(store, at(3), "engine1")
+    new = await store.claim(at(3), "engine2", LEASE_MS)
     assert new is not None
     assert new > old
-    assert not await store.renew(3, old, LEASE_MS)
-    assert await store.owner(3) == "engine2"
+    assert not await store.renew(at(3), old, LEASE_MS)
+    assert await store.owner(at(3)) == "engine2"
 
 
 async def test_a_lease_is_renewed(store: Store) -> None:
     """Renewal extends a lease."""
-    token = await claim_slot(store, 3, "engine1")
-    assert await store.renew(3, token, LEASE_MS)
-    assert await store.claim(3, "engine2", LEASE_MS) is None
+    token = await claim_shard(store, at(3), "engine1")
+    assert await store.renew(at(3), token, LEASE_MS)
+    assert await store.claim(at(3), "engine2", LEASE_MS) is None
 
 
 async def test_when_the_last_owner_was_seen(store: Store) -> None:
     """The next owner learns when the one before last renewed or released its lease."""
-    token = await claim_slot(store, 3, "engine1")
-    assert await store.last_seen_ms(3) == 0
-    await store.renew(3, token, LEASE_MS)
-    await store.renew(3, token, 0)
-    token = await store.claim(3, "engine2", LEASE_MS) or 0
-    seen_ms = await store.last_seen_ms(3)
+    token = await claim_shard(store, at(3), "engine1")
+    assert await store.last_seen_ms(at(3)) == 0
+    await store.renew(at(3), token, LEASE_MS)
+    await store.renew(at(3), token, 0)
+    token = await store.claim(at(3), "engine2", LEASE_MS) or 0
+    seen_ms = await store.last_seen_ms(at(3))
     assert seen_ms > 0
-    await store.renew(3, token, LEASE_MS)
-    assert await store.last_seen_ms(3) == seen_ms
+    await store.renew(at(3), token, LEASE_MS)
+    assert await store.last_seen_ms(at(3)) == seen_ms
 
 
 async def test_lost_batches_are_detected(store: Store) -> None:
     """Renewal passes the last acknowledged batch; the store reports if it is lost."""
-    token = await claim_slot(store, 3, "engine1")
+    token = await claim_shard(store, at(3), "engine1")
     for _ in range(2):
-        await store.commit(3, token, [change()], 7)
-    assert await store.renew(3, token, LEASE_MS, 7)
+        await store.commit(at(3), token, [change()], 7)
+    assert await store.renew(at(3), token, LEASE_MS, 7)
     with pytest.raises(CommitsLost):
-        await store.renew(3, token, LEASE_MS, 8)
-    assert await store.claim(3, "engine2", LEASE_MS) is None
-    assert await store.claim(3, "engine1", LEASE_MS) is not None  # a claim restarts numbering
+        await store.renew(at(3), token, LEASE_MS, 8)
+    assert await store.claim(at(3), "engine2", LEASE_MS) is None
+    assert await store.claim(at(3), "engine1", LEASE_MS) is not None  # a claim restarts numbering
 
 
-async def test_a_slot_is_released(store: Store) -> None:
+async def test_a_shard_is_released(store: Store) -> None:
     """A lease renewed for 0 ms is free at once."""
-    token = await store.claim(3, "engine1", LEASE_MS)
+    token = await store.claim(at(3), "engine1", LEASE_MS)
     assert token is not None
-    assert await store.renew(3, token, 0)
-    assert await store.claim(3, "engine2", LEASE_MS) is not None
+    assert await store.renew(at(3), token, 0)
+    assert await store.claim(at(3), "engine2", LEASE_MS) is not None
 
 
-async def test_a_slot_that_a_live_engine_claims_to_hold(store: Store) -> None:
+async def test_a_shard_that_a_live_engine_claims_to_hold(store: Store) -> None:
     """It is free only after its release, at any time of the clock."""
-    token = await claim_slot(store, 3, "engine1")
-    assert await store.claim(3, "engine2", LEASE_MS, "engine1") is None
-    assert await store.claim(3, "engine1", 0, "engine1") is not None
-    token = await claim_slot(store, 3, "engine1")
-    assert await store.renew(3, token, 0)
-    assert await store.claim(3, "engine2", LEASE_MS, "engine1") is not None
+    token = await claim_shard(store, at(3), "engine1")
+    assert await store.claim(at(3), "engine2", LEASE_MS, "engine1") is None
+    assert await store.claim(at(3), "engine1", 0, "engine1") is not None
+    token = await claim_shard(store, at(3), "engine1")
+    assert await store.renew(at(3), token, 0)
+    assert await store.claim(at(3), "engine2", LEASE_MS, "engine1") is not None
 
 
-async def test_a_lost_slot_that_a_live_engine_claims_to_hold(store: Store) -> None:
+async def test_a_lost_shard_that_a_live_engine_claims_to_hold(store: Store) -> None:
     """Only the holder can claim it again."""
-    assert await store.claim(4, "engine2", LEASE_MS, "engine1") is None
-    assert await store.claim(4, "engine1", LEASE_MS) is not None
+    assert await store.claim(at(4), "engine2", LEASE_MS, "engine1") is None
+    assert await store.claim(at(4), "engine1", LEASE_MS) is not None
 
 
-async def test_a_slot_with_a_later_owner(store: Store) -> None:
-    """A holder's claim is ignored when another engine owned the slot after it."""
-    await claim_slot(store, 3, "engine1")
-    await claim_slot(store, 3, "engine2")
-    assert await store.claim(3, "engine3", LEASE_MS, "engine1") is not None
+async def test_a_shard_with_a_later_owner(store: Store) -> None:
+    """A holder's claim is ignored when another engine owned the shard after it."""
+    await claim_shard(store, at(3), "engine1")
+    await claim_shard(store, at(3), "engine2")
+    assert await store.claim(at(3), "engine3", LEASE_MS, "engine1") is not None
 
 
-async def test_a_slot_without_an_owner(store: Store) -> None:
-    """An unclaimed slot has no owner and cannot be renewed."""
-    assert await store.owner(5) == ""
-    assert not await store.renew(5, 7, LEASE_MS)
+async def test_a_shard_without_an_owner(store: Store) -> None:
+    """An unclaimed shard has no owner and cannot be renewed."""
+    assert await store.owner(at(5)) == ""
+    assert not await store.renew(at(5), 7, LEASE_MS)
 
 
 async def test_engines_know_each_other(store: Store) -> None:
@@ -145,20 +146,20 @@ async def test_foreign_fields_are_deleted(shared_valkey: Valkey, field: bytes) -
     store = RedisStore(shared_valkey.url)
     with Redis(port=shared_valkey.port) as client:
         client.flushall()
-        client.hset("engines", mapping={"nobody": field, "engine1": field})
+        client.hset("members", mapping={"nobody": field, "engine1": field})
         assert await store.heartbeat("engine1", "{}", LEASE_MS) == {"engine1": "{}"}
         assert await store.heartbeat("engine2", "{}", LEASE_MS) == {
             "engine1": "{}",
             "engine2": "{}",
         }
-        assert client.hkeys("engines") == [b"engine1", b"engine2"]
-        client.hset("engines", "engine1", field)
+        assert client.hkeys("members") == [b"engine1", b"engine2"]
+        client.hset("members", "engine1", field)
         assert await store.heartbeat("engine1", "", 0) == {"engine2": "{}"}
     await store.close()
 
 
 async def test_membership_changes_are_published(store: Store) -> None:
-    """Engines that join or leave and released slots wake listeners; heartbeats do not."""
+    """Engines that join or leave and released shards wake listeners; heartbeats do not."""
     changes: list[int] = []
     numbers = count()
     listener = asyncio.create_task(_listen(store, changes))
@@ -170,10 +171,10 @@ async def test_membership_changes_are_published(store: Store) -> None:
     try:
         await until(engine_joined)  # published once the listener has subscribed
         before = len(changes)
-        token = await store.claim(3, "engine1", LEASE_MS)
+        token = await store.claim(at(3), "engine1", LEASE_MS)
         assert token is not None
         await store.heartbeat("engine0", "{}", LEASE_MS)
-        await store.renew(3, token, 0)
+        await store.renew(at(3), token, 0)
         await until(lambda: len(changes) > before)
         await store.heartbeat("engine0", "", 0)
         await until(lambda: len(changes) > before + 1)
@@ -184,10 +185,10 @@ async def test_membership_changes_are_published(store: Store) -> None:
 
 async def _passed(store: Store, duration_ms: int) -> None:
     """Wait for some time by the store's own clock."""
-    assert await store.claim(7, "engine1", duration_ms) is not None
+    assert await store.claim(at(7), "engine1", duration_ms) is not None
 
     async def is_free() -> bool:
-        return await store.claim(7, "engine2", duration_ms) is not None
+        return await store.claim(at(7), "engine2", duration_ms) is not None
 
     await until(is_free)
 

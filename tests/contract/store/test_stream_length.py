@@ -13,6 +13,7 @@ from tests.contract.store.streams import (
     numbers,
     open_publisher,
 )
+from tests.harness.shards import at
 from tests.harness.until import until
 
 SHORT = StreamLimits(100, 400)
@@ -24,7 +25,7 @@ async def test_acknowledged_events_are_trimmed(opened: Opener) -> None:
     publish = await open_publisher(store)
     for begin in range(0, 1_000, 100):
         await publish(*numbers(begin, begin + 100))
-        await acknowledge_all(store, await store.stream.read_group(CDR, [3], 0, 1_000))
+        await acknowledge_all(store, await store.stream.read_group(CDR, [at(3)], 0, 1_000))
     kept = await all_events(store)
     assert 100 <= len(kept) <= 310
     assert kept[-1] == "999"
@@ -36,12 +37,12 @@ async def test_unacknowledged_events_are_kept(opened: Opener, has_acknowledged: 
     store = opened(stream_limits=SHORT)
     publish = await open_publisher(store)
     await publish("begin", "pending")
-    batch = await store.stream.read_group(CDR, [3], 0, 10)
-    await store.stream.acknowledge("cdr", {3: [batch.entries[0].id]}, {})
+    batch = await store.stream.read_group(CDR, [at(3)], 0, 10)
+    await store.stream.acknowledge("cdr", {at(3): [batch.entries[0].id]}, {})
     if has_acknowledged:
-        await store.stream.acknowledge("cdr", {3: [batch.entries[1].id]}, {})
+        await store.stream.acknowledge("cdr", {at(3): [batch.entries[1].id]}, {})
     await publish(*numbers(0, 350))
-    due = [*event_texts(await store.stream.read_group(NOW, [3], 0, 1_000))]
+    due = [*event_texts(await store.stream.read_group(NOW, [at(3)], 0, 1_000))]
     assert due == [*([] if has_acknowledged else ["pending"]), *numbers(0, 350)]
 
 
@@ -50,45 +51,45 @@ async def test_the_slowest_group_counts(opened: Opener) -> None:
     store = opened(stream_limits=SHORT)
     publish = await open_publisher(store)
     slow, fast = Consumer("slow", "x"), Consumer("fast", "x")
-    await store.stream.read_group(slow, [3], 0, 10)
+    await store.stream.read_group(slow, [at(3)], 0, 10)
     for begin in range(0, 350, 50):
         await publish(*numbers(begin, begin + 50))
-        await acknowledge_all(store, await store.stream.read_group(fast, [3], 0, 1_000), "fast")
-    assert event_texts(await store.stream.read_group(slow, [3], 0, 1_000)) == numbers(0, 350)
+        await acknowledge_all(store, await store.stream.read_group(fast, [at(3)], 0, 1_000), "fast")
+    assert event_texts(await store.stream.read_group(slow, [at(3)], 0, 1_000)) == numbers(0, 350)
 
 
 async def test_trimmed_events_are_reported_as_a_gap(opened: Opener) -> None:
     """At the maximum length the oldest are trimmed; groups get a gap until they acknowledge it."""
     store = opened(stream_limits=SHORT)
     publish = await open_publisher(store)
-    await store.stream.read_group(CDR, [3], 0, 10)
+    await store.stream.read_group(CDR, [at(3)], 0, 10)
     await publish(*numbers(0, 1_200))
-    batch = await store.stream.read_group(CDR, [3], 0, 10_000)
+    batch = await store.stream.read_group(CDR, [at(3)], 0, 10_000)
     (gap,) = batch.gaps
     kept = event_texts(batch)
     assert kept == numbers(1_200 - len(kept), 1_200)
     assert 400 <= len(kept) <= 500
     assert gap.max_lost == 1_200 - len(kept)
-    assert (gap.slot, gap.end) == (3, batch.entries[0].id)
+    assert (gap.shard, gap.end) == (at(3), batch.entries[0].id)
     assert entry_order(gap.first) < entry_order(gap.end)
-    (state,) = await store.stream.group_states([3])
+    (state,) = await store.stream.group_states([at(3)])
     assert state.lost == gap.max_lost
-    assert (await store.stream.read_group(CDR, [3], 0, 10)).gaps == (gap,)
-    assert await store.stream.acknowledge("cdr", {}, {3: "9-9"}) == 0
+    assert (await store.stream.read_group(CDR, [at(3)], 0, 10)).gaps == (gap,)
+    assert await store.stream.acknowledge("cdr", {}, {at(3): "9-9"}) == 0
     assert await acknowledge_all(store, Batch(gaps=(gap,))) == 1
-    assert (await store.stream.read_group(CDR, [3], 0, 10)).gaps == ()
+    assert (await store.stream.read_group(CDR, [at(3)], 0, 10)).gaps == ()
 
 
 async def test_a_gap_grows_until_it_is_acknowledged(opened: Opener) -> None:
     """Later losses are added; acknowledging the smaller gap does not hide them."""
     store = opened(stream_limits=SHORT)
     publish = await open_publisher(store)
-    await store.stream.read_group(CDR, [3], 0, 10)
+    await store.stream.read_group(CDR, [at(3)], 0, 10)
     await publish(*numbers(0, 1_000))
-    (first,) = (await store.stream.read_group(CDR, [3], 0, 1)).gaps
+    (first,) = (await store.stream.read_group(CDR, [at(3)], 0, 1)).gaps
     await publish(*numbers(0, 1_000))
-    assert await store.stream.acknowledge("cdr", {}, {3: first.end}) == 0
-    (grown,) = (await store.stream.read_group(CDR, [3], 0, 1)).gaps
+    assert await store.stream.acknowledge("cdr", {}, {at(3): first.end}) == 0
+    (grown,) = (await store.stream.read_group(CDR, [at(3)], 0, 1)).gaps
     assert (grown.first, grown.max_lost > first.max_lost) == (first.first, True)
 
 
@@ -96,16 +97,16 @@ async def test_a_group_without_lag_has_no_gap(opened: Opener) -> None:
     """Only the group that lags has a gap."""
     store = opened(stream_limits=SHORT)
     publish = await open_publisher(store)
-    await store.stream.read_group(Consumer("slow", "x"), [3], 0, 10)
+    await store.stream.read_group(Consumer("slow", "x"), [at(3)], 0, 10)
     gaps: list[Gap] = []
     for begin in range(0, 1_200, 50):
         await publish(*numbers(begin, begin + 50))
-        batch = await store.stream.read_group(CDR, [3], 0, 1_000)
+        batch = await store.stream.read_group(CDR, [at(3)], 0, 1_000)
         assert event_texts(batch) == numbers(begin, begin + 50)
         gaps += batch.gaps
         await acknowledge_all(store, batch)
     assert gaps == []
-    assert (await store.stream.read_group(Consumer("slow", "x"), [3], 0, 1)).gaps != ()
+    assert (await store.stream.read_group(Consumer("slow", "x"), [at(3)], 0, 1)).gaps != ()
 
 
 async def test_trimmed_events_are_not_redelivered(opened: Opener) -> None:
@@ -113,14 +114,14 @@ async def test_trimmed_events_are_not_redelivered(opened: Opener) -> None:
     store = opened(stream_limits=SHORT)
     publish = await open_publisher(store)
     await publish("trimmed")
-    await store.stream.read_group(CDR, [3], 0, 10)
+    await store.stream.read_group(CDR, [at(3)], 0, 10)
     await publish(*numbers(0, 1_000))
-    batch = await store.stream.read_group(NOW, [3], 0, 10_000)
+    batch = await store.stream.read_group(NOW, [at(3)], 0, 10_000)
     assert "trimmed" not in event_texts(batch)
     await acknowledge_all(store, batch)
 
     async def settled() -> bool:
-        (state,) = await store.stream.group_states([3])
+        (state,) = await store.stream.group_states([at(3)])
         return (state.pending, state.lag) == (0, 0)
 
     await until(settled, what="nothing pending")
@@ -131,12 +132,12 @@ async def test_acknowledged_events_are_trimmed_after_a_while(opened: Opener) -> 
     store = opened(stream_limits=StreamLimits(kept_ms=-5_000))
     publish = await open_publisher(store)
     await publish(*numbers(0, 1_000))
-    batch = await store.stream.read_group(CDR, [3], 0, 500)
+    batch = await store.stream.read_group(CDR, [at(3)], 0, 500)
     await acknowledge_all(store, batch)
-    await store.stream.trim_old([3, 4])
+    await store.stream.trim_old([at(3), at(4)])
     kept = await all_events(store)
     assert 500 <= len(kept) <= 600
-    assert event_texts(await store.stream.read_group(CDR, [3], 0, 1_000)) == numbers(500, 1_000)
+    assert event_texts(await store.stream.read_group(CDR, [at(3)], 0, 1_000)) == numbers(500, 1_000)
 
 
 async def test_young_events_are_kept(opened: Opener) -> None:
@@ -144,8 +145,8 @@ async def test_young_events_are_kept(opened: Opener) -> None:
     store = opened()
     publish = await open_publisher(store)
     await publish(*numbers(0, 1_000))
-    await acknowledge_all(store, await store.stream.read_group(CDR, [3], 0, 1_000))
-    await store.stream.trim_old([3])
+    await acknowledge_all(store, await store.stream.read_group(CDR, [at(3)], 0, 1_000))
+    await store.stream.trim_old([at(3)])
     assert len(await all_events(store)) == 1_000
 
 
@@ -154,10 +155,10 @@ async def test_events_without_a_group_are_kept_longer(opened: Opener) -> None:
     store = opened(stream_limits=StreamLimits(kept_ms=-5_000))
     publish = await open_publisher(store)
     await publish(*numbers(0, 1_000))
-    await store.stream.trim_old([3])
+    await store.stream.trim_old([at(3)])
     assert len(await all_events(store)) == 1_000
     impatient = opened(stream_limits=StreamLimits(kept_ms=-5_000, unread_kept_ms=-5_000))
-    publish = await open_publisher(impatient, 4)
+    publish = await open_publisher(impatient, at(4))
     await publish(*numbers(0, 1_000))
-    await impatient.stream.trim_old([4])
-    assert len(await all_events(impatient, 4)) <= 100
+    await impatient.stream.trim_old([at(4)])
+    assert len(await all_events(impatient, at(4))) <= 100

@@ -9,8 +9,10 @@ from engine.store.store import Store
 from engine.store.stream import Batch, Consumer, StreamLimits
 from tests.contract.store.stores import Opener
 from tests.contract.store.streams import Publisher, open_publisher
+from tests.harness.shards import at
+from wire.shard import ShardId
 
-SLOTS = (3, 4)
+SHARDS = (at(3), at(4))
 STEPS = 120
 
 
@@ -42,20 +44,20 @@ class Consumers:
                 await self._finish(group, batch)
 
     async def _take(self, consumer: Consumer, limit: int) -> Batch:
-        batch = await self._store.stream.read_group(consumer, SLOTS, 0, limit)
+        batch = await self._store.stream.read_group(consumer, SHARDS, 0, limit)
         for each in batch.entries:
             if not each.redelivered:
                 self.delivered[consumer.group, each.event.decode()] += 1
         return batch
 
     async def _finish(self, group: str, batch: Batch) -> None:
-        ids: dict[int, list[str]] = {}
+        ids: dict[ShardId, list[str]] = {}
         for each in batch.entries:
-            ids.setdefault(each.slot, []).append(each.id)
+            ids.setdefault(each.shard, []).append(each.id)
         for gap in batch.gaps:
             # Another may have acknowledged it meanwhile, or it may have grown.
             self.lost[group] += gap.max_lost * await self._store.stream.acknowledge(
-                group, {}, {gap.slot: gap.end}
+                group, {}, {gap.shard: gap.end}
             )
         await self._store.stream.acknowledge(group, ids, {})
         self.done[group] |= {each.event.decode() for each in batch.entries}
@@ -63,10 +65,10 @@ class Consumers:
 
 @pytest.mark.parametrize("seed", range(12))
 async def test_no_event_is_lost_silently(opened: Opener, seed: int) -> None:
-    """This holds for two slots, below and above the maximum length."""
+    """This holds for two shards, below and above the maximum length."""
     rng = random.Random(seed)
     store = opened(stream_limits=StreamLimits(50, rng.choice((120, 100_000))))
-    publishers = [await open_publisher(store, slot) for slot in SLOTS]
+    publishers = [await open_publisher(store, shard) for shard in SHARDS]
     consumers = Consumers(store, rng)
     await consumers.drain()  # creates the groups before the first event
     published: set[str] = set()
@@ -85,7 +87,7 @@ async def test_no_event_is_lost_silently(opened: Opener, seed: int) -> None:
 
 
 async def _some(rng: random.Random, publishers: list[Publisher], step: int) -> set[str]:
-    slot = rng.randrange(len(SLOTS))
-    events = {f"{slot}-{step}-{number}" for number in range(rng.choice((1, 5, 60)))}
-    await publishers[slot](*sorted(events))
+    shard = rng.randrange(len(SHARDS))
+    events = {f"{shard}-{step}-{number}" for number in range(rng.choice((1, 5, 60)))}
+    await publishers[shard](*sorted(events))
     return events

@@ -9,6 +9,7 @@ from engine.store.memory.documents import MemoryDialPolicyStore
 from engine.store.memory.store import MemoryStore
 from engine.store.memory.stream import MemoryStream
 from engine.store.stream import Batch, StreamLimits
+from wire.shard import ShardId
 
 
 class UnreliableStream(MemoryStream):
@@ -16,7 +17,7 @@ class UnreliableStream(MemoryStream):
 
     check: Callable[[], None]
 
-    async def read_after(self, *args: Any, **more: Any) -> list[tuple[int, str, bytes]]:
+    async def read_after(self, *args: Any, **more: Any) -> list[tuple[ShardId, str, bytes]]:
         """Read events, unless down."""
         self.check()
         return await super().read_after(*args, **more)
@@ -49,25 +50,25 @@ class UnreliableStore(MemoryStore):
         self.dial_policies = UnreliableDialPolicyStore()
 
     def lose_all(self) -> None:
-        """Delete all slots, as on an emptied server."""
-        self._slots.clear()
+        """Delete all shards, as on an emptied server."""
+        self._shards.clear()
 
-    async def commit(self, slot: int, token: int, changes: Any, number: int = 0) -> int:
+    async def commit(self, shard: ShardId, token: int, changes: Any, number: int = 0) -> int:
         """Commit, unless down."""
         self._check()
-        return await super().commit(slot, token, changes, number)
+        return await super().commit(shard, token, changes, number)
 
-    async def ended(self, slot: int) -> AsyncIterator[tuple[str, bytes]]:
+    async def ended(self, shard: ShardId) -> AsyncIterator[tuple[str, bytes]]:
         """Read ended calls, unless down."""
         self._check()
-        async for each in super().ended(slot):
+        async for each in super().ended(shard):
             yield each
 
-    async def read(self, slot: int, call_id: str) -> bytes | None:
+    async def read(self, shard: ShardId, call_id: str) -> bytes | None:
         """Read, unless down; yields first, so that other tasks run in between."""
         await asyncio.sleep(0)
         self._check()
-        return await super().read(slot, call_id)
+        return await super().read(shard, call_id)
 
     async def ping(self) -> None:
         """Respond, unless down."""

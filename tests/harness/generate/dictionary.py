@@ -18,7 +18,7 @@ from engine.store.compressed_call import DICTIONARIES
 from tests.bench.engine.standard import STARTED_MS, standard_call, standard_events
 from tests.harness.recorded_call import RecordedCall, record_call
 from tests.harness.sim.store import done
-from tests.sim.engine_run import PartOverrides
+from tests.sim.engine_run import SHARD, PartOverrides
 from tests.sim.world import World
 
 WORLDS, CALLS, STANDARD_CALLS = 60, 40, 100
@@ -38,8 +38,8 @@ def simulated_calls() -> Iterator[bytes]:
 
 async def _ended_calls(world: World) -> list[bytes]:
     return [
-        encode_parts(call_id, (state, *await world.memory.log(0, call_id)))[1]
-        async for call_id, state in world.memory.ended(0)
+        encode_parts(call_id, (state, *await world.memory.log(SHARD, call_id)))[1]
+        async for call_id, state in world.memory.ended(SHARD)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Several engines over one Valkey, with one or more PBX nodes, and the owners of their slots."""
+"""Several engines over one Valkey, with one or more PBX nodes, and the owners of their shards."""
 
 import asyncio
 import json
@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from redis.asyncio import Redis
 
+from engine.store.redis.keys import owner_key, shard_key
 from tests.harness.live_lab import Lab
 from tests.harness.pbx.asterisk import Pbx, Secrets
 from tests.harness.ports import free_port
@@ -20,8 +21,9 @@ from tests.harness.servers.server import Server
 from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
+from wire.shard import ShardId
 
-SLOTS = 8
+SLOTS = 8  # per node
 LEASE_S = 2.0
 
 
@@ -29,17 +31,26 @@ class Cluster:
     """`labs` are views of the same servers, each through another engine."""
 
     def __init__(
-        self, folder: Path, *, engines: int = 2, nodes: int = 1, trunk_refers: bool = False
+        self,
+        folder: Path,
+        *,
+        engines: int = 2,
+        nodes: int = 1,
+        slots: int = SLOTS,
+        trunk_refers: bool = False,
     ) -> None:
         self.trunk_port = free_port()
         self.valkey = Valkey(folder / "valkey")
         trunk = f"sip:127.0.0.1:{self.trunk_port}"
         names = [f"pbx{number}" for number in range(1, nodes + 1)]
+        self.slots = slots
+        self.shards = [ShardId(name, slot) for name in names for slot in range(slots)]
         passwords = Secrets(*(secrets.token_hex(8) for _ in range(4)))
         self.nodes = [
             Pbx(
                 folder / name,
                 name=name,
+                slots=slots,
                 trunk=trunk,
                 passwords=passwords,
                 trunk_refers=trunk_refers,
@@ -85,7 +96,11 @@ class Cluster:
             self._folder / f"engine{len(self.labs) + 1}",
             valkey=self.valkey,
             nodes=self.nodes,
-            settings={"SWITCHROOM_LEASE_S": str(LEASE_S), **(settings or {})},
+            settings={
+                "SWITCHROOM_LEASE_S": str(LEASE_S),
+                "SWITCHROOM_SLOTS": str(self.slots),
+                **(settings or {}),
+            },
             token=self._token,
             proxies=proxies,
         )
@@ -98,27 +113,27 @@ class Cluster:
         await self._stack.enter_async_context(lab.engine)
         return lab
 
-    async def owners(self) -> dict[int, int]:
-        """Return the process id of the owner of each slot with a valid lease."""
+    async def owners(self) -> dict[ShardId, int]:
+        """Return the process id of the owner of each shard with a valid lease."""
         client = Redis.from_url(self.valkey.url)
         try:
-            return await read_owners(client)
+            return await read_owners(client, self.shards)
         finally:
             await client.aclose()
 
-    async def slots_of(self, engine: Engine) -> list[int]:
-        """Return the slots that an engine owns."""
-        return [slot for slot, pid in (await self.owners()).items() if pid == engine.pid]
+    async def shards_of(self, engine: Engine) -> list[ShardId]:
+        """Return the shards that an engine owns."""
+        return [shard for shard, pid in (await self.owners()).items() if pid == engine.pid]
 
     async def wait_balanced(self, timeout_s: float = 15) -> None:
-        """Wait until the running engines own equal shares of the slots and are ready."""
+        """Wait until the running engines own their shares of the shards and are ready."""
         running = [lab.engine for lab in self.labs if lab.engine.running()]
 
         async def is_balanced() -> bool:
-            counts = [len(await self.slots_of(each)) for each in running]
-            return sum(counts) == SLOTS and max(counts) - min(counts) <= 1
+            counts = [len(await self.shards_of(each)) for each in running]
+            return sum(counts) == len(self.shards) and all(counts)
 
-        await until(is_balanced, timeout_s=timeout_s, what="equal shares of the slots")
+        await until(is_balanced, timeout_s=timeout_s, what="all shards to be shared")
         for engine in running:
             await until(engine.is_ready, what="an engine to be ready")
 
@@ -142,26 +157,28 @@ class Cluster:
         await client.aclose()
 
     async def events(self) -> Sequence[dict[str, Any]]:
-        """Return all published events, slot by slot, in order."""
+        """Return all published events, shard by shard, in order."""
         client = Redis.from_url(self.valkey.url)
         try:
-            streams: list[Any] = [await client.xrange(f"{{s{s}}}:events") for s in range(SLOTS)]
+            streams: list[Any] = [
+                await client.xrange(shard_key(shard, "events")) for shard in self.shards
+            ]
         finally:
             await client.aclose()
         return [json.loads(fields[b"e"]) for stream in streams for _, fields in stream]
 
 
-async def read_owners(client: Redis) -> dict[int, int]:
-    """Return the process id of the owner of each slot with a valid lease, in one round trip."""
+async def read_owners(client: Redis, shards: Sequence[ShardId]) -> dict[ShardId, int]:
+    """Return the process id of the owner of each shard with a valid lease, in one round trip."""
     pipeline = client.pipeline(transaction=False)
     pipeline.time()
-    for slot in range(SLOTS):
-        pipeline.hgetall(f"{{s{slot}}}:owner")
+    for shard in shards:
+        pipeline.hgetall(owner_key(shard))
     (now_s, now_us), *leases = await pipeline.execute()
     now_ms = now_s * 1000 + now_us // 1000
     return {
-        slot: int(each[b"owner"].rpartition(b"-")[2])
-        for slot, each in enumerate(leases)
+        shard: int(each[b"owner"].rpartition(b"-")[2])
+        for shard, each in zip(shards, leases, strict=True)
         if int(each.get(b"until", 0)) > now_ms
     }
 

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from copy import copy
 
-from engine.store.memory.store import MemoryStore, SlotState
+from engine.store.memory.store import MemoryStore, ShardState
 from engine.store.memory.stream import MemoryStream
 from engine.store.stream import StreamLimits
+from wire.shard import ShardId
 
-Replica = tuple[dict[int, SlotState], dict[str, tuple[int, str]], MemoryStream]
+Layout = tuple[int, int, frozenset[str], dict[str, str]]
+Replica = tuple[dict[ShardId, ShardState], dict[str, tuple[int, str]], MemoryStream, Layout]
 
 
 class SimWallClock:
@@ -31,24 +33,26 @@ class SimMemory(MemoryStore):
     def __init__(self, now_ms: Callable[[], int], retention_s: float) -> None:
         self.wall = SimWallClock(now_ms)
         super().__init__(self.wall.now_ms, retention_s=retention_s)
-        self.lost: list[dict[int, SlotState]] = []  # the whole state before each loss
-        self.granted: Callable[[int, str, int], None] = _nothing
+        self.lost: list[dict[ShardId, ShardState]] = []  # the whole state before each loss
+        self.granted: Callable[[ShardId, str, int], None] = _nothing
         self._replica = self._copied()
 
-    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
-        token = await super().claim(slot, owner, lease_ms, holder)
+    async def claim(
+        self, shard: ShardId, owner: str, lease_ms: int, holder: str = ""
+    ) -> int | None:
+        token = await super().claim(shard, owner, lease_ms, holder)
         if token is not None:
-            self.granted(slot, owner, lease_ms)
+            self.granted(shard, owner, lease_ms)
         return token
 
-    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
-        if self._slot(slot).token == token:
-            self.granted(slot, await self.owner(slot), lease_ms)
-        return await super().renew(slot, token, lease_ms, number)
+    async def renew(self, shard: ShardId, token: int, lease_ms: int, number: int = 0) -> bool:
+        if self._shard(shard).token == token:
+            self.granted(shard, await self.owner(shard), lease_ms)
+        return await super().renew(shard, token, lease_ms, number)
 
-    def kept(self, slot: int) -> SlotState:
-        """Return the state of a slot."""
-        return self._slot(slot)
+    def kept(self, shard: ShardId) -> ShardState:
+        """Return the state of a shard."""
+        return self._shard(shard)
 
     def replicate(self) -> None:
         """Copy all data to the replica; later writes are lost by `fail_over`."""
@@ -56,24 +60,31 @@ class SimMemory(MemoryStore):
 
     def fail_over(self) -> None:
         """Continue with the replica's data."""
-        self.lost.append(self._slots)
-        self._slots, self._engines, self.stream = self._replica
+        self.lost.append(self._shards)
+        self._shards, self._engines, self.stream, layout = self._replica
+        self._set_layout(layout)
 
     def lose_all(self) -> None:
-        self.lost.append(self._slots)
-        self._slots, self._engines = {}, {}
+        self.lost.append(self._shards)
+        self._shards, self._engines = {}, {}
         self.stream = MemoryStream(self._now_ms, StreamLimits())
+        self._set_layout((0, 0, frozenset(), {}))
 
     def _copied(self) -> Replica:
-        slots = {slot: _copy(kept) for slot, kept in self._slots.items()}
-        return slots, dict(self._engines), self.stream.copy()
+        shards = {shard: _copy(kept) for shard, kept in self._shards.items()}
+        layout = self._slots, self._highest, frozenset(self._nodes), dict(self._calls_of_requests)
+        return shards, dict(self._engines), self.stream.copy(), layout
+
+    def _set_layout(self, layout: Layout) -> None:
+        self._slots, self._highest, nodes, calls = layout
+        self._nodes, self._calls_of_requests = set(nodes), dict(calls)
 
 
-def _nothing(slot: int, owner: str, lease_ms: int) -> None:
-    del slot, owner, lease_ms
+def _nothing(shard: ShardId, owner: str, lease_ms: int) -> None:
+    del shard, owner, lease_ms
 
 
-def _copy(kept: SlotState) -> SlotState:
+def _copy(kept: ShardState) -> ShardState:
     twin = copy(kept)
     twin.live, twin.ended = dict(kept.live), dict(kept.ended)
     twin.logs = {call: list(lines) for call, lines in kept.logs.items()}

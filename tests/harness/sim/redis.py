@@ -1,15 +1,17 @@
 """SimRedis and SimLink: a store shared by several engines, and each engine's connection to it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from typing import TypeVar
 
 from engine.store.change import Change
 from engine.store.errors import Fenced, StoreDown
+from engine.store.shard_layout import ShardLayout, Workload
 from tests.harness.sim.events import SimFaults
 from tests.harness.sim.loop import SimLoop
 from tests.harness.sim.memory import SimMemory
 from tests.harness.sim.store import done
+from wire.shard import ShardId
 
 T = TypeVar("T")
 REFUSED_MS = 20.0
@@ -72,35 +74,63 @@ class SimLink:
         """Return whether the store can be reached and written."""
         return self._redis.is_well and not self.is_cut
 
-    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
-        return await self._write(lambda: done(self._memory.claim(slot, owner, lease_ms, holder)))
+    async def claim(
+        self, shard: ShardId, owner: str, lease_ms: int, holder: str = ""
+    ) -> int | None:
+        return await self._write(lambda: done(self._memory.claim(shard, owner, lease_ms, holder)))
 
-    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
-        return await self._write(lambda: done(self._memory.renew(slot, token, lease_ms, number)))
+    async def renew(self, shard: ShardId, token: int, lease_ms: int, number: int = 0) -> bool:
+        return await self._write(lambda: done(self._memory.renew(shard, token, lease_ms, number)))
 
     async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
         return await self._write(lambda: done(self._memory.heartbeat(engine, body, lease_ms)))
 
-    async def last_seen_ms(self, slot: int) -> int:
-        return await self._request(lambda: done(self._memory.last_seen_ms(slot)))
+    async def last_seen_ms(self, shard: ShardId) -> int:
+        return await self._request(lambda: done(self._memory.last_seen_ms(shard)))
 
-    async def owner(self, slot: int) -> str:
-        return await self._request(lambda: done(self._memory.owner(slot)))
+    async def owner(self, shard: ShardId) -> str:
+        return await self._request(lambda: done(self._memory.owner(shard)))
 
     def membership_changes(self) -> AsyncIterator[None]:
         return self._memory.membership_changes()
 
     async def commit(
-        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
     ) -> None:
-        await self._write(lambda: self._memory.commit_now(slot, token, changes, number))
+        await self._write(lambda: self._memory.commit_now(shard, token, changes, number))
 
-    async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
-        for each in await self._request(lambda: done(_all(self._memory.live(slot)))):
+    async def live(self, shard: ShardId) -> AsyncIterator[tuple[str, str, bytes]]:
+        for each in await self._request(lambda: done(_all(self._memory.live(shard)))):
             yield each
 
-    async def read(self, slot: int, call_id: str) -> bytes | None:
-        return await self._request(lambda: done(self._memory.read(slot, call_id)))
+    async def read(self, shard: ShardId, call_id: str) -> bytes | None:
+        return await self._request(lambda: done(self._memory.read(shard, call_id)))
+
+    async def workloads(self, shards: Sequence[ShardId]) -> list[Workload]:
+        return await self._request(lambda: done(self._memory.workloads(shards)))
+
+    async def shard_layout(self) -> ShardLayout:
+        return await self._request(lambda: done(self._memory.shard_layout()))
+
+    async def add_nodes(self, nodes: Collection[str], slots: int) -> int:
+        return await self._write(lambda: done(self._memory.add_nodes(nodes, slots)))
+
+    async def request_of(self, request_id: str) -> str | None:
+        return await self._request(lambda: done(self._memory.request_of(request_id)))
+
+    async def reserve_request(self, request_id: str, call_id: str, instead_of: str = "") -> str:
+        return await self._write(
+            lambda: done(self._memory.reserve_request(request_id, call_id, instead_of))
+        )
+
+    async def earlier_engines(self) -> dict[str, str]:
+        return await self._request(lambda: done(self._memory.earlier_engines()))
+
+    async def convert_layout(self, home: str) -> None:
+        await self._write(lambda: done(self._memory.convert_layout(home)))
+
+    async def move_ended_calls(self) -> None:
+        """Do nothing: no earlier version has stored any."""
 
     async def route(self, number: str) -> bytes | None:
         return await self._request(lambda: done(self._memory.route(number)))

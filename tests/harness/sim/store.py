@@ -9,6 +9,7 @@ from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
 from tests.harness.sim.events import SimFaults
 from tests.harness.sim.loop import SimLoop
+from wire.shard import ShardId
 
 T = TypeVar("T")
 
@@ -29,17 +30,19 @@ class SimStore:
         self._faults = faults
         self._random = rng.random
 
-    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
-        return await self._memory.claim(slot, owner, lease_ms, holder)
+    async def claim(
+        self, shard: ShardId, owner: str, lease_ms: int, holder: str = ""
+    ) -> int | None:
+        return await self._memory.claim(shard, owner, lease_ms, holder)
 
-    async def last_seen_ms(self, slot: int) -> int:
-        return await self._memory.last_seen_ms(slot)
+    async def last_seen_ms(self, shard: ShardId) -> int:
+        return await self._memory.last_seen_ms(shard)
 
-    def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
-        return self._memory.live(slot)
+    def live(self, shard: ShardId) -> AsyncIterator[tuple[str, str, bytes]]:
+        return self._memory.live(shard)
 
     async def commit(
-        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
     ) -> int:
         """Commit; the engine may die before it, or after it without seeing the reply."""
         await self._loop.sleep(0.2 + 0.3 * self._random())
@@ -49,14 +52,22 @@ class SimStore:
         self._faults.passes("commit")
         if self._loop.is_dead:
             return 0
-        overflowed = self._memory.commit_now(slot, token, changes, number)
+        overflowed = self._memory.commit_now(shard, token, changes, number)
         if self._faults.passes("committed") and self._faults.loses():
             raise StoreDown("sim: the answer was lost")
         return overflowed
 
-    async def read(self, slot: int, call_id: str) -> bytes | None:
+    async def read(self, shard: ShardId, call_id: str) -> bytes | None:
         self._check()
-        return await self._memory.read(slot, call_id)
+        return await self._memory.read(shard, call_id)
+
+    async def request_of(self, request_id: str) -> str | None:
+        self._check()
+        return await self._memory.request_of(request_id)
+
+    async def reserve_request(self, request_id: str, call_id: str, instead_of: str = "") -> str:
+        self._check()
+        return await self._memory.reserve_request(request_id, call_id, instead_of)
 
     async def route(self, number: str) -> bytes | None:
         self._check()

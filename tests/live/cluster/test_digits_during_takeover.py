@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
+from engine.calls.model.call_id_format import shard_of
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
@@ -20,6 +21,7 @@ from tests.harness.ports import free_port
 from tests.harness.servers.cluster import Cluster, freeze, thaw
 from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.until import until
+from wire.shard import NO_SHARD, ShardId
 
 KEY_REPORT_MS = 1_000  # ARI has 50 ms to report a key, AMI 30 more; on a busy machine
 TIMEOUTS = {"timeout": 20_000, "digitTimeout": 20_000}
@@ -32,9 +34,9 @@ class TypingCall(Struct, frozen=True):
     phone: Phone
 
     @property
-    def slot(self) -> int:
-        """The slot of the call."""
-        return int(self.call.partition("-")[0])
+    def shard(self) -> ShardId:
+        """The shard of the call."""
+        return shard_of(self.call) or NO_SHARD
 
 
 @pytest.fixture
@@ -89,7 +91,7 @@ async def test_digits_without_an_owner_are_collected(
     async with typing_call(leaving, hooks, 8) as typing:
         await leave(leaving)
         await typing.phone.press("1223")
-        assert (await cluster.owners()).get(typing.slot) != staying.engine.pid
+        assert (await cluster.owners()).get(typing.shard) != staying.engine.pid
         await wait_for_digits(staying, typing.call, "11223")
         await typing.phone.press("334")
         result = await hooks.wait_for_request("/result")

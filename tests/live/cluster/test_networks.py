@@ -22,7 +22,7 @@ async def test_calls_survive_an_engine_without_its_store(
             await calls.wait_controllable(other)
             proxy.restore()
             await until(
-                lambda: "slot lost" in cut_off.engine.log.read_text(), what="the loss to be logged"
+                lambda: "shard lost" in cut_off.engine.log.read_text(), what="the loss to be logged"
             )
             await calls.assert_continue(other)
             await cluster.wait_balanced()
@@ -32,7 +32,7 @@ async def test_calls_survive_an_engine_without_its_store(
 async def test_calls_survive_an_engine_without_its_pbx(
     tmp_path: Path, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """An engine that reaches the PBX takes the calls over; the first regains slots later."""
+    """An engine that reaches the PBX takes the calls over; the first regains shards later."""
     cluster = Cluster(tmp_path, engines=0, nodes=2)
     async with TcpProxy(cluster.nodes[0].ports.ari) as proxy:
         cut_off, other = cluster.add_engine(proxies=[proxy]), cluster.add_engine()
@@ -40,9 +40,10 @@ async def test_calls_survive_an_engine_without_its_pbx(
             proxy.cut()
 
             async def is_handed_over() -> bool:
-                return not await cluster.slots_of(cut_off.engine)
+                held = await cluster.shards_of(cut_off.engine)
+                return all(shard.node != cluster.nodes[0].name for shard in held)
 
-            await until(is_handed_over, timeout_s=12, what="the other engine to own its slots")
+            await until(is_handed_over, timeout_s=12, what="the other engine to own its shards")
             await calls.wait_controllable(other)
             await calls.assert_continue(other)
             proxy.restore()

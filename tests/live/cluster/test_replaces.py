@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.calls.model.call_id_format import shard_of
 from tests.harness.phones.parties import Parties
 from tests.harness.servers.cluster import Cluster
 from tests.live.sessions.test_replaces import CONNECTED, NUMBER, assert_connected
+from wire.shard import NO_SHARD
 
 FIRST, SECOND = 0, 1  # the engines of the two calls
 
@@ -29,7 +31,7 @@ async def connect_both(parties: Parties, cluster: Cluster) -> str:
     second = await cluster.labs[SECOND].call(account="acme", to=target.address, action=dial)
     await parties.expect_audio(customer="music", target="fourth", fourth="target")
     owners = await cluster.owners()
-    pids = [owners[int(call.partition("-")[0])] for call in (parties.call, second)]
+    pids = [owners[shard_of(call) or NO_SHARD] for call in (parties.call, second)]
     assert pids == [lab.engine.pid for lab in cluster.labs]
     return second
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.calls.model.call_id_format import shard_of
+from engine.store.redis.keys import owner_key
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
@@ -34,7 +36,7 @@ async def clustered(tmp_path: Path, cluster: ValkeyCluster) -> AsyncIterator[Lab
             yield Lab(valkey, pbx, engine, trunk_port)
 
 
-@pytest.mark.parametrize("key", ["of the call", "engines"])
+@pytest.mark.parametrize("key", ["of the call", "members"])
 async def test_a_call_survives_the_failover_of_a_primary(
     clustered: Lab, cluster: ValkeyCluster, hooks: WebhookServer, sounds: MediaServer, key: str
 ) -> None:
@@ -44,8 +46,9 @@ async def test_a_call_survives_the_failover_of_a_primary(
     async with Phone.answering(clustered.trunk_port) as phone:
         call = await clustered.call(to="+15550100", action=action)
         await phone.until_hears(600)
-        slot = call.partition("-")[0]
-        killed = await cluster.primary_of(f"{{s{slot}}}:owner" if key == "of the call" else key)
+        shard = shard_of(call)
+        assert shard is not None
+        killed = await cluster.primary_of(owner_key(shard) if key == "of the call" else key)
         await killed.kill()
         await hooks.wait_for_request("/after")
         await phone.wait_ended()

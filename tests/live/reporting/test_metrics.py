@@ -37,13 +37,13 @@ async def test_metrics_of_a_call_are_plausible(
         assert more.of(f"switchroom_{fault}_total") == 0
 
 
-async def test_an_idle_engine_holds_all_slots(lab: Lab) -> None:
-    """One engine holds all slots, nodes are up, and no change or event is pending."""
+async def test_an_idle_engine_holds_all_shards(lab: Lab) -> None:
+    """One engine holds all shards, nodes are up, and no change or event is pending."""
     now = await _figures(lab)
-    held = [value for (name, _), value in now.items() if name == "switchroom_slot_held"]
+    held = [value for (name, _), value in now.items() if name == "switchroom_shard_held"]
     assert held
     assert set(held) == {1}
-    assert len(held) == now["switchroom_slots", ()]
+    assert len(held) == now["switchroom_shards", ()]
     assert now["switchroom_node_up", (("node", lab.pbx.name),)] == 1
     waiting = ("switchroom_commit_pending_changes", "switchroom_buffered_events")
     assert not any(value for (name, _), value in now.items() if name in waiting)

@@ -20,6 +20,7 @@ from engine.rpc.peers.signature import (
 )
 from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench
 from tests.contract.rpc.harness.pair import BrokenEngine, EnginePair, request_of, running_pair
+from tests.harness.shards import at
 
 OLD, NEW = "the-old-token", "the-new-token"
 HANGUP = "/rpc/v1/calls/0-pbx1-00000000/hangup"
@@ -69,9 +70,9 @@ def signed(bench: Bench, body: bytes = b"{}", path: str = HANGUP, **more: float 
 async def test_no_token_is_sent_to_an_address_of_the_store(tmp_path: Path) -> None:
     """Who writes the address of a server into the store learns no token."""
     async with running_pair(tmp_path) as pair, Spy().running() as spy:
-        pair.directories[pair.one].where[1] = spy.url
+        pair.directories[pair.one].where[at(1)] = spy.url
         assert (await pair.one.request("GET", "/calls"))[0] == 200
-        await pair.one.request("POST", "/calls", {**CALL, "requestId": request_of(1)})
+        await pair.one.request("POST", "/calls", {**CALL, "requestId": await request_of(pair, 1)})
     assert isinstance(spy, Spy)
     assert len(spy.headers) == 2
     assert not [each for each in spy.headers if TOKEN in str(each)]
@@ -118,7 +119,7 @@ async def test_the_token_changes_without_a_stop(
             for token in tokens:
                 headers = {"Authorization": f"Bearer {token}"}
                 assert (await bench.request("GET", "/calls", headers=headers))[0] == 200
-                body = {**CALL, "requestId": request_of(int(bench is pair.one))}
+                body = {**CALL, "requestId": await request_of(pair, int(bench is pair.one))}
                 assert (await bench.request("POST", "/calls", body, headers=headers))[0] == 201
 
 
@@ -129,7 +130,7 @@ async def test_a_forgotten_token_is_refused(tmp_path: Path) -> None:
         assert (await pair.two.request("GET", "/calls", headers=headers))[0] == 401
         header = signed(pair.two, token=OLD)
         assert await send(pair.two, header, b"{}") == (401, "wrong signature")
-        body = {**CALL, "requestId": request_of(1)}
+        body = {**CALL, "requestId": await request_of(pair, 1)}
         headers = {"Authorization": f"Bearer {OLD}"}
         answer = await pair.one.problem("POST", "/calls", body, headers=headers)
         assert answer == (503, "owner_refuses")

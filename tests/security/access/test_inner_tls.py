@@ -51,7 +51,7 @@ async def test_engines_and_their_clients(tmp_path: Path, pem: Path) -> None:
             tls = server_context(pem, None), client_context(pem)
             bench.access = RpcAccess(bench.url, TOKEN, (), *tls)
         await pair.open(stack, tmp_path)
-        body = {**CALL, "requestId": request_of(1)}
+        body = {**CALL, "requestId": await request_of(pair, 1)}
         verifying = {"ssl": client_context(pem)}
         assert (await pair.one.request("POST", "/calls", body, **verifying))[0] == 201
         assert pair.two.service.live_calls == 1
@@ -78,7 +78,7 @@ async def test_an_engine_that_cannot_be_verified(tmp_path: Path, pem: Path) -> N
         pair.two.url = pair.two.url.replace("http://127.0.0.1", "https://localhost")
         pair.two.access = RpcAccess(pair.two.url, TOKEN, (), server_context(pem, None))
         await pair.open(stack, tmp_path)
-        body = {**CALL, "requestId": request_of(1)}
+        body = {**CALL, "requestId": await request_of(pair, 1)}
         assert (await pair.one.request("POST", "/calls", body))[0] == 503
         assert pair.two.service.live_calls == 0
 

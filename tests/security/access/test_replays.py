@@ -11,14 +11,16 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from engine.rpc.handlers.consumer_groups import ConsumerGroupHandlers
 from engine.rpc.handlers.events import PAGE_SIZE, EventHandlers
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.memory.store import MemoryStore
 from engine.store.memory.stream import MemoryStream
 from engine.store.store import Store
 from engine.store.stream import DEFAULT_STREAM_LIMITS
 from tests.harness.until import until
+from wire.shard import ShardId
 
-SLOT = 0
-START = {"Last-Event-ID": json.dumps({SLOT: "0-0"})}
+SHARD = ShardId("pbx1", 0)
+START = {"Last-Event-ID": json.dumps([0, {"pbx1": ""}])}
 OWN = b'{"event":"completed","callId":"0-pbx1-a","accountId":"acme"}'
 # It cannot be decoded: whoever tries loses the stream.
 FOREIGN = b'{"event":"completed","callId":"0-pbx1-b","accountId":"other"'
@@ -34,8 +36,8 @@ class GatedStream(MemoryStream):
         self._reading = 0
 
     async def read_after(
-        self, after: Mapping[int, str], wait_ms: int = 0, limit: int = 1000
-    ) -> list[tuple[int, str, bytes]]:
+        self, after: Mapping[ShardId, str], wait_ms: int = 0, limit: int = 1000
+    ) -> list[tuple[ShardId, str, bytes]]:
         if wait_ms:
             return await super().read_after(after, wait_ms, limit)
         self._reading += 1
@@ -46,14 +48,15 @@ class GatedStream(MemoryStream):
 
 
 class Events:
-    """The handlers of an engine with one slot."""
+    """The handlers of an engine with one shard."""
 
     def __init__(self) -> None:
         self.stream = GatedStream()
         store = MemoryStore()
         store.stream = self.stream
+        shards = ShardMap(1, [SHARD.node])
         kept = cast("Store", store)
-        self.handlers = EventHandlers(kept, 1, ConsumerGroupHandlers(kept, 1))
+        self.handlers = EventHandlers(kept, shards, ConsumerGroupHandlers(kept, shards))
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[TestClient[Any, Any]]:
@@ -79,20 +82,20 @@ async def test_events_of_other_accounts_are_not_decoded() -> None:
     """They are skipped by their bytes, however many lie before one's own."""
     events = Events()
     events.stream.gate.set()
-    events.stream.append(SLOT, [FOREIGN] * 3 * PAGE_SIZE + [OWN, FOREIGN])
+    events.stream.append(SHARD, [FOREIGN] * 3 * PAGE_SIZE + [OWN, FOREIGN])
     async with (
         events.serving() as client,
         client.get("/events?account=acme", headers=START) as response,
     ):
         await read_events(response, 1)
-        events.stream.append(SLOT, [FOREIGN, OWN])
+        events.stream.append(SHARD, [FOREIGN, OWN])
         await read_events(response, 1)
 
 
 async def test_replays_of_an_account_take_turns() -> None:
     """So however many readers ask for the past, one page at a time is read for the account."""
     events = Events()
-    events.stream.append(SLOT, [OWN] * 3 * PAGE_SIZE)
+    events.stream.append(SHARD, [OWN] * 3 * PAGE_SIZE)
     async with (
         events.serving() as client,
         client.get("/events?account=acme", headers=START) as one,
@@ -108,13 +111,13 @@ async def test_replays_of_an_account_take_turns() -> None:
 async def test_new_events_do_not_wait_for_replays() -> None:
     """A reader without Last-Event-ID gets them while another replays."""
     events = Events()
-    events.stream.append(SLOT, [OWN])
+    events.stream.append(SHARD, [OWN])
     async with (
         events.serving() as client,
         client.get("/events?account=acme", headers=START),
         client.get("/events?account=acme") as live,
     ):
         await until(lambda: events.stream.running == [1], what="the replay")
-        events.stream.append(SLOT, [OWN])
+        events.stream.append(SHARD, [OWN])
         await read_events(live, 1)
         events.stream.gate.set()

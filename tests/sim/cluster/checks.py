@@ -35,8 +35,8 @@ def find_cluster_violations(
 
 
 def _left_live(world: ClusterWorld, incomplete: frozenset[str]) -> Iterator[Violation]:
-    live = (world.memory.kept(slot).live for slot in range(world.env.slots))
-    # A call of which only the end was lost ends again when its slot is taken over.
+    live = (world.memory.kept(shard).live for shard in world.env.shards)
+    # A call of which only the end was lost ends again when its shard is taken over.
     ended = {call for lost in world.memory.lost for kept in lost.values() for call in kept.ended}
     yield from ((call, "never ended") for call in chain(*live) if call in incomplete - ended)
 

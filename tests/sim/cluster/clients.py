@@ -14,6 +14,7 @@ from tests.sim.cluster.engines import Engines
 from tests.sim.recorders import Recorders
 from tests.sim.scenario import Scenarios
 from wire.rpc import Originate
+from wire.shard import ShardId
 
 RETRY_DELAY_MS = 50  # as engine.rpc.peers.client has it
 WAIT_MS = 3_000
@@ -95,17 +96,17 @@ class Clients:
         try:
             await ask(engine)
         except NotOwner as elsewhere:
-            self._clock.after(1, self._hand_on, None, engine, elsewhere.slot, ask, until_ms)
+            self._clock.after(1, self._hand_on, None, engine, elsewhere.shard, ask, until_ms)
         except (NoCapacity, StoreDown):
             self.refused += 1
 
-    def _hand_on(self, engine: Engine, slot: int | None, ask: Ask, until_ms: float) -> None:
-        url = engine.lease_manager.url_of(slot)
+    def _hand_on(self, engine: Engine, shard: ShardId | None, ask: Ask, until_ms: float) -> None:
+        url = engine.lease_manager.url_of(shard)
         owner = next((each for each in self._engines.alive if f"http://{each.name}" == url), None)
         if owner is not None:
             owner.loop.create_task(self._run_request(owner, ask, until_ms))
         elif self._clock.at_ms < until_ms:
-            retry = RETRY_DELAY_MS, self._hand_on, None, engine, slot, ask, until_ms
+            retry = RETRY_DELAY_MS, self._hand_on, None, engine, shard, ask, until_ms
             self._clock.after(*retry)
         else:
             self.refused += 1

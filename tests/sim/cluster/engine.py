@@ -1,4 +1,4 @@
-"""One engine of several: the real lease manager, slots and nodes on simulated connections."""
+"""One engine of several: the real lease manager, shards and nodes on simulated connections."""
 
 import asyncio
 from contextlib import suppress
@@ -14,7 +14,8 @@ from engine.runtime.call_service import CallService
 from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
-from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
+from engine.runtime.cluster.shard_map import ShardMap
+from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.pbx_nodes.refers import no_extensions
@@ -56,25 +57,27 @@ class Engine:
         context = EngineContext(
             store, clock, self.shards.meter, env.rng.random, Random(name).randbytes
         )
+        shards = ShardMap(env.slots, sorted(env.pbxs))
         settings = AdmissionConfig(
-            env.slots,
+            shards,
             MAX_CALL_MS,
             "+4721930000",
             env.archive_url,
-            max_calls=1_000_000,
+            max_calls=env.capacity,
             max_calls_per_s=1_000_000,
         )
         self.service = CallService(context, settings, cluster=self.peers)
         self.tasks = Tasks(self._failed)
-        self.slots = SlotLifecycle(context, self.service, self.shards, self.tasks)
+        self.lifecycle = ShardLifecycle(context, self.service, self.shards, self.tasks)
         cluster = ClusterContext(
             store,
             self.peers,
-            env.overrides.slots(self.slots),
-            env.slots,
+            env.overrides.shards(self.lifecycle),
+            shards,
             env.timings,
             self.loop.time,
             self.shards.meter,
+            env.capacity,
         )
         self.lease_manager = LeaseManager(cluster, f"http://{name}")
         self.reachability = self.lease_manager.reachability
@@ -99,7 +102,7 @@ class Engine:
         self._env.clock.soon(self._begin, self.loop)
 
     def stop(self) -> None:
-        """Hand all slots over and exit, as on SIGTERM."""
+        """Hand all shards over and exit, as on SIGTERM."""
         self.is_leaving = True
         self.loop.create_task(self._leave())
 
@@ -133,7 +136,7 @@ class Engine:
                 name, node.pbx, node.shards, recorder.archive, period_s=ARCHIVE_S
             )
             self.tasks.start(f"node {name}", sweeper.run())
-            self.slots.add_node(node)
+            self.lifecycle.add_node(node)
         self.tasks.start("lease manager", self.lease_manager.run())
 
     async def _leave(self) -> None:

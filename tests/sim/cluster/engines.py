@@ -1,8 +1,10 @@
 """The engines of a world, and the health of their cluster."""
 
+from engine.runtime.cluster.share_plan import SHARD_WEIGHT, EngineState, SharePlan, plan_shares
 from tests.sim.cluster.engine import Engine
 from tests.sim.cluster.environment import ClusterEnvironment
 from tests.sim.cluster.faults import EngineFaults
+from wire.shard import ShardId
 
 
 class Engines:
@@ -68,11 +70,49 @@ class Engines:
 
     @property
     def is_shared(self) -> bool:
-        """Return whether every slot has an owner, and engines differ by one slot at most."""
-        held = [len(each.lease_manager.held) for each in self.alive]
-        slots = {slot for each in self.alive for slot in each.lease_manager.held}
-        is_all = len(slots) == sum(held) == self.env.slots
-        return is_all and max(held) - min(held) <= 1
+        """Return whether every shard has one owner, and loads are about equal."""
+        held = [shard for each in self.alive for shard in each.lease_manager.held]
+        is_all = sorted(held) == sorted(self.env.shards)
+        return is_all and not self.plan.moves and self.is_even
+
+    @property
+    def is_even(self) -> bool:
+        """Return whether no engine has much more than another that could take a shard of it."""
+        states = self.states
+        if len({state.format for state in states.values()}) > 1:
+            return True  # those of a later version give nothing to the others
+        loads = {name: _load(state) for name, state in states.items()}
+        low, high = min(loads, key=loads.__getitem__), max(loads, key=loads.__getitem__)
+        average = sum(loads.values()) / len(loads)
+        largest = max((calls for calls in states[high].shards.values()), default=0)
+        return loads[high] - loads[low] <= largest + 2 * SHARD_WEIGHT + 0.5 * average
+
+    @property
+    def plan(self) -> SharePlan:
+        """Return what the engines would change if they knew everything."""
+        owned = {shard for each in self.alive for shard in each.lease_manager.held}
+        free = {shard: self._stored(shard) for shard in self.env.shards if shard not in owned}
+        return plan_shares(self.states, free, {})
+
+    @property
+    def states(self) -> dict[str, EngineState]:
+        nodes = frozenset(self.env.pbxs)
+        return {
+            each.name: EngineState(
+                self.env.capacity,
+                {shard: each.lifecycle.calls(shard) for shard in each.lease_manager.held},
+                nodes,
+                format=each.peers.format,
+            )
+            for each in self.alive
+        }
+
+    def has_room_for(self, shard: ShardId) -> bool:
+        """Return whether some engine may get a shard without an owner."""
+        return shard not in self.plan.waiting
+
+    def _stored(self, shard: ShardId) -> int:
+        return len(self.env.redis.memory.kept(shard).live)
 
     @property
     def is_known(self) -> bool:
@@ -81,11 +121,12 @@ class Engines:
         known = ((each.name, {peer.url for peer in each.peers.peers}) for each in self.alive)
         return all(others == urls - {f"http://{name}"} for name, others in known)
 
-    def controls(self, node: str, slot: int) -> bool:
-        """Return whether an engine can control the calls of a slot at a PBX."""
+    def controls(self, shard: ShardId) -> bool:
+        """Return whether an engine can control the calls of a shard."""
         for each in self.ready:
-            shard = each.service.nodes[node].shards.get(slot) if each.service.nodes else None
-            if shard is not None and not shard.is_paused and each.link.is_up:
+            nodes = each.service.nodes
+            held = nodes[shard.node].shards.get(shard.slot) if nodes else None
+            if held is not None and not held.is_paused and each.link.is_up:
                 return True
         return False
 
@@ -94,8 +135,7 @@ class Engines:
         """Return whether no fault has an effect any more."""
         if not (self.is_whole and self.is_shared and self.is_known):
             return False
-        pairs = ((node, slot) for node in self.env.pbxs for slot in range(self.env.slots))
-        return all(self.controls(*pair) for pair in pairs) and all(map(_can_store, self.alive))
+        return all(map(self.controls, self.env.shards)) and all(map(_can_store, self.alive))
 
     def say(self, message: str) -> None:
         """Add a line about a fault to the trace."""
@@ -105,6 +145,10 @@ class Engines:
     def some_ms(self, *lengths_ms: float) -> float:
         """Choose a random duration."""
         return self.env.rng.choice(lengths_ms) * (0.5 + self.env.rng.random())
+
+
+def _load(state: EngineState) -> int:
+    return sum(state.shards.values()) + SHARD_WEIGHT * len(state.shards)
 
 
 def _can_store(engine: Engine) -> bool:

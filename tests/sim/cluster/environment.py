@@ -21,6 +21,7 @@ from tests.sim.cluster.faults import ClusterFaults
 from tests.sim.cluster.lease_checker import LeaseChecker
 from tests.sim.engine_run import PartOverrides
 from wire.media import Clip, Source
+from wire.shard import ShardId
 
 
 def _same(part: Any) -> Any:
@@ -38,7 +39,7 @@ class ClusterOverrides(Struct, frozen=True):
     action_client: Callable[[Any, str], Any] = lambda action_client, _engine: (
         action_client
     )  # by engine
-    slots: Callable[[Any], Any] = _same
+    shards: Callable[[Any], Any] = _same
     shard: type[CallShard] = CallShard
     listener: Callable[[Any], Any] = _same
     stored_format: Callable[[str], int] = lambda _engine: FORMAT  # by engine
@@ -55,7 +56,8 @@ class ClusterEnvironment(Struct, frozen=True):
     lease_checker: LeaseChecker
     archive: Archive
     archive_url: str  # empty: recording is off
-    slots: int
+    slots: int  # per node
+    capacity: int  # live calls of an engine
     timings: LeaseTimings
     overrides: ClusterOverrides
     keeps_order: bool  # whether requests to the PBXs go over websockets
@@ -63,6 +65,11 @@ class ClusterEnvironment(Struct, frozen=True):
     say: Callable[[str], None] | None = None
 
     @property
+    def shards(self) -> list[ShardId]:
+        """Return all shards."""
+        return [ShardId(node, slot) for node in self.pbxs for slot in range(self.slots)]
+
+    @property
     def apps(self) -> list[str]:
-        """Return the Stasis apps of all slots."""
+        """Return the Stasis apps of a node's slots."""
         return [f"switchroom-{slot}" for slot in range(self.slots)]

@@ -8,7 +8,7 @@ from tests.sim.cluster.engine import Engine
 from tests.sim.cluster.engines import Engines
 from tests.sim.faults import SLOW_MS
 
-MAX_ENGINES = 4  # live engines
+MAX_ENGINES = 6  # live engines
 RETRY_MS = 5_000  # maximum delay between connection attempts
 NOTICED_MS = 6_000  # until the heartbeat notices a dead peer
 

@@ -1,11 +1,13 @@
-"""Checks during a run that calls can be controlled, and that slots are shared evenly."""
+"""Checks during a run that calls can be controlled, and that shards are shared evenly."""
 
 from tests.sim.cluster.engines import Engines
+from wire.shard import ShardId
 
 EVERY_MS = 200
 SLACK_MS = 2 * EVERY_MS
 # The old owner waits up to 250 ms for customers' responses, the next one takes 60 ms to recover.
 HANDOVER_MS = 400
+SETTLING_MS = 6_000  # one shard moves with each heartbeat
 SHARED_MS = 15_000  # after the last fault; a node failure counts for 5 s
 
 
@@ -17,9 +19,9 @@ class HealthMonitor:
         self._engines = engines
         self._env = engines.env
         self._clock = engines.env.clock
-        self._able_ms = self._whole_ms = self._clock.at_ms
-        # Node and slot, and since when: uncontrolled at each poll since then.
-        self._loose_since_ms: dict[tuple[str, int], float] = {}
+        self._able_ms = self._whole_ms = self._shared_ms = self._clock.at_ms
+        # Since when: uncontrolled at each poll since then.
+        self._loose_since_ms: dict[ShardId, float] = {}
         self._poll()
 
     def _poll(self) -> None:
@@ -37,34 +39,45 @@ class HealthMonitor:
 
     @property
     def _claimed_ms(self) -> float:
-        """Return the time within which a free slot is claimed.
+        """Return the time within which a free shard is claimed.
 
-        If the store forgot the owner, an engine that has been away since may still own the slot.
+        If the store has no owner, it may have lost it: an engine that has been away since may still
+        own the shard.
         """
-        leases = 2 if self._env.redis.memory.lost else 1
+        memory = self._env.redis.memory
+        is_unknown = memory.lost or not all(memory.kept(each).owner for each in self._env.shards)
+        leases = 2 if is_unknown else 1
         return leases * self._env.timings.lease_s * 1000
 
     def _since(self, begin_ms: float) -> float:
         return self._clock.at_ms - max(begin_ms, self._env.faults.last_ms)
 
     def _check_control(self, quiet_ms: float) -> None:
-        """Find slots that no engine controls for longer than a handover takes."""
+        """Find shards that no engine controls for longer than a handover takes."""
         now_ms, before = self._clock.at_ms, self._loose_since_ms
         self._loose_since_ms = {
-            (pbx.name, slot): before.get((pbx.name, slot), now_ms)
-            for pbx in self._env.pbxs.values()
-            for slot in range(self._env.slots)
-            if pbx.is_up and not self._engines.controls(pbx.name, slot)
+            shard: before.get(shard, now_ms)
+            for shard in self._env.shards
+            if self._env.pbxs[shard.node].is_up
+            and not self._engines.controls(shard)
+            and self._engines.has_room_for(shard)
         }
-        for (node, slot), since_ms in sorted(self._loose_since_ms.items()):
+        for shard, since_ms in sorted(self._loose_since_ms.items()):
             if now_ms - since_ms >= HANDOVER_MS:
-                what = f"no engine controls slot {slot} at {node}"
+                what = f"no engine controls shard {shard}"
                 self._report("", f"{what}, {quiet_ms:.0f} ms after the last fault")
 
     def _check_shares(self, quiet_ms: float) -> None:
-        if not self._engines.is_shared:
-            held = {each.name: sorted(each.lease_manager.held) for each in self._engines.alive}
-            self._report("", f"slots are {held}, {quiet_ms:.0f} ms after the last fault")
+        """Find loads that stay unequal: calls that begin and end change them again and again."""
+        now_ms = self._clock.at_ms
+        if self._engines.is_shared:
+            self._shared_ms = now_ms
+        elif now_ms - max(self._shared_ms, now_ms - quiet_ms) > SETTLING_MS:
+            held = {
+                each.name: [str(shard) for shard in sorted(each.lease_manager.held)]
+                for each in self._engines.alive
+            }
+            self._report("", f"shards are {held}, {quiet_ms:.0f} ms after the last fault")
 
     def _report(self, subject: str, message: str) -> None:
         if len(self.violations) < 5:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from engine.calls.model.storage_format import FORMAT, StoredCall
 from engine.store.change import Change
+from wire.shard import ShardId
 
 POSITION = StoredCall.__struct_fields__.index("format")
 
@@ -23,13 +24,13 @@ class LaterVersionStore:
         return getattr(self._link, name)
 
     async def commit(
-        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
     ) -> None:
         later = [replace(each, state=_numbered(each.state, self._format)) for each in changes]
-        await self._link.commit(slot, token, later, number)
+        await self._link.commit(shard, token, later, number)
 
-    async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
-        async for call_id, node, state in self._link.live(slot):
+    async def live(self, shard: ShardId) -> AsyncIterator[tuple[str, str, bytes]]:
+        async for call_id, node, state in self._link.live(shard):
             yield call_id, node, _numbered(state, FORMAT)
 
 

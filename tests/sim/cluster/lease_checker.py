@@ -1,25 +1,26 @@
-"""Checks that every command to a PBX comes from the owner of the slot at that moment."""
+"""Checks that every command to a PBX comes from the owner of the shard at that moment."""
 
 from collections.abc import Mapping
 
 from msgspec import Struct
 
 from engine.ari.request import Request
-from engine.calls.model.call_id_format import call_of, slot_and_node
+from engine.calls.model.call_id_format import call_of, shard_of
 from engine.calls.model.causes import NO_CIRCUIT
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.pbx import SimPbx
+from wire.shard import ShardId
 
 
 class Claim(Struct):
-    """The owner of a slot by the store's last grant, and the end of its lease."""
+    """The owner of a shard by the store's last grant, and the end of its lease."""
 
     engine: str
     until_ms: float
 
 
 class LeaseChecker:
-    """Knows the owner of each slot, even when the store has lost it."""
+    """Knows the owner of each shard, even when the store has lost it."""
 
     def __init__(self, clock: SimClock, pbxs: Mapping[str, SimPbx]) -> None:
         self.violations: list[tuple[str, str]] = []
@@ -27,11 +28,15 @@ class LeaseChecker:
         self.hung_up: list[tuple[str, float]] = []
         self._clock = clock
         self._pbxs = pbxs
-        self._claims: dict[int, Claim] = {}
+        self._claims: dict[ShardId, Claim] = {}
 
-    def grant(self, slot: int, engine: str, lease_ms: int) -> None:
+    def grant(self, shard: ShardId, engine: str, lease_ms: int) -> None:
         """Record that the store granted or renewed a lease."""
-        self._claims[slot] = Claim(engine, self._clock.at_ms + lease_ms)
+        self._claims[shard] = Claim(engine, self._clock.at_ms + lease_ms)
+
+    def shards_of(self, engine: str) -> list[ShardId]:
+        """Return the shards that an engine has by the store's grants."""
+        return [shard for shard, claim in self._claims.items() if claim.engine == engine]
 
     def check_request(self, engine: str, node: str, request: Request) -> None:
         """Check an ARI request."""
@@ -45,14 +50,14 @@ class LeaseChecker:
 
     def check_command(self, engine: str, node: str, about: str, message: str) -> None:
         """Check a command about a channel, bridge or playback."""
-        slot = self._slot(node, about)
-        if slot is None:
+        shard = self._shard(node, about)
+        if shard is None:
             return
-        claim, now = self._claims.get(slot), self._clock.at_ms
+        claim, now = self._claims.get(shard), self._clock.at_ms
         if claim is None or claim.engine != engine:
             owner = claim.engine if claim else "no engine"
             self.violations.append(
-                (about, f"{engine} sent {message}: slot {slot} belongs to {owner}")
+                (about, f"{engine} sent {message}: shard {shard} belongs to {owner}")
             )
         elif now > claim.until_ms:
             late_ms = now - claim.until_ms
@@ -66,9 +71,8 @@ class LeaseChecker:
         if channel in self._pbxs[node].channels and not is_refusal:
             self.hung_up.append((channel, self._clock.at_ms))
 
-    def _slot(self, node: str, about: str) -> int | None:
+    def _shard(self, node: str, about: str) -> ShardId | None:
         if call := call_of(about):
-            found = slot_and_node(call)
-            return found[0] if found else None
+            return shard_of(call)
         channel = self._pbxs[node].channels.get(about)
-        return int(channel.app.rpartition("-")[2]) if channel else None
+        return ShardId(node, int(channel.app.rpartition("-")[2])) if channel else None

@@ -9,13 +9,14 @@ from engine.ari.generated.operations import channels
 from engine.ari.request import OnReply, Reply, Request
 from engine.calls.model.requests import CallRequest
 from engine.runtime.base.interfaces import Pbx
-from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
+from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.shard.step_runner import OnStored
 from engine.webhooks.action_client import ActionResponse
 from tests.harness.sim.redis import SimLink
 from tests.harness.sim.webhooks import SimActionClient
+from wire.shard import ShardId
 
 
 class EndlessLease:
@@ -35,10 +36,10 @@ class _StoreProxy:
 
 
 class MissingCallStore(_StoreProxy):
-    """Omits the last call when a slot is taken over."""
+    """Omits the last call when a shard is taken over."""
 
-    async def live(self, slot: int) -> AsyncIterator[tuple[str, str, bytes]]:
-        found = [each async for each in self._link.live(slot)]
+    async def live(self, shard: ShardId) -> AsyncIterator[tuple[str, str, bytes]]:
+        found = [each async for each in self._link.live(shard)]
         for each in found[:-1]:
             yield each
 
@@ -67,16 +68,16 @@ class OneTimeListener:
 
 
 class SlowHandover:
-    """Hands slots over half a second late."""
+    """Hands shards over half a second late."""
 
-    def __init__(self, slots: SlotLifecycle) -> None:
-        self._slots = slots
+    def __init__(self, shards: ShardLifecycle) -> None:
+        self._shards = shards
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._slots, name)
+        return getattr(self._shards, name)
 
-    async def drain(self, slot: int) -> None:
-        await self._slots.drain(slot)
+    async def drain(self, shard: ShardId) -> None:
+        await self._shards.drain(shard)
         await asyncio.sleep(0.5)  # of virtual time
 
 

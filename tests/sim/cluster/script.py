@@ -13,7 +13,7 @@ from tests.harness.sim.webhooks import SimServers
 from tests.sim.cluster.engine import Engine
 from tests.sim.cluster.environment import ClusterOverrides
 from tests.sim.cluster.fault_injector import RETRY_MS
-from tests.sim.cluster.world import ClusterWorld, Trace
+from tests.sim.cluster.world import UNLIMITED, ClusterWorld, Trace
 from tests.sim.recorders import Recorders
 from wire import verbs
 from wire.rpc import NumberRoute
@@ -83,7 +83,7 @@ class ScriptedCluster(ClusterWorld):
         self.clock.after(UPGRADE_MS - 1_000, self.engines.add_engine)
 
     def add_engine(self) -> None:
-        """Start another engine, which is no fault: slots are handed over to it."""
+        """Start another engine, which is no fault: shards are handed over to it."""
         self.engines.start()
 
     def freeze_engine(self, for_ms: int) -> None:
@@ -177,6 +177,9 @@ class ScriptedCluster(ClusterWorld):
     def _choose_engines(self) -> int:
         return ENGINES
 
+    def _choose_capacity(self) -> int:
+        return UNLIMITED
+
 
 Step = Callable[[ScriptedCluster], object]
 
@@ -187,7 +190,7 @@ WHISPER = verbs.Dial(
 )
 CALM = ClusterScript()
 WEBHOOK = ClusterScript(action="https://hooks/1")
-# Long after the last fault, slots are handed over while webhooks are in flight.
+# Long after the last fault, shards are handed over while webhooks are in flight.
 HANDOVERS = ClusterScript(
     tuple((at_ms, ScriptedCluster.add_engine) for at_ms in JOINS_MS),
     action="https://hooks/1",

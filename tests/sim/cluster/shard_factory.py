@@ -28,6 +28,7 @@ from tests.harness.sim.webhooks import SimActionClient, SimApiSender
 from tests.sim.cluster.connections import CheckedAmi, CheckedConnection
 from tests.sim.cluster.environment import ClusterEnvironment
 from tests.sim.engine_run import GRACE_MS
+from wire.shard import ShardId
 from wire.tree import DEFAULT_LIMITS
 
 
@@ -37,7 +38,7 @@ def app_of(slot: int) -> str:
 
 
 class SimShardFactory:
-    """Implements `engine.runtime.ownership.slot_lifecycle.ShardFactory`."""
+    """Implements `engine.runtime.ownership.shard_lifecycle.ShardFactory`."""
 
     def __init__(self, env: ClusterEnvironment, engine: str, loop: SimLoop, link: SimLink) -> None:
         self.connections: dict[str, CheckedConnection] = {}
@@ -83,7 +84,7 @@ class SimShardFactory:
         raise AssertionError(name)
 
     def listen(
-        self, node: Node, slot: int, replaced: Callable[[int], None]
+        self, node: Node, slot: int, replaced: Callable[[ShardId], None]
     ) -> Coroutine[Any, Any, None]:
         """Listen to a slot's app until cancelled, or until another engine does."""
         connection, lease = self.connections[node.name], node.shards[slot].context.lease
@@ -93,8 +94,8 @@ class SimShardFactory:
         )
         return session.run()
 
-    async def watch_presence(self, node: Node, slot: int) -> None:
-        """Do nothing: simulated agents are always present."""
+    async def serve_node(self, node: Node, slot: int) -> None:
+        """Do nothing: simulated agents are always present, and callers know the slots."""
 
     def _running(self) -> IoRunnerPort:
         env = self._env

@@ -25,7 +25,7 @@ from tests.sim.cluster.planted import (
     RenamingActionClient,
     SlowHandover,
 )
-from tests.sim.cluster.script import SCRIPTS, SLOTS, ClusterScript, ScriptedCluster
+from tests.sim.cluster.script import SCRIPTS, ClusterScript, ScriptedCluster
 from tests.sim.cluster.worlds import (
     NO_OVERRIDES,
     regression_seeds,
@@ -73,7 +73,7 @@ def test_hangup_survives_slot_handover() -> None:
 
 
 def _handovers_while_away() -> Iterator[int]:
-    """Yield seeds of worlds in which PBXs are away and slots move again and again."""
+    """Yield seeds of worlds in which PBXs are away and shards move again and again."""
     for seed in itertools.count(2_000_000):
         kinds = faults.choose(Random(seed))
         if {"pbx", "crash"} <= kinds and kinds & {"leave", "kill", "join"}:
@@ -101,7 +101,7 @@ def _ends(clock_offset_ms: Callable[[str], int]) -> list[tuple[Any, ...]]:
     overrides = ClusterOverrides(clock_offset_ms=clock_offset_ms)
     world = ScriptedCluster(script.ENGINE_KILLED, overrides)
     world.run()
-    histories = [each for slot in range(SLOTS) for each in call_histories(world.memory, slot)]
+    histories = [each for shard in world.env.shards for each in call_histories(world.memory, shard)]
     ends = [each for history in histories for each in history.events if each.event == "completed"]
     tens = ((each, round((each.duration or 0), -1)) for each in ends)  # of seconds
     return sorted((e.from_, e.call_status, e.reason or "", e.ended_by, s) for e, s in tens)
@@ -138,7 +138,7 @@ PLANTED = {
             fence_recorder=lambda recorder, _lease: recorder,
             lease=lambda _lease: EndlessLease(),
         ),
-        r"sent .*: slot \d belongs to engine\d|sent .* after its lease",
+        r"sent .*: shard \S+ belongs to engine\d|sent .* after its lease",
     ),
     "a takeover misses a call": Planted(
         script.ENGINE_KILLED,
@@ -148,15 +148,15 @@ PLANTED = {
     "engines do not see each other": Planted(
         script.ENGINE_KILLED,
         ClusterOverrides(link=IsolatedStore),
-        "slots are .* after the last fault",
+        "shards are .* after the last fault",
     ),
     "engines do not reconnect": Planted(
         script.WEBSOCKETS_LOST,
         ClusterOverrides(listener=OneTimeListener),
-        "no engine controls slot",
+        "no engine controls shard",
     ),
     "a handover takes too long": Planted(
-        script.HANDOVERS, ClusterOverrides(slots=SlowHandover), "no engine controls slot"
+        script.HANDOVERS, ClusterOverrides(shards=SlowHandover), "no engine controls shard"
     ),
     "webhooks have other request ids": Planted(
         script.WEBHOOK,

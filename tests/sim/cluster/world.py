@@ -41,12 +41,15 @@ from tests.sim.scenario import (
     choose_on_errors,
     choose_pauses,
 )
+from wire.shard import ShardId
 
 CALLS = 100
 EACH_MS = 400  # mean interval between calls
 TAIL_MS = MAX_CALL_MS + 120_000  # by then all must be over, including the reaper's work
 SETTLED_MS = 1_000  # an engine must have listened for this time before
 WEBSOCKET_SHARE = 0.9  # of worlds; in the others requests go over HTTP
+NEW_CALLS = 8  # that an engine admits between its last heartbeat and a claim
+UNLIMITED = 1_000_000  # calls of an engine
 PATIENCE = 0.4  # factor on call lengths, which else are minutes
 Trace = Callable[[float, str], None]
 
@@ -75,7 +78,8 @@ class ClusterWorld:
             before_answer=choose_before_answer(seed),
         )
         self.servers = self._choose_servers()
-        pbxs = {name: self._pbx(name) for name in ("pbx1", "pbx2")[: self._choose_pbxs()]}
+        names = (f"pbx{number}" for number in range(1, self._choose_pbxs() + 1))
+        pbxs = {name: self._pbx(name) for name in names}
         self.lease_checker = LeaseChecker(self.clock, pbxs)
         self.memory.granted = self._granted
         say = (lambda message: trace(self.clock.at_ms - START_MS, message)) if trace else None
@@ -90,6 +94,7 @@ class ClusterWorld:
             archive=self.archive,
             archive_url=self._records.archive_url,
             slots=self._choose_slots(),
+            capacity=self._choose_capacity(),
             timings=LeaseTimings(),
             overrides=overrides,
             keeps_order=Random(f"order {seed}").random() < WEBSOCKET_SHARE,
@@ -136,7 +141,7 @@ class ClusterWorld:
         begin_ms = CALLS * EACH_MS  # calls begin and faults happen within this time
         try:
             self._put_flows()
-            self.faults.disturb(1)  # until the slots are assigned
+            self.faults.disturb(1)  # until the shards are assigned
             for _ in range(self._choose_engines()):
                 self.engines.start()
             self._plan(begin_ms)
@@ -175,13 +180,16 @@ class ClusterWorld:
         return phones
 
     def _choose_pbxs(self) -> int:
-        return self._rng.choice((1, 2))
+        return self._rng.choice((1, 2, 2, 3, 8))
 
     def _choose_slots(self) -> int:
-        return self._rng.choice((2, 4, 8))
+        return self._rng.choice((1, 2, 4))
+
+    def _choose_capacity(self) -> int:
+        return Random(f"capacity {self.seed}").choice((UNLIMITED, UNLIMITED, UNLIMITED, 30))
 
     def _choose_engines(self) -> int:
-        return self._rng.choice((1, 2, 2, 3))
+        return self._rng.choice((1, 2, 2, 3, 6))
 
     def _rest(self, begin_ms: float) -> None:
         """Wait until all calls ended."""
@@ -202,8 +210,20 @@ class ClusterWorld:
         pbx.own_rng = self._records.own_rng
         return pbx
 
-    def _granted(self, slot: int, engine: str, lease_ms: int) -> None:
-        self.lease_checker.grant(slot, engine, lease_ms)
+    def _granted(self, shard: ShardId, engine: str, lease_ms: int) -> None:
+        is_new = shard not in self.lease_checker.shards_of(engine)
+        self.lease_checker.grant(shard, engine, lease_ms)
+        if is_new:
+            self._check_capacity(shard, engine)
+
+    def _check_capacity(self, shard: ShardId, engine: str) -> None:
+        """Find a shard with calls that an engine took although it had no room for them."""
+        live = {each: len(self.memory.kept(each).live) for each in self.env.shards}
+        calls = sum(live[each] for each in self.lease_checker.shards_of(engine))
+        is_only = calls == live[shard]  # an engine without calls takes any shard
+        if live[shard] and not is_only and calls > self.env.capacity + NEW_CALLS:
+            message = f"{engine} took {shard} and has {calls} calls"
+            self.lease_checker.violations.append(("", message))
 
     def _call_controllers(self) -> CallControllers:
         own_rng = Random(f"steer {self.seed}")

@@ -3,7 +3,7 @@
 from tests.sim.call_histories import CallHistory, call_histories
 from tests.sim.checks import find_violations
 from tests.sim.engine_log import silenced_log
-from tests.sim.engine_run import PartOverrides
+from tests.sim.engine_run import SHARD, PartOverrides
 from tests.sim.planted.script import Script, ScriptedWorld
 
 
@@ -12,7 +12,7 @@ def run_script(script: Script, overrides: PartOverrides) -> tuple[ScriptedWorld,
     with silenced_log():
         world = ScriptedWorld(script, overrides)
         world.run()
-        return world, list(call_histories(world.memory, 0))
+        return world, list(call_histories(world.memory, SHARD))
 
 
 def violations_in_script(script: Script, overrides: PartOverrides) -> list[str]:

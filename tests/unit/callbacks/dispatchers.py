@@ -16,14 +16,16 @@ from engine.callbacks.delivery_attempt import DeliveryAttempt
 from engine.callbacks.delivery_scheduler import DeliveryScheduler
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.slot_delivery_queues import SlotQueues
+from engine.callbacks.shard_delivery_queues import ShardQueues
 from engine.callbacks.transport import Transport
 from engine.observe.metrics import Metrics
 from engine.store.memory.store import MemoryStore
 from engine.store.outbox import ClaimedBatch, DeadLetter, Outbox, PendingEvents, Settlement
-from tests.contract.callbacks.bench import SLOT, FakeLease
-from tests.contract.store.stores import claim_slot
+from tests.contract.callbacks.bench import FakeLease
+from tests.contract.store.stores import claim_shard
+from tests.harness.shards import SHARD
 from wire.callbacks.targets import GrpcTarget
+from wire.shard import ShardId
 
 
 class SlowOutbox:
@@ -35,36 +37,38 @@ class SlowOutbox:
         self._count = 0
         self.polls = 0
 
-    async def claim_due(self, slot: int, token: int, ahead_ms: int, limit: int) -> ClaimedBatch:
+    async def claim_due(
+        self, shard: ShardId, token: int, ahead_ms: int, limit: int
+    ) -> ClaimedBatch:
         """See Outbox."""
         self.polls += 1
         await self._pass_time()
-        batch = await self._outbox.claim_due(slot, token, ahead_ms, limit)
+        batch = await self._outbox.claim_due(shard, token, ahead_ms, limit)
         await self._pass_time()
         return batch
 
-    async def pending_events(self, slot: int, call_id: str, limit: int) -> PendingEvents:
+    async def pending_events(self, shard: ShardId, call_id: str, limit: int) -> PendingEvents:
         """See Outbox."""
         await self._pass_time()
-        found = await self._outbox.pending_events(slot, call_id, limit)
+        found = await self._outbox.pending_events(shard, call_id, limit)
         await self._pass_time()
         return found
 
-    async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
+    async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
         """See Outbox."""
         await self._pass_time()
-        await self._outbox.settle(slot, token, settlements)
+        await self._outbox.settle(shard, token, settlements)
         await self._pass_time()
 
     async def dead_letters(
-        self, slot: int, account: str, after: str, limit: int
+        self, shard: ShardId, account: str, after: str, limit: int
     ) -> list[DeadLetter]:
         """See Outbox."""
-        return await self._outbox.dead_letters(slot, account, after, limit)
+        return await self._outbox.dead_letters(shard, account, after, limit)
 
-    async def resend(self, slot: int, account: str, entries: Sequence[str], limit: int) -> int:
+    async def resend(self, shard: ShardId, account: str, entries: Sequence[str], limit: int) -> int:
         """See Outbox."""
-        return await self._outbox.resend(slot, account, entries, limit)
+        return await self._outbox.resend(shard, account, entries, limit)
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
         """See Outbox."""
@@ -89,8 +93,8 @@ async def open_dispatcher(  # noqa: PLR0913 - what a test chooses
     schedule: RetrySchedule,
     poll_interval_s: float,
 ) -> tuple[CallbackDispatcher, int]:
-    """Run a dispatcher for the slot until the stack closes; return it and the slot's token."""
-    outboxes = dict[int, SlotQueues]()
+    """Run a dispatcher for the shard until the stack closes; return it and the shard's token."""
+    outboxes = dict[ShardId, ShardQueues]()
     metrics = Metrics()
     delivery = create_attempt(store, transport, schedule, metrics)
     worker = CallDelivery(outbox, delivery, outboxes)
@@ -101,8 +105,8 @@ async def open_dispatcher(  # noqa: PLR0913 - what a test chooses
     dispatcher = CallbackDispatcher(
         outbox, queues, outboxes, schedule, metrics, poll_interval_s=poll_interval_s
     )
-    token = await claim_slot(store, SLOT, "me")
-    dispatcher.open_slot(SLOT, FakeLease(token))
+    token = await claim_shard(store, SHARD, "me")
+    dispatcher.open_shard(SHARD, FakeLease(token))
     running = asyncio.create_task(dispatcher.run())
     stack.push_async_callback(dispatcher.close)
     stack.callback(running.cancel)

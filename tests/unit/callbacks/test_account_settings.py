@@ -105,7 +105,7 @@ class SlowOutbox(MemoryOutbox):
 
 async def test_two_concurrent_changes_are_both_stored() -> None:
     """A target answers 410 while another engine rotates the account's secret."""
-    outbox = SlowOutbox(lambda: NOW, lambda _slot, _token: None, OutboxLimits())
+    outbox = SlowOutbox(lambda: NOW, lambda _shard, _token: None, OutboxLimits())
     one, other = (AccountSettings(outbox, lambda: NOW, SECRETS) for _ in range(2))
     first, _ = await one.put("acme", PutCallback(TARGET))
     rotated, _ = await asyncio.gather(
@@ -118,7 +118,7 @@ async def test_two_concurrent_changes_are_both_stored() -> None:
 
 async def test_removed_settings_stay_removed() -> None:
     """A change that began before the removal stores nothing."""
-    outbox = SlowOutbox(lambda: NOW, lambda _slot, _token: None, OutboxLimits())
+    outbox = SlowOutbox(lambda: NOW, lambda _shard, _token: None, OutboxLimits())
     targets = AccountSettings(outbox, lambda: NOW, SECRETS)
     await targets.put("acme", PutCallback(TARGET))
     await asyncio.gather(targets.remove("acme"), targets.stop("acme", HttpsTarget(TARGET)))

@@ -1,4 +1,4 @@
-"""The dispatcher: what it claims from the store, slots that close, and what its log says."""
+"""The dispatcher: what it claims from the store, shards that close, and what its log says."""
 
 from contextlib import AsyncExitStack
 
@@ -12,7 +12,8 @@ from engine.callbacks.target_queue import TargetQueue
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
 from engine.observe.metrics import Metrics
 from engine.store.memory.store import MemoryStore
-from tests.contract.callbacks.bench import SLOT, commit_of
+from tests.contract.callbacks.bench import commit_of
+from tests.harness.shards import SHARD
 from tests.harness.until import until
 from tests.unit.callbacks.dispatchers import SlowOutbox, create_attempt, open_dispatcher
 from wire.callbacks.targets import DeliveryTarget
@@ -54,8 +55,8 @@ class Scene:
             poll_interval_s=0.002,
         )
         change = commit_of(CALL, 0, account="a", target="grpc://x:1")
-        await self.store.commit(SLOT, token, [change])
-        dispatcher.enqueue(SLOT, change)
+        await self.store.commit(SHARD, token, [change])
+        dispatcher.enqueue(SHARD, change)
         await until(self._has_failed, every_s=0.002, what="the first attempt")
 
     async def until_polled(self) -> None:
@@ -64,7 +65,7 @@ class Scene:
         await until(lambda: self.outbox.polls >= polls + 3, every_s=0.002, what="polls")
 
     async def _has_failed(self) -> bool:
-        return (await self.store.outbox.pending_events(SLOT, CALL, 1)).tries == 1
+        return (await self.store.outbox.pending_events(SHARD, CALL, 1)).tries == 1
 
 
 async def test_a_postponed_event_is_retried_when_it_is_due() -> None:
@@ -98,7 +99,7 @@ async def test_a_failure_is_logged_with_its_call_and_event() -> None:
     ]
 
 
-async def test_a_call_of_a_closed_slot_is_left_to_the_next_owner() -> None:
+async def test_a_call_of_a_closed_shard_is_left_to_the_next_owner() -> None:
     """Nothing is delivered, none of its events follows, and another call may probe the target."""
     store, transport = MemoryStore(), BusyTransport()
     worker = CallDelivery(store.outbox, create_attempt(store, transport, SCHEDULE, Metrics()), {})
@@ -106,6 +107,6 @@ async def test_a_call_of_a_closed_slot_is_left_to_the_next_owner() -> None:
     for _ in range(MAX_FAILURES):
         target.circuit.record_failure(0)
     target.circuit.record_start()
-    assert not await worker.deliver_next(target, CallQueue(SLOT, CALL, target.delivery_key))
+    assert not await worker.deliver_next(target, CallQueue(SHARD, CALL, target.delivery_key))
     assert transport.attempts == 0
     assert target.circuit.allows(OPEN_S)

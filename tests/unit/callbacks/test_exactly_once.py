@@ -10,9 +10,11 @@ from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.transport import Delivered, SignedEvent
 from engine.store.memory.store import MemoryStore
 from engine.store.outbox import Outbox, Settlement
-from tests.contract.callbacks.bench import SLOT, commit_of
+from tests.contract.callbacks.bench import commit_of
+from tests.harness.shards import SHARD
 from tests.unit.callbacks.dispatchers import SlowOutbox, open_dispatcher
 from wire.callbacks.targets import DeliveryTarget
+from wire.shard import ShardId
 
 CALL = "3-pbx1-aaaaaaaa"
 
@@ -24,12 +26,12 @@ class GatedOutbox(SlowOutbox):
         super().__init__(outbox, ())
         self.gates: list[asyncio.Event] = []
 
-    async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
+    async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
         """Wait for the gate of this settlement."""
         gate = asyncio.Event()
         self.gates.append(gate)
         await gate.wait()
-        await super().settle(slot, token, settlements)
+        await super().settle(shard, token, settlements)
 
 
 class GatedTransport:
@@ -59,8 +61,8 @@ async def test_a_late_settlement_repeats_no_delivery() -> None:
 
         async def emit(number: int) -> None:
             change = commit_of(CALL, number, account="a", target="grpc://x:1")
-            await store.commit(SLOT, token, [change])
-            dispatcher.enqueue(SLOT, change)
+            await store.commit(SHARD, token, [change])
+            dispatcher.enqueue(SHARD, change)
             await _settle_down()
 
         await emit(0)  # delivered; its settlement is in flight

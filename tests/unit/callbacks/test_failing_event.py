@@ -13,10 +13,12 @@ from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.store.memory.store import MemoryStore
 from engine.store.outbox import DeadLetter, Outbox, Settlement
-from tests.contract.callbacks.bench import SLOT, commit_of
+from tests.contract.callbacks.bench import commit_of
+from tests.harness.shards import SHARD
 from tests.harness.until import until
 from tests.unit.callbacks.dispatchers import SlowOutbox, open_dispatcher
 from wire.callbacks.targets import DeliveryTarget
+from wire.shard import ShardId
 
 CALL = "3-pbx1-aaaaaaaa"
 HOUR_S = 3_600.0
@@ -58,12 +60,12 @@ class HeldOutbox(SlowOutbox):
         self.is_reached = asyncio.Event()
         self.may_store = asyncio.Event()
 
-    async def settle(self, slot: int, token: int, settlements: Sequence[Settlement]) -> None:
+    async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
         """Wait for the test before the third failure of an event is stored."""
         if self.is_held and any(each.tries == BLOCKING_TRIES for each in settlements):
             self.is_reached.set()
             await self.may_store.wait()
-        await super().settle(slot, token, settlements)
+        await super().settle(shard, token, settlements)
 
 
 class Scene:
@@ -79,14 +81,14 @@ class Scene:
     async def emit(self, *numbers: int) -> None:
         """Commit events of the call and enqueue them."""
         change = commit_of(CALL, *numbers, account="a", target="grpc://x:1")
-        await self.store.commit(SLOT, self.token, [change])
-        self.dispatcher.enqueue(SLOT, change)
+        await self.store.commit(SHARD, self.token, [change])
+        self.dispatcher.enqueue(SHARD, change)
 
     async def until_failed(self, times: int) -> None:
         """Wait until so many attempts at the first event are settled."""
 
         async def has_failed() -> bool:
-            return (await self.store.outbox.pending_events(SLOT, CALL, 1)).tries >= times
+            return (await self.store.outbox.pending_events(SHARD, CALL, 1)).tries >= times
 
         await until(has_failed, every_s=0.002, what="the attempts")
 
@@ -96,12 +98,12 @@ class Scene:
 
     async def pending(self) -> list[int]:
         """List the events that are not delivered."""
-        found = await self.store.outbox.pending_events(SLOT, CALL, 100)
+        found = await self.store.outbox.pending_events(SHARD, CALL, 100)
         return [seq for seq, _ in found.events]
 
     async def dead_letters(self) -> list[tuple[int, str]]:
         """List the dead letters: numbers and reasons."""
-        found: list[DeadLetter] = await self.store.outbox.dead_letters(SLOT, "a", "", 100)
+        found: list[DeadLetter] = await self.store.outbox.dead_letters(SHARD, "a", "", 100)
         return [(each.seq, each.reason) for each in found]
 
     async def until_empty(self) -> None:
@@ -182,7 +184,7 @@ async def test_nothing_is_given_up_early_while_the_target_is_down() -> None:
             await at.until_tried(number)
         assert await at.pending() == [0, 1, 2, 3, 4]
         assert await at.dead_letters() == []
-        assert (await at.store.outbox.pending_events(SLOT, CALL, 1)).tries == 3
+        assert (await at.store.outbox.pending_events(SHARD, CALL, 1)).tries == 3
         at.transport.rejected.clear()
         await at.emit(5)
         await at.until_empty()

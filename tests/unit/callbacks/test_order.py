@@ -13,7 +13,8 @@ from engine.callbacks.call_delivery import BLOCKING_TRIES
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
 from engine.store.memory.store import MemoryStore
-from tests.contract.callbacks.bench import SLOT, commit_of
+from tests.contract.callbacks.bench import commit_of
+from tests.harness.shards import SHARD
 from tests.harness.until import until
 from tests.unit.callbacks.dispatchers import SlowOutbox, open_dispatcher
 from wire.callbacks.targets import DeliveryTarget
@@ -101,8 +102,8 @@ async def _deliver_all(
             first = numbers[call]
             numbers[call] += count
             change = commit_of(call, *range(first, first + count), account="a", target="grpc://x:1")
-            await store.commit(SLOT, token, [change])
-            dispatcher.enqueue(SLOT, change)
+            await store.commit(SHARD, token, [change])
+            dispatcher.enqueue(SHARD, change)
             for _ in range(pause):
                 await asyncio.sleep(0)
             if pause == LONG:
@@ -110,12 +111,12 @@ async def _deliver_all(
 
         async def is_done() -> bool:
             pending = await asyncio.gather(
-                *(store.outbox.pending_events(SLOT, call, 1) for call in CALLS)
+                *(store.outbox.pending_events(SHARD, call, 1) for call in CALLS)
             )
             return not any(each.events for each in pending)
 
         await until(is_done, timeout_s=20, what="all to be settled")
-    given_up = await store.outbox.dead_letters(SLOT, "a", "", 1_000)
+    given_up = await store.outbox.dead_letters(SHARD, "a", "", 1_000)
     assert max(fails) >= BLOCKING_TRIES or not given_up
     for call in CALLS:
         firsts = list(dict.fromkeys(transport.arrived[call]))

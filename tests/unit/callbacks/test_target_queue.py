@@ -5,6 +5,7 @@ import pytest
 from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.circuit_breaker import OPEN_S, CircuitBreaker
 from engine.callbacks.target_queue import MAX_READY_CALLS, RateLimit, TargetQueue
+from tests.harness.shards import at
 from wire.callbacks.account import PutCallback
 
 
@@ -22,7 +23,9 @@ def target_with(clock: Clock, calls: int, rate_limit: RateLimit) -> TargetQueue:
     """Return a target with calls that wait."""
     target = TargetQueue("acme auto-set", CircuitBreaker(), clock.monotonic)
     target.rate_limit = rate_limit
-    target.ready.extend(CallQueue(3, f"c{number}", target.delivery_key) for number in range(calls))
+    target.ready.extend(
+        CallQueue(at(3), f"c{number}", target.delivery_key) for number in range(calls)
+    )
     return target
 
 

@@ -19,6 +19,7 @@ from engine.rpc.metrics.page import MetricsPage
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.memory.store import MemoryStore
 from tests.unit.runtime.harness.shard_bench import ManualClock
 
@@ -30,8 +31,12 @@ MACROS = {"$__rate_interval": "5m", "$instance": ".*", "$node": ".*"}
 def _shown() -> Mapping[str, str]:
     """Name all metrics that an engine shows, as they may be queried, with their kinds."""
     clock = ManualClock()
-    switch = CallService(EngineContext(MemoryStore(), clock), AdmissionConfig(1, 1))
-    page = asyncio.run(MetricsPage(switch, 1, Metrics(), lambda: 0).render()).decode()
+    switch = CallService(
+        EngineContext(MemoryStore(), clock), AdmissionConfig(ShardMap(1, ["pbx1"]), 1)
+    )
+    page = asyncio.run(
+        MetricsPage(switch, ShardMap(1, ["pbx1"]), Metrics(), lambda: 0).render()
+    ).decode()
     kinds: dict[str, str] = {}
     for family in text_string_to_metric_families(page):
         ends = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}

@@ -7,7 +7,8 @@ from aiohttp.test_utils import make_mocked_request
 from engine.rpc.health import health_routes
 from engine.store.memory.store import MemoryStore
 from tests.contract.rpc.harness.bench import SingleEngine
-from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
+from tests.harness.shards import SHARD
+from tests.unit.runtime.harness.owner_bench import OwnerBench
 
 
 class BusyStore(MemoryStore):
@@ -22,12 +23,12 @@ class BusyStore(MemoryStore):
         await self._meanwhile()
 
 
-async def test_slots_that_are_taken_meanwhile_count() -> None:
+async def test_shards_that_are_taken_meanwhile_count() -> None:
     """Their node is not connected yet: a call would be rejected."""
     bench = OwnerBench()
 
     async def take() -> None:
-        await bench.owner.take(SLOT, await bench.lease())
+        await bench.owner.take(SHARD, await bench.lease())
 
     _alive, ready = health_routes(bench.service, BusyStore(take), SingleEngine())
     response = await ready.handler(make_mocked_request("GET", "/readyz"))

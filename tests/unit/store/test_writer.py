@@ -11,8 +11,10 @@ from engine.store.change import Change, coalesce
 from engine.store.errors import Overflow, StoreDown
 from engine.store.memory.store import MemoryStore
 from engine.store.writer import Writer, WriterHooks
-from tests.contract.store.stores import claim_slot
+from tests.contract.store.stores import claim_shard
+from tests.harness.shards import SHARD
 from tests.harness.until import until
+from wire.shard import ShardId
 
 
 class FaultyStore(MemoryStore):
@@ -27,14 +29,14 @@ class FaultyStore(MemoryStore):
         self.unblocked.set()
 
     async def commit(
-        self, slot: int, token: int, changes: Sequence[Change], number: int = 0
+        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
     ) -> int:
         """Commit unless down; wait while blocked."""
         self.batches.append(list(changes))
         await self.unblocked.wait()
         if self.down:
             raise StoreDown("test fault")
-        await super().commit(slot, token, changes, number)
+        await super().commit(shard, token, changes, number)
         overflowed, self.overflowed = self.overflowed, 0
         return overflowed
 
@@ -49,15 +51,15 @@ class Scene:
         self.writer: Writer
 
     async def open(self) -> None:
-        """Claim the slot and create the writer."""
+        """Claim the shard and create the writer."""
         hooks = WriterHooks(
             on_down=lambda reason: self.calls.append(f"down: {reason}"),
             on_up=lambda: self.calls.append("up"),
             on_fenced=lambda: self.calls.append("fenced"),
             on_overflow=lambda events: self.calls.append(f"overflow: {events}"),
         )
-        token = await claim_slot(self.store, 3, "engine1")
-        self.writer = Writer(self.store, 3, token, lambda: 0.0, hooks=hooks, limit=self.limit)
+        token = await claim_shard(self.store, SHARD, "engine1")
+        self.writer = Writer(self.store, SHARD, token, lambda: 0.0, hooks=hooks, limit=self.limit)
 
     def write(
         self, call_id: str, number: int, *, urgent: bool = True, has_event: bool = True
@@ -144,13 +146,13 @@ async def test_nothing_is_lost_while_the_store_is_down() -> None:
         assert at.writer.is_healthy
         assert at.store.batches[0] == at.store.batches[1] == at.store.batches[2]
         assert at.calls[1:] == ["up", "c1.0", "c1.1"]
-        assert await at.store.log(3, "c1") == [b"0", b"1"]
+        assert await at.store.log(SHARD, "c1") == [b"0", b"1"]
 
 
 async def test_a_newer_owner_stops_the_writer() -> None:
     """A fenced writer reports it once and writes nothing more."""
     async with scene() as at:
-        await claim_slot(at.store, 3, "engine2")
+        await claim_shard(at.store, SHARD, "engine2")
         at.write("c1", 0)
         await at.writer.drain()
         at.write("c1", 1)
@@ -160,22 +162,22 @@ async def test_a_newer_owner_stops_the_writer() -> None:
 
 
 async def test_a_new_writer_takes_the_pending_changes_of_a_fenced_one() -> None:
-    """When the store lost the slot's owner, changes in memory are written under a new token.
+    """When the store lost the shard's owner, changes in memory are written under a new token.
 
     Also those that came after the fencing, and beyond the limit.
     """
     async with scene() as at:
-        token = await claim_slot(at.store, 3, "engine1")
+        token = await claim_shard(at.store, SHARD, "engine1")
         at.write("c1", 0)
         await at.writer.drain()
         at.write("c2", 0)
         await at.writer.drain()
-        successor = Writer(at.store, 3, token, lambda: 0.0, limit=1)
+        successor = Writer(at.store, SHARD, token, lambda: 0.0, limit=1)
         successor.take_pending_from(at.writer)
         writing = asyncio.create_task(successor.run())
         await successor.drain()
         await cancel_all([writing])
-        assert [await at.store.log(3, call) for call in ("c1", "c2")] == [[b"0"], [b"0"]]
+        assert [await at.store.log(SHARD, call) for call in ("c1", "c2")] == [[b"0"], [b"0"]]
         assert at.calls == ["fenced"]
 
 
@@ -230,9 +232,9 @@ def test_coalescing_keeps_all_callbacks() -> None:
 async def test_a_merged_change_is_reported_with_all_its_callbacks() -> None:
     """The hook hands them to the dispatcher once, after the commit."""
     store, reported = FaultyStore(), list[Change]()
-    token = await claim_slot(store, 3, "engine1")
+    token = await claim_shard(store, SHARD, "engine1")
     hooks = WriterHooks(on_callbacks=reported.append)
-    writer = Writer(store, 3, token, lambda: 0.0, hooks=hooks)
+    writer = Writer(store, SHARD, token, lambda: 0.0, hooks=hooks)
     for number in range(3):
         body = b"%d" % number
         writer.write(
@@ -281,7 +283,7 @@ async def test_a_quiet_change_during_a_commit_starts_no_other() -> None:
 
 
 async def test_drain_stores_quiet_changes_at_once() -> None:
-    """A slot that is given back keeps nothing in memory."""
+    """A shard that is given back keeps nothing in memory."""
     async with scene() as now:
         now.write("a", 0, urgent=False, has_event=False)
         await now.writer.drain()

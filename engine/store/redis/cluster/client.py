@@ -17,7 +17,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from engine.store.redis.cluster.topology import ClusterNode, Topology
 
 MAX_REDIRECTIONS = 5
-ANY_KEY = "engines"  # its primary has the clock that all engines use, and receives all messages
+ANY_KEY = "members"  # its primary has the clock that all engines use, and receives all messages
 FIRST_POLL_S, LONGEST_POLL_S = 0.01, 0.1
 _REPLACED = (RedisConnectionError, OSError, ReadOnlyError, ClusterDownError, asyncio.CancelledError)
 Command = tuple[tuple[Any, ...], Mapping[str, Any]]  # its arguments, and redis-py's options

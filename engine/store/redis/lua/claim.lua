@@ -1,7 +1,7 @@
--- Gives a slot to an owner for a while, unless another owner's lease still runs.
--- KEYS: {sN}:owner. ARGV: msgpack of {owner, lease_ms, holder}. Returns the fencing token, or 0.
--- `holder` is a live engine that claims to hold the slot, or ''. Its claim overrides lease expiry:
--- unless another engine owned the slot after it, the slot is free only when it was released
+-- Gives a shard to an owner for a while, unless another owner's lease still runs.
+-- KEYS: {node:slot}:owner. ARGV: msgpack of {owner, lease_ms, holder}. Returns the fencing token, or 0.
+-- `holder` is a live engine that claims to hold the shard, or ''. Its claim overrides lease expiry:
+-- unless another engine owned the shard after it, the shard is free only when it was released
 -- (until 0), because the lease of a live holder can only seem to expire when a clock was changed.
 -- The token is larger than the last one, and (by the clock) than any given before a loss of data.
 -- A lease that ends later than any lease can was given before the clock jumped back.

@@ -1,14 +1,14 @@
--- Commits one slot's batch of changes, all or nothing.
--- KEYS: {sN}:owner. ARGV: msgpack of {token, number, retention_ms, {target_length, max_length, …},
+-- Commits one shard's batch of changes, all or nothing.
+-- KEYS: {node:slot}:owner. ARGV: msgpack of {token, number, retention_ms, {target_length, max_length, …},
 -- create, limits, changes}, each change {call_id, record, seq, log, events, is_live, delivery_key,
 -- callbacks, first_seq, account, used_ms}. Returns 1 when stored, or -n when the outbox was full for n events, 2 when
 -- a call to create exists, the owner's name when the token is stale.
--- All keys share the slot's hash tag, so they lie on one node of a cluster, declared or not.
+-- All keys share the shard's hash tag, so they lie on one node of a cluster, declared or not.
 local token, number, retention_ms, stream_limits, create, limits, changes = unpack(cmsgpack.unpack(ARGV[1]))
 local stored_owner = redis.call('HMGET', KEYS[1], 'token', 'owner')
 if tonumber(stored_owner[1] or -1) ~= token then return stored_owner[2] or '' end
 
-local live, stream = slot .. ':live', slot .. ':events'
+local live, stream = shard .. ':live', shard .. ':events'
 
 local function append(key, entries, first)
   for from = first, #entries, 1000 do -- what unpack can put on Lua's stack is limited
@@ -32,20 +32,20 @@ end
 
 -- Adds the time that an ended call has used to its account's of this day (UTC).
 local function add_use(account, used_ms)
-  local used = slot .. ':used:' .. math.floor(now_ms / 86400000)
+  local used = shard .. ':used:' .. math.floor(now_ms / 86400000)
   redis.call('HINCRBY', used, account, used_ms)
   redis.call('EXPIRE', used, 172800)
 end
 
 -- Returns the length of a compressed call's log (see compressed_call.py); 0: the call is not compressed.
 local function compressed_length(id)
-  local head = redis.call('GETRANGE', slot .. ':ended:' .. id, 0, 7)
+  local head = redis.call('GETRANGE', shard .. ':ended:' .. id, 0, 7)
   return string.sub(head, 1, 2) == '\0\193' and struct.unpack('>I4', head, 5) or 0
 end
 
 local function store(id, record, seq, entries, events, is_live, delivery_key, callbacks, first_seq,
     account, used_ms)
-  local key = slot .. ':log:' .. id
+  local key = shard .. ':log:' .. id
   local stored = redis.call('LLEN', key)
   if stored == 0 and compressed_length(id) >= seq + #entries then return end
   if stored >= seq + #entries then return end -- a repetition, or older than what is stored
@@ -60,9 +60,9 @@ local function store(id, record, seq, entries, events, is_live, delivery_key, ca
   else
     local is_end = redis.call('HDEL', live, id) == 1 or stored == 0
     if is_end and used_ms > 0 then add_use(account, used_ms) end
-    redis.call('SET', slot .. ':ended:' .. id, record, 'PX', retention_ms)
+    redis.call('SET', shard .. ':ended:' .. id, record, 'PX', retention_ms)
     redis.call('PEXPIRE', key, retention_ms)
-    redis.call('ZADD', slot .. ':uncompressed', to_integer(now_ms), id)
+    redis.call('ZADD', shard .. ':uncompressed', to_integer(now_ms), id)
   end
 end
 
@@ -70,9 +70,9 @@ if create then
   local id, record = changes[1][1], changes[1][2]
   local stored = redis.call('HGET', live, id)
   if stored == record then return 1 end
-  if stored or redis.call('EXISTS', slot .. ':ended:' .. id) == 1 then return 2 end
+  if stored or redis.call('EXISTS', shard .. ':ended:' .. id) == 1 then return 2 end
 end
 for _, change in ipairs(changes) do store(unpack(change)) end
 redis.call('HSET', KEYS[1], 'number', number)
-trim_stream(stream, slot .. ':gaps', unpack(stream_limits))
+trim_stream(stream, shard .. ':gaps', unpack(stream_limits))
 return overflowed > 0 and -overflowed or 1

@@ -1,14 +1,14 @@
 -- Replaces ended calls by their compressed form, unless they have changed since they were read.
 -- ARGV: msgpack of {token, calls}, each call {call_id, length of its log, compressed}; '': nothing is
--- left to compress. Returns 1, or the owner's name when another engine owns the slot.
+-- left to compress. Returns 1, or the owner's name when another engine owns the shard.
 local token, calls = unpack(cmsgpack.unpack(ARGV[1]))
 local stored_owner = redis.call('HMGET', KEYS[1], 'token', 'owner')
 if tonumber(stored_owner[1] or -1) ~= token then return stored_owner[2] or '' end
 
-local queue = slot .. ':uncompressed'
+local queue = shard .. ':uncompressed'
 for _, call in ipairs(calls) do
   local id, length, compressed = unpack(call)
-  local ended, log = slot .. ':ended:' .. id, slot .. ':log:' .. id
+  local ended, log = shard .. ':ended:' .. id, shard .. ':log:' .. id
   if compressed == '' or redis.call('EXISTS', ended) == 0 then
     redis.call('ZREM', queue, id)
   elseif redis.call('LLEN', log) == length then

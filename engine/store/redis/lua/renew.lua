@@ -1,5 +1,5 @@
--- Extends a lease from now, or releases it (0 ms), which is published. KEYS: {sN}:owner.
--- ARGV: msgpack of {token, lease_ms, number}. Returns 1; 0 when another engine owns the slot; 2 when
+-- Extends a lease from now, or releases it (0 ms), which is published. KEYS: {node:slot}:owner.
+-- ARGV: msgpack of {token, lease_ms, number}. Returns 1; 0 when another engine owns the shard; 2 when
 -- the batch of that number was stored once and is lost.
 local token, lease_ms, number = unpack(cmsgpack.unpack(ARGV[1]))
 if tonumber(redis.call('HGET', KEYS[1], 'token') or -1) ~= token then return 0 end

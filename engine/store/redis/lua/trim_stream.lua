@@ -1,4 +1,4 @@
--- Functions that limit a slot's stream, prepended to the scripts that use them.
+-- Functions that limit a shard's stream, prepended to the scripts that use them.
 local SLACK = 100 -- Redis trims whole nodes of a stream, of up to this many entries
 
 local function is_before(one, other)

@@ -13,10 +13,12 @@ from api.cdrs.query.filters import Filters
 from api.cdrs.store import CdrStore
 from api.db.database import Database
 from api.engine_client import EngineClient, EngineUnavailable, open_client
+from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.events import LegAnswered, LegCreated
 from engine.common.tasks import cancel_all
 from tests.contract.api.cdrs.records import events_of, record, recording
 from tests.contract.rpc.harness.bench import TOKEN, Bench, end, inject, is_stored_as
+from tests.harness.shards import at
 from tests.harness.until import until
 from wire.events.consumer_groups import LostEvents
 from wire.events.record import CallRecord
@@ -44,7 +46,7 @@ class Forgetful(EngineClient):
 def tell(bench: Bench, *ended: CallRecord) -> None:
     """Append the events of calls to the engine's stream."""
     bodies = [msgspec.json.encode(event) for each in ended for event in events_of(each)]
-    bench.store.stream.append(0, bodies)
+    bench.store.stream.append(at(0), bodies)
 
 
 async def reqs(database: Database) -> list[str]:
@@ -162,7 +164,7 @@ async def test_an_unknown_event_does_not_block_others(
     bench: Bench, database: Database, engine: EngineClient
 ) -> None:
     """It stays pending for a newer process; the rest of its batch is written."""
-    bench.store.stream.append(0, [NEWER])
+    bench.store.stream.append(at(0), [NEWER])
     tell(bench, record(1))
     assert await EventConsumer(engine, database, "api1").once(0) == 1
     assert await lag(bench) == (0, 1)
@@ -207,17 +209,17 @@ async def test_lost_events_are_filled_in(
 ) -> None:
     """Records and events that the stream no longer has come from the calls that have ended."""
     call = await bench.start_call()
-    slot = int(call.partition("-")[0])
+    shard = str(shard_of(call))
     inject(bench, LegCreated(f"{call}.l0"))
     inject(bench, LegAnswered(f"{call}.l0"))
     end(bench, call)
     await until(lambda: is_stored_as(bench, call, "completed"), what="the call's end")
     consumer = EventConsumer(engine, database, "one")
-    gap = LostEvents(slot, "0-0", f"{time.time_ns() // 1_000_000}-0", "0.lost.1-0")
+    gap = LostEvents(shard, "0-0", f"{time.time_ns() // 1_000_000}-0", "pbx1/0.lost.1-0")
     assert await consumer.fill(gap) == 1
     assert await reqs(database) == [call]
     assert await consumer.fill(gap) == 0
-    gap_before = LostEvents(slot, "0-0", "1-0", "0.lost.1-0")
+    gap_before = LostEvents(shard, "0-0", "1-0", "pbx1/0.lost.1-0")
     assert await consumer.fill(gap_before) == 0
 
 
@@ -226,7 +228,7 @@ async def test_lost_events_are_reported_until_they_are_filled_in(
 ) -> None:
     """A store that fails in between ends the answer early: the loss is not acknowledged."""
     consumer = EventConsumer(engine, database, "one")
-    gap = LostEvents(0, "0-0", "1-0", "0.lost.1-0")
+    gap = LostEvents(str(at(0)), "0-0", "1-0", "pbx1/0.lost.1-0")
     bench.store.down = True
     with pytest.raises(EngineUnavailable):
         await consumer.fill(gap)

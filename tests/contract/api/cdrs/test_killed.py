@@ -16,6 +16,7 @@ from tests.contract.api.cdrs.records import events_of, record, write_calls
 from tests.contract.api.databases import migrated_database
 from tests.contract.rpc.harness.bench import TOKEN, Bench
 from tests.harness.servers.records_api import RecordsApi
+from tests.harness.shards import at
 from tests.harness.until import until
 
 CALLS = 4_000
@@ -49,8 +50,8 @@ async def test_a_killed_consumer_loses_and_doubles_nothing(
     async with migrated_database(database_url) as database:
         for api in apis:
             await api.start()
-        bench.store.stream.append(0, bodies[: len(bodies) // 2])
-        bench.store.stream.append(1, bodies[len(bodies) // 2 :])
+        bench.store.stream.append(at(0), bodies[: len(bodies) // 2])
+        bench.store.stream.append(at(1), bodies[len(bodies) // 2 :])
 
         async def has_begun() -> bool:
             return await count(database) > 0

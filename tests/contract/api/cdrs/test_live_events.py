@@ -17,6 +17,7 @@ from tests.contract.api.cdrs.records import events_of, record
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.serving import Served, serve_rest
 from tests.contract.rpc.harness.bench import Bench, end
+from tests.harness.shards import at
 from tests.harness.until import until
 
 EVENTS = "/srmain/voice/events"
@@ -135,7 +136,7 @@ async def test_ids_reveal_nothing_about_other_accounts(rest: Served, bench: Benc
         calls = [record(n, account_id="other") for n in range(50)]
         bodies = [msgspec.json.encode(event) for each in calls for event in events_of(each)]
         for slot in (0, 1):
-            bench.store.stream.append(slot, bodies)
+            bench.store.stream.append(at(slot), bodies)
         await bench.start_call()
         await reader.next()
     assert len(reader.last) == len(quiet)
@@ -178,7 +179,7 @@ async def test_a_slow_reader_delays_no_other(rest: Served, bench: Bench) -> None
     calls = [record(n, custom_data={"filler": "x" * 4_000}) for n in range(500)]
     bodies = [msgspec.json.encode(event) for each in calls for event in events_of(each)]
     async with reading(rest) as slow:
-        bench.store.stream.append(0, bodies)  # more than all buffers on the way hold
+        bench.store.stream.append(at(0), bodies)  # more than all buffers on the way hold
         async with reading(rest) as quick:
             started = await bench.start_call()
             assert (await quick.next())["callId"] == started

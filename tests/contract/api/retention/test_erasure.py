@@ -15,6 +15,7 @@ from api.engine_client import open_client
 from api.jobs.tables import jobs
 from api.retention.erasure import ErasureReport
 from api.retention.plugin import build
+from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.events import LegAnswered, LegCreated
 from tests.contract.api.cdrs.records import leg, record, write_calls
 from tests.contract.api.contacts.lists import BASE, a_list
@@ -25,6 +26,7 @@ from tests.harness.until import until
 from wire.decoding.errors import BadInput
 from wire.events.record import RecordingRecord
 from wire.party import Diversion
+from wire.shard import NO_SHARD
 
 PERSON = "+4790000007"
 AUDIO = "acme/2026-11-21/0-pbx1-call00000001.wav"
@@ -101,9 +103,11 @@ async def test_what_engines_have(rest: Rest) -> None:
     assert report.removed["calls in the store"] == 1
     assert report.removed["undelivered events"] > 0
     assert await bench.service.read(ended) is None
-    slot = int(ended.partition("-")[0])
-    assert await bench.store.log(slot, ended) == []
-    found = await bench.store.stream.read_after(dict.fromkeys(range(8), "0"), limit=1_000)
+    shard = shard_of(ended) or NO_SHARD
+    assert await bench.store.log(shard, ended) == []
+    found = await bench.store.stream.read_after(
+        dict.fromkeys(rest.bench.dependencies.shards.all, "0"), limit=1_000
+    )
     calls = {msgspec.json.decode(body)["callId"] for _, _, body in found}
     assert (ended in calls, live in calls) == (False, True)
     assert (await bench.service.read(live)) is not None
@@ -171,8 +175,8 @@ async def test_wrong_input(rest: Rest) -> None:
         await erase(rest, "Ada")
     with pytest.raises(NotFound):
         await rest.services.retention.erasure.erase("nope", PERSON)
-    slot = {"account": "acme", "slot": 99, "number": PERSON, "country": "47"}
-    assert await rest.bench.problem("POST", "/erasures", slot) == (400, "invalid")
+    unknown = {"account": "acme", "shard": "pbx9/9", "number": PERSON, "country": "47"}
+    assert await rest.bench.problem("POST", "/erasures", unknown) == (400, "invalid")
 
 
 async def test_no_engine(rest: Rest) -> None:

@@ -20,7 +20,7 @@ from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
 from engine.recordings.archive import Archive, open_archive
 from engine.rpc.access import RpcAccess
-from engine.rpc.peers.client import SlotDirectory
+from engine.rpc.peers.client import ShardDirectory
 from engine.rpc.server import ServerDependencies, serving
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.agents.agent_presence import AgentPresence
@@ -29,19 +29,22 @@ from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.policy.capacity_limits import SingleEngine as NoOtherEngine
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.policy.leg_limits import LegLimits
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
-from tests.contract.store.stores import claim_slot
+from tests.contract.store.stores import claim_shard
 from tests.contract.store.unreliable_memory import UnreliableStore
 from tests.harness.ports import free_port
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from tests.unit.runtime.harness.shard_bench import ManualIoRunner
 from wire.dial_policy import AccountDialPolicy
+from wire.shard import ShardId
 from wire.tree import Limits
 
 TOKEN = "token-of-the-bench"  # noqa: S105 - of this test's own server
@@ -55,30 +58,31 @@ class SingleEngine:
     """A cluster without other engines."""
 
     is_settled = True
+    is_upgrading = False
     is_leaving = False
     peer_urls: list[str] = []  # noqa: RUF012 - there are none, ever
 
     def wake(self) -> None:
         """Do nothing."""
 
-    def url_of(self, _slot: int | None) -> str | None:
-        """Return None: no other engine owns a slot."""
+    def url_of(self, _shard: ShardId | None) -> str | None:
+        """Return None: no other engine owns a shard."""
         return None
 
 
 SINGLE_ENGINE = SingleEngine()
 
 
-class OtherEngines:
+class OtherEngines(NoOtherEngine):
     """The load of other engines, as the test sets it."""
-
-    engine_count = 1
 
     def __init__(self) -> None:
         self.account = (0, 0)  # live dialled legs, and milliseconds
+        self.shards: dict[ShardId, str] = {}
 
-    def calls(self, _node: str) -> int:
-        return 0
+    def owner_at(self, nodes: Iterable[str], _slots: int) -> ShardId | None:
+        names = frozenset(nodes)
+        return next((shard for shard in self.shards if shard.node in names), None)
 
     def account_load(self, _account: str) -> tuple[int, int]:
         return self.account
@@ -108,12 +112,13 @@ class Bench:
         stack: AsyncExitStack,
         folder: Path,
         slots: Iterable[int] = range(SLOTS),
-        owners: SlotDirectory = SINGLE_ENGINE,
+        owners: ShardDirectory = SINGLE_ENGINE,
     ) -> None:
         """Start everything."""
         clock = LoopClock(asyncio.get_running_loop())
+        shards = ShardMap(SLOTS, ["pbx1"])
         settings = AdmissionConfig(
-            SLOTS, 3_600_000, "+4700000000", max_calls=10_000, max_calls_per_s=10_000
+            shards, 3_600_000, "+4700000000", max_calls=10_000, max_calls_per_s=10_000
         )
         directory = Directory(
             self.store, clock.now_ms, AgentTemplate("PJSIP/{agent_id}", "acme"), (TRUNK,)
@@ -126,7 +131,7 @@ class Bench:
         if self.telemetry.traces is not None:
             context = replace(context, link_call=self.telemetry.traces.link_call)
         self.service = CallService(
-            context, settings, directory, default_target=self.accounts.auto_set
+            context, settings, directory, self.cluster, self.accounts.auto_set
         )
         selection = self.service.node_selection
         self.terms = DialPolicy(
@@ -139,7 +144,7 @@ class Bench:
                 selection.legs,
                 self.cluster,
                 selection.trunk,
-                lambda account: self.store.used_ms(account, SLOTS),
+                lambda account: self.store.used_ms(account, shards.all),
             ),
         )
         self.agent_presence = AgentPresence(directory, self.service.calls)
@@ -147,8 +152,9 @@ class Bench:
             "pbx1", self.pbx, clock, self.service.handle_incoming, self.agent_presence.party_of
         )
         for slot in slots:
-            token = await claim_slot(self.store, slot, "me")
-            writer = Writer(self.store, slot, token, lambda: 0.0, metrics=meter)
+            shard = ShardId("pbx1", slot)
+            token = await claim_shard(self.store, shard, "me")
+            writer = Writer(self.store, shard, token, lambda: 0.0, metrics=meter)
             task = asyncio.create_task(writer.run())
             stack.push_async_callback(cancel_all, [task])
             plan = EndpointTemplates(
@@ -169,7 +175,7 @@ class Bench:
             self.store,
             library,
             Limits(),
-            SLOTS,
+            shards,
             self.agent_presence,
             owners,
             self.accounts,

@@ -1,4 +1,4 @@
-"""The RPCs of two engines over one store; each owns one of the two slots."""
+"""The RPCs of two engines over one store; each owns one of the two shards of a node."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -6,25 +6,26 @@ from pathlib import Path
 
 from aiohttp import web
 
-from engine.calls.model.call_id_format import slot_of
+from engine.calls.model.call_id_format import call_id
 from tests.contract.rpc.harness.bench import SLOTS, Bench
 from tests.contract.store.unreliable_memory import UnreliableStore
 from tests.harness.ports import free_port
+from wire.shard import ShardId
 
 
-class StaticSlotDirectory:
-    """The owners of slots, set by hand: URLs by slot."""
+class StaticShardDirectory:
+    """The owners of shards, set by hand: URLs by shard."""
 
     def __init__(self) -> None:
-        self.where: dict[int, str] = {}
-        self.mine: set[int] = set()
-        self.is_leaving = False
+        self.where: dict[ShardId, str] = {}
+        self.mine: set[ShardId] = set()
+        self.is_leaving = self.is_upgrading = False
         self.wakes = 0
 
     @property
     def is_settled(self) -> bool:
-        """Whether each slot has an owner."""
-        return self.mine | self.where.keys() == {*range(SLOTS)}
+        """Whether each shard has an owner."""
+        return self.mine | self.where.keys() == {ShardId("pbx1", slot) for slot in range(SLOTS)}
 
     def wake(self) -> None:
         """Count the refreshes."""
@@ -35,26 +36,27 @@ class StaticSlotDirectory:
         """The URLs of the other engines."""
         return sorted({*self.where.values()})
 
-    def url_of(self, slot: int | None) -> str | None:
-        """Return the URL of the slot's owner, or of any other engine."""
-        return next(iter(self.where.values()), None) if slot is None else self.where.get(slot)
+    def url_of(self, shard: ShardId | None) -> str | None:
+        """Return the URL of the shard's owner, or of any other engine."""
+        return next(iter(self.where.values()), None) if shard is None else self.where.get(shard)
 
 
 class EnginePair:
-    """Engine `one` owns slot 0, engine `two` owns slot 1."""
+    """Engine `one` owns the shard of slot 0, engine `two` that of slot 1."""
 
     def __init__(self) -> None:
         store = UnreliableStore()
         self.one, self.two = Bench(store), Bench(store)
-        self.directories = {self.one: StaticSlotDirectory(), self.two: StaticSlotDirectory()}
+        self.directories = {self.one: StaticShardDirectory(), self.two: StaticShardDirectory()}
 
     async def open(self, stack: AsyncExitStack, folder: Path) -> None:
         """Start both engines."""
         for slot, bench in enumerate((self.one, self.two)):
             await bench.open(stack, folder / str(slot), (slot,), self.directories[bench])
-            self.directories[bench].mine = {slot}
-        self.directories[self.one].where = {1: self.two.url}
-        self.directories[self.two].where = {0: self.one.url}
+            self.directories[bench].mine = {ShardId("pbx1", slot)}
+        for bench, slot, other in ((self.one, 1, self.two), (self.two, 0, self.one)):
+            where = {ShardId("pbx1", slot): other.url}
+            self.directories[bench].where = bench.cluster.shards = where
 
 
 @asynccontextmanager
@@ -66,10 +68,11 @@ async def running_pair(folder: Path) -> AsyncIterator[EnginePair]:
         yield pair
 
 
-def request_of(slot: int) -> str:
-    """Return a requestId whose call belongs to a slot."""
-    names = (f"request{number:04}" for number in range(100))
-    return next(name for name in names if slot_of(name, SLOTS) == slot)
+async def request_of(pair: EnginePair, slot: int) -> str:
+    """Return a requestId whose call belongs to the shard of a slot."""
+    name = f"request_of_{slot}"
+    await pair.one.store.reserve_request(name, call_id(ShardId("pbx1", slot), name))
+    return name
 
 
 class BrokenEngine:

@@ -2,22 +2,31 @@
 
 import pytest
 
-from engine.calls.model.call_id_format import call_id, call_of, slot_and_node, slot_of
+from engine.calls.model.call_id_format import call_id, call_of, shard_of
+from wire.shard import ShardId, parse_shard
 
 TAIL = "018bcfe56800abcdef012345"
 
 
-def test_an_id_contains_slot_and_node() -> None:
-    """A call stays on one slot and one node; its id contains both."""
-    made = call_id(7, "pbx1", TAIL)
+def test_an_id_contains_the_shard() -> None:
+    """A call stays on one slot of one node; its id contains both."""
+    made = call_id(ShardId("pbx1", 7), TAIL)
     assert made == f"7-pbx1-{TAIL}"
-    assert slot_and_node(made) == (7, "pbx1")
+    assert shard_of(made) == ShardId("pbx1", 7)
+
+
+def test_the_text_of_a_shard() -> None:
+    """It is a node and a slot, and nothing else is parsed."""
+    assert parse_shard(str(ShardId("pbx1", 3))) == ShardId("pbx1", 3)
+    for text in ("", "pbx1", "pbx1/", "/3", "pbx1/03", "PBX1/3", "pbx1/3\n", "pbx1/\u0663"):
+        with pytest.raises(ValueError, match="no shard"):
+            parse_shard(text)
 
 
 @pytest.mark.parametrize("kind", ["l0", "p12", "b3", "r4", "e5"])
 def test_ids_of_a_calls_parts(kind: str) -> None:
     """Legs, playbacks, bridges and requests: the call's id, a dot, a kind and a number."""
-    made = call_id(0, "pbx1", TAIL)
+    made = call_id(ShardId("pbx1", 0), TAIL)
     assert call_of(f"{made}.{kind}") == made
 
 
@@ -44,7 +53,7 @@ def test_ids_of_a_calls_parts(kind: str) -> None:
 )
 def test_invalid_ids(text: str) -> None:
     """One call has one id: no other digits, no leading zeros, nothing after the end."""
-    assert slot_and_node(text) is None
+    assert shard_of(text) is None
     assert call_of(f"{text}.l0") is None
 
 
@@ -52,9 +61,3 @@ def test_invalid_ids(text: str) -> None:
 def test_channels_that_are_not_ours(channel: str) -> None:
     """Asterisk's own names are not ids of calls."""
     assert call_of(channel) is None
-
-
-def test_the_slot_of_a_name() -> None:
-    """It depends on the name only, in every process; all slots are used."""
-    assert slot_of("order_1234", 8) == 4
-    assert {slot_of(f"order_{number}", 8) for number in range(100)} == set(range(8))

@@ -10,6 +10,7 @@ from engine.rpc.metrics.page import MetricsPage
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.shard.metrics import ShardMetrics
 from engine.store.memory.store import MemoryStore
 from tests.unit.runtime.harness.shard_bench import ManualClock
@@ -33,8 +34,10 @@ def counted() -> Metrics:
 
 async def test_other_work_takes_turns() -> None:
     """The loop is never blocked for long, and the page is whole."""
-    service = CallService(EngineContext(MemoryStore(), ManualClock()), AdmissionConfig(1, 1))
-    page = MetricsPage(service, 1, counted(), lambda: 0)
+    service = CallService(
+        EngineContext(MemoryStore(), ManualClock()), AdmissionConfig(ShardMap(1, ["pbx1"]), 1)
+    )
+    page = MetricsPage(service, ShardMap(1, ["pbx1"]), counted(), lambda: 0)
     rendering = asyncio.create_task(page.render())
     longest_s, before_s = 0.0, time.thread_time()
     while not rendering.done():

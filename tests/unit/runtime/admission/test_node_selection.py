@@ -1,16 +1,17 @@
 """Selection of a node: by weight, live calls and health; and why there is no capacity."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 from msgspec.structs import replace
 
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.pbx_nodes.refers import no_extensions
-from engine.runtime.policy.capacity_limits import TRUNK, UNLIMITED, CapacityLimits
+from engine.runtime.policy.capacity_limits import TRUNK, UNLIMITED, CapacityLimits, SingleEngine
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from tests.unit.calls.harness.builders import outbound, say
@@ -21,20 +22,27 @@ from tests.unit.runtime.harness.shard_bench import (
     ManualIoRunner,
     ManualWriter,
 )
+from wire.shard import ShardId
 
 
-class OtherEngines:
+class OtherEngines(SingleEngine):
     """Other engines' load, set by the test."""
 
     def __init__(self) -> None:
-        self.engine_count = 1
+        self.part = 1.0  # of the nodes' new calls
+        self.shards: set[ShardId] = set()
         self.counts: dict[str, int] = {}
 
     def calls(self, node: str) -> int:
         return self.counts.get(node, 0)
 
-    def account_load(self, _account: str) -> tuple[int, int]:
-        return 0, 0
+    def rate_share(self, _node: str) -> float:
+        return self.part
+
+    def owner_at(self, nodes: Iterable[str], slots: int) -> ShardId | None:
+        names = frozenset(nodes)
+        found = (each for each in self.shards if each.node in names and each.slot < slots)
+        return min(found, default=None)
 
 
 class Bench:
@@ -49,8 +57,11 @@ class Bench:
         self.health: dict[str, NodeHealth] = {}
         self.overloaded: set[str] = set()
         self.drained: set[str] = set()
+        self.shards = ShardMap(1)
         per_s, max_calls = rate
-        settings = AdmissionConfig(1, 1, trunk=trunk, max_calls=max_calls, max_calls_per_s=per_s)
+        settings = AdmissionConfig(
+            self.shards, 1, trunk=trunk, max_calls=max_calls, max_calls_per_s=per_s
+        )
         self.node_selection = NodeSelection(
             self.clock, settings, self.others, drained=lambda: frozenset(self.drained)
         )
@@ -74,7 +85,8 @@ class Bench:
     def call(self, name: str | None = None, by_trunk: bool = True, *preferred: str) -> str:
         """Place a call; returns its node, or the code of the rejection."""
         try:
-            shard = self.node_selection.choose(name, 0, by_trunk, frozenset(preferred))
+            shard = self.node_selection.choose(name, by_trunk, frozenset(preferred))
+            self.node_selection.count_outbound(shard, by_trunk)
         except NoCapacity as error:
             return error.code
         named = f"0-{shard.context.node}-{len(shard.calls):08}"
@@ -151,7 +163,7 @@ def test_an_unreachable_trunk_blocks_outbound_trunk_calls_only() -> None:
 def test_a_nodes_rate_is_shared_by_the_engines() -> None:
     """Four a second are two for each of two engines; further calls go to another node."""
     bench = Bench()
-    bench.others.engine_count = 2
+    bench.others.part = 1 / 2
     bench.node("pbx1", max_calls_per_s=4)
     assert [bench.call() for _ in range(3)] == ["pbx1", "pbx1", "node_rate"]
     bench.clock.pass_ms(500)
@@ -163,7 +175,7 @@ def test_a_nodes_rate_is_shared_by_the_engines() -> None:
 def test_a_rate_below_one_lets_calls_through() -> None:
     """One a second among three engines: one every three seconds."""
     bench = Bench()
-    bench.others.engine_count = 3
+    bench.others.part = 1 / 3
     bench.node("pbx1", max_calls_per_s=1)
     assert [bench.call(), bench.call()] == ["pbx1", "node_rate"]
     bench.clock.pass_ms(3_001)
@@ -191,14 +203,16 @@ def test_a_full_engine_takes_none() -> None:
     full = Bench(rate=(1000, 1))
     full.node("pbx1")
     assert [full.call(), full.call()] == ["pbx1", "overloaded"]
+    shard = full.node_selection.choose(None, by_trunk=True)
     with pytest.raises(NoCapacity, match="has its 1 calls"):
-        full.node_selection.choose(None, 0, by_trunk=True)
+        full.node_selection.count_outbound(shard, by_trunk=True)
     assert full.node_selection.rate_limiter.available == 999
     fast = Bench(rate=(1, 1000))
     fast.node("pbx1")
     assert [fast.call(), fast.call()] == ["pbx1", "overloaded"]
+    shard = fast.node_selection.choose(None, by_trunk=True)
     with pytest.raises(NoCapacity, match="takes 1 new calls a second"):
-        fast.node_selection.choose(None, 0, by_trunk=True)
+        fast.node_selection.count_outbound(shard, by_trunk=True)
 
 
 def test_a_rejection_names_all_reasons() -> None:
@@ -208,7 +222,7 @@ def test_a_rejection_names_all_reasons() -> None:
     bench.node("pbx2", max_calls=1)
     assert bench.call() == "pbx2"
     with pytest.raises(NoCapacity, match=r"pbx1 is not connected; .*pbx2 has its 1 calls") as error:
-        bench.node_selection.choose(None, 0, by_trunk=True)
+        bench.node_selection.choose(None, by_trunk=True)
     assert (error.value.code, error.value.retry_after_s) == ("node_full", 1)
     assert Bench().call() == "no_node"
 

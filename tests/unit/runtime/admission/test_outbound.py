@@ -1,55 +1,88 @@
-"""Outbound calls start in a slot that this engine still has, or another engine starts them."""
+"""Outbound calls start in a shard that this engine still has, or another engine starts them."""
 
 import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from engine.calls.model.call_id_format import slot_of
+from engine.calls.model.call_id_format import call_id
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.outbound import OutboundCalls
 from engine.runtime.base.context import EngineContext
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.shard.errors import NotOwner
-from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
+from tests.unit.runtime.harness.owner_bench import SHARD, OwnerBench
 from tests.unit.runtime.harness.shard_bench import ManualClock
 from wire.rpc import Originate
+from wire.shard import ShardId
 
-SLOTS = 2
+OTHER = ShardId("pbx1", 1)
+
+SHARDS = ShardMap(2, ["pbx1"])
+REQUEST = Originate(
+    account="acme", from_="+4721930000", to="+4722222222", request_id="request_0001"
+)
+Lookup = Callable[[str], Awaitable[None]]
 
 
-async def test_a_slot_released_while_the_account_is_read() -> None:
+async def no_target(_account: str) -> None:
+    """Have no default target."""
+
+
+def calls_of(bench: OwnerBench, default_target: Lookup = no_target) -> OutboundCalls:
+    """Return what starts calls in the shards of a bench."""
+    context = EngineContext(bench.store, ManualClock())
+    return OutboundCalls(context, bench.service, AdmissionConfig(SHARDS, 3_600_000), default_target)
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[OwnerBench]:
+    """Return the owner of a shard with one call."""
+    made = OwnerBench()
+    await made.begin()
+    yield made
+    await made.tasks.close()
+
+
+async def test_a_shard_released_while_the_account_is_read(bench: OwnerBench) -> None:
     """Raises NotOwner, so that the new owner gets the request."""
-    bench = OwnerBench()
-    await bench.begin()
 
     async def default_target(_account: str) -> None:
-        bench.service.releasing.add(SLOT)
+        bench.service.releasing.add(SHARD)
 
-    context = EngineContext(bench.store, ManualClock())
-    calls = OutboundCalls(context, bench.service, AdmissionConfig(SLOTS, 3_600_000), default_target)
-    names = (f"request{number:04}" for number in range(100))
-    name = next(each for each in names if slot_of(each, SLOTS) == SLOT)
-    request = Originate(account="acme", from_="+4721930000", to="+4722222222", request_id=name)
-    with pytest.raises(NotOwner) as elsewhere:
-        await calls.originate(request)
-    assert elsewhere.value.slot == SLOT
-    await bench.tasks.close()
+    with pytest.raises(NotOwner):
+        await calls_of(bench, default_target).originate(REQUEST)
 
 
-async def test_the_same_request_twice_at_once() -> None:
+async def test_the_same_request_twice_at_once(bench: OwnerBench) -> None:
     """One call is started, although both wait for the account's target, and then for the store."""
-    bench = OwnerBench()
-    await bench.begin()
     before = bench.service.live_calls
 
     async def default_target(_account: str) -> None:
         await asyncio.sleep(0)  # lets the other request begin
 
-    context = EngineContext(bench.store, ManualClock())
-    calls = OutboundCalls(context, bench.service, AdmissionConfig(SLOTS, 3_600_000), default_target)
-    names = (f"request{number:04}" for number in range(100))
-    name = next(each for each in names if slot_of(each, SLOTS) == SLOT)
-    request = Originate(account="acme", from_="+4721930000", to="+4722222222", request_id=name)
-    first, second = await asyncio.gather(calls.originate(request), calls.originate(request))
+    calls = calls_of(bench, default_target)
+    first, second = await asyncio.gather(calls.originate(REQUEST), calls.originate(REQUEST))
     assert first.id == second.id
     assert bench.service.live_calls == before + 1
-    await bench.tasks.close()
+
+
+async def test_a_request_whose_call_another_engine_may_start(bench: OwnerBench) -> None:
+    """The engine with the call's shard decides, also after the number of slots has changed."""
+    elsewhere = call_id(ShardId("pbx2", 63), "request_0001")
+    await bench.store.reserve_request("request_0001", elsewhere)
+    with pytest.raises(NotOwner) as raised:
+        await calls_of(bench).originate(REQUEST)
+    assert raised.value.shard == ShardId("pbx2", 63)
+
+
+async def test_a_request_that_found_no_room(bench: OwnerBench) -> None:
+    """Its repetition starts the call where there is room by then."""
+    await bench.owner.take(OTHER, await bench.lease(OTHER))
+    bench.node.shards[OTHER.slot].resume()
+    await bench.store.reserve_request("request_0001", call_id(SHARD, "request_0001"))
+    bench.node.pause_slot(SHARD.slot)
+    call = await calls_of(bench).originate(REQUEST)
+    assert call.id == call_id(OTHER, "request_0001")
+    assert await calls_of(bench).originate(REQUEST) == call
+    assert await bench.store.request_of("request_0001") == call.id

@@ -4,13 +4,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.runtime.harness.cluster_bench import SETTLED_ROUNDS, TIMINGS, Cluster
+from engine.runtime.cluster.shard_map import ShardMap
+from engine.store.shard_layout import SlotsMismatch
+from tests.unit.runtime.harness.cluster_bench import SETTLED_ROUNDS, TIMINGS, Cluster, shards
+from wire.shard import ShardId
+
+THIRD = ShardId("pbx1", 3)
 
 
 @pytest.mark.parametrize("slots", [1, 7, 8])
 @pytest.mark.parametrize("engines", [1, 2, 3])
 async def test_shares_are_equal(engines: int, slots: int) -> None:
-    """For any number of engines and slots, shares differ by one at most, and every slot is held."""
+    """For any number of engines and slots, shares differ by one at most, and all are held."""
     cluster = Cluster(*(f"e{number}" for number in range(engines)), slots=slots)
     await cluster.run(SETTLED_ROUNDS)
     counts = cluster.held().values()
@@ -20,7 +25,7 @@ async def test_shares_are_equal(engines: int, slots: int) -> None:
 
 
 async def test_an_engine_without_its_share_is_not_settled() -> None:
-    """The slots are held by another engine, whose heartbeat has not expired."""
+    """The shards are held by another engine, whose heartbeat has not expired."""
     cluster = Cluster("a")
     await cluster.run()
     cluster.add_engine("b")
@@ -29,50 +34,48 @@ async def test_an_engine_without_its_share_is_not_settled() -> None:
 
 
 async def test_an_engine_joins() -> None:
-    """It gets its share, one slot a heartbeat, those with the fewest calls first."""
+    """It gets its share, one shard a heartbeat."""
     cluster = Cluster("a")
     await cluster.run()
-    cluster["a"].host.live = dict.fromkeys(range(5), 9)
     cluster.add_engine("b")
     for released in (0, 1, 2, 3, 4):
         await cluster.run()
-        assert len(cluster["a"].host.slots_of("drop")) == released
+        assert len(cluster["a"].host.shards_of("drop")) == released
     await cluster.run(3)
     assert cluster.held() == {"a": 4, "b": 4}
-    assert set(cluster["a"].host.slots_of("drop")) >= {5, 6, 7}
-    assert cluster["a"].host.slots_of("drain") == cluster["a"].host.slots_of("drop")
-    assert len(cluster["a"].host.slots_of("take")) == 8
+    assert cluster["a"].host.shards_of("drain") == cluster["a"].host.shards_of("drop")
+    assert len(cluster["a"].host.shards_of("take")) == 8
 
 
 @pytest.mark.parametrize("name", ["0", "z"])
-async def test_slots_move_only_towards_fair_shares(name: str) -> None:
+async def test_shards_move_only_towards_fair_shares(name: str) -> None:
     """A joining engine gets what makes the shares equal; which engine has one more is open."""
     cluster = Cluster("a", "b")
     await cluster.run(SETTLED_ROUNDS)
-    before = sum(len(member.host.slots_of("drop")) for member in cluster.members.values())
+    before = sum(len(member.host.shards_of("drop")) for member in cluster.members.values())
     cluster.add_engine(name)
     for _ in range(SETTLED_ROUNDS):
         await cluster.run()
-        await cluster[name].leases.run_once()  # a new owner announces its slots at once
+        await cluster[name].leases.run_once()  # a new owner announces its shards at once
     assert sorted(cluster.held().values()) == [2, 3, 3]
-    moved = sum(len(member.host.slots_of("drop")) for member in cluster.members.values()) - before
+    moved = sum(len(member.host.shards_of("drop")) for member in cluster.members.values()) - before
     assert moved == 2
     assert all(member.leases.is_settled for member in cluster.members.values())
 
 
-async def test_own_changes_release_no_further_slot() -> None:
-    """A release wakes its own engine, too, which waits before it releases the next slot."""
+async def test_own_changes_release_no_further_shard() -> None:
+    """A release wakes its own engine, too, which waits before it releases the next shard."""
     cluster = Cluster("a", "b")
     cluster["a"].membership.update({})
     await cluster["a"].leases.run_once()
     await cluster["b"].leases.run_once()
     for _ in range(3):
         await cluster["a"].leases.run_once()
-    assert len(cluster["a"].host.slots_of("drop")) == 1
+    assert len(cluster["a"].host.shards_of("drop")) == 1
 
 
 async def test_an_engine_dies() -> None:
-    """Another engine gets its slots at the first heartbeat after its leases are over."""
+    """Another engine gets its shards at the first heartbeat after its leases are over."""
     cluster = Cluster("a", "b")
     await cluster.run(SETTLED_ROUNDS)
     await cluster.run(3, "b")
@@ -82,27 +85,27 @@ async def test_an_engine_dies() -> None:
 
 
 async def test_a_rejected_renewal() -> None:
-    """A slot that another engine has by now is dropped at once."""
+    """A shard that another engine has by now is dropped at once."""
     cluster = Cluster("a", "b")
     await cluster.run(SETTLED_ROUNDS)
     lost = cluster["a"].held
     await cluster.run(6, "b")
     await cluster["a"].leases.run_once()
-    assert set(cluster["a"].host.slots_of("drop")) >= lost
+    assert set(cluster["a"].host.shards_of("drop")) >= lost
     assert "store" not in {line.split()[0] for line in cluster["a"].host.lines}
 
 
 async def test_a_suspected_lease() -> None:
-    """A slot that another engine may have is paused, checked, and resumed."""
+    """A shard that another engine may have is paused, checked, and resumed."""
     cluster = Cluster("a")
     await cluster.run()
-    cluster["a"].leases.suspect(3)
-    cluster["a"].leases.suspect(3)
-    assert cluster["a"].host.slots_of("pause") == [3]
+    cluster["a"].leases.suspect(THIRD)
+    cluster["a"].leases.suspect(THIRD)
+    assert cluster["a"].host.shards_of("pause") == [THIRD]
     await cluster["a"].leases.run_once()
-    assert cluster["a"].host.slots_of("resume") == [3]
-    cluster["a"].leases.suspect(99)
-    assert cluster["a"].host.slots_of("pause") == [3]
+    assert cluster["a"].host.shards_of("resume") == [THIRD]
+    cluster["a"].leases.suspect(ShardId("pbx1", 99))
+    assert cluster["a"].host.shards_of("pause") == [THIRD]
 
 
 async def test_a_frozen_clock() -> None:
@@ -113,7 +116,7 @@ async def test_a_frozen_clock() -> None:
     assert cluster["a"].held == set()
     await cluster["a"].leases.run_once()
     assert len(cluster["a"].held) == 8
-    assert sorted(cluster["a"].host.slots_of("resume")) == [*range(8)]
+    assert sorted(cluster["a"].host.shards_of("resume")) == sorted(shards(*range(8)))
 
 
 STEPS = st.lists(
@@ -130,7 +133,7 @@ STEPS = st.lists(
 
 @given(STEPS)
 @settings(deadline=None)
-async def test_no_slot_has_two_owners(steps: list[tuple[str, object]]) -> None:
+async def test_no_shard_has_two_owners(steps: list[tuple[str, object]]) -> None:
     """In any order of heartbeats, sleeps, departures, store outages and failovers."""
     cluster = Cluster("a", "b", "c", slots=5)
     for member in cluster.members.values():
@@ -147,7 +150,7 @@ async def test_no_slot_has_two_owners(steps: list[tuple[str, object]]) -> None:
                 cluster.store.is_down = is_down
             case "failover", None:
                 cluster.store.fail_over()
-        held = [slot for member in cluster.members.values() for slot in member.held]
+        held = [each for member in cluster.members.values() for each in member.held]
         assert len(held) == len(set(held))
 
 
@@ -155,3 +158,46 @@ def test_a_lease_ends_before_the_stores() -> None:
     """It is over here before it is in the store, and is renewed several times before."""
     assert TIMINGS.valid_s < TIMINGS.lease_ms / 1000
     assert 3 * TIMINGS.heartbeat_s < TIMINGS.valid_s
+
+
+async def test_an_engine_waits_for_those_of_an_earlier_version() -> None:
+    """They own all calls, and get all requests; when the last one has left, it takes everything."""
+    cluster = Cluster("a", slots=4)
+    cluster.store.earlier = {"old": '{"url": "http://old", "slots": [2]}'}
+    await cluster.run(SETTLED_ROUNDS)
+    leases = cluster["a"].leases
+    assert (cluster.held(), leases.is_upgrading, leases.is_settled) == ({"a": 0}, True, True)
+    assert leases.url_of(ShardId("pbx1", 2)) == leases.url_of(None) == "http://old"
+    assert cluster.store.converted == []
+    cluster.store.earlier = {}
+    await cluster.run()
+    assert (cluster.held(), leases.is_upgrading) == ({"a": 4}, False)
+    assert cluster.store.converted == ["pbx1"]
+
+
+async def test_retired_shards_are_kept_until_they_are_empty() -> None:
+    """They get no engine again once nothing of their calls is left."""
+    cluster = Cluster("a", "b", slots=4)
+    await cluster.run(SETTLED_ROUNDS)
+    owner = next(each for each in cluster.members.values() if THIRD in each.held)
+    owner.host.live = {THIRD: 1}
+    await cluster.store.set_slots(2)
+    await cluster.run(SETTLED_ROUNDS)
+    assert sum(cluster.held().values()) == 3
+    assert THIRD in owner.held
+    owner.host.live = {}
+    await cluster.run(SETTLED_ROUNDS)
+    assert cluster.held() == {"a": 1, "b": 1}
+    await cluster.store.set_slots(8)
+    await cluster.run(SETTLED_ROUNDS)
+    assert cluster.held() == {"a": 4, "b": 4}
+    assert all(member.leases.is_settled for member in cluster.members.values())
+
+
+async def test_an_engine_with_another_number_of_slots() -> None:
+    """It does not start: the number is the cluster's."""
+    cluster = Cluster("a", slots=4)
+    await cluster.run()
+    with pytest.raises(SlotsMismatch, match=r"SWITCHROOM_SLOTS is 8, but .* 4 slots per node"):
+        await ShardMap(8).check(cluster.store)
+    await ShardMap(4).check(cluster.store)

@@ -1,10 +1,11 @@
-"""An engine that leaves releases its slots, and still knows where to forward requests."""
+"""An engine that leaves releases its shards, and still knows where to forward requests."""
 
 import asyncio
 
 import pytest
 
 from tests.unit.runtime.harness.cluster_bench import SETTLED_ROUNDS, Cluster
+from wire.shard import ShardId
 
 MAX_TURNS = 500  # of the loop, over long before the next heartbeat
 
@@ -19,12 +20,12 @@ async def test_leaving_ends_the_leases() -> None:
 
 
 async def test_an_engine_leaves() -> None:
-    """Its slots are drained and released; the other engine has them at its next heartbeat."""
+    """Its shards are drained and released; the other engine has them at its next heartbeat."""
     cluster = Cluster("a", "b")
     await cluster.run(SETTLED_ROUNDS)
     held = cluster["a"].held
     await cluster["a"].leases.leave()
-    assert set(cluster["a"].host.slots_of("drop")) >= held
+    assert set(cluster["a"].host.shards_of("drop")) >= held
     await cluster["b"].leases.run_once()
     assert cluster.held() == {"a": 0, "b": 8}
 
@@ -36,7 +37,7 @@ async def test_an_engine_that_left_knows_the_next_owner() -> None:
     held = cluster["a"].held
     await cluster["a"].leases.leave()
     await cluster.run(3)
-    assert {cluster["a"].leases.url_of(slot) for slot in held} == {"http://b"}
+    assert {cluster["a"].leases.url_of(each) for each in held} == {"http://b"}
     assert cluster["a"].leases.is_leaving
     assert cluster["a"].leases.is_settled
     assert cluster["b"].leases.peer_urls == []
@@ -53,7 +54,7 @@ async def test_a_claim_is_announced_at_once() -> None:
             cluster["a"].leases.wake()
             await cluster["a"].leases.run_once()
             await asyncio.sleep(0)
-            if cluster["a"].leases.url_of(0) is not None:
+            if cluster["a"].leases.url_of(ShardId("pbx1", 0)) is not None:
                 break
         else:
             pytest.fail("it waited for its next heartbeat")
@@ -63,7 +64,7 @@ async def test_a_claim_is_announced_at_once() -> None:
 
 
 async def test_an_engine_that_left_claims_nothing() -> None:
-    """A late heartbeat does not claim the released slots."""
+    """A late heartbeat does not claim the released shards."""
     cluster = Cluster("a")
     await cluster.run()
     await cluster["a"].leases.leave()

@@ -1,26 +1,50 @@
-"""Membership: the heartbeats of engines, and fair shares."""
+"""Membership: the heartbeats of engines, and who owns what."""
 
 import msgspec
 
 from engine.runtime.cluster.membership import Membership, Peer
 from engine.store.compressed_call import DICTIONARY
+from wire.shard import ShardId
+
+NODE = "pbx1"
 
 
 def heartbeat(url: str, slots: tuple[int, ...] = (), **calls: int) -> str:
     """Encode an engine's heartbeat."""
-    return msgspec.json.encode(Peer(url, slots, calls)).decode()
+    shards = {f"{NODE}/{slot}": 0 for slot in slots}
+    return msgspec.json.encode(Peer(url, shards, calls)).decode()
 
 
-def test_the_owner_of_a_slot() -> None:
-    """Finds the other engine with a slot, or with any slot for None."""
+def test_the_owner_of_a_shard() -> None:
+    """Finds the other engine with a shard, or with any shard for None."""
     peers = Membership("a")
     peers.update(
         {"a": heartbeat("here", (0,)), "b": heartbeat("there", (1,)), "c": heartbeat("idle")}
     )
-    assert peers.url_of(1) == "there"
+    assert peers.url_of(ShardId(NODE, 1)) == "there"
     assert peers.url_of(None) == "there"
-    assert peers.url_of(0) is None
-    assert peers.url_of(2) is None
+    assert peers.url_of(ShardId(NODE, 0)) is None
+    assert peers.url_of(ShardId(NODE, 2)) is None
+    assert peers.holder(ShardId(NODE, 1)) == "b"
+    assert peers.held == {ShardId(NODE, 1): "b"}
+
+
+def test_a_shard_of_others_that_gets_new_calls() -> None:
+    """At one of some nodes, if it is not retired."""
+    peers = Membership("a")
+    peers.update({"a": heartbeat("a", (0,)), "b": heartbeat("b", (5, 1))})
+    assert peers.owner_at([NODE], 4) == ShardId(NODE, 1)
+    assert peers.owner_at([NODE], 1) is None
+    assert peers.owner_at(["pbx2"], 4) is None
+
+
+def test_the_share_of_a_nodes_rate() -> None:
+    """Each engine's part is that of its shards among the node's."""
+    peers = Membership("a")
+    peers.update({"a": heartbeat("a", (0,)), "b": heartbeat("b", (1, 2, 3))})
+    assert peers.rate_share(NODE) == 0.25
+    assert peers.rate_share("pbx2") == 0.5
+    assert peers.engine_count == 2
 
 
 def test_calls_of_others() -> None:
@@ -36,36 +60,40 @@ def test_calls_of_others() -> None:
     assert (peers.calls("pbx1"), peers.calls("pbx2"), peers.calls("pbx3")) == (3, 5, 0)
 
 
-def test_shares() -> None:
-    """Shares add up to all slots, and differ by one at most."""
-    names = ("a", "b", "c")
-    alive = {name: heartbeat(name) for name in names}
-    shares = []
-    for name in names:
-        peers = Membership(name)
-        peers.update(alive)
-        shares.append(peers.fair_share(8))
-    assert sorted(shares) == [2, 3, 3]
+def test_nodes_that_an_engine_misses() -> None:
+    """Those that it can't reach and another engine reaches; what none reaches is missed by none."""
+    peers = Membership("a")
+    bodies = {
+        "a": Peer("a", unreachable=("pbx1", "pbx2"), unproven=("pbx3",), capacity=7),
+        "b": Peer("b", reachable=("pbx1",), unreachable=("pbx2",)),
+    }
+    peers.update({name: msgspec.json.encode(body).decode() for name, body in bodies.items()})
+    state = peers.states()["a"]
+    assert (set(state.missing), state.capacity) == ({"pbx1"}, 7)
+    assert state.nodes == {"pbx1", "pbx2", "pbx3"}
+    assert peers.nodes == {"pbx1", "pbx2", "pbx3"}
 
 
-def test_who_has_room_for_a_slot() -> None:
-    """Another engine with less than the highest fair share that reads this engine's calls."""
-    peers = Membership("a", stored_format=2)
-    for slots, stored_format, has_room in (
-        ((), 2, True),
-        ((0, 1, 2), 2, True),
-        ((0, 1, 2, 3), 2, False),
-        ((), 1, False),
-        ((), 3, True),
-    ):
-        other = msgspec.json.encode(Peer("b", slots, format=stored_format)).decode()
-        peers.update({"a": heartbeat("a"), "b": other})
-        assert peers.has_taker(7) == has_room, (slots, stored_format)
+def test_unreadable_calls() -> None:
+    """A shard needs a later format than that of every engine that can't read its calls."""
+    peers = Membership("a", 3)
+    bodies = {
+        "b": Peer("b", format=1, unreadable=("pbx1/0",)),
+        "c": Peer("c", format=2, unreadable=("pbx1/0", "pbx1/1")),
+    }
+    peers.update({name: msgspec.json.encode(body).decode() for name, body in bodies.items()})
+    assert peers.unreadable == {ShardId(NODE, 0): 2, ShardId(NODE, 1): 2}
 
 
-def test_alone() -> None:
-    """Before the first update all slots are this engine's."""
-    assert Membership("a").fair_share(8) == 8
+def test_engines_of_an_earlier_version() -> None:
+    """They own slots of all nodes, and get every request."""
+    peers = Membership("a")
+    peers.update({"a": heartbeat("a"), "b": heartbeat("b", (0,))})
+    peers.update_earlier({"old": '{"url": "old", "slots": [0, 3]}', "idle": '{"url": "idle"}'})
+    assert peers.url_of(ShardId("pbx2", 3)) == "old"
+    assert peers.url_of(None) == "old"
+    peers.update_earlier({})
+    assert peers.url_of(ShardId(NODE, 0)) == "b"
 
 
 def test_a_missing_engine() -> None:

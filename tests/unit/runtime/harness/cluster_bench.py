@@ -7,61 +7,68 @@ from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease import Lease, LeaseTimings
 from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.errors import StoreDown
 from tests.unit.runtime.harness.manual_store import ManualStore, ManualTime
+from wire.shard import ShardId, parse_shard
 
 TIMINGS = LeaseTimings(lease_s=2.0, margin_s=0.25, heartbeat_s=0.5)
 SETTLED_ROUNDS = 20  # after so many heartbeats all shares are fair
 
 
-class RecordingSlotHost:
-    """A SlotHost that only records what it is called for."""
+def shards(*slots: int) -> set[ShardId]:
+    """Return shards of the first node."""
+    return {ShardId("pbx1", slot) for slot in slots}
+
+
+class RecordingShardOwner:
+    """A ShardOwner that only records what it is called for."""
 
     def __init__(self) -> None:
-        self.lines: list[str] = []  # method and slot
-        self.leases: dict[int, Lease] = {}
-        self.live: dict[int, int] = {}  # calls by slot
-        self.cannot_take: Collection[int] = ()
-        self.formats: dict[int, int] = {}  # needed to read the calls of a slot
-        self.numbers: dict[int, int] = {}  # of the last acknowledged batches, by slot
+        self.lines: list[str] = []  # method and shard
+        self.leases: dict[ShardId, Lease] = {}
+        self.live: dict[ShardId, int] = {}  # calls
+        self.cannot_take: Collection[ShardId] = ()
+        self.formats: dict[ShardId, int] = {}  # needed to read the calls of a shard
+        self.numbers: dict[ShardId, int] = {}  # of the last acknowledged batches
 
-    async def take(self, slot: int, lease: Lease) -> None:
-        if slot in self.cannot_take:
+    async def take(self, shard: ShardId, lease: Lease) -> None:
+        if shard in self.cannot_take:
             raise StoreDown("set by the test")
         for _ in range(5):  # its calls are read, meanwhile others may fail
             await asyncio.sleep(0)
-        self.lines.append(f"take {slot}")
-        self.leases[slot] = lease
+        self.lines.append(f"take {shard}")
+        self.leases[shard] = lease
 
-    async def restore(self, slot: int, lease: Lease) -> None:
-        self.lines.append(f"restore {slot}")
-        self.leases[slot] = lease
+    async def restore(self, shard: ShardId, lease: Lease) -> None:
+        self.lines.append(f"restore {shard}")
+        self.leases[shard] = lease
 
-    def last_commit(self, slot: int) -> int:
-        return self.numbers.get(slot, 0)
+    def last_commit(self, shard: ShardId) -> int:
+        return self.numbers.get(shard, 0)
 
-    def required_format(self, slot: int) -> int:
-        return self.formats.get(slot, 0)
+    def required_format(self, shard: ShardId) -> int:
+        return self.formats.get(shard, 0)
 
-    def rewrite_lost(self, slot: int) -> None:
-        self.numbers.pop(slot, None)
-        self.lines.append(f"rewrite {slot}")
+    def rewrite_lost(self, shard: ShardId) -> None:
+        self.numbers.pop(shard, None)
+        self.lines.append(f"rewrite {shard}")
 
-    async def drain(self, slot: int) -> None:
-        self.lines.append(f"drain {slot}")
+    async def drain(self, shard: ShardId) -> None:
+        self.lines.append(f"drain {shard}")
 
-    def pause(self, slot: int) -> None:
-        self.lines.append(f"pause {slot}")
+    def pause(self, shard: ShardId) -> None:
+        self.lines.append(f"pause {shard}")
 
-    def resume(self, slot: int) -> None:
-        self.lines.append(f"resume {slot}")
+    def resume(self, shard: ShardId) -> None:
+        self.lines.append(f"resume {shard}")
 
-    def drop(self, slot: int) -> None:
-        self.lines.append(f"drop {slot}")
-        self.leases.pop(slot, None)
+    def drop(self, shard: ShardId) -> None:
+        self.lines.append(f"drop {shard}")
+        self.leases.pop(shard, None)
 
-    def calls(self, slot: int) -> int:
-        return self.live.get(slot, 0)
+    def calls(self, shard: ShardId) -> int:
+        return self.live.get(shard, 0)
 
     def account_loads(self) -> dict[str, tuple[int, int]]:
         """Have dialled no legs."""
@@ -70,26 +77,36 @@ class RecordingSlotHost:
     def calls_by_node(self) -> dict[str, int]:
         return {"pbx1": sum(self.live.values())}
 
-    def slots_of(self, method: str) -> list[int]:
-        """Return the slots of a method's calls, in order."""
-        return [int(line.split()[-1]) for line in self.lines if line.startswith(method)]
+    def shards_of(self, method: str) -> list[ShardId]:
+        """Return the shards of a method's calls, in order."""
+        return [parse_shard(line.split()[-1]) for line in self.lines if line.startswith(method)]
 
 
 class Member:
-    """One engine: its lease manager and its slot host."""
+    """One engine: its lease manager and its shard host."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         name: str,
         store: ManualStore,
         time: ManualTime,
-        count: int,
+        shards: ShardMap,
         stored_format: int = 1,
+        *,
+        capacity: int = 5_000,
     ) -> None:
-        self.host = RecordingSlotHost()
+        self.host = RecordingShardOwner()
         self.membership = Membership(name, stored_format)
         self.unreachable: set[str] = set()
-        context = ClusterContext(store, self.membership, self.host, count, TIMINGS, time.monotonic)
+        context = ClusterContext(
+            store,
+            self.membership,
+            self.host,
+            shards,
+            TIMINGS,
+            time.monotonic,
+            capacity=capacity,
+        )
         self.leases = LeaseManager(context, f"http://{name}")
         self.reachability = self.leases.reachability
 
@@ -99,15 +116,15 @@ class Member:
             self.reachability.record(node, node not in self.unreachable)
 
     @property
-    def held(self) -> set[int]:
-        """The slots whose leases hold."""
-        return {slot for slot, lease in self.host.leases.items() if lease.holds}
+    def held(self) -> set[ShardId]:
+        """The shards whose leases hold."""
+        return {shard for shard, lease in self.host.leases.items() if lease.holds}
 
 
 class Cluster:
     """Several engines over one store; all probe the same nodes before each heartbeat."""
 
-    def __init__(self, *names: str, slots: int = 8, nodes: tuple[str, ...] = ()) -> None:
+    def __init__(self, *names: str, slots: int = 8, nodes: tuple[str, ...] = ("pbx1",)) -> None:
         self.time = ManualTime()
         self.nodes = nodes
         self.store = ManualStore(self.time.now_ms)
@@ -119,9 +136,10 @@ class Cluster:
     def __getitem__(self, name: str) -> Member:
         return self.members[name]
 
-    def add_engine(self, name: str, stored_format: int = 1) -> Member:
+    def add_engine(self, name: str, stored_format: int = 1, capacity: int = 5_000) -> Member:
         """Start an engine."""
-        member = Member(name, self.store, self.time, self._slots, stored_format)
+        shards = ShardMap(self._slots)
+        member = Member(name, self.store, self.time, shards, stored_format, capacity=capacity)
         self.members[name] = member
         for node in self.nodes:
             member.reachability.add_node(node)
@@ -136,5 +154,5 @@ class Cluster:
                 await self.members[name].leases.run_once()
 
     def held(self) -> dict[str, int]:
-        """Return how many slots each engine holds."""
+        """Return how many shards each engine holds."""
         return {name: len(member.held) for name, member in self.members.items()}

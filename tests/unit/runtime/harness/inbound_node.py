@@ -13,6 +13,7 @@ from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent
 from engine.store.memory.store import MemoryStore
@@ -36,7 +37,9 @@ class InboundNode:
         directory = Directory(
             self.store, now_ms, AgentTemplate("PJSIP/{agent_id}", "acme"), ("PJSIP/{number}@trunk",)
         )
-        settings = AdmissionConfig(1, 3_600_000, max_calls=100, max_calls_per_s=100)
+        settings = AdmissionConfig(
+            ShardMap(1, ["pbx1"]), 3_600_000, max_calls=100, max_calls_per_s=100
+        )
         self.service = CallService(EngineContext(store, self.bench.clock), settings, directory)
         self.node = self.bench.node(self.service.handle_incoming, self._party_of, self._check_agent)
         self.party_of: Callable[[str], str] = str

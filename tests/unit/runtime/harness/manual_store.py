@@ -1,7 +1,13 @@
-"""A manual clock and a store that can fail, for engines that share slots."""
+"""A manual clock and a store that can fail, for engines that share shards."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
+from engine.store.shard_layout import ShardLayout, Workload
+from wire.shard import ShardId
 
 
 class ManualTime:
@@ -31,46 +37,74 @@ class ManualTime:
 class ManualStore(MemoryStore):
     """The memory store, which can be down and can lose its data."""
 
+    earlier: Mapping[str, str] = MappingProxyType({})
     connections = 0
     _is_connected = False
-    is_down = False
-    unanswered: frozenset[int] = frozenset()  # slots whose claims succeed without an answer
 
-    async def claim(self, slot: int, owner: str, lease_ms: int, holder: str = "") -> int | None:
+    is_down = False
+    unanswered: frozenset[ShardId] = frozenset()  # whose claims succeed without an answer
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.converted: list[str] = []  # home nodes
+
+    async def claim(
+        self, shard: ShardId, owner: str, lease_ms: int, holder: str = ""
+    ) -> int | None:
         """Claim, unless down."""
         self._check()
-        token = await super().claim(slot, owner, lease_ms, holder)
-        if slot in self.unanswered:
+        token = await super().claim(shard, owner, lease_ms, holder)
+        if shard in self.unanswered:
             raise StoreDown("by hand: no answer")
         return token
 
-    async def renew(self, slot: int, token: int, lease_ms: int, number: int = 0) -> bool:
+    async def renew(self, shard: ShardId, token: int, lease_ms: int, number: int = 0) -> bool:
         """Renew, unless down."""
         self._check()
-        return await super().renew(slot, token, lease_ms, number)
+        return await super().renew(shard, token, lease_ms, number)
 
     async def heartbeat(self, engine: str, body: str, lease_ms: int) -> dict[str, str]:
         """Beat, unless down."""
         self._check()
         return await super().heartbeat(engine, body, lease_ms)
 
+    async def workloads(self, shards: Sequence[ShardId]) -> list[Workload]:
+        """Read, unless down."""
+        self._check()
+        return await super().workloads(shards)
+
+    async def shard_layout(self) -> ShardLayout:
+        """Read, unless down."""
+        self._check()
+        return await super().shard_layout()
+
+    async def earlier_engines(self) -> dict[str, str]:
+        """Return what the test has set."""
+        return dict(self.earlier)
+
+    async def convert_layout(self, home: str) -> None:
+        """Record the node."""
+        self.converted.append(home)
+
     def lose_all(self) -> None:
         """Forget all; tokens keep growing, as the clock has them do in Valkey."""
         self.lose_calls()
-        for kept in self._slots.values():
+        for kept in self._shards.values():
             kept.owner, kept.until_ms, kept.token = "", 0, kept.token + 1
         self._engines.clear()
+        self._slots = 0
+        self._nodes.clear()
 
     def fail_over(self) -> None:
-        """Become a replica that knows the slots' owners but not their latest renewals."""
+        """Become a replica that knows the shards' owners but not their latest renewals."""
         self._is_connected = False
         self._engines.clear()
-        for kept in self._slots.values():
+        for kept in self._shards.values():
             kept.until_ms = min(kept.until_ms, self._now_ms())
 
     def lose_calls(self) -> None:
-        """Forget the calls, but not the slots' owners."""
-        for kept in self._slots.values():
+        """Forget the calls, but not the shards' owners."""
+        for kept in self._shards.values():
             kept.live.clear()
             kept.logs.clear()
 

@@ -1,4 +1,4 @@
-"""A slot owner with one node and real shards, over a memory store."""
+"""A shard owner with one node and real shards, over a memory store."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,8 @@ from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
-from engine.runtime.ownership.slot_lifecycle import SlotLifecycle
+from engine.runtime.cluster.shard_map import ShardMap
+from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.runtime.pbx.wrappers import FencedPbx
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.refers import no_extensions
@@ -21,8 +22,10 @@ from tests.unit.calls.harness.builders import outbound
 from tests.unit.runtime.harness.manual_store import ManualStore
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from tests.unit.runtime.harness.shard_bench import ENDPOINTS, ManualClock, ManualIoRunner
+from wire.shard import ShardId
 
 SLOT = 0
+SHARD = ShardId("pbx1", SLOT)
 
 
 class FakeShardFactory:
@@ -46,14 +49,14 @@ class FakeShardFactory:
             name, UnreachablePbx(), self._clock, lambda _shard, _channel: None, no_extensions
         )
 
-    async def listen(self, node: Node, slot: int, replaced: Callable[[int], None]) -> None:
+    async def listen(self, node: Node, slot: int, replaced: Callable[[ShardId], None]) -> None:
         """Listen."""
         assert callable(replaced)
         await self._record(f"hear {node.name} {slot}")
 
-    async def watch_presence(self, node: Node, slot: int) -> None:
-        """Watch."""
-        await self._record(f"watch {node.name} {slot}")
+    async def serve_node(self, node: Node, slot: int) -> None:
+        """Serve."""
+        await self._record(f"serve {node.name} {slot}")
 
     async def _record(self, what: str) -> None:
         self.notes.append(what)
@@ -64,37 +67,39 @@ class FakeShardFactory:
 
 
 class OwnerBench:
-    """A slot owner with one node, and a store with what another engine left."""
+    """A shard owner with one node, and a store with what another engine left."""
 
     def __init__(self) -> None:
         self.store = ManualStore()
         self.now_s = 0.0
         clock = self.clock = ManualClock()
         context = EngineContext(self.store, clock, random=lambda: 0.0)
-        settings = AdmissionConfig(2, 3_600_000, max_calls=100, max_calls_per_s=100)
+        settings = AdmissionConfig(
+            ShardMap(2, ["pbx1"]), 3_600_000, max_calls=100, max_calls_per_s=100
+        )
         self.service = CallService(context, settings)
         self.pbx = RecordingPbx()
         self.node = Node("pbx1", self.pbx, clock, self.service.handle_incoming, no_extensions)
         self.service.nodes["pbx1"] = self.node
         self.factory = FakeShardFactory(clock)
-        self.suspects: list[int] = []  # slots that another engine may own
+        self.suspects: list[ShardId] = []  # shards that another engine may own
         self.faults: list[BaseException] = []
         self.tasks = Tasks(self.faults.append)
-        self.owner = SlotLifecycle(context, self.service, self.factory, self.tasks)
+        self.owner = ShardLifecycle(context, self.service, self.factory, self.tasks)
 
-    async def lease(self, slot: int = SLOT) -> Lease:
-        """Claim a slot."""
-        token = await self.store.claim(slot, "me", 0)
+    async def lease(self, shard: ShardId = SHARD) -> Lease:
+        """Claim a shard."""
+        token = await self.store.claim(shard, "me", 0)
         assert token is not None
-        return Lease(token, 10.0, lambda: self.now_s, lambda: self.suspects.append(slot))
+        return Lease(token, 10.0, lambda: self.now_s, lambda: self.suspects.append(shard))
 
     async def live(self) -> list[str]:
         """List the stored live calls."""
-        return [call async for call, _node, _state in self.store.live(SLOT)]
+        return [call async for call, _node, _state in self.store.live(SHARD)]
 
     async def begin(self, action: object = None) -> str:
-        """Take the slot and start an outbound call; return its id once it is stored."""
-        await self.owner.take(SLOT, await self.lease())
+        """Take the shard and start an outbound call; return its id once it is stored."""
+        await self.owner.take(SHARD, await self.lease())
         shard = self.node.shards[SLOT]
         shard.resume()
         call = shard.start_call(outbound(action)).call.id

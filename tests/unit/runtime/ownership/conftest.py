@@ -1,4 +1,4 @@
-"""The fixture of the tests of slots and their calls."""
+"""The fixture of the tests of shards and their calls."""
 
 from collections.abc import AsyncIterator
 

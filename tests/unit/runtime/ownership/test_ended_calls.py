@@ -6,27 +6,29 @@ from engine.runtime.ownership.ended_calls import AFTER_MS, BATCH_SIZE, EndedCall
 from engine.store.change import Change
 from engine.store.compressed_call import DICTIONARY
 from engine.store.memory.store import MemoryStore
+from tests.harness.shards import at
+from wire.shard import ShardId
 
 CALLS = BATCH_SIZE + 3
 
 
 class Bench:
-    """A slot with ended calls, and its compressor."""
+    """A shard with ended calls, and its compressor."""
 
     def __init__(self, dictionary: int = DICTIONARY) -> None:
         self.now_ms = 1_000_000
         self.store = MemoryStore(lambda: self.now_ms)
-        self.tokens: dict[int, int] = {}
+        self.tokens: dict[ShardId, int] = {}
         self.compressor = EndedCallCompressor(self.store, lambda: self.tokens, lambda: dictionary)
 
     async def end_calls(self) -> None:
-        """Claim slot 3, and store ended calls."""
-        token = await self.store.claim(3, "engine1", 60_000)
+        """Claim shard 3, and store ended calls."""
+        token = await self.store.claim(at(3), "engine1", 60_000)
         assert token is not None
         for number in range(CALLS):
             change = Change(f"c{number}", "pbx1", b"over", 0, (b"line",), live=False)
-            await self.store.commit(3, token, [change])
-        self.tokens = {3: token}
+            await self.store.commit(at(3), token, [change])
+        self.tokens = {at(3): token}
 
     async def left(self) -> int:
         """Count the calls that wait for their compression, by compressing them."""
@@ -41,7 +43,7 @@ async def test_all_due_calls_are_compressed() -> None:
     async with asyncio.timeout(10):
         await bench.compressor.compress()
     assert await bench.left() == 0
-    assert await bench.store.log(3, "c0") == [b"line"]
+    assert await bench.store.log(at(3), "c0") == [b"line"]
 
 
 async def test_a_call_that_has_just_ended_waits() -> None:

@@ -16,7 +16,7 @@ from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.shard.request_ack import COMMIT_TIMEOUT_S
 from engine.store.errors import StoreDown
 from tests.harness.until import until
-from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
+from tests.unit.runtime.harness.owner_bench import SHARD, SLOT, OwnerBench
 from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
 
@@ -24,13 +24,13 @@ async def test_lost_calls_are_restored(bench: OwnerBench) -> None:
     """After the store has lost everything, calls are stored under the new token, and continue."""
     call = await bench.begin()
     bench.store.lose_all()
-    await bench.owner.restore(SLOT, await bench.lease())
+    await bench.owner.restore(SHARD, await bench.lease())
 
     async def is_stored() -> bool:
         return await bench.live() == [call]
 
     await until(is_stored, what="the call to be restored")
-    state = await bench.store.read(SLOT, call)
+    state = await bench.store.read(SHARD, call)
     assert state is not None
     assert decode_stored_call(state).call.id == call
     assert [*bench.node.shards[SLOT].calls] == [call]
@@ -43,13 +43,13 @@ async def test_an_end_is_not_lost_with_the_store(bench: OwnerBench) -> None:
     shard.feed(shard.calls[call], HangupRequested("api"))
     shard.feed(shard.calls[call], LegEnded(f"{call}.l0", NORMAL))
     assert call not in shard.calls
-    await bench.owner.restore(SLOT, await bench.lease())
+    await bench.owner.restore(SHARD, await bench.lease())
 
     async def is_ended() -> bool:
         return await bench.live() == []
 
     await until(is_ended, what="the call's end to be stored")
-    state = await bench.store.read(SLOT, call)
+    state = await bench.store.read(SHARD, call)
     assert state is not None
     assert decode_stored_call(state).call.is_ended
 
@@ -57,27 +57,27 @@ async def test_an_end_is_not_lost_with_the_store(bench: OwnerBench) -> None:
 async def test_changes_lost_by_a_failover_are_rewritten(bench: OwnerBench) -> None:
     """A missing call is stored; unknown log entries are left empty."""
     call = await bench.begin()
-    before = await bench.store.log(SLOT, call)
+    before = await bench.store.log(SHARD, call)
     bench.store.lose_calls()
-    bench.owner.rewrite_lost(SLOT)
+    bench.owner.rewrite_lost(SHARD)
 
     async def is_stored() -> bool:
         return await bench.live() == [call]
 
     await until(is_stored, what="the call to be rewritten")
-    assert await bench.store.log(SLOT, call) == [b""] * len(before)
-    assert bench.owner.last_commit(SLOT) == 1
+    assert await bench.store.log(SHARD, call) == [b""] * len(before)
+    assert bench.owner.last_commit(SHARD) == 1
 
 
 async def test_stored_changes_are_not_rewritten(bench: OwnerBench) -> None:
     """Its log stays complete, and can be replayed."""
     call = await bench.begin()
-    before = await bench.store.log(SLOT, call), await bench.store.read(SLOT, call)
-    number = bench.owner.last_commit(SLOT)
+    before = await bench.store.log(SHARD, call), await bench.store.read(SHARD, call)
+    number = bench.owner.last_commit(SHARD)
     assert number > 0
-    bench.owner.rewrite_lost(SLOT)
-    await until(lambda: bench.owner.last_commit(SLOT) == 1)
-    assert (await bench.store.log(SLOT, call), await bench.store.read(SLOT, call)) == before
+    bench.owner.rewrite_lost(SHARD)
+    await until(lambda: bench.owner.last_commit(SHARD) == 1)
+    assert (await bench.store.log(SHARD, call), await bench.store.read(SHARD, call)) == before
     assert before[0].count(b"") == 0
 
 
@@ -90,7 +90,7 @@ async def test_pending_requests_when_the_store_loses_all(bench: OwnerBench) -> N
     bench.node.shards[SLOT].pause()
     shard = bench.node.shards[SLOT]
     shard.feed(shard.calls[call], ReferReceived(f"{call}.l0", "1002"))
-    await bench.owner.restore(SLOT, await bench.lease())
+    await bench.owner.restore(SHARD, await bench.lease())
     async with asyncio.timeout(COMMIT_TIMEOUT_S / 2):
         with pytest.raises(StoreDown):
             await request
@@ -110,15 +110,15 @@ def of_later_version(state: bytes) -> bytes:
 async def test_a_call_of_a_later_version_is_left_alone(bench: OwnerBench) -> None:
     """Its legs are neither hung up nor removed as orphans, whether or not its engine named them."""
     call = await bench.begin()
-    await bench.owner.drain(SLOT)
-    bench.owner.drop(SLOT)
-    state = await bench.store.read(SLOT, call)
+    await bench.owner.drain(SHARD)
+    bench.owner.drop(SHARD)
+    state = await bench.store.read(SHARD, call)
     assert state is not None
     stored = of_later_version(state)
-    bench.store._slots[SLOT].live[call] = "pbx1", stored  # noqa: SLF001 - as its engine stored it
-    await bench.owner.take(SLOT, await bench.lease())
+    bench.store._shards[SHARD].live[call] = "pbx1", stored  # noqa: SLF001 - as its engine stored it
+    await bench.owner.take(SHARD, await bench.lease())
     shard = bench.node.shards[SLOT]
-    assert (shard.calls, bench.owner.required_format(SLOT)) == ({}, FORMAT + 1)
+    assert (shard.calls, bench.owner.required_format(SHARD)) == ({}, FORMAT + 1)
     assert bench.owner.unreadable_calls == 1
     entered = {**channel(f"{call}.l0", "Up"), "name": "PJSIP/trunk-00000001"}
     bench.pbx.shows["channels"] = Reply(200, msgspec.json.encode([entered]))
@@ -131,18 +131,18 @@ async def test_a_call_of_a_later_version_is_left_alone(bench: OwnerBench) -> Non
         await reaper.sweep()
     assert bench.pbx.lines == before
     assert await bench.live() == [call]
-    bench.owner.drop(SLOT)
-    assert (bench.owner.required_format(SLOT), bench.owner.unreadable_calls) == (0, 0)
+    bench.owner.drop(SHARD)
+    assert (bench.owner.required_format(SHARD), bench.owner.unreadable_calls) == (0, 0)
 
 
 async def test_the_call_of_a_later_version_cannot_be_read(bench: OwnerBench) -> None:
     """A request for it may be repeated; it is not an unknown call."""
     call = await bench.begin()
-    state = await bench.store.read(SLOT, call)
+    state = await bench.store.read(SHARD, call)
     assert state is not None
-    bench.owner.drop(SLOT)
+    bench.owner.drop(SHARD)
     stored = of_later_version(state)
-    bench.store._slots[SLOT].live[call] = "pbx1", stored  # noqa: SLF001 - as its engine stored it
+    bench.store._shards[SHARD].live[call] = "pbx1", stored  # noqa: SLF001 - as its engine stored it
     with pytest.raises(NoCapacity, match="later version"):
         await bench.service.read(call)
 
@@ -156,17 +156,17 @@ async def test_a_takeover_between_clocks_that_differ_by_hours(
     before = bench.node.shards[SLOT].calls[call]
     due_ms, armed_ms = deadline_ms(before.call), before.armed_ms
     assert due_ms is not None
-    await bench.owner.drain(SLOT)
-    bench.owner.drop(SLOT)
+    await bench.owner.drain(SHARD)
+    bench.owner.drop(SHARD)
     bench.clock.offset_ms = offset_ms
     bench.clock.now += offset_ms
-    await bench.owner.take(SLOT, await bench.lease())
+    await bench.owner.take(SHARD, await bench.lease())
     shard = bench.node.shards[SLOT]
     assert deadline_ms(shard.calls[call].call) == due_ms + offset_ms
     assert shard.calls[call].armed_ms in {0, armed_ms + offset_ms}
 
     async def is_stored() -> bool:
-        state = await bench.store.read(SLOT, call)
+        state = await bench.store.read(SHARD, call)
         return state is not None and decode_stored_call(state).clock_offset_ms == offset_ms
 
     await until(is_stored, what="the moved times to be stored")

@@ -1,11 +1,11 @@
-"""The entries of one slot's event stream in memory."""
+"""The entries of one shard's event stream in memory."""
 
-from engine.store.memory.stream import SlotStream
+from engine.store.memory.stream import ShardStream
 
 
 def test_the_body_of_a_removed_entry() -> None:
     """It is unknown, whether older or newer entries are left, or none."""
-    stream = SlotStream()
+    stream = ShardStream()
     stream.ids, stream.bodies = [(1, 0), (2, 0), (3, 0)], [b"first", b"second", b"third"]
     assert stream.body((2, 0)) == b"second"
     assert stream.body((2, 1)) is None

@@ -1,11 +1,12 @@
-"""The queues of one slot's calls."""
+"""The queues of one shard's calls."""
 
 import pytest
 
 from engine.callbacks.settlement_writer import SettlementWriter
-from engine.callbacks.slot_delivery_queues import SlotQueues
+from engine.callbacks.shard_delivery_queues import ShardQueues
 from engine.store.memory.store import MemoryStore
-from tests.contract.callbacks.bench import SLOT, FakeLease
+from tests.contract.callbacks.bench import FakeLease
+from tests.harness.shards import SHARD
 
 CALL, TARGET = "3-pbx1-aaaaaaaa", "acme https://example.com"
 
@@ -15,7 +16,7 @@ CALL, TARGET = "3-pbx1-aaaaaaaa", "acme https://example.com"
 )
 async def test_a_queue_is_complete_without_older_events(first_seq: int, is_complete: bool) -> None:
     """Then its events need not be read from the store; all before the third are delivered."""
-    queues = SlotQueues(SLOT, FakeLease(1), SettlementWriter(MemoryStore().outbox, SLOT, 1))
+    queues = ShardQueues(SHARD, FakeLease(1), SettlementWriter(MemoryStore().outbox, SHARD, 1))
     earlier = queues.create_queue(CALL, TARGET, 0)
     queues.add(earlier)
     earlier.next_seq = 2

@@ -1,21 +1,22 @@
-"""A slot's outbox in this engine: the calls whose events it delivers."""
+"""A shard's outbox in this engine: the calls whose events it delivers."""
 
 from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.settlement_writer import OnSettled, SettlementWriter
 from engine.common.tasks import PendingKeys
 from engine.store.outbox import Settlement
 from engine.store.store import LeaseView
+from wire.shard import ShardId
 
 
 def _nothing() -> None:
     pass
 
 
-class SlotQueues:
-    """The calls of one slot whose events this engine delivers."""
+class ShardQueues:
+    """The calls of one shard whose events this engine delivers."""
 
-    def __init__(self, slot: int, lease: LeaseView, settlements: SettlementWriter) -> None:
-        self.slot = slot
+    def __init__(self, shard: ShardId, lease: LeaseView, settlements: SettlementWriter) -> None:
+        self.shard = shard
         self.lease = lease
         self.queues: dict[str, CallQueue] = {}  # of the calls being delivered
         self.is_new = True  # the last owner's claims are still to be claimed
@@ -30,7 +31,7 @@ class SlotQueues:
 
     def create_queue(self, call_id: str, delivery_key: str, first_seq: int) -> CallQueue:
         """Create the queue of a call without one; it is complete if no older event is due."""
-        call = CallQueue(self.slot, call_id, delivery_key)
+        call = CallQueue(self.shard, call_id, delivery_key)
         if first_seq == 0 or self._next_seq.get(call_id) == first_seq:
             call.is_complete, call.next_seq = True, first_seq
         return call

@@ -1,4 +1,4 @@
-"""Takes over a claimed slot: reads its stored calls; the lease's token fences the old owner."""
+"""Takes over a claimed shard: reads its stored calls; the lease's token fences the old owner."""
 
 import asyncio
 from collections.abc import Callable
@@ -21,53 +21,47 @@ from engine.observe.metrics import Metrics
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from engine.store.writer import Writer, WriterHooks
+from wire.shard import ShardId
 
 log = structlog.get_logger()
 LAST_SEEN_TIMEOUT_S = 0.1
 
 
-class ClaimedCall(Struct, frozen=True):
-    """A call as its last owner left it."""
-
-    node: str
-    stored: StoredCall
-
-
-class ClaimedSlot(Struct, frozen=True):
-    """The writer of a claimed slot, its live calls, and those that only a later version reads.
+class ClaimedShard(Struct, frozen=True):
+    """The writer of a claimed shard, its live calls, and those that only a later version reads.
 
     `seen_ms`: when an owner last saw the calls.
     """
 
     writer: Writer
-    calls: tuple[ClaimedCall, ...]
-    later: tuple[tuple[str, LaterCall], ...] = ()  # with their nodes
+    calls: tuple[StoredCall, ...]
+    later: tuple[LaterCall, ...] = ()
     seen_ms: int = 0
 
 
 class WriterFactory(Struct, frozen=True):
-    """Builds the writers of claimed slots; `on_fenced` gets a slot that another engine has."""
+    """Builds the writers of claimed shards; `on_fenced` gets a shard that another engine has."""
 
     random: Callable[[], float]
-    on_fenced: Callable[[int], None]
+    on_fenced: Callable[[ShardId], None]
     metrics: Metrics = field(default_factory=Metrics)
     callbacks: CallbackDispatcher | None = None
 
-    def writer(self, store: Store, slot: int, token: int) -> Writer:
+    def writer(self, store: Store, shard: ShardId, token: int) -> Writer:
         hooks = WriterHooks(
-            on_down=lambda reason: log.error("store down", slot=slot, reason=reason),
-            on_up=lambda: log.info("store up", slot=slot),
-            on_fenced=lambda: self.on_fenced(slot),
+            on_down=lambda reason: log.error("store down", shard=str(shard), reason=reason),
+            on_up=lambda: log.info("store up", shard=str(shard)),
+            on_fenced=lambda: self.on_fenced(shard),
         )
         if self.callbacks is not None:
             hooks = replace(
                 hooks,
-                on_callbacks=partial(self.callbacks.enqueue, slot),
-                on_overflow=partial(self.callbacks.record_overflow, slot),
+                on_callbacks=partial(self.callbacks.enqueue, shard),
+                on_overflow=partial(self.callbacks.record_overflow, shard),
             )
         return Writer(
             store,
-            slot,
+            shard,
             token,
             self.random,
             hooks=hooks,
@@ -75,16 +69,18 @@ class WriterFactory(Struct, frozen=True):
         )
 
 
-async def load_slot(store: Store, slot: int, token: int, writers: WriterFactory) -> ClaimedSlot:
-    """Read the calls of a claimed slot; raises StoreDown."""
-    calls: list[ClaimedCall] = []
-    later: list[tuple[str, LaterCall]] = []
-    async for call, node, body in store.live(slot):
+async def load_shard(
+    store: Store, shard: ShardId, token: int, writers: WriterFactory
+) -> ClaimedShard:
+    """Read the calls of a claimed shard; raises StoreDown."""
+    calls: list[StoredCall] = []
+    later: list[LaterCall] = []
+    async for call, _node, body in store.live(shard):
         match _decode(call, body):
             case StoredCall() as stored:
-                calls.append(ClaimedCall(node, stored))
+                calls.append(stored)
             case LaterCall() as unreadable:
-                later.append((node, unreadable))
+                later.append(unreadable)
             case None:
                 pass
     seen_ms = 0
@@ -92,8 +88,8 @@ async def load_slot(store: Store, slot: int, token: int, writers: WriterFactory)
         # It only dates lost calls, so a takeover must not fail or wait for it.
         with suppress(StoreDown, TimeoutError):
             async with asyncio.timeout(LAST_SEEN_TIMEOUT_S):
-                seen_ms = await store.last_seen_ms(slot)
-    return ClaimedSlot(writers.writer(store, slot, token), tuple(calls), tuple(later), seen_ms)
+                seen_ms = await store.last_seen_ms(shard)
+    return ClaimedShard(writers.writer(store, shard, token), tuple(calls), tuple(later), seen_ms)
 
 
 def _decode(call: str, body: bytes) -> StoredCall | LaterCall | None:

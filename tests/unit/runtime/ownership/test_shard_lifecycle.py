@@ -12,50 +12,53 @@ from engine.calls.model.events import LegAnswered
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import ActionReceived
 from engine.runtime.admission.node_selection import NoCapacity
-from engine.runtime.ownership.slot_lifecycle import PRESENCE_SLOT
+from engine.runtime.ownership.shard_lifecycle import NODE_SLOT
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.shard.errors import NotOwner
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import CHANNEL, HTTPS, outbound, say, tree
-from tests.unit.runtime.harness.owner_bench import SLOT, OwnerBench
+from tests.unit.runtime.harness.owner_bench import SHARD, SLOT, OwnerBench
 from wire.rpc import NumberRoute
+from wire.shard import ShardId
+
+OTHER = ShardId("pbx1", 1)
 
 
-async def test_a_taken_slot_is_listened_to(bench: OwnerBench) -> None:
-    """Its shard is open and paused; the owner of the first slot watches presence, too."""
-    await bench.owner.take(SLOT, await bench.lease())
-    await bench.owner.take(1, await bench.lease(1))
+async def test_a_taken_shard_is_listened_to(bench: OwnerBench) -> None:
+    """Its shard is open and paused; the owner of the first one serves the node, too."""
+    await bench.owner.take(SHARD, await bench.lease())
+    await bench.owner.take(OTHER, await bench.lease(OTHER))
     await asyncio.sleep(0)
-    assert PRESENCE_SLOT == SLOT
-    assert sorted(bench.factory.notes) == ["hear pbx1 0", "hear pbx1 1", "watch pbx1 0"]
+    assert NODE_SLOT == SLOT
+    assert sorted(bench.factory.notes) == ["hear pbx1 0", "hear pbx1 1", "serve pbx1 0"]
     assert bench.node.shards[SLOT].is_paused
 
 
 async def test_calls_that_ended_while_nobody_looked(bench: OwnerBench) -> None:
     """The next owner knows when their legs were last seen."""
     await bench.begin()
-    await bench.owner.drain(SLOT)
-    bench.owner.drop(SLOT)
-    token = await bench.store.claim(SLOT, "me", 0) or 0
-    await bench.store.renew(SLOT, token, 0)
-    await bench.owner.take(SLOT, await bench.lease())
+    await bench.owner.drain(SHARD)
+    bench.owner.drop(SHARD)
+    token = await bench.store.claim(SHARD, "me", 0) or 0
+    await bench.store.renew(SHARD, token, 0)
+    await bench.owner.take(SHARD, await bench.lease())
     seen_ms = bench.node.shards[SLOT].last_seen_ms
-    assert seen_ms == await bench.store.last_seen_ms(SLOT) > 0
+    assert seen_ms == await bench.store.last_seen_ms(SHARD) > 0
 
 
 async def test_calls_pass_from_owner_to_owner(bench: OwnerBench) -> None:
-    """Calls of a dropped slot stay in the store, for its next owner."""
+    """Calls of a dropped shard stay in the store, for its next owner."""
     call = await bench.begin()
-    assert (bench.owner.calls(SLOT), bench.owner.calls_by_node()["pbx1"]) == (1, 1)
-    await bench.owner.drain(SLOT)
+    assert (bench.owner.calls(SHARD), bench.owner.calls_by_node()["pbx1"]) == (1, 1)
+    await bench.owner.drain(SHARD)
     with pytest.raises(NotOwner):
         await bench.service.hang_up(call, "system")
-    bench.owner.drop(SLOT)
+    bench.owner.drop(SHARD)
     assert bench.service.releasing == set()
     await asyncio.sleep(0)
     assert (bench.service.live_calls, bench.node.shards) == (0, {})
     assert "no hear pbx1 0" in bench.factory.notes
-    await bench.owner.take(SLOT, await bench.lease())
+    await bench.owner.take(SHARD, await bench.lease())
     assert [*bench.node.shards[SLOT].calls] == [call]
 
 
@@ -66,12 +69,12 @@ async def test_a_customers_response_moves_with_its_call(bench: OwnerBench) -> No
     shard.feed(shard.calls[call], LegAnswered(f"{call}.l0"))
     await until(lambda: bool(bench.factory.io.running), what="the webhook")
     command, done = bench.factory.io.running[0]
-    draining = asyncio.create_task(bench.owner.drain(SLOT))
+    draining = asyncio.create_task(bench.owner.drain(SHARD))
     await until(lambda: shard.is_paused)
     done(ActionReceived(command.request, None))
     await draining
-    bench.owner.drop(SLOT)
-    await bench.owner.take(SLOT, await bench.lease())
+    bench.owner.drop(SHARD)
+    await bench.owner.take(SHARD, await bench.lease())
     live_call = bench.node.shards[SLOT].calls[call]
     assert isinstance(live_call.call.state, Ending)
     assert not [each for each in live_call.outbox if isinstance(each, SendWebhook)]
@@ -83,9 +86,9 @@ async def test_a_slow_customer_does_not_delay_a_handover(bench: OwnerBench) -> N
     shard = bench.node.shards[SLOT]
     shard.feed(shard.calls[call], LegAnswered(f"{call}.l0"))
     await until(lambda: bool(bench.factory.io.running), what="the webhook")
-    await bench.owner.drain(SLOT)
-    bench.owner.drop(SLOT)
-    await bench.owner.take(SLOT, await bench.lease())
+    await bench.owner.drain(SHARD)
+    bench.owner.drop(SHARD)
+    await bench.owner.take(SHARD, await bench.lease())
     live_call = bench.node.shards[SLOT].calls[call]
     assert [each for each in live_call.outbox if isinstance(each, SendWebhook)]
 
@@ -97,7 +100,7 @@ async def test_a_channel_that_enters_during_a_handover_is_left(
     """If it were answered here, its call could not be stored any more."""
     await bench.begin()
     await bench.store.put_route("+47", msgspec.json.encode(NumberRoute("acme", tree(say()))))
-    shard, drained = bench.node.shards[SLOT], bench.owner.drain(SLOT)
+    shard, drained = bench.node.shards[SLOT], bench.owner.drain(SHARD)
     if is_known:
         await drained
         bench.service.handle_incoming(shard, IncomingChannel(CHANNEL, "+4799", "+47"))
@@ -111,26 +114,26 @@ async def test_a_channel_that_enters_during_a_handover_is_left(
 
 
 async def test_a_pause(bench: OwnerBench) -> None:
-    """A paused slot is not listened to; its calls stay in memory."""
+    """A paused shard is not listened to; its calls stay in memory."""
     call = await bench.begin()
-    bench.owner.pause(SLOT)
+    bench.owner.pause(SHARD)
     await asyncio.sleep(0)
     assert "no hear pbx1 0" in bench.factory.notes
     assert bench.node.shards[SLOT].is_paused
-    bench.owner.resume(SLOT)
+    bench.owner.resume(SHARD)
     await until(lambda: bench.factory.notes.count("hear pbx1 0") == 2)
     assert [*bench.node.shards[SLOT].calls] == [call]
 
 
-async def test_a_hangup_while_the_node_is_disconnected_moves_with_the_slot(
+async def test_a_hangup_while_the_node_is_disconnected_moves_with_the_shard(
     bench: OwnerBench,
 ) -> None:
     """It is stored when it is accepted, so the next owner ends the call."""
     call = await bench.begin()
     bench.node.pause_slot(SLOT)
     assert await bench.service.hang_up(call, "system")
-    bench.owner.drop(SLOT)
-    await bench.owner.take(SLOT, await bench.lease())
+    bench.owner.drop(SHARD)
+    await bench.owner.take(SHARD, await bench.lease())
     live_call = bench.node.shards[SLOT].calls[call]
     assert isinstance(live_call.call.state, Ending)
     assert live_call.call.ended_by == "system"
@@ -150,8 +153,8 @@ async def test_a_hangup_without_a_lease_is_rejected(bench: OwnerBench) -> None:
 
 
 async def test_a_fenced_writer_suspects_the_lease(bench: OwnerBench) -> None:
-    """Another engine has the slot."""
+    """Another engine has the shard."""
     await bench.begin()
-    await bench.store.claim(SLOT, "me", 0)
+    await bench.store.claim(SHARD, "me", 0)
     bench.node.shards[SLOT].start_call(outbound())
-    await until(lambda: bench.suspects == [SLOT], what="the suspicion")
+    await until(lambda: bench.suspects == [SHARD], what="the suspicion")
