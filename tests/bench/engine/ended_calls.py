@@ -11,7 +11,6 @@ from tests.bench.setting import Setting
 from tests.harness.until import until
 
 RATE = 250
-SLOTS = 16
 LOADED_S = 20  # shorter than the time after which calls are compressed
 
 
@@ -45,7 +44,8 @@ async def _used_bytes(client: Redis) -> int:
 
 
 async def _stream_bytes(client: Redis) -> int:
-    sizes = [await client.memory_usage(f"{{s{slot}}}:events", 0) for slot in range(SLOTS)]
+    keys = [key async for key in client.scan_iter(match="*:events", count=1_000)]
+    sizes = [await client.memory_usage(key, 0) for key in keys]
     return sum(size or 0 for size in sizes)
 
 
@@ -54,4 +54,5 @@ async def _are_compressed(client: Redis) -> bool:
 
 
 async def _uncompressed(client: Redis) -> int:
-    return sum([await client.zcard(f"{{s{slot}}}:uncompressed") for slot in range(SLOTS)])
+    keys = [key async for key in client.scan_iter(match="*:uncompressed", count=1_000)]
+    return sum([await client.zcard(key) for key in keys])

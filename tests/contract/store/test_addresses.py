@@ -91,7 +91,7 @@ async def _knows_replica(sentinel: Sentinel) -> bool:
 
 async def _has(server: Valkey, lines: int) -> bool:
     async with Redis(port=server.port) as client:
-        return await client.llen("{s3}:log:c1") == lines
+        return await client.llen("{pbx1:3}:log:c1") == lines
 
 
 async def _commits(store: RedisStore, token: int) -> bool:
