@@ -69,7 +69,7 @@ async def run_checks(settings: Settings, connection: ConnectionOptions) -> list[
         found = await asyncio.gather(
             check_store(settings.redis_url),
             *(_node(settings, node) for node in nodes),
-            check_engine(client),
+            check_engine(client, settings.slots),
         )
     here = [
         *check_transport(settings, nodes),
@@ -108,7 +108,7 @@ def check_settings(settings: Settings) -> list[Finding]:
     if not settings.nodes and not settings.node_dns:
         return [failure("settings", "no PBX nodes", "set SWITCHROOM_NODES (README, “Deploy”)")]
     names = ", ".join(filter(None, (*(node.name for node in settings.nodes), settings.node_dns)))
-    found = [ok("settings", f"complete: {settings.slots} slots, nodes {names}")]
+    found = [ok("settings", f"complete: {settings.slots} slots per node, nodes {names}")]
     if settings.signing_key is None:
         text = "accounts get other signing secrets when Redis loses its data"
         advice = "set SWITCHROOM_SIGNING_KEY to 64 random hexadecimal digits"

@@ -9,6 +9,7 @@ import aiohttp
 from engine.cli.client import Client
 from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.errors import RpcError, Unreachable
+from wire.rpc import Slots
 
 
 def check_media_dir(folder: Path) -> Finding:
@@ -28,15 +29,19 @@ def check_espeak(path: str) -> Finding:
     return warning("speech", text, "apt-get install espeak-ng")
 
 
-async def check_engine(client: Client) -> list[Finding]:
-    """Check that an engine answers on the RPC port and accepts the token."""
+async def check_engine(client: Client, slots: int) -> list[Finding]:
+    """Check that an engine answers on the RPC port, accepts the token, and has as many slots."""
     try:
         nodes = await client.nodes()
+        found = await client.request(Slots, "GET", "slots")
     except RpcError as error:
         return [_rejected(client.url, error)]
     except Unreachable as error:
         return [await _not_an_engine(client.url, str(error))]
     findings = [ok("engine", f"answers at {client.url} and accepts the token")]
+    if found.slots != slots:
+        text = f"the cluster has {found.slots} slots per node, and not {slots}"
+        findings.append(failure("engine", text, f"set SWITCHROOM_SLOTS={found.slots}"))
     for node in nodes:
         if not node.connected:
             text = f"has no connection to {node.name}"

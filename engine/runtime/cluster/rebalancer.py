@@ -6,6 +6,7 @@ that died a moment ago still counts as a member, and calls of shards released fo
 
 import asyncio
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from math import inf
 
 import structlog
@@ -38,7 +39,7 @@ class Rebalancer:
         self._connections = 0
         self._connected_s = self._unsteady_since_s = -inf
         self._claim_from_s = 0.0
-        self._claim_lost_from_s = 0.0
+        self._claim_lost_from_s = self._obsolete_from_s = 0.0
         self.unreadable: dict[ShardId, int] = {}  # with calls of a later format, and that format
 
     @property
@@ -81,7 +82,7 @@ class Rebalancer:
         owned = members.held.keys() | held.keys()
         nodes = members.nodes
         expected = [ShardId(node, slot) for node in sorted(nodes) for slot in range(shards.slots)]
-        obsolete = set(shards.all).difference(expected, owned)
+        obsolete = self._obsolete(owned.union(expected))
         free = [shard for shard in expected if shard not in owned]
         # Retired shards, and those of nodes that no engine has any more, are owned until empty.
         read = [*free, *sorted(obsolete)]
@@ -97,6 +98,14 @@ class Rebalancer:
         loads = {shard: work[shard].calls for shard in (*free, *left)}
         self._plan = plan_shares(states, loads, unreadable)
         self._expected = (*expected, *left)
+
+    def _obsolete(self, others: AbstractSet[ShardId]) -> set[ShardId]:
+        """Return the shards that get no new calls and have no owner, once in a lease."""
+        now_s = self._context.monotonic()
+        if now_s < self._obsolete_from_s:
+            return set()
+        self._obsolete_from_s = now_s + self._timings.lease_s
+        return set(self._context.shards.all).difference(others)
 
     async def release_excess(self) -> None:
         """Release shards that this engine can't serve, and one that makes loads more equal.

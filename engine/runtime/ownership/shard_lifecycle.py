@@ -19,6 +19,7 @@ from engine.runtime.ownership.shard_loader import WriterFactory, load_shard
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.policy.capacity_limits import TRUNK
 from engine.runtime.shard.shard import CallShard
+from engine.store.errors import StoreDown
 from engine.store.writer import Writer
 from wire.shard import ShardId
 
@@ -94,7 +95,7 @@ class ShardLifecycle:
         self._leave_alone(shard, later)
         restored = self._shard(shard)
         restored.inherit_events(buffered)
-        restored.store_again(writer.pending_calls)
+        self._store_again(shard, restored)
 
     def tokens(self) -> dict[ShardId, int]:
         """Return the fencing tokens of the shards whose leases hold."""
@@ -117,7 +118,7 @@ class ShardLifecycle:
         writer, held = self._writers.get(shard), self._find(shard)
         if writer and held:
             writer.reset_numbering()
-            held.store_again(writer.pending_calls)
+            self._store_again(shard, held)
 
     async def drain(self, shard: ShardId) -> None:
         """Accept nothing more, and wait for a limited time until all changes are stored."""
@@ -227,6 +228,19 @@ class ShardLifecycle:
         node.add_shard(shard.slot, self._factory.shard(node, shard.slot, lease, writer))
         for call in calls:
             self._service.adopt(shard, call)
+
+    def _store_again(self, shard: ShardId, held: CallShard) -> None:
+        """Store calls that the store has lost, and which requests started them."""
+        held.store_again(self._writers[shard].pending_calls)
+        calls = (each.call for each in held.calls.values())
+        outbound = [call.id for call in calls if call.direction == "outbound"]
+        self._tasks.start(_writer_task(shard), self._reserve_requests(outbound))
+
+    async def _reserve_requests(self, calls: Collection[str]) -> None:
+        """Reserve the ids of calls again; requests without an id have a tail that none repeats."""
+        with suppress(StoreDown):
+            for call in calls:
+                await self._store.reserve_request(call.rpartition("-")[2], call)
 
     def _leave_alone(self, shard: ShardId, later: tuple[LaterCall, ...]) -> None:
         """Protect the legs of calls that only an engine of a later version can continue."""

@@ -72,7 +72,7 @@ class FakeEngine(WebServer):
         path = request.match_info["path"]
         return _json(self._audited(path) or self._value(request.method, path))
 
-    def _value(self, method: str, path: str) -> object:  # noqa: C901 - a table
+    def _value(self, method: str, path: str) -> object:  # noqa: C901, PLR0912 - a table
         call = self.call or self.timelines[0].call
         match method, path.split("/"):
             case "POST", ["calls"]:
@@ -85,6 +85,8 @@ class FakeEngine(WebServer):
                 return rpc.Nodes(self.nodes.pop(0) if len(self.nodes) > 1 else self.nodes[0])
             case "POST", ["nodes", *_]:
                 return NODES[0]
+            case _, ["slots"]:
+                return rpc.Slots(2, highest=4)
             case "GET", ["agents"]:
                 return Agents(self.agents)
             case "PUT", ["agents", *_]:

@@ -144,18 +144,18 @@ async def test_an_engine_is_known_by_its_token() -> None:
     """A disconnected node or a wrong token fails; a missing engine is only a warning."""
     async with FakeEngine() as engine:
         async with open_client(engine.url(), TOKEN) as client:
-            up = await check_engine(client)
+            up = await check_engine(client, 2)
         async with open_client(engine.url(), "wrong") as client:
-            refused = await check_engine(client)
+            refused = await check_engine(client, 2)
     async with open_client(f"http://127.0.0.1:{free_port()}", TOKEN) as client:
-        none = await check_engine(client)
+        none = await check_engine(client, 2)
     assert [each.level for each in (*up, *refused, *none)] == ["OK", "FAIL", "FAIL", "WARN"]
 
 
 async def test_another_program_on_the_port_fails() -> None:
     """Another program on the RPC's port fails."""
     async with asterisk() as node, open_client(node.url, TOKEN) as client:
-        (finding,) = await check_engine(client)
+        (finding,) = await check_engine(client, 2)
     assert finding.level == "FAIL"
     assert "another program" in finding.advice
 

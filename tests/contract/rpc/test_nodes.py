@@ -1,7 +1,12 @@
-"""Nodes over the RPC: status, drain and undrain."""
+"""Nodes over the RPC: status, drain and undrain, and the number of slots of each."""
+
+from pathlib import Path
+
+import pytest
 
 from engine.runtime.policy.capacity_limits import CapacityLimits
-from tests.contract.rpc.harness.bench import CALL, Bench
+from tests.contract.cli.command import switchroom
+from tests.contract.rpc.harness.bench import CALL, SLOTS, TOKEN, Bench
 
 
 async def shown(bench: Bench) -> dict[str, object]:
@@ -70,3 +75,43 @@ async def test_node_health_is_shown(bench: Bench) -> None:
     assert view["unregistered"] == ["sip:me@carrier"]
     assert (view["loss"], view["jitterMs"]) == (0.02, 12.0)
     assert await bench.problem("POST", "/calls", CALL) == (503, "trunk_away")
+
+
+async def test_the_number_is_changed_while_calls_are_live(bench: Bench) -> None:
+    """A call starts in a slot that is not retired, and calls of retired ones continue."""
+    await bench.store.add_nodes(["pbx1"], SLOTS)
+    calls = [await bench.start_call() for _ in range(2)]
+    assert {call.partition("-")[0] for call in calls} == {"0", "1"}
+    assert await bench.request("PUT", "/slots", {"slots": 1}) == (200, {"slots": 1, "highest": 2})
+    after = [await bench.start_call() for _ in range(3)]
+    assert {call.partition("-")[0] for call in after} == {"0"}
+    for call in calls:
+        assert (await bench.request("POST", f"/calls/{call}/hangup", {}))[0] == 200
+    assert await bench.request("GET", "/slots") == (200, {"slots": 1, "highest": 2})
+
+
+async def test_a_request_has_its_call_whatever_the_number_is(bench: Bench) -> None:
+    """A request that comes again after a change returns the call that it started."""
+    await bench.store.add_nodes(["pbx1"], SLOTS)
+    body = {"requestId": "order_1234"}
+    first = await bench.start_call(**body)
+    for slots in (1, 64):
+        await bench.request("PUT", "/slots", {"slots": slots})
+        assert await bench.start_call(**body) == first
+
+
+@pytest.mark.parametrize("slots", [0, 65, "x", 1.5, None])
+async def test_an_impossible_number(bench: Bench, slots: object) -> None:
+    """It is refused, and names the field."""
+    assert await bench.problem("PUT", "/slots", {"slots": slots}) == (400, "invalid")
+
+
+async def test_the_command(bench: Bench, tmp_path: Path) -> None:
+    """`switchroom slots` shows and changes it, and says what to set."""
+    await bench.store.add_nodes(["pbx1"], SLOTS)
+    status, out, _ = await switchroom(tmp_path, bench.url, "slots", "--token", TOKEN)
+    assert (status, out) == (0, "2 slots per node get new calls\n")
+    status, out, _ = await switchroom(tmp_path, bench.url, "slots", "1", "--token", TOKEN)
+    assert status == 0
+    assert "SWITCHROOM_SLOTS" in out
+    assert "1 slots per node get new calls; 1 end with their calls" in out
