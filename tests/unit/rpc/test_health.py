@@ -7,8 +7,7 @@ from aiohttp.test_utils import make_mocked_request
 from engine.rpc.health import health_routes
 from engine.store.memory.store import MemoryStore
 from tests.contract.rpc.harness.bench import SingleEngine
-from tests.harness.shards import SHARD
-from tests.unit.runtime.harness.owner_bench import OwnerBench
+from tests.unit.runtime.harness.owner_bench import SHARD, OwnerBench
 
 
 class BusyStore(MemoryStore):
