@@ -18,6 +18,7 @@ _OFFSET = re.compile(r"(?P<ms>[0-9a-f]{1,16})(?:-(?P<number>[0-9]{1,20}))?")
 _MAX_PART = 2**64  # a Redis id has two 64-bit parts; Redis rejects larger ones
 _id = msgspec.json.Decoder(tuple[int, dict[str, str]])
 _earlier_id = msgspec.json.Decoder(dict[int, str])  # of a version in which slots had all nodes
+_EARLIER_SLOTS = range(64)
 
 
 class StreamPositions:
@@ -88,12 +89,13 @@ def _entry(base_ms: int, offset: str) -> str:
 def _parse_earlier(text: str, shards: Iterable[ShardId]) -> dict[ShardId, str]:
     """Begin at the oldest position of an id of an earlier version; some events are repeated."""
     try:
-        entries = list(_earlier_id.decode(text).values())
+        found = _earlier_id.decode(text)
     except (msgspec.DecodeError, UnicodeError):
         raise ValueError(text) from None
+    entries = list(found.values())
     is_valid = all(
         _ENTRY.fullmatch(each) and max(entry_order(each)) < _MAX_PART for each in entries
     )
-    if not entries or not is_valid:
+    if not entries or not is_valid or not all(slot in _EARLIER_SLOTS for slot in found):
         raise ValueError(text)
     return dict.fromkeys(shards, min(entries, key=entry_order))

@@ -51,7 +51,7 @@ async def stored(bench: Bench, change: Change) -> None:
 
 async def read_ended(bench: Bench) -> list[bytes]:
     """Read the repeated events of ended calls, however old."""
-    url = f"{bench.url}/rpc/v1/events/ended?slot=0&first=0-0&end=99999999999999-0"
+    url = f"{bench.url}/rpc/v1/events/ended?shard=pbx1/0&first=0-0&end=99999999999999-0"
     headers = {"Authorization": f"Bearer {TOKEN}"}
     async with bench.session.get(url, headers=headers) as got:
         assert got.status == 200
