@@ -36,7 +36,7 @@ class LeaseManager:
         self._members = context.members
         self._timings = context.timings
         self._url = url
-        self._leases = LeaseOperations(context, self.suspect, self._on_store_lost)
+        self._leases = LeaseOperations(context, self.suspect, self._on_store_lost, self._announce)
         self._rebalancer = Rebalancer(context, self._leases)
         self._upgrade = LayoutUpgrade(context.store, context.members)
         self._wake = asyncio.Event()
@@ -158,6 +158,10 @@ class LeaseManager:
         alive = await self._store.heartbeat(self._members.me, body, self._timings.lease_ms)
         if self._members.update(alive):
             self._rebalancer.delay_claims()
+
+    async def _announce(self) -> None:
+        if not self.is_leaving:  # else the others know already
+            await self._heartbeat()
 
     def _on_store_lost(self) -> None:
         self._rebalancer.delay_claims()

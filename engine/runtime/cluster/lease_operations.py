@@ -5,7 +5,7 @@ until then no other engine can have the shard.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,7 @@ class LeaseOperations:
     """The held leases, by shard.
 
     `on_suspect` gets a shard that another engine may have; `on_store_lost` is called when the store
-    has lost changes.
+    has lost changes; `announce` tells the other engines which shards are held.
     """
 
     def __init__(
@@ -32,10 +32,12 @@ class LeaseOperations:
         context: ClusterContext,
         on_suspect: Callable[[ShardId], None],
         on_store_lost: Callable[[], None],
+        announce: Callable[[], Awaitable[None]],
     ) -> None:
         self.held: dict[ShardId, Lease] = {}
         self._on_suspect = on_suspect
         self._on_store_lost = on_store_lost
+        self._announce = announce
         self._store = context.store
         self._engine = context.members.me
         self._host = context.host
@@ -137,6 +139,8 @@ class LeaseOperations:
         lease = self.held[shard]
         self._forget(shard)
         self._host.drop(shard)
+        # The release wakes the others, and they plan with what each engine says it has.
+        await self._announce()
         await self._store.renew(shard, lease.token, 0)
 
     def _lose(self, shard: ShardId) -> None:

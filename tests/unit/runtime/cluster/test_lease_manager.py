@@ -1,9 +1,11 @@
 """The lease manager: fair shares, and engines that join, die or freeze."""
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.runtime.cluster.membership import Peer
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.shard_layout import SlotsMismatch
 from tests.unit.runtime.harness.cluster_bench import SETTLED_ROUNDS, TIMINGS, Cluster, shards
@@ -72,6 +74,18 @@ async def test_own_changes_release_no_further_shard() -> None:
     for _ in range(3):
         await cluster["a"].leases.run_once()
     assert len(cluster["a"].host.shards_of("drop")) == 1
+
+
+async def test_a_shard_is_released_after_the_others_know() -> None:
+    """They plan with the heartbeats, and would take a shard for owned that is free."""
+    cluster = Cluster("a")
+    await cluster.run(SETTLED_ROUNDS)
+    cluster.add_engine("b")
+    while len(cluster["a"].held) == 8:
+        await cluster.run(1, "b", "a")
+    bodies = await cluster.store.heartbeat("observer", "", 0)
+    announced = msgspec.json.decode(bodies["a"], type=Peer).shards
+    assert set(announced) == {str(shard) for shard in cluster["a"].held}
 
 
 async def test_an_engine_dies() -> None:
