@@ -28,6 +28,7 @@ from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
+from engine.runtime.base.node_report import NodeReport
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
@@ -77,12 +78,16 @@ class OtherEngines(NoOtherEngine):
     """The load of other engines, as the test sets it."""
 
     def __init__(self) -> None:
+        self.reports: dict[str, NodeReport] = {}
         self.account = (0, 0)  # live dialled legs, and milliseconds
         self.shards: dict[ShardId, str] = {}
 
     def owner_at(self, nodes: Iterable[str], _slots: int) -> ShardId | None:
         names = frozenset(nodes)
         return next((shard for shard in self.shards if shard.node in names), None)
+
+    def node_report(self, node: str) -> NodeReport | None:
+        return self.reports.get(node)
 
     def account_load(self, _account: str) -> tuple[int, int]:
         return self.account
