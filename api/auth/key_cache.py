@@ -26,7 +26,7 @@ class KeyCache:
     async def get(self, key_id: str, address: str) -> ApiKey | None:
         """Return a key; raises ServiceUnavailable if many unknown ones wait for its network.
 
-        A known key is read again without a turn: its customer is served whoever shares the address.
+        A known key is read again without a turn: others at its address do not delay it.
         """
         now_ms = self._now_ms()
         until_ms, key = self._known.get(key_id) or (0, None)

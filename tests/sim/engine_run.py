@@ -72,7 +72,7 @@ class Environment(Struct, frozen=True):
     archive_url: str  # empty: recording is off
     recent_digits: RecentDigits | None  # shared with the next engine; None: each has its own
     core: Core = step
-    metrics: Metrics = field(default_factory=Metrics)  # of all engines: nobody reads them
+    metrics: Metrics = field(default_factory=Metrics)  # of all engines; they are not read
 
 
 class PartOverrides(Struct, frozen=True):

@@ -76,7 +76,7 @@ class Rebalancer:
         self._claim_lost_from_s = self._context.monotonic() + self._timings.lease_s
 
     async def update_plan(self) -> None:
-        """Plan anew by the last heartbeats; raises StoreDown."""
+        """Make a plan from the last heartbeats; raises StoreDown."""
         held, members, host = self._leases.held, self._members, self._context.host
         shards = self._context.shards
         owned = members.held.keys() | held.keys()

@@ -40,4 +40,4 @@ class DialplanSlots:
         if reply.ok:
             self._stored_slots = slots
         else:
-            log.info("slots not told to the dialplan", node=self._node, status=reply.status)
+            log.info("slots of the dialplan not set", node=self._node, status=reply.status)

@@ -197,7 +197,7 @@ class RedisDialPolicyStore(Struct, frozen=True):
     with_timeout: WithTimeout
 
     async def put(self, account: str, body: bytes, *, is_stopped: bool = False) -> None:
-        # The two keys may be on two servers; in this order, nobody is allowed more for a moment.
+        # The keys may be on two servers; in this order, no account is allowed more meanwhile.
         if is_stopped:
             await self.with_timeout(self.client.sadd(_STOPPED, account))
         await self.with_timeout(self.client.hset(_POLICIES, account, body))

@@ -23,7 +23,7 @@ async def other(two: TwoNodes, tmp_path: Path) -> AsyncIterator[Engine]:
 
 
 async def test_limits_count_the_calls_of_all_engines(two: TwoNodes, other: Engine) -> None:
-    """Limits apply across engines, whichever was asked; each engine shows the calls of both."""
+    """Limits apply across engines, whichever is used; each engine shows the calls of both."""
     engines = [two.engine, other] * 4
     placed: Counter[str] = Counter()
     for engine, node in zip(engines, ["pbx1"] * 6 + ["pbx2"] * 2, strict=True):

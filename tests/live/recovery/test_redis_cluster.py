@@ -40,7 +40,7 @@ async def clustered(tmp_path: Path, cluster: ValkeyCluster) -> AsyncIterator[Lab
 async def test_a_call_survives_the_failover_of_a_primary(
     clustered: Lab, cluster: ValkeyCluster, hooks: WebhookServer, sounds: MediaServer, key: str
 ) -> None:
-    """Its prompt continues, then its webhook is asked, its log is whole, and new calls work."""
+    """Its prompt continues, then its webhook is requested, its log is whole, and new calls work."""
     play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 5_000)}}
     action = {**play, "action": hooks.answers("/after", None)}
     async with Phone.answering(clustered.trunk_port) as phone:

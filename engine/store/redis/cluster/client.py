@@ -68,7 +68,7 @@ class ClusterClient(Redis):
             reads.xread({key: after}, count=count)
         return await _poll(reads, block)
 
-    async def xreadgroup(  # type: ignore[override]  # as before
+    async def xreadgroup(  # type: ignore[override]  # of redis-py's options those that the store uses
         self,
         groupname: str,
         consumername: str,

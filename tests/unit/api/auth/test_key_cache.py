@@ -51,7 +51,7 @@ async def test_a_known_key_needs_no_turn() -> None:
 
 
 async def test_requests_share_a_read() -> None:
-    """It goes on when the request that caused it is gone."""
+    """It continues when the request that started it is cancelled."""
     reads = Reads()
     reads.cache.put(KEY)
     reads.now_ms = KEY_CACHE_MS + 1
