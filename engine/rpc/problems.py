@@ -13,6 +13,7 @@ from wire.decoding.errors import BadInput, InputErrors
 from wire.rpc import FieldError, Problem
 
 log = structlog.get_logger()
+PROBLEM_TYPE = "application/problem+json"
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -32,7 +33,7 @@ def problem_response(problem: Problem, headers: dict[str, str] | None = None) ->
     return web.Response(
         status=problem.status,
         body=encode(problem),
-        content_type="application/problem+json",
+        content_type=PROBLEM_TYPE,
         headers=headers,
     )
 

@@ -122,8 +122,8 @@ class CallService:
             text = f"call {call} was stored by a later version of the engine"
             raise NoCapacity("no_owner", text) from None
 
-    async def originate(self, request: Originate) -> Call:
-        return await self._outbound.originate(request)
+    async def originate(self, request: Originate, *, may_pass_on: bool = False) -> Call:
+        return await self._outbound.originate(request, may_pass_on=may_pass_on)
 
     def handle_incoming(self, shard: CallShard, channel: IncomingChannel) -> None:
         """Start the call of an incoming channel, or reject it."""

@@ -12,7 +12,7 @@ from tests.harness.pbx.asterisk import Pbx
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine
 from tests.harness.servers.valkey import Valkey
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 
 _numbers = itertools.count(1000)  # unique, because an engine caches a route for a moment
 
@@ -41,7 +41,7 @@ class Lab:
         """Start a call from +15550001 unless `from` is given; returns its id."""
         return await self.engine.originate(**{"from": "+15550001", **request})
 
-    async def wait_ended(self, call: str, timeout_s: float = 10) -> dict[str, Any]:
+    async def wait_ended(self, call: str, timeout_s: float = MAX_WAIT_S) -> dict[str, Any]:
         """Wait until a call has ended and return its view."""
         view: dict[str, Any] = {}
 
@@ -52,7 +52,7 @@ class Lab:
         await until(has_ended, timeout_s=timeout_s, what=f"{call} to end")
         return view
 
-    async def wait_for_state(self, call: str, state: str, timeout_s: float = 10) -> None:
+    async def wait_for_state(self, call: str, state: str, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait for a state of a call, such as playing, gathering, dialing or bridged."""
 
         async def has_state() -> bool:
@@ -60,7 +60,7 @@ class Lab:
 
         await until(has_state, timeout_s=timeout_s, what=f"{call} to be {state}")
 
-    async def wait_for_call(self, timeout_s: float = 10) -> str:
+    async def wait_for_call(self, timeout_s: float = MAX_WAIT_S) -> str:
         """Wait until exactly one call is live and return its id."""
         found: list[str] = []
 
@@ -84,7 +84,7 @@ class Lab:
         await self.engine.rpc("PUT", f"/routes/{number}", route)
         return number
 
-    async def wait_empty(self, timeout_s: float = 10) -> None:
+    async def wait_empty(self, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until no live call, no channel and no bridge is left."""
         await until(self._is_empty, timeout_s=timeout_s, what="the PBX to be empty")
 

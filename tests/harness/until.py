@@ -5,13 +5,14 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable
 
+MAX_WAIT_S = 30.0  # longer than any step on a busy machine, whose first text takes 10 s
 SLACK_S = 10.0  # tolerance for a busy machine in timing assertions
 
 
 async def until(
     condition: Callable[[], bool | Awaitable[bool]],
     *,
-    timeout_s: float = 10,
+    timeout_s: float = MAX_WAIT_S,
     every_s: float = 0.02,
     what: str | Callable[[], str] = "the condition",
 ) -> None:

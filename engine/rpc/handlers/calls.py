@@ -12,6 +12,7 @@ from engine.rpc.handlers.callbacks import check_callback_target
 from engine.rpc.handlers.dial_policy import check_dial_policy
 from engine.rpc.handlers.flows import check_flow_ids
 from engine.rpc.lookup import call_of, live_calls
+from engine.rpc.middleware.forwarding import may_pass_on
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Conflict
 from engine.rpc.views.calls import call_view, timeline_view
@@ -33,10 +34,10 @@ class CallHandlers(Struct, frozen=True):
     fan_out: FanOut
     dial_policy: DialPolicy
 
-    async def originate(self, _request: web.Request, body: rpc.Originate) -> rpc.Started:
+    async def originate(self, request: web.Request, body: rpc.Originate) -> rpc.Started:
         """Start a call, or return the call that this requestId already started."""
         await self._check(body)
-        call = await self.service.originate(body)
+        call = await self.service.originate(body, may_pass_on=may_pass_on(request))
         if call.account != body.account:
             raise Conflict("the requestId is in use")
         return rpc.Started(call.id)

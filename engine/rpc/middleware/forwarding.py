@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 
 import aiohttp
+import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
@@ -18,8 +19,9 @@ from engine.rpc.peers.client import (
     PeerClient,
     is_forwarded,
 )
-from engine.rpc.problems import Handler, problem_response
-from engine.runtime.shard.errors import NotOwner
+from engine.rpc.problems import PROBLEM_TYPE, Handler, problem_response
+from engine.runtime.admission.node_selection import ENGINE_CODES, NODE_CODES
+from engine.runtime.shard.errors import LighterLoadElsewhere, NotOwner
 from wire.rpc import Problem
 from wire.shard import ShardId
 
@@ -27,6 +29,9 @@ RESPONSE_TIMEOUT_S = 10.0
 HANDOVER_GRACE_S = 0.3  # an engine that hands over a shard still answers finished requests
 STREAMS = "/rpc/v1/events"
 RETRY_AFTER = {"Retry-After": "1"}
+STAYS = web.RequestKey("stays", bool)  # of a request that an engine with less load did not serve
+# `store_down` may be said of a call that starts later.
+LOAD_CODES = frozenset((*NODE_CODES, *ENGINE_CODES)) - {"store_down"}
 
 
 def forwarding(peers: PeerClient) -> Middleware:
@@ -35,16 +40,21 @@ def forwarding(peers: PeerClient) -> Middleware:
         loop = asyncio.get_running_loop()
         began_s = loop.time()
         while True:
+            may_stay = False
             try:
                 if not peers.directory.is_upgrading:
                     return await handler(request)
                 shard = None  # an engine of an earlier version serves all requests
             except NotOwner as elsewhere:
                 shard = elsewhere.shard
+                may_stay = isinstance(elsewhere, LighterLoadElsewhere)
             if is_forwarded(request) or (peers.directory.is_upgrading and _is_stream(request)):
                 return _no_owner()
             url = peers.directory.url_of(shard)
             answer = await _forward(peers, shard, url, request) if url is not None else None
+            if may_stay and (answer is None or _is_refused_for_load(answer)):
+                request[STAYS] = True
+                continue
             if answer is not None:
                 return answer
             if loop.time() >= began_s + peers.owner_wait_s:
@@ -53,6 +63,17 @@ def forwarding(peers: PeerClient) -> Middleware:
             await asyncio.sleep(RETRY_DELAY_S)
 
     return forward
+
+
+def may_pass_on(request: web.Request) -> bool:
+    """Return whether another engine may start the call of a request because it has less load."""
+    return not (is_forwarded(request) or request.get(STAYS))
+
+
+def _is_refused_for_load(answer: web.Response) -> bool:
+    if answer.content_type != PROBLEM_TYPE or not isinstance(answer.body, bytes):
+        return False
+    return msgspec.json.decode(answer.body, type=Problem).code in LOAD_CODES
 
 
 def _is_stream(request: web.Request) -> bool:

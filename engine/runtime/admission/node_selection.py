@@ -25,7 +25,7 @@ from engine.runtime.policy.capacity_limits import (
     Unavailable,
 )
 from engine.runtime.policy.leg_counter import LegCounter
-from engine.runtime.shard.errors import NotOwner
+from engine.runtime.shard.errors import LighterLoadElsewhere, NotOwner
 from engine.runtime.shard.shard import CallShard
 from wire.shard import ShardId
 
@@ -44,6 +44,8 @@ ENGINE_CODES = ("trunk_full", "trunk_rate")  # whatever the node
 LONG_RETRY_CODES = NODE_CODES[:4]  # they last until an operator acts, or a machine has started
 LONG_RETRY_S = 5
 SHORT_RETRY_S = 1
+# Other engines' calls are known from heartbeats only: a smaller difference may be none by now.
+LIGHTER_LOAD = 0.9
 
 
 class NoCapacity(Exception):
@@ -120,12 +122,18 @@ class NodeSelection:
         return (node.live_calls if node else 0) + self._cluster.calls(name)
 
     def choose(
-        self, name: str | None, by_trunk: bool, preferred: frozenset[str] = frozenset()
+        self,
+        name: str | None,
+        by_trunk: bool,
+        preferred: frozenset[str] = frozenset(),
+        *,
+        may_pass_on: bool = False,
     ) -> CallShard:
         """Choose the shard of a new call; `name` is the only node that may get it.
 
         `preferred` nodes get it if one of them has room. Raises NotOwner when another engine should
-        choose: only it has shards of a preferred node, or of any node with room; and NoCapacity.
+        choose: only it has shards of a preferred node, or of any node with room;
+        LighterLoadElsewhere, if the call may be passed on; and NoCapacity.
         """
         candidates = [node for node in self.nodes.values() if name in {None, node.name}]
         found = {node.name: self._shard_at(node) for node in candidates}
@@ -141,7 +149,10 @@ class NodeSelection:
         if not free:
             self._check_others([node for node in candidates if not found[node.name]], by_trunk)
             raise self._no_capacity(_closest([reason for _, reason in checked if reason]))
-        shard = found[min(close or free, key=self._load).name]
+        best = min(close or free, key=self._load)
+        if may_pass_on and not close:
+            self._pass_on([node for node in candidates if not found[node.name]], by_trunk, best)
+        shard = found[best.name]
         if shard is None:
             raise AssertionError("a free node has a shard")
         return shard
@@ -196,14 +207,26 @@ class NodeSelection:
 
     def _check_others(self, nodes: Iterable[Node], by_trunk: bool) -> None:
         """Raise NotOwner if another engine has a shard of a node that seems to have room."""
-        open_nodes = [
-            node.name
-            for node in nodes
-            if not (self._trunk_unavailable(node, by_trunk) or self._node_unavailable(node))
-        ]
+        open_nodes = [node.name for node in self._open_nodes(nodes, by_trunk)]
         other = self._cluster.owner_at(open_nodes, self._shards.slots)
         if other is not None:
             raise NotOwner(other)
+
+    def _pass_on(self, nodes: Iterable[Node], by_trunk: bool, best: Node) -> None:
+        """Raise LighterLoadElsewhere if a node has a lower load than the best with own shards."""
+        lightest = min(self._open_nodes(nodes, by_trunk), key=self._load, default=best)
+        if self._load(lightest) < LIGHTER_LOAD * self._load(best):
+            other = self._cluster.pass_on(lightest.name, self._shards.slots)
+            if other is not None:
+                raise LighterLoadElsewhere(other)
+
+    def _open_nodes(self, nodes: Iterable[Node], by_trunk: bool) -> list[Node]:
+        """Return the nodes that seem to have room, if some engine has a shard there."""
+        return [
+            node
+            for node in nodes
+            if not (self._trunk_unavailable(node, by_trunk) or self._node_unavailable(node))
+        ]
 
     def _not_owner(self, nodes: Iterable[Node]) -> Exception:
         """Return why no shard of these nodes is this engine's."""
@@ -251,7 +274,10 @@ class NodeSelection:
             self.trunk.take()
 
     def _load(self, node: Node) -> float:
-        return (self.calls_on(node.name) + 1) / self.status(node.name).limits.weight
+        # The others pass calls on as well: each engine fills only its part of a difference.
+        passed_on = self._cluster.passed_on(node.name) * self._cluster.engine_count
+        calls = self.calls_on(node.name) + passed_on
+        return (calls + 1) / self.status(node.name).limits.weight
 
 
 def _not_connected(node: Node) -> Unavailable:

@@ -69,10 +69,10 @@ class OutboundCalls:
         self._ids = CallIdTails(context.random_bytes)
         self._requests: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def originate(self, request: Originate) -> Call:
+    async def originate(self, request: Originate, *, may_pass_on: bool = False) -> Call:
         """Start a call and return it once it is stored; the same request again returns that call.
 
-        Raises NoCapacity, NotOwner, StoreDown.
+        Raises NoCapacity, NotOwner, StoreDown; LighterLoadElsewhere, if it may be passed on.
         """
         url = request.status_callback_url
         if url is None or url == AUTO_SET:
@@ -80,14 +80,21 @@ class OutboundCalls:
         nodes = await self._phone_nodes(request)
         target = parse_call_target(url, "statusCallbackUrl") if url else None
         if not request.request_id:
-            shard = self._choose(request, nodes)
+            shard = self._choose(request, nodes, may_pass_on)
             # No await from here on: of a shard that is lost, the node would seem disconnected.
             return await self._start(request, shard, self._ids.new(self._clock.now_ms()), target)
         async with self._requests.setdefault(request.request_id, asyncio.Lock()):
-            return await self._originate_once(request, request.request_id, nodes, target)
+            return await self._originate_once(
+                request, request.request_id, nodes, target, may_pass_on
+            )
 
     async def _originate_once(
-        self, request: Originate, tail: str, nodes: frozenset[str], target: CallTarget | None
+        self,
+        request: Originate,
+        tail: str,
+        nodes: frozenset[str],
+        target: CallTarget | None,
+        may_pass_on: bool,
     ) -> Call:
         """Start the call of a request, or return the one that it has.
 
@@ -95,7 +102,7 @@ class OutboundCalls:
         """
         reserved = await self._store.request_of(tail)
         if reserved is None:
-            wanted = call_id(self._choose(request, nodes).context.id, tail)
+            wanted = call_id(self._choose(request, nodes, may_pass_on).context.id, tail)
             reserved = await self._store.reserve_request(tail, wanted)
         if (call := await self._existing(reserved)) is not None:
             return call
@@ -123,9 +130,12 @@ class OutboundCalls:
             found = self._local.find(reserved)
         return found[1].call if found else None
 
-    def _choose(self, request: Originate, nodes: frozenset[str]) -> CallShard:
-        selection = self._local.node_selection
-        return selection.choose(request.node, _is_by_trunk(request), preferred=nodes)
+    def _choose(
+        self, request: Originate, nodes: frozenset[str], may_pass_on: bool = False
+    ) -> CallShard:
+        return self._local.node_selection.choose(
+            request.node, _is_by_trunk(request), nodes, may_pass_on=may_pass_on
+        )
 
     async def _phone_nodes(self, request: Originate) -> frozenset[str]:
         """Return the nodes at which the phone of the first party, an agent, is registered."""

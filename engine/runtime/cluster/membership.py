@@ -1,5 +1,6 @@
 """The live engines, as their heartbeats describe them, and who holds which shard."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
@@ -52,6 +53,7 @@ class Membership:
         self._engines: dict[str, Peer] = {}
         self._owners: dict[ShardId, str] = {}  # the other engines' shards
         self._earlier: list[_EarlierPeer] = []
+        self._passed_on: Counter[str] = Counter()  # calls by node, since the last heartbeats
 
     def update(self, alive: Mapping[str, str]) -> bool:
         """Take the heartbeats of all live engines; returns whether an earlier one is missing."""
@@ -65,6 +67,7 @@ class Membership:
             if name != self.me
             for shard in peer.shards
         }
+        self._passed_on.clear()  # the heartbeats count these calls
         return not before.keys() <= self._engines.keys()
 
     def update_earlier(self, alive: Mapping[str, str]) -> None:
@@ -92,6 +95,18 @@ class Membership:
         wanted = frozenset(nodes)
         found = (each for each in self._owners if each.node in wanted and each.slot < slots)
         return min(found, default=None)
+
+    def pass_on(self, node: str, slots: int) -> ShardId | None:
+        """Return a shard of other engines at a node, each in turn, and count a call there."""
+        found = sorted(each for each in self._owners if each.node == node and each.slot < slots)
+        if not found:
+            return None
+        self._passed_on[node] += 1
+        return found[self._passed_on[node] % len(found)]
+
+    def passed_on(self, node: str) -> int:
+        """Count the calls passed on to a node since the last heartbeats."""
+        return self._passed_on[node]
 
     def holder(self, shard: ShardId) -> str:
         """Return the name of the other engine that claims to have a shard, or an empty string."""

@@ -42,6 +42,12 @@ class ClusterLoad(Protocol):
     def owner_at(self, nodes: Iterable[str], slots: int) -> ShardId | None:
         """Return another engine's shard that gets new calls, at one of some nodes."""
 
+    def pass_on(self, node: str, slots: int) -> ShardId | None:
+        """Return another engine's shard at a node, and count a call that it gets."""
+
+    def passed_on(self, node: str) -> int:
+        """Count the calls passed on to a node since the other engines' last heartbeats."""
+
     def calls(self, node: str) -> int:
         """Count the other engines' calls on a node, or, as TRUNK, their legs on the trunk."""
 
@@ -59,6 +65,12 @@ class SingleEngine:
 
     def owner_at(self, _nodes: Iterable[str], _slots: int) -> ShardId | None:
         return None
+
+    def pass_on(self, _node: str, _slots: int) -> ShardId | None:
+        return None
+
+    def passed_on(self, _node: str) -> int:
+        return 0
 
     def calls(self, _node: str) -> int:
         return 0

@@ -18,3 +18,7 @@ class NotOwner(Exception):
     def __init__(self, shard: ShardId | None) -> None:
         super().__init__(f"shard {shard} is another engine's")
         self.shard = shard
+
+
+class LighterLoadElsewhere(NotOwner):
+    """Another engine should start a call, at a node with a lower load; this engine may as well."""

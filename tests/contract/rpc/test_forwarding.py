@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from engine.rpc.peers.client import FORWARDED, OWNER_WAIT_S
+from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.pbx_nodes.node_health import NodeHealth
+from engine.runtime.policy.capacity_limits import CapacityLimits
 from tests.contract.rpc.harness.bench import CALL, TOKEN
 from tests.contract.rpc.harness.conversation import AGENT, talking
 from tests.contract.rpc.harness.pair import BrokenEngine, EnginePair, request_of, running_pair
@@ -57,6 +60,29 @@ async def test_an_engine_without_shards(pair: EnginePair) -> None:
     pair.directories[pair.one].mine = set()
     status, _ = await pair.one.request("POST", "/calls", CALL)
     assert (status, pair.two.service.live_calls) == (201, 1)
+
+
+async def test_a_call_is_passed_on_to_an_engine_with_less_load(pair: EnginePair) -> None:
+    """It starts here if that engine refuses it for its load, or does not respond."""
+    one, two = pair.one.service, pair.two.service
+    _add_light_node(pair)
+    await pair.one.start_call()
+    assert (one.live_calls, two.live_calls) == (0, 1)
+    two.nodes["pbx1"].pause_slot(1)
+    await pair.one.start_call()
+    assert (one.live_calls, two.live_calls) == (1, 1)
+    pair.directories[pair.one].where = {}
+    await pair.one.start_call()
+    assert (one.live_calls, two.live_calls) == (2, 1)
+
+
+async def test_a_call_that_may_have_started_elsewhere(pair: EnginePair) -> None:
+    """It is not started here as well."""
+    _add_light_node(pair)
+    async with BrokenEngine().running() as broken:
+        pair.directories[pair.one].where = {at(1): broken.url}
+        assert await pair.one.problem("POST", "/calls", CALL) == (503, "owner_lost")
+    assert pair.one.service.live_calls == 0
 
 
 async def test_reading(pair: EnginePair) -> None:
@@ -191,3 +217,13 @@ async def test_an_engine_that_leaves(pair: EnginePair) -> None:
     assert (await pair.one.request("POST", f"{here}/hangup", {}))[0] == 200
     async with pair.one.session.get(f"{pair.one.url}/readyz") as got:
         assert (got.status, (await got.json())["faults"]) == (503, ["this engine is shutting down"])
+
+
+def _add_light_node(pair: EnginePair) -> None:
+    """Add a node of engine `two` only, which has less load than the node of both."""
+    first = pair.one.service
+    first.nodes["pbx2"] = Node(
+        "pbx2", pair.two.pbx, pair.one.clock, first.handle_incoming, lambda _dialled, _account: ""
+    )
+    pair.one.cluster.light_nodes = {"pbx2": at(1)}
+    first.node_selection.configure("pbx2", CapacityLimits(weight=100), NodeHealth(pair.one.clock))

@@ -10,7 +10,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from tests.harness.servers.web_server import WebServer
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 HANG_S = 60
@@ -55,7 +55,7 @@ class CallbackServer(WebServer):
         """Return the event ids in order of arrival, optionally of one call."""
         return [each.id for each in self.requests if each.id.startswith(call)]
 
-    async def wait_for_requests(self, count: int, timeout_s: float = 10) -> None:
+    async def wait_for_requests(self, count: int, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until `count` requests have arrived."""
         await until(
             lambda: len(self.requests) >= count,

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from tests.harness.monotonic import now_ms
 from tests.harness.servers.web_server import WebServer
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 NO_ANSWER_S = 60
@@ -60,7 +60,7 @@ class WebhookServer(WebServer):
         return [each for each in self.requests if each.path == path]
 
     async def wait_for_request(
-        self, path: str, times: int = 1, timeout_s: float = 10
+        self, path: str, times: int = 1, timeout_s: float = MAX_WAIT_S
     ) -> WebhookRequest:
         """Wait for the request number `times` to a path and return it."""
         await until(

@@ -24,7 +24,7 @@ from tests.harness.phones.registration import register
 from tests.harness.phones.rtp import Press, RtpLine
 from tests.harness.phones.sip import EARLY_SDP, SCENARIOS, ULAW_AND_EVENTS, SipCall, SipMessage
 from tests.harness.ports import free_port
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 
 NEVER_MS = 600_000
 SESSION_PROGRESS = 183
@@ -184,15 +184,15 @@ class Phone(ReceivedAudio):
         """Return whether the call was refused, canceled or hung up."""
         return self.dialog.is_ended
 
-    async def wait_ringing(self, timeout_s: float = 10) -> None:
+    async def wait_ringing(self, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until the phone rings."""
         await until(lambda: self.status >= 180, timeout_s=timeout_s, what="the phone to ring")
 
-    async def wait_answered(self, timeout_s: float = 10) -> None:
+    async def wait_answered(self, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until either side has answered the call."""
         await until(lambda: self.status == 200, timeout_s=timeout_s, what="an answer")
 
-    async def wait_ended(self, timeout_s: float = 10) -> None:
+    async def wait_ended(self, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until the call has ended or was refused."""
         await until(lambda: self.is_ended, timeout_s=timeout_s, what="the call's end")
 

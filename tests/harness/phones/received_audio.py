@@ -7,7 +7,7 @@ import numpy as np
 
 from tests.harness.phones.audio import Frame, Samples, ToneSpan, is_sound, level, spans, tones, wav
 from tests.harness.phones.rtp import RtpLine
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 
 RECENT_MS = 100
 
@@ -35,11 +35,11 @@ class ReceivedAudio:
         recent = [f for f in self.frames[-5:] if f.at_ms > time.monotonic() * 1000 - RECENT_MS]
         return len(recent) >= 3 and all(level(f.samples, hz) > 800 for f in recent)
 
-    async def until_hears(self, hz: int, timeout_s: float = 10) -> None:
+    async def until_hears(self, hz: int, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until a tone is received."""
         await until(lambda: self.hears(hz), timeout_s=timeout_s, what=f"{hz} Hz to be received")
 
-    async def until_heard(self, hz: int, timeout_s: float = 10) -> None:
+    async def until_heard(self, hz: int, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until a tone is or was received, however short it is."""
         await until(lambda: bool(self.tones_heard(hz)), timeout_s=timeout_s, what=f"{hz} Hz")
 

@@ -15,7 +15,7 @@ from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.audio import tone, wav
 from tests.harness.ports import free_port
 from tests.harness.servers.process import Process
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 
 TONE_MS = 60_000  # it does not repeat
 CONFIG = """
@@ -114,7 +114,7 @@ class Softphone:
         """Send REFER to a number in the current call."""
         self.command("transfer", f"sip:{number}@127.0.0.1")
 
-    async def wait_for(self, kind: str, after: int = 0, timeout_s: float = 10) -> None:
+    async def wait_for(self, kind: str, after: int = 0, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until it has reported a kind of event, more often than `after` times."""
         await until(
             lambda: sum(each.get("type") == kind for each in self.events) > after,

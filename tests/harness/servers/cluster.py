@@ -20,7 +20,7 @@ from tests.harness.servers.engine import Engine
 from tests.harness.servers.server import Server
 from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.servers.valkey import Valkey
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 from wire.shard import ShardId
 
 SLOTS = 8  # per node
@@ -125,7 +125,7 @@ class Cluster:
         """Return the shards that an engine owns."""
         return [shard for shard, pid in (await self.owners()).items() if pid == engine.pid]
 
-    async def wait_balanced(self, timeout_s: float = 15) -> None:
+    async def wait_balanced(self, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until the running engines own their shares of the shards and are ready."""
         running = [lab.engine for lab in self.labs if lab.engine.running()]
 
@@ -137,7 +137,7 @@ class Cluster:
         for engine in running:
             await until(engine.is_ready, what="an engine to be ready")
 
-    async def wait_empty(self, timeout_s: float = 10) -> None:
+    async def wait_empty(self, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until no call, no channel and no bridge is left."""
         running = next(lab for lab in self.labs if lab.engine.running())
 

@@ -79,10 +79,14 @@ class OtherEngines(NoOtherEngine):
     def __init__(self) -> None:
         self.account = (0, 0)  # live dialled legs, and milliseconds
         self.shards: dict[ShardId, str] = {}
+        self.light_nodes: dict[str, ShardId] = {}  # the shards that get calls passed on to them
 
     def owner_at(self, nodes: Iterable[str], _slots: int) -> ShardId | None:
         names = frozenset(nodes)
         return next((shard for shard in self.shards if shard.node in names), None)
+
+    def pass_on(self, node: str, _slots: int) -> ShardId | None:
+        return self.light_nodes.get(node)
 
     def account_load(self, _account: str) -> tuple[int, int]:
         return self.account
@@ -101,6 +105,7 @@ class Bench:
         self.url = f"http://127.0.0.1:{self.port}"
         self.access: RpcAccess | None = None  # else the token, without TLS
         self.cluster = OtherEngines()
+        self.clock: LoopClock
         self.session: aiohttp.ClientSession
         self.service: CallService
         self.agent_presence: AgentPresence
@@ -115,7 +120,7 @@ class Bench:
         owners: ShardDirectory = SINGLE_ENGINE,
     ) -> None:
         """Start everything."""
-        clock = LoopClock(asyncio.get_running_loop())
+        clock = self.clock = LoopClock(asyncio.get_running_loop())
         shards = ShardMap(SLOTS, ["pbx1"])
         settings = AdmissionConfig(
             shards, 3_600_000, "+4700000000", max_calls=10_000, max_calls_per_s=10_000

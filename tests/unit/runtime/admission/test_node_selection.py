@@ -13,6 +13,7 @@ from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.pbx_nodes.refers import no_extensions
 from engine.runtime.policy.capacity_limits import TRUNK, UNLIMITED, CapacityLimits, SingleEngine
 from engine.runtime.shard.context import ShardContext
+from engine.runtime.shard.errors import LighterLoadElsewhere
 from engine.runtime.shard.shard import CallShard
 from tests.unit.calls.harness.builders import outbound, say
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
@@ -32,6 +33,8 @@ class OtherEngines(SingleEngine):
         self.part = 1.0  # of the nodes' new calls
         self.shards: set[ShardId] = set()
         self.counts: dict[str, int] = {}
+        self.passed: dict[str, int] = {}
+        self.engine_count = 2
 
     def calls(self, node: str) -> int:
         return self.counts.get(node, 0)
@@ -43,6 +46,14 @@ class OtherEngines(SingleEngine):
         names = frozenset(nodes)
         found = (each for each in self.shards if each.node in names and each.slot < slots)
         return min(found, default=None)
+
+    def pass_on(self, node: str, slots: int) -> ShardId | None:
+        shard = self.owner_at([node], slots)
+        self.passed[node] = self.passed.get(node, 0) + (shard is not None)
+        return shard
+
+    def passed_on(self, node: str) -> int:
+        return self.passed.get(node, 0)
 
 
 class Bench:
@@ -83,10 +94,17 @@ class Bench:
         return shard
 
     def call(self, name: str | None = None, by_trunk: bool = True, *preferred: str) -> str:
-        """Place a call; returns its node, or the code of the rejection."""
+        """Place a call; returns its node, or the code of the rejection.
+
+        A node of another engine, to which the call is passed on, is in brackets.
+        """
         try:
-            shard = self.node_selection.choose(name, by_trunk, frozenset(preferred))
+            shard = self.node_selection.choose(
+                name, by_trunk, frozenset(preferred), may_pass_on=True
+            )
             self.node_selection.count_outbound(shard, by_trunk)
+        except LighterLoadElsewhere as elsewhere:
+            return f"({elsewhere.shard.node if elsewhere.shard else None})"
         except NoCapacity as error:
             return error.code
         named = f"0-{shard.context.node}-{len(shard.calls):08}"
@@ -115,6 +133,28 @@ def test_calls_of_other_engines_count() -> None:
     bench.others.counts = {"pbx1": 4}
     assert [bench.call() for _ in range(4)] == ["pbx2"] * 4
     assert [bench.call("pbx1"), bench.call("pbx1")] == ["pbx1", "node_full"]
+
+
+def test_a_call_is_passed_on_to_a_node_with_less_load() -> None:
+    """Only if another engine has a shard there, the node is open, and its load is clearly lower."""
+    bench = Bench()
+    bench.node("pbx1")
+    bench.node("pbx2", weight=2)
+    bench.node_selection.nodes["pbx2"].remove_shard(0)
+    assert bench.call() == "pbx1"  # no engine has a shard of pbx2
+    bench.others.shards = {ShardId("pbx2", 0)}
+    bench.others.counts = {"pbx2": 2}
+    assert bench.call() == "(pbx2)"  # loads of 2 and 3 / 2, then 7 / 2: the others did the same
+    assert bench.call() == "pbx1"
+    bench.others.passed = {}
+    bench.drained.add("pbx2")
+    assert bench.call() == "pbx1"
+    bench.drained.clear()
+    assert bench.call("pbx1") == "pbx1"
+    assert bench.call(None, True, "pbx1") == "pbx1"
+    assert bench.node_selection.choose(None, by_trunk=True).context.node == "pbx1"
+    bench.others.counts = {"pbx2": 10}  # 11 / 2 is not clearly less than 6
+    assert bench.call() == "pbx1"
 
 
 def test_an_unavailable_node() -> None:

@@ -38,6 +38,19 @@ def test_a_shard_of_others_that_gets_new_calls() -> None:
     assert peers.owner_at(["pbx2"], 4) is None
 
 
+def test_calls_that_are_passed_on() -> None:
+    """The engines of a node get them in turn; they count until the next heartbeats."""
+    peers = Membership("a")
+    alive = {"a": heartbeat("a", (0,)), "b": heartbeat("b", (5, 1)), "c": heartbeat("c", (2,))}
+    peers.update(alive)
+    passed = [peers.pass_on(NODE, 4) for _ in range(3)]
+    assert passed == [ShardId(NODE, 2), ShardId(NODE, 1), ShardId(NODE, 2)]
+    assert peers.pass_on("pbx2", 4) is None
+    assert (peers.passed_on(NODE), peers.passed_on("pbx2")) == (3, 0)
+    peers.update(alive)
+    assert peers.passed_on(NODE) == 0
+
+
 def test_the_share_of_a_nodes_rate() -> None:
     """Each engine's part is that of its shards among the node's."""
     peers = Membership("a")
