@@ -103,14 +103,16 @@ def store_gauges(service: CallService, shards: ShardMap) -> Iterator[CurrentValu
 
 
 def limit_gauges(service: CallService) -> Iterator[CurrentValues]:
-    """Return the limits, for comparison with the current values."""
+    """Return the limits, and what comes near them."""
     limiter = service.node_selection.rate_limiter
+    trunk_legs = "Legs on the trunk, of all engines, as this engine knows them"
     pending = "New calls are rejected when a shard has half as many pending changes"
     latency = "New calls avoid a node with a higher latency"
     for name, text, value in (
         ("switchroom_calls_limit", "Maximum of live calls in this engine", limiter.max_calls),
         ("switchroom_calls_per_second_limit", "Maximum of new calls per second", limiter.per_s),
         ("switchroom_calls_headroom", "New calls that can start now", limiter.available),
+        ("switchroom_trunk_legs", trunk_legs, service.node_selection.trunk_legs),
         ("switchroom_commit_pending_limit_changes", pending, MAX_PENDING),
         ("switchroom_ari_latency_limit_seconds", latency, MAX_LATENCY_MS / 1000),
     ):

@@ -98,6 +98,11 @@ class NodeSelection:
     def live_calls(self) -> int:
         return sum(node.live_calls for node in self.nodes.values())
 
+    @property
+    def trunk_legs(self) -> int:
+        """The legs on the trunk, of all engines: of the others, as of their last heartbeats."""
+        return self.legs.on_trunk + self._cluster.calls(TRUNK)
+
     def calls(self) -> Iterator[Call]:
         for node in self.nodes.values():
             for shard in node.shards.values():
@@ -265,7 +270,7 @@ class NodeSelection:
             return Unavailable("overloaded", detail)
         if not by_trunk:
             return None
-        return self.trunk.unavailable(lambda: self.legs.on_trunk + self._cluster.calls(TRUNK))
+        return self.trunk.unavailable(lambda: self.trunk_legs)
 
     def _count(self, name: str, by_trunk: bool) -> None:
         self.rate_limiter.take()

@@ -60,6 +60,7 @@ async def test_limits_stand_beside_what_comes_near_them(bench: Bench) -> None:
     seen = await _seen(bench)
     assert seen["switchroom_calls_limit"] == [({}, 10_000)]
     assert seen["switchroom_calls_headroom"][0][1] == 10_000
+    assert seen["switchroom_trunk_legs"] == [({}, 0)]
     assert seen["switchroom_shards"] == [({}, 2)]
     assert [value for _, value in seen["switchroom_shard_held"]] == [1, 1]
     assert [value for _, value in seen["switchroom_store_up"]] == [1, 1]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.metrics_page import figures
 from tests.harness.pbx.two_nodes import WAITS, TwoNodes, node_of
 from tests.harness.servers.engine import Engine, RequestError
 from tests.harness.until import until
@@ -23,7 +24,7 @@ async def other(two: TwoNodes, tmp_path: Path) -> AsyncIterator[Engine]:
 
 
 async def test_limits_count_the_calls_of_all_engines(two: TwoNodes, other: Engine) -> None:
-    """Limits apply across engines, whichever is used; each engine shows the calls of both."""
+    """Weights and limits apply across engines; each engine shows the calls of both."""
     placed: Counter[str] = Counter()
     for engine in [two.engine, other] * 4:
         placed[node_of(await _call(engine))] += 1
@@ -38,8 +39,8 @@ async def test_limits_count_the_calls_of_all_engines(two: TwoNodes, other: Engin
     )
     for engine in (two.engine, other):
         assert await _refused(engine, node="pbx2") == (503, "node_full")
-        # An engine knows the trunk legs of the others within a heartbeat.
-        await until(partial(_is_trunk_full, engine), every_s=0.5, what="the trunk to be full")
+        await until(partial(_knows_trunk_legs, engine, 10), what="a heartbeat with all trunk legs")
+        assert await _refused(engine) == (503, "trunk_full")
 
 
 async def test_a_drain_applies_to_all_engines(two: TwoNodes, other: Engine) -> None:
@@ -57,12 +58,8 @@ async def _call(engine: Engine, **request: object) -> str:
     )
 
 
-async def _is_trunk_full(engine: Engine) -> bool:
-    try:
-        await _call(engine)
-    except RequestError as refused:
-        return (refused.status, refused.problem["code"]) == (503, "trunk_full")
-    return False
+async def _knows_trunk_legs(engine: Engine, legs: int) -> bool:
+    return (await figures(engine))["switchroom_trunk_legs", ()] == legs
 
 
 async def _refused(engine: Engine, **request: object) -> tuple[int, str]:

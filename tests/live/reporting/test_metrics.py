@@ -1,12 +1,9 @@
 """Metrics of an engine after a real call."""
 
-import aiohttp
-from prometheus_client import Metric
-from prometheus_client.parser import text_string_to_metric_families
-
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
+from tests.harness.metrics_page import Figures, figures
 from tests.harness.phones.phone import Phone
 
 
@@ -14,14 +11,14 @@ async def test_metrics_of_a_call_are_plausible(
     lab: Lab, sounds: MediaServer, hooks: WebhookServer
 ) -> None:
     """A call with play, gather and webhook is counted by slot, with plausible durations."""
-    before = await _figures(lab)
+    before = await figures(lab.engine)
     gather = {"type": "gather", "data": {"timeout": 100}, "action": hooks.answers("/next", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 300)}, "action": gather}
         call = await lab.call(to="+15550100", action=play)
         await phone.wait_ended()
     await lab.wait_ended(call)
-    more = _Growth(before, await _figures(lab), call.partition("-")[0])
+    more = _Growth(before, await figures(lab.engine), call.partition("-")[0])
     assert more.of("switchroom_calls_started_total", direction="outbound") == 1
     assert more.of("switchroom_calls_ended_total", status="completed") == 1
     assert more.of("switchroom_events_total", type="PlaybackFinished") == 1
@@ -39,7 +36,7 @@ async def test_metrics_of_a_call_are_plausible(
 
 async def test_an_idle_engine_holds_all_shards(lab: Lab) -> None:
     """One engine holds all shards, nodes are up, and no change or event is pending."""
-    now = await _figures(lab)
+    now = await figures(lab.engine)
     held = [value for (name, _), value in now.items() if name == "switchroom_shard_held"]
     assert held
     assert set(held) == {1}
@@ -48,10 +45,6 @@ async def test_an_idle_engine_holds_all_shards(lab: Lab) -> None:
     waiting = ("switchroom_commit_pending_changes", "switchroom_buffered_events")
     assert not any(value for (name, _), value in now.items() if name in waiting)
     assert now["process_resident_memory_bytes", ()] > 20e6
-
-
-Labels = tuple[tuple[str, str], ...]
-Figures = dict[tuple[str, Labels], float]
 
 
 class _Growth:
@@ -71,14 +64,3 @@ class _Growth:
             and wanted <= dict(found).items()
             and dict(found).get("slot", self._slot) == self._slot
         )
-
-
-async def _figures(lab: Lab) -> Figures:
-    url = f"{lab.engine.url}/metrics"
-    async with aiohttp.ClientSession() as session, session.get(url) as got:
-        families: list[Metric] = list(text_string_to_metric_families(await got.text()))
-    return {
-        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
-        for family in families
-        for sample in family.samples
-    }
