@@ -74,13 +74,18 @@ class _Planner:
         self._engines = engines
         self._names = sorted(engines)
         self._unreadable = unreadable
-        self._kept = {name: dict(engines[name].shards) for name in self._names}  # not moved so far
-        self._owners = {shard: name for name, kept in self._kept.items() for shard in kept}
+        # Two engines may claim a shard, until the one that has lost it notices: it counts once.
+        self._owners = {shard: name for name in self._names for shard in engines[name].shards}
+        self._kept = {name: self._owned_by(name) for name in self._names}  # not moved so far
         self._calls = {name: sum(kept.values()) for name, kept in self._kept.items()}
         self._loads = {
             name: self._calls[name] + SHARD_WEIGHT * len(kept) for name, kept in self._kept.items()
         }
         self._of_node: dict[str, frozenset[str]] = {}
+
+    def _owned_by(self, name: str) -> dict[ShardId, int]:
+        shards = self._engines[name].shards.items()
+        return {shard: calls for shard, calls in shards if self._owners[shard] == name}
 
     def misplaced(self) -> dict[ShardId, int]:
         """Return the shards whose owners can't serve them."""

@@ -75,8 +75,12 @@ class Clients:
             self._originate(request)
 
     def _originate(self, request: Originate) -> None:
+        may_pass_on = True  # as the RPC does it: once
+
         async def ask(engine: Engine) -> None:
-            call = await engine.service.originate(request)
+            nonlocal may_pass_on
+            is_first, may_pass_on = may_pass_on, False
+            call = await engine.service.originate(request, may_pass_on=is_first)
             self._confirmed.add(request.request_id or "")
             if self._rng.random() < 0.06:
                 hangup_ms = self._rng.choice((1, 300, 5_000, 20_000)) * self._rng.random()

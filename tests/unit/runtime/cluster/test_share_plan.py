@@ -219,3 +219,15 @@ def test_a_node_that_no_engine_knows() -> None:
     shard = ShardId("gone", 0)
     idle = EngineState(10, nodes=frozenset({"pbx1"}))
     assert plan_shares({"a": idle}, {shard: 1}, {}).free == {shard: "a"}
+
+
+def test_a_shard_that_two_engines_claim() -> None:
+    """One of them has lost it without noticing: it counts for one of them, and moves once."""
+    both = {ShardId("pbx1", slot): 40 for slot in range(4)}
+    engines = {
+        name: EngineState(1_000, shards, frozenset({"pbx1"}))
+        for name, shards in (("a", both), ("b", both), ("c", {}))
+    }
+    plan = plan_shares(engines, {}, {})
+    assert set(plan.moves.values()) <= {"a", "c"}
+    assert len(plan.moves) == 1
