@@ -9,6 +9,7 @@ SLACK_MS = 2 * EVERY_MS
 HANDOVER_MS = 400
 SETTLING_MS = 6_000  # one shard moves with each heartbeat
 SHARED_MS = 15_000  # after the last fault; a node failure counts for 5 s
+WATCHED_MS = SHARED_MS + SLACK_MS - SETTLING_MS  # one poll may find a move that the next undoes
 
 
 class HealthMonitor:
@@ -33,7 +34,7 @@ class HealthMonitor:
             self._check_control(quiet_ms)
         else:
             self._loose_since_ms = {}
-        if (quiet_ms := self._since(self._whole_ms)) > SHARED_MS + SLACK_MS:
+        if (quiet_ms := self._since(self._whole_ms)) > WATCHED_MS:
             self._check_shares(quiet_ms)
         self._clock.after(EVERY_MS, self._poll)
 
@@ -70,9 +71,10 @@ class HealthMonitor:
     def _check_shares(self, quiet_ms: float) -> None:
         """Find loads that stay unequal: calls that begin and end change them again and again."""
         now_ms = self._clock.at_ms
+        watched_since_ms = now_ms - quiet_ms + WATCHED_MS
         if self._engines.is_shared:
             self._shared_ms = now_ms
-        elif now_ms - max(self._shared_ms, now_ms - quiet_ms) > SETTLING_MS:
+        elif now_ms - max(self._shared_ms, watched_since_ms) > SETTLING_MS:
             held = {
                 each.name: [str(shard) for shard in sorted(each.lease_manager.held)]
                 for each in self._engines.alive
