@@ -63,6 +63,7 @@ class MediaLimits(Struct, frozen=True):
     downloads_of_account: int = 20
     clip_ms: int = 3_600_000
     job_s: float = 10
+    start_s: float = 60  # of a worker; on a busy machine, its voice takes longer than a job may
     workers: int = 2  # of each kind: transcoding, large files, speech
     worker_memory_bytes: int = 1_500_000_000
     cache_bytes: int = 2 * 1024**3

@@ -19,10 +19,15 @@ class WorkerPool:
     """
 
     def __init__(
-        self, limits: MediaLimits, folder: Path | None = None, *, finish_jobs: bool = False
+        self,
+        limits: MediaLimits,
+        folder: Path | None = None,
+        *,
+        first_job: Job | None = None,
+        finish_jobs: bool = False,
     ) -> None:
         self._finish_jobs = finish_jobs
-        self.workers = tuple(Worker(limits, folder) for _ in range(limits.workers))
+        self.workers = tuple(Worker(limits, folder, first_job) for _ in range(limits.workers))
         self._idle = list(reversed(self.workers))  # the last one is next: others start when needed
         self._running: set[asyncio.Task[bytes]] = set()
         self._slots = FairSlots(limits.workers, max(1, limits.workers - 1))

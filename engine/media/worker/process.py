@@ -12,7 +12,7 @@ from engine.media.worker.protocol import (
     Job,
     JobFailed,
     Reply,
-    Synthesize,
+    Transcode,
     frame,
     replies,
 )
@@ -20,11 +20,17 @@ from sandbox.restrict import ENVIRONMENT
 
 
 class Worker:
-    """One worker process; if a job hangs or kills it, the next job starts a new one."""
+    """One worker process; if a job hangs or kills it, the next job starts a new one.
 
-    def __init__(self, limits: MediaLimits, folder: Path | None = None) -> None:
+    A new process runs `first_job` before any other.
+    """
+
+    def __init__(
+        self, limits: MediaLimits, folder: Path | None = None, first_job: Job | None = None
+    ) -> None:
         self._limits = limits
         self._folder = folder  # of the files of its jobs
+        self._first_job = first_job
         self._lock = asyncio.Lock()
         self._process: Process | None = None
 
@@ -36,22 +42,13 @@ class Worker:
     async def run(self, job: Job) -> bytes:
         """Run a job and return its WAV file, if any; raises MediaError."""
         async with self._lock:
-            process = await self._running_process()
-            try:
-                async with asyncio.timeout(self._limits.job_s):
-                    reply = await _exchange(process, job)
-            except TimeoutError:
+            if self._process is not None and _has_ended(self._process.pid):
                 await self.close()
-                raise _worker_error(job, f"took longer than {self._limits.job_s:g} s") from None
-            except (OSError, EOFError):
-                await self.close()
-                raise _worker_error(job, f"ended the worker ({process.returncode})") from None
-            except BaseException:
-                await self.close()  # else its reply would be read as the next job's
-                raise
-        if isinstance(reply, JobFailed):
-            raise MediaError(reply.reason, reply.text)
-        return reply.wav
+            if self._process is None:
+                self._process = await self._start()
+                if self._first_job is not None:
+                    await self._run(self._process, self._first_job, self._limits.start_s)
+            return await self._run(self._process, job, self._limits.job_s)
 
     async def close(self) -> None:
         process, self._process = self._process, None
@@ -61,12 +58,22 @@ class Worker:
             process.kill()
         await process.communicate()
 
-    async def _running_process(self) -> Process:
-        if self._process is not None and _has_ended(self._process.pid):
+    async def _run(self, process: Process, job: Job, limit_s: float) -> bytes:
+        try:
+            async with asyncio.timeout(limit_s):
+                reply = await _exchange(process, job)
+        except TimeoutError:
             await self.close()
-        if self._process is None:
-            self._process = await self._start()
-        return self._process
+            raise _worker_error(job, f"took longer than {limit_s:g} s") from None
+        except (OSError, EOFError):
+            await self.close()
+            raise _worker_error(job, f"ended the worker ({process.returncode})") from None
+        except BaseException:
+            await self.close()  # else its reply would be read as the next job's
+            raise
+        if isinstance(reply, JobFailed):
+            raise MediaError(reply.reason, reply.text)
+        return reply.wav
 
     async def _start(self) -> Process:
         limits = self._limits
@@ -104,5 +111,5 @@ async def _exchange(process: Process, job: Job) -> Reply:
 
 
 def _worker_error(job: Job, what: str) -> MediaError:
-    reason: Reason = "speech_failed" if isinstance(job, Synthesize) else "unreadable"
+    reason: Reason = "unreadable" if isinstance(job, Transcode) else "speech_failed"
     return MediaError(reason, what)

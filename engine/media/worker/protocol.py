@@ -26,6 +26,12 @@ class Synthesize(Struct, frozen=True, tag="utter"):
     voice: str
 
 
+class LoadVoice(Struct, frozen=True, tag="load"):
+    """Load a neural voice, and everything that its first text needs."""
+
+    voice: str
+
+
 class JobDone(Struct, frozen=True, tag="done"):
     """The job succeeded; synthesized speech is a WAV file's bytes."""
 
@@ -39,7 +45,7 @@ class JobFailed(Struct, frozen=True, tag="failed"):
     text: str
 
 
-Job = Transcode | Synthesize
+Job = Transcode | Synthesize | LoadVoice
 Reply = JobDone | JobFailed
 jobs: msgspec.msgpack.Decoder[Job] = msgspec.msgpack.Decoder(Job)
 replies: msgspec.msgpack.Decoder[Reply] = msgspec.msgpack.Decoder(Reply)

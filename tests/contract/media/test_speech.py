@@ -54,3 +54,12 @@ async def test_substitute_speaks(bench: MediaBench, tmp_path: Path) -> None:
 async def test_no_espeak() -> None:
     """Without the program there is no espeak provider."""
     assert await find_espeak("no-such-program") is None
+
+
+async def test_a_slow_start_is_no_slow_text() -> None:
+    """A new worker loads its voice first, which may take longer than a text."""
+    voice = Hibari(MediaLimits(job_s=1, workers=1))  # the start takes nearly two
+    try:
+        assert (await voice.synthesize("acme", Speech("Hello"))).startswith(b"RIFF")
+    finally:
+        await voice.close()
