@@ -150,6 +150,43 @@ class Nodes(Shape, frozen=True):
     nodes: tuple[NodeView, ...]
 
 
+class PhoneLogin(Shape, frozen=True):
+    """At which node a phone has logged in, and when by the store's clock."""
+
+    node: str
+    at_ms: int
+
+
+class PhoneReport(Shape, frozen=True):
+    """What an engine tells others: the endpoints of nodes that it supervises, and last logins."""
+
+    endpoints: dict[str, tuple[str, ...]] = {}  # by node
+    logins: dict[str, PhoneLogin] = {}  # by endpoint without its technology
+
+
+class GetDigits(Shape, frozen=True):
+    """Which digits an engine lacks: those of some legs on a node."""
+
+    node: str
+    legs: tuple[str, ...]
+
+
+class HeardDigit(Shape, frozen=True):
+    """A digit that an engine has heard, sealed; times are by the store's clock and the PBX's."""
+
+    leg: str
+    digit: str
+    pressed_ms: int
+    held_ms: int
+    pbx_ms: int
+
+
+class HeardDigits(Shape, frozen=True):
+    """The digits that an engine has heard."""
+
+    digits: tuple[HeardDigit, ...] = ()
+
+
 class Slots(Shape, frozen=True):
     """How many slots of each node get new calls, and the highest number that there was."""
 

@@ -23,7 +23,8 @@ CONNECT_TIMEOUT_S = 5.0
 RETRY_DELAY_S = 2.0
 REFUSED_RETRY_DELAY_S = 30.0
 POLL_INTERVAL_S = 10.0  # between status requests: a dead peer is noticed within two of these
-EVENTS = "system,reporting,dtmf,security"
+HEALTH_EVENTS = "system,reporting,security"
+DTMF_EVENTS = "dtmf"
 END_OF_MESSAGE = b"\r\n\r\n"
 DTMF = b"Event: DTMF"
 DTMF_BEGIN = b"Event: DTMFBegin"
@@ -103,6 +104,9 @@ def dispatch_failed_login(event: bytes, listener: HealthListener) -> None:
 class DtmfListener(Protocol):
     """Receives DTMF; implemented by `runtime.pbx_nodes.recent_digits`."""
 
+    def on_connected(self) -> None:
+        """Handle that all digits are reported from now on."""
+
     def on_digit_started(self, channel: str, pbx_ms: int) -> None:
         """Handle that a key went down, with its time by the PBX's clock."""
 
@@ -142,7 +146,7 @@ class AmiConnection:
 
     forgetable_actions = ("login", "corestatus", "pjsipshowcontacts", "pjsipqualify")
 
-    def __init__(self, health: HealthListener) -> None:
+    def __init__(self, health: HealthListener | None) -> None:
         self.ended = asyncio.Event()
         self.awaiting_actions: deque[object] = deque()
         self.health = health
@@ -150,6 +154,8 @@ class AmiConnection:
         self._unreachable = UnreachableContacts()
 
     def dispatch(self, event: Message) -> None:
+        if self.health is None:
+            return
         dispatch_health(event, self.health)
         if event.event in contacts.EVENTS:
             self._unreachable.on_contact(read_contact(event))
@@ -167,7 +173,7 @@ class AmiStream(AMIProtocol):  # type: ignore[misc]  # panoramisk has no types
     takes a seventh of the time.
     """
 
-    def __init__(self, connection: AmiConnection, dtmf: DtmfListener) -> None:
+    def __init__(self, connection: AmiConnection, dtmf: DtmfListener | None) -> None:
         self._connection = connection
         self._dtmf = dtmf
         self._partial = b""
@@ -181,27 +187,28 @@ class AmiStream(AMIProtocol):  # type: ignore[misc]  # panoramisk has no types
     def data_received(self, data: bytes) -> None:
         """Split the stream into messages; each begins with its type."""
         *messages, self._partial = (self._partial + data).split(END_OF_MESSAGE)
+        dtmf, health = self._dtmf, self._connection.health
         for message in messages:
-            if message.startswith(DTMF):
-                dispatch_dtmf(message, self._dtmf)
-            elif message.startswith(RTCP):
-                dispatch_rtcp(message, self._connection.health)
-            elif message.startswith(FAILED_LOGINS):
-                dispatch_failed_login(message, self._connection.health)
+            if dtmf is not None and message.startswith(DTMF):
+                dispatch_dtmf(message, dtmf)
+            elif health is not None and message.startswith(RTCP):
+                dispatch_rtcp(message, health)
+            elif health is not None and message.startswith(FAILED_LOGINS):
+                dispatch_failed_login(message, health)
             else:
                 super().data_received(message + END_OF_MESSAGE)
 
 
 class AmiMonitor:
-    """Monitors one node; reports to its listeners."""
+    """Monitors one node; reports to its listeners, and receives only what they take."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
         self,
         node: str,
         address: tuple[str, int],
         login: tuple[str, str],
-        health: HealthListener,
-        dtmf: DtmfListener,
+        health: HealthListener | None,
+        dtmf: DtmfListener | None,
         retry_delay_s: float = RETRY_DELAY_S,
         tls: SSLContext | None = None,
     ) -> None:
@@ -210,6 +217,8 @@ class AmiMonitor:
         self._login = login
         self._health = health
         self._dtmf = dtmf
+        wanted = (health and HEALTH_EVENTS, dtmf and DTMF_EVENTS)
+        self._events = ",".join(each for each in wanted if each)
         self._retry_delay_s = retry_delay_s
         self._is_logged = False
         self._log = log.bind(node=node)
@@ -225,9 +234,15 @@ class AmiMonitor:
                 delay_s = REFUSED_RETRY_DELAY_S
             except (OSError, TimeoutError) as error:
                 self._log_once(str(error) or type(error).__name__)
-            self._health.on_unwatched()
-            self._dtmf.on_disconnected()
+            finally:
+                self._on_disconnected()
             await asyncio.sleep(delay_s)
+
+    def _on_disconnected(self) -> None:
+        if self._health is not None:
+            self._health.on_unwatched()
+        if self._dtmf is not None:
+            self._dtmf.on_disconnected()
 
     async def _listen(self) -> None:
         connection = AmiConnection(self._health)
@@ -236,9 +251,12 @@ class AmiMonitor:
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 await self._log_in(stream)
-            self._log.info("node monitored")
+            self._log.info("node monitored", events=self._events)
             self._is_logged = False
-            await self._load_contacts(stream, connection)
+            if self._dtmf is not None:
+                self._dtmf.on_connected()
+            if self._health is not None:
+                await self._load_contacts(stream, connection)
             await self._poll_until_lost(stream, connection)
         finally:
             stream.close()
@@ -254,7 +272,7 @@ class AmiMonitor:
     async def _log_in(self, stream: AmiStream) -> None:
         user, secret = self._login
         answer = await stream.send(
-            {"Action": "Login", "Username": user, "Secret": secret, "Events": EVENTS}
+            {"Action": "Login", "Username": user, "Secret": secret, "Events": self._events}
         )
         if not answer.success:
             raise PermissionError("manager user or password refused")
@@ -270,7 +288,7 @@ class AmiMonitor:
         while not connection.ended.is_set():
             async with asyncio.timeout(POLL_INTERVAL_S):
                 status = await stream.send({"Action": "CoreStatus"})
-            if status.CoreCurrentCalls.isdigit():
+            if self._health is not None and status.CoreCurrentCalls.isdigit():
                 self._health.on_call_count(int(status.CoreCurrentCalls))
             await wait_for_event(connection.ended, POLL_INTERVAL_S)
         raise ConnectionResetError("the connection ended")

@@ -18,6 +18,8 @@ from engine.app.shard_factory import NodeShardFactory, ShardDependencies
 from engine.config import Settings
 from engine.observe.telemetry import open_telemetry
 from engine.rpc.access import RpcAccess
+from engine.rpc.peers.client import open_peer_client
+from engine.rpc.peers.node_knowledge import NodeKnowledge
 from engine.rpc.server import ServerDependencies, serving
 from engine.runtime.account_calls import AccountCalls
 from engine.runtime.agents.agent_presence import AgentPresence
@@ -31,6 +33,7 @@ from engine.runtime.cluster.lease_manager import LeaseManager
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.io.consumer_lag import ConsumerLag
+from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.ownership.ended_calls import EndedCallCompressor
 from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.runtime.pbx.trunks import trunk_templates
@@ -90,7 +93,7 @@ class Engine:
             service = factories.call_service(
                 parts, directory, members, shards, default_target=targets.auto_set
             )
-            agents = AgentPresence(directory, service.calls)
+            agents = AgentPresence(directory, service.calls, service.phone_reports.configured)
             policy = factories.dial_policy(
                 parts, stopped.has, service.node_selection, members, shards
             )
@@ -101,6 +104,10 @@ class Engine:
             lifecycle = ShardLifecycle(parts.context, service, factory, tasks, dispatcher)
             leases = self._lease_manager(parts.context, members, lifecycle, shards)
             archive = await connections.archive(settings)
+            access = replace(self._access, clock=lambda: _store_time_s(clock))
+            peers = await stack.enter_async_context(open_peer_client(leases, access))
+            sealer = DigitSealer(access.tokens, os.urandom)
+            knowledge = NodeKnowledge(members, peers, sealer, lambda: clock.offset_ms)
             nodes = NodeManager(
                 NodeDependencies(
                     settings,
@@ -108,13 +115,15 @@ class Engine:
                     parts.context,
                     service.node_selection,
                     agents,
-                    service.phone_logins,
+                    service.phone_reports,
                     factory,
                     lifecycle,
                     tasks,
                     archive,
                     leases.reachability,
+                    leases.duties,
                     self._access.client_tls,
+                    knowledge.digits,
                 )
             )
             await self._open_nodes(nodes, stack, service.drained_nodes, tasks)
@@ -144,7 +153,7 @@ class Engine:
             await monitor.poll()
             tasks.start("clock", monitor.run())
             clips.prefetch("", (WARM_UP,), "")
-            access = replace(self._access, clock=lambda: _store_time_s(clock))
+            tasks.start("phone reports", knowledge.run(service.phone_reports))
             await self._serve(dependencies, access, leases, tasks)
 
     def _lease_manager(

@@ -1,38 +1,44 @@
-"""The nodes of an engine, opened and closed while it runs."""
+"""The nodes of an engine, opened and closed while it runs.
+
+It knows all nodes, and is connected to those for which it has a duty (`node_upkeep.py`).
+"""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from ssl import SSLContext
-from typing import Any
 
 import structlog
 from msgspec import Struct
 from yarl import URL
 
-from engine.ami.monitor import AmiMonitor
+from engine.ami.monitor import AmiMonitor, DtmfListener, HealthListener
 from engine.app import connections
+from engine.app.node_upkeep import NodeUpkeep, Work
 from engine.app.shard_factory import NodeShardFactory
+from engine.ari.client import AriClient
+from engine.common.tasks import wait_for_event
 from engine.config import NodeSettings, Settings
 from engine.recordings.archive import Archive
 from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from engine.runtime.agents.phone_credentials import CredentialStore
-from engine.runtime.agents.phone_logins import PhoneLogins
 from engine.runtime.agents.phone_provisioning import PhoneProvisioning
+from engine.runtime.agents.phone_reports import PhoneReports
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
+from engine.runtime.cluster.node_duties import NodeDuties
 from engine.runtime.cluster.pbx_reachability import PbxReachability
 from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.runtime.pbx.trunks import trunk_name
-from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.pbx_nodes.node import Node, PeerDigits, no_peer_digits
 from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.pbx_nodes.reaper import Reaper
-from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.policy.capacity_limits import CapacityLimits
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
+from engine.runtime.recording.recorder import Recorder
 
 log = structlog.get_logger()
 CLOSE_INTERVAL_S = 1.0
@@ -46,13 +52,15 @@ class NodeDependencies(Struct, frozen=True):
     context: EngineContext
     node_selection: NodeSelection
     agents: AgentPresence
-    phone_logins: PhoneLogins
+    phones: PhoneReports
     factory: NodeShardFactory
     lifecycle: ShardLifecycle
     tasks: Tasks
     archive: Archive | None
     reachability: PbxReachability
+    duties: NodeDuties
     tls: SSLContext | None = None  # verifies nodes; None: by the system's certificates
+    peer_digits: PeerDigits = no_peer_digits
 
 
 class NodeManager:
@@ -63,6 +71,7 @@ class NodeManager:
         self._settings = parts.settings
         self._tasks = parts.tasks
         self._node_selection = parts.node_selection
+        self._upkeep: dict[str, NodeUpkeep] = {}
         self._stacks: dict[str, AsyncExitStack] = {}
         self._configured: set[str] = set()  # by name, in the settings
         self._lock = asyncio.Lock()  # a node discovered again while it closes is opened after that
@@ -85,11 +94,20 @@ class NodeManager:
             self._node_selection.retiring = retiring
 
     async def run(self, every_s: float = CLOSE_INTERVAL_S) -> None:
-        """Close retiring nodes once they have no calls, until cancelled."""
+        """Follow the duties, and close retiring nodes once they have no calls, until cancelled."""
+        duties = self._parts.duties
         while True:
-            await asyncio.sleep(every_s)
+            await wait_for_event(duties.changed, every_s)
             async with self._lock:
+                if duties.changed.is_set():
+                    self._apply_duties()
                 await self._close_empty()
+
+    def _apply_duties(self) -> None:
+        duties = self._parts.duties
+        duties.changed.clear()
+        for name, upkeep in self._upkeep.items():
+            upkeep.apply(duties.of(name))
 
     async def close(self) -> None:
         """Close all nodes; their calls are left to the next owner."""
@@ -105,26 +123,43 @@ class NodeManager:
         recorder = await connections.recorder(
             self._settings, stack, settings, ari, parts.archive, parts.tls
         )
-        node = parts.factory.node(settings, ari, recorder)
-        self._configure_health(settings, node.recent_digits)
-        self._start(name, ari.run())
-        parts.reachability.add_node(name)
-        self._start(name, ari.health_probe(partial(parts.reachability.record, name)).run())
-        endpoint_list = ConfiguredEndpoints(ari, parts.agents.directory.is_trunk)
+        node = parts.factory.node(settings, ari, recorder, parts.peer_digits)
+        health = self._configure_health(settings)
+        endpoint_list = ConfiguredEndpoints(
+            ari, parts.agents.directory.is_trunk, on_change=parts.phones.on_change
+        )
         parts.agents.configured_endpoints[name] = endpoint_list
-        self._start(name, endpoint_list.run())
-        credentials = CredentialStore(parts.context.store)
-        self._start(name, PhoneProvisioning(name, ari, credentials).run())
-        reaper = Reaper(node, self._settings.reap_s, parts.context.metrics)
-        self._start(name, reaper.run())
-        if recorder is not None:
-            period_s = self._settings.recordings_s
-            sweeper = RecordingSweeper(name, ari, node.shards, recorder.archive, period_s=period_s)
-            self._start(name, sweeper.run())
+        parts.reachability.add_node(name)
+        work = {
+            "owner": self._owner_work(node, ari, recorder),
+            "stranger": [
+                ari.health_probe(partial(parts.reachability.record, name), is_rare=True).run
+            ],
+            "supervisor": [
+                endpoint_list.run,
+                PhoneProvisioning(name, ari, CredentialStore(parts.context.store)).run,
+                partial(parts.factory.tell_slots, name, ari),
+                partial(parts.factory.watch_presence, name, ari),
+                *self._monitors(settings, health=health),
+            ],
+            "listener": self._monitors(settings, dtmf=node.recent_digits),
+        }
+        self._upkeep[name] = NodeUpkeep(name, self._tasks, work)
+        self._upkeep[name].apply(parts.duties.of(name))
         parts.lifecycle.add_node(node)
 
-    def _start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        self._tasks.start(f"node {name}", work)
+    def _owner_work(self, node: Node, ari: AriClient, recorder: Recorder | None) -> list[Work]:
+        """Return the work of an engine with shards of a node, each for its own calls."""
+        parts = self._parts
+        probe = ari.health_probe(partial(parts.reachability.record, node.name))
+        reaper = Reaper(node, self._settings.reap_s, parts.context.metrics)
+        work: list[Work] = [ari.run, probe.run, reaper.run]
+        if recorder is not None:
+            period_s = self._settings.recordings_s
+            archive = recorder.archive
+            sweeper = RecordingSweeper(node.name, ari, node.shards, archive, period_s=period_s)
+            work.append(sweeper.run)
+        return work
 
     async def _close_empty(self) -> None:
         for node in list(self._node_selection.nodes.values()):
@@ -137,7 +172,8 @@ class NodeManager:
     async def _close(self, node: Node) -> None:
         log.info("node closed", node=node.name)
         self._parts.lifecycle.remove_node(node)
-        await self._tasks.end(f"node {node.name}")  # they need the connections to it
+        if upkeep := self._upkeep.pop(node.name, None):
+            await upkeep.close()  # it needs the connections to the node
         self._parts.reachability.remove_node(node.name)
         self._parts.agents.configured_endpoints.pop(node.name, None)
         self._node_selection.retiring.discard(node.name)
@@ -145,30 +181,38 @@ class NodeManager:
         if stack := self._stacks.pop(node.name, None):
             await stack.aclose()
 
-    def _configure_health(self, settings: NodeSettings, recent_digits: RecentDigits) -> None:
-        """Set a node's limits, and follow its health and its phones' digits over AMI."""
+    def _configure_health(self, settings: NodeSettings) -> NodeHealth:
+        """Set a node's limits, and build what knows its health."""
         failed_logins = self._parts.context.metrics.nodes.failed_logins
         for service in ("sip", "ami"):
             failed_logins.initialize(settings.name, service)  # an alert needs it from the start
         health = NodeHealth(
             self._parts.context.clock,
             (trunk_name(self._settings.trunk_endpoint), *self._settings.further_trunks),
-            self._parts.phone_logins.listener(settings.name),
+            self._parts.phones.logins.listener(settings.name),
             failed_logins.table(settings.name),
         )
         limits = CapacityLimits(settings.weight, settings.max_calls, settings.max_calls_per_s)
         host = URL(str(settings.url)).host or ""
         self._node_selection.configure(settings.name, limits, health, host)
+        return health
+
+    def _monitors(
+        self,
+        settings: NodeSettings,
+        health: HealthListener | None = None,
+        dtmf: DtmfListener | None = None,
+    ) -> list[Work]:
+        """Return what listens to a node's manager interface; nothing without a password for it."""
         password = settings.ami_password or self._settings.ami_password
-        if password is not None:
-            login = (settings.ami_user, password.get_secret_value())
-            address = (host, settings.ami_port)
-            monitor = AmiMonitor(
-                settings.name,
-                address,
-                login,
-                health,
-                recent_digits,
-                tls=self._parts.tls if settings.ami_tls else None,
-            )
-            self._start(settings.name, monitor.run())
+        if password is None:
+            return []
+        monitor = AmiMonitor(
+            settings.name,
+            (URL(str(settings.url)).host or "", settings.ami_port),
+            (settings.ami_user, password.get_secret_value()),
+            health,
+            dtmf,
+            tls=self._parts.tls if settings.ami_tls else None,
+        )
+        return [monitor.run]

@@ -26,13 +26,15 @@ from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx.trunks import trunk_templates
 from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
 from engine.runtime.pbx_nodes.dialplan_slots import DialplanSlots
-from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.pbx_nodes.node import Node, PeerDigits, no_peer_digits
 from engine.runtime.pbx_nodes.slot_listener import SlotListener
 from engine.runtime.recording.recorder import FencedRecorder, Recorder
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
 from wire.shard import ShardId
+
+PRESENCE_RETRY_S = 2.0
 
 
 class NodeConnection(Struct, frozen=True):
@@ -65,7 +67,13 @@ class NodeShardFactory:
         self._settings = parts.settings
         self._connections: dict[str, NodeConnection] = {}
 
-    def node(self, settings: NodeSettings, ari: AriClient, recorder: Recorder | None) -> Node:
+    def node(
+        self,
+        settings: NodeSettings,
+        ari: AriClient,
+        recorder: Recorder | None,
+        peer_digits: PeerDigits = no_peer_digits,
+    ) -> Node:
         """Build a node, without shards yet."""
         latency = LatencyAverage(time.monotonic)
         self._connections[settings.name] = NodeConnection(
@@ -76,6 +84,7 @@ class NodeShardFactory:
             ari,
             sip_address=settings.sip_address,
             latency_ms=lambda: latency.average_ms,
+            peer_digits=peer_digits,
         )
 
     def placeholder(self, name: str) -> Node:
@@ -105,23 +114,23 @@ class NodeShardFactory:
             context.endpoints.app, listener, is_allowed=lambda: context.lease.holds
         ).run()
 
-    async def serve_node(self, node: Node, slot: int) -> None:
-        ari = self._connections[node.name].ari
-        if ari is None:
-            return
-        lease = node.shards[slot].context.lease
-        slots = DialplanSlots(node.name, ari, lambda: self._parts.shards.slots)
+    async def tell_slots(self, node: str, ari: AriClient) -> None:
+        """Tell a node's dialplan the number of slots, until cancelled."""
+        await DialplanSlots(node, ari, lambda: self._parts.shards.slots).run()
+
+    async def watch_presence(self, node: str, ari: AriClient) -> None:
+        """Watch the registrations at a node, until cancelled."""
         presences = self._parts.agents.registered_endpoints
-        presence = RegisteredEndpoints(node.name, ari, self._parts.agents.directory.is_trunk)
-        presences[node.name] = presence
+        presence = RegisteredEndpoints(node, ari, self._parts.agents.directory.is_trunk)
+        presences[node] = presence
         try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(slots.run())
-                events = ari.events(PRESENCE_APP, presence, PRESENCE_UNUSED, lambda: lease.holds)
-                group.create_task(events.run())
+            while True:
+                await ari.events(PRESENCE_APP, presence, PRESENCE_UNUSED).run()
+                # Another engine has the app, which knows of a change of roles earlier or later.
+                await asyncio.sleep(PRESENCE_RETRY_S)
         finally:
-            if presences.get(node.name) is presence:
-                del presences[node.name]
+            if presences.get(node) is presence:
+                del presences[node]
             await presence.close()
 
     def _node(
@@ -131,6 +140,7 @@ class NodeShardFactory:
         *,
         sip_address: str = "",
         latency_ms: Callable[[], float] = lambda: 0.0,
+        peer_digits: PeerDigits = no_peer_digits,
     ) -> Node:
         parts = self._parts
         return Node(
@@ -142,6 +152,7 @@ class NodeShardFactory:
             sip_address=sip_address,
             check_agent=parts.agents.check,
             latency_ms=latency_ms,
+            peer_digits=peer_digits,
         )
 
     def _endpoints(self, node: str, connection: NodeConnection, slot: int) -> EndpointTemplates:

@@ -90,9 +90,11 @@ class AriClient:
         """Create the event websocket of one app; its `run` connects only while allowed."""
         return EventSocket(self._pbx, app, listener, self._http, unused_events, is_allowed)
 
-    def health_probe(self, on_result: Callable[[bool], None]) -> HealthProbe:
+    def health_probe(
+        self, on_result: Callable[[bool], None], *, is_rare: bool = False
+    ) -> HealthProbe:
         """Create a probe of whether the node responds; its `run` probes."""
-        return HealthProbe(self._pbx, on_result)
+        return HealthProbe(self._pbx, on_result, is_rare)
 
     async def run(self) -> None:
         await self.router.run()

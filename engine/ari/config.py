@@ -61,6 +61,7 @@ class Timeouts(Struct, frozen=True):
     heartbeat_s: between pings; a dead peer is noticed within one and a half of these.
     request_s: one request. refused_retry_s: before a retry with a rejected password.
     health_interval_s: between two health probes. health_timeout_s: of one probe.
+    rare_health_interval_s: between two probes of a node that this engine has no calls on.
     first_retry_s, max_retry_s: the shortest and longest reconnection delay, before jitter.
     max_connections: of one node's HTTP pool, websockets included; http.conf has `sessionlimit`.
     """
@@ -72,6 +73,7 @@ class Timeouts(Struct, frozen=True):
     request_s: float = 10.0
     refused_retry_s: float = 30.0
     health_interval_s: float = 0.3
+    rare_health_interval_s: float = 5.0
     health_timeout_s: float = 0.7
     first_retry_s: float = 0.1
     max_retry_s: float = 5.0

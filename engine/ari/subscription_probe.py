@@ -73,10 +73,14 @@ def _decoded(data: bytes) -> object:
 
 
 class HealthProbe(Struct, frozen=True):
-    """Calls `on_result` after each probe with whether the PBX responded in time."""
+    """Calls `on_result` after each probe with whether the PBX responded in time.
+
+    A PBX that is probed rarely, as no call depends on it, is probed more often until it responds.
+    """
 
     pbx: PbxConnection
     on_result: Callable[[bool], None]
+    is_rare: bool = False
 
     async def run(self) -> None:
         timeouts, headers = self.pbx.timeouts, self.pbx.address.headers
@@ -84,8 +88,13 @@ class HealthProbe(Struct, frozen=True):
         connector = aiohttp.TCPConnector(ssl=self.pbx.address.tls or True)
         async with ClientSession(headers=headers, timeout=timeout, connector=connector) as http:
             while True:
-                next_s = self.pbx.clock() + timeouts.health_interval_s
-                self.on_result(await self._is_responding(http))
+                began_s = self.pbx.clock()
+                is_responding = await self._is_responding(http)
+                self.on_result(is_responding)
+                is_rare = self.is_rare and is_responding
+                next_s = began_s + (
+                    timeouts.rare_health_interval_s if is_rare else timeouts.health_interval_s
+                )
                 await asyncio.sleep(next_s - self.pbx.clock())
 
     async def _is_responding(self, http: ClientSession) -> bool:

@@ -174,6 +174,10 @@ SLOTS = (
     _get("/slots", "get", "Show the number of slots per node", rpc.Slots),
     _put("/slots", "put", "Change the number of slots per node", rpc.Slots, rpc.PutSlots),
 )
+PEERS = (
+    _post("/peers/digits", "digits", "Show heard digits", rpc.HeardDigits, rpc.GetDigits),
+    _get("/peers/phones", "phones", "Show phones of supervised nodes", rpc.PhoneReport),
+)
 OPERATIONS = (
     *CALLS,
     *AUDIT,
@@ -196,4 +200,5 @@ OPERATIONS = (
     *ERASURE,
     *NODES,
     *SLOTS,
+    *PEERS,
 )

@@ -1,5 +1,6 @@
 """The engine's HTTP server: RPC behind a token, media for PBX nodes, health and metrics."""
 
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from inspect import signature
@@ -30,6 +31,7 @@ from engine.rpc.handlers.events import EventHandlers
 from engine.rpc.handlers.flows import FlowHandlers
 from engine.rpc.handlers.nodes import NodeHandlers
 from engine.rpc.handlers.number_routes import NumberRouteHandlers
+from engine.rpc.handlers.peers import PeerHandlers
 from engine.rpc.handlers.recording_files import RecordingFileHandlers
 from engine.rpc.handlers.recordings import RecordingHandlers
 from engine.rpc.handlers.slots import SlotHandlers
@@ -50,6 +52,7 @@ from engine.rpc.problems import Handler, problem_middleware
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
+from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from wire.tree import Limits
@@ -131,12 +134,14 @@ def rpc_app(deps: ServerDependencies, access: RpcAccess, peers: PeerClient) -> w
             forwarding(peers),
         ]
     )
-    app.add_routes(_routes(deps, FanOut(peers)))
+    app.add_routes(_routes(deps, FanOut(peers), DigitSealer(access.tokens, os.urandom)))
     app.router.add_get("/openapi.json", schemas.openapi)
     return app
 
 
-def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]:
+def _routes(
+    deps: ServerDependencies, fan_out: FanOut, sealer: DigitSealer
+) -> Iterator[web.RouteDef]:
     service, store, limits, shards = deps.service, deps.store, deps.limits, deps.shards
     policy, targets = deps.dial_policy, deps.account_settings
     agents = deps.agent_presence
@@ -163,6 +168,7 @@ def _routes(deps: ServerDependencies, fan_out: FanOut) -> Iterator[web.RouteDef]
         (operations.ERASURE, ErasureHandlers(store, shards)),
         (operations.NODES, NodeHandlers(service, fan_out)),
         (operations.SLOTS, SlotHandlers(store, shards)),
+        (operations.PEERS, PeerHandlers(service, sealer)),
     )
     for group, handlers in served:
         for each in group:

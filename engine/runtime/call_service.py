@@ -22,7 +22,7 @@ from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
 from engine.runtime.admission.outbound import OutboundCalls
 from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.phone_locator import AgentNodes, PhoneLocator
-from engine.runtime.agents.phone_logins import PhoneLogins
+from engine.runtime.agents.phone_reports import PhoneReports
 from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.runtime.pbx_nodes.node import IncomingChannel, Node
@@ -56,8 +56,10 @@ class CallService:
             context.metrics,
             drained=lambda: self.drained_nodes.nodes,
         )
-        self.phone_logins = PhoneLogins()
-        self.phones = PhoneLocator(self.node_selection.nodes, self.phone_logins)
+        self.phone_reports = PhoneReports(
+            lambda: context.clock.now_ms() - context.clock.offset_ms  # the store's time
+        )
+        self.phones = PhoneLocator(self.node_selection.nodes, self.phone_reports.logins)
         self.releasing = self.node_selection.releasing
         self._store = context.store
         self._clock = context.clock

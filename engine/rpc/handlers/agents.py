@@ -122,5 +122,5 @@ def _merge(one: AgentView, other: AgentView) -> AgentView:
         presence=next(each for each in PRESENCE_PRECEDENCE if each in presences),
         busy=one.busy or other.busy,
         call_id=one.call_id or other.call_id,
-        nodes=one.nodes or other.nodes,
+        nodes=tuple(sorted({*one.nodes, *other.nodes})),
     )

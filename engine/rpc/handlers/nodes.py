@@ -40,8 +40,8 @@ class NodeHandlers(Struct, frozen=True):
 
     def _view(self, node: Node) -> rpc.NodeView:
         node_selection = self.service.node_selection
-        standing, obstacle = node_selection.status(node.name), node_selection.unavailable(node)
-        terms, health = standing.limits, standing.health
+        terms, obstacle = node_selection.status(node.name).limits, node_selection.unavailable(node)
+        health = node_selection.health(node.name)
         return rpc.NodeView(
             name=node.name,
             connected=bool(node.shards) and not node.is_paused,
@@ -54,9 +54,9 @@ class NodeHandlers(Struct, frozen=True):
             ami_connected=health.is_watched,
             trunk_reachable=not health.is_trunk_unreachable,
             unregistered=health.unregistered,
-            core_calls=health.reported_calls,
-            loss=round(health.quality.loss, 4),
-            jitter_ms=round(health.quality.jitter_ms, 1),
+            core_calls=health.calls,
+            loss=health.loss,
+            jitter_ms=health.jitter_ms,
         )
 
 

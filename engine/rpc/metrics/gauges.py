@@ -61,7 +61,7 @@ def shard_gauges(service: CallService) -> Iterator[CurrentValues]:
 
 def node_gauges(service: CallService) -> Iterator[CurrentValues]:
     """Return whether each node is connected, and its ARI latency."""
-    nodes = service.nodes.values()
+    nodes = [node for node in service.nodes.values() if node.shards]
     up = {(node.name,): not node.is_paused for node in nodes}
     latency = {(node.name,): node.latency_ms / 1000 for node in nodes}
     yield gauge(

@@ -13,6 +13,7 @@ from engine.calls.model.call import Call
 from engine.observe.metrics import Metrics
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.clock import Clock
+from engine.runtime.base.node_report import NodeReport
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.policy.capacity_limits import (
@@ -121,6 +122,17 @@ class NodeSelection:
             self.configure(name, CapacityLimits(), NodeHealth(self._clock))
         return self._statuses[name]
 
+    def health(self, name: str) -> NodeReport:
+        """Return a node's health, as this engine or another one reports it."""
+        own = self.status(name).health
+        reported = None if own.has_report else self._cluster.node_report(name)
+        return reported or own.report()
+
+    def own_reports(self) -> dict[str, NodeReport]:
+        """Return the health of the nodes that this engine watches."""
+        health = {name: status.health for name, status in self._statuses.items()}
+        return {name: each.report() for name, each in health.items() if each.has_report}
+
     def calls_on(self, name: str) -> int:
         """Count a node's live calls, of all engines."""
         node = self.nodes.get(name)
@@ -206,7 +218,7 @@ class NodeSelection:
         return self._trunk_unavailable(node, by_trunk) or self._shard_unavailable(shard, node)
 
     def _trunk_unavailable(self, node: Node, by_trunk: bool) -> Unavailable | None:
-        if by_trunk and self.status(node.name).health.is_trunk_unreachable:
+        if by_trunk and self.health(node.name).is_trunk_unreachable:
             return Unavailable("trunk_away", f"PBX node {node.name} can't reach the trunk")
         return None
 
@@ -255,7 +267,7 @@ class NodeSelection:
             return Unavailable("node_drained", f"{subject} is drained")
         if node.name in self.retiring:
             return Unavailable("node_leaving", f"{subject} is not in the DNS any more")
-        if status.health.is_shutting_down:
+        if self.health(node.name).is_shutting_down:
             return Unavailable("node_leaving", f"{subject} is shutting down")
         if node.is_overloaded:
             return Unavailable("overloaded", f"{subject} is slow to answer")

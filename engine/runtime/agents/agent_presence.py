@@ -17,14 +17,19 @@ AgentRejection = Literal["", "unknown_agent", "agent_offline"]
 class AgentPresence:
     """Looks agents up in this engine's nodes and calls.
 
-    By node: every engine has `configured_endpoints` of all nodes; of each node, one engine watches
-    the registrations and has `registered_endpoints`.
+    By node: every engine knows the `configured_endpoints` of all nodes; the supervisor of a node
+    watches its registrations and has `registered_endpoints`.
     """
 
-    def __init__(self, directory: Directory, live_calls: Callable[[], Iterable[Call]]) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        live_calls: Callable[[], Iterable[Call]],
+        configured_endpoints: dict[str, ConfiguredEndpoints] | None = None,
+    ) -> None:
         self.directory = directory
         self.registered_endpoints: dict[str, RegisteredEndpoints] = {}
-        self.configured_endpoints: dict[str, ConfiguredEndpoints] = {}
+        self.configured_endpoints = {} if configured_endpoints is None else configured_endpoints
         self._live_calls = live_calls
 
     def by_template(self, account: str, agent_id: str) -> Agent | None:

@@ -1,7 +1,10 @@
-"""The endpoints configured at one node, registered or not, except the trunk's; polled."""
+"""The endpoints configured at one node, registered or not, except the trunk's.
+
+The node's supervisor polls them, and the other engines learn them from it (`phone_reports.py`).
+"""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 import structlog
@@ -17,33 +20,60 @@ POLL_INTERVAL_S = 30.0
 _decoder = msgspec.json.Decoder(list[Endpoint])
 
 
+def _ignore_change() -> None:
+    pass
+
+
 class ConfiguredEndpoints:
-    """A node's endpoints as of the last poll."""
+    """A node's endpoints as of the last poll; `is_polled` while this engine does that."""
 
     def __init__(
-        self, pbx: Pbx, is_trunk: Callable[[str], bool], interval_s: float = POLL_INTERVAL_S
+        self,
+        pbx: Pbx,
+        is_trunk: Callable[[str], bool],
+        interval_s: float = POLL_INTERVAL_S,
+        on_change: Callable[[], None] = _ignore_change,
     ) -> None:
+        self.is_polled = False
+        self.names: frozenset[str] = frozenset()
+        self._on_change = on_change
         self._pbx = pbx
         self._is_trunk = is_trunk
         self._interval_s = interval_s
-        self._names: frozenset[str] = frozenset()
 
     @property
     def is_read(self) -> bool:
         """Whether the node has answered a poll."""
-        return bool(self._names)
+        return bool(self.names)
 
     def knows(self, endpoint: str) -> bool:
-        return endpoint in self._names
+        return endpoint in self.names
+
+    def learn(self, names: Iterable[str]) -> None:
+        """Take what another engine has polled."""
+        if not self.is_polled:
+            self.names = frozenset(names)
 
     async def run(self) -> None:
         """Poll until cancelled; the last list is kept while the node does not answer."""
+        self.is_polled = True
+        self._on_change()
+        try:
+            await self._poll()
+        finally:
+            self.is_polled = False
+            self._on_change()
+
+    async def _poll(self) -> None:
         while True:
             pause_s = self._interval_s
             try:
                 found = await query(self._pbx, endpoints.list_by_tech(TECHNOLOGY), _decoder)
-                names = {f"{each.technology}/{each.resource}" for each in found}
-                self._names = frozenset(each for each in names if not self._is_trunk(each))
+                listed = {f"{each.technology}/{each.resource}" for each in found}
+                names = frozenset(each for each in listed if not self._is_trunk(each))
+                if names != self.names:
+                    self.names = names
+                    self._on_change()
             except PbxUnavailable as error:
                 log.debug("endpoints not read", error=str(error))
                 pause_s = RETRY_DELAY_S

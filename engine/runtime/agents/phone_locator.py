@@ -48,8 +48,14 @@ class PhoneLocator:
         self._tasks = BackgroundTasks()
 
     async def nodes_of(self, endpoint: str) -> frozenset[str]:
-        """Return the names of the nodes at which an endpoint is registered."""
+        """Return the names of nodes at which an endpoint is registered.
+
+        If it is registered at the node of its last login, no other node is asked.
+        """
         nodes = dict(self._nodes)
+        last = self._logins.node_of(endpoint)
+        if last in nodes and await _is_registered(nodes[last].pbx, endpoint):
+            return frozenset({last})
         queries = (_registered_at(name, node.pbx, endpoint) for name, node in nodes.items())
         return frozenset(await asyncio.gather(*queries)) - {""}
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 
+from wire.rpc import PhoneLogin
+
 OnLogin = Callable[[str], None]
 
 
@@ -10,11 +12,25 @@ def ignore_login(_endpoint: str) -> None:
     """Take no notice of a login."""
 
 
-class PhoneLogins:
-    """Node names by PJSIP endpoint, as the nodes' manager interfaces report logins."""
+def _ignore_change() -> None:
+    pass
 
-    def __init__(self) -> None:
-        self._nodes: dict[str, str] = {}
+
+class PhoneLogins:
+    """Node names by PJSIP endpoint, as the nodes' manager interfaces report logins.
+
+    `now_ms` is a time that all engines share: each hears of the logins at the nodes it supervises.
+    """
+
+    def __init__(
+        self,
+        now_ms: Callable[[], int] = lambda: 0,
+        on_change: Callable[[], None] = _ignore_change,
+    ) -> None:
+        self._now_ms = now_ms
+        self._on_change = on_change
+        self._latest: dict[str, PhoneLogin] = {}
+        self._own: set[str] = set()  # phones whose latest login this engine has heard of first
 
     def listener(self, node: str) -> OnLogin:
         """Return what a node's logins are reported to: endpoint names without technology."""
@@ -22,7 +38,24 @@ class PhoneLogins:
 
     def node_of(self, endpoint: str) -> str:
         """Return the node of an endpoint such as PJSIP/1001; empty if none has been seen."""
-        return self._nodes.get(endpoint.partition("/")[2].casefold(), "")
+        found = self._latest.get(endpoint.partition("/")[2].casefold())
+        return found.node if found else ""
+
+    def own(self) -> dict[str, PhoneLogin]:
+        """Return the latest logins that other engines know only from this one."""
+        return {phone: self._latest[phone] for phone in sorted(self._own)}
+
+    def learn(self, phone: str, login: PhoneLogin) -> None:
+        """Take a login that another engine has heard of, unless a later one is known."""
+        known = self._latest.get(phone)
+        if known is None or known.at_ms < login.at_ms:
+            self._latest[phone] = login
+            self._own.discard(phone)
 
     def _on_login(self, node: str, name: str) -> None:
-        self._nodes[name.casefold()] = node
+        phone = name.casefold()
+        known = self._latest.get(phone)
+        if known is None or known.node != node:
+            self._latest[phone] = PhoneLogin(node, self._now_ms())
+            self._own.add(phone)
+            self._on_change()

@@ -6,6 +6,7 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from engine.observe.metrics import Metrics
+from engine.runtime.base.node_report import NodeReport
 from engine.runtime.cluster.lease import Lease, LeaseTimings
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.cluster.shard_map import ShardMap
@@ -51,6 +52,15 @@ class ShardOwner(Protocol):
 
     def account_loads(self) -> dict[str, tuple[int, int]]:
         """Return the live dialled legs of each account, and for how many milliseconds."""
+
+    def node_reports(self) -> dict[str, NodeReport]:
+        """Return the health of the nodes whose manager interface this engine watches."""
+
+    def heard_s(self) -> dict[str, int]:
+        """Return the nodes whose digits this engine hears, and for how long."""
+
+    def phones_revision(self) -> int:
+        """Return the revision of what this engine knows of phones; 0: it knows nothing."""
 
 
 class ClusterContext(Struct, frozen=True):

@@ -16,6 +16,7 @@ from engine.runtime.cluster.layout_upgrade import LayoutUpgrade
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.lease_operations import LeaseOperations
 from engine.runtime.cluster.membership import Peer
+from engine.runtime.cluster.node_duties import NodeDuties
 from engine.runtime.cluster.pbx_reachability import PbxReachability
 from engine.runtime.cluster.rebalancer import Rebalancer
 from engine.store.compressed_call import DICTIONARY
@@ -31,6 +32,7 @@ class LeaseManager:
     def __init__(self, context: ClusterContext, url: str) -> None:
         self.is_leaving = False
         self.reachability = PbxReachability(context.monotonic, self.wake)
+        self.duties = NodeDuties(context.members, context.monotonic)
         self._context = context
         self._store = context.store
         self._members = context.members
@@ -66,6 +68,7 @@ class LeaseManager:
             except StoreDown as error:
                 log.warning("store down: leases not renewed", error=str(error))
             self._leases.pause_expired()
+            self.duties.update(self.reachability.nodes, self.held)
 
     async def _share(self) -> None:
         """Move towards the share of this engine."""
@@ -152,6 +155,9 @@ class LeaseManager:
             tuple(sorted(map(str, self._rebalancer.unreadable))),
             host.account_loads(),
             DICTIONARY,
+            host.node_reports(),
+            host.heard_s(),
+            host.phones_revision(),
         )
         body = msgspec.json.encode(me).decode()
         # Lasts as long as a lease: an engine leaves the membership when its shards become free.

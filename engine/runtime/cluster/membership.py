@@ -9,6 +9,7 @@ import structlog
 from msgspec import Struct
 
 from engine.calls.model.storage_format import FORMAT
+from engine.runtime.base.node_report import NodeReport
 from engine.runtime.cluster.share_plan import EngineState
 from engine.store.compressed_call import DICTIONARY
 from wire.shard import ShardId, parse_shard
@@ -35,6 +36,9 @@ class Peer(Struct, frozen=True):
     unreadable: tuple[str, ...] = ()  # shards with calls that it cannot read
     accounts: dict[str, tuple[int, int]] = {}  # live dialled legs, and milliseconds they are up
     dictionary: int = 0  # of compressed calls: the newest that it has; 0: it can read none
+    reports: dict[str, NodeReport] = {}  # of the nodes whose manager interface it watches
+    heard_s: dict[str, int] = {}  # nodes whose digits it hears, and for how long (up to a minute)
+    phones: int = 0  # revision of what it knows of the phones at the nodes that it supervises
 
 
 class _EarlierPeer(Struct, frozen=True):
@@ -165,6 +169,21 @@ class Membership:
             )
             for name, peer in self._engines.items()
         }
+
+    def node_report(self, node: str) -> NodeReport | None:
+        """Return what another engine reports of a node's health."""
+        found = [peer.reports[node] for peer in self.peers if node in peer.reports]
+        return next((each for each in found if each.is_watched), found[0] if found else None)
+
+    def hearers(self, node: str) -> list[str]:
+        """Return the URLs of the other engines that hear a node's digits, the longest first."""
+        found = [(-peer.heard_s[node], peer.url) for peer in self.peers if node in peer.heard_s]
+        return [url for _, url in sorted(found)]
+
+    @property
+    def phone_revisions(self) -> dict[str, int]:
+        """The revisions of what other engines know of phones, by the URLs of those that do."""
+        return {peer.url: peer.phones for peer in self.peers if peer.phones}
 
     def calls(self, node: str) -> int:
         """Count the calls that other engines have on a node, or, as TRUNK, on the trunk."""

@@ -12,11 +12,13 @@ from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.calls.model.storage_format import LaterCall, StoredCall
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
+from engine.runtime.base.node_report import NodeReport
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.ownership.shard_loader import WriterFactory, load_shard
 from engine.runtime.pbx_nodes.node import Node
+from engine.runtime.pbx_nodes.recent_digits import RETENTION_MS
 from engine.runtime.policy.capacity_limits import TRUNK
 from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
@@ -26,7 +28,6 @@ from wire.shard import ShardId
 log = structlog.get_logger()
 DRAIN_TIMEOUT_S = 1.0
 CUSTOMER_TIMEOUT_S = 0.25  # of the drain: longer would delay control and events of all its calls
-NODE_SLOT = 0  # its owner does what one engine must do for the node; every node has slot 0
 
 
 class ShardFactory(Protocol):
@@ -42,9 +43,6 @@ class ShardFactory(Protocol):
         self, node: Node, slot: int, replaced: Callable[[ShardId], None]
     ) -> Coroutine[Any, Any, None]:
         """Listen to a slot's app until cancelled, or until another engine does."""
-
-    async def serve_node(self, node: Node, slot: int) -> None:
-        """Do what one engine must do for a node, such as tracking its phones, until cancelled."""
 
 
 class ShardLifecycle:
@@ -187,6 +185,22 @@ class ShardLifecycle:
         """Return the live dialled legs of each account, and for how many milliseconds."""
         return self._service.node_selection.legs.by_account(self._clock.now_ms())
 
+    def node_reports(self) -> dict[str, NodeReport]:
+        return self._service.node_selection.own_reports()
+
+    def heard_s(self) -> dict[str, int]:
+        heard_ms = (
+            (node.name, node.recent_digits.heard_ms) for node in self._service.nodes.values()
+        )
+        return {
+            name: min(each_ms, RETENTION_MS) // 1000
+            for name, each_ms in heard_ms
+            if each_ms is not None
+        }
+
+    def phones_revision(self) -> int:
+        return self._service.phone_reports.revision
+
     async def _finish_customer_requests(self, shard: ShardId) -> None:
         """Start no more requests to customers, and give those in flight a moment to end.
 
@@ -260,8 +274,6 @@ class ShardLifecycle:
         task, node = _listener_task(shard), self._service.nodes[shard.node]
         self._tasks.cancel(task)
         self._tasks.start(task, self._factory.listen(node, shard.slot, self._suspect))
-        if shard.slot == NODE_SLOT:
-            self._tasks.start(task, self._factory.serve_node(node, shard.slot))
 
     def _suspect(self, shard: ShardId) -> None:
         """Report that another engine may have a shard."""

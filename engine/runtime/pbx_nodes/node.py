@@ -1,6 +1,6 @@
 """One PBX node: routes its events to its shards and handles its outages."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 from msgspec import Struct
@@ -10,7 +10,7 @@ from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.events import StasisStart
 from engine.ari.generated.models import Channel
 from engine.calls.model import causes
-from engine.calls.model.events import LegEnded, LegReplaced
+from engine.calls.model.events import DigitPressed, LegEnded, LegReplaced
 from engine.calls.model.requests import ReferReceived
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.runtime.agents.account_agents import Caller
@@ -48,6 +48,15 @@ class IncomingChannel(Struct, frozen=True):
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
 
 
+# Returns a node's recent digits on some legs, as other engines have heard them; raises nothing.
+PeerDigits = Callable[[str, Sequence[str]], Awaitable[Sequence[DigitPressed]]]
+
+
+async def no_peer_digits(_node: str, _legs: Sequence[str]) -> Sequence[DigitPressed]:
+    """Return no digits: a `PeerDigits` without other engines."""
+    return ()
+
+
 log = structlog.get_logger()
 MAX_LATENCY_MS = 150
 # A caller is answered before the call is stored (docs/decisions/0002). Calls that were given up are
@@ -70,18 +79,22 @@ class Node:
         check_agent: CheckAgent = any_agent,
         latency_ms: Callable[[], float] = lambda: 0.0,
         recent_digits: RecentDigits | None = None,
+        peer_digits: PeerDigits = no_peer_digits,
     ) -> None:
         self.name = name
         self.pbx = pbx
         self.sip_address = sip_address  # where the other nodes call its phones
         self.shards: dict[int, CallShard] = {}
         self.recent_digits = recent_digits or RecentDigits(clock)
+        self._peer_digits = peer_digits
         self._clock = clock
         self._on_incoming = on_incoming
         self._refers = Refers(clock, party_of, check_agent)
         self._latency_ms = latency_ms
         self._event_delay = EventDelay()
-        self._recoveries = Recoveries(pbx, clock, self.logged_digits, self._adopt_channel)
+        self._recoveries = Recoveries(
+            pbx, clock, self.logged_digits, self._adopt_channel, self._complete_digits
+        )
         self._disconnect_grace = DisconnectGrace(pbx, clock, self._give_up)
 
     def add_shard(self, slot: int, shard: CallShard) -> None:
@@ -205,6 +218,11 @@ class Node:
         """Stop, and leave all calls to the next owner."""
         await self._disconnect_grace.close()
         await self._recoveries.close()
+
+    async def _complete_digits(self, legs: Sequence[str]) -> None:
+        """Add the digits of the last minute that only other engines have heard."""
+        if legs and not self.recent_digits.is_complete:
+            self.recent_digits.add_missed(await self._peer_digits(self.name, legs))
 
     def _give_up(self, slot: int) -> None:
         shard = self.shards[slot]

@@ -5,6 +5,7 @@ from collections.abc import MutableMapping, Sequence
 
 from engine.runtime.agents.phone_logins import OnLogin, ignore_login
 from engine.runtime.base.clock import Clock
+from engine.runtime.base.node_report import NodeReport
 
 SHUTDOWN_TTL_MS = 60_000  # a node that still runs after this has cancelled its shutdown
 WEIGHT = 0.1  # of the newest report: the average covers about ten
@@ -68,6 +69,23 @@ class NodeHealth:
         if self._clock.now_ms() - self._reported_ms > REPORT_TTL_MS:
             return RtpQuality()
         return self._quality
+
+    @property
+    def has_report(self) -> bool:
+        """Whether this engine knows more of the node than that it has no connection to its AMI."""
+        return self.is_watched or self.is_shutting_down
+
+    def report(self) -> NodeReport:
+        quality = self.quality
+        return NodeReport(
+            self.is_watched,
+            self.is_shutting_down,
+            self.is_trunk_unreachable,
+            self.unregistered,
+            self.reported_calls,
+            round(quality.loss, 4),
+            round(quality.jitter_ms, 1),
+        )
 
     def on_booted(self) -> None:
         self._shutdown_ms = None

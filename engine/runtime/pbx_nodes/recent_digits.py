@@ -2,10 +2,11 @@
 
 AMI reports them whichever engine owns a channel's slot, and even when no engine owns it. An engine
 that takes a call over, or that lost its websocket for a while, finds the missing digits here
-(decision 0013).
+(decision 0013). What it did not hear itself, it gets from the engine that did (decision 0059).
 """
 
 from collections import OrderedDict
+from collections.abc import Iterable
 
 from engine.calls.model.clock_shift import move_times
 from engine.calls.model.events import DigitPressed
@@ -27,6 +28,7 @@ class RecentDigits:
         self._legs: OrderedDict[str, list[DigitPressed]] = OrderedDict()  # most recent last
         self._keys_down: OrderedDict[str, int] = OrderedDict()  # most recent last
         self._timer: Timer | None = None
+        self._connected_ms: int | None = None
 
     @property
     def keys_down(self) -> KeysDown:
@@ -41,9 +43,35 @@ class RecentDigits:
         while now - next(iter(self._keys_down.values())) > RETENTION_MS:
             self._keys_down.popitem(last=False)
 
+    @property
+    def heard_ms(self) -> int | None:
+        """For how long all digits have been reported; None: they are not."""
+        return None if self._connected_ms is None else self._clock.now_ms() - self._connected_ms
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no digit of the last minute is missing."""
+        return (self.heard_ms or 0) >= RETENTION_MS
+
+    def on_connected(self) -> None:
+        self._connected_ms = self._clock.now_ms()
+
     def on_disconnected(self) -> None:
         """Forget the keys that are down: AMI will not report their release."""
+        self._connected_ms = None
         self._keys_down.clear()
+
+    def add_missed(self, digits: Iterable[DigitPressed]) -> None:
+        """Add digits that another engine has heard; those that this one has, too, are ignored."""
+        for digit in digits:
+            known = self._legs.setdefault(digit.leg, [])
+            if not any(_is_same(digit, each) for each in known):
+                known.append(digit)
+                known.sort(key=lambda each: each.pbx_ms)
+                del known[:-MAX_DIGITS_PER_LEG]
+        self._legs = OrderedDict(sorted(self._legs.items(), key=lambda each: each[1][-1].up_ms))
+        self._evict(self._clock.now_ms())
+        self._set_timer()
 
     @property
     def digits(self) -> DigitsByLeg:
@@ -53,6 +81,8 @@ class RecentDigits:
     def change_clock(self, by_ms: int) -> None:
         """Move the digits' times after the engine's clock was corrected."""
         self._event_delay.change_clock(by_ms)
+        if self._connected_ms is not None:
+            self._connected_ms += by_ms
         for digits in self._legs.values():
             digits[:] = [move_times(each, by_ms) for each in digits]
         for leg in self._keys_down:
@@ -91,3 +121,8 @@ class RecentDigits:
         self._timer = None
         self._evict(self._clock.now_ms())
         self._set_timer()
+
+
+def _is_same(one: DigitPressed, other: DigitPressed) -> bool:
+    """Return whether two engines have heard one digit: AMI sends all of them the same times."""
+    return (one.digit, one.held_ms, one.pbx_ms) == (other.digit, other.held_ms, other.pbx_ms)

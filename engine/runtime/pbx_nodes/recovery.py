@@ -4,7 +4,7 @@ An exception in one call drops that call; any other is reported, and the recover
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 from msgspec import Struct
@@ -48,11 +48,13 @@ class Recoveries:
         clock: Clock,
         logged_digits: Callable[[], DigitsByLeg],
         adopt_channel: Callable[[CallShard, Channel], None],
+        complete_digits: Callable[[Sequence[str]], Awaitable[None]],
     ) -> None:
         self._pbx = pbx
         self._clock = clock
         self._logged_digits = logged_digits
         self._adopt_channel = adopt_channel  # for channels that may belong to no call
+        self._complete_digits = complete_digits  # of legs, from other engines
         self._running: dict[int, asyncio.Task[None]] = {}
 
     def __contains__(self, slot: int) -> bool:
@@ -80,6 +82,9 @@ class Recoveries:
             live_calls = list(shard.calls.values())  # newer calls receive their events
             try:
                 snapshot, channels = await self._take_snapshot(shard, live_calls)
+                await self._complete_digits(
+                    [leg.id for each in live_calls for leg in each.call.legs]
+                )
                 break
             except PbxUnavailable as error:
                 node = shard.context.node

@@ -6,6 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from engine.runtime.base.clock import Clock
+from engine.runtime.base.node_report import NodeReport
 from wire.shard import ShardId
 
 TRUNK = "*trunk"  # the name under which an engine reports its trunk legs, beside its nodes
@@ -54,6 +55,9 @@ class ClusterLoad(Protocol):
     def account_load(self, account: str) -> tuple[int, int]:
         """Return an account's dialled legs in the other engines, and for how long they are up."""
 
+    def node_report(self, node: str) -> NodeReport | None:
+        """Return what another engine reports of a node's health."""
+
 
 class SingleEngine:
     """There is no other engine."""
@@ -77,6 +81,9 @@ class SingleEngine:
 
     def account_load(self, _account: str) -> tuple[int, int]:
         return 0, 0
+
+    def node_report(self, _node: str) -> NodeReport | None:
+        return None
 
 
 class RateLimiter:

@@ -44,6 +44,9 @@ class RecordingListener:
     def on_rtp_report(self, loss: float, jitter_ms: float) -> None:
         self.calls.append((loss, jitter_ms))
 
+    def on_connected(self) -> None:
+        self.calls.append("on_connected")
+
     def on_digit_started(self, channel: str, pbx_ms: int) -> None:
         self.calls.append(("down", channel, pbx_ms))
 

@@ -22,6 +22,7 @@ from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.membership import Membership
+from engine.runtime.cluster.node_duties import NodeDuties
 from engine.runtime.cluster.pbx_reachability import PbxReachability
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
@@ -83,12 +84,13 @@ class Bench:
                 parts.context,
                 self.node_selection,
                 agents,
-                service.phone_logins,
+                service.phone_reports,
                 factory,
                 lifecycle,
                 tasks,
                 None,
                 self.reachability,
+                NodeDuties(members, time.monotonic),
             )
         )
         stack.push_async_callback(self.nodes.close)

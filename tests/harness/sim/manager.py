@@ -28,6 +28,7 @@ class SimManager:
     def log_in(self, listener: DtmfListener, owner: object = None) -> None:
         """Add a listener."""
         self._logins.append(_Login(listener, owner))
+        listener.on_connected()
 
     def log_out(self, owner: object) -> None:
         """Remove an owner's listeners."""

@@ -17,6 +17,8 @@ class DroppingDtmfListener:
     def __init__(self, listener: DtmfListener) -> None:
         del listener
 
+    def on_connected(self) -> None: ...
+
     def on_digit_started(self, channel: str, pbx_ms: int) -> None: ...
 
     def on_digit(self, channel: str, digit: str, held_ms: int, pbx_ms: int) -> None: ...
@@ -29,6 +31,9 @@ class FastDtmfListener:
 
     def __init__(self, listener: DtmfListener) -> None:
         self._listener = listener
+
+    def on_connected(self) -> None:
+        self._listener.on_connected()
 
     def on_digit_started(self, channel: str, pbx_ms: int) -> None:
         self._listener.on_digit_started(channel, pbx_ms + HOUR_MS)
