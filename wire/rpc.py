@@ -160,8 +160,8 @@ class PhoneLogin(Shape, frozen=True):
 class PhoneReport(Shape, frozen=True):
     """What an engine tells others: the endpoints of nodes that it supervises, and last logins."""
 
-    endpoints: dict[str, tuple[str, ...]] = {}  # by node
-    logins: dict[str, PhoneLogin] = {}  # by endpoint without its technology
+    endpoints: dict[str, tuple[str, ...]]  # by node
+    logins: dict[str, PhoneLogin]  # by endpoint without its technology
 
 
 class GetDigits(Shape, frozen=True):

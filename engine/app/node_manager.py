@@ -130,7 +130,7 @@ class NodeManager:
         )
         parts.agents.configured_endpoints[name] = endpoint_list
         parts.reachability.add_node(name)
-        work = {
+        work: dict[str, list[Work]] = {
             "owner": self._owner_work(node, ari, recorder),
             "stranger": [
                 ari.health_probe(partial(parts.reachability.record, name), is_rare=True).run

@@ -189,13 +189,11 @@ class ShardLifecycle:
         return self._service.node_selection.own_reports()
 
     def heard_s(self) -> dict[str, int]:
-        heard_ms = (
-            (node.name, node.recent_digits.heard_ms) for node in self._service.nodes.values()
-        )
+        heard = {name: node.recent_digits.heard_ms for name, node in self._service.nodes.items()}
         return {
-            name: min(each_ms, RETENTION_MS) // 1000
-            for name, each_ms in heard_ms
-            if each_ms is not None
+            name: min(heard_ms, RETENTION_MS) // 1000
+            for name, heard_ms in heard.items()
+            if heard_ms is not None
         }
 
     def phones_revision(self) -> int:

@@ -14,6 +14,7 @@ from tests.sim.cluster.environment import ClusterEnvironment
 
 PULSE_MS = 300.0  # as engine.ari has them
 PULSE_ANSWER_MS = 700.0
+RARE_PULSE_MS = 5_000.0  # without calls on the node
 
 
 class CheckedConnection(SimConnection):
@@ -44,13 +45,14 @@ class CheckedConnection(SimConnection):
         """Return this engine's websockets to the PBX."""
         return [each for each in self.node.sockets.values() if each.connection is self]
 
-    async def pulse(self, note: Callable[[bool], None]) -> None:
+    async def pulse(self, note: Callable[[bool], None], *, is_rare: bool = False) -> None:
         """Probe the PBX periodically, like the engine's health probe."""
         while True:
             is_answered = self.is_up
             await self.loop.sleep(PULSE_ANSWER_MS if self.is_dead else self.way_ms())
-            note(is_answered and self.is_up)
-            await self.loop.sleep(PULSE_MS)
+            is_answered = is_answered and self.is_up
+            note(is_answered)
+            await self.loop.sleep(RARE_PULSE_MS if is_rare and is_answered else PULSE_MS)
 
     def look(self) -> None:
         """Update whether the PBX is reachable."""

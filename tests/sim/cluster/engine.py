@@ -1,11 +1,15 @@
 """One engine of several: the real lease manager, shards and nodes on simulated connections."""
 
 import asyncio
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from random import Random
 
+from engine.app.node_upkeep import NodeUpkeep, Work
 from engine.calls.model.call import Call
+from engine.calls.model.clock_shift import move_times
+from engine.calls.model.events import DigitPressed
 from engine.calls.model.storage_format import FORMAT
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.context import EngineContext
@@ -26,6 +30,7 @@ from tests.harness.sim.clock import EngineClock
 from tests.harness.sim.events import SimFaults
 from tests.harness.sim.loop import SimLoop
 from tests.harness.sim.redis import SimLink
+from tests.sim.cluster.connections import CheckedConnection
 from tests.sim.cluster.environment import ClusterEnvironment
 from tests.sim.cluster.later_version import LaterVersionStore
 from tests.sim.cluster.shard_factory import SimShardFactory
@@ -34,14 +39,24 @@ from tests.sim.engine_run import MAX_CALL_MS
 REAP_S = 15.0
 ARCHIVE_S = 10.0
 LEAVE_S = 3.0
+MAX_HEARERS = 2  # as engine.rpc has it
+RPC_MS = 1.0
 
 
 class Engine:
     """An engine process, composed as `engine.app.engine` does, on simulated connections."""
 
-    def __init__(self, env: ClusterEnvironment, name: str, faults: SimFaults) -> None:
+    def __init__(
+        self,
+        env: ClusterEnvironment,
+        name: str,
+        faults: SimFaults,
+        others: "Callable[[], Sequence[Engine]]",
+    ) -> None:
         self.name = name
         self.loop = SimLoop(env.clock)
+        self._others = others  # all live engines
+        self._upkeep: dict[str, NodeUpkeep] = {}
         self.is_frozen = False
         self.is_leaving = False
         self.born_ms = env.clock.at_ms
@@ -117,27 +132,67 @@ class Engine:
 
     def _begin(self) -> None:
         arrive = self.service.handle_incoming
+        peer_digits = self._env.overrides.peer_digits(self._ask_for_digits)
         for name, connection in self.shards.connections.items():
             offset_ms = self._env.overrides.clock_offset_ms(self.name)
             clock = EngineClock(self._env.clock, self.loop, offset_ms)
             node = Node(
-                name, self._env.overrides.engine.pbx(connection), clock, arrive, no_extensions
-            )
-            connection.node.manager.log_in(
-                self._env.overrides.engine.dtmf(node.recent_digits), self.loop
+                name,
+                self._env.overrides.engine.pbx(connection),
+                clock,
+                arrive,
+                no_extensions,
+                peer_digits=peer_digits,
             )
             recorder = self.shards.recorders[name]
             self.reachability.add_node(name)
-            self.tasks.start(
-                f"node {name}", connection.pulse(partial(self.reachability.record, name))
-            )
-            self.tasks.start(f"node {name}", Reaper(node, REAP_S, self.shards.meter).run())
+            record = partial(self.reachability.record, name)
             sweeper = RecordingSweeper(
                 name, node.pbx, node.shards, recorder.archive, period_s=ARCHIVE_S
             )
-            self.tasks.start(f"node {name}", sweeper.run())
+            reaper = Reaper(node, REAP_S, self.shards.meter)
+            work: dict[str, list[Work]] = {
+                "owner": [partial(connection.pulse, record), reaper.run, sweeper.run],
+                "stranger": [partial(connection.pulse, record, is_rare=True)],
+                "listener": [partial(self._listen, node, connection)],
+            }
+            self._upkeep[name] = NodeUpkeep(name, self.tasks, work)
             self.lifecycle.add_node(node)
         self.tasks.start("lease manager", self.lease_manager.run())
+        self.tasks.start("duties", self._follow_duties())
+
+    async def _follow_duties(self) -> None:
+        """Connect to the nodes that concern this engine, as `engine.app.node_manager` does."""
+        duties = self.lease_manager.duties
+        while True:
+            await duties.changed.wait()
+            duties.changed.clear()
+            for name, upkeep in self._upkeep.items():
+                upkeep.apply(duties.of(name))
+
+    async def _listen(self, node: Node, connection: CheckedConnection) -> None:
+        """Hear a node's digits until cancelled."""
+        manager = connection.node.manager
+        listener = self._env.overrides.engine.dtmf(node.recent_digits)
+        manager.log_in(listener, self.loop)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            manager.log_out(self.loop)
+            listener.on_disconnected()
+
+    async def _ask_for_digits(self, node: str, legs: Sequence[str]) -> Sequence[DigitPressed]:
+        """Return the digits that other engines have heard, as `rpc.peers.node_knowledge` does."""
+        urls = self.peers.hearers(node)[:MAX_HEARERS]
+        found: list[DigitPressed] = []
+        for other in self._others():
+            if f"http://{other.name}" in urls and other.is_ready:
+                await self.loop.sleep(RPC_MS)
+                offset_ms = self.service.clock_offset_ms - other.service.clock_offset_ms
+                logged = other.service.nodes[node].logged_digits()
+                digits = (each for leg in legs for each in logged.get(leg, ()))
+                found += [move_times(each, offset_ms) for each in digits]
+        return found
 
     async def _leave(self) -> None:
         with suppress(TimeoutError, StoreDown):

@@ -18,7 +18,7 @@ class Engines:
         """Start another engine."""
         name = f"engine{len(self.all)}"
         faults = EngineFaults(self.env.faults, lambda boundary: self.crash(name, boundary))
-        engine = Engine(self.env, name, faults)
+        engine = Engine(self.env, name, faults, lambda: self.alive)
         self.all.append(engine)
         engine.start()
         return engine

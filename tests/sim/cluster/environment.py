@@ -10,6 +10,7 @@ from engine.calls.model.storage_format import FORMAT
 from engine.runtime.base.interfaces import CallRecorder, Pbx
 from engine.runtime.cluster.lease import Lease, LeaseTimings
 from engine.runtime.pbx.wrappers import FencedPbx
+from engine.runtime.pbx_nodes.node import PeerDigits
 from engine.runtime.recording.recorder import FencedRecorder, Recorder
 from engine.runtime.shard.shard import CallShard
 from tests.harness.sim.pbx import SimPbx
@@ -42,6 +43,7 @@ class ClusterOverrides(Struct, frozen=True):
     shards: Callable[[Any], Any] = _same
     shard: type[CallShard] = CallShard
     listener: Callable[[Any], Any] = _same
+    peer_digits: Callable[[PeerDigits], PeerDigits] = _same
     stored_format: Callable[[str], int] = lambda _engine: FORMAT  # by engine
     clock_offset_ms: Callable[[str], int] = lambda _engine: 0  # by engine
 

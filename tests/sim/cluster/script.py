@@ -19,7 +19,7 @@ from wire import verbs
 from wire.rpc import NumberRoute
 
 NUMBER = "1000"
-ENGINES, SLOTS, CALLS = 2, 4, 16
+CALLS = 16
 FIRST_CALL_MS, EACH_CALL_MS = 5_000, 500
 HELD_MS = 80.0  # how long a key is down
 DIGITS = ((8_000, "1"), (8_300, "2"), (10_000, "3"), (10_300, "4"), (12_500, "#"))  # ms of a call
@@ -59,6 +59,8 @@ class ClusterScript(Struct, frozen=True):
     kinds: frozenset[str] = frozenset()  # the faults that its steps cause
     action: verbs.Action = MENU
     servers: type[SimServers] = SimServers
+    engines: int = 2
+    slots: int = 4
 
 
 class ScriptedCluster(ClusterWorld):
@@ -75,6 +77,11 @@ class ScriptedCluster(ClusterWorld):
         self.engines.ready[0].die()
         self.faults.disturb(1)
         self.clock.after(RESTART_MS, self.engines.add_engine)
+
+    def kill_owner(self) -> None:
+        """Kill the engine that has shards; no other one starts."""
+        next(each for each in self.engines.ready if each.lease_manager.held).die()
+        self.faults.disturb(1)
 
     def kill_later_engine(self) -> None:
         """Kill the engine of a later version; another one starts some seconds later."""
@@ -138,7 +145,9 @@ class ScriptedCluster(ClusterWorld):
         done(self.memory.put_route(NUMBER, msgspec.json.encode(route)))
         for number in range(CALLS):
             begin_ms = FIRST_CALL_MS + number * EACH_CALL_MS
-            self.clock.after(begin_ms, self._call_in, None, f"1700.{number}", number % SLOTS)
+            self.clock.after(
+                begin_ms, self._call_in, None, f"1700.{number}", number % self.env.slots
+            )
         for at_ms, step in self._script.steps:
             self.clock.after(at_ms, step, None, self)
 
@@ -172,10 +181,10 @@ class ScriptedCluster(ClusterWorld):
         return 1
 
     def _choose_slots(self) -> int:
-        return SLOTS
+        return self._script.slots
 
     def _choose_engines(self) -> int:
-        return ENGINES
+        return self._script.engines
 
     def _choose_capacity(self) -> int:
         return UNLIMITED
@@ -201,6 +210,10 @@ STORE_CUT = ClusterScript(
     ((6_000, lambda world: world.cut_store(15_000)),), kinds=frozenset({"cut store"})
 )
 ENGINE_KILLED = ClusterScript(((16_000, ScriptedCluster.kill_engine),), kinds=frozenset({"kill"}))
+# Only its owner and a deputy hear the digits of the only shard, and a third engine takes it over.
+OWNER_KILLED = ClusterScript(
+    ((16_000, ScriptedCluster.kill_owner),), kinds=frozenset({"kill"}), engines=4, slots=1
+)
 UPGRADE = ClusterScript(((16_000, ScriptedCluster.kill_later_engine),), kinds=frozenset({"kill"}))
 ENGINE_FROZEN = ClusterScript(
     ((14_000, lambda world: world.freeze_engine(9_000)),), kinds=frozenset({"freeze"})
@@ -223,6 +236,7 @@ SCRIPTS = {
     "whispers": WHISPERS,
     "store cut": STORE_CUT,
     "engine killed": ENGINE_KILLED,
+    "owner killed": OWNER_KILLED,
     "engine frozen": ENGINE_FROZEN,
     "websockets lost": WEBSOCKETS_LOST,
     "hangup while away": HANGUP_WHILE_AWAY,

@@ -94,9 +94,6 @@ class SimShardFactory:
         )
         return session.run()
 
-    async def serve_node(self, node: Node, slot: int) -> None:
-        """Do nothing: simulated agents are always present, and callers know the slots."""
-
     def _running(self) -> IoRunnerPort:
         env = self._env
         action_client = SimActionClient(env.clock, self._loop, env.servers)

@@ -10,6 +10,7 @@ import pytest
 from msgspec import Struct
 
 from engine.calls.model.storage_format import FORMAT, LaterCall
+from engine.runtime.pbx_nodes.node import no_peer_digits
 from engine.runtime.shard.shard import CallShard
 from tests.sim.call_histories import call_histories
 from tests.sim.cluster import faults, script
@@ -186,6 +187,11 @@ PLANTED = {
     "digits of an outage are lost": Planted(
         script.ENGINE_KILLED,
         ClusterOverrides(engine=PartOverrides(dtmf=DroppingDtmfListener)),
+        "gathered .* of .*@.* in",
+    ),
+    "the deputy's digits are ignored": Planted(
+        script.OWNER_KILLED,
+        ClusterOverrides(peer_digits=lambda _ask: no_peer_digits),
         "gathered .* of .*@.* in",
     ),
     "an event is published twice": Planted(

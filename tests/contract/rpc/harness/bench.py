@@ -28,6 +28,7 @@ from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
+from engine.runtime.base.node_report import NodeReport
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
@@ -77,6 +78,7 @@ class OtherEngines(NoOtherEngine):
     """The load of other engines, as the test sets it."""
 
     def __init__(self) -> None:
+        self.reports: dict[str, NodeReport] = {}
         self.account = (0, 0)  # live dialled legs, and milliseconds
         self.shards: dict[ShardId, str] = {}
         self.light_nodes: dict[str, ShardId] = {}  # the shards that get calls passed on to them
@@ -87,6 +89,9 @@ class OtherEngines(NoOtherEngine):
 
     def pass_on(self, node: str, _slots: int) -> ShardId | None:
         return self.light_nodes.get(node)
+
+    def node_report(self, node: str) -> NodeReport | None:
+        return self.reports.get(node)
 
     def account_load(self, _account: str) -> tuple[int, int]:
         return self.account

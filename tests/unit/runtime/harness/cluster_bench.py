@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Collection
 
+from engine.runtime.base.node_report import NodeReport
 from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease import Lease, LeaseTimings
 from engine.runtime.cluster.lease_manager import LeaseManager
@@ -73,6 +74,18 @@ class RecordingShardOwner:
     def account_loads(self) -> dict[str, tuple[int, int]]:
         """Have dialled no legs."""
         return {}
+
+    def node_reports(self) -> dict[str, NodeReport]:
+        """Watch no node."""
+        return {}
+
+    def heard_s(self) -> dict[str, int]:
+        """Hear no digits."""
+        return {}
+
+    def phones_revision(self) -> int:
+        """Know no phones."""
+        return 0
 
     def calls_by_node(self) -> dict[str, int]:
         return {"pbx1": sum(self.live.values())}

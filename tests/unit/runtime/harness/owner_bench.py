@@ -54,10 +54,6 @@ class FakeShardFactory:
         assert callable(replaced)
         await self._record(f"hear {node.name} {slot}")
 
-    async def serve_node(self, node: Node, slot: int) -> None:
-        """Serve."""
-        await self._record(f"serve {node.name} {slot}")
-
     async def _record(self, what: str) -> None:
         self.notes.append(what)
         try:

@@ -12,7 +12,6 @@ from engine.calls.model.events import LegAnswered
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import ActionReceived
 from engine.runtime.admission.node_selection import NoCapacity
-from engine.runtime.ownership.shard_lifecycle import NODE_SLOT
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.shard.errors import NotOwner
 from tests.harness.until import until
@@ -29,8 +28,7 @@ async def test_a_taken_shard_is_listened_to(bench: OwnerBench) -> None:
     await bench.owner.take(SHARD, await bench.lease())
     await bench.owner.take(OTHER, await bench.lease(OTHER))
     await asyncio.sleep(0)
-    assert NODE_SLOT == SLOT
-    assert sorted(bench.factory.notes) == ["hear pbx1 0", "hear pbx1 1", "serve pbx1 0"]
+    assert sorted(bench.factory.notes) == ["hear pbx1 0", "hear pbx1 1"]
     assert bench.node.shards[SLOT].is_paused
 
 
