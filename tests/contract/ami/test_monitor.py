@@ -81,7 +81,7 @@ async def watched() -> AsyncIterator[tuple[FakeManager, RecordingListener]]:
 async def test_a_look_tells_how_things_are() -> None:
     """A query reports unreachable contacts and the node's number of calls."""
     async with watched() as (manager, listener):
-        assert listener.calls == [("trunk", "sip:a", False), 7]
+        assert listener.calls == ["on_connected", ("trunk", "sip:a", False), 7]
         assert manager.actions == ["Login", "PJSIPShowContacts", "CoreStatus"]
 
 

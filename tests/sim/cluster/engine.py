@@ -60,6 +60,7 @@ class Engine:
         self.is_frozen = False
         self.is_leaving = False
         self.born_ms = env.clock.at_ms
+        self.died_ms: float | None = None
         self._env = env
         clock = EngineClock(env.clock, self.loop, env.overrides.clock_offset_ms(name))
         self.link = SimLink(env.redis, self.loop, faults, env.rng.random)
@@ -124,6 +125,7 @@ class Engine:
     def die(self) -> None:
         """Lose everything in memory at once; all sockets close."""
         self.loop.die()
+        self.died_ms = self._env.clock.at_ms
         for connection in self.shards.connections.values():
             connection.is_alive = False
             connection.node.manager.log_out(self.loop)
