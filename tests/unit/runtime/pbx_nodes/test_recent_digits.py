@@ -83,3 +83,32 @@ def test_a_key_went_down_before_it_was_reported() -> None:
     clock.now += 1_500
     recent_digits.on_digit_started(MAIN, 5_600)
     assert recent_digits.keys_down == {MAIN: NOW + 600}
+
+
+def test_digits_of_another_engine_are_merged() -> None:
+    """Those that both engines have heard count once; the order is that of the PBX."""
+    recent_digits = RecentDigits(ManualClock())
+    recent_digits.on_digit(MAIN, "2", 80, 5_300)
+    missed = DigitPressed(MAIN, "1", NOW - 500, 80, 5_000, missed=True)
+    heard = DigitPressed(MAIN, "2", NOW - 90, 80, 5_300, missed=True)
+    other = DigitPressed(CHANNEL, "7", NOW - 700, 80, 4_800, missed=True)
+    recent_digits.add_missed([heard, missed, other])
+    assert [each.digit for each in recent_digits.digits[MAIN]] == ["1", "2"]
+    assert recent_digits.digits[CHANNEL] == [other]
+    recent_digits.add_missed([DigitPressed(CHANNEL, "1", NOW - RETENTION_MS - 200, 80, 1)])
+    assert [each.digit for each in recent_digits.digits[CHANNEL]] == ["1", "7"]
+
+
+def test_digits_are_complete_after_a_minute() -> None:
+    """An engine that was connected for that long asks no other one."""
+    clock = ManualClock()
+    recent_digits = RecentDigits(clock)
+    assert recent_digits.heard_ms is None
+    recent_digits.on_connected()
+    clock.now += RETENTION_MS - 1
+    assert not recent_digits.is_complete
+    recent_digits.change_clock(0)
+    clock.now += 1
+    assert recent_digits.is_complete
+    recent_digits.on_disconnected()
+    assert not recent_digits.is_complete
