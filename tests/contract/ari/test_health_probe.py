@@ -53,14 +53,14 @@ async def test_a_node_without_calls_is_probed_rarely() -> None:
     times: dict[bool, list[float]] = {True: [], False: []}
     async with fake_pbx() as (fake, pbx):
         fake.ping_status = 503
-        pbx = replace(pbx, timeouts=replace(pbx.timeouts, rare_health_interval_s=0.5))
+        slow = replace(pbx, timeouts=replace(pbx.timeouts, rare_health_interval_s=0.5))
 
         def note(is_answered: bool) -> None:
             times[is_answered].append(pbx.clock())
             if len(times[False]) == 3:
                 fake.ping_status = 200
 
-        async with running(HealthProbe(pbx, note, is_rare=True).run()):
+        async with running(HealthProbe(slow, note, is_rare=True).run()):
             await until(lambda: len(times[True]) == 2)
     assert times[False][2] - times[False][0] < 0.5
     assert times[True][1] - times[True][0] > 0.4
