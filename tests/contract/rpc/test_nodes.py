@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.runtime.base.node_report import NodeReport
 from engine.runtime.policy.capacity_limits import CapacityLimits
 from tests.contract.cli.command import switchroom
 from tests.contract.rpc.harness.bench import CALL, SLOTS, TOKEN, Bench
@@ -115,3 +116,19 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
     assert status == 0
     assert "SWITCHROOM_SLOTS" in out
     assert "1 slots per node get new calls; 1 end with their calls" in out
+
+
+async def test_another_engine_watches_a_node(bench: Bench) -> None:
+    """What the node's supervisor reports is shown, and decides where calls go."""
+    bench.cluster.reports["pbx1"] = NodeReport(
+        is_watched=True, is_trunk_unreachable=True, unregistered=("carrier",), calls=7, loss=0.02
+    )
+    view = await shown(bench)
+    assert view["amiConnected"] is True
+    assert view["trunkReachable"] is False
+    assert (view["unregistered"], view["coreCalls"], view["loss"]) == (["carrier"], 7, 0.02)
+    assert await bench.problem("POST", "/calls", CALL) == (503, "trunk_away")
+    bench.cluster.reports["pbx1"] = NodeReport(is_shutting_down=True)
+    assert await bench.problem("POST", "/calls", CALL) == (503, "node_leaving")
+    bench.service.node_selection.status("pbx1").health.on_booted()
+    await bench.start_call()
