@@ -3,12 +3,9 @@
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
-import structlog
-
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.node_duties import NO_DUTY, NodeDuty
 
-log = structlog.get_logger()
 Work = Callable[[], Coroutine[Any, Any, None]]
 PARTS: Mapping[str, Callable[[NodeDuty], bool]] = {
     "owner": lambda duty: duty.owns,
@@ -40,7 +37,7 @@ class NodeUpkeep:
 
     async def close(self) -> None:
         """End all work, and wait until it has ended."""
-        for part in sorted(self._running):
+        for part in PARTS:
             await self._tasks.end(self._task(part))
         self._running.clear()
 
