@@ -49,8 +49,8 @@ class NodeKnowledge(Struct, frozen=True):
         """Return the recent digits of some legs, as other engines have heard them."""
         urls = self.peers.hearers(node)[:MAX_HEARERS]
         body = msgspec.json.encode(rpc.GetDigits(node, tuple(legs)))
-        asked = (self._ask("POST", url, _DIGITS, rpc.HeardDigits, body) for url in urls)
-        answers = await asyncio.gather(*asked)
+        requests = (self._ask("POST", url, _DIGITS, rpc.HeardDigits, body) for url in urls)
+        answers = await asyncio.gather(*requests)
         return tuple(chain.from_iterable(map(self._opened, filter(None, answers))))
 
     async def run(self, reports: PhoneReports) -> None:
@@ -78,7 +78,7 @@ class NodeKnowledge(Struct, frozen=True):
                 response.raise_for_status()
                 return msgspec.json.decode(await response.read(), type=shape)
         except (aiohttp.ClientError, TimeoutError, msgspec.DecodeError) as error:
-            log.warning("engine not asked", url=url, path=str(path), error=type(error).__name__)
+            log.warning("engine not asked", url=url, path=str(path), error=str(error) or "timeout")
             return None
 
     def _opened(self, heard: rpc.HeardDigits) -> Iterator[DigitPressed]:
