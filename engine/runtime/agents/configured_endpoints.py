@@ -25,7 +25,7 @@ def _ignore_change() -> None:
 
 
 class ConfiguredEndpoints:
-    """A node's endpoints as of the last poll; `is_polled` while this engine does that."""
+    """A node's endpoints as of the last poll; `is_polled` once this engine has done that itself."""
 
     def __init__(
         self,
@@ -56,8 +56,6 @@ class ConfiguredEndpoints:
 
     async def run(self) -> None:
         """Poll until cancelled; the last list is kept while the node does not answer."""
-        self.is_polled = True
-        self._on_change()
         try:
             await self._poll()
         finally:
@@ -71,8 +69,9 @@ class ConfiguredEndpoints:
                 found = await query(self._pbx, endpoints.list_by_tech(TECHNOLOGY), _decoder)
                 listed = {f"{each.technology}/{each.resource}" for each in found}
                 names = frozenset(each for each in listed if not self._is_trunk(each))
-                if names != self.names:
-                    self.names = names
+                is_changed = names != self.names or not self.is_polled
+                self.is_polled, self.names = True, names
+                if is_changed:
                     self._on_change()
             except PbxUnavailable as error:
                 log.debug("endpoints not read", error=str(error))

@@ -1,6 +1,13 @@
 """Where phones have logged in last, as several engines hear it."""
 
+import asyncio
+
+from engine.ari.request import Reply
+from engine.common.tasks import cancel_all
+from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from engine.runtime.agents.phone_reports import PhoneReports
+from tests.harness.until import until
+from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from wire.rpc import PhoneLogin, PhoneReport
 
 
@@ -37,3 +44,28 @@ def test_a_revision_counts_changes() -> None:
     assert reports.revision == first >= 1_000
     listener("bob")
     assert reports.revision == first + 1
+
+
+async def test_a_new_supervisor_reports_what_it_has_read() -> None:
+    """Until the node has answered it, it tells nothing, and takes what the former one has told."""
+    pbx, reports = RecordingPbx(), PhoneReports(lambda: 1_000)
+    endpoints = ConfiguredEndpoints(pbx, lambda _name: False, 0.001, reports.on_change)
+    reports.configured["pbx1"] = endpoints
+    polling = asyncio.create_task(endpoints.run())
+    try:
+        await asyncio.sleep(0)
+        assert reports.report().endpoints == {}
+        reports.learn(PhoneReport({"pbx1": ("PJSIP/1001",)}, {}))
+        assert endpoints.knows("PJSIP/1001")
+        assert reports.report().endpoints == {}
+        pbx.shows["endpoints/PJSIP"] = Reply(
+            200,
+            b'[{"technology": "PJSIP", "resource": "1001", "state": "offline", "channel_ids": []}]',
+        )
+        await until(lambda: reports.revision > 0, every_s=0.001)
+        assert reports.report().endpoints == {"pbx1": ("PJSIP/1001",)}
+        reports.learn(PhoneReport({"pbx1": ()}, {}))
+        assert endpoints.knows("PJSIP/1001")
+    finally:
+        await cancel_all([polling])
+    assert reports.report().endpoints == {}
