@@ -68,7 +68,7 @@ class LeaseManager:
             except StoreDown as error:
                 log.warning("store down: leases not renewed", error=str(error))
             self._leases.pause_expired()
-            self.duties.update(self.reachability.nodes, self.held)
+            self._update_duties()
 
     async def _share(self) -> None:
         """Move towards the share of this engine."""
@@ -77,9 +77,13 @@ class LeaseManager:
         if not nodes or not await self._upgrade.run(min(nodes)):
             return
         await self._rebalancer.update_plan()
+        self._update_duties()  # connects to nodes while the calls of their shards are loaded
         await self._rebalancer.release_excess()
         if await self._rebalancer.claim_missing():
             self.wake()  # the next heartbeat tells others about the new shards
+
+    def _update_duties(self) -> None:
+        self.duties.update(self.reachability.nodes, {*self.held, *self._rebalancer.takeovers})
 
     async def leave(self) -> None:
         """Release all shards, so that other engines continue their calls. Raises StoreDown."""
@@ -158,6 +162,7 @@ class LeaseManager:
             host.node_reports(),
             host.heard_s(),
             host.phones_revision(),
+            self._upgrade.is_done,
         )
         body = msgspec.json.encode(me).decode()
         # Lasts as long as a lease: an engine leaves the membership when its shards become free.

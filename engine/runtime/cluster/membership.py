@@ -39,6 +39,7 @@ class Peer(Struct, frozen=True):
     reports: dict[str, NodeReport] = {}  # of the nodes whose manager interface it watches
     heard_s: dict[str, int] = {}  # nodes whose digits it hears, and for how long (up to a minute)
     phones: int = 0  # revision of what it knows of the phones at the nodes that it supervises
+    takes_roles: bool = False  # as supervisor or deputy; earlier versions do all for every node
 
 
 class _EarlierPeer(Struct, frozen=True):
@@ -169,6 +170,10 @@ class Membership:
             )
             for name, peer in self._engines.items()
         }
+
+    def role_takers(self) -> dict[str, EngineState]:
+        """Return the engines that may be the supervisor or the deputy of a node."""
+        return {name: s for name, s in self.states().items() if self._engines[name].takes_roles}
 
     def node_report(self, node: str) -> NodeReport | None:
         """Return what another engine reports of a node's health."""

@@ -49,7 +49,8 @@ class NodeDuties:
             self.changed.set()
 
     def _assign_roles(self) -> None:
-        states = {name: _without_calls(each) for name, each in self._members.states().items()}
+        takers = self._members.role_takers()
+        states = {name: _without_calls(each) for name, each in takers.items()}
         if states != self._states:
             self._states, self._roles = states, assign_roles(states)
 

@@ -48,6 +48,11 @@ class Rebalancer:
         return self._expected is not None and not self._plan.claims_of(self._members.me)
 
     @property
+    def takeovers(self) -> list[ShardId]:
+        """The shards that this engine should have because no other engine serves them."""
+        return self._plan.takeovers_of(self._members.me)
+
+    @property
     def unowned(self) -> list[ShardId]:
         """The shards without an owner, as far as this engine knows; some may have to wait."""
         owned = self._members.held.keys() | self._leases.held.keys() | self._plan.waiting

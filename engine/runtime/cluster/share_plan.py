@@ -45,7 +45,12 @@ class SharePlan(Struct, frozen=True):
 
     def claims_of(self, engine: str) -> list[ShardId]:
         """Return what an engine should claim."""
-        parts = (self.free, self.urgent, self.moves)
+        moves = [shard for shard, to in self.moves.items() if to == engine]
+        return [*self.takeovers_of(engine), *moves]
+
+    def takeovers_of(self, engine: str) -> list[ShardId]:
+        """Return what an engine should claim because no other engine serves it."""
+        parts = (self.free, self.urgent)
         return [shard for part in parts for shard, to in part.items() if to == engine]
 
 

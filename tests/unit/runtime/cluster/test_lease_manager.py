@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.runtime.cluster.membership import Peer
+from engine.runtime.cluster.node_duties import NO_DUTY, NodeDuty
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.shard_layout import SlotsMismatch
 from tests.unit.runtime.harness.cluster_bench import SETTLED_ROUNDS, TIMINGS, Cluster, shards
@@ -98,6 +99,19 @@ async def test_an_engine_dies() -> None:
     assert cluster.held()["b"] == 8
 
 
+async def test_nodes_are_connected_while_calls_are_loaded() -> None:
+    """The engine that takes over needs its connections with the first call."""
+    cluster = Cluster("a", slots=1)
+    await cluster.run()
+    other = cluster.add_engine("b")
+    other.host.cannot_take = shards(0)  # its calls are not loaded so far
+    await cluster.run(SETTLED_ROUNDS)
+    assert not other.leases.duties.of("pbx1").owns
+    cluster.members.pop("a")
+    await cluster.run(SETTLED_ROUNDS)
+    assert (other.held, other.leases.duties.of("pbx1").owns) == (set(), True)
+
+
 async def test_a_rejected_renewal() -> None:
     """A shard that another engine has by now is dropped at once."""
     cluster = Cluster("a", "b")
@@ -183,10 +197,13 @@ async def test_an_engine_waits_for_those_of_an_earlier_version() -> None:
     assert (cluster.held(), leases.is_upgrading, leases.is_settled) == ({"a": 0}, True, True)
     assert leases.url_of(ShardId("pbx1", 2)) == leases.url_of(None) == "http://old"
     assert cluster.store.converted == []
+    assert leases.duties.of("pbx1") == NO_DUTY
     cluster.store.earlier = {}
     await cluster.run()
     assert (cluster.held(), leases.is_upgrading) == ({"a": 4}, False)
     assert cluster.store.converted == ["pbx1"]
+    await cluster.run()
+    assert leases.duties.of("pbx1") == NodeDuty(owns=True, supervises=True, hears=True)
 
 
 async def test_retired_shards_are_kept_until_they_are_empty() -> None:
