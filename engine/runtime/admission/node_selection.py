@@ -125,8 +125,10 @@ class NodeSelection:
     def health(self, name: str) -> NodeReport:
         """Return a node's health, as this engine or another one reports it."""
         own = self.status(name).health
-        reported = None if own.has_report else self._cluster.node_report(name)
-        return reported or own.report()
+        reported = None if own.is_watched else self._cluster.node_report(name)
+        if reported is None or (own.has_report and not reported.is_watched):
+            return own.report()
+        return reported
 
     def own_reports(self) -> dict[str, NodeReport]:
         """Return the health of the nodes that this engine watches."""

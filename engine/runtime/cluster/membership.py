@@ -57,6 +57,7 @@ class Membership:
         self.format = stored_format
         self._engines: dict[str, Peer] = {}
         self._owners: dict[ShardId, str] = {}  # the other engines' shards
+        self._reports: dict[str, NodeReport] = {}  # by node, as the other engines have them
         self._earlier: list[_EarlierPeer] = []
         self._passed_on: Counter[str] = Counter()  # calls by node, since the last heartbeats
 
@@ -73,6 +74,9 @@ class Membership:
             for shard in peer.shards
         }
         self._passed_on.clear()  # the heartbeats count these calls
+        reports = [each for peer in self.peers for each in peer.reports.items()]
+        reports.sort(key=lambda each: each[1].is_watched)  # such a report is the newest
+        self._reports = dict(reports)
         return not before.keys() <= self._engines.keys()
 
     def update_earlier(self, alive: Mapping[str, str]) -> None:
@@ -177,8 +181,7 @@ class Membership:
 
     def node_report(self, node: str) -> NodeReport | None:
         """Return what another engine reports of a node's health."""
-        found = [peer.reports[node] for peer in self.peers if node in peer.reports]
-        return next((each for each in found if each.is_watched), found[0] if found else None)
+        return self._reports.get(node)
 
     def hearers(self, node: str) -> list[str]:
         """Return the URLs of the other engines that hear a node's digits, the longest first."""

@@ -132,3 +132,13 @@ async def test_another_engine_watches_a_node(bench: Bench) -> None:
     assert await bench.problem("POST", "/calls", CALL) == (503, "node_leaving")
     bench.service.node_selection.status("pbx1").health.on_booted()
     await bench.start_call()
+
+
+async def test_a_shutdown_that_a_new_supervisor_has_seen_end(bench: Bench) -> None:
+    """What this engine saw when it was the supervisor counts only while no engine knows better."""
+    bench.service.node_selection.status("pbx1").health.on_shutdown()
+    assert await bench.problem("POST", "/calls", CALL) == (503, "node_leaving")
+    bench.cluster.reports["pbx1"] = NodeReport()
+    assert await bench.problem("POST", "/calls", CALL) == (503, "node_leaving")
+    bench.cluster.reports["pbx1"] = NodeReport(is_watched=True)
+    await bench.start_call()

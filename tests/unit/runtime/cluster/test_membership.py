@@ -2,6 +2,7 @@
 
 import msgspec
 
+from engine.runtime.base.node_report import NodeReport
 from engine.runtime.cluster.membership import Membership, Peer
 from engine.store.compressed_call import DICTIONARY
 from wire.shard import ShardId
@@ -136,3 +137,15 @@ def test_the_dictionary_of_compressed_calls() -> None:
     assert peers.dictionary == 2
     peers.update({"a": heartbeat("a"), **others, "d": heartbeat("d")})
     assert peers.dictionary == 0
+
+
+def test_the_report_of_a_node() -> None:
+    """That of an engine that watches the node now; this engine's own is none of others."""
+    peers, leaving = Membership("a"), NodeReport(is_shutting_down=True)
+    watched = NodeReport(is_watched=True, calls=3)
+    reports = {"a": {NODE: watched}, "b": {NODE: watched, "pbx2": leaving}, "c": {NODE: leaving}}
+    alive = {name: Peer(name, reports=each) for name, each in reports.items()}
+    peers.update({name: msgspec.json.encode(each).decode() for name, each in alive.items()})
+    assert [peers.node_report(node) for node in (NODE, "pbx2", "pbx3")] == [watched, leaving, None]
+    peers.update({"a": msgspec.json.encode(alive["a"]).decode()})
+    assert peers.node_report(NODE) is None
