@@ -1,6 +1,6 @@
 """The manager interface of the simulated PBX: logins, its status, and RTCP reports of live calls.
 
-Asterisk sends every manager connection two reports of each leg in five seconds.
+Asterisk sends two reports of each leg in five seconds to each manager connection that wants them.
 """
 
 import asyncio
@@ -65,7 +65,8 @@ class SimulatedManager:
                 pairs = (line.partition(": ") for line in block.splitlines() if line)
                 action = {name: value for name, _, value in pairs}
                 writer.write(self._answer(action).encode())
-                self._writers.add(writer)  # after the answer to its login
+                if "reporting" in action.get("Events", ""):
+                    self._writers.add(writer)  # after the answer to its login
         self._writers.discard(writer)
 
     def _answer(self, action: dict[str, str]) -> str:
