@@ -58,6 +58,7 @@ class NodeKnowledge(Struct, frozen=True):
         read: dict[str, int] = {}
         while True:
             revisions = dict(self.peers.phone_revisions)
+            read = {url: each for url, each in read.items() if url in revisions}
             for url in [url for url, each in revisions.items() if read.get(url) != each]:
                 report = await self._ask("GET", url, _PHONES, rpc.PhoneReport)
                 if report is not None:
