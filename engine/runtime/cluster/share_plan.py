@@ -9,7 +9,8 @@ All engines compute the same plan from the same heartbeats, so there is no vote 
    engine that misses a node gets none, so a dead path moves only the shards of that path.
 
 No engine gets a shard with which it would have more calls than it may have: the shard waits, with
-its owner if it has one.
+its owner if it has one. Of equal choices, the one is made with which engines have shards of fewer
+nodes: each node costs an engine its connections.
 """
 
 from collections.abc import Iterable, Mapping
@@ -86,6 +87,7 @@ class _Planner:
         self._loads = {
             name: self._calls[name] + SHARD_WEIGHT * len(kept) for name, kept in self._kept.items()
         }
+        self._nodes = {name: {shard.node for shard in kept} for name, kept in self._kept.items()}
         self._of_node: dict[str, frozenset[str]] = {}
 
     def _owned_by(self, name: str) -> dict[ShardId, int]:
@@ -104,10 +106,18 @@ class _Planner:
     def give_away(self, shards: Mapping[ShardId, int]) -> dict[ShardId, str]:
         """Give shards to the engines with the lowest loads that have room, the largest first."""
         given: dict[ShardId, str] = {}
+        added = sum(shards.values()) + SHARD_WEIGHT * len(shards)
+        fair = (sum(self._loads.values()) + added) / max(1, len(self._loads))
         for shard, calls in sorted(shards.items(), key=lambda each: (-each[1], each[0])):
             room = [name for name in self._allowed(shard) if self._has_room(name, calls)]
+            connected = [
+                name
+                for name in room
+                if shard.node in self._nodes[name]
+                and self._loads[name] + SHARD_WEIGHT + calls <= fair
+            ]
             if room:
-                to = given[shard] = min(room, key=self._order)
+                to = given[shard] = min(connected or room, key=self._order)
                 self._move(shard, calls, to)
         return given
 
@@ -133,15 +143,19 @@ class _Planner:
             if other.missing or other.format < self._engines[name].format:
                 continue  # its other paths may fail, too; or it could not read the calls
             shards = (
-                (abs(surplus / 2 - SHARD_WEIGHT - calls), shard)
+                (self._inequality(surplus, calls), shard.node not in self._nodes[to], shard)
                 for shard, calls in self._kept[name].items()
                 if surplus >= gain + SHARD_WEIGHT + calls
                 and self._has_room(to, calls)
                 and to in self._allowed(shard)
             )
             if (best := min(shards, default=None)) is not None:
-                return best[1], to
+                return best[-1], to
         return None
+
+    def _inequality(self, surplus: int, calls: int) -> int:
+        """Return how unequal two loads stay if a shard moves, as a number of idle shards."""
+        return round(abs(surplus / 2 - SHARD_WEIGHT - calls) / SHARD_WEIGHT)
 
     def _move(self, shard: ShardId, calls: int, to: str) -> None:
         if (owner := self._owners.get(shard)) is not None:
@@ -150,6 +164,7 @@ class _Planner:
             self._loads[owner] -= calls + SHARD_WEIGHT
         self._calls[to] += calls
         self._loads[to] += calls + SHARD_WEIGHT
+        self._nodes[to].add(shard.node)
 
     def _has_room(self, name: str, calls: int) -> bool:
         """Return whether an engine may get a shard.

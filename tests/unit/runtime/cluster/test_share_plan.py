@@ -231,3 +231,18 @@ def test_a_shard_that_two_engines_claim() -> None:
     plan = plan_shares(engines, {}, {})
     assert set(plan.moves.values()) <= {"a", "c"}
     assert len(plan.moves) == 1
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_an_engine_has_shards_of_few_nodes(at_once: bool) -> None:
+    """Two thirds of an engine's shards share a node with others, however engines started."""
+    nodes = NODES[:12]
+    loads = {ShardId(node, slot): 0 for node in nodes for slot in range(SLOTS)}
+    engines: Engines = {}
+    for number in range(6):
+        engines[f"engine{number}"] = EngineState(CAPACITY, nodes=frozenset(nodes))
+        if not at_once:
+            engines = settle(engines, loads)
+    settled = settle(engines, loads)
+    assert sum(len({shard.node for shard in each.shards}) for each in settled.values()) <= 20
+    assert all(len(each.shards) == 8 for each in settled.values()) or not at_once
