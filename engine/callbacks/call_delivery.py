@@ -1,6 +1,6 @@
 """Delivers a call's first event and settles the outcome."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import structlog
 from msgspec import Struct
@@ -16,6 +16,7 @@ from wire.shard import ShardId
 
 log = structlog.get_logger()
 BLOCKING_TRIES = 3  # an event that has failed so often no longer delays those behind it
+Offer = Callable[[CallQueue], bool]  # returns whether there was room for the call
 MAX_TRIED_EVENTS = 8  # of one call, one after another
 # Marks a call's last event; where its data contains this text, it costs one read of the store.
 LAST_EVENT_MARK = b'"event":"completed"'
@@ -28,8 +29,11 @@ class CallDelivery(Struct, frozen=True):
     delivery: DeliveryAttempt
     outboxes: Mapping[ShardId, ShardQueues]
 
-    async def deliver_next(self, target: TargetQueue, call: CallQueue) -> bool:
-        """Try to deliver a call's first event; returns whether the next one may follow."""
+    async def deliver_next(self, target: TargetQueue, call: CallQueue, offer: Offer) -> bool:
+        """Try to deliver a call's first event; returns whether the next one may follow.
+
+        `offer` gets a call whose new events need not wait for its first one.
+        """
         outbox = self.outboxes.get(call.shard)
         if outbox is None:
             target.circuit.record_cancel()
@@ -38,7 +42,7 @@ class CallDelivery(Struct, frozen=True):
         try:
             decision = await self._attempt(outbox, call)
             self._update_target(target, call, decision)
-            return decision is not None and self._settle(outbox, call, decision)
+            return decision is not None and self._settle(outbox, call, decision, offer)
         finally:
             outbox.in_flight.discard(call.call_id)
 
@@ -49,16 +53,20 @@ class CallDelivery(Struct, frozen=True):
         except StoreDown:
             return RateLimit()
 
-    def postpone(self, call: CallQueue, wait_s: float, tries: int = -1) -> None:
+    def postpone(self, call: CallQueue, wait_s: float) -> None:
         """Leave a call's events in the store for a while."""
         outbox = self.outboxes.get(call.shard)
-        if outbox is not None and outbox.contains(call):
+        if outbox is not None:
+            self._postpone(outbox, call, wait_s, tries=-1, offer=None)
+
+    @staticmethod
+    def _postpone(
+        outbox: ShardQueues, call: CallQueue, wait_s: float, tries: int, offer: Offer | None
+    ) -> None:
+        if outbox.contains(call):
             call.is_due_again = call.has_new_events = False
-            is_blocking = tries >= BLOCKING_TRIES
             settlement = Settlement(call.call_id, tries=tries, retry_after_ms=int(wait_s * 1000))
-            outbox.settle(
-                settlement, lambda: _release_postponed(outbox, call, is_blocking=is_blocking)
-            )
+            outbox.settle(settlement, lambda: _release_postponed(outbox, call, offer))
 
     async def _attempt(self, outbox: ShardQueues, call: CallQueue) -> DeliveryDecision | None:
         """Make an attempt; None: there was nothing to deliver, or it could not be started."""
@@ -127,7 +135,9 @@ class CallDelivery(Struct, frozen=True):
         if decision is not None and decision.rate_limit is not None:
             target.rate_limit = decision.rate_limit
 
-    def _settle(self, outbox: ShardQueues, call: CallQueue, decision: DeliveryDecision) -> bool:
+    def _settle(
+        self, outbox: ShardQueues, call: CallQueue, decision: DeliveryDecision, offer: Offer
+    ) -> bool:
         if decision.give_up_reason:
             settlement = Settlement(call.call_id, give_up_reason=decision.give_up_reason)
             outbox.settle(settlement, lambda: outbox.discard_queue(call))
@@ -135,7 +145,9 @@ class CallDelivery(Struct, frozen=True):
         if decision.retry_after_s is None:
             return self._advance(outbox, call, decision.reason, decision.passed_over)
         if call.is_due or call.tries < BLOCKING_TRIES:
-            self.postpone(call, decision.retry_after_s, call.tries + 1)
+            tries = call.tries + 1
+            offer_new = offer if tries >= BLOCKING_TRIES else None
+            self._postpone(outbox, call, decision.retry_after_s, tries, offer_new)
         else:  # tried because of a new event: its retry stays as scheduled
             outbox.discard_queue(call)
         return False
@@ -174,11 +186,17 @@ def _release_if_settled(outbox: ShardQueues, call: CallQueue) -> None:
         outbox.release(call)
 
 
-def _release_postponed(outbox: ShardQueues, call: CallQueue, *, is_blocking: bool) -> None:
+def _release_postponed(outbox: ShardQueues, call: CallQueue, offer: Offer | None) -> None:
     """Release a postponed call; make it due now if it became due while that was being stored.
 
-    Also if an event was emitted meanwhile that need not wait for the first one.
+    If an event was emitted meanwhile that need not wait for the first one, it is tried at once. The
+    call is not due for that: it would count as a retry of the first event.
     """
     outbox.discard_queue(call)
-    if call.is_due_again or (is_blocking and call.has_new_events):
+    if call.is_due_again:
         outbox.settle(Settlement(call.call_id, retry_after_ms=0))
+    elif offer is not None and call.has_new_events and outbox.is_open:
+        again = CallQueue(outbox.shard, call.call_id, call.delivery_key)
+        outbox.add(again)
+        if not offer(again):
+            outbox.discard_queue(again)

@@ -46,6 +46,13 @@ class DeliveryScheduler:
         target.ready.append(call)
         self._start_ready(target)
 
+    def _offer(self, call: CallQueue) -> bool:
+        """Enqueue a call if its target has room for it."""
+        if not self.get(call.delivery_key).has_room():
+            return False
+        self.enqueue(call)
+        return True
+
     def retry_delay_s(self, target: TargetQueue) -> float:
         """Return when a call that found no room may try again; with jitter."""
         return target.retry_delay_s() + self._random()
@@ -99,7 +106,7 @@ class DeliveryScheduler:
             if target.rate_limit is INITIAL_RATE_LIMIT:
                 target.rate_limit = await self._worker.rate_limit(call)
                 self._start_ready(target)
-            if await self._worker.deliver_next(target, call):
+            if await self._worker.deliver_next(target, call, self._offer):
                 target.ready.append(call)
         finally:
             target.in_flight -= 1

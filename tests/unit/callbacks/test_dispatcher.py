@@ -107,6 +107,7 @@ async def test_a_call_of_a_closed_shard_is_left_to_the_next_owner() -> None:
     for _ in range(MAX_FAILURES):
         target.circuit.record_failure(0)
     target.circuit.record_start()
-    assert not await worker.deliver_next(target, CallQueue(SHARD, CALL, target.delivery_key))
+    call = CallQueue(SHARD, CALL, target.delivery_key)
+    assert not await worker.deliver_next(target, call, lambda _call: False)
     assert transport.attempts == 0
     assert target.circuit.allows(OPEN_S)

@@ -191,6 +191,22 @@ async def test_nothing_is_given_up_early_while_the_target_is_down() -> None:
         assert at.transport.arrived == [0, 1, 2, 3, 4, 5]
 
 
+async def test_an_event_during_a_third_failure_shortens_no_schedule() -> None:
+    """It is tried at once, and the first event with it, but that is no retry of the schedule."""
+    async with open_scene(RejectingTransport(range(20))) as at:
+        at.outbox.is_held = True
+        await at.emit(0)
+        await at.outbox.is_reached.wait()
+        await at.emit(1)
+        at.outbox.may_store.set()
+        await at.until_tried(1)
+        await at.emit(2)
+        await at.until_tried(2)
+        assert (await at.store.outbox.pending_events(SHARD, CALL, 1)).tries == 3
+        assert at.transport.tries[0] == 5
+        assert await at.dead_letters() == []
+
+
 async def test_a_target_that_hangs_is_tried_once_more_only() -> None:
     """Each attempt may take ten seconds, so a second timeout ends the search."""
     async with open_scene(RejectingTransport(range(20))) as at:
