@@ -27,9 +27,16 @@ KINDS = ("prompt", "gather", "ring", "talk", "hold", "ask")
 
 
 class SixCalls:
-    """Call ids by kind in `ids`; first legs in `phones`, dialled legs in `far`."""
+    """Call ids by kind in `ids`; first legs in `phones`, dialled legs in `far`.
 
-    def __init__(self, lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
+    Calls that end by themselves last `longer_ms` longer than usual.
+    """
+
+    def __init__(
+        self, lab: Lab, hooks: WebhookServer, sounds: MediaServer, *, longer_ms: int = 0
+    ) -> None:
+        self._prompt_ms = PROMPT_MS + longer_ms
+        self._after_webhook_ms = AFTER_WEBHOOK_MS + longer_ms
         self.ids: dict[str, str] = {}
         self.phones: dict[str, Phone] = {}
         self.far: dict[str, Phone] = {}
@@ -106,14 +113,14 @@ class SixCalls:
         play = {"type": "play", "data": {"audioUrl": self._sounds.tone(700, 300)}}
         match kind:
             case "prompt":
-                prompt = {"audioUrl": self._sounds.tone(600, PROMPT_MS)}
+                prompt = {"audioUrl": self._sounds.tone(600, self._prompt_ms)}
                 return {"type": "play", "data": prompt, "action": play}
             case "gather":
                 data = {"maxDigits": 2, "timeout": 30_000, "digitTimeout": 30_000}
                 result = self._hooks.answers("/result", None)
                 return {"type": "gather", "data": data, "action": result}
             case "ask":
-                sound = {"audioUrl": self._sounds.tone(700, AFTER_WEBHOOK_MS)}
+                sound = {"audioUrl": self._sounds.tone(700, self._after_webhook_ms)}
                 play = {"type": "play", "data": sound}
                 return self._hooks.answers("/next", play, after_ms=WEBHOOK_DELAY_MS)
             case _:
@@ -148,7 +155,7 @@ class SixCalls:
         await phone.wait_ended(timeout_s=30)
         *prompt, after = phone.tones_heard(600, 700)
         assert after.hz == 700
-        assert_heard_once(prompt, PROMPT_MS)
+        assert_heard_once(prompt, self._prompt_ms)
 
     async def _finish_gather(self) -> None:
         await self.phones["gather"].press("2")
@@ -171,7 +178,7 @@ class SixCalls:
     async def _finish_webhook(self) -> None:
         phone = self.phones["ask"]
         await phone.wait_ended(timeout_s=30)
-        assert_heard_once(phone.tones_heard(700), AFTER_WEBHOOK_MS)
+        assert_heard_once(phone.tones_heard(700), self._after_webhook_ms)
         assert len({each.id for each in self._hooks.requests_to("/next")}) == 1
 
     async def _expect_bridged(self, kind: str) -> None:
