@@ -6,7 +6,7 @@ import structlog
 from aiohttp import web
 from msgspec.json import encode
 
-from engine.runtime.admission.node_selection import NoCapacity
+from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.shard.errors import RequestRejected
 from engine.store.errors import StoreDown
 from wire.decoding.errors import BadInput, InputErrors

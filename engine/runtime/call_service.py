@@ -18,7 +18,8 @@ from engine.runtime.admission.inbound_routes import (
     InboundRoutes,
     no_default_target,
 )
-from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
+from engine.runtime.admission.no_capacity import NoCapacity
+from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.admission.outbound import OutboundCalls
 from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.phone_locator import AgentNodes, PhoneLocator

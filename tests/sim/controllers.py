@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Bridged, Dialing
 from engine.calls.model.requests import ControlRequest
-from engine.runtime.admission.node_selection import NoCapacity
+from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.call_service import CallService
 from engine.runtime.shard.errors import NotOwner, RequestRejected
 from engine.store.errors import StoreDown

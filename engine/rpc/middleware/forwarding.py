@@ -20,7 +20,7 @@ from engine.rpc.peers.client import (
     is_forwarded,
 )
 from engine.rpc.problems import PROBLEM_TYPE, Handler, problem_response
-from engine.runtime.admission.node_selection import ENGINE_CODES, NODE_CODES
+from engine.runtime.admission.no_capacity import ENGINE_CODES, NODE_CODES
 from engine.runtime.shard.errors import LighterLoadElsewhere, NotOwner
 from wire.rpc import Problem
 from wire.shard import ShardId

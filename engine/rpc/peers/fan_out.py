@@ -14,7 +14,7 @@ from aiohttp import web
 from yarl import URL
 
 from engine.rpc.peers.client import RETRY_DELAY_S, PeerClient, is_forwarded
-from engine.runtime.admission.node_selection import NoCapacity
+from engine.runtime.admission.no_capacity import NoCapacity
 
 T = TypeVar("T")
 RESPONSE_TIMEOUT_S = 1.0

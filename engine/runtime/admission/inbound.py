@@ -22,7 +22,8 @@ from engine.runtime.admission.inbound_routes import (
     FoundRoute,
     InboundRoutes,
 )
-from engine.runtime.admission.node_selection import ENGINE_CODES, NODE_CODES, NodeSelection
+from engine.runtime.admission.no_capacity import ENGINE_CODES, NODE_CODES
+from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.account_agents import Caller
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext

@@ -14,7 +14,8 @@ from engine.calls.verbs.dial import dial_data
 from engine.runtime.admission.call_id_tail_generator import CallIdTails
 from engine.runtime.admission.config import AdmissionConfig, NewCall
 from engine.runtime.admission.inbound_routes import DefaultTargetLookup
-from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
+from engine.runtime.admission.no_capacity import NoCapacity
+from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.phone_locator import AgentNodes
 from engine.runtime.base.context import EngineContext
 from engine.runtime.shard.errors import NotOwner

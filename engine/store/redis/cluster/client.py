@@ -60,7 +60,7 @@ class ClusterClient(Redis):
         """Return a subscriber at one primary: messages reach all of them."""
         return ClusterPubSub(self._topology, self, **options)
 
-    async def xread(  # type: ignore[override]  # of redis-py's options those that the store uses
+    async def xread(  # type: ignore[override]  # it takes only the options that the store uses
         self, streams: Streams, count: int | None = None, block: int | None = None
     ) -> list[Any]:
         reads = self.pipeline(transaction=False)
@@ -68,7 +68,7 @@ class ClusterClient(Redis):
             reads.xread({key: after}, count=count)
         return await _poll(reads, block)
 
-    async def xreadgroup(  # type: ignore[override]  # of redis-py's options those that the store uses
+    async def xreadgroup(  # type: ignore[override]  # it takes only the options that the store uses
         self,
         groupname: str,
         consumername: str,

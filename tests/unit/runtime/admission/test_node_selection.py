@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from engine.runtime.admission.config import AdmissionConfig
-from engine.runtime.admission.node_selection import NoCapacity, NodeSelection
+from engine.runtime.admission.no_capacity import NoCapacity
+from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth

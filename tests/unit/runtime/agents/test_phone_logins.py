@@ -47,7 +47,7 @@ def test_a_revision_counts_changes() -> None:
 
 
 async def test_a_new_supervisor_reports_what_it_has_read() -> None:
-    """Until the node has answered it, it tells nothing, and takes what the former one has told."""
+    """Before the node has responded, it reports nothing, and uses the reports of the former one."""
     pbx, reports = RecordingPbx(), PhoneReports(lambda: 1_000)
     endpoints = ConfiguredEndpoints(pbx, lambda _name: False, 0.001, reports.on_change)
     reports.configured["pbx1"] = endpoints

@@ -11,7 +11,7 @@ from engine.calls.model.causes import NORMAL
 from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import HangupRequested, ReferReceived
 from engine.calls.model.storage_format import FORMAT, decode_stored_call
-from engine.runtime.admission.node_selection import NoCapacity
+from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.shard.request_ack import COMMIT_TIMEOUT_S
 from engine.store.errors import StoreDown
