@@ -113,6 +113,7 @@ async def test_the_callers_codec_is_offered_first(lab: Lab, party: str) -> None:
         Phone.calling(lab.pbx, number, media=ALAW_AND_EVENTS) as caller,
     ):
         await caller.wait_answered()
+        await until(lambda: bool(called.messages), what="the call to reach the other phone")
         await caller.hang_up()
     offer = next(each for each in called.messages if each.method == "INVITE")
     assert offer.payload_types[:2] == ["8", "0"]
