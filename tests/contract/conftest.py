@@ -17,6 +17,7 @@ from tests.contract.store.durable_server import DurableValkey
 from tests.contract.store.stores import Opener
 from tests.harness.servers.valkey import Valkey
 from tests.harness.servers.valkey_cluster import ValkeyCluster
+from tests.harness.until import MAX_WAIT_S
 
 
 @pytest.fixture
@@ -59,11 +60,11 @@ def make(request: pytest.FixtureRequest) -> Callable[..., Store]:
     if request.param == "cluster":
         cluster: ValkeyCluster = request.getfixturevalue("shared_cluster")
         cluster.flush()
-        return partial(RedisStore, cluster.url)
+        return partial(RedisStore, cluster.url, timeout_s=MAX_WAIT_S)
     valkey: Valkey = request.getfixturevalue("shared_valkey")
     with Redis(port=valkey.port) as client:
         client.flushall()
-    return partial(RedisStore, valkey.url)
+    return partial(RedisStore, valkey.url, timeout_s=MAX_WAIT_S)
 
 
 @pytest.fixture

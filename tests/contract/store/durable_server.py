@@ -7,6 +7,7 @@ from engine.store.change import Change
 from engine.store.redis.store import RedisStore
 from tests.harness.servers.valkey import Valkey
 from tests.harness.shards import at
+from tests.harness.until import MAX_WAIT_S
 
 
 class DurableValkey(Valkey):
@@ -18,7 +19,7 @@ class DurableValkey(Valkey):
 
 
 @asynccontextmanager
-async def open_store(url: str, timeout_s: float = 2.0) -> AsyncIterator[RedisStore]:
+async def open_store(url: str, timeout_s: float = MAX_WAIT_S) -> AsyncIterator[RedisStore]:
     """Open a store for the length of a test."""
     store = RedisStore(url, timeout_s=timeout_s)
     try:

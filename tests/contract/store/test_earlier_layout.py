@@ -16,6 +16,7 @@ from engine.store.redis.store import RedisStore
 from engine.store.stream import Consumer
 from tests.contract.store.stores import change, claim_shard
 from tests.harness.servers.valkey import Valkey
+from tests.harness.until import MAX_WAIT_S
 from wire.shard import ShardId
 
 LIVE, OTHER = "3-pbx1-live0000", "3-pbx2-other000"
@@ -65,7 +66,7 @@ async def store(shared_valkey: Valkey) -> AsyncIterator[RedisStore]:
     with Redis(port=shared_valkey.port) as client:
         client.flushall()
         write(client)
-    opened = RedisStore(shared_valkey.url)
+    opened = RedisStore(shared_valkey.url, timeout_s=MAX_WAIT_S)
     yield opened
     await opened.close()
 
@@ -156,7 +157,7 @@ async def test_engines_of_the_earlier_version(store: RedisStore, shared_valkey: 
 
 async def test_several_engines_convert_at_once(store: RedisStore, shared_valkey: Valkey) -> None:
     """And one of them again: the result is the same, and nothing of the slots is left."""
-    other = RedisStore(shared_valkey.url)
+    other = RedisStore(shared_valkey.url, timeout_s=MAX_WAIT_S)
     await asyncio.gather(store.convert_layout("pbx1"), other.convert_layout("pbx1"))
     await asyncio.gather(store.move_ended_calls(), other.move_ended_calls())
     await store.convert_layout("pbx1")
@@ -173,7 +174,7 @@ async def test_a_store_without_data(shared_valkey: Valkey) -> None:
     """Nothing is written but that there is nothing to convert."""
     with Redis(port=shared_valkey.port) as client:
         client.flushall()
-        fresh = RedisStore(shared_valkey.url)
+        fresh = RedisStore(shared_valkey.url, timeout_s=MAX_WAIT_S)
         await fresh.convert_layout("pbx1")
         await fresh.close()
         assert client.keys("*") == [b"shards"]

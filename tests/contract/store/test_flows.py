@@ -7,6 +7,7 @@ from redis import Redis
 from engine.store.redis.store import RedisStore
 from engine.store.store import MAX_FLOW_VERSIONS, Store
 from tests.harness.servers.valkey import Valkey
+from tests.harness.until import MAX_WAIT_S
 from wire.flow import MAX_CALL_S
 
 
@@ -56,7 +57,7 @@ async def test_a_deleted_flow_is_kept_for_calls_that_run_it(store: Store) -> Non
 
 async def test_a_deleted_flow_outlives_the_longest_call(shared_valkey: Valkey) -> None:
     """Its versions are kept for as long as a call may last."""
-    store = RedisStore(shared_valkey.url)
+    store = RedisStore(shared_valkey.url, timeout_s=MAX_WAIT_S)
     with Redis(port=shared_valkey.port) as client:
         client.flushall()
         await store.put_flow("a1", "f1", b"1")

@@ -13,7 +13,7 @@ from engine.store.store import Store
 from tests.contract.store.stores import change, claim_shard
 from tests.harness.servers.valkey import Valkey
 from tests.harness.shards import at
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 
 LEASE_MS = 60_000
 SHORT_MS = 200
@@ -143,7 +143,7 @@ async def test_a_late_heartbeat_expires_no_peer(store: Store) -> None:
 )
 async def test_foreign_fields_are_deleted(shared_valkey: Valkey, field: bytes) -> None:
     """Invalid fields among the engines, under any name, do not disturb heartbeats."""
-    store = RedisStore(shared_valkey.url)
+    store = RedisStore(shared_valkey.url, timeout_s=MAX_WAIT_S)
     with Redis(port=shared_valkey.port) as client:
         client.flushall()
         client.hset("members", mapping={"nobody": field, "engine1": field})

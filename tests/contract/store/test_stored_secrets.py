@@ -6,6 +6,7 @@ from redis.asyncio import Redis
 from engine.store.redis.document_cipher import DocumentCipher, UnreadableDocument
 from engine.store.redis.store import RedisStore
 from tests.harness.servers.valkey import Valkey
+from tests.harness.until import MAX_WAIT_S
 
 OLD, NEW = "o" * 32, "n" * 32
 SECRET = b'{"secret":"whsec_c2VjcmV0"}'
@@ -31,7 +32,7 @@ async def stored(valkey: Valkey) -> bytes:
 
 async def test_secrets_are_encrypted(valkey: Valkey) -> None:
     """Those of webhooks, and those of API requests; engines with the key read them."""
-    store = RedisStore(valkey.url, cipher=DocumentCipher(OLD))
+    store = RedisStore(valkey.url, timeout_s=MAX_WAIT_S, cipher=DocumentCipher(OLD))
     try:
         await store.put_request("acme", "a1", SECRET)
         assert await store.outbox.swap_account("acme", None, SECRET)
@@ -59,7 +60,7 @@ async def test_a_key_is_introduced_and_changed(valkey: Valkey) -> None:
         DocumentCipher(NEW, [OLD]),
         DocumentCipher(NEW),
     ]
-    stores = [RedisStore(valkey.url, cipher=each) for each in ciphers]
+    stores = [RedisStore(valkey.url, timeout_s=MAX_WAIT_S, cipher=each) for each in ciphers]
     try:
         before: bytes | None = None
         for number, store in enumerate(stores):
