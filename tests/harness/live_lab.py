@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import aiohttp
 
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.ports import free_port
-from tests.harness.servers.engine import Engine
+from tests.harness.servers.engine import Engine, RequestError
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import MAX_WAIT_S, until
 
@@ -31,7 +32,7 @@ class Lab:
         for server in (self.valkey, self.pbx, self.engine):
             if not server.running():
                 await server.start()
-        await until(self.engine.is_ready, timeout_s=30, what="the engine to be ready")
+        await until(self.engine.is_ready, what="the engine to be ready")
 
     async def stop(self) -> None:
         for server in (self.engine, self.pbx, self.valkey):
@@ -46,8 +47,8 @@ class Lab:
         view: dict[str, Any] = {}
 
         async def has_ended() -> bool:
-            view.update(await self.engine.call(call))
-            return str(view["state"]) == "ended"
+            view.update(await self._view(call))
+            return view.get("state") == "ended"
 
         await until(has_ended, timeout_s=timeout_s, what=f"{call} to end")
         return view
@@ -56,7 +57,7 @@ class Lab:
         """Wait for a state of a call, such as playing, gathering, dialing or bridged."""
 
         async def has_state() -> bool:
-            return bool((await self.engine.call(call))["state"] == state)
+            return bool((await self._view(call)).get("state") == state)
 
         await until(has_state, timeout_s=timeout_s, what=f"{call} to be {state}")
 
@@ -87,6 +88,15 @@ class Lab:
     async def wait_empty(self, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until no live call, no channel and no bridge is left."""
         await until(self._is_empty, timeout_s=timeout_s, what="the PBX to be empty")
+
+    async def _view(self, call: str) -> dict[str, Any]:
+        """Return the view of a call; an empty one while an engine takes the call over."""
+        try:
+            return await self.engine.call(call)
+        except RequestError as refused:
+            if refused.status != HTTPStatus.SERVICE_UNAVAILABLE:
+                raise
+            return {}
 
     async def _is_empty(self) -> bool:
         calls = (await self.engine.rpc("GET", "/calls"))["calls"]

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.ports import free_port
+from tests.harness.until import MAX_WAIT_S
 
 HASHES = {"MD5": hashlib.md5, "SHA-256": hashlib.sha256}
-TIMEOUT_S = 5
 
 
 class Login(Struct, frozen=True):
@@ -45,11 +45,11 @@ async def try_login(pbx: Pbx, login: Login) -> int:
         contact = f"{login.host}:{port}"
         via = f"UDP {contact}"
         udp.sendto(register_request(pbx, login, via, contact, call_id).encode())
-        first = await asyncio.wait_for(answers.received.get(), TIMEOUT_S)
+        first = await asyncio.wait_for(answers.received.get(), MAX_WAIT_S)
         if not (answer := authorization(first, pbx, login)):
             return _status(first)
         udp.sendto(register_request(pbx, login, via, contact, call_id, answer).encode())
-        return _status(await asyncio.wait_for(answers.received.get(), TIMEOUT_S))
+        return _status(await asyncio.wait_for(answers.received.get(), MAX_WAIT_S))
     finally:
         udp.close()
 

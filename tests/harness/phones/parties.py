@@ -8,7 +8,8 @@ async with Parties(lab) as parties:
 """
 
 from collections.abc import Mapping
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
+from http import HTTPStatus
 from typing import Any, Self
 
 from tests.harness.live_lab import Lab
@@ -19,7 +20,7 @@ from tests.harness.phones.phone import NEVER_MS, Phone
 from tests.harness.phones.sip import ULAW_AND_EVENTS
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import RequestError
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 
 # Not multiples of one another, so that overtones of a mixture match no other tone.
 TONES_HZ = {
@@ -112,7 +113,7 @@ class Parties:
         await self.expect_audio_for(STEADY_MS, expected)
 
     async def expect_audio_for(
-        self, for_ms: float, expected: Mapping[str, str], timeout_s: float = 15
+        self, for_ms: float, expected: Mapping[str, str], timeout_s: float = MAX_WAIT_S
     ) -> None:
         """Wait until the expectation has held for some time."""
         expectation = {name: frozenset(what.split()) for name, what in expected.items()}
@@ -154,9 +155,15 @@ class Parties:
     async def hang_up(self) -> None:
         """Hang up the call if it has not ended, and wait for its end."""
         if self.call:
-            with suppress(RequestError):
-                await self.control("hangup")
+            await until(self._is_hung_up, what="the hangup to be accepted")
             await self.lab.wait_ended(self.call)
+
+    async def _is_hung_up(self) -> bool:
+        try:
+            await self.control("hangup")
+        except RequestError as refused:
+            return refused.status != HTTPStatus.SERVICE_UNAVAILABLE
+        return True
 
     async def _add(self, name: str, phone: Any) -> Phone:
         opened: Phone = await self._stack.enter_async_context(phone)

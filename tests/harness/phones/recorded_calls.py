@@ -22,11 +22,11 @@ def path_of(lab: Lab, url: object) -> Path:
 
 async def wait_for_recording(lab: Lab, call: str) -> RecordingFile:
     """Wait until a call has ended and its recording is archived and deleted from the PBX."""
-    await lab.wait_ended(call, timeout_s=20)
+    await lab.wait_ended(call)
     event = await lab.engine.wait_for_event(call, "completed")
     assert event["recordingPurpose"] == "call"
     path = path_of(lab, event["recordingUrl"])
-    await until(path.exists, timeout_s=20, what=f"{path} to be archived")
+    await until(path.exists, what=f"{path} to be archived")
     await until(lambda: _is_empty(lab), what="the PBX to delete the recording")
     return RecordingFile(path)
 

@@ -5,6 +5,8 @@ from typing import Any
 from tests.harness.phones.parties import Parties, View
 from tests.harness.until import until
 
+RINGS_S = 300  # a target rings until the test goes on
+
 
 class Transfer:
     """A transfer of the customer from the source to the target."""
@@ -21,6 +23,7 @@ class Transfer:
             "customerChannelId": await parties.leg("customer"),
             "sourceChannelId": await parties.leg("source"),
             "target": {"kind": "number", "number": parties["target"].address},
+            "timeout": RINGS_S,
         }
         view = await parties.control("transfers", **{**body, **more})
         self.id = view["transferSessionId"]
@@ -63,7 +66,8 @@ class Conference:
     async def add(self, name: str, **more: object) -> View:
         """Add a party and return the view."""
         address = self._parties[name].address
-        body = {"requestedByAgentId": "ada", "targetExternalNumber": address, **more}
+        own = {"requestedByAgentId": "ada", "targetExternalNumber": address, "timeout": RINGS_S}
+        body = {**own, **more}
         view = await self._parties.control("conference/members", **body)
         self.id = view["conferenceSessionId"]
         return view

@@ -16,13 +16,14 @@ from tests.harness.phones.audio import assert_heard_once, assert_uninterrupted
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import RequestError
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 
 # Long enough for a busy machine to replace engines before the first of these calls ends.
-PROMPT_MS = 18_000
+PROMPT_MS = 24_000
 RINGS_MS = 16_000
 WEBHOOK_DELAY_MS = 9_000  # well below the engine's timeout
-AFTER_WEBHOOK_MS = 8_000
+AFTER_WEBHOOK_MS = 14_000
+GATHER_MS = 300_000  # until the test presses the last key
 KINDS = ("prompt", "gather", "ring", "talk", "hold", "ask")
 
 
@@ -68,7 +69,7 @@ class SixCalls:
 
         Else Asterisk waits for it when the prompt resumes, which counts as heard.
         """
-        play = {"type": "play", "data": {"audioUrl": self._sounds.tone(600, PROMPT_MS)}}
+        play = {"type": "play", "data": {"audioUrl": self._sounds.tone(600, self._prompt_ms)}}
         async with Phone.answering(free_port()) as phone:
             call = await lab.call(to=phone.address, action=play)
             await phone.until_hears(600)
@@ -81,7 +82,7 @@ class SixCalls:
         body = {"channelId": f"{call}.l0", **more}
         await lab.engine.rpc("POST", f"/calls/{call}/{operation}", body)
 
-    async def wait_controllable(self, lab: Lab, timeout_s: float = 10) -> float:
+    async def wait_controllable(self, lab: Lab, timeout_s: float = MAX_WAIT_S) -> float:
         """Wait until all calls can be controlled through an engine; returns the milliseconds."""
         started_ms = now_ms()
         await asyncio.gather(*(self._wait_for_control(lab, kind, timeout_s) for kind in self.ids))
@@ -116,7 +117,7 @@ class SixCalls:
                 prompt = {"audioUrl": self._sounds.tone(600, self._prompt_ms)}
                 return {"type": "play", "data": prompt, "action": play}
             case "gather":
-                data = {"maxDigits": 2, "timeout": 30_000, "digitTimeout": 30_000}
+                data = {"maxDigits": 2, "timeout": GATHER_MS, "digitTimeout": GATHER_MS}
                 result = self._hooks.answers("/result", None)
                 return {"type": "gather", "data": data, "action": result}
             case "ask":
@@ -152,7 +153,7 @@ class SixCalls:
 
     async def _finish_prompt(self) -> None:
         phone = self.phones["prompt"]
-        await phone.wait_ended(timeout_s=30)
+        await phone.wait_ended(timeout_s=MAX_WAIT_S + self._prompt_ms / 1000)
         *prompt, after = phone.tones_heard(600, 700)
         assert after.hz == 700
         assert_heard_once(prompt, self._prompt_ms)
@@ -177,13 +178,13 @@ class SixCalls:
 
     async def _finish_webhook(self) -> None:
         phone = self.phones["ask"]
-        await phone.wait_ended(timeout_s=30)
+        await phone.wait_ended(timeout_s=MAX_WAIT_S + self._after_webhook_ms / 1000)
         assert_heard_once(phone.tones_heard(700), self._after_webhook_ms)
         assert len({each.id for each in self._hooks.requests_to("/next")}) == 1
 
     async def _expect_bridged(self, kind: str) -> None:
-        await self.phones[kind].until_hears(500, timeout_s=30)
-        await self.far[kind].until_hears(400, timeout_s=30)
+        await self.phones[kind].until_hears(500)
+        await self.far[kind].until_hears(400)
 
     async def _hang_up_far_end(self, kind: str) -> None:
         await self.far[kind].hang_up()

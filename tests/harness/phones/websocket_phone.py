@@ -10,10 +10,10 @@ import aiohttp
 
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.digest_login import Login, authorization, register_request
+from tests.harness.until import MAX_WAIT_S
 
 VIA = "WSS browser.invalid"
 CONTACT = "browser.invalid;transport=ws"
-TIMEOUT_S = 5
 
 
 class WebsocketPhone:
@@ -48,7 +48,7 @@ class WebsocketPhone:
 
     async def receive(self, start: str) -> str:
         """Return the next message with this start."""
-        async with asyncio.timeout(TIMEOUT_S):
+        async with asyncio.timeout(MAX_WAIT_S):
             while True:
                 message = str((await self._socket.receive()).data)
                 if message.startswith(start):

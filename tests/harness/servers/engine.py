@@ -19,6 +19,7 @@ from tests.harness.ports import free_port
 from tests.harness.servers.server import Server, Trust, is_well
 from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.servers.valkey import Valkey
+from tests.harness.until import MAX_WAIT_S
 
 
 class RequestError(Exception):
@@ -100,7 +101,7 @@ class Engine(Server):
             return answer
 
     async def wait_for_event(
-        self, call_id: str, event: str, timeout_s: float = 15
+        self, call_id: str, event: str, timeout_s: float = MAX_WAIT_S
     ) -> dict[str, Any]:
         """Return an event of a call, waiting for it if it has not been published yet."""
         headers = {

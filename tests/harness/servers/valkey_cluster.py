@@ -104,14 +104,14 @@ class ValkeyCluster:
             await primary.ask("CLUSTER", "ADDSLOTSRANGE", begin, end - 1)
             replica = self.members[PRIMARIES + number]
             name = await primary.ask("CLUSTER", "MYID")
-            await until(lambda r=replica, n=name: _knows(r, n), timeout_s=20, what="the primary")  # type: ignore[misc]  # mypy infers no type of a default
+            await until(lambda r=replica, n=name: _knows(r, n), what="the primary")  # type: ignore[misc]  # mypy infers no type of a default
             await replica.ask("CLUSTER", "REPLICATE", name)
         await self.settle()
         return self
 
     async def settle(self) -> None:
         """Wait until all running servers agree, and every primary has its replica."""
-        await until(self._is_settled, timeout_s=30, every_s=0.1, what="the cluster")
+        await until(self._is_settled, every_s=0.1, what="the cluster")
 
     async def primary_of(self, key: str) -> ClusterMember:
         """Return the server that has a key now."""

@@ -17,19 +17,24 @@ from tests.harness.customers.webhook_server import (
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
+from tests.harness.until import MAX_WAIT_S
 from tests.live.recovery.test_resilience import crash
 
 EXAMPLES = Path(__file__).parents[3] / "docs/examples"
 REQUEST = "65f0c0ffee0123456789abcd"
 WELCOME_HZ, MENU_HZ, AGENT_HZ, CALLER_HZ = 700, 800, 600, 400
 TOKEN = "s3cr3t-of-the-crm"  # noqa: S105 - of a test server
+LASTS_MS = 300_000  # a menu, until a key or a hangup
+TREE_WITHIN_S = 3 * MAX_WAIT_S  # three menus, and two texts that are not spoken yet
 
 
 def example(name: str) -> Any:
     return json.loads((EXAMPLES / name).read_text())
 
 
-async def store_flow(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:
+async def store_flow(
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer, *, timeout_ms: int = LASTS_MS
+) -> None:
     """Store the request and the flow of the guide, with the addresses of test servers.
 
     The prompt of the menu is a tone, which phones can detect.
@@ -40,7 +45,7 @@ async def store_flow(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> Non
     flow = example("support-flow.json")
     address = sounds.url("/tone/{{answers.lookup.greeting}}.wav")
     flow["nodes"]["greeting"]["data"]["audioUrl"] = address
-    flow["nodes"]["menu"]["data"] = {"audioUrl": sounds.tone(MENU_HZ, 300), "timeout": 1500}
+    flow["nodes"]["menu"]["data"] = {"audioUrl": sounds.tone(MENU_HZ, 300), "timeout": timeout_ms}
     await lab.engine.rpc("PUT", "/flows/acme/support", flow)
 
 
@@ -98,7 +103,7 @@ async def test_a_flow_looks_up_the_caller_and_dials_an_agent(
         await caller.until_hears(AGENT_HZ)
         await agent.until_hears(CALLER_HZ)
         await agent.hang_up()
-        await caller.wait_ended(timeout_s=15)
+        await caller.wait_ended()
     check_lookup(hooks.requests[0], call)
     path = ["lookup", "found", "tier", "greeting", "menu", "talk", "talked", "bye"]
     assert await visited_nodes(lab, call) == path
@@ -111,12 +116,12 @@ async def test_a_condition_takes_its_other_branch(
 ) -> None:
     """A customer without gold tier hears no welcome; silence and wrong keys repeat the menu."""
     hooks.answers("/people", crm_answer(tier="tin"))
-    await store_flow(lab, hooks, sounds)
+    await store_flow(lab, hooks, sounds, timeout_ms=5_000)
     async with Phone.answering(lab.trunk_port) as caller:
         call = await start_call(lab)
         await caller.until_heard(MENU_HZ)
         await caller.press("9")
-        await caller.wait_ended(timeout_s=20)
+        await caller.wait_ended(timeout_s=TREE_WITHIN_S)
         assert len(caller.tones_heard(MENU_HZ)) == 3
         assert caller.tones_heard(WELCOME_HZ) == []
     rounds = ["menu", "again", "menu", "again", "menu", "again"]
@@ -143,7 +148,7 @@ async def test_a_failed_lookup_takes_the_failure_branch(
     await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:
         call = await start_call(lab)
-        await caller.until_hears(MENU_HZ, timeout_s=15)
+        await caller.until_heard(MENU_HZ)
         await caller.hang_up()
         await lab.wait_ended(call)
     assert await visited_nodes(lab, call) == ["lookup", "unknown", "sorry", "menu"]
@@ -160,7 +165,7 @@ async def test_no_secret_is_exposed(lab: Lab, hooks: WebhookServer, sounds: Medi
     await store_flow(lab, hooks, sounds)
     async with Phone.answering(lab.trunk_port) as caller:
         call = await start_call(lab)
-        await caller.until_hears(MENU_HZ, timeout_s=15)
+        await caller.until_heard(MENU_HZ)
         await caller.hang_up()
         await lab.wait_ended(call)
     assert TOKEN in hooks.requests[0].headers["authorization"]
@@ -199,7 +204,7 @@ async def test_a_call_keeps_its_flow_version(
 ) -> None:
     """A flow is replaced and deleted during a call, which continues with its version."""
     hooks.answers("/people", crm_answer(tier="tin"))
-    await store_flow(lab, hooks, sounds)
+    await store_flow(lab, hooks, sounds, timeout_ms=1_500)
     async with Phone.answering(lab.trunk_port) as caller:
         call = await start_call(lab)
         await caller.until_heard(MENU_HZ)
@@ -208,5 +213,5 @@ async def test_a_call_keeps_its_flow_version(
         )
         await lab.engine.rpc("DELETE", "/flows/acme/support")
         await crash(lab)
-        await caller.wait_ended(timeout_s=20)
+        await caller.wait_ended(timeout_s=TREE_WITHIN_S)
     assert (await visited_nodes(lab, call))[-2:] == ["again", "bye"]

@@ -9,7 +9,7 @@ from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import RequestError
 
-LONG_MS = 20_000
+LONG_MS = 60_000
 
 
 async def test_hangup_over_rpc_in_each_state(

@@ -51,7 +51,7 @@ async def test_a_text_is_spoken(lab: Lab, language: str, text: str) -> None:
     action = {"type": "say", "data": {"text": text, "language": language}}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
-        await phone.wait_ended(30)
+        await phone.wait_ended()
     assert sum(heard.length_ms for heard in phone.sound_spans()) >= 500
     assert (await lab.wait_ended(call))["status"] == "completed"
 
@@ -77,7 +77,7 @@ async def test_each_verb_continues_with_its_action(
         call = await lab.call(
             to="+15550100", action=hooks.answers("/0", action), customData={"order": 7}
         )
-        await phone.wait_ended(30)
+        await phone.wait_ended()
     assert [request.body["event"] for request in hooks.requests] == [
         "start",
         "play",

@@ -16,7 +16,7 @@ from tests.harness.until import SLACK_S, until
 
 BEEP_HZ = 1000
 VOICE_HZ = 400
-NO_TIMEOUTS = {"silence": 0, "maxLength": 60}
+NO_TIMEOUTS = {"silence": 0, "maxLength": 600}
 
 
 class MessageCall:
@@ -47,7 +47,7 @@ class MessageCall:
         """Wait until the message is archived and return its file."""
         url = (await self.lab.engine.wait_for_event(self.call, "recorded"))["recordingUrl"]
         path = Path(url.removeprefix("file://"))
-        await until(path.exists, timeout_s=20, what=f"{path} to be archived")
+        await until(path.exists, what=f"{path} to be archived")
         found = RecordingFile(path)
         assert found.channels == 1
         return found
@@ -87,7 +87,7 @@ async def test_a_key_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> Non
         await box.caller.wait_ended()
     assert result["reason"] == "terminator"
     assert result["duration"] == round(found.length_ms / 1000)
-    assert 900 <= found.length_ms <= 1_700
+    assert 900 <= found.length_ms <= 1_000 * (1 + SLACK_S)
     assert found.heard_ms(LEFT, BEEP_HZ) == 0
     assert found.heard_ms(LEFT, VOICE_HZ) >= 800
 
@@ -150,7 +150,7 @@ async def test_a_hangup_ends_a_message(lab: Lab, hooks_after: WebhookServer) -> 
         found = await box.message()
         result = await lab.engine.wait_for_event(box.call, "completed")
     assert (result["recordingPurpose"], result["endedBy"]) == ("voicemail", "caller")
-    assert 900 <= found.length_ms <= 2_500
+    assert 900 <= found.length_ms <= 1_000 * (1 + SLACK_S)
 
 
 async def test_a_called_party_leaves_a_message(lab: Lab, hooks_after: WebhookServer) -> None:

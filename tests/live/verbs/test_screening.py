@@ -9,7 +9,8 @@ from tests.harness.phones.parties import TONES_HZ, Parties
 from tests.harness.until import until
 
 PROMPT_HZ = TONES_HZ["prompt"]
-PROMPT_MS = 1_500
+PROMPT_MS = 8_000  # longer than a period of the ring tone, whose pause is 4 s
+LONG_PROMPT_MS = 60_000  # until a key ends it
 
 
 async def _start_dial(parties: Parties, hooks: WebhookServer, *names: str, **data: object) -> None:
@@ -52,7 +53,7 @@ async def test_the_right_key_connects(
     parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The key may be pressed during the prompt, which it ends."""
-    confirm = {"digit": "5", "audioUrl": sounds.tone(PROMPT_HZ, 5_000)}
+    confirm = {"digit": "5", "audioUrl": sounds.tone(PROMPT_HZ, LONG_PROMPT_MS)}
     await _start_dial(parties, hooks, "source", confirm=confirm)
     await parties["source"].until_hears(PROMPT_HZ)
     await parties["source"].press("5")
@@ -90,7 +91,7 @@ async def test_the_first_to_confirm_wins(
     parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """Both answer and hear the prompt; the second confirms, the first is hung up."""
-    confirm = {"audioUrl": sounds.tone(PROMPT_HZ, 5_000)}
+    confirm = {"audioUrl": sounds.tone(PROMPT_HZ, LONG_PROMPT_MS)}
     await _start_dial(parties, hooks, "source", "target", confirm=confirm)
     await parties["source"].until_hears(PROMPT_HZ)
     await parties["target"].until_hears(PROMPT_HZ)

@@ -22,7 +22,6 @@ ACCOUNT = "records"
 PINS = 2
 PIN_DIGITS = 12  # so many that no other number contains them by chance
 FAST_EXPORT = {"OTEL_BSP_SCHEDULE_DELAY": "100"}  # milliseconds
-WAIT_S = 20
 
 
 class Installation(Struct, frozen=True):
@@ -36,7 +35,7 @@ class Installation(Struct, frozen=True):
 
     async def gather(self, pin: str, *, sensitive: bool, engine_dies: bool = False) -> str:
         """Let a caller type digits in a recorded call; returns the call after its end."""
-        data = {"sensitive": sensitive, "timeout": 20_000, "digitTimeout": 20_000}
+        data = {"sensitive": sensitive, "timeout": 300_000, "digitTimeout": 300_000}
         path = f"/card/{secrets.token_hex(4)}"
         action = {"type": "gather", "data": data, "action": self.hooks.answers(path, None)}
         async with Phone.answering(self.lab.trunk_port) as phone:
@@ -82,15 +81,13 @@ class Installation(Struct, frozen=True):
             status, record = await self.api.request("GET", f"/srmain/cdr/{call}")
             return status == 200 and bool(record.get("recordings") or record.get("recording"))
 
-        await until(is_written, timeout_s=WAIT_S, what=f"the record of {call}")
+        await until(is_written, what=f"the record of {call}")
         await until(
             lambda: f'"{call}"' in json.dumps([e.body for e in self.hooks.requests_to("/events")]),
-            timeout_s=WAIT_S,
             what=f"the callbacks of {call}",
         )
         await until(
             lambda: any(call.encode() in each for each in self.collector.exports),
-            timeout_s=WAIT_S,
             what=f"the spans of {call}",
         )
 

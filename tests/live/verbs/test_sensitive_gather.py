@@ -15,7 +15,7 @@ async def test_the_digits_survive_the_engine_and_reach_the_webhook_only(
     lab: Lab, hooks: WebhookServer
 ) -> None:
     """The next engine opens what the first one has sealed; the timeline shows no digit."""
-    data = {"sensitive": True, "timeout": 20_000, "digitTimeout": 20_000}
+    data = {"sensitive": True, "timeout": 300_000, "digitTimeout": 300_000}
     action = {"type": "gather", "data": data, "action": hooks.answers("/card", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=action)
