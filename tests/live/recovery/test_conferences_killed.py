@@ -6,6 +6,7 @@ from tests.harness.phones.parties import Parties
 from tests.harness.phones.sessions import Conference, all_hear_all
 from tests.live.recovery.test_sessions_killed import assert_survives
 
+PROMPT_MS = 10_000
 THREE = ("customer", "source", "target")
 COACHED = {"customer": "source", "source": "customer target", "target": "customer source"}
 
@@ -66,7 +67,7 @@ async def test_hold_and_mute_survive(parties: Parties) -> None:
 
 async def test_a_prompt_on_hold_survives(parties: Parties, sounds: MediaServer) -> None:
     """The prompt waits during hold and resumes where it stopped."""
-    prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 4000)}}
+    prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, PROMPT_MS)}}
     caller = await parties.call_in(await parties.lab.add_number(prompt))
     await parties.expect_audio(customer="prompt")
     await parties.control("hold", channelId=await parties.leg("customer"))
@@ -74,4 +75,4 @@ async def test_a_prompt_on_hold_survives(parties: Parties, sounds: MediaServer) 
     await parties.control("unhold", channelId=await parties.leg("customer"))
     await caller.wait_ended()
     heard_ms = sum(each.length_ms for each in caller.tones_heard(1300))
-    assert abs(heard_ms - 4_000) <= RESUME_SLACK_MS
+    assert abs(heard_ms - PROMPT_MS) <= RESUME_SLACK_MS

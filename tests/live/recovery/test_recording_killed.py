@@ -54,7 +54,7 @@ async def test_a_recording_waits_for_an_unavailable_archive(lab: Lab) -> None:
         elsewhere = archive.rename(archive.with_name("elsewhere"))
         archive.touch()  # a file instead of the folder makes archiving fail
         await caller.hang_up()
-        await lab.wait_ended(call, timeout_s=15)
+        await lab.wait_ended(call)
         result = await lab.engine.wait_for_event(call, "completed")
         assert "recordingUrl" in result
         assert "recordingDuration" not in result

@@ -41,7 +41,7 @@ async def test_a_call_survives_the_failover_of_a_primary(
     clustered: Lab, cluster: ValkeyCluster, hooks: WebhookServer, sounds: MediaServer, key: str
 ) -> None:
     """Its prompt continues, then its webhook is requested, its log is whole, and new calls work."""
-    play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 5_000)}}
+    play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 8_000)}}
     action = {**play, "action": hooks.answers("/after", None)}
     async with Phone.answering(clustered.trunk_port) as phone:
         call = await clustered.call(to="+15550100", action=action)
@@ -56,7 +56,7 @@ async def test_a_call_survives_the_failover_of_a_primary(
     assert (await clustered.wait_ended(call))["status"] == "completed"
     found = await clustered.engine.rpc("GET", f"/calls/{call}/replay")
     assert found["isSame"], found
-    await until(clustered.engine.is_ready, timeout_s=20, what="the engine to be ready")
+    await until(clustered.engine.is_ready, what="the engine to be ready")
     async with Phone.answering(clustered.trunk_port) as phone:
         await clustered.call(to="+15550100", action=play)
         await phone.until_hears(600)

@@ -1,18 +1,22 @@
 """Parties dialled into a live call, and legs hung up one by one, checked by tone."""
 
+import asyncio
+
+from aiohttp import web
 from pytest import approx  # noqa: PT013 - reads as the sentence it is
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.phones.parties import Parties
 
-PROMPT_MS = 3000
+PROMPT_MS = 8_000
 
 
 async def dial(parties: Parties, name: str, *, picks_up: bool = True) -> str:
-    """Dial a party into the call; returns its channel id."""
-    phone = await parties.add_phone(name, picks_up=picks_up)
-    return str((await parties.control("dial", target=phone.address))["channelId"])
+    """Dial a party into the call; returns its channel id. A phone that has none is added."""
+    if name not in parties.phones:
+        await parties.add_phone(name, picks_up=picks_up)
+    return str((await parties.control("dial", target=parties[name].address))["channelId"])
 
 
 def prompt(sounds: MediaServer) -> dict[str, object]:
@@ -38,6 +42,7 @@ async def test_a_prompt_restarts_after_a_dialled_party(
     parties: Parties, sounds: MediaServer
 ) -> None:
     """The prompt plays until the party answers, and again from its start afterwards."""
+    await parties.add_phone("target")
     caller = await parties.call_in(await parties.lab.add_number(prompt(sounds)))
     await parties.expect_audio(customer="prompt")
     await dial(parties, "target")
@@ -54,8 +59,9 @@ async def test_the_call_ends_with_its_prompt_while_a_party_rings(
     parties: Parties, sounds: MediaServer
 ) -> None:
     """The tree continues while the party rings; at its end the call ends."""
+    await parties.add_phone("target", picks_up=False)
     caller = await parties.call_in(await parties.lab.add_number(prompt(sounds)))
-    await dial(parties, "target", picks_up=False)
+    await dial(parties, "target")
     await caller.wait_ended()
     await parties["target"].wait_ended()
     assert [each.length_ms for each in caller.tones_heard(1300)] == [approx(PROMPT_MS, abs=60)]
@@ -65,7 +71,7 @@ async def test_a_gather_restarts_after_a_dialled_party(
     parties: Parties, hooks: WebhookServer
 ) -> None:
     """The gather restarts after the conversation; earlier keys do not count."""
-    data = {"maxDigits": 2, "timeout": 5000, "digitTimeout": 5000}
+    data = {"maxDigits": 2, "timeout": 300_000, "digitTimeout": 300_000}
     gather = {"type": "gather", "data": data, "action": hooks.answers("/result", None)}
     caller = await parties.call_in(await parties.lab.add_number(gather))
     await parties.lab.wait_for_state(parties.call, "gathering")
@@ -83,11 +89,21 @@ async def test_a_webhook_answer_runs_after_a_dialled_party(
     parties: Parties, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
     """The webhook answers during the conversation; its action runs afterwards."""
-    url = hooks.answers("/next", prompt(sounds), after_ms=1500)
+    is_talking = asyncio.Event()
+
+    async def answer_in_conversation(_request: web.Request) -> web.Response:
+        await is_talking.wait()
+        return web.json_response(prompt(sounds))
+
+    url = hooks.answers("/next", answer_in_conversation)
+    await parties.add_phone("target")
     caller = await parties.call_in(await parties.lab.add_number(url))
     await hooks.wait_for_request("/next")
     await dial(parties, "target")
-    await parties.expect_audio_for(2000, {"customer": "target", "target": "customer"})
+    heard = {"customer": "target", "target": "customer"}
+    await parties.expect_audio(**heard)
+    is_talking.set()
+    await parties.expect_audio_for(500, heard)
     await parties["target"].hang_up()
     await parties.expect_audio(customer="prompt")
     await caller.wait_ended()

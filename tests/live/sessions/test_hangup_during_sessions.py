@@ -17,7 +17,8 @@ async def test_an_accepted_hangup_survives_a_takeover(tmp_path: Path) -> None:
     async with TcpProxy(ari) as one, TcpProxy(ari) as two:
         leaving, staying = cluster.add_engine(proxies=[one]), cluster.add_engine(proxies=[two])
         async with cluster, Phone.answering(free_port()) as phone:
-            call = await leaving.call(to=phone.address, action={"type": "gather", "data": {}})
+            gather = {"type": "gather", "data": {"timeout": 300_000}}
+            call = await leaving.call(to=phone.address, action=gather)
             await leaving.wait_for_state(call, "gathering")
             one.cut()
             two.cut()
@@ -27,7 +28,7 @@ async def test_an_accepted_hangup_survives_a_takeover(tmp_path: Path) -> None:
             await leaving.engine.kill()
             assert not phone.is_ended
             two.restore()
-            await phone.wait_ended(20)
+            await phone.wait_ended()
             await staying.wait_ended(call)
             requests = [
                 each
@@ -40,8 +41,4 @@ async def test_an_accepted_hangup_survives_a_takeover(tmp_path: Path) -> None:
 
 async def _wait_for_disconnect(lab: Lab) -> None:
     log = lab.engine.log
-    await until(
-        lambda: "node disconnected" in log.read_text(),
-        timeout_s=20,
-        what="the disconnect to be logged",
-    )
+    await until(lambda: "node disconnected" in log.read_text(), what="the disconnect to be logged")

@@ -3,7 +3,7 @@
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.parties import Parties
-from tests.harness.phones.sessions import Transfer, start_ringing
+from tests.harness.phones.sessions import RINGS_S, Transfer, start_ringing
 from tests.live.sessions.test_leg_control import SOON_MS
 from tests.live.sessions.test_transfers import assert_handed_over
 
@@ -22,7 +22,7 @@ async def control_leg(parties: Parties, operation: str, name: str, **more: objec
 async def test_hold_while_a_dial_rings(parties: Parties) -> None:
     """Music replaces ringing until unhold; a held caller hears music also after the answer."""
     source = await parties.add_phone("source", picks_up=False)
-    dial = {"type": "dial", "data": {"number": source.address}}
+    dial = {"type": "dial", "data": {"number": source.address}, "timeout": RINGS_S}
     await parties.call_in(await parties.lab.add_number(dial))
     await parties.expect_audio(customer="ringing")
     await control_leg(parties, "hold", "customer")
@@ -40,7 +40,7 @@ async def test_hold_while_a_dial_rings(parties: Parties) -> None:
 async def test_mute_while_a_dial_rings(parties: Parties) -> None:
     """A leg muted outbound hears no ringing, and stays muted in the conversation."""
     source = await parties.add_phone("source", picks_up=False)
-    dial = {"type": "dial", "data": {"number": source.address}}
+    dial = {"type": "dial", "data": {"number": source.address}, "timeout": RINGS_S}
     await parties.call_in(await parties.lab.add_number(dial))
     await control_leg(parties, "mute", "customer", direction="out")
     await source.pick_up()

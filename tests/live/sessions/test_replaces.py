@@ -7,7 +7,7 @@ import pytest
 
 from tests.harness.phones.parties import CUSTOMER, Parties
 from tests.harness.phones.phone import Phone
-from tests.harness.until import until
+from tests.harness.until import SLACK_S, until
 from tests.live.sessions.test_refer import (
     refer_notices,
     refer_results,
@@ -16,7 +16,7 @@ from tests.live.sessions.test_refer import (
 )
 
 NUMBER = "+15550100"
-MAX_SKEW_MS = 2_000  # between two calls on a busy machine
+MAX_SKEW_MS = 5_000  # between two calls on a busy machine
 CONNECTED = {"customer": "target", "target": "customer"}
 Order = Literal["called", "calling"]
 BOTH = pytest.mark.parametrize("order", ["called", "calling"])
@@ -67,10 +67,19 @@ async def assert_connected(parties: Parties, second: str) -> None:
     await parties["fourth"].wait_ended()
     notices = refer_notices(parties["source"])
     assert refer_results(parties["source"]) == ["SIP/2.0 200 OK"], notices
+    await assert_transferred(parties, second)
+
+
+async def assert_transferred(parties: Parties, second: str) -> None:
+    """Assert that customer and target talk, and that both calls show a blind transfer."""
     await parties.expect_audio(**CONNECTED)
     for call in (parties.call, second):
-        [transfer] = (await parties.lab.engine.call(call))["transfers"]
-        assert (transfer["transferMode"], transfer["state"]) == ("blind", "blind_transferred")
+        await until(lambda c=call: _is_transferred(parties, c), what=f"the transfer of {call}")  # type: ignore[misc]  # mypy infers no type of a default
+
+
+async def _is_transferred(parties: Parties, call: str) -> bool:
+    [transfer] = (await parties.lab.engine.call(call))["transfers"]
+    return (transfer["transferMode"], transfer["state"]) == ("blind", "blind_transferred")
 
 
 async def records_of(parties: Parties, *calls: str) -> list[dict[str, Any]]:
@@ -87,7 +96,7 @@ async def records_of(parties: Parties, *calls: str) -> list[dict[str, Any]]:
         found.update((each["callId"], each["record"]) for each in ended)
         return set(calls) <= found.keys()
 
-    await until(are_there, timeout_s=20, what="the records")
+    await until(are_there, what="the records")
     return [found[call] for call in calls]
 
 
@@ -140,10 +149,7 @@ async def test_a_phone_that_hangs_up_at_once(
     parties["source"].refer_to_call(NUMBER, parties["fourth"])
     await wait_accepted(parties["source"])
     await asyncio.gather(*(parties[line].hang_up() for line in lines))
-    await parties.expect_audio(**CONNECTED)
-    for call in (parties.call, second):
-        [transfer] = (await parties.lab.engine.call(call))["transfers"]
-        assert (transfer["transferMode"], transfer["state"]) == ("blind", "blind_transferred")
+    await assert_transferred(parties, second)
 
 
 async def test_a_hangup_of_the_customer_ends_both_calls(parties: Parties) -> None:
@@ -225,7 +231,7 @@ async def expected_outcome(parties: Parties) -> dict[str, str]:
         states[:] = [t["state"] for view in views for t in view.get("transfers") or ()]
         return len(calls) == 2 and not {"starting", "ringback"} & set(states)
 
-    await until(is_decided, timeout_s=20, what="the outcome of both transfers")
+    await until(is_decided, what="the outcome of both transfers")
     if states == ["blind_transferred"] * 2:
         return CONNECTED
     assert "blind_transferred" not in states
@@ -240,9 +246,13 @@ async def test_another_phone_takes_a_leg_over(parties: Parties) -> None:
     async with Phone.calling(parties.lab.pbx, NUMBER, tone_hz=1_450, headers=headers) as taker:
         await source.wait_ended()
         await parties["customer"].until_hears(1_450)
-        view = await parties.view()
-        assert [leg["state"] for leg in view["legs"]] == ["up", "up"]
-        assert f"{parties.call}.l1" not in {leg["channelId"] for leg in view["legs"]}
+
+        async def has_left() -> bool:
+            legs = (await parties.view())["legs"]
+            is_listed = f"{parties.call}.l1" in {leg["channelId"] for leg in legs}
+            return [leg["state"] for leg in legs] == ["up", "up"] and not is_listed
+
+        await until(has_left, what="the first phone to leave the call")
         await parties["customer"].hang_up()
         await taker.wait_ended()
-        await parties.lab.wait_ended(parties.call, timeout_s=2)
+        await parties.lab.wait_ended(parties.call, timeout_s=SLACK_S)

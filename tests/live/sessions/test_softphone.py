@@ -43,7 +43,8 @@ async def test_a_refer_is_a_blind_transfer(parties: Parties, softphone: Softphon
 
 async def test_keys_reach_a_gather(lab: Lab, hooks: WebhookServer) -> None:
     """Each key arrives once, in order, and the terminator ends the gather."""
-    gather = {"type": "gather", "data": {"maxDigits": 9}, "action": hooks.answers("/keys", None)}
+    data = {"maxDigits": 9, "timeout": 300_000, "digitTimeout": 300_000}
+    gather = {"type": "gather", "data": data, "action": hooks.answers("/keys", None)}
     async with Softphone.agent(lab.pbx, AGENT, tone_hz=700) as softphone:
         call = await lab.call(to=f"agent:{AGENT}", action=gather)
         await softphone.wait_for("CALL_ESTABLISHED")
