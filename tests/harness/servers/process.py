@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 
 # If the parent died before the signal was set, the shell sees another parent and exits.
 _BOUND_PREFIX = (
@@ -83,7 +83,7 @@ class Process:
             return False
         return started_ticks == self._started_ticks and state != "Z"
 
-    async def stop(self, timeout_s: float = 15) -> None:
+    async def stop(self, timeout_s: float = MAX_WAIT_S) -> None:
         """Send SIGTERM, and SIGKILL after the timeout."""
         self._signal(signal.SIGTERM)
         try:

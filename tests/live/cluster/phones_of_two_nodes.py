@@ -7,6 +7,7 @@ import pytest
 
 from tests.harness.pbx.two_nodes import TwoNodes
 from tests.harness.phones.parties import Parties
+from tests.harness.until import MAX_WAIT_S
 
 AGENT = "1002"
 OTHER = "1003"
@@ -21,4 +22,4 @@ async def parties_at(two: TwoNodes, home: int) -> AsyncIterator[Parties]:
 
 
 def dial(agent: str = AGENT) -> dict[str, object]:
-    return {"type": "dial", "data": {"agent_id": agent}, "timeout": 10}
+    return {"type": "dial", "data": {"agent_id": agent}, "timeout": MAX_WAIT_S}

@@ -10,8 +10,8 @@ from tests.harness.phones.parties import Parties
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.registration import register
 from tests.harness.ports import free_port
-
-AGENT = "1002"
+from tests.harness.until import SLACK_S, until
+from tests.live.cluster.phones_of_two_nodes import AGENT, dial
 
 
 @pytest.mark.parametrize(
@@ -50,27 +50,27 @@ async def test_no_phone_forwards_a_call(
         cause,
         sip_code,
     )
-    assert (await two.engine.rpc("GET", "/calls"))["calls"] == []
+    await until(lambda: _has_no_call(two), what="no call")
+
+
+async def _has_no_call(two: TwoNodes) -> bool:
+    return not (await two.engine.rpc("GET", "/calls"))["calls"]
 
 
 async def test_a_phone_that_is_registered_nowhere_fails_at_once(two: TwoNodes) -> None:
     """The agent is unavailable."""
-    view = await two.lab(0).wait_ended(await two.call(to="agent:1003"), timeout_s=2)
+    view = await two.lab(0).wait_ended(await two.call(to="agent:1003"), timeout_s=SLACK_S)
     assert (view["status"], view["hangupCause"]) == ("failed", 41)
 
 
 async def test_a_phone_that_vanishes_has_not_hung_up(tmp_path: Path) -> None:
     """Its node notices that its audio has stopped, and passes the cause on."""
-    two = TwoNodes(tmp_path, rtp_timeouts_s=(45, 3))
+    two = TwoNodes(tmp_path, rtp_timeouts_s=(45, 6))
     try:
         await two.ensure_running()
         async with Parties(two.lab(0)) as parties:
             agent = await parties.add_agent("source", AGENT, pbx=two.nodes[1])
-            await parties.call_in(
-                await parties.lab.add_number(
-                    {"type": "dial", "data": {"agent_id": AGENT}, "timeout": 10}
-                )
-            )
+            await parties.call_in(await parties.lab.add_number(dial()))
             await parties.expect_audio(customer="source", source="customer")
             await agent.disconnect()
             ended = await two.engine.wait_for_event(parties.call, "leg-completed")

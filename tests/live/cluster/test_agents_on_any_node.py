@@ -13,7 +13,7 @@ from tests.harness.phones.registration import register
 from tests.harness.phones.sessions import Conference, Transfer, all_hear_all
 from tests.harness.phones.sip import ALAW_AND_EVENTS as ALAW
 from tests.harness.ports import free_port
-from tests.harness.until import until
+from tests.harness.until import SLACK_S, until
 from tests.live.cluster.phones_of_two_nodes import (
     AGENT,
     BOTH_WAYS,
@@ -62,13 +62,14 @@ async def test_both_press_keys_at_the_same_time(two: TwoNodes, home: int) -> Non
         await parties.expect_audio(customer="source", source="customer")
         await asyncio.gather(customer.press("123"), agent.press("258"))
         heard = {"customer": "source", "source": "customer"}
-        await parties.expect_audio_for(STEADY_MS, heard, timeout_s=3)
+        await parties.expect_audio_for(STEADY_MS, heard, timeout_s=SLACK_S)
 
 
 @BOTH_WAYS
 async def test_keys_of_an_agent_at_the_other_node(two: TwoNodes, home: int) -> None:
     """They arrive in order, whether they are short or long."""
-    gather = {"type": "gather", "data": {"maxDigits": 7}}
+    data = {"maxDigits": 7, "timeout": 300_000, "digitTimeout": 300_000}
+    gather = {"type": "gather", "data": data}
     async with Phone.agent(two.nodes[1 - home], AGENT) as agent:
         node = two.nodes[home].name
         call = await two.call(to=f"agent:{AGENT}", node=node, action=gather)

@@ -36,14 +36,15 @@ async def test_calls_survive_an_engine_without_its_pbx(
     cluster = Cluster(tmp_path, engines=0, nodes=2)
     async with TcpProxy(cluster.nodes[0].ports.ari) as proxy:
         cut_off, other = cluster.add_engine(proxies=[proxy]), cluster.add_engine()
-        async with cluster, SixCalls(cut_off, hooks, sounds) as calls:
+        # The engine needs six seconds to notice, before it hands its shards over.
+        async with cluster, SixCalls(cut_off, hooks, sounds, longer_ms=8_000) as calls:
             proxy.cut()
 
             async def is_handed_over() -> bool:
                 held = await cluster.shards_of(cut_off.engine)
                 return all(shard.node != cluster.nodes[0].name for shard in held)
 
-            await until(is_handed_over, timeout_s=12, what="the other engine to own its shards")
+            await until(is_handed_over, what="the other engine to own its shards")
             await calls.wait_controllable(other)
             await calls.assert_continue(other)
             proxy.restore()

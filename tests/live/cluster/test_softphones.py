@@ -10,7 +10,7 @@ from tests.harness.pbx.two_nodes import TwoNodes
 from tests.harness.phones.parties import TONES_HZ, Parties
 from tests.harness.phones.registered_contact import RegisteredContact
 from tests.harness.phones.softphone import Softphone
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 
 AGENT = "1002"
 
@@ -86,7 +86,7 @@ async def test_a_phone_that_has_moved_is_called_at_once(tmp_path: Path) -> None:
 
 async def _expect_call(parties: Parties, softphone: Softphone) -> None:
     """Call the agent; the customer must hear the softphone, which then hangs up."""
-    dial = {"type": "dial", "data": {"agent_id": AGENT}, "timeout": 10}
+    dial = {"type": "dial", "data": {"agent_id": AGENT}, "timeout": MAX_WAIT_S}
     await parties.call_in(await parties.lab.add_number(dial))
     await parties.expect_audio(customer="source")
     softphone.command("hangup")

@@ -9,6 +9,8 @@ import time
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from engine.ari.client import AriClient
 from engine.ari.generated.events import ChannelUserevent
 from engine.ari.generated.operations import events
@@ -20,6 +22,7 @@ ROUNDS = 400
 MAX_OFFSET_S = 0.003  # a handshake takes about as long
 
 
+@pytest.mark.timeout(600)  # 400 changes, on a busy machine
 async def test_an_app_receives_events_after_each_takeover(tmp_path: Path) -> None:
     """The new websocket opens at any time around the end of the old one, and receives events."""
     chance = random.Random(7)

@@ -88,7 +88,7 @@ async def test_a_call_over_tls(installation: Installation, sounds: MediaServer) 
             return False
         return bool(found["status"] == "completed")
 
-    await until(has_record, timeout_s=30, what="the record of the call")
+    await until(has_record, what="the record of the call")
 
 
 async def test_nothing_is_in_clear_text(installation: Installation) -> None:

@@ -18,11 +18,12 @@ from tests.harness.phones.registration import register
 from tests.harness.phones.six_calls import PROMPT_MS, SixCalls
 from tests.harness.ports import free_port
 from tests.harness.servers.cluster import LEASE_S, Cluster, freeze, thaw
-from tests.harness.until import until
+from tests.harness.until import SLACK_S, until
 
 BACK_WITHIN_MS = (LEASE_S + 1) * 1000
 HANDED_OVER_WITHIN_MS = 250
-SLACK_MS = 5_000  # two requests per call, on a busy machine
+SLACK_MS = SLACK_S * 1_000  # two requests per call, on a busy machine
+LONGER_MS = 12_000  # a busy machine needs many seconds to start or to stop an engine
 log = logging.getLogger(__name__)
 
 
@@ -52,7 +53,7 @@ async def test_calls_survive_a_stopped_engine(
 ) -> None:
     """SIGTERM: shards are handed over, control is hardly interrupted, and no call is lost."""
     leaving, staying = cluster.labs
-    async with SixCalls(leaving, hooks, sounds) as calls:
+    async with SixCalls(leaving, hooks, sounds, longer_ms=LONGER_MS) as calls:
         await calls.warm_up(staying)
         stopping = asyncio.create_task(leaving.engine.stop())
         longest_ms = await _longest_ms(calls, staying, stopping.done)
@@ -70,7 +71,7 @@ async def test_calls_survive_a_frozen_engine(
     async with SixCalls(suspended, hooks, sounds) as calls:
         freeze(suspended.engine)
         await calls.wait_controllable(other)
-        assert set((await cluster.owners()).values()) == {other.engine.pid}
+        await until(lambda: _owns_all(cluster, other), what="the other engine to own all shards")
         thaw(suspended.engine)
         await until(
             lambda: "shard lost" in suspended.engine.log.read_text(), what="the loss to be logged"
@@ -105,8 +106,7 @@ async def test_a_new_engine_gets_its_share_of_shards(
 ) -> None:
     """A third engine gets its share of the shards, and all calls continue."""
     first, second = cluster.labs
-    # A busy machine needs many seconds to start the third one.
-    async with SixCalls(first, hooks, sounds, longer_ms=12_000) as calls:
+    async with SixCalls(first, hooks, sounds, longer_ms=LONGER_MS) as calls:
         third = await cluster.join()
         await cluster.wait_balanced()
         assert len(await cluster.shards_of(third.engine)) >= 2
@@ -124,7 +124,7 @@ async def test_any_engine_shows_all_calls(
         SixCalls(first, hooks, sounds) as calls,
         Phone.answering(free_port()) as phone,
     ):
-        play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 20_000)}}
+        play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 60_000)}}
         there = await second.call(to=phone.address, action=play)
         await phone.until_hears(600)
         for lab in cluster.labs:
@@ -187,7 +187,11 @@ async def _wait_for_presence(lab: Lab, agent: str, presence: str) -> None:
         view = await lab.engine.rpc("GET", f"/agents/acme/{agent}")
         return bool(view["presence"] == presence)
 
-    await until(has_presence, timeout_s=3, what=f"{agent} to be {presence}")
+    await until(has_presence, what=f"{agent} to be {presence}")
+
+
+async def _owns_all(cluster: Cluster, lab: Lab) -> bool:
+    return len(await cluster.shards_of(lab.engine)) == len(cluster.shards)
 
 
 async def _longest_ms(calls: SixCalls, lab: Lab, is_over: Callable[[], bool]) -> float:

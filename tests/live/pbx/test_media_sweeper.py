@@ -25,7 +25,7 @@ async def test_old_prompts_leave_the_cache(lab: Lab, sounds: MediaServer) -> Non
     os.utime(file, (time.time() - DAYS_S, time.time() - DAYS_S))
     running = await asyncio.create_subprocess_exec(sys.executable, SWEEPER, lab.pbx.run_dir)
     try:
-        await until(lambda: not file.exists(), timeout_s=20, what="the file to be deleted")
+        await until(lambda: not file.exists(), what="the file to be deleted")
     finally:
         running.terminate()
         await running.wait()
@@ -36,7 +36,7 @@ async def test_old_prompts_leave_the_cache(lab: Lab, sounds: MediaServer) -> Non
 
 async def _hear(lab: Lab, number: str) -> None:
     async with Phone.calling(lab.pbx, number) as caller:
-        await caller.until_hears(440)
+        await caller.until_heard(440)
         await caller.wait_ended()
 
 

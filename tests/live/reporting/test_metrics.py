@@ -5,6 +5,7 @@ from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
 from tests.harness.metrics_page import Figures, figures
 from tests.harness.phones.phone import Phone
+from tests.harness.until import until
 
 
 async def test_metrics_of_a_call_are_plausible(
@@ -36,15 +37,18 @@ async def test_metrics_of_a_call_are_plausible(
 
 async def test_an_idle_engine_holds_all_shards(lab: Lab) -> None:
     """One engine holds all shards, nodes are up, and no change or event is pending."""
+    await until(lambda: _is_idle(lab), what="an idle engine with all shards")
+    now = await figures(lab.engine)
+    assert now["process_resident_memory_bytes", ()] > 20e6
+
+
+async def _is_idle(lab: Lab) -> bool:
     now = await figures(lab.engine)
     held = [value for (name, _), value in now.items() if name == "switchroom_shard_held"]
-    assert held
-    assert set(held) == {1}
-    assert len(held) == now["switchroom_shards", ()]
-    assert now["switchroom_node_up", (("node", lab.pbx.name),)] == 1
+    holds_all = set(held) == {1} and len(held) == now["switchroom_shards", ()]
     waiting = ("switchroom_commit_pending_changes", "switchroom_buffered_events")
-    assert not any(value for (name, _), value in now.items() if name in waiting)
-    assert now["process_resident_memory_bytes", ()] > 20e6
+    waits = any(value for (name, _), value in now.items() if name in waiting)
+    return holds_all and not waits and now["switchroom_node_up", (("node", lab.pbx.name),)] == 1
 
 
 class _Growth:

@@ -15,6 +15,7 @@ from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
+SPANS = ("RPC POST /calls", "webhook", "ARI POST channels")
 HEADERS = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
 FAST_EXPORT = {"OTEL_BSP_SCHEDULE_DELAY": "100"}  # milliseconds
 
@@ -31,10 +32,8 @@ async def test_one_trace_from_request_to_webhook(tmp_path: Path, hooks: WebhookS
             call = await _start_call(lab, hooks.answers("/next", None))
             await lab.wait_ended(call)
             await phone.wait_ended()
-            await until(lambda: bool(collector.named("webhook")), what="the spans")
-    (rpc,) = collector.named("RPC POST /calls")
-    (webhook,) = collector.named("webhook")
-    (created,) = collector.named("ARI POST channels")
+            await until(lambda: all(map(collector.named, SPANS)), what="the spans")
+    ((rpc,), (webhook,), (created,)) = map(collector.named, SPANS)
     assert rpc.trace == webhook.trace == created.trace == TRACE
     assert rpc.parent == HEADERS["traceparent"].split("-")[2]
     assert webhook.parent == created.parent == rpc.span

@@ -45,6 +45,7 @@ async def test_a_carrier_without_a_circuit(two_trunks: TwoTrunks) -> None:
         action = {"type": "say", "data": {"text": "Over the other trunk."}}
         call = await lab.call(to=CALLED, action=action)
         await phone.wait_answered()
+        await refusing.wait_ended()
         assert refusing.status == 503
         (invite,) = [each for each in phone.messages if each.method == "INVITE"][:1]
         assert CALLED in invite.first_line
