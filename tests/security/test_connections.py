@@ -18,6 +18,7 @@ from tests.contract.api.rest import settings_for
 from tests.contract.api.serving import NOWHERE, run_server
 from tests.contract.rpc.harness.bench import TOKEN, running
 from tests.harness.ports import free_port
+from tests.harness.until import MAX_WAIT_S
 
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -26,7 +27,7 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 class Impatient(HeaderLimits):
     """Limits with a short timeout."""
 
-    timeout_s = 0.3
+    timeout_s = 1.5
 
 
 async def reading(scope: Scope, receive: Receive, send: Send) -> None:
@@ -46,7 +47,7 @@ async def service(**settings: object) -> AsyncIterator[int]:
 
 async def is_closed(reader: asyncio.StreamReader) -> bool:
     """Wait until the service closes a connection."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(MAX_WAIT_S):
         with suppress(ConnectionError):
             return await reader.read() == b""
     return True
@@ -56,7 +57,7 @@ async def is_served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
     """Send a request; return whether there is a response."""
     with suppress(ConnectionError, asyncio.IncompleteReadError):
         writer.write(REQUEST)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(MAX_WAIT_S):
             return b"200 OK" in await reader.readuntil(b"here")
     return False
 
@@ -83,7 +84,7 @@ async def test_a_body_at_the_minimum_rate_arrives() -> None:
         began_s = loop.time()
         for _ in range(8):
             writer.write(part)
-            await asyncio.wait({response}, timeout=0.15)
+            await asyncio.wait({response}, timeout=Impatient.timeout_s / 2)
         assert b"200 OK" in await response
         assert loop.time() - began_s > 2 * Impatient.timeout_s
         writer.close()
@@ -127,6 +128,6 @@ async def test_an_engine_closes_unfinished_heads(tmp_path: Path, started: bytes)
             for earlier in (b"", REQUEST):
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)
                 writer.write(earlier + started)
-                async with asyncio.timeout(5):
+                async with asyncio.timeout(MAX_WAIT_S):
                     assert (b"404" in await reader.read()) == bool(earlier)
                 writer.close()

@@ -21,6 +21,7 @@ from tests.contract.rpc.harness.bench import Bench
 from tests.harness.ports import free_port
 from tests.harness.servers.records_api import RecordsApi
 from tests.harness.servers.server import is_well
+from tests.harness.until import MAX_WAIT_S
 
 HEALTH = ("/healthz", "/readyz", "/metrics")
 DOCS = ("/docs", "/openapi.json", "/docs/files/swagger-ui.css")
@@ -78,7 +79,7 @@ async def test_a_process_serves_both_ports(tmp_path: Path) -> None:
             assert "switchroom_api_request_seconds" in await reply.text()
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET /metrics HTTP/1.1\r\nA: " + b"a" * 2 * MAX_HEADER_BYTES)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(MAX_WAIT_S):
             with suppress(ConnectionError):  # closed before all was read
                 assert await reader.read() == b""
         writer.close()

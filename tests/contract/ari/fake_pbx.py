@@ -16,14 +16,14 @@ from engine.ari.config import PbxAddress, PbxConnection, Timeouts
 from engine.ari.request import Reply
 
 FAST = Timeouts(
-    connect_s=0.3,
+    connect_s=1.0,
     close_s=0.1,
-    request_s=0.3,
-    probe_s=0.1,
+    request_s=1.0,
+    probe_s=1.0,
     refused_retry_s=0.05,
     first_retry_s=0.01,
     health_interval_s=0.01,
-    health_timeout_s=0.1,
+    health_timeout_s=1.0,
 )
 
 

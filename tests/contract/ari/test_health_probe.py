@@ -6,6 +6,8 @@ from engine.ari.subscription_probe import HealthProbe
 from tests.contract.ari.fake_pbx import fake_pbx, running
 from tests.harness.until import until
 
+RARELY_S = 3.0
+
 
 async def test_a_healthy_pbx() -> None:
     """Every probe succeeds."""
@@ -53,7 +55,8 @@ async def test_a_node_without_calls_is_probed_rarely() -> None:
     times: dict[bool, list[float]] = {True: [], False: []}
     async with fake_pbx() as (fake, pbx):
         fake.ping_status = 503
-        slow = replace(pbx, timeouts=replace(pbx.timeouts, rare_health_interval_s=0.5))
+        timeouts = replace(pbx.timeouts, rare_health_interval_s=RARELY_S, health_timeout_s=RARELY_S)
+        slow = replace(pbx, timeouts=timeouts)
 
         def note(is_answered: bool) -> None:
             times[is_answered].append(pbx.clock())
@@ -62,5 +65,5 @@ async def test_a_node_without_calls_is_probed_rarely() -> None:
 
         async with running(HealthProbe(slow, note, is_rare=True).run()):
             await until(lambda: len(times[True]) == 2)
-    assert times[False][2] - times[False][0] < 0.5
-    assert times[True][1] - times[True][0] > 0.4
+    assert times[False][2] - times[False][0] < RARELY_S
+    assert times[True][1] - times[True][0] > 0.8 * RARELY_S

@@ -35,7 +35,7 @@ from engine.webhooks.address_guard import AddressGuard, guarded_session
 from engine.webhooks.api_sender import ApiSender
 from tests.contract.store.stores import claim_shard
 from tests.harness.shards import SHARD
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 from wire.callbacks.account import PutCallback
 from wire.callbacks.targets import ApiRequestTarget, GrpcTarget, HttpsTarget
 from wire.events.call_events import CallEvent, Kind
@@ -138,7 +138,7 @@ class CallbackBench:
         await self.store.commit(SHARD, self.lease.token, [change])
         self.dispatcher.enqueue(SHARD, change)
 
-    async def until_empty(self, timeout_s: float = 10) -> None:
+    async def until_empty(self, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until every event is settled."""
 
         async def is_empty() -> bool:

@@ -19,7 +19,7 @@ from engine.media.open import open_clip_cache
 from engine.media.tts.provider import TtsProvider
 from wire.media import Audio
 
-LIMITS = MediaLimits(download_bytes=1_000_000, download_s=0.5, connect_s=0.5, clip_ms=20_000)
+LIMITS = MediaLimits(download_bytes=1_000_000, download_s=2, connect_s=2, clip_ms=20_000)
 FORMATS = {
     "wav": ("wav", "pcm_s16le", "s16"),
     "alaw.wav": ("wav", "pcm_alaw", "s16"),

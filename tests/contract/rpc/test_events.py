@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 
 from tests.contract.rpc.harness.bench import TOKEN, Bench, end, running
+from tests.harness.until import MAX_WAIT_S
 
 
 class Stream:
@@ -23,7 +24,7 @@ class Stream:
     async def next(self) -> tuple[str, dict[str, Any]]:
         """Return the next event, and its id for Last-Event-ID."""
         fields: dict[str, str] = {}
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(MAX_WAIT_S):
             while not fields.get("data"):
                 line = (await self._response.content.readline()).decode().rstrip("\n")
                 name, _, value = line.partition(": ")
@@ -35,7 +36,7 @@ class Stream:
 
     async def ended(self) -> None:
         """Wait for the regular end of the stream: only comments remain."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(MAX_WAIT_S):
             left = await self._response.content.read()
         assert left.replace(b":\n\n", b"") == b""
 

@@ -73,7 +73,7 @@ async def test_a_sentinel_failover(tmp_path: Path) -> None:
         async with Redis(port=two.port) as client:
             await client.replicaof("127.0.0.1", str(one.port))
         async with Sentinel(tmp_path / "sentinel", one) as sentinel:
-            await until(lambda: _knows_replica(sentinel), timeout_s=20, what="a replica")
+            await until(lambda: _knows_replica(sentinel), what="a replica")
             async with open_store(sentinel.address) as store:
                 token = await claim_shard(store, at(3), "engine1")
                 await store.commit(at(3), token, [change(0)])

@@ -175,7 +175,7 @@ async def test_no_shard_is_claimed_over_the_first_connection_to_a_promoted_repli
         primary = await cluster.primary_of(KEY)
         replica = cluster.replica_of(primary)
         await primary.kill()
-        await until(partial(_is_primary, replica), timeout_s=20, what="the failover")
+        await until(partial(_is_primary, replica), what="the failover")
         connections = store.connections
 
         async def is_new() -> bool:
@@ -183,7 +183,7 @@ async def test_no_shard_is_claimed_over_the_first_connection_to_a_promoted_repli
                 await store.claim(SHARD, "engine2", LEASE_MS)
             return "new connection" in str(raised.value)
 
-        await until(is_new, timeout_s=20, what="the promoted replica")
+        await until(is_new, what="the promoted replica")
         assert store.connections > connections
         assert await store.claim(SHARD, "engine2", LEASE_MS) is not None
 
@@ -241,7 +241,7 @@ async def _retried(request: Callable[[], Awaitable[T]]) -> T:
             results.append(await request())
         return bool(results)
 
-    await until(is_done, timeout_s=20, what="the store to be up again")
+    await until(is_done, what="the store to be up again")
     return results[0]
 
 

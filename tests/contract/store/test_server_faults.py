@@ -40,12 +40,12 @@ async def test_a_dead_server_is_detected_and_reconnected(valkey: Valkey) -> None
 
 async def test_a_server_that_hangs_is_given_up_in_time(valkey: Valkey) -> None:
     """A hanging server is down after the timeout; its late work is harmless."""
-    async with open_store(valkey.url, timeout_s=0.5) as store:
+    async with open_store(valkey.url, timeout_s=2) as store:
         token = await claim_shard(store, at(3), "engine1")
         os.kill(valkey.pid, signal.SIGSTOP)
         try:
             for request in (store.commit(at(3), token, [change(0)]), store.ping()):
-                with pytest.raises(StoreDown, match=r"no answer in 0\.5 s"):
+                with pytest.raises(StoreDown, match="no answer in 2 s"):
                     await request
         finally:
             os.kill(valkey.pid, signal.SIGCONT)

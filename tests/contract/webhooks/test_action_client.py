@@ -138,7 +138,7 @@ async def test_a_slow_drip_ends_in_time(session: ClientSession) -> None:
             await asyncio.sleep(0.02)  # the server's slowness is the subject
 
     async with Server(drip).open() as url:
-        failure = await refused(session, url, total_s=0.3)
+        failure = await refused(session, url, total_s=2)
     assert outcomes(failure.attempts) == [(200, "timeout")]
 
 

@@ -16,7 +16,7 @@ from engine.store.memory.store import MemoryStore
 from engine.store.memory.stream import MemoryStream
 from engine.store.store import Store
 from engine.store.stream import DEFAULT_STREAM_LIMITS
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 from wire.shard import ShardId
 
 SHARD = ShardId("pbx1", 0)
@@ -73,7 +73,7 @@ class Events:
 
 async def read_events(response: ClientResponse, count: int) -> None:
     """Read events until there are so many."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(MAX_WAIT_S):
         while count:
             count -= (await response.content.readline()).startswith(b"event: completed")
 

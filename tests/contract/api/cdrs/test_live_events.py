@@ -18,7 +18,7 @@ from tests.contract.api.databases import sqlite_url
 from tests.contract.api.serving import Served, serve_rest
 from tests.contract.rpc.harness.bench import Bench, end
 from tests.harness.shards import at
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 
 EVENTS = "/srmain/voice/events"
 LISTS = "/srmain/contacts_list/contactlists"
@@ -40,7 +40,7 @@ class Reader:
 
     async def next(self) -> dict[str, Any]:
         """Return the next event, and store its id."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(MAX_WAIT_S):
             while line := (await self.reply.content.readline()).decode().rstrip("\n"):
                 name, _, value = line.partition(": ")
                 if name == "id":
@@ -52,7 +52,7 @@ class Reader:
 
     async def ended(self) -> None:
         """Wait for the end of the stream."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(MAX_WAIT_S):
             while await self.reply.content.readany():
                 pass
 
@@ -74,7 +74,7 @@ async def test_a_stream_ends_with_its_key(rest: Served) -> None:
         assert known is not None
         await rest.services.keys.expire("acme", known, rest.services.now_ms())
         await ours.ended()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(MAX_WAIT_S):
             assert await spare.reply.content.readany()
             assert not spare.reply.content.at_eof()
 

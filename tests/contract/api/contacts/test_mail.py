@@ -18,6 +18,7 @@ from tests.contract.api.manual_clock import ManualClock
 from tests.contract.api.rest import Rest, run_rest, settings_for
 from tests.contract.rpc.harness.bench import Bench
 from tests.harness.servers.smtp import Mailbox
+from tests.harness.until import MAX_WAIT_S
 
 ADDRESS = "crm@example.com"
 
@@ -179,5 +180,5 @@ async def test_an_endless_response_times_out() -> None:
         mail = MailServer("127.0.0.1", port, "none", "", "", "switchroom@example.com", 1_024, 1)
         with pytest.raises(MailUnavailable, match="too slow"):
             await mail.send(EmailMessage())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(MAX_WAIT_S):
             await left.wait()
