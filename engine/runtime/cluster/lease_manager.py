@@ -24,6 +24,8 @@ from engine.store.errors import StoreDown
 from wire.shard import ShardId
 
 log = structlog.get_logger()
+QUICK_RUNS = 5  # in a row, then heartbeats follow as usual
+QUICK = 0.1  # of the interval between heartbeats
 
 
 class LeaseManager:
@@ -43,6 +45,7 @@ class LeaseManager:
         self._upgrade = LayoutUpgrade(context.store, context.members)
         self._wake = asyncio.Event()
         self._running = asyncio.Lock()
+        self._quick_runs = 0
 
     async def run(self) -> None:
         """Keep the shards until cancelled."""
@@ -52,7 +55,7 @@ class LeaseManager:
             while True:
                 self._wake.clear()
                 await self.run_once()
-                await wait_for_event(self._wake, self._timings.heartbeat_s)
+                await wait_for_event(self._wake, self.next_run_s())
 
     async def run_once(self) -> None:
         """Send a heartbeat, renew the leases, and move towards the fair share."""
@@ -69,6 +72,16 @@ class LeaseManager:
                 log.warning("store down: leases not renewed", error=str(error))
             self._leases.pause_expired()
             self._update_duties()
+
+    def next_run_s(self) -> float:
+        """Return when to run again: soon while others should claim shards that are free.
+
+        Of two engines with nearly equal loads each may have left them to the other, as neither
+        knew the other's last calls. New heartbeats settle that.
+        """
+        self._quick_runs = self._quick_runs + 1 if self._rebalancer.left_to_others else 0
+        is_quick = 0 < self._quick_runs <= QUICK_RUNS
+        return self._timings.heartbeat_s * (QUICK if is_quick else 1)
 
     async def _share(self) -> None:
         """Move towards the share of this engine."""
@@ -163,6 +176,7 @@ class LeaseManager:
             host.heard_s(),
             host.phones_revision(),
             self._upgrade.is_done,
+            {str(shard): to for shard, to in self._rebalancer.offers.items()},
         )
         body = msgspec.json.encode(me).decode()
         # Lasts as long as a lease: an engine leaves the membership when its shards become free.

@@ -40,6 +40,7 @@ class Peer(Struct, frozen=True):
     heard_s: dict[str, int] = {}  # nodes whose digits it hears, and for how long (up to a minute)
     phones: int = 0  # revision of what it knows of the phones at the nodes that it supervises
     takes_roles: bool = False  # as supervisor or deputy; earlier versions do all for every node
+    offers: dict[str, str] = {}  # shards that it has just released, and for which engines
 
 
 class _EarlierPeer(Struct, frozen=True):
@@ -160,6 +161,12 @@ class Membership:
             for shard in map(parse_shard, peer.unreadable):
                 found[shard] = max(found.get(shard, 0), peer.format)
         return found
+
+    @property
+    def offers(self) -> dict[ShardId, str]:
+        """Shards that engines have just released, and the engines that they did so for."""
+        found = (each for _, peer in sorted(self._engines.items()) for each in peer.offers.items())
+        return {parse_shard(shard): to for shard, to in found}
 
     def states(self) -> dict[str, EngineState]:
         """Return the engines as the plan of shares takes them."""

@@ -5,11 +5,12 @@ that died a moment ago still counts as a member, and calls of shards released fo
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from math import inf
 
 import structlog
+from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.runtime.cluster.context import ClusterContext
@@ -23,6 +24,13 @@ MAX_UNSTEADY_LEASES = 3
 NO_PLAN = SharePlan()
 
 
+class _Offer(Struct, frozen=True):
+    """The engine that a shard was released for, which alone should claim it until a time."""
+
+    to: str
+    until_s: float
+
+
 class Rebalancer:
     """Adjusts the held shards by one step per heartbeat."""
 
@@ -34,7 +42,8 @@ class Rebalancer:
         self._leases = leases
         self._plan = NO_PLAN
         self._expected: tuple[ShardId, ...] | None = None  # as of the last plan; None: no plan yet
-        self._offered: ShardId | None = None  # the shard that was released last
+        self._released: ShardId | None = None  # for balance, the last one
+        self._offers: dict[ShardId, _Offer] = {}
         self._release_from_s = 0.0
         self._connections = 0
         self._connected_s = self._unsteady_since_s = -inf
@@ -51,6 +60,21 @@ class Rebalancer:
     def takeovers(self) -> list[ShardId]:
         """The shards that this engine should have because no other engine serves them."""
         return self._plan.takeovers_of(self._members.me)
+
+    @property
+    def left_to_others(self) -> list[ShardId]:
+        """The shards that have no owner, and that other engines should claim."""
+        return [shard for shard, to in self._plan.free.items() if to != self._members.me]
+
+    @property
+    def offers(self) -> dict[ShardId, str]:
+        """The shards that this engine has just released, and the engines that it did so for."""
+        now_s, owned = self._context.monotonic(), {*self._leases.held, *self._members.held}
+        return {
+            shard: offer.to
+            for shard, offer in self._offers.items()
+            if now_s < offer.until_s and shard not in owned
+        }
 
     @property
     def unowned(self) -> list[ShardId]:
@@ -101,7 +125,7 @@ class Rebalancer:
         unreadable = members.unreadable
         unreadable |= {s: max(unreadable.get(s, 0), members.format) for s in self.unreadable}
         loads = {shard: work[shard].calls for shard in (*free, *left)}
-        self._plan = plan_shares(states, loads, unreadable)
+        self._plan = plan_shares(states, loads, unreadable, members.offers)
         self._expected = (*expected, *left)
 
     def _obsolete(self, others: AbstractSet[ShardId]) -> set[ShardId]:
@@ -123,12 +147,14 @@ class Rebalancer:
                 "another engine can serve shards that this one can't; releasing them",
                 shards=[str(shard) for shard in urgent],
             )
+            self._offer({shard: self._plan.urgent[shard] for shard in urgent})
             await self._leases.release(*urgent)
         await self._release_obsolete()
         is_time = self._context.monotonic() >= self._release_from_s
         if is_time and await self._was_claimed():
             for shard, to in self._plan.moves.items():
                 if shard in held and to != me:
+                    self._offer({shard: to})
                     await self._release(shard)
                     return
 
@@ -179,20 +205,27 @@ class Rebalancer:
     async def _claim(self, shard: ShardId) -> Lease | None:
         return await self._leases.claim(shard, self._members.holder(shard))
 
+    def _offer(self, targets: Mapping[ShardId, str]) -> None:
+        """Let others leave the claims of shards to these engines, for a lease at most."""
+        now_s = self._context.monotonic()
+        current = {shard: each for shard, each in self._offers.items() if now_s < each.until_s}
+        until_s = now_s + self._timings.lease_s
+        self._offers = current | {shard: _Offer(to, until_s) for shard, to in targets.items()}
+
     async def _release(self, shard: ShardId) -> None:
         self._release_from_s = self._context.monotonic() + self._timings.heartbeat_s
-        self._offered = shard
+        self._released = shard
         await self._leases.release(shard)
 
     async def _was_claimed(self) -> bool:
         """Return whether another engine has the shard released last; reclaim it if not."""
-        shard = self._offered
+        shard = self._released
         if shard is None or shard in self._leases.held:
             return True
         if self._is_waiting:
             return False
         lease = await self._claim(shard)
-        self._offered = None  # only now: the store may have been down
+        self._released = None  # only now: the store may have been down
         if lease is None:
             return True
         log.warning("released shard not claimed, reclaiming", shard=str(shard))

@@ -4,7 +4,8 @@ All engines compute the same plan from the same heartbeats, so there is no vote 
 
 1. A shard stays with its owner. If its owner can't reach the node that another engine reaches, or
    can't read calls of a later version, the other engine gets it.
-2. A shard without an owner goes to the engine with the lowest load.
+2. A shard without an owner goes to the engine that its last owner released it for, else to the one
+   with the lowest load.
 3. If a move makes the loads noticeably more equal, it is made: one for each engine at a time. An
    engine that misses a node gets none, so a dead path moves only the shards of that path.
 
@@ -59,12 +60,15 @@ def plan_shares(
     engines: Mapping[str, EngineState],
     free: Mapping[ShardId, int],
     unreadable: Mapping[ShardId, int],
+    offers: Mapping[ShardId, str] = {},
 ) -> SharePlan:
     """Plan for all engines; `free` are the live calls of shards without an owner.
 
-    `unreadable` is the latest format of stored calls that does not suffice for a shard.
+    `unreadable` is the latest format of stored calls that does not suffice for a shard. `offers`
+    name the engines that shards were released for: heartbeats differ for a moment, and of two
+    engines with different plans each could leave the shard to the other.
     """
-    planner = _Planner(engines, unreadable)
+    planner = _Planner(engines, unreadable, offers)
     urgent = planner.give_away(planner.misplaced())
     assigned = planner.give_away(free)
     waiting = frozenset(free.keys() - assigned.keys())
@@ -75,9 +79,13 @@ class _Planner:
     """The loads of all engines, as they become with the plan."""
 
     def __init__(
-        self, engines: Mapping[str, EngineState], unreadable: Mapping[ShardId, int]
+        self,
+        engines: Mapping[str, EngineState],
+        unreadable: Mapping[ShardId, int],
+        offers: Mapping[ShardId, str],
     ) -> None:
         self._engines = engines
+        self._offers = offers
         self._names = sorted(engines)
         self._unreadable = unreadable
         # Two engines may claim a shard, until the one that has lost it notices: it counts once.
@@ -117,7 +125,9 @@ class _Planner:
                 and self._loads[name] + SHARD_WEIGHT + calls <= fair
             ]
             if room:
-                to = given[shard] = min(connected or room, key=self._order)
+                offered = self._offers.get(shard)
+                to = offered if offered in room else min(connected or room, key=self._order)
+                given[shard] = to
                 self._move(shard, calls, to)
         return given
 

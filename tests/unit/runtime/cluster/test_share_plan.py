@@ -221,6 +221,22 @@ def test_a_node_that_no_engine_knows() -> None:
     assert plan_shares({"a": idle}, {shard: 1}, {}).free == {shard: "a"}
 
 
+@pytest.mark.parametrize(
+    ("to", "taker"), [("busy", "busy"), ("away", "idle"), ("full", "idle"), ("dead", "idle")]
+)
+def test_a_shard_goes_to_the_engine_it_was_released_for(to: str, taker: str) -> None:
+    """If that engine lives, reaches the node and has room; else to the one with the lowest load."""
+    shard, nodes = ShardId("pbx1", 0), frozenset({"pbx1", "pbx2"})
+    busy = {ShardId("pbx2", 1): 50}
+    engines = {
+        "away": EngineState(100, {}, nodes, missing=frozenset({"pbx1"})),
+        "busy": EngineState(100, busy, nodes),
+        "full": EngineState(100, {ShardId("pbx2", 2): 99}, nodes),
+        "idle": EngineState(100, {ShardId("pbx2", 3): 1}, nodes),
+    }
+    assert plan_shares(engines, {shard: 10}, {}, {shard: to}).free == {shard: taker}
+
+
 def test_a_shard_that_two_engines_claim() -> None:
     """One of them has lost it without noticing: it counts for one of them, and moves once."""
     both = {ShardId("pbx1", slot): 40 for slot in range(4)}
