@@ -1,13 +1,15 @@
 """Calls over REST: started, shown, controlled leg by leg (docs/rest.md)."""
 
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
+from fastapi import Query
 from msgspec import Struct
 
 from api.auth.dependencies import AuthenticatedUser
 from api.http.routes import Body, RequestId, Routes
 from api.voice import examples
 from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, CallId, Voice
+from api.voice.live_list import LiveCallPage, LiveCallQuery
 from api.voice.schemas import (
     CallBody,
     CallHangupBody,
@@ -49,6 +51,17 @@ async def originate(
 ) -> bytes:
     """Start a call."""
     return await voice.originate(user, body, request_id)
+
+
+@routes.get(f"{BASE}/calls", scope="calls:own", returns=LiveCallPage, errors=(503,))
+async def list_live_calls(
+    user: AuthenticatedUser, query: Annotated[LiveCallQuery, Query()], voice: Voice
+) -> bytes:
+    """List the live calls, newest first.
+
+    An agent's token lists the calls in which that agent takes or took part.
+    """
+    return await voice.list_live(user, query)
 
 
 @routes.get(

@@ -16,6 +16,7 @@ from api.common.errors import Forbidden, NotFound
 from api.common.projection import project
 from api.engine_client import EngineClient, call_path
 from api.voice.limits import CallLimits
+from api.voice.live_list import LiveCallQuery, list_live_calls
 from api.voice.permissions import Permissions
 from api.voice.schemas import DialBody, LegBody, LegHangupBody, OriginateBody, Originated
 from api.voice.views import call_details
@@ -55,6 +56,10 @@ class VoiceService(Struct, frozen=True):
         """Return which caller ids the account may show, and which numbers it may call."""
         entry = await self.accounts.get(user.account_id)
         return Permissions(entry.numbers, entry.account.destinations)
+
+    async def list_live(self, user: Principal, query: LiveCallQuery) -> bytes:
+        """List the live calls of the account, or of the token's agent."""
+        return await list_live_calls(self.engine, user, query)
 
     async def show(self, user: Principal, call_id: str) -> bytes:
         """Show a call, live or ended; an agent's token shows those of the agent."""

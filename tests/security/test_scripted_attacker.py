@@ -29,7 +29,12 @@ QUERY = {
     "accountId": "other",
     "contactPoolId": "1",
 }
-LISTS = ("/srmain/cdr", "/srmain/cdr/customer-history", f"{BASE}/active-call-details")
+LISTS = (
+    "/srmain/cdr",
+    "/srmain/cdr/customer-history",
+    f"{BASE}/active-call-details",
+    f"{BASE}/calls",
+)
 
 
 @pytest.fixture
