@@ -8,6 +8,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 import api.audit.routes
+import api.auth.key_routes
 import api.auth.routes
 import api.cdrs.live.routes
 import api.cdrs.plugin
@@ -41,6 +42,7 @@ import api.voice.sessions.transfer_routes
 from api.accounts.store import AccountStore
 from api.audit.requests import RequestAudit
 from api.audit.trail import AuditTrail
+from api.auth.key_service import KeyService
 from api.auth.service import Authenticator
 from api.auth.store import KeyStore
 from api.auth.tokens import AccessTokens
@@ -70,6 +72,7 @@ from api.voice.service import VoiceService
 
 ROUTES = (
     api.auth.routes.routes,
+    api.auth.key_routes.routes,
     api.voice.routes.routes,
     api.voice.sessions.transfer_routes.routes,
     api.voice.sessions.conference_routes.routes,
@@ -104,6 +107,7 @@ class Services(Struct, frozen=True):
     engine: api.engine_client.EngineClient
     accounts: AccountStore
     keys: KeyStore
+    key_service: KeyService
     authenticator: Authenticator
     request_rates: TokenBuckets
     requests_in_flight: RequestsInFlight
@@ -157,6 +161,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             engine=engine,
             accounts=accounts,
             keys=keys,
+            key_service=KeyService(keys, clock),
             authenticator=Authenticator(keys, tokens, clock, accepts_keys=settings.keys_as_tokens),
             request_rates=TokenBuckets(requests, clock),
             requests_in_flight=RequestsInFlight(settings.api_max_requests_of_account),

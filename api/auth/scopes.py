@@ -17,6 +17,7 @@ Scope = Literal[
     "numbers:write",
     "recordings",
     "audit",
+    "keys",
 ]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 # A token with `calls:own` acts as its agent, in that agent's calls only.
@@ -26,7 +27,7 @@ AGENT = "agent"
 INTEGRATOR = "integrator"
 BUNDLES: Mapping[str, frozenset[Scope]] = {
     "owner": frozenset(SCOPES),
-    INTEGRATOR: frozenset(SCOPES) - {"audit"},
+    INTEGRATOR: frozenset(SCOPES) - {"audit", "keys"},
     "supervisor": frozenset(
         {"calls", "cdr", "contacts:read", "templates:read", "numbers:read", "recordings"}
     ),

@@ -153,8 +153,8 @@ class KeyStore:
         credentials: Credentials,
         overlap_ms: int,
         expires_ms: int | None = None,
-    ) -> None:
-        """Store credentials in place of a key, which expires after an overlap.
+    ) -> str:
+        """Store credentials in place of a key, which expires after an overlap; return their id.
 
         They have its terms, and its expiry unless another is given. Raises NotFound, and Conflict
         if the key has expired.
@@ -165,8 +165,9 @@ class KeyStore:
         if old.expires_ms is not None and old.expires_ms <= self._now_ms():
             raise Conflict(f"key {key_id} has expired or was revoked: create a new one")
         terms = KeyTerms(old.agent_id, old.scopes, old.networks, expires_ms or old.expires_ms)
-        await self.add(account_id, credentials, terms)
+        new_id = await self.add(account_id, credentials, terms)
         await self.expire(account_id, key_id, self._now_ms() + overlap_ms)
+        return new_id
 
     async def expire(self, account_id: str, key_id: str, at_ms: int) -> None:
         """Let a key and its tokens expire at a time, or earlier if it does; raises NotFound."""

@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from api.accounts.store import AccountStore
+from api.auth.key_schemas import MAX_DAYS, MAX_OVERLAP_S
+from api.auth.key_service import DAY_MS
 from api.auth.scopes import BUNDLES
 from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
 from api.cli.runtime import change_stores, read_stores
@@ -17,9 +19,6 @@ from api.common.clock import now_ms
 
 KeyId = Annotated[str, Parameter(help="Key, or its id in the list of keys.")]
 
-DAY_MS = 86_400_000
-MAX_DAYS = 3_650
-MAX_OVERLAP_S = 30 * 86_400
 _DAYS = validators.Number(gte=0, lte=MAX_DAYS)
 
 key = App(name="key", help="An account's API keys.", version_flags=())

@@ -1,0 +1,99 @@
+"""API keys of an account, managed by the account itself.
+
+No key can make one that may do more: not in scopes, and not for another agent.
+"""
+
+from collections.abc import Sequence
+from ipaddress import ip_network
+
+from msgspec import Struct
+
+from api.auth.key_schemas import (
+    CreatedKey,
+    KeyPage,
+    KeyView,
+    NewKey,
+    RotateKey,
+    created_key,
+    key_view,
+)
+from api.auth.principal import Principal
+from api.auth.scopes import BUNDLES, SCOPES, resolve, unknown_scopes
+from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.common.clock import Clock
+from api.common.errors import Forbidden, NotFound
+from wire.decoding.errors import BadInput, ErrorCollector
+
+DAY_MS = 86_400_000
+
+
+class KeyService(Struct, frozen=True):
+    keys: KeyStore
+    now_ms: Clock
+
+    async def create(self, user: Principal, body: NewKey) -> CreatedKey:
+        """Create a key; raises Forbidden for scopes that the caller lacks."""
+        _check_no_agent(user)
+        collector = ErrorCollector()
+        with collector.check():
+            _check_scopes(body.scopes)
+        for place, network in enumerate(body.networks):
+            with collector.check():
+                _check_network(network, f"networks[{place}]")
+        collector.raise_all()
+        expires_ms = None if body.days is None else self.now_ms() + body.days * DAY_MS
+        terms = KeyTerms(body.agent_id, body.scopes, body.networks, expires_ms)
+        _check_granted(user, terms.granted)
+        credentials = generate_credentials()
+        return created_key(await self.keys.add(user.account_id, credentials, terms), credentials)
+
+    async def list(self, user: Principal) -> KeyPage:
+        _check_no_agent(user)
+        now_ms = self.now_ms()
+        found = tuple(key_view(each, now_ms) for each in await self.keys.all(user.account_id))
+        return KeyPage(found, len(found))
+
+    async def rotate(self, user: Principal, key_id: str, body: RotateKey) -> CreatedKey:
+        """Create a replacement with the key's rights; raises NotFound, Forbidden and Conflict."""
+        _check_no_agent(user)
+        _check_granted(user, (await self._get(user, key_id)).scopes)
+        credentials, overlap_ms = generate_credentials(), body.overlap_s * 1_000
+        expires_ms = None if body.days is None else self.now_ms() + body.days * DAY_MS
+        new = await self.keys.rotate(user.account_id, key_id, credentials, overlap_ms, expires_ms)
+        return created_key(new, credentials)
+
+    async def revoke(self, user: Principal, key_id: str) -> KeyView:
+        """Revoke a key and its tokens; raises NotFound."""
+        _check_no_agent(user)
+        await self._get(user, key_id)
+        await self.keys.expire(user.account_id, key_id, self.now_ms())
+        return await self._get(user, key_id)
+
+    async def _get(self, user: Principal, key_id: str) -> KeyView:
+        found = await self.keys.get(key_id) if key_id.isprintable() else None
+        if found is None or found.account_id != user.account_id:
+            raise NotFound(f"no key {key_id}")
+        return key_view(found, self.now_ms())
+
+
+def _check_no_agent(user: Principal) -> None:
+    if user.agent_id is not None:
+        raise Forbidden("an agent's token manages no keys", "agent")
+
+
+def _check_granted(user: Principal, names: Sequence[str]) -> None:
+    if missing := sorted(resolve(names) - user.scopes):
+        raise Forbidden(f"scopes: this key or token lacks {', '.join(missing)} itself", "scope")
+
+
+def _check_scopes(names: Sequence[str]) -> None:
+    if unknown := unknown_scopes(names):
+        place = names.index(unknown[0])
+        raise BadInput(f"scopes[{place}]", f"expected one of {', '.join((*BUNDLES, *SCOPES))}")
+
+
+def _check_network(text: str, path: str) -> None:
+    try:
+        ip_network(text)
+    except ValueError:
+        raise BadInput(path, "expected a network such as 192.0.2.0/24") from None

@@ -1,0 +1,153 @@
+"""API keys over REST: an account manages its own, and none grants more than its maker has."""
+
+from typing import Any
+
+import pytest
+
+from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from tests.contract.api.rest import Rest
+from tests.harness.until import until
+
+KEYS = "/srmain/keys"
+
+
+async def token(rest: Rest, *scopes: str, account: str = "acme", agent: str | None = None) -> str:
+    """Return a key with scopes, which is accepted as a token."""
+    made = generate_credentials()
+    keys = KeyStore(rest.services.database, rest.services.now_ms)
+    await keys.add(account, made, KeyTerms(agent, scopes))
+    return made.api_key
+
+
+@pytest.fixture
+async def owner(rest: Rest) -> str:
+    """Provide a token of the account's owner."""
+    return await token(rest, "owner")
+
+
+async def created(rest: Rest, owner: str, **body: Any) -> Any:
+    """Create a key that must be accepted."""
+    answer = await rest.request("POST", KEYS, body, token=owner)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+async def listed(rest: Rest, owner: str) -> dict[str, Any]:
+    """Return the keys of an account, by id."""
+    answer = await rest.request("GET", KEYS, token=owner)
+    assert answer.status_code == 200, answer.text
+    page = answer.json()
+    assert page["total"] == len(page["data"])
+    return {each["id"]: each for each in page["data"]}
+
+
+async def status(rest: Rest, key: str, path: str = KEYS) -> int:
+    """Return the status of a request with a key as token."""
+    return (await rest.request("GET", path, token=key)).status_code
+
+
+async def test_a_key_is_created_listed_and_revoked(rest: Rest, owner: str) -> None:
+    """The secret is in the first response only, and a revoked key is still listed."""
+    made = await created(rest, owner, scopes=["read-only"], networks=["127.0.0.0/8"], days=90)
+    body = {"apiKey": made["apiKey"], "apiSecret": made["apiSecret"]}
+    granted = await rest.client.post("/auth/get-access-token/acme", json=body)
+    assert granted.status_code == 200
+    shown = (await listed(rest, owner))[made["id"]]
+    assert (shown["scopes"], shown["networks"]) == (["read-only"], ["127.0.0.0/8"])
+    assert (shown["agentId"], shown["isExpired"]) == (None, False)
+    assert shown["createdTime"] < shown["expiryTime"]
+    assert made["apiSecret"] not in str(shown)
+    revoked = await rest.request("DELETE", f"{KEYS}/{made['id']}", token=owner)
+    assert revoked.json()["isExpired"]
+    assert (await listed(rest, owner))[made["id"]]["isExpired"]
+
+    async def is_refused() -> bool:
+        answer = await rest.client.post("/auth/get-access-token/acme", json=body)
+        return answer.status_code == 401
+
+    await until(is_refused, what="the revoked key to be refused")
+
+
+async def test_a_new_key_has_the_rights_of_an_integration(rest: Rest, owner: str) -> None:
+    """Without scopes; of an agent's key, those of an agent. It does not expire."""
+    plain, agents = await created(rest, owner), await created(rest, owner, agentId="1001")
+    found = await listed(rest, owner)
+    assert found[plain["id"]]["scopes"] == ["integrator"]
+    assert (found[agents["id"]]["scopes"], found[agents["id"]]["agentId"]) == (["agent"], "1001")
+    assert found[plain["id"]]["expiryTime"] is None
+    assert await status(rest, plain["apiKey"], "/srmain/msgapp-numbers") == 200
+    assert await status(rest, plain["apiKey"]) == 403
+
+
+async def test_a_key_is_rotated(rest: Rest, owner: str) -> None:
+    """The new one has its rights; the old one expires after the overlap, here at once."""
+    made = await created(rest, owner, scopes=["numbers:read"], days=5)
+    answer = await rest.request("POST", f"{KEYS}/{made['id']}/rotate", {"overlapS": 0}, token=owner)
+    assert answer.status_code == 201, answer.text
+    new, found = answer.json(), await listed(rest, owner)
+    assert found[made["id"]]["isExpired"]
+    assert found[new["id"]]["scopes"] == ["numbers:read"]
+    assert found[new["id"]]["expiryTime"] > found[new["id"]]["createdTime"]
+    assert await status(rest, new["apiKey"], "/srmain/msgapp-numbers") == 200
+    again = await rest.rejected("POST", f"{KEYS}/{made['id']}/rotate", {}, token=owner)
+    assert again[0] == 409
+
+
+async def test_no_key_grants_more_than_its_maker_has(rest: Rest, owner: str) -> None:
+    """Neither by a new key nor by rotating one with more rights."""
+    maker = await token(rest, "keys", "cdr")
+    assert (await created(rest, maker, scopes=["cdr:own"]))["id"]
+    for scopes in (["owner"], ["cdr", "contacts:read"], []):
+        refused = await rest.rejected("POST", KEYS, {"scopes": scopes}, token=maker)
+        assert refused[:2] == (403, "scope")
+    more = await created(rest, owner, scopes=["contacts:read"])
+    refused = await rest.rejected("POST", f"{KEYS}/{more['id']}/rotate", {}, token=maker)
+    assert refused[:2] == (403, "scope")
+
+
+async def test_agents_manage_no_keys(rest: Rest) -> None:
+    """Even with the scope: the new key would not be bound to the agent."""
+    agents = await token(rest, "owner", agent="1001")
+    for method, path, body in (
+        ("GET", KEYS, None),
+        ("POST", KEYS, {}),
+        ("POST", f"{KEYS}/000000000000/rotate", {}),
+        ("DELETE", f"{KEYS}/000000000000", None),
+    ):
+        assert (await rest.rejected(method, path, body, token=agents))[:2] == (403, "agent")
+
+
+async def test_another_accounts_keys_are_not_found(rest: Rest, owner: str) -> None:
+    """They are neither listed nor changed."""
+    stranger = await token(rest, "owner", account="other")
+    made = await created(rest, owner)
+    assert made["id"] not in await listed(rest, stranger)
+    for method, path, body in (
+        ("POST", f"{KEYS}/{made['id']}/rotate", {}),
+        ("DELETE", f"{KEYS}/{made['id']}", None),
+        ("DELETE", f"{KEYS}/%00", None),
+    ):
+        assert (await rest.rejected(method, path, body, token=stranger))[0] == 404
+    assert not (await listed(rest, owner))[made["id"]]["isExpired"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"scopes": ["cdr", "everything"]}, "scopes[1]"),
+        ({"networks": ["192.0.2.0/24", "home"]}, "networks[1]"),
+        ({"networks": ["192.0.2.1/24"]}, "networks[0]"),
+        ({"days": 0}, "days"),
+        ({"days": 3_651}, "days"),
+        ({"agentId": "not a name!"}, "agentId"),
+        ({"expires": "never"}, "expires"),
+    ],
+)
+async def test_bad_keys_are_rejected(
+    rest: Rest, owner: str, body: dict[str, Any], field: str
+) -> None:
+    """The error names the field; nothing is created."""
+    before = await listed(rest, owner)
+    status_code, _, fields = await rest.rejected("POST", KEYS, body, token=owner)
+    assert (status_code, fields) == (400, [field])
+    assert await listed(rest, owner) == before
