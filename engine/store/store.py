@@ -160,10 +160,10 @@ class Store(Protocol):
     async def shard_layout(self) -> ShardLayout:
         """Read which shards exist; no slots if no engine has stored that yet."""
 
-    async def add_nodes(self, nodes: Collection[str], slots: int) -> int:
+    async def add_nodes(self, nodes: Collection[str], slots: int, highest: int = 0) -> int:
         """Let nodes have shards; without a number of slots per node, `slots` becomes that.
 
-        Returns the number of slots per node.
+        `highest` is a number of slots that there was. Returns the number of slots per node.
         """
 
     async def set_slots(self, slots: int) -> None:

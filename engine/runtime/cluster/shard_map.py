@@ -12,6 +12,7 @@ class ShardMap:
 
     def __init__(self, slots: int, nodes: Collection[str] = ()) -> None:
         self.layout = ShardLayout(slots, slots, tuple(sorted(nodes)))  # until it is read
+        self._stored = ShardLayout()  # as last read
         self._slots = slots
 
     @property
@@ -34,10 +35,14 @@ class ShardMap:
             raise SlotsMismatch(self._slots, self.layout.slots)
 
     async def refresh(self, store: Store, nodes: Collection[str]) -> None:
-        """Read the layout again, and add nodes that it lacks; raises StoreDown."""
-        layout = await store.shard_layout()
-        missing = sorted(set(nodes).difference(layout.nodes))
-        if missing or not layout.slots:
-            await store.add_nodes(missing, self.slots)
+        """Read the layout again, and add nodes that it lacks; raises StoreDown.
+
+        Nodes and retired slots that it had before are added, too: a store that has lost data would
+        hide the shards of live calls.
+        """
+        layout, before = await store.shard_layout(), self._stored
+        missing = sorted({*nodes, *before.nodes}.difference(layout.nodes))
+        if missing or not layout.slots or layout.highest < before.highest:
+            await store.add_nodes(missing, self.slots, before.highest)
             layout = await store.shard_layout()
-        self.layout = layout
+        self.layout = self._stored = layout

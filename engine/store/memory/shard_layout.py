@@ -16,10 +16,10 @@ class MemoryShardLayout:
     async def shard_layout(self) -> ShardLayout:
         return ShardLayout(self._slots, self._highest, tuple(sorted(self._nodes)))
 
-    async def add_nodes(self, nodes: Collection[str], slots: int) -> int:
+    async def add_nodes(self, nodes: Collection[str], slots: int, highest: int = 0) -> int:
         self._nodes.update(nodes)
         self._slots = self._slots or slots
-        self._highest = max(self._highest, self._slots)
+        self._highest = max(self._highest, self._slots, highest)
         return self._slots
 
     async def set_slots(self, slots: int) -> None:

@@ -29,7 +29,9 @@ class RedisShardLayout:
         names = tuple(sorted(node.decode() for node in nodes))
         return ShardLayout(int(slots or 0), max(int(slots or 0), int(highest or 0)), names)
 
-    async def add_nodes(self, nodes: Collection[str], slots: int) -> int:
+    async def add_nodes(self, nodes: Collection[str], slots: int, highest: int = 0) -> int:
+        if highest > (await self.shard_layout()).highest:
+            await self._with_timeout(self._client.hset(LAYOUT, _HIGHEST, str(highest)))
         writes = self._client.pipeline(transaction=False)
         if nodes:
             writes.sadd(NODES, *nodes)

@@ -112,8 +112,8 @@ class SimLink:
     async def shard_layout(self) -> ShardLayout:
         return await self._request(lambda: done(self._memory.shard_layout()))
 
-    async def add_nodes(self, nodes: Collection[str], slots: int) -> int:
-        return await self._write(lambda: done(self._memory.add_nodes(nodes, slots)))
+    async def add_nodes(self, nodes: Collection[str], slots: int, highest: int = 0) -> int:
+        return await self._write(lambda: done(self._memory.add_nodes(nodes, slots, highest)))
 
     async def request_of(self, request_id: str) -> str | None:
         return await self._request(lambda: done(self._memory.request_of(request_id)))

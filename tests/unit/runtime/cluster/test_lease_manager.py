@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from engine.runtime.cluster.membership import Peer
 from engine.runtime.cluster.node_duties import NO_DUTY, NodeDuty
 from engine.runtime.cluster.shard_map import ShardMap
-from engine.store.shard_layout import SlotsMismatch
+from engine.store.shard_layout import ShardLayout, SlotsMismatch
 from tests.unit.runtime.harness.cluster_bench import SETTLED_ROUNDS, TIMINGS, Cluster, shards
 from wire.shard import ShardId
 
@@ -274,6 +274,20 @@ async def test_retired_shards_are_kept_until_they_are_empty() -> None:
     await cluster.run(SETTLED_ROUNDS)
     assert cluster.held() == {"a": 4, "b": 4}
     assert all(member.leases.is_settled for member in cluster.members.values())
+
+
+async def test_retired_shards_survive_the_loss_of_the_store() -> None:
+    """Their calls are stored again: another engine has to find them when the owner dies."""
+    cluster = Cluster("a", "b", slots=4)
+    await cluster.run(SETTLED_ROUNDS)
+    owner = next(name for name, each in cluster.members.items() if THIRD in each.held)
+    cluster[owner].host.live = {THIRD: 1}
+    await cluster.store.set_slots(2)
+    await cluster.run(SETTLED_ROUNDS)
+    cluster.store.lose_all()
+    await cluster.run(SETTLED_ROUNDS)
+    assert await cluster.store.shard_layout() == ShardLayout(2, 4, ("pbx1",))
+    assert THIRD in cluster[owner].held
 
 
 async def test_an_engine_with_another_number_of_slots() -> None:

@@ -92,7 +92,7 @@ class ManualStore(MemoryStore):
         for kept in self._shards.values():
             kept.owner, kept.until_ms, kept.token = "", 0, kept.token + 1
         self._engines.clear()
-        self._slots = 0
+        self._slots = self._highest = 0
         self._nodes.clear()
 
     def fail_over(self) -> None:
