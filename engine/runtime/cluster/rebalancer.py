@@ -42,6 +42,7 @@ class Rebalancer:
         self._leases = leases
         self._plan = NO_PLAN
         self._expected: tuple[ShardId, ...] | None = None  # as of the last plan; None: no plan yet
+        self._obsolete_in_use: frozenset[ShardId] = frozenset()  # as of the last plan
         self._released: ShardId | None = None  # for balance, the last one
         self._offers: dict[ShardId, _Offer] = {}
         self._release_from_s = 0.0
@@ -111,12 +112,13 @@ class Rebalancer:
         owned = members.held.keys() | held.keys()
         nodes = members.nodes
         expected = [ShardId(node, slot) for node in sorted(nodes) for slot in range(shards.slots)]
-        obsolete = self._obsolete(owned.union(expected))
+        obsolete = self._unowned_obsolete(owned.union(expected))
         free = [shard for shard in expected if shard not in owned]
         # Retired shards, and those of nodes that no engine has any more, are owned until empty.
         read = [*free, *sorted(obsolete)]
         work = dict(zip(read, await self._store.workloads(read), strict=True)) if read else {}
         left = [shard for shard in obsolete if not work[shard].is_empty]
+        self._obsolete_in_use = frozenset(owned.difference(expected).union(left))
         self._note_unreadable()
         states = members.states()
         if members.me in states:
@@ -128,13 +130,17 @@ class Rebalancer:
         self._plan = plan_shares(states, loads, unreadable, members.offers)
         self._expected = (*expected, *left)
 
-    def _obsolete(self, others: AbstractSet[ShardId]) -> set[ShardId]:
-        """Return the shards that get no new calls and have no owner, once in a lease."""
+    def _unowned_obsolete(self, others: AbstractSet[ShardId]) -> set[ShardId]:
+        """Return the shards that get no new calls and have no owner: all of them once in a lease.
+
+        Those that had an owner a heartbeat ago are always among them: it may just have released
+        them for another engine.
+        """
         now_s = self._context.monotonic()
         if now_s < self._obsolete_from_s:
-            return set()
+            return set(self._obsolete_in_use.difference(others))
         self._obsolete_from_s = now_s + self._timings.lease_s
-        return set(self._context.shards.all).difference(others)
+        return {*self._context.shards.all, *self._obsolete_in_use}.difference(others)
 
     async def release_excess(self) -> None:
         """Release shards that this engine can't serve, and one that makes loads more equal.

@@ -276,6 +276,20 @@ async def test_retired_shards_are_kept_until_they_are_empty() -> None:
     assert all(member.leases.is_settled for member in cluster.members.values())
 
 
+async def test_retired_shards_with_calls_are_shared() -> None:
+    """A new engine gets its part of them; each moves once."""
+    cluster = Cluster("a", slots=8)
+    await cluster.run(SETTLED_ROUNDS)
+    calls = dict.fromkeys(shards(*range(8)), 1)
+    cluster.store.calls = cluster["a"].host.live = calls
+    await cluster.store.set_slots(1)
+    cluster.add_engine("b").host.live = calls
+    await cluster.run(2 * SETTLED_ROUNDS)
+    assert cluster.held() == {"a": 4, "b": 4}
+    assert len(cluster["a"].host.shards_of("drop")) == 4
+    assert all(member.leases.is_settled for member in cluster.members.values())
+
+
 async def test_retired_shards_survive_the_loss_of_the_store() -> None:
     """Their calls are stored again: another engine has to find them when the owner dies."""
     cluster = Cluster("a", "b", slots=4)
