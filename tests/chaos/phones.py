@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from tests.harness.ports import free_port, media_port
+from tests.harness.ports import free_port, is_udp_bound, media_port
 from tests.harness.servers.process import Process
 from tests.harness.until import until
 
@@ -55,4 +55,4 @@ def _start(
         "-trace_err",
     )
     sipp = Process.start(argv, log=folder / "sipp.log", cwd=folder)
-    return sipp, lambda: f":{port:04X} " in Path("/proc/net/udp").read_text()
+    return sipp, lambda: is_udp_bound(port)

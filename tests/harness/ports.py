@@ -77,6 +77,11 @@ def taken_ports(ports: Iterable[int]) -> list[int]:
     return [port for port in ports if not _is_free(port)]
 
 
+def is_udp_bound(port: int) -> bool:
+    """Return whether a program has bound a UDP port; unlike `taken_ports`, without binding it."""
+    return f":{port:04X} " in Path("/proc/net/udp").read_text()
+
+
 def _is_free(port: int) -> bool:
     with (
         socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tcp,

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from tests.bench.ivr.rtp import caller, write_pcap
-from tests.harness.ports import free_port, media_port
+from tests.harness.ports import free_port, is_udp_bound, media_port
 from tests.harness.servers.process import Process
 from tests.harness.until import until
 from tests.soak.kinds import Digits, Kind
@@ -75,7 +75,7 @@ async def callees(folder: Path, port: int) -> AsyncIterator[None]:
     argv = ("sipp", "-sf", "scenario.xml", *_common(port))
     sipp = Process.start(argv, log=folder / "sipp.log", cwd=folder)
     try:
-        await until(lambda: f":{port:04X} " in Path("/proc/net/udp").read_text(), what="SIPp")
+        await until(lambda: is_udp_bound(port), what="SIPp")
         yield
     finally:
         await sipp.kill()

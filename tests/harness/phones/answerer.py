@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tests.harness.ports import media_port, taken_ports
+from tests.harness.ports import is_udp_bound, media_port
 from tests.harness.servers.process import Process
 from tests.harness.until import until
 
@@ -16,7 +16,7 @@ async def answering_all(folder: Path, port: int) -> AsyncIterator[None]:
     argv = ("sipp", "-sn", "uas", "-i", "127.0.0.1", "-p", str(port), *media, "-nostdin")
     sipp = Process.start(argv, log=folder / "answerer.log", cwd=folder)
     try:
-        await until(lambda: bool(taken_ports([port])), what="SIPp to listen")
+        await until(lambda: is_udp_bound(port), what="SIPp to listen")
         yield
     finally:
         await sipp.kill()

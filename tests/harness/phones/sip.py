@@ -10,7 +10,7 @@ from typing import Self
 
 from msgspec import Struct
 
-from tests.harness.ports import media_port
+from tests.harness.ports import is_udp_bound, media_port
 from tests.harness.servers.process import Process
 from tests.harness.until import until
 
@@ -157,7 +157,7 @@ class SipCall:
 
     def _is_bound(self) -> bool:
         ends_early = self._process is None or not self._process.alive()
-        return ends_early or f":{self.port:04X} " in Path("/proc/net/udp").read_text()
+        return ends_early or is_udp_bound(self.port)
 
     async def _watch_trace(self) -> None:
         trace = self._folder / "messages.log"
