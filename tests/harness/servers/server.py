@@ -22,7 +22,7 @@ class Server(ABC):
     this process and `running()` finds it again by the files in its folder.
     """
 
-    ready_within_s: float = 30
+    ready_within_s: float = 60  # an engine needs up to 20 on a busy machine
 
     def __init__(self, folder: Path, *, bound: bool = True) -> None:
         self.folder = folder.absolute()

@@ -44,7 +44,7 @@ async def test_a_machine_hears_its_own_message(lab: Lab, sounds: MediaServer) ->
             action=_play(sounds.tone(PROMPT_HZ, 600)),
             machineDetection=detection,
         )
-        await far.until_hears(MESSAGE_HZ)
+        await far.until_heard(MESSAGE_HZ)
         await far.wait_ended()
         assert far.tones_heard(PROMPT_HZ) == []
 

@@ -10,6 +10,8 @@ from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.engine import RequestError
 
+LASTS_MS = 300_000  # a gather, until a key or a hangup
+WAITS = {"type": "gather", "data": {"timeout": LASTS_MS}}
 PLAY = {"type": "play", "data": {"audioUrl": "https://example.com/a.wav"}}
 
 
@@ -58,10 +60,10 @@ async def test_a_repeated_request_id_returns_the_same_call(lab: Lab) -> None:
     """A repeated requestId returns the existing call."""
     request = {"to": "+15550100", "requestId": "order12345"}
     async with Phone.answering(lab.trunk_port) as phone:
-        first = await lab.call(**request, action={"type": "gather"})
-        assert await lab.call(**request, action={"type": "gather"}) == first
+        first = await lab.call(**request, action=WAITS)
+        assert await lab.call(**request, action=WAITS) == first
         await phone.wait_answered()
-        assert await lab.call(**request, action={"type": "gather"}) == first
+        assert await lab.call(**request, action=WAITS) == first
         await phone.hang_up()
         await lab.wait_ended(first)
     assert await lab.call(**request) == first
@@ -70,7 +72,7 @@ async def test_a_repeated_request_id_returns_the_same_call(lab: Lab) -> None:
 async def test_a_call_of_another_account_is_not_found(lab: Lab) -> None:
     """A call of another account gets 404, like a call that does not exist."""
     async with Phone.answering(lab.trunk_port) as phone:
-        call = await lab.call(to="+15550100", action={"type": "gather"})
+        call = await lab.call(to="+15550100", action=WAITS)
         await phone.wait_answered()
         for path in (f"/calls/{call}?account=other", "/calls/0-pbx1-nothing00?account=acme"):
             with pytest.raises(RequestError) as refused:
@@ -113,7 +115,7 @@ async def test_a_fallback_runs_after_an_invalid_answer(
     fallback = {"type": "play", "data": {"audioUrl": sounds.tone(700, 300)}}
     action = {
         "type": "gather",
-        "data": {"maxDigits": 1, "fallback": fallback},
+        "data": {"maxDigits": 1, "timeout": LASTS_MS, "fallback": fallback},
         "action": hooks.answers("/result", status(503), page()),
     }
     async with Phone.answering(lab.trunk_port) as phone:
