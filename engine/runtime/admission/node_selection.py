@@ -136,6 +136,8 @@ class NodeSelection:
         choose: only it has shards of a preferred node, or of any node with room;
         LighterLoadElsewhere, if the call may be passed on; and NoCapacity.
         """
+        if may_pass_on and (other := self.other_with_room(name, by_trunk, preferred)):
+            raise LighterLoadElsewhere(other)
         candidates = [node for node in self.nodes.values() if name in {None, node.name}]
         found = {node.name: self._shard_at(node) for node in candidates}
         if not any(found.values()):
@@ -153,10 +155,23 @@ class NodeSelection:
         best = min(close or free, key=self._load)
         if may_pass_on and not close:
             self._pass_on([node for node in candidates if not found[node.name]], by_trunk, best)
+        if reason := self._engine_unavailable(by_trunk):  # before the request has an id here
+            raise self._no_capacity(reason)
         shard = found[best.name]
         if shard is None:
             raise AssertionError("a free node has a shard")
         return shard
+
+    def other_with_room(
+        self, name: str | None, by_trunk: bool, preferred: frozenset[str]
+    ) -> ShardId | None:
+        """Return another engine's shard for a call when this one has all the calls it may have."""
+        if self.live_calls < self.rate_limiter.max_calls:
+            return None
+        candidates = [node for node in self.nodes.values() if name in {None, node.name}]
+        names = {node.name for node in self._open_nodes(candidates, by_trunk)}
+        find, slots = self._cluster.owner_with_room, self._shards.slots
+        return find(preferred & names, slots) or find(names, slots)
 
     def has_room(self, shard: CallShard, by_trunk: bool) -> bool:
         """Return whether an outbound call may start in a shard."""

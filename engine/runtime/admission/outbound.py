@@ -107,14 +107,15 @@ class OutboundCalls:
             reserved = await self._store.reserve_request(tail, wanted)
         if (call := await self._existing(reserved)) is not None:
             return call
-        by_trunk = _is_by_trunk(request)
+        by_trunk, selection = _is_by_trunk(request), self._local.node_selection
         shard = self._local.shard(reserved)
-        if not self._local.node_selection.has_room(shard, by_trunk):  # what it had has no room now
-            shard = self._choose(request, nodes)
-            wanted = call_id(shard.context.id, tail)
+        other = selection.other_with_room(request.node, by_trunk, nodes)
+        if other or not selection.has_room(shard, by_trunk):  # what it had has no room now
+            wanted = call_id(other or self._choose(request, nodes).context.id, tail)
             reserved = await self._store.reserve_request(tail, wanted, instead_of=reserved)
-            if reserved != wanted or not self._local.owns(shard.context.id):
+            if reserved != wanted or other:
                 raise NotOwner(shard_of(reserved))
+            shard = self._local.shard(reserved)
         return await self._start(request, shard, tail, target)
 
     async def _existing(self, reserved: str) -> Call | None:

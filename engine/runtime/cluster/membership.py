@@ -106,6 +106,16 @@ class Membership:
         found = (each for each in self._owners if each.node in wanted and each.slot < slots)
         return min(found, default=None)
 
+    def owner_with_room(self, nodes: Iterable[str], slots: int) -> ShardId | None:
+        """Return such a shard of the engine that may have the most further calls, if one may."""
+        wanted, found = frozenset(nodes), list[tuple[int, int, ShardId]]()
+        for shard, name in self._owners.items():
+            peer = self._engines[name]
+            room = peer.capacity - sum(peer.shards.values())
+            if room > 0 and shard.node in wanted and shard.slot < slots:
+                found.append((-room, peer.shards[str(shard)], shard))
+        return min(found)[-1] if found else None
+
     def pass_on(self, node: str, slots: int) -> ShardId | None:
         """Return a shard of other engines at a node, each in turn, and count a call there."""
         found = sorted(each for each in self._owners if each.node == node and each.slot < slots)

@@ -43,6 +43,9 @@ class ClusterLoad(Protocol):
     def owner_at(self, nodes: Iterable[str], slots: int) -> ShardId | None:
         """Return another engine's shard that gets new calls, at one of some nodes."""
 
+    def owner_with_room(self, nodes: Iterable[str], slots: int) -> ShardId | None:
+        """Return such a shard of an engine that may have more calls."""
+
     def pass_on(self, node: str, slots: int) -> ShardId | None:
         """Return another engine's shard at a node, and count a call that it gets."""
 
@@ -68,6 +71,9 @@ class SingleEngine:
         return 1.0
 
     def owner_at(self, _nodes: Iterable[str], _slots: int) -> ShardId | None:
+        return None
+
+    def owner_with_room(self, _nodes: Iterable[str], _slots: int) -> ShardId | None:
         return None
 
     def pass_on(self, _node: str, _slots: int) -> ShardId | None:

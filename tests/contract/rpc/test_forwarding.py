@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.rpc.peers.client import FORWARDED, OWNER_WAIT_S
+from engine.runtime.call_service import CallService
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.policy.capacity_limits import CapacityLimits
@@ -74,6 +75,30 @@ async def test_a_call_is_passed_on_to_an_engine_with_less_load(pair: EnginePair)
     pair.directories[pair.one].where = {}
     await pair.one.start_call()
     assert (one.live_calls, two.live_calls) == (2, 1)
+
+
+async def test_a_full_engine_lets_another_one_start_a_call(pair: EnginePair) -> None:
+    """Also a call whose requestId it got before it was full, whichever engine gets it again."""
+    one, two = pair.one.service, pair.two.service
+    _fill(one)
+    await pair.one.start_call()
+    for number, bench in enumerate((pair.one, pair.two)):
+        body = {**CALL, "requestId": f"request_{number}"}
+        await bench.store.reserve_request(f"request_{number}", f"0-pbx1-request_{number}")
+        status, started = await bench.request("POST", "/calls", body)
+        assert (status, started) == (201, {"callId": f"1-pbx1-request_{number}"})
+        assert await pair.one.request("POST", "/calls", body) == (201, started)
+    assert (one.live_calls, two.live_calls) == (0, 3)
+    _fill(two)
+    assert await pair.one.problem("POST", "/calls", CALL) == (503, "overloaded")
+
+
+async def test_a_full_engine_to_which_a_call_is_passed_on(pair: EnginePair) -> None:
+    """The call starts where it was requested."""
+    _add_light_node(pair)
+    _fill(pair.two.service)
+    status, started = await pair.one.request("POST", "/calls", {**CALL, "requestId": "request_1"})
+    assert (status, started) == (201, {"callId": "0-pbx1-request_1"})
 
 
 async def test_a_call_that_may_have_started_elsewhere(pair: EnginePair) -> None:
@@ -217,6 +242,11 @@ async def test_an_engine_that_leaves(pair: EnginePair) -> None:
     assert (await pair.one.request("POST", f"{here}/hangup", {}))[0] == 200
     async with pair.one.session.get(f"{pair.one.url}/readyz") as got:
         assert (got.status, (await got.json())["faults"]) == (503, ["this engine is shutting down"])
+
+
+def _fill(service: CallService) -> None:
+    """Let an engine have no more calls than it has."""
+    service.node_selection.rate_limiter.max_calls = service.live_calls
 
 
 def _add_light_node(pair: EnginePair) -> None:

@@ -87,6 +87,9 @@ class OtherEngines(NoOtherEngine):
         names = frozenset(nodes)
         return next((shard for shard in self.shards if shard.node in names), None)
 
+    def owner_with_room(self, nodes: Iterable[str], slots: int) -> ShardId | None:
+        return self.owner_at(nodes, slots)
+
     def pass_on(self, node: str, _slots: int) -> ShardId | None:
         return self.light_nodes.get(node)
 

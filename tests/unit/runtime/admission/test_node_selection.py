@@ -48,6 +48,9 @@ class OtherEngines(SingleEngine):
         found = (each for each in self.shards if each.node in names and each.slot < slots)
         return min(found, default=None)
 
+    def owner_with_room(self, nodes: Iterable[str], slots: int) -> ShardId | None:
+        return self.owner_at(nodes, slots)
+
     def pass_on(self, node: str, slots: int) -> ShardId | None:
         shard = self.owner_at([node], slots)
         self.passed[node] = self.passed.get(node, 0) + (shard is not None)
@@ -111,6 +114,19 @@ class Bench:
         named = f"0-{shard.context.node}-{len(shard.calls):08}"
         shard.start_call(replace(outbound(say()), id=named))
         return shard.context.node
+
+
+def test_a_call_is_passed_on_by_a_full_engine() -> None:
+    """To an engine at a preferred node, or else at any that is open."""
+    bench = Bench(rate=(1000, 1))
+    for name in ("pbx1", "pbx2", "pbx3"):
+        bench.node(name)
+    assert [bench.call("pbx1"), bench.call()] == ["pbx1", "overloaded"]
+    bench.others.shards = {ShardId("pbx1", 0), ShardId("pbx2", 0)}
+    assert [bench.call(), bench.call("pbx3")] == ["(pbx1)", "overloaded"]
+    assert [bench.call(None, True, "pbx2"), bench.call(None, True, "pbx3")] == ["(pbx2)", "(pbx1)"]
+    bench.drained = {"pbx1"}
+    assert bench.call() == "(pbx2)"
 
 
 @pytest.mark.parametrize(
@@ -242,16 +258,14 @@ def test_the_trunks_limits_count_all_nodes_and_engines() -> None:
 def test_a_full_engine_takes_none() -> None:
     """It names the limit, and a rejection uses nothing up."""
     full = Bench(rate=(1000, 1))
-    full.node("pbx1")
+    shard = full.node("pbx1")
     assert [full.call(), full.call()] == ["pbx1", "overloaded"]
-    shard = full.node_selection.choose(None, by_trunk=True)
     with pytest.raises(NoCapacity, match="has its 1 calls"):
         full.node_selection.count_outbound(shard, by_trunk=True)
     assert full.node_selection.rate_limiter.available == 999
     fast = Bench(rate=(1, 1000))
-    fast.node("pbx1")
+    shard = fast.node("pbx1")
     assert [fast.call(), fast.call()] == ["pbx1", "overloaded"]
-    shard = fast.node_selection.choose(None, by_trunk=True)
     with pytest.raises(NoCapacity, match="takes 1 new calls a second"):
         fast.node_selection.count_outbound(shard, by_trunk=True)
 

@@ -1,6 +1,7 @@
 """Membership: the heartbeats of engines, and who owns what."""
 
 import msgspec
+from msgspec.structs import replace
 
 from engine.runtime.base.node_report import NodeReport
 from engine.runtime.cluster.membership import Membership, Peer
@@ -37,6 +38,26 @@ def test_a_shard_of_others_that_gets_new_calls() -> None:
     assert peers.owner_at([NODE], 4) == ShardId(NODE, 1)
     assert peers.owner_at([NODE], 1) is None
     assert peers.owner_at(["pbx2"], 4) is None
+
+
+def test_a_shard_of_an_engine_with_room() -> None:
+    """The engine that may have the most further calls, and its shard with the fewest."""
+    peers = Membership("a")
+    calls_of = {"b": (9, 9), "c": (1, 2, 0), "d": (0, 0)}
+    capacity_of = {"b": 18, "c": 20, "d": 0}
+    alive = {
+        name: Peer(name, {f"{name}/{slot}": each for slot, each in enumerate(calls)})
+        for name, calls in calls_of.items()
+    }
+    peers.update(
+        {
+            name: msgspec.json.encode(replace(peer, capacity=capacity_of[name])).decode()
+            for name, peer in alive.items()
+        }
+    )
+    assert peers.owner_with_room(["b", "c", "d"], 3) == ShardId("c", 2)
+    assert peers.owner_with_room(["b", "c", "d"], 2) == ShardId("c", 0)
+    assert peers.owner_with_room(["b", "d"], 3) is None
 
 
 def test_calls_that_are_passed_on() -> None:
