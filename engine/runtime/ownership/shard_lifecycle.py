@@ -28,6 +28,7 @@ from wire.shard import ShardId
 
 log = structlog.get_logger()
 DRAIN_TIMEOUT_S = 1.0
+RESERVE_INTERVAL_S = 0.5
 CUSTOMER_TIMEOUT_S = 0.25  # of the drain: longer would delay control and events of all its calls
 
 
@@ -236,9 +237,14 @@ class ShardLifecycle:
 
     async def _reserve_requests(self, calls: Collection[str]) -> None:
         """Reserve the ids of calls again; requests without an id have a tail that none repeats."""
-        with suppress(StoreDown):
-            for call in calls:
-                await self._store.reserve_request(call.rpartition("-")[2], call)
+        left = list(calls)
+        while left:
+            try:
+                await self._store.reserve_request(left[-1].rpartition("-")[2], left[-1])
+            except StoreDown:  # else a repeated request would start a second call
+                await asyncio.sleep(RESERVE_INTERVAL_S)
+            else:
+                left.pop()
 
     def _leave_alone(self, shard: ShardId, later: tuple[LaterCall, ...]) -> None:
         """Protect the legs of calls that only an engine of a later version can continue."""

@@ -47,6 +47,7 @@ class ManualStore(MemoryStore):
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self.converted: list[str] = []  # home nodes
+        self.reservations = 0  # of requests, also while it was down
         self.calls: Mapping[ShardId, int] = {}  # live, of shards; else what is stored
 
     async def claim(
@@ -81,6 +82,12 @@ class ManualStore(MemoryStore):
         self._check()
         return await super().shard_layout()
 
+    async def reserve_request(self, request_id: str, call_id: str, instead_of: str = "") -> str:
+        """Reserve, unless down."""
+        self.reservations += 1
+        self._check()
+        return await super().reserve_request(request_id, call_id, instead_of)
+
     async def earlier_engines(self) -> dict[str, str]:
         """Return what the test has set."""
         return dict(self.earlier)
@@ -96,6 +103,7 @@ class ManualStore(MemoryStore):
             kept.owner, kept.until_ms, kept.token = "", 0, kept.token + 1
         self._engines.clear()
         self._slots = self._highest = 0
+        self._calls_of_requests.clear()
         self._nodes.clear()
 
     def fail_over(self) -> None:

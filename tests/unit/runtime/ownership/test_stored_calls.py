@@ -36,6 +36,21 @@ async def test_lost_calls_are_restored(bench: OwnerBench) -> None:
     assert [*bench.node.shards[SLOT].calls] == [call]
 
 
+async def test_requests_of_lost_calls_are_reserved_again(bench: OwnerBench) -> None:
+    """Also if the store is down at first: the same request must not start a second call."""
+    call = await bench.begin()
+    bench.store.lose_all()
+    await bench.owner.restore(SHARD, await bench.lease())
+    bench.store.is_down = True
+    await until(lambda: bench.store.reservations > 0, what="the first attempt")
+    bench.store.is_down = False
+
+    async def is_reserved() -> bool:
+        return await bench.store.request_of(call.rpartition("-")[2]) == call
+
+    await until(is_reserved, what="the request to be reserved")
+
+
 async def test_an_end_is_not_lost_with_the_store(bench: OwnerBench) -> None:
     """A call that ended while the store was down is in no shard, but its pending end is stored."""
     call = await bench.begin()
