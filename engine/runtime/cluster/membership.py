@@ -107,7 +107,7 @@ class Membership:
         return min(found, default=None)
 
     def owner_with_room(self, nodes: Iterable[str], slots: int) -> ShardId | None:
-        """Return such a shard of the engine that may have the most further calls, if one may."""
+        """Return a shard at one of some nodes, of the other engine with the most room for calls."""
         wanted, found = frozenset(nodes), list[tuple[int, int, ShardId]]()
         for shard, name in self._owners.items():
             peer = self._engines[name]

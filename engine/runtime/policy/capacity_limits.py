@@ -44,7 +44,7 @@ class ClusterLoad(Protocol):
         """Return another engine's shard that gets new calls, at one of some nodes."""
 
     def owner_with_room(self, nodes: Iterable[str], slots: int) -> ShardId | None:
-        """Return such a shard of an engine that may have more calls."""
+        """Return a shard at one of some nodes, of another engine with room for calls."""
 
     def pass_on(self, node: str, slots: int) -> ShardId | None:
         """Return another engine's shard at a node, and count a call that it gets."""
