@@ -115,7 +115,7 @@ def _left(world: WorldView, history: CallHistory) -> Iterator[str]:
         awaited = active_playback(call) or ""
         requested_ms = since_ms.setdefault(awaited, begin_ms)
         playback = world.pbx.heard.get(awaited)
-        if playback is None or playback.ended_ms is None:
+        if playback is None or playback.ended_ms is None or _waits_for_key(call.state):
             continue
         if world.faults.healthy_ms(max(begin_ms, playback.ended_ms), end_ms) > ON_MS:
             yield f"{playback.id}: waited {end_ms - playback.ended_ms:.0f} ms after its end"
@@ -128,6 +128,11 @@ def _left(world: WorldView, history: CallHistory) -> Iterator[str]:
             and not world.faults.is_disturbed(requested_ms, end_ms)
         ):
             yield f"{playback.id}: was given up"
+
+
+def _waits_for_key(state: object) -> bool:
+    """Return whether a gather that is over waits for the release of a key (decision 0040)."""
+    return isinstance(state, Gathering) and state.awaits_key_up
 
 
 def _has_limit(state: object) -> bool:
