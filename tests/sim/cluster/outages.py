@@ -8,6 +8,7 @@ from tests.sim.cluster.engines import Engines
 from tests.sim.cluster.fault_injector import RETRY_MS, FaultInjector
 
 SILENT_MS = 5_000
+NOTICED_MS = 1_000  # by then engines have renewed their leases, and know what a failover has lost
 # Jumps of the store host's wall clock, by which leases end; engines use monotonic clocks.
 JUMPS_MS = (-120_000, -200, 200, 3_000, 3_600_000)
 
@@ -52,6 +53,7 @@ class Outages(FaultInjector):
 
     def _up(self) -> None:
         self._back("the store is back")
+        self._faults.disturb(NOTICED_MS)
         self._redis.come_up()
 
     def _fill(self) -> str | None:
