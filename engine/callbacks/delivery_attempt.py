@@ -13,7 +13,7 @@ from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.target_queue import RateLimit
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, Transport
-from engine.observe.metrics import CallbackMetrics
+from engine.observe.event_metrics import CallbackMetrics
 from engine.store.errors import StoreDown
 from engine.store.outbox import GivenUp
 from wire.callbacks.targets import (

@@ -27,7 +27,6 @@ GAP_MS = 70  # three lost frames do not end a tone
 STALL_MS = 400  # nor does a machine that sends nothing at all for so long
 MAX_LATENESS_MS = 60  # tolerance of arrival times
 RESUME_SLACK_MS = 400  # of a prompt's position, for all its stops on a busy machine
-RESUME_SLACK = 0.04  # of a long prompt's length; a stop's reply may be late
 MAX_STOP_MS = SLACK_S * 1_000
 MAX_INTERRUPTION_MS = 300  # in all: packets that a busy machine loses
 CLICK_MS = 40  # shorter sounds are edges of other sounds
@@ -118,8 +117,7 @@ def assert_heard_once(heard: Sequence[ToneSpan], length_ms: int) -> None:
 
     Control stops a prompt and resumes it at its position, which takes as long as the PBX answers.
     """
-    slack_ms = max(RESUME_SLACK_MS, RESUME_SLACK * length_ms)
-    assert abs(sum(each.length_ms for each in heard) - length_ms) <= slack_ms, heard
+    assert abs(sum(each.length_ms for each in heard) - length_ms) <= RESUME_SLACK_MS, heard
     assert all(each <= MAX_STOP_MS for each in _gaps_ms(heard)), heard
 
 

@@ -8,6 +8,7 @@ async with ValkeyCluster(tmp_path / "cluster") as cluster:
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -104,7 +105,7 @@ class ValkeyCluster:
             await primary.ask("CLUSTER", "ADDSLOTSRANGE", begin, end - 1)
             replica = self.members[PRIMARIES + number]
             name = await primary.ask("CLUSTER", "MYID")
-            await until(lambda r=replica, n=name: _knows(r, n), what="the primary")  # type: ignore[misc]  # mypy infers no type of a default
+            await until(partial(_knows, replica, name), what="the primary")
             await replica.ask("CLUSTER", "REPLICATE", name)
         await self.settle()
         return self

@@ -1,6 +1,7 @@
 """REFER with Replaces: a phone that talks in two calls connects its other parties, and leaves."""
 
 import asyncio
+from functools import partial
 from typing import Any, Literal
 
 import pytest
@@ -74,7 +75,7 @@ async def assert_transferred(parties: Parties, second: str) -> None:
     """Assert that customer and target talk, and that both calls show a blind transfer."""
     await parties.expect_audio(**CONNECTED)
     for call in (parties.call, second):
-        await until(lambda c=call: _is_transferred(parties, c), what=f"the transfer of {call}")  # type: ignore[misc]  # mypy infers no type of a default
+        await until(partial(_is_transferred, parties, call), what=f"the transfer of {call}")
 
 
 async def _is_transferred(parties: Parties, call: str) -> bool:
