@@ -203,7 +203,15 @@ def create_app(services: Services) -> ASGIApp:
             CORSMiddleware,
             allow_origins=settings.cors_origins,
             allow_methods=["*"],
-            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-Request-Id"],
+            allow_headers=[
+                "Authorization",
+                "Content-Type",
+                "Idempotency-Key",
+                "If-Match",
+                "If-None-Match",
+                "X-Request-Id",
+            ],
+            expose_headers=["ETag", "X-Request-Id"],
         )
     uploads = (api.contacts.lists.file_routes.UPLOAD, api.contacts.lists.routes.CHANGE)
     limits = MAX_BODY_BYTES | dict.fromkeys(uploads, settings.max_upload_bytes)

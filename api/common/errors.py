@@ -50,6 +50,12 @@ class Conflict(ApiError):
     status, code = 409, "conflict"
 
 
+class PreconditionFailed(ApiError):
+    """The resource has changed since it was read."""
+
+    status, code = 412, "changed_meanwhile"
+
+
 class RangeNotSatisfiable(ApiError):
     """The resource has no such part."""
 

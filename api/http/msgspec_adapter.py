@@ -17,6 +17,10 @@ from wire.rpc import Problem
 T = TypeVar("T")
 REFS = "#/components/schemas/{name}"
 SCOPE = "x-scope"  # the OpenAPI document shows it as the operation's security
+_ETAG = {
+    "description": "The version; with `If-Match` a change is made to this version only.",
+    "schema": {"type": "string"},
+}
 COMPONENTS = "x-components"  # the OpenAPI document moves them to its `components`
 
 
@@ -62,6 +66,7 @@ def operation(  # noqa: PLR0913 - the parts of an OpenAPI operation
     status: int,
     errors: Collection[int],
     scope: str | None,
+    has_etag: bool,
 ) -> dict[str, Any]:
     """Return what the OpenAPI document says about an operation's body, query and responses."""
     shapes = [each for each in (body, response, Problem) if each is not None]
@@ -76,6 +81,8 @@ def operation(  # noqa: PLR0913 - the parts of an OpenAPI operation
     }
     if scope is not None:
         found[SCOPE] = scope
+    if has_etag:
+        found["responses"][str(status)]["headers"] = {"ETag": _ETAG}
     if query:
         found["parameters"] = [
             {"name": name, "in": "query", "schema": {"type": "string"}} for name in query

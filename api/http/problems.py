@@ -24,6 +24,7 @@ TITLES = {
     403: "Not allowed",
     404: "Not found",
     409: "Wrong state",
+    412: "Changed meanwhile",
     413: "Too large",
     416: "No such part",
     429: "Too many requests",

@@ -76,6 +76,7 @@ class Options(TypedDict, total=False):
     status: int  # of success
     errors: tuple[int, ...]  # other statuses than 400, 401, 403 and 429
     idempotent: bool
+    has_etag: bool  # the response has one
     response_class: type[Response]
 
 
@@ -90,6 +91,9 @@ class Routes:
 
     def post(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
         return self._decorator("POST", path, options)
+
+    def put(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
+        return self._decorator("PUT", path, options)
 
     def patch(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
         return self._decorator("PATCH", path, options)
@@ -136,6 +140,7 @@ class Routes:
                 status=status,
                 errors=errors,
                 scope=scope,
+                has_etag=options.get("has_etag", False),
             ),
             summary=options.get("summary", summary.rstrip(".")),
         )

@@ -1,0 +1,70 @@
+"""`If-Match` and `If-None-Match` of a request, and the ETag of a response."""
+
+import httpx2
+import pytest
+from fastapi import FastAPI, Response
+
+from api.common.errors import PreconditionFailed
+from api.http.preconditions import IfMatch, Precondition, tagged_response
+from api.http.problems import register_error_handlers
+
+
+@pytest.fixture
+def client() -> httpx2.AsyncClient:
+    """Provide a client of a resource with version 7."""
+    app = FastAPI()
+    register_error_handlers(app)
+
+    @app.put("/thing")
+    async def put(condition: IfMatch) -> Response:
+        condition.check(7)
+        return tagged_response({"version": condition.version}, 8)
+
+    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://api")
+
+
+@pytest.mark.parametrize(
+    ("headers", "version"),
+    [({}, None), ({"If-Match": '"7"'}, 7), ({"If-Match": '"7"', "X-Other": "*"}, 7)],
+)
+async def test_a_change_of_the_expected_version_is_made(
+    client: httpx2.AsyncClient, headers: dict[str, str], version: int | None
+) -> None:
+    """Also one that expects no version; the response has the new version as ETag."""
+    answer = await client.put("/thing", headers=headers)
+    assert (answer.status_code, answer.json()) == (200, {"version": version})
+    assert answer.headers["ETag"] == '"8"'
+
+
+@pytest.mark.parametrize("headers", [{"If-Match": '"6"'}, {"If-None-Match": "*"}])
+async def test_another_version_is_a_problem(
+    client: httpx2.AsyncClient, headers: dict[str, str]
+) -> None:
+    """412, with a code of its own."""
+    answer = await client.put("/thing", headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (412, "changed_meanwhile")
+
+
+@pytest.mark.parametrize(
+    ("headers", "path"),
+    [
+        ({"If-Match": "7"}, "If-Match"),
+        ({"If-Match": 'W/"7"'}, "If-Match"),
+        ({"If-Match": '"6", "7"'}, "If-Match"),
+        ({"If-Match": "*"}, "If-Match"),
+        ({"If-Match": '"7"', "If-None-Match": "*"}, "If-Match"),
+        ({"If-Match": "x" * 65}, "if-match"),
+        ({"If-None-Match": '"7"'}, "If-None-Match"),
+    ],
+)
+async def test_bad_headers(client: httpx2.AsyncClient, headers: dict[str, str], path: str) -> None:
+    """A header that is no ETag of a response is named."""
+    answer = await client.put("/thing", headers=headers)
+    assert (answer.status_code, answer.json()["errors"][0]["path"]) == (400, path)
+
+
+def test_a_resource_that_does_not_exist_has_version_0() -> None:
+    """So `If-None-Match: *` creates it, and an ETag does not."""
+    Precondition(0).check(0)
+    with pytest.raises(PreconditionFailed):
+        Precondition(7).check(0)
