@@ -2,8 +2,9 @@
 
 import os
 import random
+import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from importlib.util import find_spec
@@ -13,6 +14,7 @@ from engine.app.factories import Assembly, api_requests, now_ms
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_delivery import CallDelivery
+from engine.callbacks.callback_tester import CallbackTester
 from engine.callbacks.circuit_breaker import CircuitBreaker
 from engine.callbacks.concurrency_limit import ConcurrencyLimit
 from engine.callbacks.delivery_attempt import DeliveryAttempt
@@ -30,32 +32,47 @@ from engine.webhooks.address_guard import AddressGuard
 from wire.callbacks.targets import ApiRequestTarget, GrpcTarget, HttpsTarget
 from wire.shard import ShardId
 
+Transports = Mapping[type, Transport]
+
 
 def account_settings(settings: Settings, store: Store) -> AccountSettings:
     key = settings.signing_key
-    secrets = AccountSecrets(key.get_secret_value().encode() if key else None, os.urandom)
-    return AccountSettings(store.outbox, now_ms, secrets)
+    account_secrets = AccountSecrets(key.get_secret_value().encode() if key else None, os.urandom)
+    return AccountSettings(store.outbox, now_ms, account_secrets)
 
 
-async def callback_dispatcher(
-    parts: Assembly, targets: AccountSettings, is_stopped: Callable[[str], bool]
+async def callback_transports(parts: Assembly, targets: AccountSettings) -> Transports:
+    """Open what delivers to each kind of target."""
+    settings, store = parts.settings, parts.context.store
+    sessions = await open_sessions(parts.stack, settings, settings.webhook_allow)
+    guards = address_guards(settings, settings.webhook_allow)
+    return {
+        HttpsTarget: TransportByAccount(sessions.map(HttpTransport)),
+        GrpcTarget: TransportByAccount(guards.map(partial(_grpc_transport, parts.stack))),
+        ApiRequestTarget: ApiRequestTransport(
+            api_requests(store, sessions, targets.webhook_signer, dict)
+        ),
+    }
+
+
+def callback_tester(targets: AccountSettings, transports: Transports) -> CallbackTester:
+    return CallbackTester(targets, transports, time.time, partial(secrets.token_hex, 8))
+
+
+def callback_dispatcher(
+    parts: Assembly,
+    targets: AccountSettings,
+    transports: Transports,
+    is_stopped: Callable[[str], bool],
 ) -> CallbackDispatcher:
     """Build what delivers callbacks; the scheduler limits connections, over all targets too."""
     settings, context = parts.settings, parts.context
     store, metrics = context.store, context.metrics
-    sessions = await open_sessions(parts.stack, settings, settings.webhook_allow)
-    guards = address_guards(settings, settings.webhook_allow)
     schedule = RetrySchedule(settings.callback_retries_s)
     outboxes: dict[ShardId, ShardQueues] = {}
     delivery = DeliveryAttempt(
         targets,
-        {
-            HttpsTarget: TransportByAccount(sessions.map(HttpTransport)),
-            GrpcTarget: TransportByAccount(guards.map(partial(_grpc_transport, parts.stack))),
-            ApiRequestTarget: ApiRequestTransport(
-                api_requests(store, sessions, targets.webhook_signer, dict)
-            ),
-        },
+        transports,
         schedule,
         clock=time.time,
         now_ms=context.clock.now_ms,

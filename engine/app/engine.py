@@ -88,7 +88,10 @@ class Engine:
             io = await factories.io_runner(parts, clips, self._limits, signer_of)
             stopped = StoppedAccounts(store.dial_policies)
             members = Membership(self._name)
-            dispatcher = await callback_factory.callback_dispatcher(parts, targets, stopped.has)
+            transports = await callback_factory.callback_transports(parts, targets)
+            dispatcher = callback_factory.callback_dispatcher(
+                parts, targets, transports, stopped.has
+            )
             directory = factories.directory(parts)
             service = factories.call_service(
                 parts, directory, members, shards, default_target=targets.auto_set
@@ -145,6 +148,7 @@ class Engine:
                 leases,
                 targets,
                 policy,
+                callback_factory.callback_tester(targets, transports),
                 telemetry,
                 archive=archive,
                 trunks=tuple(trunk_templates(settings.trunk_endpoint, settings.further_trunks)),

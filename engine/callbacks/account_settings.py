@@ -4,45 +4,18 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.callbacks.account_secrets import AccountSecrets
+from engine.callbacks.settings_changes import SettingsChanges
 from engine.common.ttl_cache import TtlCache
 from engine.store.errors import StoreDown
 from engine.store.outbox import Outbox
 from engine.webhooks.errors import WebhookFailed
 from engine.webhooks.signatures import Signer
 from wire.callbacks.account import PutCallback
+from wire.callbacks.settings import CallbackSettings
 from wire.callbacks.targets import AUTO_SET, DeliveryTarget, parse_delivery_target
-
-ROTATION_OVERLAP_MS = 86_400_000  # a rotated secret signs for another day
-
-
-class CallbackSettings(Struct, frozen=True, omit_defaults=True):
-    """The stored callback settings of an account."""
-
-    secret: str
-    made_ms: int
-    target: str | None = None
-    concurrency: int = 32
-    per_s: float | None = None
-    previous: str = ""
-    previous_until_ms: int = 0
-    is_stopped: bool = False  # its target has answered 410
-    secret_number: int = 0  # counts rotations
-    is_secret_unseen: bool = False  # created when it was first needed, and never shown
-
-    def secrets(self, now_ms: int) -> tuple[str, ...]:
-        """Return the secrets that sign now."""
-        is_overlapping = self.previous and now_ms < self.previous_until_ms
-        return (self.secret, self.previous) if is_overlapping else (self.secret,)
-
-    @property
-    def is_implicit(self) -> bool:
-        """Whether there is nothing but a secret that was created to sign."""
-        return self.is_secret_unseen and self.target is None
-
 
 UpdatedSettings = TypeVar("UpdatedSettings", bound=CallbackSettings | None)
 
@@ -58,12 +31,17 @@ class AccountSettings:
     ) -> None:
         self._store = store
         self._now_ms = now_ms
-        self._secrets = secrets
+        self.changes = SettingsChanges(secrets, now_ms)
         self._cache = TtlCache(self._read, now_ms)
 
     async def settings(self, account: str) -> CallbackSettings | None:
         """Return an account's settings; raises StoreDown."""
         return await self._cache.get(account)
+
+    async def reread(self, account: str) -> CallbackSettings | None:
+        """Return an account's settings as they are stored now; raises StoreDown."""
+        self._cache.put(account, await self._read(account))
+        return await self.settings(account)
 
     async def auto_set(self, account: str) -> str | None:
         """Return the default target of an account's calls, if any; raises StoreDown."""
@@ -93,35 +71,14 @@ class AccountSettings:
 
     async def put(self, account: str, request: PutCallback) -> tuple[CallbackSettings, bool]:
         """Store new settings; also returns whether the secret has to be shown."""
-        initial = self._initial(account)
-
-        def put(before: CallbackSettings | None) -> CallbackSettings:
-            return replace(
-                before or initial,
-                target=request.target,
-                concurrency=request.concurrency,
-                per_s=request.per_s,
-                is_stopped=False,
-                is_secret_unseen=False,
-            )
-
-        before, after = await self._update(account, put)
+        before, after = await self._update(
+            account, lambda before: self.changes.put(account, before, request)
+        )
         return after, before is None or before.is_secret_unseen
 
     async def rotate_secret(self, account: str) -> CallbackSettings:
         """Create a new secret; the previous one, if there is one, signs for another day."""
-        initial, now_ms = self._initial(account), self._now_ms()
-
-        def rotate(before: CallbackSettings | None) -> CallbackSettings:
-            if before is None:
-                return initial
-            return replace(
-                self._renewed(account, before),
-                previous=before.secret,
-                previous_until_ms=now_ms + ROTATION_OVERLAP_MS,
-            )
-
-        return (await self._update(account, rotate))[1]
+        return (await self._update(account, lambda before: self.changes.rotate(account, before)))[1]
 
     async def remove(self, account: str) -> bool:
         """Delete an account's settings; returns whether there were any.
@@ -132,13 +89,7 @@ class AccountSettings:
         def remove(before: CallbackSettings | None) -> CallbackSettings | None:
             if before is None or before.is_implicit:
                 return before
-            renewed = self._renewed(account, before)
-            return CallbackSettings(
-                renewed.secret,
-                renewed.made_ms,
-                secret_number=renewed.secret_number,
-                is_secret_unseen=True,
-            )
+            return self.changes.remove(account, before)
 
         before, after = await self._update(account, remove)
         return after is not before
@@ -181,27 +132,12 @@ class AccountSettings:
             return stale.value
 
     async def _create(self, account: str) -> CallbackSettings:
-        initial = self._initial(account, is_secret_unseen=True)
+        initial = self.changes.initial(account, is_secret_unseen=True)
 
         def create(before: CallbackSettings | None) -> CallbackSettings:
             return before or initial
 
         return (await self._update(account, create))[1]
-
-    def _initial(self, account: str, *, is_secret_unseen: bool = False) -> CallbackSettings:
-        return CallbackSettings(
-            self._secrets.create(account, 0), self._now_ms(), is_secret_unseen=is_secret_unseen
-        )
-
-    def _renewed(self, account: str, before: CallbackSettings) -> CallbackSettings:
-        number = before.secret_number + 1
-        return replace(
-            before,
-            secret=self._secrets.create(account, number),
-            made_ms=self._now_ms(),
-            secret_number=number,
-            is_secret_unseen=False,
-        )
 
 
 def _decode(body: bytes | None) -> CallbackSettings | None:

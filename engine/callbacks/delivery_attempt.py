@@ -8,7 +8,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from engine.callbacks.account_settings import AccountSettings, CallbackSettings
+from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.target_queue import RateLimit
@@ -16,6 +16,7 @@ from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedE
 from engine.observe.event_metrics import CallbackMetrics
 from engine.store.errors import StoreDown
 from engine.store.outbox import GivenUp
+from wire.callbacks.settings import CallbackSettings
 from wire.callbacks.targets import (
     AUTO_SET,
     ApiRequestTarget,

@@ -7,7 +7,15 @@ from msgspec import Struct
 
 from wire import control, rpc, views
 from wire.agents import Agent, AgentPassword, Agents, AgentView
-from wire.callbacks.account import CallbackView, DeadLetters, PutCallback, Resend, Resent
+from wire.callbacks.account import (
+    CallbackTestResult,
+    CallbackView,
+    DeadLetters,
+    PutCallback,
+    Resend,
+    Resent,
+)
+from wire.callbacks.settings import CallbackChange, ChangedCallback
 from wire.control import ConferenceView, TransferView
 from wire.dial_policy import (
     AccountDialPolicy,
@@ -113,6 +121,7 @@ AGENTS = (
     _get(_AGENT, "get", "Show an agent", AgentView),
     _put(_AGENT, "put", "Store an agent", AgentView, Agent),
     _delete(_AGENT, "delete", "Delete an agent"),
+    _post(f"{_AGENT}/check", "check", "Validate an agent", None, Agent),
     _put(f"{_AGENT}/password", "put_password", "Set the phone's password", None, AgentPassword),
 )
 FLOWS = (
@@ -128,11 +137,13 @@ API_REQUESTS = (
     _put(_REQUEST, "put", "Store an API request", ApiRequestView, ApiRequest),
     _get(_REQUEST, "get", "Show an API request", ApiRequestView),
     _delete(_REQUEST, "delete", "Delete an API request"),
+    _post(f"{_REQUEST}/check", "check", "Validate an API request", None, ApiRequest),
 )
 NUMBER_ROUTES = (
     _get("/routes", "list", "List number routes"),
     _put("/routes/{number}", "put", "Route a number", rpc.NumberRoute, rpc.NumberRoute),
     _delete("/routes/{number}", "delete", "Delete a number route"),
+    _post("/routes/{number}/check", "check", "Validate a number route", None, rpc.NumberRoute),
 )
 EVENTS = (
     _get("/events", "read", _READ_EVENTS, EventBatch),
@@ -151,6 +162,8 @@ CALLBACKS = (
     _get(_CALLBACK, "get", "Show the callback target", CallbackView),
     _delete(_CALLBACK, "delete", "Delete the callback target"),
     _post(f"{_CALLBACK}/rotate", "rotate", "Rotate the signing secret", CallbackView),
+    _post(f"{_CALLBACK}/draft", "draft", "Validate a change", ChangedCallback, CallbackChange),
+    _post(f"{_CALLBACK}/test", "test", "Send a test event", CallbackTestResult),
 )
 DEAD_LETTERS = (
     _get(f"{_CALLBACK}/dead", "list", "List dead letters", DeadLetters),

@@ -10,6 +10,7 @@ from aiohttp.typedefs import Middleware
 from msgspec import Struct, field
 
 from engine.callbacks.account_settings import AccountSettings
+from engine.callbacks.callback_tester import CallbackTester
 from engine.media.clip_cache import ClipCache
 from engine.observe.telemetry import Telemetry
 from engine.recordings.archive import Archive
@@ -74,6 +75,7 @@ class ServerDependencies(Struct, frozen=True):
     shard_directory: ShardDirectory
     account_settings: AccountSettings
     dial_policy: DialPolicy
+    callback_tester: CallbackTester
     telemetry: Telemetry = field(default_factory=Telemetry)
     max_requests: int = 1_000  # concurrent
     trunks: tuple[str, ...] = ("trunk",)  # that accounts may choose from
@@ -143,7 +145,7 @@ def _routes(
     deps: ServerDependencies, fan_out: FanOut, sealer: DigitSealer
 ) -> Iterator[web.RouteDef]:
     service, store, limits, shards = deps.service, deps.store, deps.limits, deps.shards
-    policy, targets = deps.dial_policy, deps.account_settings
+    policy, targets, tester = deps.dial_policy, deps.account_settings, deps.callback_tester
     agents = deps.agent_presence
     groups = ConsumerGroupHandlers(store, shards)
     served: tuple[tuple[Iterable[Operation], object], ...] = (
@@ -161,7 +163,7 @@ def _routes(
         (operations.EVENTS, EventHandlers(store, shards, groups)),
         (operations.ENDED_CALLS, EndedCallHandlers(store, shards)),
         (operations.CONSUMER_GROUPS, groups),
-        (operations.CALLBACKS, CallbackHandlers(store, targets, limits)),
+        (operations.CALLBACKS, CallbackHandlers(store, targets, limits, tester)),
         (operations.DEAD_LETTERS, DeadLetterHandlers(store.outbox, targets, shards)),
         (operations.DIAL_POLICIES, DialPolicyHandlers(store.dial_policies, policy, deps.trunks)),
         (operations.SCHEMAS, schemas),

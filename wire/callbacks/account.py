@@ -71,3 +71,13 @@ class Resent(Shape, frozen=True):
     """How many are due again; others are missing, or exceed the outbox limits."""
 
     resent: int
+
+
+class CallbackTestResult(Shape, frozen=True):
+    """How a test event was delivered; without `delivered`, the reason."""
+
+    event_id: str
+    target: str
+    delivered: bool
+    took_ms: int
+    reason: str = ""

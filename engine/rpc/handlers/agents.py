@@ -30,10 +30,13 @@ class AgentHandlers(Struct, frozen=True):
     fan_out: FanOut
 
     async def list(self, request: web.Request) -> Agents:
-        account = request.query.get("account", "")
+        """List the agents of an account, or those in the query."""
+        account, wanted = request.query.get("account", ""), request.query.get("agents")
         if not account:
             raise BadInput("account", "required")
         found = await self.store.agents(account)
+        if wanted is not None:
+            found = {name: found[name] for name in wanted.split(",") if name in found}
         agents = {name: msgspec.json.decode(body, type=Agent) for name, body in found.items()}
         remote = [agents.agents for agents in await self.fan_out.collect(request, Agents)]
         return Agents(tuple(merge_views([*self.agent_presence.views(account, agents)], *remote)))
@@ -56,13 +59,7 @@ class AgentHandlers(Struct, frozen=True):
     async def put(self, request: web.Request, agent: Agent) -> AgentView:
         """Store the endpoint and the name of an agent."""
         account, agent_id = name_in(request, "account"), name_in(request, "agent")
-        if self.agent_presence.directory.is_trunk(agent.endpoint):
-            raise BadInput("endpoint", "is the trunk")
-        if await self.store.claim_endpoint(agent.endpoint, account) != account:
-            # Whose it is, is not told.
-            raise Conflict(f"{agent.endpoint} belongs to another account", "endpoint_taken")
-        if await self._credentials.is_of_another(agent.endpoint, account, agent_id):
-            raise Conflict(f"{agent.endpoint} is another agent's phone", "endpoint_taken")
+        await self._claim(account, agent_id, agent.endpoint)
         previous = await self.store.agent(account, agent_id)
         await self.store.put_agent(account, agent_id, msgspec.json.encode(agent))
         await self._credentials.remove(account, agent_id, but=agent.endpoint)
@@ -70,6 +67,11 @@ class AgentHandlers(Struct, frozen=True):
         await self.agent_presence.directory.update(account)  # the next call may be the agent's
         local = [*self.agent_presence.views(account, {agent_id: agent})]
         return merge_views(local, await self.fan_out.collect(request, AgentView))[0]
+
+    async def check(self, request: web.Request, agent: Agent) -> None:
+        """Validate an agent without storing it; its endpoint belongs to the account from now on."""
+        account, agent_id = name_in(request, "account"), name_in(request, "agent")
+        await self._claim(account, agent_id, agent.endpoint)
 
     async def delete(self, request: web.Request) -> None:
         account, agent_id = request.match_info["account"], request.match_info["agent"]
@@ -96,6 +98,16 @@ class AgentHandlers(Struct, frozen=True):
     @property
     def _credentials(self) -> CredentialStore:
         return CredentialStore(self.store)
+
+    async def _claim(self, account: str, agent_id: str, endpoint: str) -> None:
+        """Claim an endpoint for an account; raises BadInput, Conflict."""
+        if self.agent_presence.directory.is_trunk(endpoint):
+            raise BadInput("endpoint", "is the trunk")
+        if await self.store.claim_endpoint(endpoint, account) != account:
+            # Whose it is, is not told.
+            raise Conflict(f"{endpoint} belongs to another account", "endpoint_taken")
+        if await self._credentials.is_of_another(endpoint, account, agent_id):
+            raise Conflict(f"{endpoint} is another agent's phone", "endpoint_taken")
 
     async def _release(self, account: str, previous: bytes | None) -> None:
         """Release the endpoint of a replaced document, unless another agent still has it."""

@@ -31,6 +31,11 @@ class ApiRequestHandlers(Struct, frozen=True):
         await self.store.put_request(account, request_id, msgspec.json.encode(api_request))
         return _view(request_id, api_request)
 
+    async def check(self, request: web.Request) -> None:
+        """Validate an API request, with all its secrets, without storing it."""
+        _request_id(request)
+        check_request(read_document(await request.read(), MAX_FLOW_BYTES), self.limits, {})
+
     async def get(self, request: web.Request) -> ApiRequestView:
         request_id = request.match_info["request"]
         body = await self.store.request(request.match_info["account"], request_id)

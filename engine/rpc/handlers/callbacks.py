@@ -3,17 +3,20 @@
 from aiohttp import web
 from msgspec import Struct
 
-from engine.callbacks.account_settings import AccountSettings, CallbackSettings
+from engine.callbacks.account_settings import AccountSettings
+from engine.callbacks.callback_tester import CallbackTester
 from engine.rpc.lookup import name_in
-from engine.rpc.problems import NotFound
+from engine.rpc.problems import Conflict, NotFound
 from engine.store.store import Store
-from wire.callbacks.account import CallbackView, PutCallback
+from wire.callbacks.account import CallbackTestResult, CallbackView, PutCallback
+from wire.callbacks.settings import CallbackChange, CallbackSettings, ChangedCallback
 from wire.callbacks.targets import (
     ApiRequestTarget,
     HttpsTarget,
     parse_call_target,
     parse_delivery_target,
 )
+from wire.decoding.error_texts import REQUIRED
 from wire.decoding.errors import BadInput
 from wire.tree import Limits, check_url
 
@@ -22,6 +25,7 @@ class CallbackHandlers(Struct, frozen=True):
     store: Store
     targets: AccountSettings
     limits: Limits
+    tester: CallbackTester
 
     async def put(self, request: web.Request, body: PutCallback) -> CallbackView:
         """Set the callback target of an account; the first call creates and shows the secret."""
@@ -47,6 +51,31 @@ class CallbackHandlers(Struct, frozen=True):
         """Create and show a new secret; the previous one also signs for a day."""
         account = name_in(request, "account")
         return _view(await self.targets.rotate_secret(account), is_new=True)
+
+    async def draft(self, request: web.Request, body: CallbackChange) -> ChangedCallback:
+        """Validate a change, and return the settings that follow, without storing them."""
+        account, before, changes = name_in(request, "account"), body.before, self.targets.changes
+        match body.change:
+            case "put":
+                if body.settings is None:
+                    raise BadInput("settings", REQUIRED)
+                await self._check_target(account, body.settings.target)
+                after = changes.put(account, before, body.settings)
+                return ChangedCallback(after, before is None or before.is_secret_unseen)
+            case "rotate":
+                return ChangedCallback(changes.rotate(account, before), is_secret_new=True)
+            case "remove":
+                if before is None or before.is_implicit:
+                    raise _not_found(account)
+                return ChangedCallback(changes.remove(account, before))
+
+    async def test(self, request: web.Request) -> CallbackTestResult:
+        """Send a test event to the target now, once; also to one that is stopped."""
+        account = name_in(request, "account")
+        found = await self.targets.reread(account)
+        if found is None or found.target is None:
+            raise Conflict(f"account {account} has no target to deliver to", "no_target")
+        return await self.tester.send(account, found.target)
 
     async def _check_target(self, account: str, target: str | None) -> None:
         destination = parse_delivery_target(target, "target") if target else None

@@ -1,6 +1,7 @@
 """RPC operations on flows: each change is validated and stored as a new version."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -9,11 +10,13 @@ from msgspec import Struct
 
 from engine.flows.check import MAX_FLOW_BYTES, check_graph, check_tree, read_document, requested_ids
 from engine.flows.document import is_graph, why_not_runnable
+from engine.flows.recursion import check_no_recursion
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from wire import rpc
 from wire.decoding.errors import BadInput, raise_errors
+from wire.decoding.json_document import read_json
 from wire.request import ApiRequest
 from wire.tree import Limits
 
@@ -24,13 +27,13 @@ class FlowHandlers(Struct, frozen=True):
 
     async def put(self, request: web.Request) -> rpc.FlowVersion:
         account, flow_id = name_in(request, "account"), name_in(request, "flow")
-        body = await self._validated_body(request, account)
+        body = await self._validated_body(request, account, flow_id)
         return rpc.FlowVersion(flow_id, await self.store.put_flow(account, flow_id, body))
 
     async def check(self, request: web.Request) -> None:
         """Validate a flow without storing it."""
-        name_in(request, "flow")
-        await self._validated_body(request, name_in(request, "account"))
+        account, flow_id = name_in(request, "account"), name_in(request, "flow")
+        await self._validated_body(request, account, flow_id)
 
     async def get(self, request: web.Request) -> web.Response:
         """Show the newest version of a flow, or the one in the query."""
@@ -59,7 +62,7 @@ class FlowHandlers(Struct, frozen=True):
         if not await self.store.delete_flow(account, flow_id):
             raise NotFound(f"no flow {flow_id}")
 
-    async def _validated_body(self, request: web.Request, account: str) -> bytes:
+    async def _validated_body(self, request: web.Request, account: str, flow_id: str) -> bytes:
         """Return the body of a valid flow: a graph, or a tree with or without templates."""
         body = await request.read()
         document = read_document(body, MAX_FLOW_BYTES)
@@ -69,7 +72,12 @@ class FlowHandlers(Struct, frozen=True):
             raise BadInput("", f"larger than {self.limits.size_bytes} bytes", "too_large")
         else:
             check_tree(document, self.limits)
+        await check_no_recursion(flow_id, document, partial(self._document, account))
         return body
+
+    async def _document(self, account: str, flow_id: str) -> Any:
+        found = await self.store.flow(account, flow_id)
+        return None if found is None else read_json(found[1])
 
     async def _api_requests(self, account: str, document: Any) -> dict[str, ApiRequest]:
         found = await self.store.requests(account) if requested_ids(document) else {}

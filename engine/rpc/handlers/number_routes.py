@@ -19,17 +19,13 @@ class NumberRouteHandlers(Struct, frozen=True):
 
     async def put(self, request: web.Request, route: rpc.NumberRoute) -> rpc.NumberRoute:
         """Set the action of inbound calls to a number; `*` is the default route."""
-        check_action(route.action, self.limits, "action")
-        await check_flow_ids(self.store, route.account, flow_ids(route.action, "action"))
-        if route.fallback is not None:
-            check_action(route.fallback, self.limits, "fallback")
-            ids = flow_ids(route.fallback, "fallback")
-            await check_flow_ids(self.store, route.account, ids)
-        check_custom_data(route.custom_data, "customData")
-        if route.status_callback_url is not None:
-            parse_call_target(route.status_callback_url, "statusCallbackUrl")
+        await self._check(route)
         await self.store.put_route(request.match_info["number"], msgspec.json.encode(route))
         return route
+
+    async def check(self, _request: web.Request, route: rpc.NumberRoute) -> None:
+        """Validate a route without storing it."""
+        await self._check(route)
 
     async def delete(self, request: web.Request) -> None:
         number = request.match_info["number"]
@@ -40,3 +36,14 @@ class NumberRouteHandlers(Struct, frozen=True):
     async def list(self, _request: web.Request) -> dict[str, msgspec.Raw]:
         found = await self.store.routes()
         return {number: msgspec.Raw(body) for number, body in found.items()}
+
+    async def _check(self, route: rpc.NumberRoute) -> None:
+        check_action(route.action, self.limits, "action")
+        await check_flow_ids(self.store, route.account, flow_ids(route.action, "action"))
+        if route.fallback is not None:
+            check_action(route.fallback, self.limits, "fallback")
+            ids = flow_ids(route.fallback, "fallback")
+            await check_flow_ids(self.store, route.account, ids)
+        check_custom_data(route.custom_data, "customData")
+        if route.status_callback_url is not None:
+            parse_call_target(route.status_callback_url, "statusCallbackUrl")

@@ -4,7 +4,8 @@ import asyncio
 import random
 
 from engine.callbacks.account_secrets import AccountSecrets
-from engine.callbacks.account_settings import ROTATION_OVERLAP_MS, AccountSettings
+from engine.callbacks.account_settings import AccountSettings
+from engine.callbacks.settings_changes import ROTATION_OVERLAP_MS
 from engine.common.ttl_cache import DEFAULT_TTL_MS
 from engine.store.memory.outbox import MemoryOutbox
 from engine.store.memory.store import MemoryStore

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -13,6 +14,8 @@ from msgspec.structs import replace
 
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
+from engine.callbacks.callback_tester import CallbackTester
+from engine.callbacks.transports.http import HttpTransport
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.common.tasks import cancel_all
 from engine.media.clip import MediaLimits
@@ -44,6 +47,7 @@ from tests.contract.store.unreliable_memory import UnreliableStore
 from tests.harness.ports import free_port
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from tests.unit.runtime.harness.shard_bench import ManualIoRunner
+from wire.callbacks.targets import HttpsTarget
 from wire.dial_policy import AccountDialPolicy
 from wire.shard import ShardId
 from wire.tree import Limits
@@ -193,6 +197,9 @@ class Bench:
             owners,
             self.accounts,
             self.terms,
+            CallbackTester(
+                self.accounts, {HttpsTarget: HttpTransport(self.session)}, time.time, lambda: "1"
+            ),
             self.telemetry,
             archive=self.archive,
         )

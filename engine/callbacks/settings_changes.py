@@ -1,0 +1,65 @@
+"""Changes of an account's callback settings, as functions of the settings before."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.callbacks.account_secrets import AccountSecrets
+from wire.callbacks.account import PutCallback
+from wire.callbacks.settings import CallbackSettings
+
+ROTATION_OVERLAP_MS = 86_400_000  # a rotated secret signs for another day
+
+
+class SettingsChanges(Struct, frozen=True):
+    secrets: AccountSecrets
+    now_ms: Callable[[], int]
+
+    def initial(self, account: str, *, is_secret_unseen: bool = False) -> CallbackSettings:
+        """Return the settings of an account that has none."""
+        secret = self.secrets.create(account, 0)
+        return CallbackSettings(secret, self.now_ms(), is_secret_unseen=is_secret_unseen)
+
+    def put(
+        self, account: str, before: CallbackSettings | None, request: PutCallback
+    ) -> CallbackSettings:
+        """Change target and limits; the first secret is created."""
+        return replace(
+            before or self.initial(account),
+            target=request.target,
+            concurrency=request.concurrency,
+            per_s=request.per_s,
+            is_stopped=False,
+            is_secret_unseen=False,
+        )
+
+    def rotate(self, account: str, before: CallbackSettings | None) -> CallbackSettings:
+        """Create a new secret; the previous one, if there is one, signs for another day."""
+        if before is None:
+            return self.initial(account)
+        return replace(
+            self._renew(account, before),
+            previous=before.secret,
+            previous_until_ms=self.now_ms() + ROTATION_OVERLAP_MS,
+        )
+
+    def remove(self, account: str, before: CallbackSettings) -> CallbackSettings:
+        """Remove everything but the number of the next secret: no deleted secret signs again."""
+        renewed = self._renew(account, before)
+        return CallbackSettings(
+            renewed.secret,
+            renewed.made_ms,
+            secret_number=renewed.secret_number,
+            is_secret_unseen=True,
+        )
+
+    def _renew(self, account: str, before: CallbackSettings) -> CallbackSettings:
+        number = before.secret_number + 1
+        return replace(
+            before,
+            secret=self.secrets.create(account, number),
+            made_ms=self.now_ms(),
+            secret_number=number,
+            is_secret_unseen=False,
+        )

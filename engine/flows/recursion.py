@@ -1,0 +1,65 @@
+"""Finds flows that call themselves, directly or through other flows.
+
+A call that runs one ends with `too_many_flows`; so does one whose flows change meanwhile.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+from wire.base import tag_of
+from wire.decoding.errors import BadInput, raise_errors
+from wire.verbs import Dial, Flow
+
+MAX_READ_FLOWS = 500  # of those that a flow calls: a check must not take longer than a request
+_CALLERS = frozenset({tag_of(Flow), tag_of(Dial)})
+ReadDocument = Callable[[str], Awaitable[Any]]  # of a flow's newest version; None: there is none
+
+
+async def check_no_recursion(flow_id: str, document: Any, read: ReadDocument) -> None:
+    """Check that a valid flow does not call itself; raises BadInput, InputErrors."""
+    found = list(called_flows(document))
+    ways = await _ways_to(flow_id, {each for _, each in found}, read)
+    faults = []
+    for path, called in found:
+        if called in ways:
+            way = " → ".join((flow_id, *ways[called]))
+            faults.append(BadInput(path, f"the flow calls itself: {way}", "recursive_flow"))
+    raise_errors(faults)
+
+
+def called_flows(document: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the path and the id of each flow that a flow calls; ids from templates are unknown."""
+    if isinstance(document, list):
+        for index, each in enumerate(document):
+            yield from called_flows(each, f"{path}[{index}]")
+    if not isinstance(document, dict):
+        return
+    data = document.get("data")
+    if document.get("type") in _CALLERS and isinstance(data, dict):
+        called = data.get("flowId")
+        if isinstance(called, str) and "{{" not in called:
+            yield _join(path, "data.flowId"), called
+    for name, each in document.items():
+        yield from called_flows(each, _join(path, name))
+
+
+async def _ways_to(caller: str, called: set[str], read: ReadDocument) -> dict[str, tuple[str, ...]]:
+    """Return the flows that lead to the caller of `called`, with the shortest way there."""
+    graph, left = dict[str, set[str]](), sorted(called - {caller})
+    for flow_id in left:  # grows meanwhile
+        if flow_id in graph or len(graph) >= MAX_READ_FLOWS:
+            continue
+        graph[flow_id] = {each for _, each in called_flows(await read(flow_id))}
+        left += sorted(graph[flow_id] - {caller})
+    ways: dict[str, tuple[str, ...]] = {caller: (caller,)}
+    reached = [caller]
+    for target in reached:  # backwards from the caller
+        for flow_id, inner in graph.items():
+            if target in inner and flow_id not in ways:
+                ways[flow_id] = (flow_id, *ways[target])
+                reached.append(flow_id)
+    return ways
+
+
+def _join(path: str, step: str) -> str:
+    return f"{path}.{step}" if path else step
