@@ -22,6 +22,7 @@ import api.contacts.plugin
 import api.contacts.tags.routes
 import api.dnc.plugin
 import api.dnc.routes
+import api.documents.plugin
 import api.engine_client
 import api.messaging_platform.client
 import api.numbers.plugin
@@ -122,6 +123,7 @@ class Services(Struct, frozen=True):
     lists: api.contacts.lists.plugin.ListSlice
     contacts: api.contacts.plugin.ContactSlice
     dnc: DncService
+    documents: api.documents.plugin.DocumentSlice
     policy_sync: PolicySync
     audit: AuditTrail
     templates: api.templates.plugin.TemplateSlice
@@ -180,6 +182,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             ),
             lists=api.contacts.lists.plugin.build(database, accounts, jobs, quotas, clock),
             dnc=api.dnc.plugin.build(database, accounts, policy_sync.notify, clock),
+            documents=api.documents.plugin.build(database, [secret, *old], clock),
             policy_sync=policy_sync,
             audit=AuditTrail(database, clock, metrics.audit_failures.inc),
             templates=api.templates.plugin.build(database, platform, test_sends, clock),

@@ -1,0 +1,1 @@
+"""Documents of accounts: routes, flows, API requests, agents, callbacks, phones' credentials."""

@@ -1,0 +1,165 @@
+"""Changes of documents within a transaction that has locked their collections.
+
+The row of a collection stays locked until the commit, so versions are committed in order. They are
+not less than the time in ms, so that a database that is recreated or restored from a backup does
+not reuse earlier ones, and so that changes that engines make can be compared with them.
+"""
+
+from collections.abc import Collection as Names
+from typing import Any
+
+from msgspec import Struct
+from sqlalchemy import ColumnElement, RowMapping, and_, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from api.common.errors import NotFound, PreconditionFailed
+from api.db.database import Database
+from api.documents.cipher import DocumentCipher
+from api.documents.document import SECRET_KINDS, Document, Kind, changed_checksum, version_digest
+from api.documents.tables import collections, documents
+
+
+class StoredVersion(Struct, frozen=True):
+    """What is stored under an id: version 0 if there has never been a document."""
+
+    version: int = 0
+    is_deleted: bool = True
+
+    @property
+    def live_version(self) -> int:
+        """The version that a request may expect; 0: there is no document."""
+        return 0 if self.is_deleted else self.version
+
+
+class Change(Struct, frozen=True):
+    """A document that is stored, or deleted if it has no body."""
+
+    account_id: str
+    kind: Kind
+    id: str
+    body: bytes | None
+
+
+class CollectionWriter(Struct, frozen=True):
+    """Writes documents, and keeps the summaries of their collections."""
+
+    database: Database
+    cipher: DocumentCipher
+
+    async def lock(self, connection: AsyncConnection, names: Names[str], kind: Kind) -> None:
+        """Lock what accounts have of a kind, always in the same order; raises NotFound."""
+        for account_id in sorted(names):
+            row = {"account_id": account_id, "kind": kind, "version": 0, "checksum": 0, "count": 0}
+            added = self.database.insert(collections).values(row).on_conflict_do_nothing()
+            try:
+                await connection.execute(added)
+            except IntegrityError:
+                raise NotFound(f"no account {account_id}") from None
+            of = select(collections).where(_of(account_id, kind))
+            await connection.execute(of.with_for_update())
+
+    async def check(
+        self, connection: AsyncConnection, change: Change, expected: int | None
+    ) -> bool:
+        """Return whether there is a document; raises PreconditionFailed for another version."""
+        stored = await self.stored(connection, change)
+        if expected not in {None, stored.live_version}:
+            raise PreconditionFailed(f"{change.kind} {change.id} has changed since it was read")
+        return not stored.is_deleted
+
+    async def stored(self, connection: AsyncConnection, change: Change) -> StoredVersion:
+        """Return the version of what a change replaces, which may be that of a deletion."""
+        query = select(documents.c.version, documents.c.is_deleted).where(_this(change))
+        row = (await connection.execute(query)).first()
+        return StoredVersion(*row) if row else StoredVersion()
+
+    async def replaced_body(self, connection: AsyncConnection, change: Change) -> bytes | None:
+        """Return the body of what a change replaces; None: there is no document."""
+        rows = (await connection.execute(select(documents).where(_this(change)))).mappings().all()
+        return self.document(rows[0]).body if rows and not rows[0]["is_deleted"] else None
+
+    async def write(
+        self,
+        connection: AsyncConnection,
+        change: Change,
+        now_ms: int,
+        *,
+        min_version: int = 0,
+        version: int = 0,
+    ) -> Document:
+        """Store a change under the next version, or under the one that an engine gave it."""
+        before = await self.stored(connection, change)
+        of = _of(change.account_id, change.kind)
+        summary = (await connection.execute(select(collections).where(of))).mappings().one()
+        new = version or max(summary["version"] + 1, min_version, now_ms)
+        await connection.execute(self._upsert(), [self._row(change, new, now_ms)])
+        after = _summary(summary, change, before, new)
+        await connection.execute(update(collections).where(of).values(after))
+        return Document(change.account_id, change.kind, change.id, new, change.body or b"", now_ms)
+
+    def document(self, row: RowMapping) -> Document:
+        """Return the document of a row; raises UnreadableDocument."""
+        account_id, kind, doc_id, body = row["account_id"], row["kind"], row["id"], row["body"]
+        if body is not None and kind in SECRET_KINDS:
+            body = self.cipher.decrypt(place(account_id, kind, doc_id), body)
+        return Document(
+            account_id, kind, doc_id, row["version"], bytes(body or b""), row["changed_ms"]
+        )
+
+    def _row(self, change: Change, version: int, now_ms: int) -> dict[str, Any]:
+        body = change.body
+        if body is not None and change.kind in SECRET_KINDS:
+            body = self.cipher.encrypt(place(change.account_id, change.kind, change.id), body)
+        return {
+            "account_id": change.account_id,
+            "kind": change.kind,
+            "id": change.id,
+            "version": version,
+            "body": body,
+            "is_deleted": change.body is None,
+            "changed_ms": now_ms,
+            "size": len(change.body or b""),
+        }
+
+    def _upsert(self) -> Any:
+        added = self.database.insert(documents)
+        names = ("version", "body", "is_deleted", "changed_ms", "size")
+        return added.on_conflict_do_update(
+            index_elements=["account_id", "kind", "id"],
+            set_={name: added.excluded[name] for name in names},
+        )
+
+
+def place(account_id: str, kind: str, doc_id: str) -> str:
+    """Return the place that a document's ciphertext is bound to."""
+    return f"{account_id}/{kind}/{doc_id}"
+
+
+def is_live(account_id: str, kind: Kind) -> ColumnElement[bool]:
+    """Return the condition on documents of a collection, without deleted ones."""
+    columns = documents.c
+    return and_(columns.account_id == account_id, columns.kind == kind, ~columns.is_deleted)
+
+
+def _this(change: Change) -> ColumnElement[bool]:
+    columns = documents.c
+    of = and_(columns.account_id == change.account_id, columns.kind == change.kind)
+    return and_(of, columns.id == change.id)
+
+
+def _of(account_id: str, kind: Kind) -> ColumnElement[bool]:
+    return and_(collections.c.account_id == account_id, collections.c.kind == kind)
+
+
+def _summary(
+    stored: RowMapping, change: Change, before: StoredVersion, version: int
+) -> dict[str, int]:
+    is_live = change.body is not None
+    removed = 0 if before.is_deleted else version_digest(change.id, before.version)
+    added = version_digest(change.id, version) if is_live else 0
+    return {
+        "version": max(stored["version"], version),
+        "checksum": changed_checksum(stored["checksum"], removed, added),
+        "count": stored["count"] + is_live - (not before.is_deleted),
+    }

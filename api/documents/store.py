@@ -1,0 +1,128 @@
+"""Documents of accounts in the database: the source of truth, from which engines are filled."""
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from api.common.clock import Clock
+from api.common.errors import NotFound
+from api.db.database import Database, Store
+from api.documents.cipher import DocumentCipher
+from api.documents.collection import Change, CollectionWriter, is_live
+from api.documents.document import Document, Kind
+from api.documents.tables import collections, documents
+from api.http.paging import Page
+
+
+class _OwnerChanged(Exception):
+    """Another account has put a route of the same number meanwhile."""
+
+
+class DocumentStore(Store):
+    """Stores documents with a version each; flows have a store of their own, `FlowStore`.
+
+    `expected` is the version that a change is made to: 0, there must be no document; None, any.
+    """
+
+    def __init__(self, database: Database, now_ms: Clock, cipher: DocumentCipher) -> None:
+        super().__init__(database, now_ms)
+        self._writer = CollectionWriter(database, cipher)
+
+    async def put(
+        self,
+        account_id: str,
+        kind: Kind,
+        doc_id: str,
+        body: bytes,
+        *,
+        expected: int | None = None,
+    ) -> Document:
+        """Store a document; raises PreconditionFailed, and NotFound for an unknown account.
+
+        A number's route replaces that of another account, which had the number before: whether a
+        number is the account's is for the caller to check.
+        """
+        change = Change(account_id, kind, doc_id, body)
+        while True:
+            owner = await self.owner(kind, doc_id) if kind == "route" else None
+            try:
+                async with self._database.writing() as connection:
+                    await self._writer.lock(connection, {account_id, owner or account_id}, kind)
+                    await self._writer.check(connection, change, expected)
+                    return await self._put(connection, change, owner)
+            except (_OwnerChanged, IntegrityError):
+                continue
+
+    async def delete(
+        self, account_id: str, kind: Kind, doc_id: str, *, expected: int | None = None
+    ) -> Document:
+        """Delete a document, and return its deletion; raises NotFound, PreconditionFailed."""
+        change = Change(account_id, kind, doc_id, None)
+        async with self._database.writing() as connection:
+            await self._writer.lock(connection, {account_id}, kind)
+            if not await self._writer.check(connection, change, expected):
+                raise NotFound(f"no {kind} {doc_id}")
+            return await self._writer.write(connection, change, self._now_ms())
+
+    async def get(self, account_id: str, kind: Kind, doc_id: str) -> Document:
+        """Return a document; raises NotFound."""
+        found = await self.read(account_id, kind, [doc_id])
+        if not found:
+            raise NotFound(f"no {kind} {doc_id}")
+        return found[doc_id]
+
+    async def read(
+        self, account_id: str, kind: Kind, doc_ids: Sequence[str]
+    ) -> Mapping[str, Document]:
+        """Return those of some documents that exist, by id."""
+        query = select(documents).where(is_live(account_id, kind), documents.c.id.in_(doc_ids))
+        rows = await self._database.mappings(query)
+        return {row["id"]: self._writer.document(row) for row in rows}
+
+    async def page(
+        self, account_id: str, kind: Kind, page: Page, prefix: str = ""
+    ) -> tuple[list[Document], int]:
+        """Return documents whose ids begin with a prefix, by id, and how many there are."""
+        found = and_(is_live(account_id, kind), *_begins_with(prefix))
+        # Ids first: the index has them, and no body of a skipped document is read.
+        ids = select(documents.c.id).where(found).order_by(documents.c.id)
+        ids = ids.limit(page.limit).offset(page.offset)
+        query = select(documents).where(is_live(account_id, kind), documents.c.id.in_(ids))
+        rows = await self._database.mappings(query.order_by(documents.c.id))
+        if prefix:
+            count = select(func.count()).select_from(documents).where(found)
+        else:
+            count = select(collections.c.count).where(
+                collections.c.account_id == account_id, collections.c.kind == kind
+            )
+        total = await self._database.scalar(count)
+        return [self._writer.document(row) for row in rows], int(total or 0)
+
+    async def owner(self, kind: Kind, doc_id: str) -> str | None:
+        """Return the account that has a document of a kind whose ids are unique over accounts."""
+        query = select(documents.c.account_id).where(
+            documents.c.kind == kind, documents.c.id == doc_id, ~documents.c.is_deleted
+        )
+        rows = await self._database.rows(query)
+        return str(rows[0].account_id) if rows else None
+
+    async def _put(
+        self, connection: AsyncConnection, change: Change, owner: str | None
+    ) -> Document:
+        now_ms, min_version = self._now_ms(), 0
+        if owner not in {None, change.account_id}:
+            moved = Change(owner, change.kind, change.id, None)
+            if not await self._writer.check(connection, moved, None):
+                raise _OwnerChanged
+            min_version = (await self._writer.write(connection, moved, now_ms)).version + 1
+        return await self._writer.write(connection, change, now_ms, min_version=min_version)
+
+
+def _begins_with(prefix: str) -> list[ColumnElement[bool]]:
+    """Return the range of ids with a prefix, which an index finds on both databases."""
+    if not prefix:
+        return []
+    after = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+    return [documents.c.id >= prefix, documents.c.id < after]

@@ -1,0 +1,57 @@
+"""Tables of documents, with the versions by which the engines' store follows their changes.
+
+A collection is what an account has of one kind. A deleted document stays as a row without a body
+for a while, so that the deletion has a version.
+"""
+
+import sqlalchemy as sa
+
+from api.db.columns import Millis, Text
+from api.db.database import metadata
+
+Account = sa.String(64)
+Kind = sa.String(16)
+Name = Text(128)
+_ROUTED = sa.text("kind = 'route' AND NOT is_deleted")
+
+collections = sa.Table(
+    "document_collections",
+    metadata,
+    sa.Column("account_id", Account, sa.ForeignKey("accounts.id"), primary_key=True),
+    sa.Column("kind", Kind, primary_key=True),
+    sa.Column("version", sa.BigInteger, nullable=False),  # of its last change
+    sa.Column("checksum", sa.BigInteger, nullable=False),  # of its documents' versions
+    sa.Column("count", sa.Integer, nullable=False),  # without deleted documents
+)
+
+documents = sa.Table(
+    "documents",
+    metadata,
+    sa.Column("account_id", Account, sa.ForeignKey("accounts.id"), primary_key=True),
+    sa.Column("kind", Kind, primary_key=True),
+    sa.Column("id", Name, primary_key=True),
+    sa.Column("version", sa.BigInteger, nullable=False),
+    sa.Column("body", sa.LargeBinary),
+    sa.Column("is_deleted", sa.Boolean, nullable=False),
+    sa.Column("changed_ms", Millis, nullable=False),
+    sa.Column("size", sa.Integer, nullable=False),  # of the body, before encryption
+    sa.Index(
+        "ix_documents_account_id_kind_is_deleted_id", "account_id", "kind", "is_deleted", "id"
+    ),
+    sa.Index("ix_documents_account_id_kind_version", "account_id", "kind", "version"),
+    # A number has one route, whatever account it belongs to.
+    sa.Index(
+        "uq_documents_route", "id", unique=True, sqlite_where=_ROUTED, postgresql_where=_ROUTED
+    ),
+)
+
+flow_versions = sa.Table(
+    "flow_versions",
+    metadata,
+    sa.Column("account_id", Account, sa.ForeignKey("accounts.id"), primary_key=True),
+    sa.Column("flow_id", Name, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+    sa.Column("made_ms", Millis, nullable=False),
+    sa.Column("is_published", sa.Boolean, nullable=False),  # now or before: calls may run it
+)
