@@ -20,7 +20,7 @@ from wire import rpc
 T = TypeVar("T")
 log = structlog.get_logger()
 DIGITS_TIMEOUT_S = 0.3  # a takeover waits for it
-MAX_HEARERS = 2  # of a node that are asked: one of them may have died a moment ago
+MAX_HEARERS = 3  # of a node: two of them may have died a moment ago, or lost the store
 PHONES_TIMEOUT_S = 2.0
 POLL_INTERVAL_S = 1.0
 _DIGITS, _PHONES = URL("/rpc/v1/peers/digits"), URL("/rpc/v1/peers/phones")

@@ -181,7 +181,7 @@ class LeaseManager:
         body = msgspec.json.encode(me).decode()
         # Lasts as long as a lease: an engine leaves the membership when its shards become free.
         alive = await self._store.heartbeat(self._members.me, body, self._timings.lease_ms)
-        if self._members.update(alive):
+        if self._members.update(alive, self._context.monotonic()):
             self._rebalancer.delay_claims()
 
     async def _announce(self) -> None:

@@ -16,6 +16,7 @@ from wire.shard import ShardId, parse_shard
 
 T = TypeVar("T")
 log = structlog.get_logger()
+HEARD_FULL_S = 60  # as long as engines remember digits
 
 
 class Peer(Struct, frozen=True):
@@ -61,9 +62,13 @@ class Membership:
         self._reports: dict[str, NodeReport] = {}  # by node, as the other engines have them
         self._earlier: list[_EarlierPeer] = []
         self._passed_on: Counter[str] = Counter()  # calls by node, since the last heartbeats
+        self._missing: dict[str, tuple[float, Peer]] = {}  # since when they have no heartbeat
 
-    def update(self, alive: Mapping[str, str]) -> bool:
-        """Take the heartbeats of all live engines; returns whether an earlier one is missing."""
+    def update(self, alive: Mapping[str, str], now_s: float = 0.0) -> bool:
+        """Take the heartbeats of all live engines; returns whether an earlier one is missing.
+
+        `now_s` is the monotonic time.
+        """
         before = self._engines
         self._engines = {
             name: peer for name, body in alive.items() if (peer := _decode(name, body, Peer))
@@ -73,6 +78,12 @@ class Membership:
             for name, peer in self._engines.items()
             if name != self.me
             for shard in peer.shards
+        }
+        missing = {name: (now_s, peer) for name, peer in before.items()} | self._missing
+        self._missing = {
+            name: (since_s, peer)
+            for name, (since_s, peer) in missing.items()
+            if name not in self._engines and now_s - since_s < HEARD_FULL_S
         }
         self._passed_on.clear()  # the heartbeats count these calls
         reports = [each for peer in self.peers for each in peer.reports.items()]
@@ -201,9 +212,16 @@ class Membership:
         return self._reports.get(node)
 
     def hearers(self, node: str) -> list[str]:
-        """Return the URLs of the other engines that hear a node's digits, the longest first."""
-        found = [(-peer.heard_s[node], peer.url) for peer in self.peers if node in peer.heard_s]
-        return [url for _, url in sorted(found)]
+        """Return the URLs of the other engines that hear a node's digits, the longest first.
+
+        If none has heard them for a minute, engines without a heartbeat follow: one that lost the
+        store, but not the node, has heard what was pressed since.
+        """
+        live = _heard(node, self.peers)
+        if live and live[0][0] <= -HEARD_FULL_S:
+            return [url for _, url in live]
+        missing = _heard(node, (peer for _, peer in self._missing.values()))
+        return [url for _, url in (*live, *missing)]
 
     @property
     def phone_revisions(self) -> dict[str, int]:
@@ -218,6 +236,10 @@ class Membership:
         """Return how many legs other engines have dialled for an account, and for how long."""
         loads = [peer.accounts.get(account, (0, 0)) for peer in self.peers]
         return sum(legs for legs, _ in loads), sum(used_ms for _, used_ms in loads)
+
+
+def _heard(node: str, peers: Iterable[Peer]) -> list[tuple[int, str]]:
+    return sorted((-peer.heard_s[node], peer.url) for peer in peers if node in peer.heard_s)
 
 
 def _nodes(peer: Peer) -> tuple[str, ...]:

@@ -170,3 +170,23 @@ def test_the_report_of_a_node() -> None:
     assert [peers.node_report(node) for node in (NODE, "pbx2", "pbx3")] == [watched, leaving, None]
     peers.update({"a": msgspec.json.encode(alive["a"]).decode()})
     assert peers.node_report(NODE) is None
+
+
+def test_engines_that_lost_the_store_may_still_have_heard_digits() -> None:
+    """For a minute they are asked, too, unless a live engine has heard a whole minute itself."""
+    peers = Membership("a")
+
+    def hearing(url: str, for_s: int) -> str:
+        return msgspec.json.encode(Peer(url, heard_s={NODE: for_s})).decode()
+
+    peers.update({"a": heartbeat("a"), "b": hearing("b", 60), "c": hearing("c", 40)}, 100.0)
+    peers.update({"a": heartbeat("a"), "c": hearing("c", 41), "d": hearing("d", 2)}, 101.0)
+    assert peers.hearers(NODE) == ["c", "d", "b"]
+    peers.update({"a": heartbeat("a"), "d": hearing("d", 30)}, 130.0)
+    assert peers.hearers(NODE) == ["d", "b", "c"]
+    peers.update({"a": heartbeat("a"), "d": hearing("d", 60)}, 160.0)
+    assert peers.hearers(NODE) == ["d"]
+    peers.update({"a": heartbeat("a"), "d": hearing("d", 50)}, 161.0)
+    assert peers.hearers(NODE) == ["d", "c"]
+    peers.update({"a": heartbeat("a"), "c": hearing("c", 5)}, 162.0)
+    assert peers.hearers(NODE) == ["c", "d"]
