@@ -214,9 +214,10 @@ def may_follow_at_once(command: PbxCommand, following: PbxCommand) -> bool:
 def is_pipelined(command: PbxCommand, *, keeps_order: bool) -> bool:
     """Return whether all requests are sent at once: half of them would leave a mark or bridge.
 
-    Those of a voicemail build on each other; where they may overtake, each waits for a reply.
+    Where requests may overtake, each waits for a reply: those of a voicemail build on each other,
+    and a dial whose mark is lost would be repeated, which ends the leg.
     """
-    return isinstance(command, Dial) or (isinstance(command, StartVoicemail) and keeps_order)
+    return keeps_order and isinstance(command, (Dial, StartVoicemail))
 
 
 def continues_after(command: PbxCommand, reply: Reply) -> bool:

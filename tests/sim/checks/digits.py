@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import EmitEvent
-from engine.calls.model.events import DigitStarted
+from engine.calls.model.events import DigitStarted, Recovered
 from engine.calls.replay_audit import ReplayStep
 from tests.harness.sim.model import SimChannel
 from tests.sim.call_histories import CallHistory
@@ -79,7 +79,8 @@ def gathers(history: CallHistory) -> Iterator[Gather]:
             )  # its timeouts are suspended, and digits do not count
             if first is None or state.limit_ms != first.limit_ms or state.verb is not first.verb:
                 first, begin_ms, listens_ms = state, step.at_ms, step.at_ms
-            elif not _is_same(before.state, state):
+            elif isinstance(step.event, Recovered) or not _is_same(before.state, state):
+                # A recovery restarts the clock, a handover's too: it is no silence of the caller.
                 listens_ms = step.at_ms
         before = step.call
 

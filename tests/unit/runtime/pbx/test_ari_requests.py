@@ -123,7 +123,7 @@ def test_a_party_is_marked_and_dialled_at_once() -> None:
     mark, dial = requests_for(dial_command, ENDPOINTS)
     assert mark.uri == f"channels/{MAIN}/variable?variable=SWITCHROOM_CALLED&value=1"
     assert dial.uri == f"channels/{MAIN}/dial?timeout=35"
-    assert is_pipelined(dial_command, keeps_order=False)
+    assert is_pipelined(dial_command, keeps_order=True)
     assert not is_pipelined(do.AddToBridge(f"{ID}.b1", (MAIN,)), keeps_order=True)
 
 

@@ -126,6 +126,19 @@ def test_a_party_is_marked_and_dialled_at_once() -> None:
     assert bench.live_call.outbox == [StartRinging(MAIN)]
 
 
+def test_a_dial_waits_for_its_mark_where_requests_may_overtake() -> None:
+    """Over HTTP the mark alone can be lost: recovery would dial again, which ends the leg."""
+    for reply, is_dialled in ((Reply(204), True), (LOST, False)):
+        bench = ExecutorBench()
+        bench.pbx.keeps_order = False
+        bench.executor.execute(bench.live_call, (Dial(MAIN, 30),))
+        mark, dial = f"POST channels/{MAIN}/variable", f"POST channels/{MAIN}/dial"
+        assert bench.pbx.lines == [mark]
+        bench.pbx.reply(reply)
+        assert bench.pbx.lines == ([mark, dial] if is_dialled else [mark])
+        assert bench.lost_replies == ([] if is_dialled else [True])
+
+
 def test_a_voicemail_where_requests_may_overtake() -> None:
     """Each waits for the one before; even if one fails, its bridge is destroyed at last."""
     bench = ExecutorBench()
