@@ -29,6 +29,7 @@ EXEMPT = {
     "engine/calls/sessions/preconditions.py:_check_dial": "test_exhaustive.py: test_dial",
     "engine/calls/step.py:BEFORE_MEDIA": "only these stop a prompt or a voicemail",
     "engine/runtime/pbx/ari_replies.py:event_from_reply": "an ARI event follows other commands",
+    "engine/runtime/pbx/ari_requests.py:is_pipelined": "the requests of others wait for replies",
     "engine/runtime/pbx/ari_requests.py:may_follow_at_once": "others wait for their reply",
     "engine/runtime/pbx/ari_requests.py:may_block": "Asterisk answers others at once",
     "engine/runtime/shard/step_runner.py:_cached_result": "only audio and nodes are cached",
