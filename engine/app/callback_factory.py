@@ -25,8 +25,10 @@ from engine.callbacks.shard_delivery_queues import ShardQueues
 from engine.callbacks.transport import Transport
 from engine.callbacks.transports.custom_http_request import ApiRequestTransport
 from engine.callbacks.transports.http import HttpTransport
+from engine.callbacks.transports.listener import ListenerTransport
 from engine.callbacks.transports.uninstalled import UninstalledTransport
 from engine.config import Settings
+from engine.listeners.registry import ListenerRegistry
 from engine.store.store import Store
 from engine.webhooks.address_guard import AddressGuard
 from wire.callbacks.targets import ApiRequestTarget, GrpcTarget, HttpsTarget
@@ -41,13 +43,15 @@ def account_settings(settings: Settings, store: Store) -> AccountSettings:
     return AccountSettings(store.outbox, now_ms, account_secrets)
 
 
-async def callback_transports(parts: Assembly, targets: AccountSettings) -> Transports:
+async def callback_transports(
+    parts: Assembly, targets: AccountSettings, listeners: ListenerRegistry
+) -> Transports:
     """Open what delivers to each kind of target."""
     settings, store = parts.settings, parts.context.store
     sessions = await open_sessions(parts.stack, settings, settings.webhook_allow)
     guards = address_guards(settings, settings.webhook_allow)
     return {
-        HttpsTarget: TransportByAccount(sessions.map(HttpTransport)),
+        HttpsTarget: ListenerTransport(listeners, TransportByAccount(sessions.map(HttpTransport))),
         GrpcTarget: TransportByAccount(guards.map(partial(_grpc_transport, parts.stack))),
         ApiRequestTarget: ApiRequestTransport(
             api_requests(store, sessions, targets.webhook_signer, dict)

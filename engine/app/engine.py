@@ -84,17 +84,19 @@ class Engine:
             parts = factories.assembly(settings, stack, store, clock, telemetry)
             clips = await factories.clip_cache(parts)
             targets = callback_factory.account_settings(settings, store)
-            signer_of = targets.webhook_signer
-            io = await factories.io_runner(parts, clips, self._limits, signer_of)
             stopped = StoppedAccounts(store.dial_policies)
             members = Membership(self._name)
-            transports = await callback_factory.callback_transports(parts, targets)
-            dispatcher = callback_factory.callback_dispatcher(
-                parts, targets, transports, stopped.has
-            )
             directory = factories.directory(parts)
             service = factories.call_service(
                 parts, directory, members, shards, default_target=targets.auto_set
+            )
+            listeners = factories.listener_registry(parts, service)
+            io = await factories.io_runner(
+                parts, clips, self._limits, targets.webhook_signer, listeners.find_for_request
+            )
+            transports = await callback_factory.callback_transports(parts, targets, listeners)
+            dispatcher = callback_factory.callback_dispatcher(
+                parts, targets, transports, stopped.has
             )
             agents = AgentPresence(directory, service.calls, service.phone_reports.configured)
             policy = factories.dial_policy(
@@ -133,6 +135,8 @@ class Engine:
             account_calls = AccountCalls(service)
             await stopped.poll(account_calls.hang_up)
             tasks.start("stopped accounts", stopped.run(account_calls.hang_up))
+            await listeners.poll()
+            tasks.start("listeners", listeners.run())
             tasks.start("callbacks", dispatcher.run())
             lag = ConsumerLag(store.stream, service.owned_shards, telemetry.metrics)
             tasks.start("consumer lag", lag.run())

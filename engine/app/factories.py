@@ -18,6 +18,7 @@ from engine.app.account_networks import (
     open_sessions,
 )
 from engine.config import Settings
+from engine.listeners.registry import ListenerRegistry
 from engine.media.clip import MediaLimits
 from engine.media.clip_cache import ClipCache
 from engine.media.open import open_clip_cache
@@ -53,6 +54,7 @@ from engine.store.store import Store
 from engine.store.stream import StreamLimits
 from engine.webhooks.action_client import ActionClient
 from engine.webhooks.api_sender import ApiSender
+from engine.webhooks.http_client import ListenerLookup
 from engine.webhooks.signatures import SignerLookup
 from wire.dial_policy import AccountDialPolicy
 from wire.tree import Limits
@@ -115,8 +117,20 @@ async def clip_cache(parts: Assembly) -> ClipCache:
     )
 
 
+def listener_registry(parts: Assembly, service: CallService) -> ListenerRegistry:
+    def number_of(call_id: str) -> str | None:
+        found = service.find(call_id)
+        return found[1].call.own_number if found else None
+
+    return ListenerRegistry(parts.context.store.listeners, number_of, now_ms)
+
+
 async def io_runner(
-    parts: Assembly, clips: ClipCache, limits: Limits, signer_of: SignerLookup
+    parts: Assembly,
+    clips: ClipCache,
+    limits: Limits,
+    signer_of: SignerLookup,
+    listener_of: ListenerLookup,
 ) -> IoRunner:
     """Build what runs calls' I/O commands; its sessions connect to customers' servers only."""
     store = parts.context.store
@@ -127,7 +141,7 @@ async def io_runner(
     trace = traces.headers if traces else dict[str, str]
     runner = IoRunner(
         clips,
-        _action_client(parts, sessions, limits, signer_of),
+        _action_client(parts, sessions, limits, signer_of, listener_of),
         FlowCache(store.flow, limits),
         MeteredApiRequests(api_requests(store, sessions, signer_of, trace), parts.context.metrics),
         DigitSealer((parts.settings.rpc_token.get_secret_value(),), os.urandom),
@@ -210,13 +224,25 @@ def default_policy(allowed: tuple[str, ...]) -> AccountDialPolicy | None:
 
 
 def _action_client(
-    parts: Assembly, sessions: Sessions, limits: Limits, signer_of: SignerLookup
+    parts: Assembly,
+    sessions: Sessions,
+    limits: Limits,
+    signer_of: SignerLookup,
+    listener_of: ListenerLookup,
 ) -> ActionSource:
     traces = parts.telemetry.traces
     trace = traces.headers if traces else dict[str, str]
 
     def client(session: aiohttp.ClientSession) -> ActionSource:
-        return ActionClient(session, limits, signer_of, time.time, random.random, trace=trace)
+        return ActionClient(
+            session,
+            limits,
+            signer_of,
+            time.time,
+            random.random,
+            trace=trace,
+            listener_of=listener_of,
+        )
 
     metered = MeteredActionClient(ActionsByAccount(sessions.map(client)), parts.context.metrics)
     return TracedActionClient(metered, traces) if traces else metered

@@ -115,11 +115,11 @@ class DeliveryAttempt(Struct, frozen=True):
 
     def _decide(self, call: CallQueue, outcome: Outcome, event_id: str) -> DeliveryDecision:
         match outcome:
-            case Delivered():
-                return DeliveryDecision(is_target_up=True)
+            case Delivered(is_from_target):
+                return DeliveryDecision(is_target_up=True if is_from_target else None)
             case Gone():
                 return msgspec.structs.replace(self._give_up_all(call, "gone"), is_target_up=True)
-            case Failed(reason, retry_after_s):
+            case Failed(reason, retry_after_s, is_from_target):
                 tries, age_s = call.tries + 1, call.age_ms / 1000
                 delay_s = self.schedule.next_delay_s(tries, age_s, retry_after_s, self.random())
                 event_log = log.bind(
@@ -130,7 +130,11 @@ class DeliveryAttempt(Struct, frozen=True):
                     event_log.warning("callback given up")
                 else:
                     event_log.info("callback failed", retry_in_s=round(delay_s, 1))
-                return DeliveryDecision(is_target_up=False, reason=reason, retry_after_s=delay_s)
+                return DeliveryDecision(
+                    is_target_up=False if is_from_target else None,
+                    reason=reason,
+                    retry_after_s=delay_s,
+                )
 
     def _give_up_all(self, call: CallQueue, reason: str) -> DeliveryDecision:
         self.metrics.dead_lettered.table()[reason] += 1

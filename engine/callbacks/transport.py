@@ -18,7 +18,9 @@ class SignedEvent(Struct, frozen=True):
 
 
 class Delivered(Struct, frozen=True):
-    """The event has arrived."""
+    """The event has arrived; `is_from_target`: at its target, and not at a listener."""
+
+    is_from_target: bool = True
 
 
 class Failed(Struct, frozen=True):
@@ -26,6 +28,7 @@ class Failed(Struct, frozen=True):
 
     reason: str
     retry_after_s: float | None = None
+    is_from_target: bool = True  # otherwise it says nothing about the target
 
 
 class Gone(Struct, frozen=True):

@@ -27,6 +27,7 @@ from wire.dial_policy import (
 from wire.erasure import Erased, EraseNumber
 from wire.events.consumer_groups import Acknowledged, AcknowledgeEvents, EventBatch, EventGroups
 from wire.flow import FlowDocument
+from wire.listeners import Listener, ListenerRequests, ListenerResponse, Listeners, NewListener
 from wire.request import ApiRequest, ApiRequests, ApiRequestView
 from wire.views import CallView
 
@@ -38,6 +39,7 @@ _AGENT = "/agents/{account}/{agent}"
 _FLOW = "/flows/{account}/{flow}"
 _REQUEST = "/requests/{account}/{request}"
 _CALLBACK = "/callbacks/{account}"
+_LISTENER = "/listeners/{account}/{listener}"
 _TERMS = "/terms/{account}"
 _DNC = f"{_TERMS}/dnc"
 _READ_EVENTS = "Stream call events (text/event-stream), or read a batch for a consumer group"
@@ -165,6 +167,15 @@ CALLBACKS = (
     _post(f"{_CALLBACK}/draft", "draft", "Validate a change", ChangedCallback, CallbackChange),
     _post(f"{_CALLBACK}/test", "test", "Send a test event", CallbackTestResult),
 )
+LISTENERS = (
+    _post("/listeners/{account}", "create", "Add a listener", Listener, NewListener, 201),
+    _get("/listeners/{account}", "list", "List the listeners of an account", Listeners),
+    _get(f"{_LISTENER}/requests", "requests", "Wait for requests", ListenerRequests),
+    _post(
+        f"{_LISTENER}/responses/{{request}}", "respond", "Send a response", None, ListenerResponse
+    ),
+    _delete(_LISTENER, "delete", "End a listener"),
+)
 DEAD_LETTERS = (
     _get(f"{_CALLBACK}/dead", "list", "List dead letters", DeadLetters),
     _post(f"{_CALLBACK}/resend", "resend", "Resend dead letters", Resent, Resend),
@@ -207,6 +218,7 @@ OPERATIONS = (
     *ENDED_CALLS,
     *CONSUMER_GROUPS,
     *CALLBACKS,
+    *LISTENERS,
     *DEAD_LETTERS,
     *DIAL_POLICIES,
     *SCHEMAS,

@@ -30,6 +30,7 @@ from engine.rpc.handlers.ended_calls import EndedCallHandlers
 from engine.rpc.handlers.erasure import ErasureHandlers
 from engine.rpc.handlers.events import EventHandlers
 from engine.rpc.handlers.flows import FlowHandlers
+from engine.rpc.handlers.listeners import ListenerHandlers
 from engine.rpc.handlers.nodes import NodeHandlers
 from engine.rpc.handlers.number_routes import NumberRouteHandlers
 from engine.rpc.handlers.peers import PeerHandlers
@@ -164,6 +165,7 @@ def _routes(
         (operations.ENDED_CALLS, EndedCallHandlers(store, shards)),
         (operations.CONSUMER_GROUPS, groups),
         (operations.CALLBACKS, CallbackHandlers(store, targets, limits, tester)),
+        (operations.LISTENERS, ListenerHandlers(store)),
         (operations.DEAD_LETTERS, DeadLetterHandlers(store.outbox, targets, shards)),
         (operations.DIAL_POLICIES, DialPolicyHandlers(store.dial_policies, policy, deps.trunks)),
         (operations.SCHEMAS, schemas),

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequen
 from typing import Protocol
 
 from engine.store.change import Change
+from engine.store.listeners import ListenerStore
 from engine.store.outbox import Outbox
 from engine.store.shard_layout import ShardLayout, Workload
 from engine.store.stream import Stream
@@ -69,6 +70,10 @@ class Store(Protocol):
     @property
     def outbox(self) -> Outbox:
         """The callbacks to deliver."""
+
+    @property
+    def listeners(self) -> ListenerStore:
+        """The machines that answer webhooks of accounts, and what they exchange."""
 
     @property
     def dial_policies(self) -> DialPolicyStore:

@@ -7,7 +7,12 @@ from aiohttp import ClientSession
 from msgspec import Struct
 
 from engine.webhooks.errors import Attempt
-from engine.webhooks.http_client import OutgoingRequest, WebhookSender
+from engine.webhooks.http_client import (
+    ListenerLookup,
+    OutgoingRequest,
+    WebhookSender,
+    no_listener,
+)
 from engine.webhooks.response import read_action
 from engine.webhooks.signatures import Signer, SignerLookup
 from wire.tree import Limits
@@ -48,6 +53,7 @@ class ActionClient:
         *,
         timeouts: ActionTimeouts = DEFAULT_TIMEOUTS,
         trace: Callable[[], Mapping[str, str]] = dict,
+        listener_of: ListenerLookup = no_listener,
     ) -> None:
         self._sender = WebhookSender(session, clock, random, timeouts.connect_s)
         self._limits = limits
@@ -55,12 +61,14 @@ class ActionClient:
         self._clock = clock
         self._timeouts = timeouts
         self._trace = trace
+        self._listener_of = listener_of
 
     async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
         """Fetch the next action; raises WebhookFailed without a valid one in time."""
         signer = await self._signer_of(account)
+        listener = partial(self._listener_of, account, request_id)
         headers = partial(self._headers, signer, request_id, body)
-        request = OutgoingRequest("POST", url, headers, body)
+        request = OutgoingRequest("POST", url, headers, body, listener)
         read = partial(read_action, limits=self._limits)
         action, attempts = await self._sender.send(request, read, self._timeouts.total_s)
         return ActionResponse(action, attempts)

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 import msgspec
-from aiohttp import ClientResponse, ClientSession
+from aiohttp import ClientSession
 from msgspec import Struct
 from yarl import URL
 
@@ -17,7 +17,7 @@ from engine.calls.flows.templates import Lookup, fill_decoded, to_text
 from engine.calls.flows.variables import MAX_VARIABLE_CHARS
 from engine.webhooks.errors import Attempt, AttemptFailed, WebhookFailed
 from engine.webhooks.http_client import OutgoingRequest, WebhookSender
-from engine.webhooks.response import read_body
+from engine.webhooks.response import HttpResponse, read_body
 from engine.webhooks.signatures import Signer
 from wire.decoding.errors import BadInput
 from wire.flow import Scalar
@@ -114,7 +114,7 @@ def _header(text: str) -> str:
 
 
 async def _read(
-    request: ApiRequest, response: ClientResponse
+    request: ApiRequest, response: HttpResponse
 ) -> tuple[int, dict[str, Scalar | None]]:
     body = await read_body(response, MAX_RESPONSE_BYTES)
     if not request.answers:

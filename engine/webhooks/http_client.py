@@ -1,19 +1,37 @@
 """Sends a request to a customer's server: at most twice, within a time limit."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Protocol, TypeVar
 
-from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
+from aiohttp import ClientError, ClientSession, ClientTimeout
 from msgspec import Struct
 from yarl import URL
 
 from engine.common.loop_timer import timeout_after_arrivals
 from engine.webhooks.errors import Attempt, AttemptFailed, WebhookFailed, classify_error
+from engine.webhooks.response import HttpResponse
 from engine.webhooks.retry import retry_delay_s
 
 Result = TypeVar("Result")
-ReadResponse = Callable[[ClientResponse], Awaitable[Result]]
+ReadResponse = Callable[[HttpResponse], Awaitable[Result]]
+
+
+class RequestListener(Protocol):
+    """A machine that answers requests instead of their address."""
+
+    async def send(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes, wait_s: float
+    ) -> HttpResponse:
+        """Send a request and await its response; raises AttemptFailed and TimeoutError."""
+
+
+ListenerLookup = Callable[[str, str], RequestListener | None]  # by account and request id
+
+
+def no_listener(_account: str, _request_id: str) -> RequestListener | None:
+    return None
 
 
 class OutgoingRequest(Struct, frozen=True):
@@ -23,6 +41,7 @@ class OutgoingRequest(Struct, frozen=True):
     url: str | URL
     headers: Callable[[], Mapping[str, str]]
     body: bytes | None = None
+    listener: Callable[[], RequestListener | None] = lambda: None  # of the next attempt
 
 
 class WebhookSender:
@@ -70,29 +89,25 @@ class WebhookSender:
         ends_s: float,
     ) -> Result:
         try:
-            return await self._attempt(request, read, attempts)
+            return await self._attempt(request, read, attempts, ends_s)
         except AttemptFailed as failure:
             wait_s = retry_delay_s(failure.retry_after, self._clock(), self._random())
             if not (failure.is_transient and _fits(wait_s, ends_s)):
                 raise
         await asyncio.sleep(wait_s)
-        return await self._attempt(request, read, attempts)
+        return await self._attempt(request, read, attempts, ends_s)
 
     async def _attempt(
-        self, request: OutgoingRequest, read: ReadResponse[Result], attempts: list[Attempt]
+        self,
+        request: OutgoingRequest,
+        read: ReadResponse[Result],
+        attempts: list[Attempt],
+        ends_s: float,
     ) -> Result:
         started_s = asyncio.get_running_loop().time()
         status, reason = 0, "timeout"  # unless it ends otherwise
         try:
-            async with self._session.request(
-                request.method,
-                request.url,
-                data=request.body,
-                headers=request.headers(),
-                timeout=self._timeout,
-                allow_redirects=False,
-                auto_decompress=False,
-            ) as response:
+            async with self._response(request, ends_s - started_s) as response:
                 status = response.status
                 result = await read(response)
             reason = ""
@@ -107,6 +122,26 @@ class WebhookSender:
             duration_s = asyncio.get_running_loop().time() - started_s
             attempts.append(Attempt(round(duration_s * 1000), status, reason))
         return result
+
+    @asynccontextmanager
+    async def _response(
+        self, request: OutgoingRequest, wait_s: float
+    ) -> AsyncIterator[HttpResponse]:
+        listener, headers = request.listener(), request.headers()
+        if listener is not None:
+            body = request.body or b""
+            yield await listener.send(request.method, str(request.url), headers, body, wait_s)
+            return
+        async with self._session.request(
+            request.method,
+            request.url,
+            data=request.body,
+            headers=headers,
+            timeout=self._timeout,
+            allow_redirects=False,
+            auto_decompress=False,
+        ) as response:
+            yield response
 
 
 def _fits(wait_s: float, ends_s: float) -> bool:

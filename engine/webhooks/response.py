@@ -1,25 +1,46 @@
 """Reads responses of customers' servers: limited in size, an action or nothing."""
 
+from collections.abc import AsyncIterator, Mapping
+from typing import Protocol
+
 import msgspec
-from aiohttp import ClientResponse
 
 from engine.webhooks.errors import AttemptFailed
 from wire.decoding.errors import BadInput
 from wire.tree import Limits, parse_action
 from wire.verbs import Action
 
+
+class ResponseBody(Protocol):
+    def iter_any(self) -> AsyncIterator[bytes]:
+        """Yield the body piece by piece."""
+
+
+class HttpResponse(Protocol):
+    """What is read of a response: aiohttp's, or a listener's."""
+
+    @property
+    def status(self) -> int: ...
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+    @property
+    def content(self) -> ResponseBody: ...
+
+
 _OK = range(200, 300)
 _REDIRECT = range(300, 400)
 _TRANSIENT = frozenset({429, 502, 503, 504})
 
 
-async def read_action(response: ClientResponse, limits: Limits) -> Action | None:
+async def read_action(response: HttpResponse, limits: Limits) -> Action | None:
     """Read an action; None: there is nothing to add. Raises AttemptFailed, ClientError."""
     body = await read_body(response, limits.size_bytes)
     return _parsed(body, limits) if body.strip() else None
 
 
-async def read_body(response: ClientResponse, size_bytes: int) -> bytes:
+async def read_body(response: HttpResponse, size_bytes: int) -> bytes:
     """Read the body of a successful response. Raises AttemptFailed, ClientError."""
     status = response.status
     if status in _REDIRECT:
@@ -37,7 +58,7 @@ async def read_body(response: ClientResponse, size_bytes: int) -> bytes:
     return await _bounded(response, size_bytes)
 
 
-async def _bounded(response: ClientResponse, limit: int) -> bytes:
+async def _bounded(response: HttpResponse, limit: int) -> bytes:
     body = bytearray()
     # Not by Content-Length, which may be absent or wrong.
     async for chunk in response.content.iter_any():

@@ -10,9 +10,11 @@ from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
 
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.webhooks.errors import classify_error
+from engine.webhooks.response import HttpResponse
 from engine.webhooks.retry import parse_retry_after
 from wire.callbacks.targets import DeliveryTarget, HttpsTarget
 
+CONTENT_TYPE = "application/json"
 CONNECT_TIMEOUT_S = 5.0
 RESPONSE_TIMEOUT_S = 10.0
 MAX_DRAINED_BYTES = 16_384  # of an ignored response: read so that the connection can be reused
@@ -39,12 +41,12 @@ class HttpTransport:
             async with self._session.post(
                 target.url,
                 data=event.body,
-                headers={"Content-Type": "application/json", **event.headers},
+                headers={"Content-Type": CONTENT_TYPE, **event.headers},
                 timeout=self._timeout,
                 allow_redirects=False,
                 auto_decompress=False,
             ) as response:
-                outcome = self._outcome(response)
+                outcome = outcome_of(response, self._clock())
                 if isinstance(outcome, Delivered):
                     await _drain_body(response)
         except TimeoutError:
@@ -53,16 +55,18 @@ class HttpTransport:
             return Failed(classify_error(error).reason)
         return outcome
 
-    def _outcome(self, response: ClientResponse) -> Outcome:
-        status = response.status
-        if status in _OK:
-            return Delivered()
-        if status == HTTPStatus.GONE:
-            return Gone()
-        if status in _REDIRECT:
-            return Failed("redirect")
-        retry_after_s = parse_retry_after(response.headers.get("Retry-After"), self._clock())
-        return Failed(f"status_{status}", retry_after_s)
+
+def outcome_of(response: HttpResponse, now_s: float) -> Outcome:
+    """Return what a response means; `now_s` is wall-clock."""
+    status = response.status
+    if status in _OK:
+        return Delivered()
+    if status == HTTPStatus.GONE:
+        return Gone()
+    if status in _REDIRECT:
+        return Failed("redirect")
+    retry_after_s = parse_retry_after(response.headers.get("Retry-After"), now_s)
+    return Failed(f"status_{status}", retry_after_s)
 
 
 async def _drain_body(response: ClientResponse) -> None:

@@ -130,6 +130,13 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
         target = self.callback_target
         return f"{self.account} {format_target(target)}" if target else ""
 
+    @property
+    def own_number(self) -> str:
+        """The number of the call's account: the one that was called, or else the one shown."""
+        if self.direction == "inbound":
+            return self.to
+        return self.caller_id or self.from_
+
     def leg(self, leg_id: str) -> Leg | None:
         """Return a live leg."""
         for leg in self.legs:

@@ -8,6 +8,7 @@ from engine.store.change import Change
 from engine.store.compressed_call import EndedCall, compress, decompress, is_compressed
 from engine.store.errors import CommitsLost, Fenced
 from engine.store.memory.documents import MemoryDialPolicyStore, MemoryDocuments
+from engine.store.memory.listeners import MemoryListeners
 from engine.store.memory.outbox import MemoryOutbox
 from engine.store.memory.shard_layout import MemoryShardLayout
 from engine.store.memory.stream import MemoryStream
@@ -54,6 +55,7 @@ class MemoryStore(MemoryDocuments, MemoryShardLayout):
         self.outbox = MemoryOutbox(self._now_ms, self._owned, outbox_limits)
         self._retention_ms = int(retention_s * 1000)
         self.stream = MemoryStream(now_ms, stream_limits)
+        self.listeners = MemoryListeners(now_ms)
         self.dial_policies = MemoryDialPolicyStore()
         self._shards: dict[ShardId, ShardState] = {}
         self._engines: dict[str, tuple[int, str]] = {}

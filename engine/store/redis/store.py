@@ -17,6 +17,7 @@ from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.documents import RedisDialPolicyStore, RedisDocuments
 from engine.store.redis.ended_calls import RedisEndedCalls, log_of, state_of
 from engine.store.redis.keys import owner_key, shard_key
+from engine.store.redis.listeners import RedisListeners
 from engine.store.redis.lua_values import encode, lua_string
 from engine.store.redis.outbox import RedisOutbox
 from engine.store.redis.pool import create_pool
@@ -64,6 +65,7 @@ class RedisStore(RedisDocuments, RedisShardLayout):
             self._client, self._scripts, self._with_timeout, outbox_limits, cipher
         )
         self._ended_calls = RedisEndedCalls(self._scripts)
+        self.listeners = RedisListeners(self._client, self._with_timeout)
         self.dial_policies = RedisDialPolicyStore(self._client, self._with_timeout)
 
     @property

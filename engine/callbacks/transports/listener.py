@@ -1,0 +1,75 @@
+"""Delivers events to the listener of their call, if there is one, and otherwise to their target."""
+
+import time
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct, field
+
+from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, Transport
+from engine.callbacks.transports.http import CONTENT_TYPE, RESPONSE_TIMEOUT_S, outcome_of
+from engine.listeners.exchange import LOST, ListenerExchange
+from engine.listeners.registry import ListenerRegistry
+from engine.webhooks.errors import AttemptFailed
+from wire.callbacks.targets import DeliveryTarget, HttpsTarget
+
+
+class _CallOfEvent(Struct, frozen=True, rename="camel"):
+    call_id: str
+    direction: str
+    to: str
+    from_: str = field(name="from")
+
+    @property
+    def own_number(self) -> str:
+        return self.to if self.direction == "inbound" else self.from_
+
+
+_decode_call = msgspec.json.Decoder(_CallOfEvent).decode
+_LOST = Failed(LOST, is_from_target=False)
+
+
+class ListenerTransport(Struct, frozen=True):
+    """Delivers over `transport` what no listener receives.
+
+    A listener's responses say nothing about the target: they neither stop it nor open its circuit.
+    """
+
+    listeners: ListenerRegistry
+    transport: Transport
+    clock: Callable[[], float] = time.time
+
+    async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
+        assert isinstance(target, HttpsTarget)  # noqa: S101 - narrows for mypy
+        listener = self._listener(event)
+        if listener is not None:
+            outcome = await self._send(listener, target, event)
+            if outcome != _LOST:
+                return outcome
+        return await self.transport.deliver(target, event)
+
+    def _listener(self, event: SignedEvent) -> ListenerExchange | None:
+        if not self.listeners.has(event.account):
+            return None
+        call = _decode_call(event.body)
+        return self.listeners.find(event.account, call.call_id, call.own_number)
+
+    async def _send(
+        self, listener: ListenerExchange, target: HttpsTarget, event: SignedEvent
+    ) -> Outcome:
+        headers = {"Content-Type": CONTENT_TYPE, **event.headers}
+        try:
+            response = await listener.send(
+                "POST", target.url, headers, event.body, RESPONSE_TIMEOUT_S
+            )
+        except TimeoutError:
+            return Failed("timeout", is_from_target=False)
+        except AttemptFailed as failure:
+            return Failed(failure.reason, is_from_target=False)
+        match outcome_of(response, self.clock()):
+            case Delivered():
+                return Delivered(is_from_target=False)
+            case Gone():
+                return Failed("status_410", is_from_target=False)
+            case Failed(reason, retry_after_s):
+                return Failed(reason, retry_after_s, is_from_target=False)
