@@ -27,6 +27,7 @@ from engine.runtime.cluster.pbx_reachability import PbxReachability
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.store.memory.store import MemoryStore
+from engine.webhooks.http_client import no_listener
 from tests.harness.ports import free_port
 from tests.harness.settings import SECRET, read_settings
 from tests.harness.signing import fixed_signer
@@ -62,7 +63,7 @@ class Bench:
             open_clip_cache(folder, lambda _account: session, [], clock.now_ms, MediaLimits())
         )
         parts = factories.assembly(SETTINGS, stack, store, clock, telemetry)
-        io = await factories.io_runner(parts, clips, Limits(), fixed_signer())
+        io = await factories.io_runner(parts, clips, Limits(), fixed_signer(), no_listener)
         directory = factories.directory(parts)
         members, shards = Membership("me"), ShardMap(1, ["pbx1", "ip1"])
         service = factories.call_service(parts, directory, members, shards)
