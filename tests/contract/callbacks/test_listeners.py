@@ -1,0 +1,121 @@
+"""Status callbacks that a listener receives instead of their target."""
+
+import asyncio
+import time
+
+import msgspec
+import pytest
+
+from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
+from engine.callbacks.transports.listener import ListenerTransport
+from engine.listeners.registry import ListenerRegistry
+from engine.store.listeners import FIRST
+from engine.store.memory.listeners import MemoryListeners
+from wire.callbacks.targets import DeliveryTarget, HttpsTarget
+from wire.listeners import Listener, ListenerRequest, ListenerResponse
+
+TARGET = HttpsTarget("https://target.example/events")
+CALL = "3-pbx1-12345678"
+NUMBER = "+4721930000"
+
+
+class Target:
+    """A target that receives everything."""
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+
+    async def deliver(self, _target: DeliveryTarget, event: SignedEvent) -> Outcome:
+        self.events.append(event.id)
+        return Delivered()
+
+
+class Bench:
+    """A transport with a target and an engine's view of the listeners."""
+
+    def __init__(self) -> None:
+        self.store = MemoryListeners(now_ms)
+        self.target = Target()
+        self.registry = ListenerRegistry(self.store, lambda _call_id: None, now_ms)
+        self.transport = ListenerTransport(self.registry, self.target)
+
+    async def listen(self, number: str = NUMBER) -> None:
+        listener = Listener("a", "acme", now_ms(), now_ms() + 60_000, number)
+        await self.store.add(listener, 60_000)
+        await self.registry.poll()
+
+    async def deliver(self, **fields: str) -> Outcome:
+        event = {"callId": CALL, "direction": "inbound", "from": "+4799999999", "to": NUMBER}
+        body = msgspec.json.encode(event | fields)
+        signed = SignedEvent("acme", f"{CALL}.e0", body, {"webhook-id": f"{CALL}.e0"})
+        return await self.transport.deliver(TARGET, signed)
+
+    async def deliver_through(self, response: ListenerResponse) -> tuple[Outcome, ListenerRequest]:
+        """Deliver an event to the listener, which sends this response."""
+        delivering = asyncio.create_task(self.deliver())
+        found = await self.store.requests("a", FIRST, 5_000, 1)
+        request = msgspec.json.decode(found[0].body, type=ListenerRequest)
+        assert await self.store.respond("a", request.id, msgspec.json.encode(response))
+        return await delivering, request
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+async def test_a_listener_receives_the_events_of_its_number() -> None:
+    """As they would be sent to the target, which gets none."""
+    bench = Bench()
+    await bench.listen()
+    outcome, request = await bench.deliver_through(ListenerResponse(status=204))
+    assert outcome == Delivered(is_from_target=False)
+    assert (request.method, request.url) == ("POST", TARGET.url)
+    assert request.headers == {"Content-Type": "application/json", "webhook-id": f"{CALL}.e0"}
+    assert bench.target.events == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"to": "+4722222222"}, {"direction": "outbound"}, {"to": "+4722222222", "from": NUMBER}],
+)
+async def test_the_target_receives_the_others(fields: dict[str, str]) -> None:
+    """Also those in which the number is that of the other party."""
+    bench = Bench()
+    await bench.listen()
+    assert await bench.deliver(**fields) == Delivered()
+    assert len(bench.target.events) == 1
+
+
+@pytest.mark.parametrize(
+    ("response", "reason", "retry_after_s"),
+    [
+        (ListenerResponse(status=500), "status_500", None),
+        (ListenerResponse(status=503, headers={"Retry-After": "7"}), "status_503", 7.0),
+        (ListenerResponse(status=410), "status_410", None),
+        (ListenerResponse(status=302), "redirect", None),
+        (ListenerResponse(fault="connect"), "connect", None),
+        (ListenerResponse(fault="timeout"), "timeout", None),
+    ],
+)
+async def test_a_failure_of_a_listener_says_nothing_about_the_target(
+    response: ListenerResponse, reason: str, retry_after_s: float | None
+) -> None:
+    """It does not stop the target with 410, and counts for no circuit."""
+    bench = Bench()
+    await bench.listen()
+    outcome, _ = await bench.deliver_through(response)
+    assert outcome == Failed(reason, retry_after_s, is_from_target=False)
+    assert not isinstance(outcome, Gone)
+    assert bench.target.events == []
+
+
+async def test_an_event_whose_listener_ends_goes_to_the_target() -> None:
+    """At once, and not by the schedule of retries."""
+    bench = Bench()
+    await bench.listen()
+    delivering = asyncio.create_task(bench.deliver())
+    await bench.store.requests("a", FIRST, 5_000, 1)
+    await bench.store.remove("acme", "a")
+    await bench.registry.poll()
+    assert await delivering == Delivered()
+    assert len(bench.target.events) == 1
