@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
@@ -10,19 +10,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsError
 
+from wire.invalid_settings import InvalidSettings as InvalidSettings  # raised by `load`
+
 T = TypeVar("T", bound=BaseSettings)
 
 _PREFIX = "SWITCHROOM_"
 _CONFIG = "SWITCHROOM_CONFIG"  # the variable with the path of a TOML file
 _FIELD = re.compile(r'field "(\w+)"')  # in the text of a SettingsError
-
-
-class InvalidSettings(Exception):
-    """A program does not start with these settings; a line for each error."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self.lines = tuple(lines)
-        super().__init__("\n".join(self.lines))
 
 
 def load(kind: type[T]) -> T:

@@ -4,25 +4,23 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from ssl import SSLContext
-from typing import Any, TypeVar
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import aiohttp
 import msgspec
 
-from engine.cli.errors import NotFound, RpcError, Unreachable, UsageError, error_text
-from engine.common.tls import TlsFileError, client_context
+from engine.cli.errors import NotFound, RpcError, Unreachable, error_text
+from engine.cli.http_client import CONNECT_TIMEOUT_S, HttpClient, path_of, tls_context
 from wire import rpc
 from wire.events.call_events import CallEvent
 from wire.events.consumer_groups import LostEvents
 from wire.views import Calls, CallView, EndedCalls, Timeline
 
+if TYPE_CHECKING:
+    import aiohttp
+
 T = TypeVar("T")
 Lost = tuple[LostEvents, ...]
 EventStream = AsyncIterator[tuple[str, CallEvent | Lost]]  # pairs of resume id and event
-RESPONSE_TIMEOUT_S = 15.0
-CONNECT_TIMEOUT_S = 3.0
 FIRST_ERROR_STATUS = 400
 STREAM_TIMEOUT_S = 30.0  # the stream sends an event or a comment every second
 
@@ -30,9 +28,10 @@ STREAM_TIMEOUT_S = 30.0  # the stream sends an event or a comment every second
 class Client:
     """Requests to one engine; each raises RpcError or Unreachable."""
 
-    def __init__(self, http: aiohttp.ClientSession, url: str) -> None:
-        self.url = url
+    def __init__(self, http: HttpClient, ca: Path | None = None) -> None:
+        self.url = http.url
         self._http = http
+        self._ca = ca
 
     async def request(
         self,
@@ -43,16 +42,11 @@ class Client:
         query: Mapping[str, str] | None = None,
     ) -> T:
         """Send one request; `path` has the segments below /rpc/v1, which are escaped."""
-        url = "/".join((f"{self.url}/rpc/v1", *(quote(each, safe="") for each in path)))
         data = None if body is None else json.dumps(body).encode()
-        try:
-            async with self._http.request(method, url, data=data, params=query) as reply:
-                answer, status = await reply.read(), reply.status
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise Unreachable(self.url, error_text(error)) from None
-        if status >= FIRST_ERROR_STATUS:
-            raise RpcError(self._problem(status, answer))
-        return self._decode(answer, shape)
+        reply = await self._http.send(method, f"/rpc/v1{path_of(*path)}", body=data, query=query)
+        if reply.status >= FIRST_ERROR_STATUS:
+            raise RpcError(self._problem(reply.status, reply.body))
+        return self._decode(reply.body, shape)
 
     async def originate(self, body: Mapping[str, Any]) -> str:
         """Start a call; return its id."""
@@ -95,15 +89,21 @@ class Client:
     @asynccontextmanager
     async def events(self, last_id: str = "", account: str = "") -> AsyncIterator[EventStream]:
         """Stream call events from now or after an id, optionally of one account."""
+        import aiohttp  # noqa: PLC0415 - only streams need it, and its import takes long
+
         headers = {"Last-Event-ID": last_id} if last_id else {}
+        headers["Authorization"] = self._http.authorization
         query = {"account": account} if account else {}
         limit = aiohttp.ClientTimeout(
             total=None, connect=CONNECT_TIMEOUT_S, sock_read=STREAM_TIMEOUT_S
         )
+        tls = tls_context(self.url, self._ca)
+        connector = aiohttp.TCPConnector(ssl=True if tls is None else tls)
         try:
-            async with self._http.get(
-                f"{self.url}/rpc/v1/events", headers=headers, params=query, timeout=limit
-            ) as reply:
+            async with (
+                aiohttp.ClientSession(headers=headers, timeout=limit, connector=connector) as http,
+                http.get(f"{self.url}/rpc/v1/events", params=query) as reply,
+            ):
                 if reply.status >= FIRST_ERROR_STATUS:
                     raise RpcError(self._problem(reply.status, await reply.read()))
                 yield _read_events(reply.content)
@@ -127,21 +127,10 @@ class Client:
 @asynccontextmanager
 async def open_client(url: str, token: str, ca: Path | None = None) -> AsyncIterator[Client]:
     """Open a client; `ca` verifies an https engine (None: the system's). Raises UsageError."""
-    headers = {"Authorization": f"Bearer {token}"}
-    limit = aiohttp.ClientTimeout(total=RESPONSE_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
-    connector = aiohttp.TCPConnector(ssl=_verifier(ca) if url.startswith("https:") else True)
-    async with aiohttp.ClientSession(headers=headers, timeout=limit, connector=connector) as http:
-        yield Client(http, url)
+    yield Client(HttpClient(url, f"Bearer {token}", tls_context(url, ca)), ca)
 
 
-def _verifier(ca: Path | None) -> SSLContext:
-    try:
-        return client_context(ca)
-    except TlsFileError as error:
-        raise UsageError(str(error)) from None
-
-
-async def _read_events(lines: aiohttp.StreamReader) -> EventStream:
+async def _read_events(lines: "aiohttp.StreamReader") -> EventStream:
     """Read server-sent events; skip keep-alive comments."""
     entry, kind = "", b""
     async for line in lines:

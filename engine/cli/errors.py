@@ -42,10 +42,10 @@ class NotFound(Exception):
 
 
 class Unreachable(Exception):
-    """No engine answered at the URL."""
+    """No engine, or no REST layer, answered at the URL."""
 
-    def __init__(self, url: str, reason: str) -> None:
-        super().__init__(f"no engine answers at {url}: {reason}")
+    def __init__(self, url: str, reason: str, name: str = "engine") -> None:
+        super().__init__(f"no {name} answers at {url}: {reason}")
         self.url = url
 
 
