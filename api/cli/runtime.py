@@ -15,7 +15,8 @@ from api.config import DatabaseSettings
 from api.db.database import Database
 from api.db.migrate import migrate
 from wire.decoding.errors import BadInput
-from wire.settings import InvalidSettings, load
+from wire.invalid_settings import InvalidSettings
+from wire.settings import load
 
 T = TypeVar("T", bound=DatabaseSettings)
 EXIT_NOT_FOUND = 1  # exit status: nothing of that name exists

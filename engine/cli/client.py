@@ -10,7 +10,9 @@ import msgspec
 
 from engine.cli.errors import NotFound, RpcError, Unreachable, error_text
 from engine.cli.http_client import CONNECT_TIMEOUT_S, HttpClient, path_of, tls_context
+from engine.cli.responses import FIRST_ERROR_STATUS, decode_response, problem_of
 from wire import rpc
+from wire.control import ConferenceView
 from wire.events.call_events import CallEvent
 from wire.events.consumer_groups import LostEvents
 from wire.views import Calls, CallView, EndedCalls, Timeline
@@ -21,12 +23,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Lost = tuple[LostEvents, ...]
 EventStream = AsyncIterator[tuple[str, CallEvent | Lost]]  # pairs of resume id and event
-FIRST_ERROR_STATUS = 400
 STREAM_TIMEOUT_S = 30.0  # the stream sends an event or a comment every second
 
 
 class Client:
     """Requests to one engine; each raises RpcError or Unreachable."""
+
+    is_rest = False
 
     def __init__(self, http: HttpClient, ca: Path | None = None) -> None:
         self.url = http.url
@@ -44,9 +47,7 @@ class Client:
         """Send one request; `path` has the segments below /rpc/v1, which are escaped."""
         data = None if body is None else json.dumps(body).encode()
         reply = await self._http.send(method, f"/rpc/v1{path_of(*path)}", body=data, query=query)
-        if reply.status >= FIRST_ERROR_STATUS:
-            raise RpcError(self._problem(reply.status, reply.body))
-        return self._decode(reply.body, shape)
+        return decode_response(self.url, reply, shape)
 
     async def originate(self, body: Mapping[str, Any]) -> str:
         """Start a call; return its id."""
@@ -70,6 +71,10 @@ class Client:
     ) -> T:
         """Control a live call; `action` is the path below the call's."""
         return await self.request(shape, "POST", "calls", call_id, *action.split("/"), body=body)
+
+    async def conference(self, call_id: str) -> ConferenceView:
+        path = ("calls", call_id, "conference", "members")
+        return await self.request(ConferenceView, "GET", *path)
 
     async def timeline(self, call_id: str) -> Timeline:
         return await self.request(Timeline, "GET", "calls", call_id, "timeline")
@@ -105,23 +110,10 @@ class Client:
                 http.get(f"{self.url}/rpc/v1/events", params=query) as reply,
             ):
                 if reply.status >= FIRST_ERROR_STATUS:
-                    raise RpcError(self._problem(reply.status, await reply.read()))
+                    raise problem_of(self.url, reply.status, await reply.read())
                 yield _read_events(reply.content)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(self.url, error_text(error)) from None
-
-    def _problem(self, status: int, answer: bytes) -> rpc.Problem:
-        try:
-            return msgspec.json.decode(answer, type=rpc.Problem)
-        except msgspec.DecodeError:
-            reason = f"another program does (HTTP {status})"
-            raise Unreachable(self.url, reason) from None
-
-    def _decode(self, answer: bytes, shape: type[T]) -> T:
-        try:
-            return msgspec.json.decode(answer, type=shape)
-        except msgspec.DecodeError as error:
-            raise Unreachable(self.url, f"invalid response ({error})") from None
 
 
 @asynccontextmanager

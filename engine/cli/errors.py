@@ -3,35 +3,44 @@
 import asyncio
 import os
 import ssl
-from collections.abc import Coroutine
-from typing import Any, NoReturn
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, NoReturn, ParamSpec
 
 from rich.console import Console
 from rich.markup import escape
 
+from wire.exit_status import ExitStatus
+from wire.invalid_settings import InvalidSettings
 from wire.rpc import FieldError, Problem
-from wire.settings import InvalidSettings
 
-EXIT_NOT_FOUND = 1  # `rm` of an unknown name
-EXIT_ERROR = 2  # nothing was changed
-EXIT_INTERRUPTED = 130
-
+P = ParamSpec("P")
 _ADVICE = {
     "unauthorized": "SWITCHROOM_RPC_TOKEN (in .env or the environment) must match the engine's.",
     "store_down": "Redis or Valkey does not answer the engine; `switchroom doctor` says more.",
     "no_node": "No PBX node is connected; `switchroom nodes` and `switchroom doctor` say more.",
     "node_drained": "`switchroom nodes undrain NODE` allows new calls to a node.",
     "stopped": "`switchroom callback set TARGET` restarts delivery; then resend.",
+    "unauthenticated": "`switchroom profile show` says which key is used.",
+    "scope": "`switchroom key list` shows the scopes of keys; another profile may have them.",
+    "changed_meanwhile": "Another one has changed it: show it, and repeat with its version.",
     "no_target": "`switchroom callback set TARGET` sets the callback target of an account.",
+}
+
+_START = {
+    "engine": "Start one with `make up` or `switchroom engine`, or use --url for another.",
+    "REST layer": "`switchroom api` runs one; `switchroom profile show` says which is used.",
 }
 
 
 class RpcError(Exception):
-    """The engine rejected the request."""
+    """The engine, or the REST layer, rejected the request."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, server: str = "engine") -> None:
         super().__init__(problem.detail or problem.title)
         self.problem = problem
+        self.server = server
 
 
 class NotFound(Exception):
@@ -47,6 +56,7 @@ class Unreachable(Exception):
     def __init__(self, url: str, reason: str, name: str = "engine") -> None:
         super().__init__(f"no {name} answers at {url}: {reason}")
         self.url = url
+        self.server = name
 
 
 class UsageError(Exception):
@@ -55,38 +65,56 @@ class UsageError(Exception):
 
 def run(command: Coroutine[Any, Any, int | None]) -> NoReturn:
     """Run a command and exit with its status; print its error, if any."""
-    errors = Console(stderr=True, highlight=False)
+    with _printed_errors():
+        raise SystemExit(asyncio.run(command) or ExitStatus.DONE)
+
+
+def exit_on_errors(function: Callable[P, None]) -> Callable[P, None]:
+    """Return a command without requests that prints its error, if any, and exits."""
+
+    @wraps(function)
+    def command(*values: P.args, **options: P.kwargs) -> None:
+        with _printed_errors():
+            function(*values, **options)
+
+    return command
+
+
+@contextmanager
+def _printed_errors() -> Iterator[None]:
     try:
-        status = asyncio.run(command) or 0
+        yield
     except KeyboardInterrupt:
-        status = EXIT_INTERRUPTED
+        raise SystemExit(ExitStatus.INTERRUPTED) from None
     except NotFound as error:
-        errors.print(_lines(str(error)), soft_wrap=True)
-        status = EXIT_NOT_FOUND
+        _print(_lines(str(error)))
+        raise SystemExit(ExitStatus.NEGATIVE) from None
     except (RpcError, Unreachable, UsageError, InvalidSettings) as error:
-        errors.print(explain(error), soft_wrap=True)
-        status = EXIT_ERROR
-    raise SystemExit(status)
+        _print(explain(error))
+        raise SystemExit(ExitStatus.NOT_DONE) from None
+
+
+def _print(text: str) -> None:
+    Console(stderr=True, highlight=False).print(text, soft_wrap=True)
 
 
 def explain(error: RpcError | Unreachable | UsageError | InvalidSettings) -> str:
     """Return the error message, as rich markup."""
     match error:
-        case RpcError(problem=problem):
-            return _rejected(problem)
-        case Unreachable():
-            advice = "Start one with `make up` or `switchroom engine`, or use --url for another."
-            return _lines(str(error), advice)
+        case RpcError(problem=problem, server=server):
+            return _rejected(problem, server)
+        case Unreachable(server=server):
+            return _lines(str(error), _START[server])
         case InvalidSettings(lines=lines):
             return _lines(*("setting " + each for each in lines))
         case _:
             return _lines(str(error))
 
 
-def _rejected(problem: Problem) -> str:
+def _rejected(problem: Problem, server: str) -> str:
     if problem.errors:
         lines = [f"{each.path or 'body'}: {_field_error(each)}" for each in problem.errors]
-        return _lines("the engine rejected the request:", *lines)
+        return _lines(f"the {server} rejected the request:", *lines)
     first = problem.detail or problem.title
     return _lines(first, _ADVICE.get(problem.code, ""))
 

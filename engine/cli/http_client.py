@@ -70,9 +70,7 @@ class HttpClient:
     def _connection(self, host: str, port: int | None) -> http.client.HTTPConnection:
         if self._tls is None:
             return http.client.HTTPConnection(host, port, timeout=CONNECT_TIMEOUT_S)
-        return http.client.HTTPSConnection(
-            host, port, timeout=CONNECT_TIMEOUT_S, context=self._tls
-        )
+        return http.client.HTTPSConnection(host, port, timeout=CONNECT_TIMEOUT_S, context=self._tls)
 
 
 def path_of(*segments: str) -> str:

@@ -1,4 +1,4 @@
-"""`switchroom agents` and `agent`: the directory of agents and their endpoints."""
+"""`switchroom agent`: the directory of agents, their phones and their presence."""
 
 import secrets
 import sys
@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 import msgspec
 from cyclopts import App, Parameter
-from rich.console import Console
-from rich.table import Table
 
-from engine.cli.client import Client
-from engine.cli.command import account_command
+from engine.cli.command import resource_command
 from engine.cli.errors import UsageError
-from wire.agents import AgentPassword, Agents, AgentView
+from engine.cli.options.version import IfVersion
+from engine.cli.output import Column, Row, Shown, fields_shown, rows_shown, shown
+from engine.cli.resources import Resources
+from engine.cli.resources import remove as remove_resource
+from wire.agents import AgentPassword
 
 AgentId = Annotated[str, Parameter(help="Agent id.")]
 
@@ -23,22 +24,48 @@ agent = App(name="agent", help="Manage the agents in an account's directory.")
 
 
 @agent.command(name="list")
-@account_command
-async def agents(client: Client, account: str) -> None:
-    """List the agents of an account with presence and active call."""
-    found = await client.request(Agents, "GET", "agents", query={"account": account})
-    table = Table("agent", "name", "endpoint", "presence", "call", box=None)
-    for each in found.agents:
-        table.add_row(each.agent_id, each.name, each.endpoint, _presence(each), each.call_id)
-    # A name may contain markup.
-    Console(highlight=False, markup=False).print(table if found.agents else NO_AGENTS)
+@resource_command
+async def agents(resources: Resources) -> Shown:
+    """List the agents of an account; over the RPC with presence and active call.
+
+    Example: switchroom agent list
+    """
+    rows = [each async for each in resources.rows("agent")]
+    columns: list[Column] = [("agent", "agentId"), ("name", "name"), ("endpoint", "endpoint")]
+    if resources.is_rest:
+        columns += [("caller id", "callerId"), ("changed", "changedTime")]
+    else:
+        columns += [("presence", _presence), ("call", "callId")]
+    return rows_shown(rows, columns, NO_AGENTS)
+
+
+@agent.command(alias="get")
+@resource_command
+async def show(resources: Resources, agent_id: AgentId) -> Shown:
+    """Show an agent.
+
+    Example: switchroom agent show 1001
+    """
+    return fields_shown(await resources.request("GET", "agent", agent_id))
+
+
+@agent.command
+@resource_command
+async def presence(resources: Resources, agent_id: AgentId) -> Shown:
+    """Show whether an agent's phone is registered, where, and the agent's live call.
+
+    Example: switchroom agent presence 1001
+    """
+    path = ("presence",) if resources.is_rest else ()
+    found = await resources.request("GET", "agent", agent_id, *path)
+    call = f", call {found['callId']}" if found.get("callId") else ""
+    return shown(found, f"{agent_id}: {_presence(found)}{call}")
 
 
 @agent.command(name="set")
-@account_command
+@resource_command
 async def put(  # noqa: PLR0913 - one for each option
-    client: Client,
-    account: str,
+    resources: Resources,
     agent_id: AgentId,
     endpoint: Annotated[str, Parameter(help="Asterisk endpoint, such as PJSIP/1001.")],
     *,
@@ -50,25 +77,36 @@ async def put(  # noqa: PLR0913 - one for each option
     password_stdin: Annotated[
         bool, Parameter(help="Read the phone's password from standard input.", negative=())
     ] = False,
-) -> None:
-    """Add or change an agent, and the password of its phone."""
+    if_version: IfVersion = None,
+) -> Shown:
+    """Add or change an agent, and the password of its phone.
+
+    Example: switchroom agent set 1001 PJSIP/1001 --name Ada --new-password
+    """
     body: dict[str, Any] = {"endpoint": endpoint, "name": name}
     if caller_id:
         body["callerId"] = caller_id
     password = _password(is_new=new_password, is_read=password_stdin)  # first: it may be refused
-    await client.request(AgentView, "PUT", "agents", account, agent_id, body=body)
+    stored = await resources.request("PUT", "agent", agent_id, body=body, version=if_version)
     if password is not None:
-        await _put_password(client, account, agent_id, password)
-    if new_password:
-        sys.stdout.write(f"user     {endpoint.rpartition('/')[2]}\npassword {password}\n")
-        sys.stderr.write("switchroom: the password is shown only once\n")
+        sent = {"password": password}
+        await resources.request("PUT", "agent", agent_id, "password", body=sent)
+    if not new_password:
+        return shown(stored)
+    sys.stderr.write("switchroom: the password is shown only once\n")
+    user = endpoint.rpartition("/")[2]
+    value = {**stored, "user": user, "password": password}
+    return shown(value, f"user     {user}", f"password {password}")
 
 
 @agent.command(name="rm", alias="remove")
-@account_command
-async def remove(client: Client, account: str, agent_id: AgentId) -> None:
-    """Remove an agent from the directory."""
-    await client.remove("agent", agent_id, "agents", account, agent_id)
+@resource_command
+async def remove(resources: Resources, agent_id: AgentId) -> None:
+    """Remove an agent from the directory.
+
+    Example: switchroom agent rm 1001
+    """
+    await remove_resource(resources, "agent", agent_id)
 
 
 def _password(*, is_new: bool, is_read: bool) -> str | None:
@@ -83,12 +121,6 @@ def _password(*, is_new: bool, is_read: bool) -> str | None:
     return secrets.token_urlsafe(PASSWORD_BYTES) if is_new else None
 
 
-async def _put_password(client: Client, account: str, agent_id: str, password: str) -> None:
-    body = {"password": password}
-    path = ("agents", account, agent_id, "password")
-    await client.request(dict[str, Any], "PUT", *path, body=body)
-
-
-def _presence(view: AgentView) -> str:
-    at = f" ({', '.join(view.nodes)})" if view.nodes else ""
-    return f"{view.presence}{', busy' if view.busy else ''}{at}"
+def _presence(row: Row) -> str:
+    at = f" ({', '.join(row['nodes'])})" if row.get("nodes") else ""
+    return f"{row['presence']}{', busy' if row.get('busy') else ''}{at}"

@@ -1,21 +1,40 @@
-"""`switchroom call`: starts a call and watches it."""
+"""`switchroom call`: the group of commands on calls; `call create` starts a call and watches it."""
 
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 from rich.console import Console
 
+from engine.cli.calls import Calls
 from engine.cli.client import Client
-from engine.cli.command import client_command
+from engine.cli.command import call_command
+from engine.cli.commands import call_control, calls, replay
+from engine.cli.live.poll_call import follow_states
 from engine.cli.live.watch_call import follow_to_end, open_notifier
 from engine.cli.options import parsing
-from engine.cli.options.connection import ClientSettings
+from engine.cli.options.connection import client_settings
+from engine.cli.output import Shown, shown
 from engine.cli.timeline import screen
 from engine.cli.timeline.outcome import EXIT_STATUSES, outcome_text
-from wire.settings import load
+from wire.exit_status import ExitStatus
+
+call = App(name="call", help="Start, list, show and control calls.")
+call.command(calls.calls, name="list")
+call.command(calls.timeline)
+call.command(replay.replay)
+for _command in (
+    call_control.show,
+    call_control.mute,
+    call_control.unmute,
+    call_control.hold,
+    call_control.unhold,
+    call_control.dial,
+    call_control.hangup,
+):
+    call.command(_command)
 
 
 @Parameter(name="*")
@@ -46,9 +65,11 @@ class OriginateOptions:
 NO_OPTIONS = OriginateOptions()
 
 
-@client_command
-async def call(
-    client: Client,
+@call.default
+@call.command(name="create")
+@call_command
+async def create(
+    source: Calls,
     file: Annotated[
         Path | None, Parameter(help="JSON file with the request; - for standard input.")
     ] = None,
@@ -57,18 +78,24 @@ async def call(
     watch: Annotated[
         bool, Parameter(help="Watch the call until it ends.", negative="--no-watch")
     ] = True,
-) -> int:
+) -> int | Shown:
     """Start a call from a JSON file or options, and watch it until it ends.
 
     Exit status: 0 completed, 1 failed, 3 busy, 4 no-answer, 5 canceled; 2 if no call was started.
     Ctrl-C leaves the call running.
+
+    Example: switchroom call create --from +4721930000 --to +4722222222 --flow menu
     """
-    body = originate_body(parsing.document(file), options, load(ClientSettings).account)
+    # Over REST the account is that of the key.
+    account = client_settings().account if isinstance(source, Client) else ""
+    body = originate_body(parsing.document(file), options, account)
     console = Console(highlight=False)
-    if watch:
-        return await place_and_watch(client, body, console)
-    console.print(await client.originate(body), soft_wrap=True)
-    return 0
+    if not watch:
+        call_id = await source.originate(body)
+        return shown({"callId": call_id}, call_id)
+    if isinstance(source, Client):
+        return await place_and_watch(source, body, console)
+    return await _place_and_poll(source, body, console)
 
 
 def originate_body(
@@ -100,13 +127,28 @@ async def place_and_watch(client: Client, body: dict[str, Any], console: Console
             with screen.open_screen(console) as view:
                 timeline = await follow_to_end(client, call_id, notifier, view)
         except asyncio.CancelledError:
-            hint = f"call {call_id} continues; end it with: switchroom hangup {call_id}"
-            console.print(hint, soft_wrap=True)
+            console.print(_continues(call_id), soft_wrap=True)
             raise
     if console.is_terminal:
         screen.print_timeline(timeline, console)
     console.print(f"call {call_id} {outcome_text(timeline.call)}", soft_wrap=True)
-    return EXIT_STATUSES.get(timeline.call.status, 1)
+    return EXIT_STATUSES.get(timeline.call.status, ExitStatus.NEGATIVE)
+
+
+async def _place_and_poll(source: Calls, body: dict[str, Any], console: Console) -> int:
+    """Start a call over REST, which has no timeline of it before it ends; print its states."""
+    call_id = await source.originate(body)
+    try:
+        ended = await follow_states(source, call_id, console)
+    except asyncio.CancelledError:
+        console.print(_continues(call_id), soft_wrap=True)
+        raise
+    console.print(f"call {call_id} {outcome_text(ended)}", soft_wrap=True)
+    return EXIT_STATUSES.get(ended.status, ExitStatus.NEGATIVE)
+
+
+def _continues(call_id: str) -> str:
+    return f"call {call_id} continues; end it with: switchroom call hangup {call_id}"
 
 
 def _object(text: str | None, name: str) -> dict[str, Any] | None:

@@ -1,18 +1,28 @@
 """`switchroom callback`: an account's callback target, its secret and its dead letters."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
-from rich.console import Console
 from rich.table import Table
 
-from engine.cli.client import Client
-from engine.cli.command import account_command
+from engine.cli.command import resource_command
 from engine.cli.errors import UsageError
-from engine.cli.timeline.screen import id_table, table_console
-from wire.callbacks.account import CallbackView, DeadLetters, DeadLetterView, Resent
+from engine.cli.options.version import IfVersion
+from engine.cli.output import Column, Row, Shown, fields_shown, rows_shown, shown
+from engine.cli.resources import Resources
+from engine.cli.resources import remove as remove_resource
+
+_DEAD_LETTERS: tuple[Column, ...] = (
+    ("id", "id"),
+    ("event", "eventId"),
+    ("kind", lambda row: str(row["event"].get("event", ""))),
+    ("target", "target"),
+    ("reason", "reason"),
+    ("tries", lambda row: str(row.get("attempts", row.get("tries", "")))),
+    ("given up", lambda row: row.get("givenUpTime") or _timestamp(row["deadMs"])),
+)
 
 callback = App(
     name="callback", help="Manage status callbacks: target, signing secret and dead letters."
@@ -20,105 +30,134 @@ callback = App(
 
 
 @callback.command(name="set")
-@account_command
+@resource_command
 async def put(
-    client: Client,
-    account: str,
+    resources: Resources,
     target: Annotated[str, Parameter(help="https:// URL, grpc(s)://host:port or API request id.")],
     *,
     concurrency: Annotated[int, Parameter(help="Maximum of concurrent requests per engine.")] = 32,
     per_second: Annotated[
         float | None, Parameter(help="Maximum of requests per second and engine.")
     ] = None,
-) -> None:
-    """Set the callback target of an account; the first time, print the signing secret."""
+    if_version: IfVersion = None,
+) -> Shown:
+    """Set the callback target of an account; the first time, print the signing secret.
+
+    Example: switchroom callback set https://example.com/status
+    """
     body: dict[str, Any] = {"target": target, "concurrency": concurrency}
     if per_second is not None:
         body["perS"] = per_second
-    _print(await client.request(CallbackView, "PUT", "callbacks", account, body=body))
+    return _shown(await resources.request("PUT", "callback", body=body, version=if_version))
+
+
+@callback.command(alias="get")
+@resource_command
+async def show(resources: Resources) -> Shown:
+    """Show the callback target of an account.
+
+    Example: switchroom callback show --output json
+    """
+    return _shown(await resources.request("GET", "callback"))
 
 
 @callback.command
-@account_command
-async def show(client: Client, account: str) -> None:
-    """Show the callback target of an account."""
-    _print(await client.request(CallbackView, "GET", "callbacks", account))
+@resource_command
+async def rotate(resources: Resources) -> Shown:
+    """Create and print a new signing secret; the previous one also signs for a day.
+
+    Example: switchroom callback rotate
+    """
+    return _shown(await resources.request("POST", "callback", "rotate"))
 
 
 @callback.command
-@account_command
-async def rotate(client: Client, account: str) -> None:
-    """Create and print a new signing secret; the previous one also signs for a day."""
-    _print(await client.request(CallbackView, "POST", "callbacks", account, "rotate"))
+@resource_command
+async def test(resources: Resources) -> Shown:
+    """Send a signed test event to the target now, once.
+
+    Example: switchroom callback test
+    """
+    return fields_shown(await resources.request("POST", "callback", "test"))
 
 
-@callback.command(name="rm")
-@account_command
-async def remove(client: Client, account: str) -> None:
-    """Delete the callback target and the secrets."""
-    await client.remove("callbacks", f"account {account}", "callbacks", account)
+@callback.command(name="rm", alias="remove")
+@resource_command
+async def remove(resources: Resources) -> None:
+    """Delete the callback target and the secrets.
+
+    Example: switchroom callback rm
+    """
+    whose = f"account {resources.account}" if resources.account else "the key's account"
+    await remove_resource(resources, "callback", name=whose)
 
 
 @callback.command
-@account_command
-async def dead(client: Client, account: str) -> None:
-    """List the events whose delivery was given up."""
-    dead_letters = [each async for each in _dead_letters(client, account)]
-    table_console().print(_table(dead_letters) if dead_letters else "no dead letters")
+@resource_command
+async def dead(resources: Resources) -> Shown:
+    """List the events whose delivery was given up.
+
+    Example: switchroom callback dead
+    """
+    rows = [each async for each in _dead_letters(resources)]
+    return rows_shown(rows, _DEAD_LETTERS, "no dead letters")
 
 
 @callback.command
-@account_command
+@resource_command
 async def resend(
-    client: Client,
-    account: str,
+    resources: Resources,
     *dead_letters: Annotated[
         str, Parameter(help="Ids of dead letters; see `switchroom callback dead`.")
     ],
     all_: Annotated[bool, Parameter(name="--all", help="All dead letters of the account.")] = False,
-) -> None:
-    """Resend dead letters."""
+) -> Shown:
+    """Resend dead letters.
+
+    Example: switchroom callback resend --all
+    """
     if all_ == bool(dead_letters):
         raise UsageError("either ids of dead letters or --all")
     body: dict[str, Any] = {"all": True} if all_ else {"ids": list(dead_letters)}
-    resent = await client.request(Resent, "POST", "callbacks", account, "resend", body=body)
-    print(f"{resent.resent} requeued")  # noqa: T201 - this is what a command does
-    if not all_ and resent.resent < len(set(dead_letters)):
-        raise UsageError("the others are not dead letters of this account, or its queue is full")
+    found = await resources.request("POST", "callback", "resend", body=body)
+    if not all_ and found["resent"] < len(set(dead_letters)):
+        text = "the others are not dead letters of this account, or its queue is full"
+        raise UsageError(f"{found['resent']} requeued; {text}")
+    return shown(found, f"{found['resent']} requeued")
 
 
-async def _dead_letters(client: Client, account: str) -> AsyncIterator[DeadLetterView]:
+async def _dead_letters(resources: Resources) -> AsyncIterator[dict[str, Any]]:
     query: dict[str, str] = {}
     while True:
-        page = await client.request(DeadLetters, "GET", "callbacks", account, "dead", query=query)
-        for dead_letter in page.dead_letters:
+        if resources.is_rest:
+            page = await resources.request("GET", "callback", "dead-letters", query=query)
+            rows, following = page["data"], page.get("nextCursor")
+            query = {"cursor": following or ""}
+        else:
+            page = await resources.request("GET", "callback", "dead", query=query)
+            rows = page["deadLetters"]
+            following = rows[-1]["id"] if page.get("more") else ""
+            query = {"after": following}
+        for dead_letter in rows:
             yield dead_letter
-        if not page.more:
+        if not following:
             return
-        query = {"after": page.dead_letters[-1].id}
 
 
-def _print(view: CallbackView) -> None:
+def _shown(view: Row) -> Shown:
     table = Table(show_header=False, box=None)
-    table.add_row("target", view.target or "none")
-    if view.stopped:
+    table.add_row("target", view.get("target") or "none")
+    if view.get("stopped"):
         table.add_row("stopped", "it answered 410; set it again to restart delivery")
-    rate = f", {view.per_s:g} per second" if view.per_s else ""
-    table.add_row("limit", f"{view.concurrency} concurrent{rate}")
-    if view.secret:
-        table.add_row("secret, shown once", view.secret)
-    table.add_row("rotations of the secret", str(view.secret_number))
-    if view.previous_until_ms:
-        table.add_row("previous secret", f"signs until {_timestamp(view.previous_until_ms)}")
-    Console(highlight=False, markup=False, soft_wrap=True).print(table)
-
-
-def _table(dead_letters: Iterable[DeadLetterView]) -> Table:
-    table = id_table("id", "event", "kind", "target", "reason", "tries", "given up")
-    for each in dead_letters:
-        kind, when = str(each.event.get("event", "")), _timestamp(each.dead_ms)
-        table.add_row(each.id, each.event_id, kind, each.target, each.reason, str(each.tries), when)
-    return table
+    rate = f", {view['perS']:g} per second" if view.get("perS") else ""
+    table.add_row("limit", f"{view['concurrency']} concurrent{rate}")
+    if view.get("secret"):
+        table.add_row("secret, shown once", view["secret"])
+    table.add_row("rotations of the secret", str(view.get("secretNumber", 0)))
+    until_ms = view.get("previousUntilMs")
+    if until := view.get("previousSecretUntil") or (_timestamp(until_ms) if until_ms else ""):
+        table.add_row("previous secret", f"signs until {until}")
+    return shown(view, table)
 
 
 def _timestamp(at_ms: int) -> str:

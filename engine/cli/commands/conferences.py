@@ -5,10 +5,12 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from engine.cli import call_view
-from engine.cli.client import Client
-from engine.cli.command import client_command
+from engine.cli.calls import Calls
+from engine.cli.command import call_command
+from engine.cli.errors import UsageError
 from engine.cli.options.channel_names import CallId, conference_of, member_of
 from engine.cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
+from engine.cli.output import Shown, shown
 from wire.control import ConferenceView
 from wire.views import CallView
 
@@ -20,69 +22,98 @@ conference = App(name="conference", help="Turn a call into a conference and mana
 
 
 @conference.command
-@client_command
+@call_command
 async def add(
-    client: Client,
+    calls: Calls,
     call_id: CallId,
     *,
     party: PartyOptions = NO_PARTY,
     by: Requester = DEFAULT_REQUESTER,
-) -> None:
-    """Dial an agent or a number in; the first turns the call into a conference."""
+) -> Shown:
+    """Dial an agent or a number in; the first turns the call into a conference.
+
+    Example: switchroom conference add 3-pbx1-7f3a --agent 1002
+    """
     body = {"requestedByAgentId": by, **party.member(), **party.ringing()}
-    await _control(client, call_id, "members", body)
+    body |= _parties(await calls.call(call_id)) if calls.is_rest else {}
+    return await _control(calls, call_id, "members", body)
 
 
 @conference.command
-@client_command
+@call_command
 async def kick(
-    client: Client, call_id: CallId, member: MemberName, *, by: Requester = DEFAULT_REQUESTER
-) -> None:
-    """Remove a member."""
-    call = await client.call(call_id)
+    calls: Calls, call_id: CallId, member: MemberName, *, by: Requester = DEFAULT_REQUESTER
+) -> Shown:
+    """Remove a member.
+
+    Example: switchroom conference kick 3-pbx1-7f3a 1002
+    """
+    call = await calls.call(call_id)
     channel = member_of(call, member).channel_id
     body = {"requesterAgentId": by, "targetChannelId": channel}
-    await _control(client, call_id, "kick", body | _session(call))
+    return await _control(calls, call_id, "kick", body | _session(call))
 
 
 @conference.command
-@client_command
-async def leave(client: Client, call_id: CallId, member: MemberName) -> None:
-    """Let a member leave by its own request."""
-    call = await client.call(call_id)
+@call_command
+async def leave(calls: Calls, call_id: CallId, member: MemberName) -> Shown:
+    """Let a member leave by its own request.
+
+    Example: switchroom conference leave 3-pbx1-7f3a 1002
+    """
+    call = await calls.call(call_id)
     found = member_of(call, member)
     body = {"agentId": found.agent_id or DEFAULT_REQUESTER, "channelId": found.channel_id}
-    await _control(client, call_id, "leave", body | _session(call))
+    return await _control(calls, call_id, "leave", body | _session(call))
 
 
 @conference.command
-@client_command
+@call_command
 async def coach(
-    client: Client,
+    calls: Calls,
     call_id: CallId,
     member: MemberName,
     coached: Annotated[str, Parameter(help="Member to coach; omit to stop coaching.")] = "",
-) -> None:
-    """Let a member coach another one, who alone hears it."""
-    call = await client.call(call_id)
+) -> Shown:
+    """Let a member coach another one, who alone hears it.
+
+    Example: switchroom conference coach 3-pbx1-7f3a 1003 1001
+    """
+    call = await calls.call(call_id)
     body = _session(call) | {"channelId": member_of(call, member).channel_id}
     if coached:
         body["coachedChannelId"] = member_of(call, coached).channel_id
-    await _control(client, call_id, "coach", body)
+    return await _control(calls, call_id, "coach", body)
 
 
 @conference.command
-@client_command
-async def members(client: Client, call_id: CallId) -> None:
-    """List present and former members of the active or latest conference."""
-    path = ("calls", call_id, "conference", "members")
-    call_view.write(*call_view.conference(await client.request(ConferenceView, "GET", *path)))
+@call_command
+async def members(calls: Calls, call_id: CallId) -> Shown:
+    """List present and former members of the active or latest conference.
+
+    Example: switchroom conference members 3-pbx1-7f3a
+    """
+    view = await calls.conference(call_id)
+    return shown(view, *call_view.conference(view))
 
 
-async def _control(client: Client, call_id: str, action: str, body: dict[str, Any]) -> None:
-    view = await client.control(ConferenceView, call_id, f"conference/{action}", body)
-    call_view.write(*call_view.conference(view))
+async def _control(calls: Calls, call_id: str, action: str, body: dict[str, Any]) -> Shown:
+    view = await calls.control(ConferenceView, call_id, f"conference/{action}", body)
+    return shown(view, *call_view.conference(view))
 
 
 def _session(call: CallView) -> dict[str, str]:
     return {"conferenceSessionId": conference_of(call).conference_session_id}
+
+
+def _parties(call: CallView) -> dict[str, str]:
+    """Return the customer and the agent of a call of two, as the REST layer wants them."""
+    agents = [each for each in call.legs if each.agent_id]
+    others = [each for each in call.legs if not each.agent_id]
+    if not (agents and others):
+        raise UsageError(f"call {call.call_id} has no agent with a customer")
+    return {
+        "customerChannelId": others[0].channel_id,
+        "sourceChannelId": agents[0].channel_id,
+        "sourceAgentId": agents[0].agent_id or "",
+    }

@@ -1,129 +1,163 @@
-"""`switchroom flow`: stored flows, and the API requests that they send."""
+"""`switchroom flow`: stored flows, their versions, and which of them calls run."""
 
-import secrets
-import sys
 from typing import Annotated, Any
 
-import msgspec
 from cyclopts import App, Parameter
-from rich.console import Console
-from rich.table import Table
 
-from engine.cli.client import Client
-from engine.cli.command import account_command
+from engine.cli.command import resource_command
+from engine.cli.commands.requests import request
+from engine.cli.errors import UsageError
 from engine.cli.options import parsing
-from wire import rpc
-from wire.request import ApiRequests, ApiRequestView
+from engine.cli.options.version import IfVersion
+from engine.cli.output import Column, Shown, cell_text, json_shown, rows_shown, shown
+from engine.cli.resources import Resources
+from engine.cli.resources import remove as remove_resource
 
 FlowId = Annotated[str, Parameter(help="Flow id.")]
 FlowDocument = Annotated[str, Parameter(help="JSON, @file, or a webhook URL.")]
-RequestId = Annotated[str, Parameter(help="API request id: 24 hex digits.")]
+Version = Annotated[int, Parameter(help="Number of a version.")]
+_CHANGES: tuple[Column, ...] = (
+    ("change", "change"),
+    ("field", "path"),
+    ("before", lambda row: cell_text(row.get("before"))),
+    ("after", lambda row: cell_text(row.get("after"))),
+)
+NO_REST = "the RPC has no such operation: a profile with the REST layer is needed"
 
-flow = App(name="flow", help="Manage flows and the API requests that they send.")
-request = App(name="request", help="Manage HTTP requests that flows and status callbacks send.")
-flow.command(request)
-_print = Console(highlight=False, markup=False).print
+flow = App(name="flow", help="Manage flows, their versions, and which of them calls run.")
+flow.command(request)  # its older name
 
 
 @flow.command
-@account_command
-async def put(client: Client, account: str, flow_id: FlowId, document: FlowDocument) -> None:
-    """Store a new version of a flow from JSON or @file: a graph of nodes or an action tree."""
+@resource_command
+async def put(
+    resources: Resources,
+    flow_id: FlowId,
+    document: FlowDocument,
+    *,
+    publish: Annotated[
+        bool, Parameter(help="Let new calls run it.", negative="--no-publish")
+    ] = True,
+    if_version: IfVersion = None,
+) -> Shown:
+    """Store a new version of a flow from JSON or @file: a graph of nodes or an action tree.
+
+    Example: switchroom flow put menu @menu.json --no-publish
+    """
+    body, query = parsing.action(document, "flow"), None
+    if not publish:
+        _need_rest(resources)
+        query = {"publish": "false"}
+    stored = await resources.request(
+        "PUT", "flow", flow_id, body=body, query=query, version=if_version
+    )
+    number = stored.get("latest", stored.get("version"))
+    return shown(stored, f"flow {stored['flowId']}, version {number}")
+
+
+@flow.command
+@resource_command
+async def check(resources: Resources, flow_id: FlowId, document: FlowDocument) -> Shown:
+    """Validate a flow without storing it.
+
+    Example: switchroom flow check menu @menu.json
+    """
     body = parsing.action(document, "flow")
-    stored = await client.request(rpc.FlowVersion, "PUT", "flows", account, flow_id, body=body)
-    _print(f"flow {stored.flow_id}, version {stored.version}")
-
-
-@flow.command
-@account_command
-async def check(client: Client, account: str, flow_id: FlowId, document: FlowDocument) -> None:
-    """Validate a flow without storing it."""
-    path, body = ("flows", account, flow_id, "check"), parsing.action(document, "flow")
-    await client.request(dict[str, Any], "POST", *path, body=body)
-    _print(f"flow {flow_id} is valid")
+    await resources.request("POST", "flow", flow_id, "check", body=body)
+    return shown({"flowId": flow_id, "isValid": True}, f"flow {flow_id} is valid")
 
 
 @flow.command(name="list")
-@account_command
-async def list_(client: Client, account: str) -> None:
-    """List the flows."""
-    found = await client.request(rpc.Flows, "GET", "flows", account)
-    table = Table("flow", "version", box=None)
-    for each in found.flows:
-        table.add_row(each.flow_id, str(each.version))
-    _print(table if found.flows else "no flows")
+@resource_command
+async def list_(resources: Resources) -> Shown:
+    """List the flows.
+
+    Example: switchroom flow list --output json
+    """
+    rows = [each async for each in resources.rows("flow")]
+    columns: list[Column] = [("flow", "flowId"), ("version", "version")]
+    if resources.is_rest:
+        columns[1:] = [("published", "published"), ("latest", "latest"), ("changed", "changedTime")]
+    return rows_shown(rows, columns, "no flows")
 
 
 @flow.command(alias="get")
-@account_command
+@resource_command
 async def show(
-    client: Client,
-    account: str,
+    resources: Resources,
     flow_id: FlowId,
     *,
-    version: Annotated[int, Parameter(help="Version; default: the newest.")] = 0,
-) -> None:
-    """Show a flow."""
-    query = {"version": str(version)} if version else {}
-    _json(await client.request(msgspec.Raw, "GET", "flows", account, flow_id, query=query))
+    version: Annotated[int, Parameter(help="Version; default: the one that calls run.")] = 0,
+) -> Shown:
+    """Show the document of a flow.
+
+    Example: switchroom flow show menu --version 3
+    """
+    if not resources.is_rest:
+        query = {"version": str(version)} if version else {}
+        return json_shown(await resources.request("GET", "flow", flow_id, query=query))
+    path = ("versions", str(version)) if version else ()
+    found = await resources.request("GET", "flow", flow_id, *path)
+    return json_shown(found["document"])
 
 
 @flow.command
-@account_command
-async def versions(client: Client, account: str, flow_id: FlowId) -> None:
-    """List the stored versions of a flow."""
-    path = ("flows", account, flow_id, "versions")
-    found = await client.request(rpc.FlowVersions, "GET", *path)
-    _print(" ".join(map(str, found.versions)))
+@resource_command
+async def versions(resources: Resources, flow_id: FlowId) -> Shown:
+    """List the stored versions of a flow.
+
+    Example: switchroom flow versions menu
+    """
+    found = await resources.request("GET", "flow", flow_id, "versions")
+    if not resources.is_rest:
+        return shown(found["versions"], " ".join(map(str, found["versions"])))
+    columns = [
+        ("version", "number"), ("published", "isPublished"), ("bytes", "size"),
+        ("created", "createdTime"),
+    ]  # fmt: skip
+    return rows_shown(found["data"], columns, "no versions")
 
 
 @flow.command
-@account_command
-async def rm(client: Client, account: str, flow_id: FlowId) -> None:
-    """Delete a flow; calls that run it continue."""
-    await client.remove("flow", flow_id, "flows", account, flow_id)
+@resource_command
+async def diff(resources: Resources, flow_id: FlowId, before: Version, after: Version) -> Shown:
+    """Show what differs between two versions of a flow, field by field.
+
+    Example: switchroom flow diff menu 3 4
+    """
+    _need_rest(resources)
+    query = {"from": str(before), "to": str(after)}
+    found = await resources.request("GET", "flow", flow_id, "diff", query=query)
+    return rows_shown(found["differences"], _CHANGES, "no differences")
 
 
-@request.command(name="put")
-@account_command
-async def put_request(
-    client: Client,
-    account: str,
-    document: Annotated[str, Parameter(help="JSON or @file.")],
-    *,
-    id: Annotated[str, Parameter(help="24 hex digits; default: a new id.")] = "",  # noqa: A002 - the flag
-) -> None:
-    """Store an API request from JSON or @file and print its id; omitted secrets are kept."""
-    request_id, body = id or secrets.token_hex(12), parsing.mapping(document, "request")
-    await client.request(ApiRequestView, "PUT", "requests", account, request_id, body=body)
-    _print(request_id)
+@flow.command
+@resource_command
+async def publish(
+    resources: Resources, flow_id: FlowId, version: Version, *, if_version: IfVersion = None
+) -> Shown:
+    """Let new calls run a version of a flow; an earlier one rolls the flow back.
+
+    Example: switchroom flow publish menu 3
+    """
+    _need_rest(resources)
+    body: dict[str, Any] = {"number": version}
+    stored = await resources.request(
+        "POST", "flow", flow_id, "publish", body=body, version=if_version
+    )
+    return shown(stored, f"flow {flow_id}, version {stored['published']} is published")
 
 
-@request.command(name="list")
-@account_command
-async def list_requests(client: Client, account: str) -> None:
-    """List the API requests."""
-    found = await client.request(ApiRequests, "GET", "requests", account)
-    table = Table("id", "name", "method", "url", box=None)
-    table.columns[-1].overflow = "fold"
-    for each in found.requests:
-        table.add_row(each.request_id, each.name, each.method, each.url)
-    _print(table if found.requests else "no API requests")
+@flow.command(name="rm", alias="remove")
+@resource_command
+async def remove(resources: Resources, flow_id: FlowId) -> None:
+    """Delete a flow; calls that run it continue.
+
+    Example: switchroom flow rm menu
+    """
+    await remove_resource(resources, "flow", flow_id)
 
 
-@request.command(name="show")
-@account_command
-async def show_request(client: Client, account: str, request_id: RequestId) -> None:
-    """Show an API request with the names of its secrets."""
-    _json(await client.request(msgspec.Raw, "GET", "requests", account, request_id))
-
-
-@request.command(name="rm")
-@account_command
-async def remove_request(client: Client, account: str, request_id: RequestId) -> None:
-    """Delete an API request; flows that send it take their failure branch."""
-    await client.remove("API request", request_id, "requests", account, request_id)
-
-
-def _json(body: msgspec.Raw) -> None:
-    sys.stdout.buffer.write(msgspec.json.format(bytes(body)) + b"\n")
+def _need_rest(resources: Resources) -> None:
+    if not resources.is_rest:
+        raise UsageError(NO_REST)

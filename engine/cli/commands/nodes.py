@@ -1,4 +1,4 @@
-"""`switchroom nodes`, `nodes drain` and `nodes undrain`: the PBX nodes."""
+"""`switchroom node list`, `node drain` and `node undrain`: the PBX nodes."""
 
 import asyncio
 from typing import Annotated
@@ -6,10 +6,12 @@ from typing import Annotated
 from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from engine.cli.client import Client
 from engine.cli.command import client_command
 from engine.cli.errors import UsageError
+from engine.cli.output import Shown, shown
 from wire.rpc import NodeView
 
 POLL_INTERVAL_S = 1.0
@@ -19,23 +21,30 @@ EMPTY_POLLS = 2
 
 NodeName = Annotated[str, Parameter(help="Name of the PBX node.")]
 
-nodes = App(name="nodes", help="List the PBX nodes; drain or undrain one.")
+node = App(name="node", help="List the PBX nodes; drain or undrain one.")
+nodes = App(name="nodes", help="List the PBX nodes; drain or undrain one.")  # the older name
 
 
 @nodes.default
+@nodes.command(name="list")
+@node.command(name="list")
 @client_command
-async def show(client: Client) -> None:
-    """List the PBX nodes as seen by the engine."""
+async def list_(client: Client) -> Shown:
+    """List the PBX nodes as seen by the engine.
+
+    Example: switchroom node list
+    """
     found = await client.nodes()
     table = Table("node", "connected", "calls", "weight", "new calls", "loss", "jitter", box=None)
-    for node in found:
-        connected = "yes" if node.connected else "[red]no[/]"
-        cells = (node.name, connected, _calls(node), f"{node.weight:g}", _availability(node))
-        table.add_row(*cells, *_rtp_quality(node))
-    Console(highlight=False).print(table if found else "no PBX nodes: set SWITCHROOM_NODES")
+    for each in found:
+        connected = Text("yes") if each.connected else Text("no", style="red")
+        cells = (each.name, connected, _calls(each), f"{each.weight:g}", _availability(each))
+        table.add_row(*cells, *_rtp_quality(each))
+    return shown(found, table if found else "no PBX nodes: set SWITCHROOM_NODES")
 
 
 @nodes.command
+@node.command
 @client_command
 async def drain(
     client: Client,
@@ -45,7 +54,10 @@ async def drain(
         bool, Parameter(help="Wait until the node has no calls.", negative="--no-wait")
     ] = True,
 ) -> None:
-    """Stop new calls to a node; live calls continue."""
+    """Stop new calls to a node; live calls continue.
+
+    Example: switchroom node drain pbx1 --no-wait
+    """
     console = Console(highlight=False)
     await client.request(NodeView, "POST", "nodes", node, "drain")
     console.print(f"node {node} gets no new calls")
@@ -54,11 +66,15 @@ async def drain(
 
 
 @nodes.command
+@node.command
 @client_command
-async def undrain(client: Client, node: NodeName) -> None:
-    """Allow new calls to a node."""
-    await client.request(NodeView, "POST", "nodes", node, "undrain")
-    Console(highlight=False).print(f"node {node} gets new calls")
+async def undrain(client: Client, node: NodeName) -> Shown:
+    """Allow new calls to a node.
+
+    Example: switchroom node undrain pbx1
+    """
+    view = await client.request(NodeView, "POST", "nodes", node, "undrain")
+    return shown(view, f"node {node} gets new calls")
 
 
 async def wait_until_empty(
@@ -90,13 +106,14 @@ def _calls(node: NodeView) -> str:
     return f"{node.calls}/{node.max_calls}" if node.max_calls else str(node.calls)
 
 
-def _availability(node: NodeView) -> str:
+def _availability(node: NodeView) -> Text:
     """Describe whether the node gets new calls; `drained` comes before other reasons."""
     reason = "drained" if node.drained else node.unavailable_reason.replace("_", " ")
     trunk = "" if node.trunk_reachable else " (trunk unreachable)"
     if node.unregistered:
         trunk += f" (not registered as {', '.join(node.unregistered)})"
-    return f"[red]no: {reason}[/]{trunk}" if reason else f"yes{trunk}"
+    state = (f"no: {reason}", "red") if reason else ("yes", "")
+    return Text.assemble(state, trunk)
 
 
 def _rtp_quality(node: NodeView) -> tuple[str, str]:

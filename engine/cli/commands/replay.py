@@ -1,4 +1,4 @@
-"""`switchroom replay`: checks that the core still makes the same decisions for a call."""
+"""`switchroom call replay`: checks that the core still makes the same decisions for a call."""
 
 import sys
 from collections.abc import Iterator
@@ -8,13 +8,14 @@ from typing import Annotated, Any
 import msgspec
 from cyclopts import Parameter
 
-from engine.cli import call_view
 from engine.cli.client import Client
 from engine.cli.command import client_command
 from engine.cli.errors import UsageError
+from engine.cli.output import Shown
+from wire.exit_status import ExitStatus
 from wire.views import Difference, Replay
 
-SAME, DIFFERENT, INCOMPLETE = 0, 1, 3  # exit statuses
+SAME, DIFFERENT, INCOMPLETE = ExitStatus.DONE, ExitStatus.NEGATIVE, ExitStatus.INCOMPLETE
 
 
 @client_command
@@ -26,28 +27,26 @@ async def replay(
         int, Parameter(help="Audit this many of the latest ended calls instead.")
     ] = 0,
     json: Annotated[bool, Parameter(help="Raw JSON, one line per call.")] = False,
-) -> int:
+) -> Shown | int:
     """Replay a call's log through the core; exit status 1 if its decisions differ.
 
     It compares the commands for each event, the emitted call events and the final state.
-    Exit status 3: a part of the log is lost, and the rest is the same.
+    Exit status 6: a part of the log is lost, and the rest is the same.
+
+    Example: switchroom call replay --all-ended 20
     """
     if bool(call_id) == (all_ended > 0):
         raise UsageError("either a call id or --all-ended is required")
     audits: list[Replay] = []
     for each in [call_id] if call_id else await client.ended_calls(all_ended):
         audits.append(audit := await client.request(Replay, "GET", "calls", each, "replay"))
-        _put(audit, json, is_one=bool(call_id))
-    if not (call_id or json):
-        call_view.write(summary(audits))
-    return status(audits)
-
-
-def _put(audit: Replay, json: bool, *, is_one: bool) -> None:
+        if json:
+            sys.stdout.buffer.write(msgspec.json.encode(audit) + b"\n")
     if json:
-        sys.stdout.buffer.write(msgspec.json.encode(audit) + b"\n")
-    elif is_one or not audit.is_same:
-        call_view.write(*lines(audit))
+        return status(audits)
+    about = [line for each in audits if call_id or not each.is_same for line in lines(each)]
+    items = about if call_id else [*about, summary(audits)]
+    return Shown(audits[0] if call_id else audits, tuple(items), status(audits))
 
 
 def status(audits: list[Replay]) -> int:

@@ -3,10 +3,10 @@
 from typing import Annotated
 
 from cyclopts import App, Parameter
-from rich.console import Console
 
 from engine.cli.client import Client
 from engine.cli.command import client_command
+from engine.cli.output import Shown, shown
 from wire.rpc import Slots
 
 slots = App(name="slots", help="Show or change the number of slots per PBX node.")
@@ -17,14 +17,18 @@ slots = App(name="slots", help="Show or change the number of slots per PBX node.
 async def change(
     client: Client,
     number: Annotated[int | None, Parameter(help="The new number, 1 to 64.")] = None,
-) -> None:
-    """Show the number of slots per node, or change it while calls are live."""
-    console = Console(highlight=False)
+) -> Shown:
+    """Show the number of slots per node, or change it while calls are live.
+
+    Example: switchroom slots 8
+    """
+    notes: list[str] = []
     if number is None:
         found = await client.request(Slots, "GET", "slots")
     else:
         found = await client.request(Slots, "PUT", "slots", body={"slots": number})
-        console.print("set SWITCHROOM_SLOTS to it before an engine is started again")
+        notes.append("set SWITCHROOM_SLOTS to it before an engine is started again")
     text = f"{found.slots} slots per node get new calls"
     retired = found.highest - found.slots
-    console.print(f"{text}; {retired} end with their calls" if retired > 0 else text)
+    notes.append(f"{text}; {retired} end with their calls" if retired > 0 else text)
+    return shown(found, *notes)

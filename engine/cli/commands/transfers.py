@@ -1,14 +1,15 @@
-"""`switchroom transfer`, `transfer-complete` and `transfer-cancel`."""
+"""`switchroom transfer start`, `complete` and `cancel`."""
 
 from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
 from engine.cli import call_view
-from engine.cli.client import Client
-from engine.cli.command import client_command
+from engine.cli.calls import Calls
+from engine.cli.command import call_command
 from engine.cli.options.channel_names import CallId, leg_of, transfer_of
 from engine.cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
+from engine.cli.output import Shown, shown
 from wire.control import TransferView
 from wire.party import Party
 
@@ -23,23 +24,29 @@ Customer = Annotated[
 ]
 Session = Annotated[str, Parameter(help="Transfer session id or its end; default: the latest.")]
 
+transfer = App(name="transfer", help="Transfer the customer of a call to another party.")
 
-@client_command
-async def transfer(  # noqa: PLR0913 - one for each option
-    client: Client,
+
+@transfer.default
+@transfer.command
+@call_command
+async def start(  # noqa: PLR0913 - one for each option
+    calls: Calls,
     call_id: CallId,
     *,
     source: Source,
     customer: Customer,
     party: PartyOptions = NO_PARTY,
     blind: Annotated[bool, Parameter(help="The source leaves when the target rings.")] = False,
-) -> None:
+) -> Shown:
     """Transfer the customer of a call from the source (--from) to another party.
 
-    Without --blind, run `transfer-complete` to finish, or let the source hang up.
+    Without --blind, run `transfer complete` to finish, or let the source hang up.
+
+    Example: switchroom transfer start 3-pbx1-7f3a --from 1001 --customer main --agent 1002
     """
     target = party.target()
-    call = await client.call(call_id)
+    call = await calls.call(call_id)
     leg = leg_of(call, source)
     body: dict[str, Any] = {
         "transferMode": "blind" if blind else "attended",
@@ -50,29 +57,37 @@ async def transfer(  # noqa: PLR0913 - one for each option
     }
     if agent := leg.agent_id or Party.parse(leg.party).agent_id:
         body["sourceAgentId"] = agent
-    view = await client.control(TransferView, call_id, "transfers", body)
-    call_view.write(call_view.transfer(view))
+    view = await calls.control(TransferView, call_id, "transfers", body)
+    return shown(view, call_view.transfer(view))
 
 
-@client_command
+@transfer.command
+@call_command
 async def complete(
-    client: Client, call_id: CallId, session: Session = "", *, by: Requester = DEFAULT_REQUESTER
-) -> None:
-    """Complete a transfer: connect customer and target, and release the source."""
+    calls: Calls, call_id: CallId, session: Session = "", *, by: Requester = DEFAULT_REQUESTER
+) -> Shown:
+    """Complete a transfer: connect customer and target, and release the source.
+
+    Example: switchroom transfer complete 3-pbx1-7f3a
+    """
     body = {"completedByAgentId": by, "reason": "manual_complete"}
-    await _end(client, call_id, session, "complete", body)
+    return await _end(calls, call_id, session, "complete", body)
 
 
-@client_command
+@transfer.command
+@call_command
 async def cancel(
-    client: Client, call_id: CallId, session: Session = "", *, by: Requester = DEFAULT_REQUESTER
-) -> None:
-    """Cancel a transfer: release the target and reconnect source and customer."""
+    calls: Calls, call_id: CallId, session: Session = "", *, by: Requester = DEFAULT_REQUESTER
+) -> Shown:
+    """Cancel a transfer: release the target and reconnect source and customer.
+
+    Example: switchroom transfer cancel 3-pbx1-7f3a
+    """
     body = {"cancelledByAgentId": by, "reason": "source_cancel"}
-    await _end(client, call_id, session, "cancel", body)
+    return await _end(calls, call_id, session, "cancel", body)
 
 
-async def _end(client: Client, call_id: str, name: str, action: str, body: dict[str, str]) -> None:
-    session = transfer_of(await client.call(call_id), name)
-    view = await client.control(TransferView, call_id, f"transfers/{session}/{action}", body)
-    call_view.write(call_view.transfer(view))
+async def _end(calls: Calls, call_id: str, name: str, action: str, body: dict[str, str]) -> Shown:
+    session = transfer_of(await calls.call(call_id), name)
+    view = await calls.control(TransferView, call_id, f"transfers/{session}/{action}", body)
+    return shown(view, call_view.transfer(view))

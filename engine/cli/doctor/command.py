@@ -20,20 +20,24 @@ from engine.cli.doctor.transport import check_files, check_transport
 from engine.cli.errors import run
 from engine.cli.options.connection import (
     DEFAULT_CONNECTION,
-    ClientSettings,
     ConnectionOptions,
+    client_settings,
     engine_address,
 )
 from engine.common.tls import TlsFileError, client_context
 from engine.config import NodeSettings, Settings
-from wire.settings import InvalidSettings, load
+from wire.invalid_settings import InvalidSettings
+from wire.settings import load
 
 MAX_CONNECTIONS, REQUEST_WEBSOCKETS = 64, 4  # to a node
 _COLOURS = {"OK": "green", "WARN": "bold yellow", "FAIL": "bold red"}
 
 
 def doctor(*, connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
-    """Check settings, store, PBX nodes, engine and this machine; exit status 1 on a failure."""
+    """Check settings, store, PBX nodes, engine and this machine; exit status 1 on a failure.
+
+    Example: switchroom doctor
+    """
     run(_doctor(connection))
 
 
@@ -65,7 +69,7 @@ async def run_checks(settings: Settings, connection: ConnectionOptions) -> list[
     except TlsFileError as error:
         return [failure("tls", str(error), "it must be a readable file in PEM")]
     nodes = await _nodes(settings)
-    async with open_client(*engine_address(connection, load(ClientSettings))) as client:
+    async with open_client(*engine_address(connection, client_settings(connection))) as client:
         found = await asyncio.gather(
             check_store(settings.redis_url),
             *(_node(settings, node) for node in nodes),

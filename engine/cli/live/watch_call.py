@@ -8,7 +8,6 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-import aiohttp
 import msgspec
 
 from engine.cli.client import Client
@@ -34,7 +33,7 @@ class EventNotifier:
         """Read events until cancelled; resume the stream after errors."""
         last = ""
         while True:
-            with suppress(Unreachable, RpcError, aiohttp.ClientError, msgspec.DecodeError):
+            with suppress(Unreachable, RpcError, msgspec.DecodeError):
                 async with self._client.events(last) as events:
                     self.listening.set()
                     async for entry, _event in events:

@@ -1,36 +1,47 @@
-"""Which engine to use, with which token and account: options, then environment, then `.env`."""
+"""Which servers a command uses, with which key and account: options, a profile, or settings.
 
-from dataclasses import dataclass
+`--url` names an engine. Else a profile that is named (`--profile`, SWITCHROOM_PROFILE) replaces all
+settings of the environment. A profile that is only in use gives way to servers and keys of the
+environment, but not to those of `.env`: the folder does not decide which cluster is reached.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
 from cyclopts import Parameter
-from pydantic import SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from engine.cli.errors import UsageError
+from engine.cli.options.profiles import Profile, profiles_path, read_profiles
+from wire.invalid_settings import InvalidSettings
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a client cannot connect to a bind-all address
+_PREFIX = "SWITCHROOM_"
+_SERVERS = ("API_URL", "RPC_HOST", "RPC_PORT", "RPC_TOKEN")
+_MAX_PORT = 65_535
+DOTENV = Path(".env")
 
 
-class ClientSettings(BaseSettings):
-    """The engine settings that a client needs."""
+@dataclass(frozen=True)
+class ClientSettings:
+    """The servers that a client may use, and its keys."""
 
-    model_config = SettingsConfigDict(env_prefix="SWITCHROOM_", env_file=".env", extra="ignore")
-
-    rpc_host: str = "127.0.0.1"
-    rpc_port: int = 8070
-    rpc_token: SecretStr = SecretStr("")
-    rpc_tls_cert: Path | None = None  # with one the engine serves https
+    source: str = "defaults"
+    rpc_url: str = "http://127.0.0.1:8070"
+    rpc_token: str = field(default="", repr=False)
+    api_url: str = ""
+    api_key: str = field(default="", repr=False)
+    api_secret: str = field(default="", repr=False)
     tls_ca: Path | None = None
     account: str = ""
 
     @property
-    def url(self) -> str:
-        host = _ANY.get(self.rpc_host, self.rpc_host)
-        scheme = "http" if self.rpc_tls_cert is None else "https"
-        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.rpc_port}"
+    def has_api(self) -> bool:
+        """Whether there is a REST layer and a key of an account."""
+        return bool(self.api_url and self.api_key)
 
 
 @Parameter(name="*")
@@ -38,8 +49,13 @@ class ClientSettings(BaseSettings):
 class ConnectionOptions:
     """Options of every command."""
 
-    url: Annotated[str, Parameter(help="Engine URL, such as http://127.0.0.1:8070.")] = ""
+    url: Annotated[
+        str, Parameter(help="Engine URL, such as http://127.0.0.1:8070, for an operator.")
+    ] = ""
     token: Annotated[str, Parameter(help="RPC token; default: SWITCHROOM_RPC_TOKEN.")] = ""
+    profile: Annotated[
+        str, Parameter(help="Profile; default: SWITCHROOM_PROFILE, or the one in use.")
+    ] = ""
 
 
 AccountFlag = Annotated[str, Parameter(help="Account, any name; default: SWITCHROOM_ACCOUNT.")]
@@ -49,12 +65,76 @@ DEFAULT_CONNECTION = ConnectionOptions()
 EngineAddress = tuple[str, str, Path | None]
 
 
+def client_settings(
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
+    environ: Mapping[str, str] = os.environ,
+    dotenv: Path = DOTENV,
+) -> ClientSettings:
+    """Return the settings of a client; raises InvalidSettings."""
+    if connection.url and connection.profile:
+        raise UsageError("--url and --profile exclude each other")
+    if not connection.url:
+        named = connection.profile or environ.get("SWITCHROOM_PROFILE", "")
+        is_set = any(_PREFIX + each in environ for each in _SERVERS)
+        if named or not is_set:
+            profiles = read_profiles(profiles_path(environ))
+            if name := named or profiles.current:
+                return _of_profile(name, profiles.get(name))
+    found = _dotenv(dotenv) | {k: v for k, v in environ.items() if k.startswith(_PREFIX)}
+    return _of_environment(found)
+
+
+def _of_profile(name: str, profile: Profile) -> ClientSettings:
+    default = ClientSettings()
+    return ClientSettings(
+        source=f"profile {name}",
+        rpc_url=profile.rpc_url or default.rpc_url,
+        rpc_token=profile.rpc_token,
+        api_url=profile.api_url,
+        api_key=profile.api_key,
+        api_secret=profile.api_secret,
+        tls_ca=Path(profile.tls_ca) if profile.tls_ca else None,
+        account=profile.account,
+    )
+
+
+def _of_environment(environ: Mapping[str, str]) -> ClientSettings:
+    def value(name: str, default: str = "") -> str:
+        return environ.get(_PREFIX + name, default)
+
+    host, port = value("RPC_HOST", "127.0.0.1"), value("RPC_PORT", "8070")
+    if not (port.isascii() and port.isdigit() and int(port) <= _MAX_PORT):
+        raise InvalidSettings([f"SWITCHROOM_RPC_PORT: a port, 0 to {_MAX_PORT}, is expected"])
+    host = _ANY.get(host, host)
+    scheme = "https" if value("RPC_TLS_CERT") else "http"  # with one the engine serves https
+    return ClientSettings(
+        source="environment" if environ else "defaults",
+        rpc_url=f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}",
+        rpc_token=value("RPC_TOKEN"),
+        api_url=value("API_URL"),
+        api_key=value("API_KEY"),
+        api_secret=value("API_SECRET"),
+        tls_ca=Path(value("TLS_CA")) if value("TLS_CA") else None,
+        account=value("ACCOUNT"),
+    )
+
+
+def _dotenv(path: Path) -> dict[str, str]:
+    if not path.is_file():
+        return {}
+    from dotenv import dotenv_values  # noqa: PLC0415 - clients start faster without
+
+    found = dotenv_values(path, encoding="utf-8")
+    return {k: v for k, v in found.items() if v is not None and k.startswith(_PREFIX)}
+
+
 def engine_address(connection: ConnectionOptions, settings: ClientSettings) -> EngineAddress:
     """Return the URL, the token and the CA file of the engine; raises UsageError."""
-    url = connection.url or settings.url
-    if not _is_url(url):
-        raise UsageError(f"--url {url}: expected a URL such as http://127.0.0.1:8070")
-    token = connection.token or settings.rpc_token.get_secret_value()
+    url = connection.url or settings.rpc_url
+    if not is_url(url):
+        name = "--url" if connection.url else "rpc_url"
+        raise UsageError(f"{name} {url}: expected a URL such as http://127.0.0.1:8070")
+    token = connection.token or settings.rpc_token
     return url.rstrip("/"), token, settings.tls_ca
 
 
@@ -62,13 +142,14 @@ def engine_addresses(
     connection: ConnectionOptions, settings: ClientSettings
 ) -> list[EngineAddress]:
     """Return URL, token and CA file of each engine in a comma-separated list; raises UsageError."""
-    urls = (connection.url or settings.url).split(",")
+    urls = (connection.url or settings.rpc_url).split(",")
     return [
         engine_address(ConnectionOptions(url.strip(), connection.token), settings) for url in urls
     ]
 
 
-def _is_url(url: str) -> bool:
+def is_url(url: str) -> bool:
+    """Return whether a text is the URL of a server."""
     try:
         parts = urlsplit(url)
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0

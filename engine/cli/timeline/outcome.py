@@ -3,9 +3,16 @@
 from rich.markup import escape
 
 from engine.cli.timeline import wording
+from wire.exit_status import ExitStatus
 from wire.views import CallView
 
-EXIT_STATUSES = {"completed": 0, "failed": 1, "busy": 3, "no-answer": 4, "canceled": 5}
+EXIT_STATUSES = {
+    "completed": ExitStatus.DONE,
+    "failed": ExitStatus.NEGATIVE,
+    "busy": ExitStatus.BUSY,
+    "no-answer": ExitStatus.NO_ANSWER,
+    "canceled": ExitStatus.CANCELED,
+}
 ENDED_BY = {
     "api": "ended by the API",
     "caller": "the caller hung up",

@@ -86,4 +86,4 @@ async def test_leaving_leaves_the_call() -> None:
         watching.cancel()
         await asyncio.wait([watching])
         assert not any(path.endswith("hangup") for _, path, _ in engine.requests)
-    assert f"switchroom hangup {timeline().call.call_id}" in text(console)
+    assert f"switchroom call hangup {timeline().call.call_id}" in text(console)

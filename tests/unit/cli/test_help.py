@@ -1,6 +1,8 @@
 """`--help`: every command and every argument is explained."""
 
 import io
+import re
+import shlex
 from collections.abc import Iterator
 
 import cyclopts
@@ -9,8 +11,16 @@ from rich.console import Console
 
 from api.cli.account import app as account
 from api.cli.service import app as api
-from engine.__main__ import DESCRIPTIONS, app
+from engine.cli.tree import DESCRIPTIONS, NOUNS, OLD_NAMES, OTHERS, app
 from engine.cli.usage_panel import usage_panel
+
+# Commands of the REST layer's own package, whose arguments are explained one by one.
+NO_EXAMPLE_PREFIXES = (
+    "switchroom account",
+    "switchroom api",
+    "switchroom backup",
+    "switchroom restore",
+)
 
 
 def commands_of(group: cyclopts.App, path: str) -> Iterator[tuple[str, cyclopts.App]]:
@@ -42,6 +52,13 @@ def test_the_commands_of_the_rest_layer_are_described() -> None:
     assert described == DESCRIPTIONS
 
 
+def test_groups_are_described_without_an_import() -> None:
+    """The list of commands shows the description that each group, or command, has of itself."""
+    for name, (_, text) in (NOUNS | OTHERS).items():
+        own = app[name].help or app[name].default_command.__doc__
+        assert own.splitlines()[0] == text, name
+
+
 def test_no_argument_is_named_like_an_option() -> None:
     """The error for a missing argument names it as the usage line does."""
     assert _error("timeline") == 'Command "timeline" requires CALL-ID.'
@@ -68,3 +85,40 @@ def _error(*words: str) -> str:
     shown = io.StringIO()
     Console(width=100, file=shown).print(usage_panel(raised.value).renderable)
     return shown.getvalue().strip()
+
+
+def test_each_command_has_an_example() -> None:
+    """The help of each command of an engine's package has an example that can be typed."""
+    faults = []
+    for name, command in commands_of(app, "switchroom"):
+        if (
+            not command.show
+            or command.default_command is None
+            or name.startswith(NO_EXAMPLE_PREFIXES)
+        ):
+            continue
+        found = re.search(
+            r"^\s*Example: (.+)$", command.default_command.__doc__ or "", re.MULTILINE
+        )
+        if found is None:
+            faults.append(f"{name}: no example")
+        elif error := _fault_of_example(name, found[1]):
+            faults.append(error)
+    assert faults == []
+
+
+def _fault_of_example(name: str, example: str) -> str:
+    typed = shlex.split(example)
+    if typed[: len(name.split())] != name.split() and not _is_older(name, typed):
+        return f"{name}: the example is of another command: {example}"
+    try:
+        app.parse_args(typed[1:], exit_on_error=False, print_error=False)
+    except cyclopts.CycloptsError as error:
+        return f"{example}: {error}"
+    return ""
+
+
+def _is_older(name: str, typed: list[str]) -> bool:
+    """Return whether a command is another's older name, or what its group does by default."""
+    older = name.split()[1] in OLD_NAMES or name.startswith("switchroom flow request")
+    return older or typed[1] == name.split()[1]

@@ -6,7 +6,8 @@ import pytest
 
 from engine.config import Settings
 from tests.harness.settings import SECRET
-from wire.settings import InvalidSettings, load
+from wire.invalid_settings import InvalidSettings
+from wire.settings import load
 
 OTHER = "another-token-012345"
 

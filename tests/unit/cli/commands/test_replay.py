@@ -29,8 +29,8 @@ def test_a_hole_is_shown() -> None:
 
 
 def test_the_exit_status_shows_the_worst() -> None:
-    """1 for a difference, 3 for a gap, 0 if everything is the same."""
-    assert [status([SAME]), status([SAME, HOLE]), status([HOLE, DIFFERENT])] == [0, 3, 1]
+    """1 for a difference, 6 for a gap, 0 if everything is the same."""
+    assert [status([SAME]), status([SAME, HOLE]), status([HOLE, DIFFERENT])] == [0, 6, 1]
     assert summary([SAME, HOLE, DIFFERENT]) == (
         "2 of 3 calls replay the same, 26 decisions compared, 1 with a gap in the log"
     )

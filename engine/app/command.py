@@ -1,0 +1,52 @@
+"""`switchroom engine`: runs an engine."""
+
+import asyncio
+import signal
+import sys
+
+import uvloop
+
+from engine.app.engine import Engine
+from engine.common.tls import TlsFileError
+from engine.config import Settings
+from engine.logging import configure
+from engine.rpc.server import BindFailed
+from engine.store.errors import StoreDown
+from engine.store.redis.address import parse_address
+from engine.store.shard_layout import SlotsMismatch
+from sandbox.process import protect_process
+from wire.invalid_settings import InvalidSettings
+from wire.settings import load
+
+
+def engine() -> None:
+    """Run an engine until SIGTERM; another engine continues its calls.
+
+    Example: switchroom engine
+    """
+    try:
+        settings = load(Settings)
+    except InvalidSettings as error:
+        sys.exit(str(error))
+    configure(settings.log_level)
+    uvloop.run(_run(settings))
+
+
+async def _run(settings: Settings) -> None:
+    protect_process()
+    try:
+        running = Engine(settings)
+    except TlsFileError as error:
+        sys.exit(str(error))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, running.stop)
+    try:
+        await running.run()
+    except StoreDown as error:
+        where = parse_address(settings.redis_url).redacted
+        sys.exit(f"the store can't be reached at {where}: {error}")
+    except SlotsMismatch as error:
+        sys.exit(str(error))
+    except BindFailed as error:
+        sys.exit(f"{error}; see SWITCHROOM_RPC_HOST and SWITCHROOM_RPC_PORT")

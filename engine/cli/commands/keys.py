@@ -1,0 +1,105 @@
+"""`switchroom key`: the API keys of the account, over REST."""
+
+import sys
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from engine.cli.command import rest_command
+from engine.cli.errors import NotFound, RpcError
+from engine.cli.output import Column, Row, Shown, rows_shown, shown
+from engine.cli.rest_client import RestClient, is_missing
+
+KeyId = Annotated[str, Parameter(help="Key, or its id in the list of keys.")]
+_COLUMNS: tuple[Column, ...] = (
+    ("key", "id"),
+    ("agent", "agentId"),
+    ("scopes", "scopes"),
+    ("networks", lambda row: " ".join(row["networks"]) or "any"),
+    ("created", "createdTime"),
+    ("expires", lambda row: row["expiryTime"] or "never"),
+    ("last used", lambda row: row["lastUsedTime"] or "never"),
+)
+
+key = App(name="key", help="Manage the API keys of the account.")
+
+
+@key.command
+@rest_command
+async def create(
+    rest: RestClient,
+    *,
+    agent: Annotated[str, Parameter(help="Agent that the key acts for.")] = "",
+    scope: Annotated[
+        tuple[str, ...], Parameter(help="Scope, or bundle such as read-only; repeatable.")
+    ] = (),
+    network: Annotated[
+        tuple[str, ...],
+        Parameter(help="Network that may use it, such as 192.0.2.0/24; repeatable."),
+    ] = (),
+    days: Annotated[int, Parameter(help="Days until it expires; 0: never.")] = 0,
+) -> Shown:
+    """Create a key; its secret is shown only once.
+
+    Example: switchroom key create --scope read-only --days 90
+    """
+    body: dict[str, Any] = {"scopes": scope, "networks": network}
+    body |= {"agentId": agent} if agent else {}
+    body |= {"days": days} if days else {}
+    return _created(await rest.request(dict[str, Any], "POST", "keys", body=body))
+
+
+@key.command(name="list")
+@rest_command
+async def list_(rest: RestClient) -> Shown:
+    """List the keys, oldest first, also those that have expired or were revoked.
+
+    Example: switchroom key list
+    """
+    return rows_shown([each async for each in rest.rows("keys")], _COLUMNS, "no keys")
+
+
+@key.command
+@rest_command
+async def rotate(
+    rest: RestClient,
+    key_id: KeyId,
+    *,
+    overlap_s: Annotated[int, Parameter(help="Seconds until the old key expires.")] = 3_600,
+    days: Annotated[
+        int, Parameter(help="Days until the new key expires; 0: when the old one would.")
+    ] = 0,
+) -> Shown:
+    """Create a replacement of a key, with its rights, and let the old key expire.
+
+    Example: switchroom key rotate 3f9a12 --overlap-s 600
+    """
+    body: dict[str, Any] = {"overlapS": overlap_s} | ({"days": days} if days else {})
+    path = ("keys", _id(key_id), "rotate")
+    return _created(await rest.request(dict[str, Any], "POST", *path, body=body))
+
+
+@key.command(alias="rm")
+@rest_command
+async def revoke(rest: RestClient, key_id: KeyId) -> Shown:
+    """Revoke a key and all tokens issued for it.
+
+    Example: switchroom key revoke 3f9a12
+    """
+    try:
+        revoked = await rest.request(dict[str, Any], "DELETE", "keys", _id(key_id))
+    except RpcError as error:
+        if is_missing(error):
+            raise NotFound("key", key_id) from None
+        raise
+    return shown(revoked, f"key {revoked['id']} is revoked")
+
+
+def _created(found: Row) -> Shown:
+    sys.stderr.write("switchroom: the secret is shown only once\n")
+    return shown(found, f"apiKey    {found['apiKey']}", f"apiSecret {found['apiSecret']}")
+
+
+def _id(text: str) -> str:
+    """Return a key's id; a whole key is accepted too."""
+    return text.removeprefix("swk_").partition("_")[0]

@@ -1,0 +1,158 @@
+"""`switchroom recording`: starts and stops recordings of calls; lists, saves and deletes them."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import App, Parameter
+
+from engine.cli import call_view
+from engine.cli.client import Client
+from engine.cli.command import client_command, rest_command
+from engine.cli.errors import NotFound, RpcError, UsageError
+from engine.cli.options.channel_names import CallId
+from engine.cli.output import Column, Shown, rows_shown, shown
+from engine.cli.responses import FIRST_ERROR_STATUS, problem_of
+from engine.cli.rest_client import SERVER, RestClient, is_missing
+from engine.cli.timeline import wording
+from wire.views import CallRecordings
+
+Url = Annotated[str, Parameter(help="URL of the recording, as `recording list` shows it.")]
+RecordingState = Literal["start", "pause", "resume", "stop"]
+DOWNLOAD_TIMEOUT_S = 600.0
+_NO_RECORDING = "no recording yet: the call is not answered"
+_COLUMNS: tuple[Column, ...] = (
+    ("url", "url"),
+    ("call", "callId"),
+    ("time", "startTime"),
+    ("length", lambda row: wording.seconds(row["durationMs"]) if row["durationMs"] else ""),
+)
+
+recording = App(name="recording", help="Record calls; list, save and delete recordings.")
+
+
+@recording.command
+@client_command
+async def start(client: Client, call_id: CallId) -> Shown:
+    """Start the recording of a call.
+
+    Example: switchroom recording start 3-pbx1-7f3a
+    """
+    return await _change(client, call_id, "start")
+
+
+@recording.command
+@client_command
+async def pause(client: Client, call_id: CallId) -> Shown:
+    """Pause the recording of a call.
+
+    Example: switchroom recording pause 3-pbx1-7f3a
+    """
+    return await _change(client, call_id, "pause")
+
+
+@recording.command
+@client_command
+async def resume(client: Client, call_id: CallId) -> Shown:
+    """Continue the recording of a call.
+
+    Example: switchroom recording resume 3-pbx1-7f3a
+    """
+    return await _change(client, call_id, "resume")
+
+
+@recording.command
+@client_command
+async def stop(client: Client, call_id: CallId) -> Shown:
+    """Stop the recording of a call.
+
+    Example: switchroom recording stop 3-pbx1-7f3a
+    """
+    return await _change(client, call_id, "stop")
+
+
+@client_command
+async def record(
+    client: Client,
+    call_id: CallId,
+    action: Annotated[
+        RecordingState, Parameter(name="ACTION", help="What to do with the recording.")
+    ],
+) -> Shown:
+    """Start, pause, resume or stop the recording of a call.
+
+    Example: switchroom record 3-pbx1-7f3a start
+    """
+    return await _change(client, call_id, action)
+
+
+@recording.command(name="list")
+@rest_command
+async def list_(
+    rest: RestClient,
+    *,
+    call: Annotated[str, Parameter(help="Only recordings of this call.")] = "",
+    purpose: Annotated[
+        Literal["call", "voicemail"], Parameter(help="Of calls, or voicemails.")
+    ] = "call",
+    limit: Annotated[int, Parameter(help="Maximum number of recordings.")] = 100,
+) -> Shown:
+    """List recordings, those of the newest calls first.
+
+    Example: switchroom recording list --call 3-pbx1-7f3a
+    """
+    query = {"purpose": purpose} | ({"callId": call} if call else {})
+    rows = [each async for each in rest.rows("recordings", query=query, limit=limit)]
+    return rows_shown(rows, _COLUMNS, "no recordings")
+
+
+@recording.command
+@rest_command
+async def save(
+    rest: RestClient,
+    url: Url,
+    file: Annotated[Path, Parameter(help="File to write; it must not exist.")],
+) -> Shown:
+    """Save the audio of a recording.
+
+    Example: switchroom recording save recordings/acme/2026-11-26/3-pbx1-7f3a.wav call.wav
+    """
+    path = _path(url)
+    reply = await rest.send("GET", *path, timeout_s=DOWNLOAD_TIMEOUT_S)
+    if reply.status >= FIRST_ERROR_STATUS:
+        raise problem_of(rest.url, reply.status, reply.body, SERVER)
+    try:
+        with file.open("xb") as output:
+            output.write(reply.body)
+    except OSError as error:
+        raise UsageError(f"{file}: {(error.strerror or str(error)).lower()}") from None
+    size = len(reply.body)
+    return shown({"file": str(file), "bytes": size}, f"{file}: {size} bytes")
+
+
+@recording.command(name="rm", alias="remove")
+@rest_command
+async def remove(rest: RestClient, url: Url) -> None:
+    """Delete a recording.
+
+    Example: switchroom recording rm recordings/acme/2026-11-26/3-pbx1-7f3a.wav
+    """
+    try:
+        await rest.request(dict[str, object], "DELETE", *_path(url))
+    except RpcError as error:
+        if is_missing(error):
+            raise NotFound("recording", url) from None
+        raise
+
+
+def _path(url: str) -> tuple[str, ...]:
+    """Return the path of a recording, which is at the end of its URL."""
+    parts = url.partition("?")[0].rstrip("/").split("/")[-3:]
+    if len(parts) != 3 or not all(parts):  # noqa: PLR2004 - account, day and file
+        raise UsageError(f"{url}: a URL that ends in ACCOUNT/DAY/FILE is expected")
+    return ("recordings", "files", *parts)
+
+
+async def _change(client: Client, call_id: str, action: RecordingState) -> Shown:
+    view = await client.control(CallRecordings, call_id, f"recording/{action}", {})
+    items = map(call_view.recording, view.recordings)
+    return shown(view, *(items if view.recordings else [_NO_RECORDING]))

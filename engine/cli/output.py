@@ -1,0 +1,109 @@
+"""What a command shows: a value, as a table for people, or as JSON or YAML for programs."""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+from cyclopts import Parameter
+from rich.console import Console, RenderableType
+from rich.table import Table
+
+from wire.exit_status import ExitStatus
+
+OutputFormat = Literal["table", "json", "yaml"]
+OutputFlag = Annotated[
+    OutputFormat, Parameter(name=("--output", "-o"), help="Format of the output.")
+]
+Row = Mapping[str, Any]
+Column = tuple[str, str | Callable[[Row], str]]  # its heading; the field of a row, or its text
+MAX_WIDTH = 120  # columns of a pipe
+
+
+class Shown(NamedTuple):
+    """A value for programs, with its lines and tables for people."""
+
+    value: Any
+    items: tuple[RenderableType, ...] = ()
+    status: int = ExitStatus.DONE
+
+
+def shown(value: Any, *items: RenderableType) -> Shown:
+    """Return a value and how people see it."""
+    return Shown(value, items)
+
+
+def json_shown(value: Any) -> Shown:
+    """Return a document, which people see as JSON, too."""
+    return Shown(value, (msgspec.json.format(msgspec.json.encode(value)).decode(),))
+
+
+def rows_shown(rows: Sequence[Row], columns: Iterable[Column], empty: str) -> Shown:
+    """Return a list as JSON, and as a table with these columns; without rows, as a text."""
+    named = tuple(columns)
+    table = Table(*(heading for heading, _ in named), box=None, pad_edge=False)
+    for column in table.columns:
+        column.overflow = "fold"
+    table.columns[0].no_wrap = True  # so that ids can be copied
+    for row in rows:
+        table.add_row(*(_cell(row, source) for _, source in named))
+    return Shown(list(rows), (table if rows else empty,))
+
+
+def fields_shown(value: Row, names: Iterable[tuple[str, str]] = ()) -> Shown:
+    """Return an object as JSON, and as a table of its fields; `names` chooses and names them."""
+    chosen = tuple(names) or tuple((each, each) for each in value)
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for heading, name in chosen:
+        if text := cell_text(value.get(name)):
+            table.add_row(heading, text)
+    return Shown(value, (table,))
+
+
+def _cell(row: Row, source: str | Callable[[Row], str]) -> str:
+    return cell_text(row.get(source)) if isinstance(source, str) else source(row)
+
+
+def cell_text(value: Any) -> str:
+    """Return a value of JSON as the text of a table's cell."""
+    match value:
+        case None | "" | [] | {}:
+            return ""
+        case True:
+            return "yes"
+        case False:
+            return "no"
+        case str():
+            return value
+        case list() if all(isinstance(each, str) for each in value):
+            return " ".join(value)
+        case dict() | list():
+            return msgspec.json.encode(value).decode()
+        case _:
+            return str(value)
+
+
+def write_items(*items: RenderableType) -> None:
+    """Print for people: without markup in names and without wrapping ids."""
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, markup=False, width=MAX_WIDTH)
+    for each in items:
+        console.print(each, soft_wrap=isinstance(each, str))
+
+
+def write_shown(found: Shown, output: OutputFormat) -> None:
+    """Print a value in the format that is wanted."""
+    if output == "table":
+        write_items(*found.items)
+        return
+    value = msgspec.to_builtins(found.value)
+    if output == "json":
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value)) + b"\n")
+        sys.stdout.buffer.flush()
+    else:
+        from engine.cli.yaml_text import yaml_text  # noqa: PLC0415 - tables need no YAML
+
+        sys.stdout.write(yaml_text(value))

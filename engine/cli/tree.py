@@ -1,0 +1,94 @@
+"""The tree of commands: nouns with verbs, by name, so that a command imports only what it needs."""
+
+from collections.abc import Mapping
+from importlib.metadata import entry_points, version
+from typing import Any
+
+import cyclopts
+from cyclopts import Parameter
+
+from engine.cli.usage_panel import usage_panel
+
+_COMMANDS = "engine.cli.commands"
+# The noun's group is the attribute of its name. `--help` shows the texts without an import.
+NOUNS: Mapping[str, tuple[str, str]] = {
+    "call": ("call", "Start, list, show and control calls."),
+    "transfer": ("transfers", "Transfer the customer of a call to another party."),
+    "conference": ("conferences", "Turn a call into a conference and manage its members."),
+    "recording": ("recordings", "Record calls; list, save and delete recordings."),
+    "number": ("numbers", "Show the numbers of an account with their routes."),
+    "route": ("routes", "Manage what calls to a number run."),
+    "flow": ("flows", "Manage flows, their versions, and which of them calls run."),
+    "request": ("requests", "Manage HTTP requests that flows and status callbacks send."),
+    "agent": ("agents", "Manage the agents in an account's directory."),
+    "callback": (
+        "callbacks", "Manage status callbacks: target, signing secret and dead letters."
+    ),
+    "key": ("keys", "Manage the API keys of the account."),
+    "profile": ("profiles", "Manage named servers and keys, and choose the one in use."),
+    "node": ("nodes", "List the PBX nodes; drain or undrain one."),
+    "slots": ("slots", "Show or change the number of slots per PBX node."),
+}  # fmt: skip
+# Commands without a noun.
+OTHERS: Mapping[str, tuple[str, str]] = {
+    "doctor": (
+        "engine.cli.doctor.command:doctor",
+        "Check settings, store, PBX nodes, engine and this machine; exit status 1 on a failure.",
+    ),
+    "completion": (f"{_COMMANDS}.completion:completion", "Print the completion script of a shell."),
+    "engine": (
+        "engine.app.command:engine",
+        "Run an engine until SIGTERM; another engine continues its calls.",
+    ),
+}
+# Older names of commands, which work and are not shown.
+OLD_NAMES: Mapping[str, str] = {
+    "calls": "calls:calls",
+    "timeline": "calls:timeline",
+    "replay": "replay:replay",
+    "mute": "call_control:mute",
+    "unmute": "call_control:unmute",
+    "hold": "call_control:hold",
+    "unhold": "call_control:unhold",
+    "dial": "call_control:dial",
+    "hangup": "call_control:hangup",
+    "record": "recordings:record",
+    "transfer-complete": "transfers:complete",
+    "transfer-cancel": "transfers:cancel",
+    "routes": "routes:routes",
+    "agents": "agents:agents",
+    "nodes": "nodes:nodes",
+}
+# Commands of other installed packages: `--help` shows them without an import.
+DESCRIPTIONS: Mapping[str, str] = {
+    "account": "Manage accounts, their keys, numbers and limits.",
+    "api": "Run the REST layer; migrate its database; push dial policies.",
+}
+
+
+def _default(value: Any) -> str | None:
+    """Return what help says about a default; an empty one is not worth a word."""
+    return str(value) if value else None
+
+
+app = cyclopts.App(
+    name="switchroom",
+    help=(
+        "Self-hosted, Twilio-style voice API for Asterisk: live calls survive engine crashes.\n\n"
+        "A customer's commands use the REST layer with the key of a profile (`switchroom profile"
+        " --help`). An operator's use the RPC of an engine; without a key, so do a customer's."
+    ),
+    error_formatter=usage_panel,
+    version=lambda: version("switchroom"),
+    help_format="plaintext",  # Markdown's imports take longer than the rest of `--help`
+    default_parameter=Parameter(negative=(), show_default=_default),
+)
+for _name, (_module, _help) in NOUNS.items():
+    app.command(f"{_COMMANDS}.{_module}:{_name}", name=_name, help=_help)
+for _name, (_path, _help) in OTHERS.items():
+    app.command(_path, name=_name, help=_help)
+for _name, _path in OLD_NAMES.items():
+    app.command(f"{_COMMANDS}.{_path}", name=_name, show=False)
+for _found in entry_points(group="switchroom.commands"):
+    _text = DESCRIPTIONS.get(_found.name, f"See `switchroom {_found.name} --help`.")
+    app.command(_found.value, name=_found.name, help=_text)

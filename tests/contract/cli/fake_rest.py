@@ -1,0 +1,62 @@
+"""A REST layer without one: tests set its responses by method and path."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+from aiohttp import web
+
+from tests.contract.cli.forked import Ended, run_forked
+from tests.harness.servers.web_server import WebServer
+
+KEY = "swk_1_secret"
+
+
+class Received(NamedTuple):
+    """A request: method, path with query, body and headers."""
+
+    method: str
+    path: str
+    body: Any
+    headers: Mapping[str, str]
+
+
+class FakeRest(WebServer):
+    """Serves on a free port; a response is a value of JSON, or a status with a problem."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.responses: dict[str, Any] = {}  # by method and path, without /srmain
+        self.requests: list[Received] = []
+
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        """Serve all paths."""
+        return [web.route("*", "/{path:.*}", self._answer)]
+
+    @property
+    def typed(self) -> list[tuple[str, str, Any]]:
+        """Return method, path and body of each request."""
+        return [(each.method, each.path, each.body) for each in self.requests]
+
+    async def run(self, folder: Any, *words: str) -> Ended:
+        """Run a command as a customer does, with address and key in the environment."""
+        settings = {"SWITCHROOM_API_URL": self.url(), "SWITCHROOM_API_KEY": KEY, "COLUMNS": "100"}
+        return await run_forked(words, folder, settings)
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        raw = await request.read()
+        path = request.path_qs.removeprefix("/srmain")
+        body = msgspec.json.decode(raw) if raw else None
+        self.requests.append(Received(request.method, path, body, dict(request.headers)))
+        found = self.responses.get(f"{request.method} {path}", {})
+        if isinstance(found, bytes):
+            return web.Response(body=found)
+        status = found.get("status", 200) if isinstance(found, dict) else 200
+        kind = "application/json"
+        status = status if isinstance(status, int) else 200
+        return web.Response(status=status, body=msgspec.json.encode(found), content_type=kind)
+
+
+def problem(status: int, code: str, detail: str = "") -> dict[str, Any]:
+    """Return an error of the REST layer."""
+    return {"title": "Refused", "status": status, "code": code, "detail": detail}

@@ -1,0 +1,191 @@
+"""Commands of a customer, over REST with the key of an account."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contract.cli.fake_rest import KEY, FakeRest, problem
+from tests.contract.cli.forked import run_forked
+from tests.harness.ports import free_port
+
+FLOW = {"flowId": "menu", "published": 3, "latest": 4, "version": 17, "changedTime": "2026-11-26"}
+KEY_VIEW = {
+    "id": "ab12", "agentId": None, "scopes": ["cdr"], "networks": [], "createdTime": "today",
+    "expiryTime": None, "lastUsedTime": None, "isExpired": False,
+}  # fmt: skip
+CALLBACK = {"target": "https://a.example", "concurrency": 32, "perS": None, "secretNumber": 1,
+            "stopped": False}  # fmt: skip
+HANGUP = {"type": "hangup"}
+
+
+def page(*rows: Any, total: int | None = None, offset: int = 0) -> dict[str, Any]:
+    """Return a page of a list."""
+    count = len(rows) if total is None else total
+    return {"data": list(rows), "total": count, "limit": len(rows), "offset": offset}
+
+
+@pytest.mark.parametrize(
+    ("words", "sent", "response", "said"),
+    [
+        ("flow list", ("GET", "/voice/flows", None), page(FLOW), "menu"),
+        ("flow put menu {}", ("PUT", "/voice/flows/menu", {}), FLOW, "flow menu, version 4"),
+        ("flow put menu {} --no-publish", ("PUT", "/voice/flows/menu?publish=false", {}), FLOW,
+         "version 4"),
+        ("flow check menu {}", ("POST", "/voice/flows/menu/check", {}), {}, "flow menu is valid"),
+        ("flow show menu", ("GET", "/voice/flows/menu", None), {"document": HANGUP}, "hangup"),
+        ("flow show menu --version 2", ("GET", "/voice/flows/menu/versions/2", None),
+         {"document": HANGUP}, "hangup"),
+        ("flow diff menu 3 4", ("GET", "/voice/flows/menu/diff?from=3&to=4", None),
+         {"differences": [{"path": "nodes.a", "change": "removed", "before": 1}]}, "nodes.a"),
+        ("flow publish menu 3", ("POST", "/voice/flows/menu/publish", {"number": 3}), FLOW,
+         "flow menu, version 3 is published"),
+        ("flow rm menu", ("DELETE", "/voice/flows/menu", None), {}, ""),
+        ("route set +47 flow:menu", ("PUT", "/voice/numbers/%2B47/route", {"flowId": "menu"}), {},
+         ""),
+        ("route set +47 https://a.example --no-answer --record",
+         ("PUT", "/voice/numbers/%2B47/route",
+          {"action": "https://a.example", "answer": False, "recordCall": True}), {}, ""),
+        ("route show +47", ("GET", "/voice/numbers/%2B47/route", None), {"flowId": "menu"}, "menu"),
+        ("route rm +47", ("DELETE", "/voice/numbers/%2B47/route", None), {}, ""),
+        ("number list", ("GET", "/voice/numbers", None),
+         page({"number": "+47", "route": {"flowId": "menu"}}), "flow menu"),
+        ("route list", ("GET", "/voice/numbers", None),
+         page({"number": "+48", "route": None}), "no routes"),
+        ("agent set 1001 PJSIP/1001", ("PUT", "/voice/agents/1001",
+         {"endpoint": "PJSIP/1001", "name": ""}), {}, ""),
+        ("agent presence 1001", ("GET", "/voice/agents/1001/presence", None),
+         {"presence": "online", "busy": True, "callId": "c1", "nodes": ["pbx1"]},
+         "1001: online, busy (pbx1), call c1"),
+        ("callback set https://a.example", ("PUT", "/voice/callbacks",
+         {"target": "https://a.example", "concurrency": 32}), CALLBACK, "32 concurrent"),
+        ("callback dead", ("GET", "/voice/callbacks/dead-letters", None),
+         {"data": [], "nextCursor": None}, "no dead letters"),
+        ("callback resend --all", ("POST", "/voice/callbacks/resend", {"all": True}),
+         {"resent": 7}, "7 requeued"),
+        ("key list", ("GET", "/keys", None), page(KEY_VIEW), "ab12"),
+        ("key create --scope cdr --days 2", ("POST", "/keys",
+         {"scopes": ["cdr"], "networks": [], "days": 2}),
+         {"id": "a", "apiKey": "swk_a", "apiSecret": "sws_b"}, "apiSecret sws_b"),
+        ("key revoke swk_ab12_x", ("DELETE", "/keys/ab12", None), KEY_VIEW, "ab12 is revoked"),
+        ("recording list --call c1", ("GET", "/recordings?purpose=call&callId=c1", None),
+         {"data": [], "limit": 10, "nextCursor": None}, "no recordings"),
+        ("recording rm https://x/acme/2026-01-01/c1.wav?s=1",
+         ("DELETE", "/recordings/files/acme/2026-01-01/c1.wav", None), {}, ""),
+    ],
+    ids=lambda each: each if isinstance(each, str) and " " in each else "",
+)  # fmt: skip
+async def test_each_command_sends_one_request(
+    tmp_path: Path, words: str, sent: tuple[str, str, Any], response: Any, said: str
+) -> None:
+    """The request has the key and the path of the resource; the response is shown."""
+    async with FakeRest() as rest:
+        rest.responses = {f"{sent[0]} {sent[1]}": response}
+        status, out, err = await rest.run(tmp_path, *words.split())
+    assert (status, err.replace("switchroom: the secret is shown only once\n", "")) == (0, "")
+    assert rest.typed == [sent]
+    assert rest.requests[0].headers["Authorization"] == KEY
+    assert said in out
+
+
+async def test_programs_get_every_page(tmp_path: Path) -> None:
+    """`--output json` is a list of all rows, as the server has them."""
+    other = {**FLOW, "flowId": "other"}
+    async with FakeRest() as rest:
+        rest.responses = {
+            "GET /voice/flows": page(FLOW, total=2),
+            "GET /voice/flows?offset=1&limit=1": page(other, total=2, offset=1),
+        }
+        _, out, _ = await rest.run(tmp_path, "flow", "list", "--output", "json")
+    assert json.loads(out) == [FLOW, other]
+
+
+async def test_a_cursor_is_followed(tmp_path: Path) -> None:
+    """Lists without a total are read by their cursor, as far as `--limit`."""
+    row = {"callId": "c1", "startTime": "", "durationMs": 0, "url": "u"}
+    async with FakeRest() as rest:
+        rest.responses = {
+            "GET /recordings?purpose=call": {"data": [row], "limit": 1, "nextCursor": "n"},
+            "GET /recordings?purpose=call&cursor=n": {"data": [row, row], "nextCursor": "m"},
+        }
+        _, out, _ = await rest.run(tmp_path, "recording", "list", "--limit", "2", "-o", "json")
+    assert len(json.loads(out)) == 2
+
+
+async def test_a_recording_is_saved_once(tmp_path: Path) -> None:
+    """The audio is written to a new file; a file that exists is never overwritten."""
+    words = ("recording", "save", "https://x/acme/2026-01-01/c1.wav", "c1.wav")
+    async with FakeRest() as rest:
+        rest.responses = {"GET /recordings/files/acme/2026-01-01/c1.wav": b"RIFF"}
+        done = await rest.run(tmp_path, *words)
+        again = await rest.run(tmp_path, *words)
+    assert (done.status, done.out) == (0, "c1.wav: 4 bytes\n")
+    assert (tmp_path / "c1.wav").read_bytes() == b"RIFF"
+    assert (again.status, again.err) == (2, "switchroom: c1.wav: file exists\n")
+
+
+async def test_a_change_expects_a_version(tmp_path: Path) -> None:
+    """`--if-version` is an `If-Match`, and 0 means that there is none; 412 is explained."""
+    async with FakeRest() as rest:
+        rest.responses = {"PUT /voice/flows/menu": FLOW}
+        await rest.run(tmp_path, "flow", "put", "menu", "{}", "--if-version", "17")
+        await rest.run(tmp_path, "flow", "put", "menu", "{}", "--if-version", "0")
+        rest.responses = {"PUT /voice/flows/menu": problem(412, "changed_meanwhile", "not it")}
+        status, _, err = await rest.run(tmp_path, "flow", "put", "menu", "{}", "--if-version", "1")
+    assert rest.requests[0].headers["If-Match"] == '"17"'
+    assert rest.requests[1].headers["If-None-Match"] == "*"
+    assert (status, "repeat with its version" in err) == (2, True)
+
+
+@pytest.mark.parametrize("words", ["flow rm x", "route rm x", "agent rm x", "request rm x",
+                                   "callback rm", "key revoke x",
+                                   "recording rm acme/2026-01-01/x.wav"])  # fmt: skip
+async def test_nothing_of_that_name_can_be_removed(tmp_path: Path, words: str) -> None:
+    """Each removal of a missing item has status 1, as over the RPC."""
+    async with FakeRest() as rest:
+        rest.responses = _Always(problem(404, "not_found", "no such thing"))
+        status, out, err = await rest.run(tmp_path, *words.split())
+    assert (status, out) == (1, "")
+    assert err.startswith("switchroom: no such ")
+
+
+async def test_a_secret_is_exchanged_for_a_token(tmp_path: Path) -> None:
+    """Where keys are no tokens, a profile with a secret gets one first."""
+    async with FakeRest() as rest:
+        rest.responses = {
+            "POST /auth/get-access-token/acme": {"accessToken": "token", "expiresIn": 3600},
+            "GET /keys": page(),
+        }
+        profile = ("profile", "set", "acme", "--api-url", rest.url(), "--api-key", "swk_1")
+        home = {"XDG_CONFIG_HOME": str(tmp_path)}
+
+        await run_forked((*profile, "--api-secret", "sws", "--account", "acme"), tmp_path, home)
+        done = await run_forked(("key", "list"), tmp_path, home)
+    assert (done.status, done.out) == (0, "no keys\n")
+    assert rest.requests[0].body == {"apiKey": "swk_1", "apiSecret": "sws"}
+    assert rest.requests[1].headers["Authorization"] == "token"
+
+
+async def test_without_a_key_the_command_says_what_it_needs(tmp_path: Path) -> None:
+    """Commands that only the REST layer has name the profile and the variables."""
+    empty = {"XDG_CONFIG_HOME": str(tmp_path)}
+    status, _, err = await run_forked(("key", "list"), tmp_path, empty)
+    assert (status, "switchroom profile set NAME" in err) == (2, True)
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    there = empty | {"SWITCHROOM_API_URL": nowhere, "SWITCHROOM_API_KEY": KEY}
+    status, _, err = await run_forked(("key", "list"), tmp_path, there)
+    assert (status, err.splitlines()[0]) == (
+        2, f"switchroom: no REST layer answers at {nowhere}: connection refused",
+    )  # fmt: skip
+
+
+class _Always(dict[str, Any]):
+    """The same response to every request."""
+
+    def __init__(self, response: Any) -> None:
+        super().__init__()
+        self._response = response
+
+    def get(self, _key: str, _default: Any = None) -> Any:
+        return self._response

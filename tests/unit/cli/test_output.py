@@ -1,0 +1,60 @@
+"""Output of commands: tables for people, JSON and YAML for programs."""
+
+import json
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.cli.output import OutputFormat, fields_shown, rows_shown, shown, write_shown
+from engine.cli.yaml_text import yaml_text
+from wire.rpc import FlowVersion
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(
+    ["no", "2024-01-01", "1e3", "0x1F", "~", "- a", "a: b", "a #b", "12:30:45", "=", ".5", "<<"]
+)  # fmt: skip
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=30
+)
+
+
+@given(VALUES)
+def test_yaml_is_what_a_reader_reads(value: object) -> None:
+    """A YAML reader gets the value back: no text becomes a number, a date or a mark."""
+    assert yaml.safe_load(yaml_text(value)) == value
+
+
+def test_yaml_is_made_of_blocks() -> None:
+    """Mappings and lists are lines with indentation, as people write them."""
+    value = {"flowId": "menu", "nodes": [{"a": 1, "b": []}, [2]], "note": "yes", "empty": {}}
+    assert yaml_text(value).splitlines() == [
+        "flowId: menu", "nodes:", "- a: 1", "  b: []", "- - 2", 'note: "yes"', "empty: {}",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("output", ["json", "yaml"])
+def test_programs_get_the_same_value(
+    capsysbinary: pytest.CaptureFixture[bytes], output: OutputFormat
+) -> None:
+    """Both formats have the fields of the server's response."""
+    write_shown(shown([FlowVersion("menu", 3)], "for people"), output)
+    assert yaml.safe_load(capsysbinary.readouterr().out) == [{"flowId": "menu", "version": 3}]
+
+
+def test_json_is_json(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    """A list without rows is an empty list, not a text."""
+    write_shown(rows_shown([], [("flow", "flowId")], "no flows"), "json")
+    assert json.loads(capsysbinary.readouterr().out) == []
+
+
+def test_people_get_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    """A table shows the columns that it names; markup in values is left as it is."""
+    rows = [{"flowId": "[b]", "latest": 3, "published": None, "isOpen": True, "tags": ["a", "b"]}]
+    columns = [(each, each) for each in ("flowId", "latest", "published", "isOpen", "tags")]
+    write_shown(rows_shown(rows, columns, ""), "table")
+    write_shown(fields_shown(rows[0]), "table")
+    head, row, *fields = (line.split() for line in capsys.readouterr().out.splitlines())
+    assert head == ["flowId", "latest", "published", "isOpen", "tags"]
+    assert row == ["[b]", "3", "yes", "a", "b"]
+    assert fields == [["flowId", "[b]"], ["latest", "3"], ["isOpen", "yes"], ["tags", "a", "b"]]
