@@ -5,7 +5,7 @@ import sys
 from cyclopts import CycloptsError
 
 from engine.cli.tree import app
-from wire.exit_status import ExitStatus
+from wire.programs.exit_status import ExitStatus
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsError
 
-from wire.invalid_settings import InvalidSettings
+from wire.programs.invalid_settings import InvalidSettings
 
 T = TypeVar("T", bound=BaseSettings)
 

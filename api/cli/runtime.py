@@ -15,7 +15,7 @@ from api.config import DatabaseSettings
 from api.db.database import Database
 from api.db.migrate import migrate
 from wire.decoding.errors import BadInput
-from wire.invalid_settings import InvalidSettings
+from wire.programs.invalid_settings import InvalidSettings
 from wire.settings import load
 
 T = TypeVar("T", bound=DatabaseSettings)

@@ -11,7 +11,7 @@ from api.cli.validators import AccountId
 from api.common.errors import ApiError
 from api.config import Settings
 from api.engine_client import TlsFileError
-from wire.invalid_settings import InvalidSettings
+from wire.programs.invalid_settings import InvalidSettings
 from wire.settings import load
 
 EXIT_NOT_SENT = 1  # exit status: the account is stopped, but no engine knows yet

@@ -15,7 +15,7 @@ from engine.store.errors import StoreDown
 from engine.store.redis.address import parse_address
 from engine.store.shard_layout import SlotsMismatch
 from sandbox.process import protect_process
-from wire.invalid_settings import InvalidSettings
+from wire.programs.invalid_settings import InvalidSettings
 from wire.settings import load
 
 

@@ -11,8 +11,8 @@ from typing import Any, NoReturn, ParamSpec
 from rich.console import Console
 from rich.markup import escape
 
-from wire.exit_status import ExitStatus
-from wire.invalid_settings import InvalidSettings
+from wire.programs.exit_status import ExitStatus
+from wire.programs.invalid_settings import InvalidSettings
 from wire.rpc import FieldError, Problem
 
 P = ParamSpec("P")

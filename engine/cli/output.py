@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from wire.exit_status import ExitStatus
+from wire.programs.exit_status import ExitStatus
 
 OutputFormat = Literal["table", "json", "yaml"]
 OutputFlag = Annotated[

@@ -75,9 +75,9 @@ class RestClient:
         self, *path: str, query: Query | None = None, limit: int = 0
     ) -> AsyncIterator[dict[str, Any]]:
         """Yield the rows of a list, page after page, `limit` at most (0: all)."""
-        asked, count = dict(query or {}), 0
+        selected, count = dict(query or {}), 0
         while True:
-            page = await self.request(dict[str, Any], "GET", *path, query=asked)
+            page = await self.request(dict[str, Any], "GET", *path, query=selected)
             rows = page["data"]
             for row in rows:
                 yield row
@@ -85,9 +85,9 @@ class RestClient:
                 if count == limit:
                     return
             if page.get("nextCursor"):
-                asked |= {"cursor": page["nextCursor"]}
+                selected |= {"cursor": page["nextCursor"]}
             elif rows and page.get("offset", 0) + len(rows) < page.get("total", 0):
-                asked |= {
+                selected |= {
                     "offset": str(page.get("offset", 0) + len(rows)),
                     "limit": str(page["limit"]),
                 }

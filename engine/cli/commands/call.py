@@ -19,7 +19,7 @@ from engine.cli.options.connection import client_settings
 from engine.cli.output import Shown, shown
 from engine.cli.timeline import screen
 from engine.cli.timeline.outcome import EXIT_STATUSES, outcome_text
-from wire.exit_status import ExitStatus
+from wire.programs.exit_status import ExitStatus
 
 call = App(name="call", help="Start, list, show and control calls.")
 call.command(calls.calls, name="list")

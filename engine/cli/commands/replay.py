@@ -12,7 +12,7 @@ from engine.cli.client import Client
 from engine.cli.command import client_command
 from engine.cli.errors import UsageError
 from engine.cli.output import Shown
-from wire.exit_status import ExitStatus
+from wire.programs.exit_status import ExitStatus
 from wire.views import Difference, Replay
 
 SAME, DIFFERENT, INCOMPLETE = ExitStatus.DONE, ExitStatus.NEGATIVE, ExitStatus.INCOMPLETE

@@ -26,7 +26,7 @@ from engine.cli.options.connection import (
 )
 from engine.common.tls import TlsFileError, client_context
 from engine.config import NodeSettings, Settings
-from wire.invalid_settings import InvalidSettings
+from wire.programs.invalid_settings import InvalidSettings
 from wire.settings import load
 
 MAX_CONNECTIONS, REQUEST_WEBSOCKETS = 64, 4  # to a node

@@ -16,7 +16,7 @@ from cyclopts import Parameter
 
 from engine.cli.errors import UsageError
 from engine.cli.options.profiles import Profile, profiles_path, read_profiles
-from wire.invalid_settings import InvalidSettings
+from wire.programs.invalid_settings import InvalidSettings
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a client cannot connect to a bind-all address
 _PREFIX = "SWITCHROOM_"

@@ -3,7 +3,7 @@
 from rich.markup import escape
 
 from engine.cli.timeline import wording
-from wire.exit_status import ExitStatus
+from wire.programs.exit_status import ExitStatus
 from wire.views import CallView
 
 EXIT_STATUSES = {

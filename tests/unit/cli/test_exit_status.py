@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from engine.cli.timeline.outcome import EXIT_STATUSES
-from wire.exit_status import ExitStatus
+from wire.programs.exit_status import ExitStatus
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "commands.md"
 

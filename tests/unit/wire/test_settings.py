@@ -6,7 +6,7 @@ import pytest
 
 from engine.config import Settings
 from tests.harness.settings import SECRET
-from wire.invalid_settings import InvalidSettings
+from wire.programs.invalid_settings import InvalidSettings
 from wire.settings import load
 
 OTHER = "another-token-012345"

@@ -1,0 +1,1 @@
+"""What programs of both layers share: exit statuses, and the error of invalid settings."""
