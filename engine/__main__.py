@@ -16,7 +16,10 @@ def main() -> None:
         sys.exit(ExitStatus.NOT_DONE)
     except ImportError as error:
         reason = error.__cause__ or error
-        sys.exit(f"{reason}: install the extra of this program, such as switchroom[api]")
+        sys.stderr.write(
+            f"switchroom: {reason}: install the extra of this program, such as switchroom[api]\n"
+        )
+        sys.exit(ExitStatus.NOT_DONE)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,16 @@
-"""`switchroom account`: accounts, their keys, numbers and limits."""
+"""`switchroom account create`, `set`, `list` and so on: accounts and their limits."""
 
 from typing import Annotated
 
 import msgspec
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 
 from api.accounts.store import Account, AccountStore
 from api.auth.store import KeyStore
 from api.cli.account_limits import AccountLimits, leg_limits, retention, with_limits
-from api.cli.dnc import dnc, dnc_token
-from api.cli.erasure import erase
-from api.cli.keys import key
-from api.cli.numbers import number
 from api.cli.runtime import change_stores, read_stores
-from api.cli.stop import stop
 from api.cli.validators import (
     NUMBER_TYPES,
     AccountId,
@@ -27,14 +22,6 @@ from api.cli.validators import (
     parse_region,
     parse_trunks,
 )
-
-app = App(name="account", help="Manage accounts, their keys, numbers and limits.", version_flags=())
-app.command(key)
-app.command(number)
-app.command(dnc_token)
-app.command(dnc)
-app.command(erase)
-app.command(stop)
 
 COLUMNS = (
     "account", "name", "active", "calls", "calls/s", "region", "may call", "legs", "keeps"
@@ -58,7 +45,6 @@ Types = Annotated[
 ]
 
 
-@app.command
 def create(  # noqa: PLR0913 - one parameter for each option
     account: AccountId,
     *,
@@ -78,7 +64,6 @@ def create(  # noqa: PLR0913 - one parameter for each option
     change_stores("account create", account, command)
 
 
-@app.command(name="set")
 def change(  # noqa: PLR0913 - one parameter for each option
     account: AccountId,
     *,
@@ -101,7 +86,6 @@ def change(  # noqa: PLR0913 - one parameter for each option
     change_stores("account set", account, command)
 
 
-@app.command
 def trunks(
     account: AccountId,
     names: Annotated[list[str], Parameter(help="Trunks in order of preference, or `any`.")],
@@ -110,7 +94,6 @@ def trunks(
     _change("trunks", account, trunks=() if names == ["any"] else parse_trunks(names))
 
 
-@app.command
 def start(account: AccountId) -> None:
     """Let a stopped account call and be called again."""
 
@@ -120,7 +103,6 @@ def start(account: AccountId) -> None:
     change_stores("account start", account, command)
 
 
-@app.command
 def region(
     account: AccountId,
     country: Annotated[str, Parameter(help="Country code such as NO, or `none`.")],
@@ -129,7 +111,6 @@ def region(
     _change("region", account, region=parse_region(country))
 
 
-@app.command
 def email(
     account: AccountId, address: Annotated[str, Parameter(help="E-mail address, or `none`.")]
 ) -> None:
@@ -137,7 +118,6 @@ def email(
     _change("email", account, email=parse_email(address))
 
 
-@app.command(name="list")
 def list_accounts() -> None:
     """List the accounts."""
 

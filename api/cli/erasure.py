@@ -16,8 +16,7 @@ from api.db.migrate import migrate
 from api.engine_client import TlsFileError
 from api.retention.erasure import ErasureReport
 from wire.decoding.errors import BadInput
-
-EXIT_LEFT = 1  # exit status: something could not be removed yet
+from wire.programs.exit_status import ExitStatus
 
 
 def erase(
@@ -40,7 +39,7 @@ def erase(
     for each in report.left:
         sys.stderr.write(f"switchroom: {each}\n")
     if report.left:
-        sys.exit(EXIT_LEFT)
+        sys.exit(ExitStatus.NEGATIVE)
 
 
 async def _erase(settings: Settings, account: str, number: str) -> ErasureReport:

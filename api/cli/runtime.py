@@ -15,12 +15,11 @@ from api.config import DatabaseSettings
 from api.db.database import Database
 from api.db.migrate import migrate
 from wire.decoding.errors import BadInput
+from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
 from wire.settings import load
 
 T = TypeVar("T", bound=DatabaseSettings)
-EXIT_NOT_FOUND = 1  # exit status: nothing of that name exists
-EXIT_INVALID = 2  # exit status: invalid input, nothing was changed
 StoreCommand = Callable[[AccountStore, KeyStore], Awaitable[None]]
 DatabaseCommand = Callable[[Database], Awaitable[None]]
 
@@ -36,13 +35,13 @@ def load_settings(kind: type[T]) -> T:
 def fail(message: str) -> NoReturn:
     """Exit with an error: nothing was changed."""
     sys.stderr.write(f"switchroom: {message}\n")
-    sys.exit(EXIT_INVALID)
+    sys.exit(ExitStatus.NOT_DONE)
 
 
 def fail_not_found(kind: str, name: str) -> NoReturn:
     """Exit with an error: nothing of that name exists."""
     sys.stderr.write(f"switchroom: no such {kind}: {name}\n")
-    sys.exit(EXIT_NOT_FOUND)
+    sys.exit(ExitStatus.NEGATIVE)
 
 
 def read_stores(command: StoreCommand) -> None:

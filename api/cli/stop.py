@@ -11,10 +11,9 @@ from api.cli.validators import AccountId
 from api.common.errors import ApiError
 from api.config import Settings
 from api.engine_client import TlsFileError
+from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
 from wire.settings import load
-
-EXIT_NOT_SENT = 1  # exit status: the account is stopped, but no engine knows yet
 
 
 def stop(account: AccountId) -> None:
@@ -47,4 +46,4 @@ def _not_sent(account: str, reason: str) -> None:
         f"switchroom: {account} is stopped, but the engines do not know ({reason}): its calls go on"
         " until `switchroom api` tells them; repeat the command\n"
     )
-    sys.exit(EXIT_NOT_SENT)
+    sys.exit(ExitStatus.NEGATIVE)

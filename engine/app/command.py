@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+from typing import NoReturn
 
 import uvloop
 
@@ -15,6 +16,7 @@ from engine.store.errors import StoreDown
 from engine.store.redis.address import parse_address
 from engine.store.shard_layout import SlotsMismatch
 from sandbox.process import protect_process
+from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
 from wire.settings import load
 
@@ -27,7 +29,7 @@ def engine() -> None:
     try:
         settings = load(Settings)
     except InvalidSettings as error:
-        sys.exit(str(error))
+        _fail(str(error))
     configure(settings.log_level)
     uvloop.run(_run(settings))
 
@@ -37,7 +39,7 @@ async def _run(settings: Settings) -> None:
     try:
         running = Engine(settings)
     except TlsFileError as error:
-        sys.exit(str(error))
+        _fail(str(error))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, running.stop)
@@ -45,8 +47,13 @@ async def _run(settings: Settings) -> None:
         await running.run()
     except StoreDown as error:
         where = parse_address(settings.redis_url).redacted
-        sys.exit(f"the store can't be reached at {where}: {error}")
+        _fail(f"the store can't be reached at {where}: {error}")
     except SlotsMismatch as error:
-        sys.exit(str(error))
+        _fail(str(error))
     except BindFailed as error:
-        sys.exit(f"{error}; see SWITCHROOM_RPC_HOST and SWITCHROOM_RPC_PORT")
+        _fail(f"{error}; see SWITCHROOM_RPC_HOST and SWITCHROOM_RPC_PORT")
+
+
+def _fail(reason: str) -> NoReturn:
+    sys.stderr.write(f"{reason}\n")
+    sys.exit(ExitStatus.NOT_DONE)

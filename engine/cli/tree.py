@@ -8,6 +8,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from engine.cli.usage_panel import usage_panel
+from wire.programs.named_commands import add_named_command
 
 _COMMANDS = "engine.cli.commands"
 # The noun's group is the attribute of its name. `--help` shows the texts without an import.
@@ -84,11 +85,11 @@ app = cyclopts.App(
     default_parameter=Parameter(negative=(), show_default=_default),
 )
 for _name, (_module, _help) in NOUNS.items():
-    app.command(f"{_COMMANDS}.{_module}:{_name}", name=_name, help=_help)
+    add_named_command(app, f"{_COMMANDS}.{_module}:{_name}", _name, _help)
 for _name, (_path, _help) in OTHERS.items():
-    app.command(_path, name=_name, help=_help)
+    add_named_command(app, _path, _name, _help)
 for _name, _path in OLD_NAMES.items():
     app.command(f"{_COMMANDS}.{_path}", name=_name, show=False)
 for _found in entry_points(group="switchroom.commands"):
     _text = DESCRIPTIONS.get(_found.name, f"See `switchroom {_found.name} --help`.")
-    app.command(_found.value, name=_found.name, help=_text)
+    add_named_command(app, _found.value, _found.name, _text)

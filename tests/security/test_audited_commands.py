@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from api.accounts.store import Account, AccountStore
 from api.audit.trail import AuditEntry, entries
-from api.cli.account import app
+from api.cli.commands import account as app
 from tests.contract.api.cli import switchroom
 from tests.contract.api.databases import migrated_database, sqlite_url
 from tests.harness.ports import free_port

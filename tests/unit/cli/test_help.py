@@ -9,7 +9,7 @@ import cyclopts
 import pytest
 from rich.console import Console
 
-from api.cli.account import app as account
+from api.cli.commands import COMMANDS, account
 from api.cli.service import app as api
 from engine.cli.tree import DESCRIPTIONS, NOUNS, OLD_NAMES, OTHERS, app
 from engine.cli.usage_panel import usage_panel
@@ -54,8 +54,15 @@ def test_the_commands_of_the_rest_layer_are_described() -> None:
 
 def test_groups_are_described_without_an_import() -> None:
     """The list of commands shows the description that each group, or command, has of itself."""
-    for name, (_, text) in {**NOUNS, **OTHERS}.items():
-        assert (app[name].help or "").splitlines()[0] == text, name
+    for group, listed in ((app, {**NOUNS, **OTHERS}), (account, COMMANDS)):
+        for name, (_, text) in listed.items():
+            assert group[name].help.splitlines()[0] == text, name
+
+
+def test_the_help_of_a_command_is_whole() -> None:
+    """The help of a command that is imported by name has more than the line of the list."""
+    assert "Example: switchroom doctor" in app["doctor"].help
+    assert "Do-not-call entries" in account["erase"].help
 
 
 def test_no_argument_is_named_like_an_option() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from api.cli.account import app
+from api.cli.commands import account as app
 from tests.harness.lab.commands import banner
 from tests.harness.lab.env import ensure_env
 

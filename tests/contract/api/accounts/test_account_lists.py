@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from api.cli.account import app
+from api.cli.commands import account as app
 from tests.contract.api.databases import sqlite_url
 
 LONG_ID = "a-reseller-with-a-rather-long-identifier-of-fifty"
