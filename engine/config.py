@@ -144,6 +144,8 @@ class Settings(BaseSettings):
     )  # before each attempt to deliver a callback
     callback_circuit_s: float = Field(30, gt=0)  # how long a failing target's circuit stays open
     callback_max_in_flight: int = Field(1_000, ge=2)  # deliveries at once, over all targets
+    webhook_log_s: int = Field(86_400, ge=0)  # how long attempts stay readable; 0: no log
+    webhook_log_attempts: int = Field(10_000, ge=100)  # kept of an account at most, about
     sip_hosts: tuple[
         str, ...
     ] = ()  # hosts that sip: addresses may name; calls to them may cost money

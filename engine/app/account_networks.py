@@ -52,8 +52,10 @@ class ActionsByAccount(Struct, frozen=True):
 
     clients: ByAccount[ActionSource]
 
-    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
-        return await self.clients.of(account).ask(account, url, body, request_id)
+    async def ask(
+        self, account: str, url: str, body: bytes, request_id: str, sensitive: str = ""
+    ) -> ActionResponse:
+        return await self.clients.of(account).ask(account, url, body, request_id, sensitive)
 
 
 class ApiRequestsByAccount(Struct, frozen=True):

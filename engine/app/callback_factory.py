@@ -5,7 +5,6 @@ import random
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
 from functools import partial
 from importlib.util import find_spec
 
@@ -29,10 +28,12 @@ from engine.callbacks.transports.listener import ListenerTransport
 from engine.callbacks.transports.uninstalled import UninstalledTransport
 from engine.config import Settings
 from engine.listeners.registry import ListenerRegistry
+from engine.runtime.io.webhook_retry import WebhookRetry
 from engine.store.store import Store
 from engine.webhooks.address_guard import AddressGuard
 from wire.callbacks.targets import ApiRequestTarget, GrpcTarget, HttpsTarget
 from wire.shard import ShardId
+from wire.tree import Limits
 
 Transports = Mapping[type, Transport]
 
@@ -47,20 +48,40 @@ async def callback_transports(
     parts: Assembly, targets: AccountSettings, listeners: ListenerRegistry
 ) -> Transports:
     """Open what delivers to each kind of target."""
-    settings, store = parts.settings, parts.context.store
+    settings = parts.settings
     sessions = await open_sessions(parts.stack, settings, settings.webhook_allow)
     guards = address_guards(settings, settings.webhook_allow)
     return {
-        HttpsTarget: ListenerTransport(listeners, TransportByAccount(sessions.map(HttpTransport))),
-        GrpcTarget: TransportByAccount(guards.map(partial(_grpc_transport, parts.stack))),
+        HttpsTarget: ListenerTransport(
+            listeners,
+            TransportByAccount(sessions.map(partial(HttpTransport, log=parts.attempts))),
+            log=parts.attempts,
+        ),
+        GrpcTarget: TransportByAccount(guards.map(partial(_grpc_transport, parts))),
         ApiRequestTarget: ApiRequestTransport(
-            api_requests(store, sessions, targets.webhook_signer, dict)
+            api_requests(parts, sessions, targets.webhook_signer, dict)
         ),
     }
 
 
 def callback_tester(targets: AccountSettings, transports: Transports) -> CallbackTester:
     return CallbackTester(targets, transports, time.time, partial(secrets.token_hex, 8))
+
+
+async def webhook_retry(
+    parts: Assembly, targets: AccountSettings, transports: Transports, limits: Limits
+) -> WebhookRetry:
+    """Build what repeats requests of the webhook log."""
+    settings = parts.settings
+    sessions = await open_sessions(parts.stack, settings, settings.webhook_allow)
+    return WebhookRetry(
+        parts.context.store,
+        parts.attempts,
+        sessions.of,
+        transports,
+        targets.webhook_signer,
+        limits,
+    )
 
 
 def callback_dispatcher(
@@ -93,11 +114,11 @@ def callback_dispatcher(
     return dispatcher
 
 
-def _grpc_transport(stack: AsyncExitStack, guard: AddressGuard) -> Transport:
+def _grpc_transport(parts: Assembly, guard: AddressGuard) -> Transport:
     if find_spec("grpc") is None:
         return UninstalledTransport()
     from engine.callbacks.transports.grpc import GrpcTransport  # noqa: PLC0415 - an extra
 
-    transport = GrpcTransport(guard)
-    stack.push_async_callback(transport.close)
+    transport = GrpcTransport(guard, log=parts.attempts)
+    parts.stack.push_async_callback(transport.close)
     return transport

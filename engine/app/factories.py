@@ -35,6 +35,7 @@ from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
+from engine.runtime.io.attempt_writer import AttemptWriter
 from engine.runtime.io.command_runner import ActionSource, IoRunner
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.runtime.io.digit_sealer import DigitSealer
@@ -52,6 +53,7 @@ from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
 from engine.store.stream import StreamLimits
+from engine.store.webhook_log import WebhookLogLimits
 from engine.webhooks.action_client import ActionClient
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.http_client import ListenerLookup
@@ -67,6 +69,7 @@ class Assembly(Struct, frozen=True):
     stack: AsyncExitStack
     context: EngineContext
     telemetry: Telemetry
+    attempts: AttemptWriter
 
 
 def store(settings: Settings) -> RedisStore:
@@ -84,6 +87,9 @@ def store(settings: Settings) -> RedisStore:
         retention_s=settings.kept_s,
         stream_limits=limits,
         cipher=DocumentCipher(key, further),
+        webhook_log_limits=WebhookLogLimits(
+            settings.webhook_log_s * 1000, settings.webhook_log_attempts
+        ),
     )
 
 
@@ -93,7 +99,12 @@ def assembly(
     context = EngineContext(store, clock, telemetry.metrics)
     if telemetry.traces is not None:
         context = replace(context, link_call=telemetry.traces.link_call)
-    return Assembly(settings, stack, context, telemetry)
+    attempts = AttemptWriter(
+        store.webhook_log, telemetry.metrics.webhook_log, is_on=settings.webhook_log_s > 0
+    )
+    attempts.start()
+    stack.push_async_callback(attempts.close)
+    return Assembly(settings, stack, context, telemetry, attempts)
 
 
 async def clip_cache(parts: Assembly) -> ClipCache:
@@ -143,7 +154,7 @@ async def io_runner(
         clips,
         _action_client(parts, sessions, limits, signer_of, listener_of),
         FlowCache(store.flow, limits),
-        MeteredApiRequests(api_requests(store, sessions, signer_of, trace), parts.context.metrics),
+        MeteredApiRequests(api_requests(parts, sessions, signer_of, trace), parts.context.metrics),
         DigitSealer((parts.settings.rpc_token.get_secret_value(),), os.urandom),
     )
     parts.stack.push_async_callback(runner.close)
@@ -242,6 +253,7 @@ def _action_client(
             random.random,
             trace=trace,
             listener_of=listener_of,
+            log=parts.attempts,
         )
 
     metered = MeteredActionClient(ActionsByAccount(sessions.map(client)), parts.context.metrics)
@@ -249,14 +261,14 @@ def _action_client(
 
 
 def api_requests(
-    store: Store,
+    parts: Assembly,
     sessions: Sessions,
     signer_of: SignerLookup,
     trace: Callable[[], Mapping[str, str]],
 ) -> ApiRequestsByAccount:
     def runner(session: aiohttp.ClientSession) -> ApiRequestRunner:
-        sender = ApiSender(session, time.time, random.random, trace=trace)
-        return ApiRequestRunner(store, sender, signer_of)
+        sender = ApiSender(session, time.time, random.random, trace=trace, log=parts.attempts)
+        return ApiRequestRunner(parts.context.store, sender, signer_of)
 
     return ApiRequestsByAccount(sessions.map(runner))
 

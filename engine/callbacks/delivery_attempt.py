@@ -74,7 +74,7 @@ class DeliveryAttempt(Struct, frozen=True):
         if target is None:
             is_stopped = settings is not None and settings.is_stopped
             return self._give_up_all(call, "stopped" if is_stopped else "no_target")
-        signed = await self._sign(account, f"{call.call_id}.e{event[0]}", event[1])
+        signed = await self._sign(account, f"{call.call_id}.e{event[0]}", event[1], call.tries + 1)
         outcome = await self._attempt(call, target, signed)
         decision = self._decide(call, outcome, signed.id)
         if isinstance(outcome, Gone) and name == AUTO_SET:
@@ -86,10 +86,10 @@ class DeliveryAttempt(Struct, frozen=True):
         """Return the limits of a call's target; raises StoreDown."""
         return _rate_limit(await self.targets.settings(call.delivery_key.partition(" ")[0]))
 
-    async def _sign(self, account: str, event_id: str, body: bytes) -> SignedEvent:
+    async def _sign(self, account: str, event_id: str, body: bytes, attempt: int) -> SignedEvent:
         signer = await self.targets.signer(account)
         headers = signer.headers(event_id, self.clock(), body)
-        return SignedEvent(account, event_id, body, headers)
+        return SignedEvent(account, event_id, body, headers, attempt)
 
     async def _attempt(
         self, call: CallQueue, target: DeliveryTarget, event: SignedEvent

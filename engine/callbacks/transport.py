@@ -5,16 +5,29 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from engine.webhooks.log.exchange import Subject
 from wire.callbacks.targets import DeliveryTarget
 
 
 class SignedEvent(Struct, frozen=True):
-    """An event: its account, its id, its JSON, and the headers that sign it."""
+    """An event: its account, its id, its JSON, and the headers that sign it.
+
+    `attempt` and `retry_of` are for the webhook log: the number of the attempt, and the attempt
+    that is repeated by hand.
+    """
 
     account: str
     id: str
     body: bytes
     headers: Mapping[str, str]
+    attempt: int = 1
+    retry_of: str = ""
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(
+            self.account, "callback", self.id, retry_of=self.retry_of, first=self.attempt
+        )
 
 
 class Delivered(Struct, frozen=True):
@@ -36,6 +49,17 @@ class Gone(Struct, frozen=True):
 
 
 Outcome = Delivered | Failed | Gone
+
+
+def reason_of(outcome: Outcome) -> str:
+    """Return why an event has not arrived, in one word; empty if it has."""
+    match outcome:
+        case Delivered():
+            return ""
+        case Gone():
+            return "gone"
+        case Failed(reason):
+            return reason
 
 
 class Transport(Protocol):

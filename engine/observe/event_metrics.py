@@ -67,6 +67,22 @@ class CallbackMetrics:
         self.oldest_age.table(shard.node).pop(str(shard.slot), None)
 
 
+class WebhookLogMetrics:
+    """The log of requests to customers' servers."""
+
+    def __init__(self) -> None:
+        self.recorded = Counter(
+            "switchroom_webhook_log_attempts_total", "Attempts stored in the webhook log"
+        )
+        self.dropped = Counter(
+            "switchroom_webhook_log_dropped_total",
+            "Attempts that the webhook log does not have, by reason",
+            "reason",
+        )
+        for reason in ("queue_full", "store_down"):
+            self.dropped.initialize(reason)  # an alert needs the series from the start
+
+
 class ConsumerGroupMetrics:
     """Consumer groups of the event stream."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from engine.observe.event_metrics import CallbackMetrics, ConsumerGroupMetrics
+from engine.observe.event_metrics import CallbackMetrics, ConsumerGroupMetrics, WebhookLogMetrics
 from engine.observe.metric_types import (
     FAST_BUCKETS,
     LATENESS_BUCKETS,
@@ -196,6 +196,7 @@ class Metrics:
         self.clock = ClockMetrics()
         self.external = ExternalMetrics()
         self.callbacks = CallbackMetrics()
+        self.webhook_log = WebhookLogMetrics()
         self.consumer_groups = ConsumerGroupMetrics()
 
     @property
@@ -207,6 +208,7 @@ class Metrics:
             self.clock,
             self.external,
             self.callbacks,
+            self.webhook_log,
             self.consumer_groups,
         )
         for part in parts:

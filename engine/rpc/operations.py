@@ -30,6 +30,7 @@ from wire.flow import FlowDocument
 from wire.listeners import Listener, ListenerRequests, ListenerResponse, Listeners, NewListener
 from wire.request import ApiRequest, ApiRequests, ApiRequestView
 from wire.views import CallView
+from wire.webhook_log import Attempts, AttemptView
 
 _CALL = "/calls/{call}"
 _TRANSFER = f"{_CALL}/transfers/{{session}}"
@@ -40,6 +41,7 @@ _FLOW = "/flows/{account}/{flow}"
 _REQUEST = "/requests/{account}/{request}"
 _CALLBACK = "/callbacks/{account}"
 _LISTENER = "/listeners/{account}/{listener}"
+_ATTEMPT = "/webhooks/{account}/{attempt}"
 _TERMS = "/terms/{account}"
 _DNC = f"{_TERMS}/dnc"
 _READ_EVENTS = "Stream call events (text/event-stream), or read a batch for a consumer group"
@@ -180,6 +182,11 @@ DEAD_LETTERS = (
     _get(f"{_CALLBACK}/dead", "list", "List dead letters", DeadLetters),
     _post(f"{_CALLBACK}/resend", "resend", "Resend dead letters", Resent, Resend),
 )
+WEBHOOK_LOG = (
+    _get("/webhooks/{account}", "list", "List attempts to reach a customer's servers", Attempts),
+    _get(_ATTEMPT, "get", "Show an attempt", AttemptView),
+    _post(f"{_ATTEMPT}/retry", "retry", "Send a request again", AttemptView),
+)
 DIAL_POLICIES = (
     _get("/terms", "list", "List dial policy versions", DialPolicies),
     _put(_TERMS, "put", "Store a dial policy", DialPolicyView, AccountDialPolicy),
@@ -220,6 +227,7 @@ OPERATIONS = (
     *CALLBACKS,
     *LISTENERS,
     *DEAD_LETTERS,
+    *WEBHOOK_LOG,
     *DIAL_POLICIES,
     *SCHEMAS,
     *ERASURE,

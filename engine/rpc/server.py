@@ -38,6 +38,7 @@ from engine.rpc.handlers.recording_files import RecordingFileHandlers
 from engine.rpc.handlers.recordings import RecordingHandlers
 from engine.rpc.handlers.slots import SlotHandlers
 from engine.rpc.handlers.transfers import TransferHandlers
+from engine.rpc.handlers.webhook_log import WebhookLogHandlers
 from engine.rpc.health import health_routes
 from engine.rpc.json_body import MAX_BODY_BYTES, json_response, read_body
 from engine.rpc.media import media_routes
@@ -55,6 +56,7 @@ from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.io.digit_sealer import DigitSealer
+from engine.runtime.io.webhook_retry import WebhookRetry
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from wire.tree import Limits
@@ -77,6 +79,7 @@ class ServerDependencies(Struct, frozen=True):
     account_settings: AccountSettings
     dial_policy: DialPolicy
     callback_tester: CallbackTester
+    webhook_retry: WebhookRetry
     telemetry: Telemetry = field(default_factory=Telemetry)
     max_requests: int = 1_000  # concurrent
     trunks: tuple[str, ...] = ("trunk",)  # that accounts may choose from
@@ -167,6 +170,7 @@ def _routes(
         (operations.CALLBACKS, CallbackHandlers(store, targets, limits, tester)),
         (operations.LISTENERS, ListenerHandlers(store)),
         (operations.DEAD_LETTERS, DeadLetterHandlers(store.outbox, targets, shards)),
+        (operations.WEBHOOK_LOG, WebhookLogHandlers(store.webhook_log, deps.webhook_retry)),
         (operations.DIAL_POLICIES, DialPolicyHandlers(store.dial_policies, policy, deps.trunks)),
         (operations.SCHEMAS, schemas),
         (operations.ERASURE, ErasureHandlers(store, shards)),

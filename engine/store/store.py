@@ -8,6 +8,7 @@ from engine.store.listeners import ListenerStore
 from engine.store.outbox import Outbox
 from engine.store.shard_layout import ShardLayout, Workload
 from engine.store.stream import Stream
+from engine.store.webhook_log import WebhookLogStore
 from wire.dial_policy import DncListChange
 from wire.shard import ShardId
 
@@ -78,6 +79,10 @@ class Store(Protocol):
     @property
     def dial_policies(self) -> DialPolicyStore:
         """The accounts' dial policies."""
+
+    @property
+    def webhook_log(self) -> WebhookLogStore:
+        """The attempts to reach customers' servers."""
 
     async def claim(
         self, shard: ShardId, owner: str, lease_ms: int, holder: str = ""

@@ -13,10 +13,12 @@ from engine.webhooks.http_client import (
     WebhookSender,
     no_listener,
 )
+from engine.webhooks.log.exchange import NO_LOG, AttemptLog, Subject
 from engine.webhooks.response import read_action
 from engine.webhooks.signatures import Signer, SignerLookup
 from wire.tree import Limits
 from wire.verbs import Action
+from wire.webhook_log import AttemptKind
 
 
 class ActionTimeouts(Struct, frozen=True):
@@ -27,6 +29,7 @@ class ActionTimeouts(Struct, frozen=True):
 
 
 DEFAULT_TIMEOUTS = ActionTimeouts()
+_GATHER_EVENT = b'"event":"gather"'  # in the body of a gather's result
 
 
 class ActionResponse(Struct, frozen=True):
@@ -54,8 +57,9 @@ class ActionClient:
         timeouts: ActionTimeouts = DEFAULT_TIMEOUTS,
         trace: Callable[[], Mapping[str, str]] = dict,
         listener_of: ListenerLookup = no_listener,
+        log: AttemptLog = NO_LOG,
     ) -> None:
-        self._sender = WebhookSender(session, clock, random, timeouts.connect_s)
+        self._sender = WebhookSender(session, clock, random, timeouts.connect_s, log)
         self._limits = limits
         self._signer_of = signer_of
         self._clock = clock
@@ -63,22 +67,36 @@ class ActionClient:
         self._trace = trace
         self._listener_of = listener_of
 
-    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
-        """Fetch the next action; raises WebhookFailed without a valid one in time."""
+    async def ask(
+        self, account: str, url: str, body: bytes, request_id: str, sensitive: str = ""
+    ) -> ActionResponse:
+        """Fetch the next action; raises WebhookFailed without a valid one in time.
+
+        `sensitive` are digits in the body that no log may contain.
+        """
         signer = await self._signer_of(account)
         listener = partial(self._listener_of, account, request_id)
         headers = partial(self._headers, signer, request_id, body)
-        request = OutgoingRequest("POST", url, headers, body, listener)
+        kind: AttemptKind = "gather" if _GATHER_EVENT in body else "action"
+        subject = Subject(account, kind, request_id, sensitive=sensitive)
+        request = OutgoingRequest("POST", url, headers, subject, body, listener)
         read = partial(read_action, limits=self._limits)
         action, attempts = await self._sender.send(request, read, self._timeouts.total_s)
         return ActionResponse(action, attempts)
 
     def _headers(self, signer: Signer, request_id: str, body: bytes) -> dict[str, str]:
         return {
-            "Content-Type": "application/json",
-            "Accept": "application/json",
-            "Accept-Encoding": "identity",
-            "Idempotency-Key": request_id,
+            **action_headers(request_id),
             **self._trace(),
             **signer.headers(request_id, self._clock(), body),
         }
+
+
+def action_headers(request_id: str) -> dict[str, str]:
+    """Return the headers of a request for an action, without signature."""
+    return {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+        "Idempotency-Key": request_id,
+    }

@@ -11,12 +11,14 @@ from urllib.parse import quote
 import msgspec
 from aiohttp import ClientSession
 from msgspec import Struct
+from msgspec.structs import replace
 from yarl import URL
 
 from engine.calls.flows.templates import Lookup, fill_decoded, to_text
 from engine.calls.flows.variables import MAX_VARIABLE_CHARS
 from engine.webhooks.errors import Attempt, AttemptFailed, WebhookFailed
 from engine.webhooks.http_client import OutgoingRequest, WebhookSender
+from engine.webhooks.log.exchange import NO_LOG, AttemptLog, ShownRequest, Subject
 from engine.webhooks.response import HttpResponse, read_body
 from engine.webhooks.signatures import Signer
 from wire.decoding.errors import BadInput
@@ -47,17 +49,21 @@ class ApiSender:
         random: Callable[[], float],
         *,
         trace: Callable[[], Mapping[str, str]] = dict,
+        log: AttemptLog = NO_LOG,
     ) -> None:
-        self._sender = WebhookSender(session, clock, random, CONNECT_TIMEOUT_S)
+        self._sender = WebhookSender(session, clock, random, CONNECT_TIMEOUT_S, log)
         self._clock = clock
         self._trace = trace
 
     async def send(
-        self, request: ApiRequest, values: Lookup, key: str, signer: Signer
+        self, request: ApiRequest, values: Lookup, subject: Subject, signer: Signer
     ) -> ApiResponse:
-        """Fill a request in, sign and send it; raises WebhookFailed."""
+        """Fill a request in, sign and send it; raises WebhookFailed.
+
+        The subject's request id is the idempotency key.
+        """
         try:
-            outgoing = self._outgoing(request, _with_secrets(request, values), key, signer)
+            outgoing = self._outgoing(request, values, subject, signer)
         except (BadInput, ValueError):
             raise WebhookFailed("bad_request", "the request cannot be filled in", ()) from None
         read = partial(_read, request)
@@ -67,14 +73,16 @@ class ApiSender:
         return ApiResponse(status, answers, attempts)
 
     def _outgoing(
-        self, request: ApiRequest, values: Lookup, key: str, signer: Signer
+        self, request: ApiRequest, values: Lookup, subject: Subject, signer: Signer
     ) -> OutgoingRequest:
-        url = fill_decoded(request.url, lambda name: quote(to_text(values(name)), safe=""))
-        body, kind = _body(request, values)
+        filled, kind = _fill(request, _with_secrets(request, values))
+        if request.secrets:
+            subject = replace(subject, shown=_fill(request, _with_secret_names(values))[0])
+        key, body = subject.request_id, filled.body
         unsigned = {
             "Accept": "application/json",
             **({"Content-Type": kind} if kind else {}),
-            **{name: _header(fill_decoded(each, values)) for name, each in request.headers.items()},
+            **filled.headers,
             "Accept-Encoding": "identity",
             "Idempotency-Key": key,
             **self._trace(),
@@ -83,7 +91,26 @@ class ApiSender:
         def headers() -> Mapping[str, str]:
             return {**unsigned, **signer.headers(key, self._clock(), body or b"")}
 
-        return OutgoingRequest(request.method, URL(url, encoded=True), headers, body)
+        return OutgoingRequest(
+            request.method, URL(filled.url, encoded=True), headers, subject, body
+        )
+
+
+def _fill(request: ApiRequest, values: Lookup) -> tuple[ShownRequest, str]:
+    """Return a request with its templates filled in, and its content type."""
+    url = fill_decoded(request.url, lambda name: quote(to_text(values(name)), safe=""))
+    body, kind = _body(request, values)
+    headers = {name: _header(fill_decoded(each, values)) for name, each in request.headers.items()}
+    return ShownRequest(url, headers, body), kind
+
+
+def _with_secret_names(values: Lookup) -> Lookup:
+    """Return a lookup in which a secret is its own template: what the log shows."""
+
+    def value(name: str) -> Any:
+        return f"{{{{{name}}}}}" if name.startswith("secrets.") else values(name)
+
+    return value
 
 
 def _with_secrets(request: ApiRequest, values: Lookup) -> Lookup:
@@ -114,13 +141,13 @@ def _header(text: str) -> str:
 
 
 async def _read(
-    request: ApiRequest, response: HttpResponse
+    request: ApiRequest, response: HttpResponse, received: bytearray
 ) -> tuple[int, dict[str, Scalar | None]]:
-    body = await read_body(response, MAX_RESPONSE_BYTES)
+    await read_body(response, received, MAX_RESPONSE_BYTES)
     if not request.answers:
         return response.status, {}
     try:
-        document = msgspec.json.decode(body)
+        document = msgspec.json.decode(received)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise AttemptFailed("not_json", "the body is not JSON") from None
     return response.status, {

@@ -7,15 +7,25 @@ from typing import Protocol, TypeVar
 
 from aiohttp import ClientError, ClientSession, ClientTimeout
 from msgspec import Struct
+from msgspec.structs import replace
 from yarl import URL
 
 from engine.common.loop_timer import timeout_after_arrivals
 from engine.webhooks.errors import Attempt, AttemptFailed, WebhookFailed, classify_error
+from engine.webhooks.log.exchange import (
+    NO_LOG,
+    AttemptLog,
+    Received,
+    Sent,
+    Subject,
+    exchange,
+)
 from engine.webhooks.response import HttpResponse
 from engine.webhooks.retry import retry_delay_s
 
 Result = TypeVar("Result")
-ReadResponse = Callable[[HttpResponse], Awaitable[Result]]
+# Reads a response into the buffer, also what is then found to be invalid: the log has it.
+ReadResponse = Callable[[HttpResponse, bytearray], Awaitable[Result]]
 
 
 class RequestListener(Protocol):
@@ -40,6 +50,7 @@ class OutgoingRequest(Struct, frozen=True):
     method: str
     url: str | URL
     headers: Callable[[], Mapping[str, str]]
+    subject: Subject
     body: bytes | None = None
     listener: Callable[[], RequestListener | None] = lambda: None  # of the next attempt
 
@@ -56,21 +67,29 @@ class WebhookSender:
         clock: Callable[[], float],
         random: Callable[[], float],
         connect_s: float,
+        log: AttemptLog = NO_LOG,
     ) -> None:
+        self._log = log
         self._session = session
         self._clock = clock
         self._random = random
         self._timeout = ClientTimeout(sock_connect=connect_s)
 
     async def send(
-        self, request: OutgoingRequest, read: ReadResponse[Result], total_s: float
+        self,
+        request: OutgoingRequest,
+        read: ReadResponse[Result],
+        total_s: float,
+        *,
+        may_repeat: bool = True,
     ) -> tuple[Result, tuple[Attempt, ...]]:
         """Send and return what `read` makes of the response; raises WebhookFailed."""
         attempts: list[Attempt] = []
         try:
             ends_s = asyncio.get_running_loop().time() + total_s
             async with timeout_after_arrivals(total_s):
-                result = await self._send_with_retry(request, read, attempts, ends_s)
+                send = self._send_with_retry if may_repeat else self._attempt
+                result = await send(request, read, attempts, ends_s)
         except TimeoutError:
             text = f"no answer in {total_s} s"
             raise WebhookFailed("timeout", text, tuple(attempts)) from None
@@ -104,12 +123,15 @@ class WebhookSender:
         attempts: list[Attempt],
         ends_s: float,
     ) -> Result:
-        started_s = asyncio.get_running_loop().time()
-        status, reason = 0, "timeout"  # unless it ends otherwise
+        started_s, at_ms = asyncio.get_running_loop().time(), int(self._clock() * 1000)
+        reason, received = "timeout", Received()  # unless it ends otherwise
+        listener = request.listener()
+        sent = Sent(request.method, str(request.url), {}, request.body or b"")
         try:
-            async with self._response(request, ends_s - started_s) as response:
-                status = response.status
-                result = await read(response)
+            sent = replace(sent, headers=request.headers(), is_to_listener=listener is not None)
+            async with self._response(request, sent, listener, ends_s - started_s) as response:
+                received.begin(response)
+                result = await read(response, received.body)
             reason = ""
         except (ClientError, ValueError) as error:
             failure = classify_error(error)
@@ -119,24 +141,28 @@ class WebhookSender:
             reason = failure.reason
             raise
         finally:
-            duration_s = asyncio.get_running_loop().time() - started_s
-            attempts.append(Attempt(round(duration_s * 1000), status, reason))
+            took_ms = round((asyncio.get_running_loop().time() - started_s) * 1000)
+            attempts.append(Attempt(took_ms, received.status, reason))
+            number = request.subject.first + len(attempts) - 1
+            self._log.add(exchange(request.subject, number, at_ms, took_ms, sent, received, reason))
         return result
 
     @asynccontextmanager
     async def _response(
-        self, request: OutgoingRequest, wait_s: float
+        self,
+        request: OutgoingRequest,
+        sent: Sent,
+        listener: RequestListener | None,
+        wait_s: float,
     ) -> AsyncIterator[HttpResponse]:
-        listener, headers = request.listener(), request.headers()
         if listener is not None:
-            body = request.body or b""
-            yield await listener.send(request.method, str(request.url), headers, body, wait_s)
+            yield await listener.send(sent.method, sent.url, sent.headers, sent.body, wait_s)
             return
         async with self._session.request(
             request.method,
             request.url,
             data=request.body,
-            headers=headers,
+            headers=sent.headers,
             timeout=self._timeout,
             allow_redirects=False,
             auto_decompress=False,

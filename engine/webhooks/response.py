@@ -1,11 +1,15 @@
 """Reads responses of customers' servers: limited in size, an action or nothing."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from typing import Protocol
 
 import msgspec
+from aiohttp import ClientError
 
 from engine.webhooks.errors import AttemptFailed
+from engine.webhooks.log.exchange import MAX_RESPONSE_BYTES
 from wire.decoding.errors import BadInput
 from wire.tree import Limits, parse_action
 from wire.verbs import Action
@@ -32,17 +36,20 @@ class HttpResponse(Protocol):
 _OK = range(200, 300)
 _REDIRECT = range(300, 400)
 _TRANSIENT = frozenset({429, 502, 503, 504})
+_ERROR_BODY_S = 0.2  # how long an error waits for its body, which only the log needs
 
 
-async def read_action(response: HttpResponse, limits: Limits) -> Action | None:
+async def read_action(response: HttpResponse, received: bytearray, limits: Limits) -> Action | None:
     """Read an action; None: there is nothing to add. Raises AttemptFailed, ClientError."""
-    body = await read_body(response, limits.size_bytes)
-    return _parsed(body, limits) if body.strip() else None
+    await read_body(response, received, limits.size_bytes)
+    return _parsed(bytes(received), limits) if received.strip() else None
 
 
-async def read_body(response: HttpResponse, size_bytes: int) -> bytes:
+async def read_body(response: HttpResponse, received: bytearray, size_bytes: int) -> None:
     """Read the body of a successful response. Raises AttemptFailed, ClientError."""
     status = response.status
+    if status not in _OK:
+        await read_error_body(response, received)
     if status in _REDIRECT:
         raise AttemptFailed("redirect", f"answered {status}; redirects are not followed")
     if status not in _OK:
@@ -55,17 +62,21 @@ async def read_body(response: HttpResponse, size_bytes: int) -> bytes:
     # Identity was requested: a compressed body would have to be unpacked to learn its size.
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise AttemptFailed("encoded", "a Content-Encoding is not accepted")
-    return await _bounded(response, size_bytes)
-
-
-async def _bounded(response: HttpResponse, limit: int) -> bytes:
-    body = bytearray()
     # Not by Content-Length, which may be absent or wrong.
     async for chunk in response.content.iter_any():
-        body += chunk
-        if len(body) > limit:
-            raise AttemptFailed("too_large", f"larger than {limit} bytes")
-    return bytes(body)
+        received += chunk
+        if len(received) > size_bytes:
+            raise AttemptFailed("too_large", f"larger than {size_bytes} bytes")
+
+
+async def read_error_body(response: HttpResponse, received: bytearray) -> None:
+    """Read the beginning of a body that says what is wrong, if it comes at once."""
+    with suppress(ClientError, TimeoutError):
+        async with asyncio.timeout(_ERROR_BODY_S):
+            async for chunk in response.content.iter_any():
+                received += chunk
+                if len(received) > MAX_RESPONSE_BYTES:
+                    break
 
 
 def _parsed(body: bytes, limits: Limits) -> Action:

@@ -101,7 +101,7 @@ def test_the_webhook_gets_the_digits() -> None:
     assert CARD.encode() not in written(bench)
     assert CARD.encode() not in webhook.body
     other = DigitSealer(("new", "secret"), os.urandom)
-    body = msgspec.json.decode(other.open_result(live_call.call.id, webhook.body))
+    body = msgspec.json.decode(other.open_result(live_call.call.id, webhook.body)[0])
     assert (body["dtmf"], body["reason"]) == (CARD, "terminator")
 
 
@@ -156,7 +156,7 @@ def test_a_second_sensitive_gather_gets_them() -> None:
     tree = parse_action(msgspec.json.encode(gather(maxDigits=3)))
     bench.shard.feed(live_call, ActionReceived(webhook.request, tree))
     body = webhooks(live_call)[-1].body
-    opened = msgspec.json.decode(bench.io.sealer.open_result(live_call.call.id, body))
+    opened = msgspec.json.decode(bench.io.sealer.open_result(live_call.call.id, body)[0])
     assert opened["dtmf"] == "345"
 
 

@@ -2,18 +2,21 @@
 
 import asyncio
 import socket
+import time
 from collections import OrderedDict
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 import grpc
 import msgspec
 from grpc import aio
 
-from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
+from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, reason_of
 from engine.common.tasks import BackgroundTasks
 from engine.webhooks.address_guard import AddressGuard, AddressRefused
-from wire.callbacks.targets import DeliveryTarget, GrpcTarget
+from engine.webhooks.log.exchange import NO_LOG, AttemptLog, Received, Sent, exchange
+from wire.callbacks.targets import DeliveryTarget, GrpcTarget, format_target
 from wire.generated.callback_pb2 import Ack, CallEvent, Diversion
 
 METHOD = "/switchroom.callback.v1.StatusCallback/Deliver"
@@ -39,7 +42,11 @@ class GrpcTransport:
         *,
         response_timeout_s: float = RESPONSE_TIMEOUT_S,
         roots: bytes | None = None,
+        clock: Callable[[], float] = time.time,
+        log: AttemptLog = NO_LOG,
     ) -> None:
+        self._clock = clock
+        self._log = log
         self._guard = guard
         self._timeout_s = response_timeout_s
         self._roots = roots  # certificates to trust; None: gRPC's own
@@ -48,6 +55,17 @@ class GrpcTransport:
 
     async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
         assert isinstance(target, GrpcTarget)  # noqa: S101 - narrows for mypy
+        started_s, at_ms = perf_counter(), int(self._clock() * 1000)
+        outcome = await self._deliver(target, event)
+        took_ms = round((perf_counter() - started_s) * 1000)
+        sent = Sent("POST", format_target(target), event.headers, event.body)
+        reason = reason_of(outcome)
+        self._log.add(
+            exchange(event.subject, event.attempt, at_ms, took_ms, sent, Received(), reason)
+        )
+        return outcome
+
+    async def _deliver(self, target: GrpcTarget, event: SignedEvent) -> Outcome:
         channel = None
         try:
             async with asyncio.timeout(self._timeout_s):

@@ -4,13 +4,15 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
+from time import perf_counter
 
 import aiohttp
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
 
-from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
+from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, reason_of
 from engine.webhooks.errors import classify_error
-from engine.webhooks.response import HttpResponse
+from engine.webhooks.log.exchange import NO_LOG, AttemptLog, Received, Sent, exchange
+from engine.webhooks.response import HttpResponse, read_error_body
 from engine.webhooks.retry import parse_retry_after
 from wire.callbacks.targets import DeliveryTarget, HttpsTarget
 
@@ -30,29 +32,44 @@ class HttpTransport:
         session: ClientSession,
         clock: Callable[[], float] = time.time,
         response_timeout_s: float = RESPONSE_TIMEOUT_S,
+        log: AttemptLog = NO_LOG,
     ) -> None:
         self._session = session
         self._clock = clock
         self._timeout = ClientTimeout(total=response_timeout_s, sock_connect=CONNECT_TIMEOUT_S)
+        self._log = log
 
     async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
         assert isinstance(target, HttpsTarget)  # noqa: S101 - narrows for mypy
+        headers = {"Content-Type": CONTENT_TYPE, **event.headers}
+        sent, received = Sent("POST", target.url, headers, event.body), Received()
+        started_s, at_ms = perf_counter(), int(self._clock() * 1000)
+        outcome: Outcome = Failed("timeout")  # unless it ends otherwise
         try:
             async with self._session.post(
                 target.url,
                 data=event.body,
-                headers={"Content-Type": CONTENT_TYPE, **event.headers},
+                headers=sent.headers,
                 timeout=self._timeout,
                 allow_redirects=False,
                 auto_decompress=False,
             ) as response:
+                received.begin(response)
                 outcome = outcome_of(response, self._clock())
                 if isinstance(outcome, Delivered):
-                    await _drain_body(response)
+                    await _drain_body(response, received.body)
+                else:
+                    await read_error_body(response, received.body)
         except TimeoutError:
-            return Failed("timeout")
+            outcome = Failed("timeout")
         except (ClientError, ValueError) as error:
-            return Failed(classify_error(error).reason)
+            outcome = Failed(classify_error(error).reason)
+        finally:
+            took_ms = round((perf_counter() - started_s) * 1000)
+            reason = reason_of(outcome)
+            self._log.add(
+                exchange(event.subject, event.attempt, at_ms, took_ms, sent, received, reason)
+            )
         return outcome
 
 
@@ -69,10 +86,10 @@ def outcome_of(response: HttpResponse, now_s: float) -> Outcome:
     return Failed(f"status_{status}", retry_after_s)
 
 
-async def _drain_body(response: ClientResponse) -> None:
+async def _drain_body(response: ClientResponse, received: bytearray) -> None:
     """Read a short response; aiohttp closes the connection of one that is not at its end.
 
     The event has arrived either way.
     """
     with suppress(aiohttp.ClientError, TimeoutError):
-        await response.content.read(MAX_DRAINED_BYTES)
+        received += await response.content.read(MAX_DRAINED_BYTES)

@@ -2,15 +2,25 @@
 
 import time
 from collections.abc import Callable
+from time import perf_counter
 
 import msgspec
 from msgspec import Struct, field
 
-from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, Transport
+from engine.callbacks.transport import (
+    Delivered,
+    Failed,
+    Gone,
+    Outcome,
+    SignedEvent,
+    Transport,
+    reason_of,
+)
 from engine.callbacks.transports.http import CONTENT_TYPE, RESPONSE_TIMEOUT_S, outcome_of
 from engine.listeners.exchange import LOST, ListenerExchange
 from engine.listeners.registry import ListenerRegistry
 from engine.webhooks.errors import AttemptFailed
+from engine.webhooks.log.exchange import NO_LOG, AttemptLog, Received, Sent, exchange
 from wire.callbacks.targets import DeliveryTarget, HttpsTarget
 
 
@@ -38,6 +48,7 @@ class ListenerTransport(Struct, frozen=True):
     listeners: ListenerRegistry
     transport: Transport
     clock: Callable[[], float] = time.time
+    log: AttemptLog = NO_LOG
 
     async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
         assert isinstance(target, HttpsTarget)  # noqa: S101 - narrows for mypy
@@ -58,14 +69,24 @@ class ListenerTransport(Struct, frozen=True):
         self, listener: ListenerExchange, target: HttpsTarget, event: SignedEvent
     ) -> Outcome:
         headers = {"Content-Type": CONTENT_TYPE, **event.headers}
+        sent = Sent("POST", target.url, headers, event.body, is_to_listener=True)
+        started_s, at_ms, received = perf_counter(), int(self.clock() * 1000), Received()
+        outcome = await self._outcome(listener, sent, received)
+        took_ms, reason = round((perf_counter() - started_s) * 1000), reason_of(outcome)
+        self.log.add(exchange(event.subject, event.attempt, at_ms, took_ms, sent, received, reason))
+        return outcome
+
+    async def _outcome(self, listener: ListenerExchange, sent: Sent, received: Received) -> Outcome:
         try:
             response = await listener.send(
-                "POST", target.url, headers, event.body, RESPONSE_TIMEOUT_S
+                sent.method, sent.url, sent.headers, sent.body, RESPONSE_TIMEOUT_S
             )
         except TimeoutError:
             return Failed("timeout", is_from_target=False)
         except AttemptFailed as failure:
             return Failed(failure.reason, is_from_target=False)
+        received.begin(response)
+        received.body += response.content.body
         match outcome_of(response, self.clock()):
             case Delivered():
                 return Delivered(is_from_target=False)

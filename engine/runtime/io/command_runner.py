@@ -61,8 +61,13 @@ class ClipSource(Protocol):
 class ActionSource(Protocol):
     """Requests call actions from customers' webhooks."""
 
-    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
-        """Request the next action; raises WebhookFailed."""
+    async def ask(
+        self, account: str, url: str, body: bytes, request_id: str, sensitive: str = ""
+    ) -> ActionResponse:
+        """Request the next action; raises WebhookFailed.
+
+        `sensitive` are digits in the body that no log may contain.
+        """
 
 
 class ApiRequests(Protocol):
@@ -177,8 +182,10 @@ class IoRunner:
 
     async def _send_webhook(self, command: SendWebhook, call: Call) -> Event:
         try:
-            body = self._open_digits(command, call.id)
-            response = await self._actions.ask(call.account, command.url, body, command.request)
+            body, digits = self._open_digits(command, call.id)
+            response = await self._actions.ask(
+                call.account, command.url, body, command.request, digits
+            )
         except UnreadableDigits:
             log.warning("sealed digits not readable", call_id=call.id, request=command.request)
             return ActionFailed(command.request, "sealed digits not readable")
@@ -194,9 +201,10 @@ class IoRunner:
                 pass  # the flow itself reports it, if the store is still down then
         return ActionReceived(command.request, response.action, attempts)
 
-    def _open_digits(self, command: SendWebhook, call_id: str) -> bytes:
+    def _open_digits(self, command: SendWebhook, call_id: str) -> tuple[bytes, str]:
+        """Return the body to send, and the sensitive digits in it."""
         if not command.has_sealed_digits:
-            return command.body
+            return command.body, ""
         return self._sealer.open_result(call_id, command.body)
 
     async def _load_flow(self, command: LoadFlow, call: Call) -> Event:

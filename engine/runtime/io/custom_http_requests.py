@@ -13,6 +13,7 @@ from engine.store.errors import StoreDown
 from engine.store.store import Store
 from engine.webhooks.api_sender import ApiResponse, ApiSender
 from engine.webhooks.errors import WebhookFailed
+from engine.webhooks.log.exchange import Subject
 from engine.webhooks.signatures import SignerLookup
 from wire.request import ApiRequest
 
@@ -28,7 +29,8 @@ class ApiRequestRunner(Struct, frozen=True):
 
     async def ask(self, account: str, api: str, values: Lookup, key: str) -> ApiResponse:
         """Send a request with its templates filled in; raises WebhookFailed."""
-        return await self._send(account, await self._read(account, api), values, key)
+        request = await self._read(account, api)
+        return await self._send(request, values, Subject(account, "request", key, api))
 
     async def deliver(self, account: str, api: str, event: Mapping[str, Any], key: str) -> None:
         """Deliver an event by a request with `{{event.name}}` templates; raises WebhookFailed.
@@ -36,12 +38,11 @@ class ApiRequestRunner(Struct, frozen=True):
         Repetitions with one key are one delivery. The response is ignored.
         """
         request = replace(await self._read(account, api), answers={})
-        await self._send(account, request, event_values(event), key)
+        await self._send(request, event_values(event), Subject(account, "callback", key, api))
 
-    async def _send(
-        self, account: str, request: ApiRequest, values: Lookup, key: str
-    ) -> ApiResponse:
-        return await self.sender.send(request, values, key, await self.signer_of(account))
+    async def _send(self, request: ApiRequest, values: Lookup, subject: Subject) -> ApiResponse:
+        signer = await self.signer_of(subject.account)
+        return await self.sender.send(request, values, subject, signer)
 
     async def _read(self, account: str, api: str) -> ApiRequest:
         try:

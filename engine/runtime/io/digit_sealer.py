@@ -45,10 +45,14 @@ class DigitSealer:
         """Return digits in plain; raises UnreadableDigits."""
         return _TOKEN.sub(lambda found: self._open_token(call_id, found[1]), digits)
 
-    def open_result(self, call_id: str, body: bytes) -> bytes:
-        """Return a gather's webhook body with its digits in plain; raises UnreadableDigits."""
+    def open_result(self, call_id: str, body: bytes) -> tuple[bytes, str]:
+        """Return a gather's webhook body with its digits in plain, and these digits.
+
+        Raises UnreadableDigits.
+        """
         result = decode(body, type=GatherResult)
-        return encode(replace(result, dtmf=self.open(call_id, result.dtmf)))
+        digits = self.open(call_id, result.dtmf)
+        return encode(replace(result, dtmf=digits)), digits
 
     def _open_token(self, call_id: str, token: str) -> str:
         sealed = urlsafe_b64decode(token + _PADDING)

@@ -58,8 +58,10 @@ class MeteredActionClient:
         self._actions = actions
         self._timer = _WebhookTimer(metrics)
 
-    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
-        request = self._actions.ask(account, url, body, request_id)
+    async def ask(
+        self, account: str, url: str, body: bytes, request_id: str, sensitive: str = ""
+    ) -> ActionResponse:
+        request = self._actions.ask(account, url, body, request_id, sensitive)
         return await self._timer.measure(request, request_id)
 
 
@@ -80,11 +82,13 @@ class TracedActionClient(Struct, frozen=True):
     actions: ActionSource
     traces: Traces
 
-    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
+    async def ask(
+        self, account: str, url: str, body: bytes, request_id: str, sensitive: str = ""
+    ) -> ActionResponse:
         fault = "given up"  # if the request is cancelled
         with self.traces.client_span("webhook", call_of(request_id) or "") as span:
             try:
-                response = await self.actions.ask(account, url, body, request_id)
+                response = await self.actions.ask(account, url, body, request_id, sensitive)
                 fault = ""
             except WebhookFailed as error:
                 fault = error.reason

@@ -12,9 +12,11 @@ from engine.store.memory.listeners import MemoryListeners
 from engine.store.memory.outbox import MemoryOutbox
 from engine.store.memory.shard_layout import MemoryShardLayout
 from engine.store.memory.stream import MemoryStream
+from engine.store.memory.webhook_log import MemoryWebhookLog
 from engine.store.outbox import DEFAULT_OUTBOX_LIMITS, OutboxLimits
 from engine.store.shard_layout import Workload
 from engine.store.stream import DEFAULT_STREAM_LIMITS, StreamLimits
+from engine.store.webhook_log import DEFAULT_WEBHOOK_LOG_LIMITS, WebhookLogLimits
 from wire.shard import ShardId
 
 DAY_MS = 86_400_000
@@ -48,6 +50,7 @@ class MemoryStore(MemoryDocuments, MemoryShardLayout):
         retention_s: float = 86_400.0,
         stream_limits: StreamLimits = DEFAULT_STREAM_LIMITS,
         outbox_limits: OutboxLimits = DEFAULT_OUTBOX_LIMITS,
+        webhook_log_limits: WebhookLogLimits = DEFAULT_WEBHOOK_LOG_LIMITS,
     ) -> None:
         MemoryDocuments.__init__(self)
         MemoryShardLayout.__init__(self)
@@ -57,6 +60,7 @@ class MemoryStore(MemoryDocuments, MemoryShardLayout):
         self.stream = MemoryStream(now_ms, stream_limits)
         self.listeners = MemoryListeners(now_ms)
         self.dial_policies = MemoryDialPolicyStore()
+        self.webhook_log = MemoryWebhookLog(now_ms, webhook_log_limits)
         self._shards: dict[ShardId, ShardState] = {}
         self._engines: dict[str, tuple[int, str]] = {}
         self._listeners: list[asyncio.Queue[None]] = []

@@ -24,8 +24,10 @@ from engine.store.redis.pool import create_pool
 from engine.store.redis.script_connection import ScriptConnection, ScriptRunner, load_script
 from engine.store.redis.shard_layout import RedisShardLayout
 from engine.store.redis.stream import RedisStream
+from engine.store.redis.webhook_log import RedisWebhookLog
 from engine.store.shard_layout import Workload
 from engine.store.stream import DEFAULT_STREAM_LIMITS, StreamLimits
+from engine.store.webhook_log import DEFAULT_WEBHOOK_LOG_LIMITS, WebhookLogLimits
 from wire.shard import ShardId
 
 _CLAIM, _RENEW, _HEARTBEAT = load_script("claim"), load_script("renew"), load_script("heartbeat")
@@ -53,6 +55,7 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         stream_limits: StreamLimits = DEFAULT_STREAM_LIMITS,
         outbox_limits: OutboxLimits = DEFAULT_OUTBOX_LIMITS,
         cipher: DocumentCipher = PLAIN,
+        webhook_log_limits: WebhookLogLimits = DEFAULT_WEBHOOK_LOG_LIMITS,
     ) -> None:
         self._cipher = cipher
         self._outbox_limits = outbox_limits
@@ -67,6 +70,9 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         self._ended_calls = RedisEndedCalls(self._scripts)
         self.listeners = RedisListeners(self._client, self._with_timeout)
         self.dial_policies = RedisDialPolicyStore(self._client, self._with_timeout)
+        self.webhook_log = RedisWebhookLog(
+            self._client, self._scripts, self._with_timeout, webhook_log_limits
+        )
 
     @property
     def connections(self) -> int:

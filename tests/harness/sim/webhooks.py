@@ -63,9 +63,11 @@ class SimActionClient:
         self._loop = loop
         self._servers = servers
 
-    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
+    async def ask(
+        self, account: str, url: str, body: bytes, request_id: str, sensitive: str = ""
+    ) -> ActionResponse:
         """Request the next action; raises WebhookFailed."""
-        del account, url
+        del account, url, sensitive
         delay_ms, fault, action = self._servers.receive(request_id, body, self._clock.at_ms)
         await self._loop.sleep(delay_ms)
         if fault:

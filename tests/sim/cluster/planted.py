@@ -88,8 +88,11 @@ class RenamingActionClient:
         self._action_client = action_client
         self._engine = engine
 
-    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
-        return await self._action_client.ask(account, url, body, f"{request_id}-{self._engine}")
+    async def ask(
+        self, account: str, url: str, body: bytes, request_id: str, sensitive: str = ""
+    ) -> ActionResponse:
+        request = f"{request_id}-{self._engine}"
+        return await self._action_client.ask(account, url, body, request, sensitive)
 
 
 class DeferringShard(CallShard):

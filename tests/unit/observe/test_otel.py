@@ -50,10 +50,13 @@ class CarryingAsker:
         self._fault = fault
         self.carried: dict[str, str] = {}
 
-    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
+    async def ask(
+        self, account: str, url: str, body: bytes, request_id: str, sensitive: str = ""
+    ) -> ActionResponse:
         """Return no action, or fail."""
         assert (account, url, body) == ("acme", "https://x.example/", b"{}")
         assert request_id
+        assert not sensitive
         self.carried = dict(self._scene.traces.headers())
         if self._fault is not None:
             raise self._fault

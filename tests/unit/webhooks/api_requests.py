@@ -8,6 +8,7 @@ from aiohttp import ClientSession
 
 from engine.webhooks.api_sender import ApiResponse, ApiSender
 from engine.webhooks.errors import WebhookFailed
+from engine.webhooks.log.exchange import Subject
 from engine.webhooks.signatures import Signer
 from tests.harness.signing import SIGNING_SECRET
 from wire.request import ApiRequest
@@ -24,7 +25,7 @@ def known(**values: Any) -> Any:
 async def send(session: ClientSession, request: ApiRequest, **values: Any) -> ApiResponse:
     """Send a request."""
     return await ApiSender(session, time.time, lambda: 0.5).send(
-        request, known(**values), KEY, Signer(SIGNING_SECRET)
+        request, known(**values), Subject("acme", "request", KEY), Signer(SIGNING_SECRET)
     )
 
 

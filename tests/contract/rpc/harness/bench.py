@@ -34,6 +34,8 @@ from engine.runtime.base.context import EngineContext
 from engine.runtime.base.node_report import NodeReport
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
+from engine.runtime.io.attempt_writer import AttemptWriter
+from engine.runtime.io.webhook_retry import WebhookRetry
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.policy.capacity_limits import SingleEngine as NoOtherEngine
@@ -119,6 +121,7 @@ class Bench:
         self.cluster = OtherEngines()
         self.clock: LoopClock
         self.session: aiohttp.ClientSession
+        self.attempts: AttemptWriter
         self.service: CallService
         self.agent_presence: AgentPresence
         self.archive: Archive
@@ -183,6 +186,7 @@ class Bench:
         self.service.nodes["pbx1"] = node
         stack.push_async_callback(node.close)
         self.session = await stack.enter_async_context(aiohttp.ClientSession())
+        self.attempts = AttemptWriter(self.store.webhook_log, meter.webhook_log)
         library = await stack.enter_async_context(
             open_clip_cache(folder, lambda _account: self.session, [], clock.now_ms, MediaLimits())
         )
@@ -199,6 +203,14 @@ class Bench:
             self.terms,
             CallbackTester(
                 self.accounts, {HttpsTarget: HttpTransport(self.session)}, time.time, lambda: "1"
+            ),
+            WebhookRetry(
+                self.store,
+                self.attempts,
+                lambda _account: self.session,
+                {HttpsTarget: HttpTransport(self.session, log=self.attempts)},
+                self.accounts.webhook_signer,
+                Limits(allow_insecure=True),
             ),
             self.telemetry,
             archive=self.archive,

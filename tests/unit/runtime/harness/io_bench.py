@@ -69,15 +69,19 @@ class FakeActions:
 
     def __init__(self) -> None:
         self.requests: list[str] = []
+        self.sensitive: list[str] = []
         self.action = tree(say())
         self.may_answer = asyncio.Event()
         self.may_answer.set()
 
-    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
+    async def ask(
+        self, account: str, url: str, body: bytes, request_id: str, sensitive: str = ""
+    ) -> ActionResponse:
         """Answer, fail, or raise an internal error."""
         assert isinstance(body, bytes)
         assert account == "acme"
         self.requests.append(request_id)
+        self.sensitive.append(sensitive)
         await self.may_answer.wait()
         if url.endswith("500"):
             raise WebhookFailed("status_500", "answered 500", (Attempt(7, 500, "status_500"),))

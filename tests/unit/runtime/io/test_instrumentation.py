@@ -19,9 +19,12 @@ class ScriptedActions:
     def __init__(self, result: ActionResponse | WebhookFailed) -> None:
         self._result = result
 
-    async def ask(self, account: str, url: str, body: bytes, request_id: str) -> ActionResponse:
+    async def ask(
+        self, account: str, url: str, body: bytes, request_id: str, sensitive: str = ""
+    ) -> ActionResponse:
         """Answer, or fail."""
         assert (account, url, body, request_id) == ("acme", "https://x.example/", b"{}", REQUEST)
+        assert not sensitive
         if isinstance(self._result, WebhookFailed):
             raise self._result
         return self._result

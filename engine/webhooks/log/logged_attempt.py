@@ -1,0 +1,172 @@
+"""An attempt as it is stored: without signatures, secrets and sensitive digits, and short.
+
+A request with secrets has their templates instead (`{{secrets.token}}`), which a retry fills in.
+"""
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from engine.calls.model.call_id_format import call_of
+from engine.webhooks.log.exchange import Exchange, Subject
+from wire.webhook_log import (
+    MASK,
+    AttemptKind,
+    AttemptOutcome,
+    AttemptSummary,
+    AttemptView,
+    LoggedText,
+)
+
+MAX_HEADER_CHARS = 500  # of a logged value
+RESPONSE_HEADERS = (
+    "Content-Type", "Content-Length", "Content-Encoding", "Date", "Location", "Retry-After",
+    "Server", "Traceparent", "WWW-Authenticate", "X-Request-Id",
+)  # fmt: skip
+_SECRET_NAME = re.compile(
+    r"auth|cookie|credential|key|passw|secret|session|signature|token", re.IGNORECASE
+)
+_SECRET_MARKS = ("{{secrets.", "%7B%7Bsecrets.")  # in a text, and in an address
+_SHOWN_NAMES = frozenset({"idempotency-key"})  # of those that look like a secret
+
+
+class LoggedAttempt(Struct, frozen=True, array_like=True):
+    """The stored form; new fields go to the end, with a default."""
+
+    at_ms: int
+    kind: AttemptKind
+    request_id: str
+    number: int
+    method: str
+    url: str
+    headers: dict[str, str]
+    body: bytes
+    status: int
+    reason: str
+    took_ms: int
+    response_headers: dict[str, str]
+    response_body: bytes
+    is_request_cut: bool = False
+    is_response_cut: bool = False
+    is_repeatable: bool = True
+    api_request: str = ""
+    retry_of: str = ""
+    is_to_listener: bool = False
+
+    @property
+    def outcome(self) -> AttemptOutcome:
+        return "failed" if self.reason else "succeeded"
+
+    @property
+    def call_id(self) -> str | None:
+        return call_of(self.request_id)
+
+    def summary(self, entry_id: str) -> AttemptSummary:
+        return AttemptSummary(
+            id=entry_id,
+            at_ms=self.at_ms,
+            kind=self.kind,
+            request_id=self.request_id,
+            attempt=self.number,
+            call_id=self.call_id,
+            method=self.method,
+            url=self.url,
+            status=self.status,
+            took_ms=self.took_ms,
+            outcome=self.outcome,
+            reason=self.reason,
+            retry_of=self.retry_of or None,
+            to_listener=self.is_to_listener,
+        )
+
+    def view(self, entry_id: str) -> AttemptView:
+        summary = self.summary(entry_id)
+        return AttemptView(
+            **{name: getattr(summary, name) for name in summary.__struct_fields__},
+            request_headers=self.headers,
+            request_body=_text(self.body, is_cut=self.is_request_cut),
+            response_headers=self.response_headers,
+            response_body=_text(self.response_body, is_cut=self.is_response_cut),
+        )
+
+
+def logged(exchange: Exchange) -> LoggedAttempt:
+    """Return what the log contains of an attempt."""
+    subject, shown = exchange.subject, exchange.subject.shown
+    sent = exchange.sent
+    url, headers, body = sent.url, sent.headers, sent.body
+    if shown is not None:
+        url, headers, body = shown.url, {**headers, **shown.headers}, shown.body or b""
+    if subject.sensitive:
+        body = _without_digits(body, subject.sensitive)
+    return LoggedAttempt(
+        at_ms=exchange.at_ms,
+        kind=subject.kind,
+        request_id=subject.request_id,
+        number=exchange.number,
+        method=sent.method,
+        url=url,
+        headers=_request_headers(headers),
+        body=body,
+        status=exchange.status,
+        reason=exchange.reason,
+        took_ms=exchange.took_ms,
+        response_headers=_response_headers(exchange.response_headers, subject.sensitive),
+        response_body=_response_body(exchange.response_body, subject.sensitive),
+        is_request_cut=exchange.is_request_cut,
+        is_response_cut=exchange.is_response_cut,
+        is_repeatable=_is_repeatable(exchange, subject),
+        api_request=subject.api_request,
+        retry_of=subject.retry_of,
+        is_to_listener=sent.is_to_listener,
+    )
+
+
+def is_secret(header: str) -> bool:
+    """Return whether a header's value is masked, judging by its name."""
+    return header.lower() not in _SHOWN_NAMES and _SECRET_NAME.search(header) is not None
+
+
+def _is_repeatable(exchange: Exchange, subject: Subject) -> bool:
+    """Return whether a retry can send the same request again."""
+    if subject.sensitive or exchange.is_request_cut:
+        return False
+    if subject.shown is None:
+        return True
+    sent = exchange.sent
+    values = sent.headers.values()
+    # Text of a caller that looks like the template of a secret must not become one.
+    texts = (sent.url, sent.body.decode(errors="replace"), *values)
+    has_mark = any(mark in text for text in texts for mark in _SECRET_MARKS)
+    return not has_mark and max(map(len, values)) <= MAX_HEADER_CHARS
+
+
+def _request_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: MASK if is_secret(name) else value[:MAX_HEADER_CHARS]
+        for name, value in headers.items()
+    }
+
+
+def _response_headers(headers: Mapping[str, str], sensitive: str) -> dict[str, str]:
+    found = {}
+    for name in RESPONSE_HEADERS:
+        if (value := headers.get(name)) is not None:
+            is_hidden = sensitive and sensitive in value
+            found[name] = MASK if is_hidden else value[:MAX_HEADER_CHARS]
+    return found
+
+
+def _without_digits(body: bytes, digits: str) -> bytes:
+    """Return a gather's result without its digits."""
+    return body.replace(b'"dtmf":"%b"' % digits.encode(), b'"dtmf":"%b"' % MASK.encode())
+
+
+def _response_body(body: bytes, sensitive: str) -> bytes:
+    """Return a response; nothing of it if it repeats sensitive digits."""
+    return MASK.encode() if sensitive and sensitive.encode() in body else body
+
+
+def _text(body: bytes, *, is_cut: bool) -> LoggedText:
+    return LoggedText(body.decode(errors="replace"), is_cut)
