@@ -37,6 +37,7 @@ class Erased(Shape, frozen=True):
     ended_calls: int = 0
     events: int = 0
     dead_letters: int = 0
+    attempts: int = 0  # of the account's webhook log, with the first shard
 
 
 class NumberMatcher(Struct, frozen=True, dict=True):

@@ -74,6 +74,7 @@ class Erasure(Struct, frozen=True):
             erased = await self.engine.request(Erased, "POST", "/erasures", request)
             removed["calls in the store"] += erased.ended_calls
             removed["undelivered events"] += erased.events + erased.dead_letters
+            removed["logged requests"] += erased.attempts
             if erased.next_shard is None:
                 return removed
             request = replace(request, shard=erased.next_shard)

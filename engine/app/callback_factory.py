@@ -31,6 +31,7 @@ from engine.listeners.registry import ListenerRegistry
 from engine.runtime.io.webhook_retry import WebhookRetry
 from engine.store.store import Store
 from engine.webhooks.address_guard import AddressGuard
+from engine.webhooks.http_client import ListenerLookup
 from wire.callbacks.targets import ApiRequestTarget, GrpcTarget, HttpsTarget
 from wire.shard import ShardId
 from wire.tree import Limits
@@ -69,7 +70,11 @@ def callback_tester(targets: AccountSettings, transports: Transports) -> Callbac
 
 
 async def webhook_retry(
-    parts: Assembly, targets: AccountSettings, transports: Transports, limits: Limits
+    parts: Assembly,
+    targets: AccountSettings,
+    transports: Transports,
+    limits: Limits,
+    listener_of: ListenerLookup,
 ) -> WebhookRetry:
     """Build what repeats requests of the webhook log."""
     settings = parts.settings
@@ -81,6 +86,7 @@ async def webhook_retry(
         transports,
         targets.webhook_signer,
         limits,
+        listener_of,
     )
 
 

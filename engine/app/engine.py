@@ -153,7 +153,9 @@ class Engine:
                 targets,
                 policy,
                 callback_factory.callback_tester(targets, transports),
-                await callback_factory.webhook_retry(parts, targets, transports, self._limits),
+                await callback_factory.webhook_retry(
+                    parts, targets, transports, self._limits, listeners.find_for_request
+                ),
                 telemetry,
                 archive=archive,
                 trunks=tuple(trunk_templates(settings.trunk_endpoint, settings.further_trunks)),

@@ -1,7 +1,9 @@
-"""RPC operation that removes a number from the store: ended calls, events, dead letters.
+"""RPC operation that removes a number from the store: ended calls, events, logged requests.
 
 Everything is in the store, so any engine can do it for any shard.
 """
+
+import asyncio
 
 import msgspec
 import structlog
@@ -13,11 +15,14 @@ from engine.rpc.lookup import shard_in
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.store import Store
 from engine.store.stream import START
+from engine.store.webhook_log import StoredAttempt
+from engine.webhooks.log.codec import decompress
 from wire.erasure import Erased, EraseNumber, NumberMatcher
 from wire.shard import ShardId
 
 log = structlog.get_logger()
 PAGE_SIZE = 1_000
+ATTEMPTS_PER_TURN = 50
 EVENTS_PER_TURN = 100  # then live calls get their turn on the event loop
 
 
@@ -42,8 +47,9 @@ class ErasureHandlers(Struct, frozen=True):
         live = {call_id async for call_id, _node, _state in self.store.live(shard)}
         events = await self._erase_events(shard, body, matcher, live)
         dead_letters = await self._erase_dead_letters(shard, body, matcher)
+        attempts = await self._erase_attempts(body.account, matcher) if shard == shards[0] else 0
         following = next((each for each in shards if each > shard), None)
-        return Erased(str(following) if following else None, calls, events, dead_letters)
+        return Erased(str(following) if following else None, calls, events, dead_letters, attempts)
 
     async def _erase_calls(self, shard: ShardId, body: EraseNumber, matcher: NumberMatcher) -> int:
         removed = 0
@@ -94,6 +100,23 @@ class ErasureHandlers(Struct, frozen=True):
             if found:
                 removed += await self.store.remove_dead_letters(shard, body.account, found)
         return removed
+
+    async def _erase_attempts(self, account: str, matcher: NumberMatcher) -> int:
+        removed, after, log = 0, START, self.store.webhook_log
+        while page := await log.read_after(account, after, ATTEMPTS_PER_TURN):
+            after = page[-1].id
+            if found := [each.id for each in page if _has_number(each, matcher)]:
+                removed += await log.remove(account, found)
+            await asyncio.sleep(0)
+        return removed
+
+
+def _has_number(stored: StoredAttempt, matcher: NumberMatcher) -> bool:
+    """Return whether an attempt contains the number; one that cannot be read may."""
+    attempt = decompress(stored.body)
+    if attempt is None:
+        return True
+    return matcher.is_in_json(msgspec.json.encode(attempt.view(stored.id)))
 
 
 def _is_of(account: str, event: bytes, matcher: NumberMatcher, live: set[str]) -> bool:

@@ -19,7 +19,13 @@ from engine.store.store import Store
 from engine.store.webhook_log import NEWEST
 from engine.webhooks.api_sender import MAX_RESPONSE_BYTES
 from engine.webhooks.errors import WebhookFailed
-from engine.webhooks.http_client import OutgoingRequest, ReadResponse, WebhookSender
+from engine.webhooks.http_client import (
+    ListenerLookup,
+    OutgoingRequest,
+    ReadResponse,
+    WebhookSender,
+    no_listener,
+)
 from engine.webhooks.log.codec import decompress
 from engine.webhooks.log.exchange import ShownRequest, Subject
 from engine.webhooks.log.logged_attempt import LoggedAttempt
@@ -44,6 +50,7 @@ class WebhookRetry(Struct, frozen=True):
     transports: Mapping[type, Transport]
     signer_of: SignerLookup
     limits: Limits
+    listener_of: ListenerLookup = no_listener
     clock: Callable[[], float] = time.time
 
     async def repeat(
@@ -78,12 +85,16 @@ class WebhookRetry(Struct, frozen=True):
             signature = signer.headers(subject.request_id, self.clock(), repeated.body)
             return {**repeated.headers, **signature}
 
+        has_listener = attempt.kind in {"action", "gather"}
+        listener_of = self.listener_of if has_listener else no_listener
+        listener = partial(listener_of, account, attempt.request_id)
         request = OutgoingRequest(
             attempt.method,
             URL(repeated.url, encoded=bool(attempt.api_request)),
             headers,
             subject,
             repeated.body or None,
+            listener,
         )
         sender = WebhookSender(
             self.session_of(account), self.clock, _no_jitter, CONNECT_TIMEOUT_S, self.writer
