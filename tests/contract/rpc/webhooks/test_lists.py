@@ -6,7 +6,7 @@ from aiohttp import web
 
 from engine.webhooks.errors import WebhookFailed
 from tests.contract.rpc.harness.bench import Bench
-from tests.contract.rpc.webhook_log.scene import CALL, GATHERED, Scene
+from tests.contract.rpc.webhooks.scene import CALL, GATHERED, Scene
 from tests.contract.webhooks.customer import HANGUP
 
 

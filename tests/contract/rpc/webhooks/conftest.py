@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 
 from tests.contract.rpc.harness.bench import Bench
-from tests.contract.rpc.webhook_log.scene import Scene
+from tests.contract.rpc.webhooks.scene import Scene
 from tests.contract.webhooks.customer import HANGUP, Server
 
 

@@ -1,6 +1,6 @@
 """Erasing a person removes the attempts that contain the number."""
 
-from tests.contract.rpc.webhook_log.scene import Scene
+from tests.contract.rpc.webhooks.scene import Scene
 
 ERASED = {"account": "acme", "number": "+4799999999", "country": "47"}
 

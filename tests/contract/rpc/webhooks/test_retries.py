@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from engine.callbacks.transport import SignedEvent
-from tests.contract.rpc.webhook_log.scene import CALL, EVENT, REQUEST_ID, SECRET, Scene
+from tests.contract.rpc.webhooks.scene import CALL, EVENT, REQUEST_ID, SECRET, Scene
 from tests.harness.signing import fixed_signer
 from wire.callbacks.targets import HttpsTarget
 
