@@ -35,7 +35,7 @@ class Resources(Protocol):
         """The account of an operator's command; raises UsageError if none is named."""
         ...
 
-    def rows(self, kind: Kind) -> AsyncIterator[Value]:
+    def rows(self, kind: Kind, query: Mapping[str, str] | None = None) -> AsyncIterator[Value]:
         """Yield the resources of a kind."""
         ...
 
@@ -74,8 +74,8 @@ class RestResources:
     def __init__(self, rest: RestClient) -> None:
         self.rest = rest
 
-    def rows(self, kind: Kind) -> AsyncIterator[Value]:
-        return self.rest.rows("voice", _REST[kind])
+    def rows(self, kind: Kind, query: Mapping[str, str] | None = None) -> AsyncIterator[Value]:
+        return self.rest.rows("voice", _REST[kind], query=query)
 
     async def request(
         self,
@@ -105,15 +105,18 @@ class RpcResources:
     def account(self) -> str:
         return self._account()
 
-    async def rows(self, kind: Kind) -> AsyncIterator[Value]:
+    async def rows(
+        self, kind: Kind, query: Mapping[str, str] | None = None
+    ) -> AsyncIterator[Value]:
         name = _RPC[kind]
         if kind == "agent":
-            found = await self._client.request(Value, "GET", name, query={"account": self.account})
+            of_account = {**(query or {}), "account": self.account}
+            found = await self._client.request(Value, "GET", name, query=of_account)
         elif kind == "route":
             by_number = await self._client.request(Value, "GET", name)
             found = {name: [{"number": k, "route": v} for k, v in sorted(by_number.items())]}
         else:
-            found = await self._client.request(Value, "GET", name, self.account)
+            found = await self._client.request(Value, "GET", name, self.account, query=query)
         for row in found.get(name, []):
             yield row
 

@@ -85,7 +85,7 @@ class RestClient:
                 if count == limit:
                     return
             if page.get("nextCursor"):
-                selected |= {"cursor": page["nextCursor"]}
+                selected |= {"cursor": str(page["nextCursor"])}
             elif rows and page.get("offset", 0) + len(rows) < page.get("total", 0):
                 selected |= {
                     "offset": str(page.get("offset", 0) + len(rows)),

@@ -25,6 +25,8 @@ NOUNS: Mapping[str, tuple[str, str]] = {
     "callback": (
         "callbacks", "Manage status callbacks: target, signing secret and dead letters."
     ),
+    "cdr": ("records", "Show the records of ended calls."),
+    "audit": ("records", "Show who did what in the account."),
     "key": ("keys", "Manage the API keys of the account."),
     "profile": ("profiles", "Manage named servers and keys, and choose the one in use."),
     "node": ("nodes", "List the PBX nodes; drain or undrain one."),

@@ -17,8 +17,16 @@ from wire.agents import AgentPassword
 
 AgentId = Annotated[str, Parameter(help="Agent id.")]
 
+MAX_WITH_PRESENCE = "100"  # agents of a page
 PASSWORD_BYTES = 18  # 144 bits
 NO_AGENTS = "no agents; `switchroom agent set AGENT-ID ENDPOINT` adds one"
+_COLUMNS: tuple[Column, ...] = (
+    ("agent", "agentId"),
+    ("name", "name"),
+    ("endpoint", "endpoint"),
+    ("presence", lambda row: _presence(_state(row))),
+    ("call", lambda row: _state(row).get("callId") or ""),
+)
 
 agent = App(name="agent", help="Manage the agents in an account's directory.")
 
@@ -26,17 +34,13 @@ agent = App(name="agent", help="Manage the agents in an account's directory.")
 @agent.command(name="list")
 @resource_command
 async def agents(resources: Resources) -> Shown:
-    """List the agents of an account; over the RPC with presence and active call.
+    """List the agents of an account with presence and active call.
 
     Example: switchroom agent list
     """
-    rows = [each async for each in resources.rows("agent")]
-    columns: list[Column] = [("agent", "agentId"), ("name", "name"), ("endpoint", "endpoint")]
-    if resources.is_rest:
-        columns += [("caller id", "callerId"), ("changed", "changedTime")]
-    else:
-        columns += [("presence", _presence), ("call", "callId")]
-    return rows_shown(rows, columns, NO_AGENTS)
+    query = {"withPresence": "true", "limit": MAX_WITH_PRESENCE} if resources.is_rest else None
+    rows = [each async for each in resources.rows("agent", query)]
+    return rows_shown(rows, _COLUMNS, NO_AGENTS)
 
 
 @agent.command(alias="get")
@@ -119,6 +123,12 @@ def _password(*, is_new: bool, is_read: bool) -> str | None:
             text = "the password: 16 to 128 visible characters without spaces are expected"
             raise UsageError(text) from None
     return secrets.token_urlsafe(PASSWORD_BYTES) if is_new else None
+
+
+def _state(row: Row) -> Row:
+    """Return presence and call of an agent: over REST they are a part of their own."""
+    state: Row = row.get("state", row)
+    return state
 
 
 def _presence(row: Row) -> str:
