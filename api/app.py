@@ -40,6 +40,8 @@ import api.voice.plugin
 import api.voice.routes
 import api.voice.sessions.conference_routes
 import api.voice.sessions.transfer_routes
+import api.webhooks.routes
+import api.webhooks.service
 from api.accounts.store import AccountStore
 from api.audit.requests import RequestAudit
 from api.audit.trail import AuditTrail
@@ -58,6 +60,7 @@ from api.dnc.store import DncStore
 from api.http import health
 from api.http.body_limit import BodyLimit
 from api.http.docs_page import serve_docs
+from api.http.event_stream import ReaderLimit
 from api.http.idempotency import Idempotency
 from api.http.openapi import Application
 from api.http.problems import register_error_handlers
@@ -80,6 +83,7 @@ ROUTES = (
     api.cdrs.routes.routes,
     api.cdrs.live.routes.routes,
     api.recordings.routes.routes,
+    api.webhooks.routes.routes,
     api.audit.routes.routes,
     api.numbers.routes.routes,
     api.contacts.lists.routes.routes,
@@ -119,6 +123,7 @@ class Services(Struct, frozen=True):
     cdrs: api.cdrs.plugin.CdrSlice
     numbers: NumberService
     recordings: api.recordings.service.RecordingService
+    webhooks: api.webhooks.service.WebhookLogService
     retention: api.retention.plugin.RetentionSlice
     lists: api.contacts.lists.plugin.ListSlice
     contacts: api.contacts.plugin.ContactSlice
@@ -176,6 +181,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             ),
             numbers=api.numbers.plugin.build(database, engine, clock),
             recordings=api.recordings.plugin.build(database, engine, signer),
+            webhooks=api.webhooks.service.WebhookLogService(engine, ReaderLimit()),
             retention=api.retention.plugin.build(database, engine, accounts, clock),
             contacts=api.contacts.plugin.build(
                 database, accounts, jobs, settings.mail, quotas, clock

@@ -16,6 +16,7 @@ Scope = Literal[
     "numbers:read",
     "numbers:write",
     "recordings",
+    "webhooks",
     "audit",
     "keys",
 ]

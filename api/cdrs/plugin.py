@@ -17,6 +17,7 @@ from api.cdrs.views import SignUrl
 from api.common.clock import Clock
 from api.db.database import Database
 from api.engine_client import EngineClient
+from api.http.event_stream import ReaderLimit
 from api.jobs.artifact_writer import ArtifactWriter, ByteQuota
 from api.jobs.artifacts import ArtifactStore
 from api.jobs.store import JobStore
@@ -47,6 +48,6 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     return CdrSlice(
         records=CdrService(cdrs, cached, sign_url, now_ms),
         exports=ExportService(database, cdrs, cached, jobs, artifacts, quota),
-        live=LiveEvents(engine, EventIdCipher(secret)),
+        live=LiveEvents(engine, EventIdCipher(secret), ReaderLimit()),
         jobs={job.KIND: CdrExporter(cdrs, artifacts, ArtifactWriter(artifacts, quota)).run},
     )

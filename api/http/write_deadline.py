@@ -6,7 +6,7 @@ from fcntl import ioctl
 from termios import TIOCOUTQ  # the bytes that a socket has not delivered (man 7 tcp, SIOCOUTQ)
 from typing import NamedTuple
 
-# As long as a reader of live events may take for one chunk (api/cdrs/live/stream.py).
+# As long as a reader of live events may take for one chunk (api/http/event_stream.py).
 WRITE_TIMEOUT_S = 30.0
 
 

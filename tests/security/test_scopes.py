@@ -84,7 +84,7 @@ async def test_every_route_with_every_bundle(rest: Rest, bundle: str) -> None:
     keys = KeyStore(rest.services.database, rest.services.now_ms)
     await keys.add("acme", given, KeyTerms(agent, (bundle,)))
     for each in operations(rest):
-        if each.scope is None or each.path == "/srmain/voice/events":  # a stream without end
+        if each.scope is None or each.path.endswith("/events"):  # a stream without end
             continue
         answer = await rest.request(each.method, each.url, {}, token=given.api_key)
         is_missing = answer.status_code == 403 and answer.json()["code"] == "scope"

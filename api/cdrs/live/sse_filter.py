@@ -13,7 +13,6 @@ from cryptography.fernet import Fernet, InvalidToken
 
 from wire.decoding.errors import BadInput
 
-COMMENT_FRAME = b":\n\n"
 LOST_FRAME = b"event: lost\ndata: {}\n\n"
 PADDING_BYTES = 256  # ids are padded to a multiple of it: their length must not reveal positions
 _END = b"\n\n"

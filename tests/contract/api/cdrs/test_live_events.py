@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from api.auth.store import parse_key_id
-from api.cdrs.live.stream import MAX_READERS
+from api.http.event_stream import MAX_READERS
 from tests.contract.api.cdrs.records import events_of, record
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.serving import Served, serve_rest

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from api.cdrs.live.sse_filter import COMMENT_FRAME, LOST_FRAME, EventIdCipher, SseFilter
+from api.cdrs.live.sse_filter import LOST_FRAME, EventIdCipher, SseFilter
+from api.http.event_stream import COMMENT_FRAME
 from wire.decoding.errors import BadInput
 
 PLACE = b'{"0":"1795262400000-0","1":"1795262400017-12"}'

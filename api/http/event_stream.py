@@ -1,0 +1,75 @@
+"""Server-sent events: responses without an end, and how many of them there may be."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+
+import structlog
+from starlette.responses import StreamingResponse
+from starlette.types import Message, Send
+
+from api.common.errors import ApiError, ServiceUnavailable, TooManyRequests
+
+MAX_READERS = 20  # of one account, in this process
+MAX_ALL_READERS = 200  # of all accounts, in this process
+HEARTBEAT_S = 10.0
+SEND_TIMEOUT_S = 30.0
+RETRY_FRAME = b"retry: 1000\n\n"
+COMMENT_FRAME = b":\n\n"
+Reauthenticate = Callable[[], Awaitable[object]]  # raises ApiError if the reader is not authorized
+log = structlog.get_logger()
+
+
+class ReaderLimit:
+    """Counts the open streams: up to MAX_READERS of an account, and so many in all."""
+
+    def __init__(self, max_readers: int = MAX_ALL_READERS) -> None:
+        self._max_readers = max_readers
+        self._readers: Counter[str] = Counter()
+
+    @contextmanager
+    def admit(self, account_id: str) -> Iterator[None]:
+        """Count a stream while the context lasts; raises TooManyRequests, ServiceUnavailable."""
+        if self._readers[account_id] >= MAX_READERS:
+            raise TooManyRequests(f"{MAX_READERS} streams are open", retry_after_s=5)
+        if self._readers.total() >= self._max_readers:
+            raise ServiceUnavailable("too many event streams are open", retry_after_s=5)
+        self._readers[account_id] += 1
+        try:
+            yield
+        finally:
+            self._readers[account_id] -= 1
+
+
+class EventStream(StreamingResponse):
+    """Closes its source when the reader disconnects or stops reading."""
+
+    def __init__(self, chunks: AsyncIterator[bytes], stack: AsyncExitStack) -> None:
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__(chunks, media_type="text/event-stream", headers=headers)
+        self._stack = stack
+
+    async def stream_response(self, send: Send) -> None:
+        """See StreamingResponse; each chunk must be sent within a timeout."""
+
+        async def send_in_time(message: Message) -> None:
+            async with asyncio.timeout(SEND_TIMEOUT_S):
+                await send(message)
+
+        async with self._stack:
+            try:
+                await super().stream_response(send_in_time)
+            except TimeoutError:
+                log.info("live event reader timed out")
+
+
+async def is_authorized(reauthenticate: Reauthenticate) -> bool:
+    """Return whether the reader is still authorized: its key or token may have expired."""
+    try:
+        await reauthenticate()
+    except ServiceUnavailable:
+        return True  # unknown: the database is unavailable
+    except ApiError:
+        return False
+    return True
