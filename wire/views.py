@@ -7,6 +7,7 @@ from msgspec import field
 from wire.base import Shape
 from wire.control import ConferenceView, TransferView
 from wire.party import Diversion
+from wire.webhook_log import AttemptSummary
 
 
 class LegView(Shape, frozen=True):
@@ -94,10 +95,15 @@ class TimelineEntry(Shape, frozen=True):
 
 
 class Timeline(Shape, frozen=True):
-    """A call's timeline, computed by replaying its recorded events."""
+    """A call's timeline, computed by replaying its recorded events.
+
+    `attempts` are those of the webhook log, the earliest first; their `requestId` is the `request`
+    of commands and events, and the id of a status callback's event.
+    """
 
     call: CallView
     moments: tuple[TimelineEntry, ...]
+    attempts: tuple[AttemptSummary, ...] = ()
 
 
 class Difference(Shape, frozen=True):

@@ -16,6 +16,7 @@ from wire.programs.invalid_settings import InvalidSettings
 from wire.rpc import FieldError, Problem
 
 P = ParamSpec("P")
+FIRST_SERVER_ERROR = 500
 _ADVICE = {
     "unauthorized": "SWITCHROOM_RPC_TOKEN (in .env or the environment) must match the engine's.",
     "store_down": "Redis or Valkey does not answer the engine; `switchroom doctor` says more.",
@@ -126,6 +127,11 @@ def _field_error(error: FieldError) -> str:
 def _lines(first: str, *more: str) -> str:
     rest = [f"\n  {escape(line)}" for line in more if line]
     return f"[bold red]switchroom:[/] {escape(first)}{''.join(rest)}"
+
+
+def is_transient(error: Unreachable | RpcError) -> bool:
+    """Return whether the same request may succeed later."""
+    return isinstance(error, Unreachable) or error.problem.status >= FIRST_SERVER_ERROR
 
 
 def error_text(error: BaseException) -> str:

@@ -11,7 +11,7 @@ from engine.cli.client import Client
 from engine.cli.errors import NotFound, RpcError, UsageError
 from engine.cli.rest_client import RestClient, is_missing
 
-Kind = Literal["flow", "request", "agent", "route", "callback"]
+Kind = Literal["flow", "request", "agent", "route", "callback", "webhook"]
 Value = dict[str, Any]
 NAMES: Mapping[Kind, str] = {"request": "API request", "callback": "callbacks"}
 _REST: Mapping[Kind, str] = {
@@ -20,6 +20,7 @@ _REST: Mapping[Kind, str] = {
     "agent": "agents",
     "route": "numbers",
     "callback": "callbacks",
+    "webhook": "webhooks",
 }
 _RPC: Mapping[Kind, str] = {**_REST, "route": "routes"}
 NO_VERSIONS = "--if-version needs the REST layer: the RPC stores the last one's change"

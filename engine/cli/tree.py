@@ -27,6 +27,7 @@ NOUNS: Mapping[str, tuple[str, str]] = {
     ),
     "cdr": ("records", "Show the records of ended calls."),
     "audit": ("records", "Show who did what in the account."),
+    "webhook": ("webhooks", "Show and repeat the requests to an account's servers."),
     "key": ("keys", "Manage the API keys of the account."),
     "profile": ("profiles", "Manage named servers and keys, and choose the one in use."),
     "node": ("nodes", "List the PBX nodes; drain or undrain one."),
@@ -59,6 +60,7 @@ OLD_NAMES: Mapping[str, str] = {
     "transfer-complete": "transfers:complete",
     "transfer-cancel": "transfers:cancel",
     "routes": "routes:routes",
+    "webhooks": "webhooks:webhooks",
     "agents": "agents:agents",
     "nodes": "nodes:nodes",
 }

@@ -6,13 +6,12 @@ import time
 from rich.console import Console
 
 from engine.cli.calls import Calls
-from engine.cli.errors import RpcError, Unreachable
+from engine.cli.errors import RpcError, Unreachable, is_transient
 from engine.cli.timeline import wording
 from wire.views import CallView
 
 POLL_INTERVAL_S = 0.5
 UNREACHABLE_TIMEOUT_S = 60.0
-_FIRST_SERVER_ERROR = 500
 
 
 async def follow_states(calls: Calls, call_id: str, console: Console) -> CallView:
@@ -22,7 +21,7 @@ async def follow_states(calls: Calls, call_id: str, console: Console) -> CallVie
         try:
             view = await calls.call(call_id)
         except (Unreachable, RpcError) as error:
-            if not _is_transient(error) or time.monotonic() - reached_s > UNREACHABLE_TIMEOUT_S:
+            if not is_transient(error) or time.monotonic() - reached_s > UNREACHABLE_TIMEOUT_S:
                 raise
         else:
             reached_s = time.monotonic()
@@ -38,7 +37,3 @@ async def follow_states(calls: Calls, call_id: str, console: Console) -> CallVie
 def _state(view: CallView) -> str:
     verb = f" ({view.verb})" if view.verb else ""
     return f"{view.status}, {view.state}{verb}, {len(view.legs)} legs"
-
-
-def _is_transient(error: Unreachable | RpcError) -> bool:
-    return isinstance(error, Unreachable) or error.problem.status >= _FIRST_SERVER_ERROR

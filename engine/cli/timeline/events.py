@@ -70,9 +70,11 @@ def _rare(  # noqa: C901 - one case for each event
             return Row(f"agent: {name}", leg)
         case {"type": "api-request-succeeded", "values": values}:
             text = f"response{wording.tries(event.get('tries', ()))}: {_values(values)}"
+            text += state.attempts_of(event["request"])
             return Row(text, WEB, ENGINE, kind="web", closes=WEB)
         case {"type": "api-request-failed", "reason": reason}:
             text = f"no usable response{wording.tries(event.get('tries', ()))}: {reason}"
+            text += state.attempts_of(event["request"])
             return Row(text, WEB, ENGINE, kind="failure", closes=WEB)
         case {"type": "bridge-failed" | "call-dropped", "reason": reason}:
             state.leave(*event.get("legs", ()))
@@ -127,6 +129,7 @@ def _response(event: Mapping[str, Any], state: TimelineState) -> Row:
         return mark(f"flow action: {text}", kind=kind)
     if is_usable:
         text = f"response{wording.tries(event.get('tries', ()))}: {text}"
+    text += state.attempts_of(event["request"])
     return Row(text, WEB, ENGINE, kind=kind, closes=WEB)
 
 

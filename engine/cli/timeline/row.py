@@ -48,6 +48,7 @@ class TimelineState:
     ended: set[str] = field(default_factory=set)
     session_states: dict[str, str] = field(default_factory=dict)  # of sessions and members
     transfer_modes: dict[str, str] = field(default_factory=dict)  # of transfers
+    attempts: dict[str, list[str]] = field(default_factory=dict)  # their ids, by request
 
     def name(self, leg: str) -> str:
         """Return the letter of a leg's lifeline; the first leg is A."""
@@ -57,6 +58,11 @@ class TimelineState:
         """Return the letters of several legs: A, B and C."""
         *rest, last = sorted(map(self.name, legs), key=lambda each: (len(each), each))
         return f"{', '.join(rest)} and {last}" if rest else last
+
+    def attempts_of(self, request: str) -> str:
+        """Return the ids of a request's attempts in the webhook log; empty without any."""
+        ids = self.attempts.get(request)
+        return f" [{', '.join(ids)}]" if ids else ""
 
     def join(self, bridge: str, legs: tuple[str, ...]) -> None:
         """Move legs to a bridge."""

@@ -27,7 +27,10 @@ class Diagram(Struct, frozen=True):
 
 def build_diagram(timeline: Timeline) -> Diagram:
     state = TimelineState(caller=timeline.call.from_)
-    rows = tuple(_rows(timeline, state))
+    for each in timeline.attempts:
+        if each.retry_of is None:
+            state.attempts.setdefault(each.request_id, []).append(each.id)
+    rows = tuple(_in_order(_rows(timeline, state), _attempt_rows(timeline)))
     return Diagram(_lifelines(timeline, rows, state.leg_names), rows)
 
 
@@ -43,6 +46,34 @@ def _rows(timeline: Timeline, state: TimelineState) -> Iterator[Row]:
         yield Row(f"call ended: {call.status}", shape="mark", kind=kind, at_ms=at_ms)
     for entry in entries[end:]:
         yield from _with_time(entry, state, call)
+
+
+def _in_order(rows: Iterator[Row], attempts: Iterator[Row]) -> Iterator[Row]:
+    """Merge the attempts that have no row of the call into the rows, by time."""
+    waiting = next(attempts, None)
+    bridged: tuple[str, ...] = ()
+    for row in rows:
+        while waiting is not None and waiting.at_ms < row.at_ms:
+            yield replace(waiting, bridged=bridged)
+            waiting = next(attempts, None)
+        bridged = row.bridged
+        yield row
+    while waiting is not None:
+        yield waiting
+        waiting = next(attempts, None)
+
+
+def _attempt_rows(timeline: Timeline) -> Iterator[Row]:
+    """Yield rows of status callbacks, and of requests that were repeated by hand."""
+    for each in sorted(timeline.attempts, key=lambda attempt: attempt.at_ms):
+        if each.kind != "callback" and each.retry_of is None:
+            continue  # the call has a row of its response
+        name = f"callback {each.request_id.rpartition('.')[2]}"
+        what = f"retry of {each.retry_of}" if each.retry_of else name
+        result = f"{each.reason or each.status or 'delivered'}, {each.took_ms} ms"
+        kind: Kind = "failure" if each.reason else "faint"
+        at_ms = each.at_ms - timeline.call.created_ms
+        yield Row(f"{what}: {result} [{each.id}]", shape="mark", kind=kind, at_ms=at_ms)
 
 
 def _with_time(entry: TimelineEntry, state: TimelineState, call: CallView) -> Iterator[Row]:

@@ -72,7 +72,9 @@ class CallHandlers(Struct, frozen=True):
     async def timeline(self, request: web.Request) -> Timeline:
         call = await call_of(self.service, request, request.query.get("account"))
         shard = shard_of(call.id) or NO_SHARD
-        return timeline_view(call, await self.store.log(shard, call.id))
+        log = await self.store.log(shard, call.id)
+        attempts = await self.store.webhook_log.of_call(call.account, call.id)
+        return timeline_view(call, log, attempts)
 
 
 def _checks(body: rpc.Originate, limits: Limits) -> Iterator[Callable[[], object]]:

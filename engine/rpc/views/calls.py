@@ -1,5 +1,6 @@
 """Views of calls and their timelines."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -15,11 +16,14 @@ from engine.calls.replay_audit import ReplayStep, replay
 from engine.calls.reporting.call_events import end_reason
 from engine.rpc.views.recordings import recording_views
 from engine.rpc.views.sessions import conference_view, transfer_view
+from engine.store.webhook_log import StoredAttempt
+from engine.webhooks.log.codec import decompress
 from wire.base import tag_of
 from wire.events.call_events import Kind
 from wire.shard import NO_SHARD
 from wire.verbs import Verb
 from wire.views import CallView, LegView, Timeline, TimelineEntry
+from wire.webhook_log import AttemptSummary
 
 _SHOWN: frozenset[Kind] = frozenset({"transfer", "conference", "conference-member", "gathered"})
 
@@ -87,7 +91,7 @@ def _leg_view(leg: Leg) -> LegView:
     )
 
 
-def timeline_view(call: Call, log: list[bytes]) -> Timeline:
+def timeline_view(call: Call, log: list[bytes], attempts: Sequence[StoredAttempt] = ()) -> Timeline:
     """Build a call's timeline by replaying its log through the core."""
     moments: list[TimelineEntry] = []
     before: Call | None = None
@@ -104,7 +108,15 @@ def timeline_view(call: Call, log: list[bytes]) -> Timeline:
                 _verb_view(verb) if verb is not None else None,
             )
         )
-    return Timeline(call_view(call), tuple(moments))
+    return Timeline(call_view(call), tuple(moments), tuple(_summaries(attempts)))
+
+
+def _summaries(attempts: Sequence[StoredAttempt]) -> Iterator[AttemptSummary]:
+    """Yield attempts that this version can read."""
+    for each in attempts:
+        attempt = decompress(each.body)
+        if attempt is not None:
+            yield attempt.summary(each.id)
 
 
 def _has_started_verb(before: Call | None, step: ReplayStep) -> bool:

@@ -1,0 +1,182 @@
+"""`switchroom webhook`: the log of requests to an account's servers."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+from cyclopts import App, Parameter
+from rich.table import Table
+
+from engine.cli.command import resource_command
+from engine.cli.errors import RpcError, Unreachable, is_transient
+from engine.cli.output import Column, Row, Shown, rows_shown, shown, write_items
+from engine.cli.resources import Resources
+
+AttemptId = Annotated[str, Parameter(help="Id of an attempt; see `switchroom webhook list`.")]
+Kind = Literal["action", "gather", "request", "callback"]
+CallFilter = Annotated[str, Parameter(help="Only attempts of this call.")]
+KindFilter = Annotated[Kind | None, Parameter(help="Only attempts of this kind.")]
+FailedFilter = Annotated[bool, Parameter(help="Only attempts that failed.")]
+POLL_INTERVAL_S = 0.5
+UNREACHABLE_TIMEOUT_S = 60.0
+MAX_PAGE = 200
+
+webhook = App(name="webhook", help="Show and repeat the requests to an account's servers.")
+
+
+@webhook.command(name="list")
+@resource_command
+async def list_(
+    resources: Resources,
+    *,
+    call: CallFilter = "",
+    kind: KindFilter = None,
+    failed: FailedFilter = False,
+    limit: Annotated[int, Parameter(help="Attempts at most.")] = 50,
+) -> Shown:
+    """List attempts to reach the account's servers, the latest first.
+
+    Example: switchroom webhook list --failed
+    """
+    rows: list[Row] = []
+    query = _filters(call, kind, failed=failed)
+    while len(rows) < limit:
+        page = await resources.request(
+            "GET", "webhook", query=query | {"limit": str(min(limit - len(rows), MAX_PAGE))}
+        )
+        rows += _attempts(page)
+        if not (following := _next(page)):
+            break
+        query |= {"cursor" if resources.is_rest else "before": following}
+    columns: tuple[Column, ...] = (
+        ("id", "id"),
+        ("time", _time),
+        ("kind", "kind"),
+        ("request", "requestId"),
+        ("try", "attempt"),
+        ("outcome", _outcome),
+        ("address", "url"),
+    )
+    return rows_shown(rows, columns, "no attempts")
+
+
+@webhook.command(alias="get")
+@resource_command
+async def show(resources: Resources, attempt_id: AttemptId) -> Shown:
+    """Show an attempt with its request and its response.
+
+    Example: switchroom webhook show 1795262400000-0
+    """
+    return _shown(await resources.request("GET", "webhook", attempt_id))
+
+
+@webhook.command
+@resource_command
+async def retry(resources: Resources, attempt_id: AttemptId) -> Shown:
+    """Send the request of an attempt again, with its idempotency key; no call changes.
+
+    Example: switchroom webhook retry 1795262400000-0
+    """
+    return _shown(await resources.request("POST", "webhook", attempt_id, "retry"))
+
+
+@webhook.command
+@resource_command
+async def tail(
+    resources: Resources,
+    *,
+    call: CallFilter = "",
+    kind: KindFilter = None,
+    failed: FailedFilter = False,
+    json: Annotated[bool, Parameter(help="One JSON object a line.")] = False,
+) -> None:
+    """Print attempts as they are made, until Ctrl-C.
+
+    Example: switchroom webhook tail --failed
+    """
+    query = _filters(call, kind, failed=failed)
+    newest = _attempts(await resources.request("GET", "webhook", query={"limit": "1"}))
+    after, reached_s = newest[0]["id"] if newest else "0-0", time.monotonic()
+    while True:
+        try:
+            page = await resources.request("GET", "webhook", query=query | {"after": after})
+        except (Unreachable, RpcError) as error:
+            if not is_transient(error) or time.monotonic() - reached_s > UNREACHABLE_TIMEOUT_S:
+                raise
+            page = {}
+        else:
+            reached_s = time.monotonic()
+        for each in _attempts(page):
+            _print(each, json=json)
+        after = _next(page) or after
+        await asyncio.sleep(POLL_INTERVAL_S)
+
+
+webhooks = App(name="webhooks", help=webhook.help)  # an older name
+webhooks.update(webhook)
+
+
+def _filters(call: str, kind: Kind | None, *, failed: bool) -> dict[str, str]:
+    found = {"callId": call, "kind": kind or "", "outcome": "failed" if failed else ""}
+    return {name: text for name, text in found.items() if text}
+
+
+def _attempts(page: Row) -> list[Row]:
+    """Return the rows of a page of the REST layer, or of an engine."""
+    return list(page.get("data", page.get("attempts", ())))
+
+
+def _next(page: Row) -> str:
+    return str(page.get("nextCursor") or page.get("next") or "")
+
+
+def _print(attempt: Row, *, json: bool) -> None:
+    if json:
+        sys.stdout.buffer.write(msgspec.json.encode(attempt) + b"\n")
+        sys.stdout.buffer.flush()
+    else:
+        parts = (_time(attempt), attempt["id"], attempt["kind"], attempt["requestId"])
+        write_items(" ".join((*parts, f"#{attempt['attempt']}", _outcome(attempt), attempt["url"])))
+
+
+def _shown(view: Row) -> Shown:
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row("id", view["id"])
+    table.add_row("time", _time(view))
+    table.add_row("request", f"{view['requestId']}, attempt {view['attempt']} ({view['kind']})")
+    if view.get("callId"):
+        table.add_row("call", view["callId"])
+    if view.get("retryOf"):
+        table.add_row("retry of", view["retryOf"])
+    table.add_row("outcome", _outcome(view))
+    items: list[Any] = [table, f"\n> {view['method']} {view['url']}"]
+    items += _message(">", view["requestHeaders"], view["requestBody"])
+    items.append(f"\n< {view.get('status') or 'no response'}")
+    items += _message("<", view["responseHeaders"], view["responseBody"])
+    return shown(view, *items)
+
+
+def _message(mark: str, headers: Mapping[str, str], body: Row) -> list[str]:
+    lines = [f"{mark} {name}: {value}" for name, value in headers.items()]
+    text = body["text"] + (" …" if body.get("truncated") else "")
+    return [*lines, *([f"\n{text}"] if text else [])]
+
+
+def _outcome(attempt: Row) -> str:
+    status, took = attempt.get("status", 0), f"{attempt['tookMs']} ms"
+    where = ", to a listener" if attempt.get("toListener") else ""
+    result = attempt.get("reason") or str(status or "delivered")
+    return f"{result}, {took}{where}"
+
+
+def _time(attempt: Row) -> str:
+    if "time" in attempt:
+        return str(attempt["time"])
+    at = datetime.fromtimestamp(attempt["atMs"] / 1000, tz=UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

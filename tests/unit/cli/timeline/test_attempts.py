@@ -1,0 +1,64 @@
+"""Attempts of the webhook log in the ladder of a call."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from engine.cli.timeline.timeline import build_diagram
+from tests.unit.cli.inbound import timeline
+from wire.views import Timeline
+from wire.webhook_log import AttemptKind, AttemptSummary
+
+
+def attempt(
+    entry_id: str, request_id: str, at_ms: int, kind: AttemptKind = "action", **more: Any
+) -> AttemptSummary:
+    """Return an attempt of a request, which succeeded."""
+    defaults: dict[str, Any] = {"status": 200, "outcome": "succeeded"}
+    return AttemptSummary(
+        id=entry_id, at_ms=at_ms, kind=kind, request_id=request_id, attempt=1, method="POST",
+        url="https://a.example/", took_ms=7, **(defaults | more),
+    )  # fmt: skip
+
+
+def texts(whole: Timeline, *attempts: AttemptSummary) -> list[str]:
+    """Return the texts of the rows of a call with attempts."""
+    return [row.text for row in build_diagram(replace(whole, attempts=attempts)).rows]
+
+
+def webhook_of(whole: Timeline) -> tuple[str, int]:
+    """Return the id of the call's webhook request, and when it was sent."""
+    return next(
+        (each["request"], moment.at_ms)
+        for moment in whole.moments
+        for each in moment.commands
+        if each["type"] == "send-webhook"
+    )
+
+
+def test_a_response_names_its_attempts() -> None:
+    """Both attempts of a request that was repeated; without the log nothing is named."""
+    whole = timeline()
+    request, at_ms = webhook_of(whole)
+    plain = texts(whole)
+    named = texts(whole, attempt("1-0", request, at_ms), attempt("2-0", request, at_ms))
+    changed = [(a, b) for a, b in zip(plain, named, strict=True) if a != b]
+    assert changed == [(changed[0][0], f"{changed[0][0]} [1-0, 2-0]")]
+    assert changed[0][0].startswith("response")
+
+
+def test_callbacks_and_repetitions_have_rows() -> None:
+    """They are no part of the call: they stand where they happened, also after its end."""
+    whole = timeline()
+    request, at_ms = webhook_of(whole)
+    late_ms = whole.call.ended_ms + 60_000
+    event = f"{whole.call.call_id}.e3"
+    found = texts(
+        whole,
+        attempt("1-0", request, at_ms),
+        attempt("4-0", request, late_ms, retry_of="1-0"),
+        attempt("2-0", event, at_ms + 1, "callback", outcome="failed", status=500,
+                reason="status_500"),
+    )  # fmt: skip
+    assert found[-1] == "retry of 1-0: 200, 7 ms [4-0]"
+    assert "callback e3: status_500, 7 ms [2-0]" in found[:-2]
