@@ -12,6 +12,10 @@ from engine.cli.timeline import wording
 MAX_PAGE = 100
 Limit = Annotated[int, Parameter(help="Maximum number of rows.")]
 Since = Annotated[str, Parameter(help="Only what was then or later, such as 2026-11-26T08:00Z.")]
+# Filters that a request must have, also where they match any value.
+_REQUIRED: dict[str, str] = dict.fromkeys(
+    ("dialedNumber", "dispositionLevel1Id", "dispositionLevel2Id", "dispositionLevel3Id"), ""
+)
 _CDR_COLUMNS: tuple[Column, ...] = (
     ("call", "reqId"),
     ("start", "startTime"),
@@ -50,7 +54,8 @@ async def list_records(
     Example: switchroom cdr list --direction inbound --limit 50
     """
     query = {"limit": str(min(limit, MAX_PAGE)), "direction": direction or "", "startTime": since}
-    rows = [each async for each in rest.rows("cdr", query=_given(query), limit=limit)]
+    sent = _REQUIRED | _given(query)
+    rows = [each async for each in rest.rows("cdr", query=sent, limit=limit)]
     return rows_shown(rows, _CDR_COLUMNS, "no call records")
 
 

@@ -17,6 +17,8 @@ KEY_VIEW = {
 }  # fmt: skip
 CALLBACK = {"target": "https://a.example", "concurrency": 32, "perS": None, "secretNumber": 1,
             "stopped": False}  # fmt: skip
+# The REST layer requires these filters, also without a value.
+REQUIRED = "dialedNumber=&dispositionLevel1Id=&dispositionLevel2Id=&dispositionLevel3Id="
 HANGUP = {"type": "hangup"}
 
 
@@ -62,7 +64,8 @@ def page(*rows: Any, total: int | None = None, offset: int = 0) -> dict[str, Any
          page({"agentId": "1001", "endpoint": "PJSIP/1001", "name": "",
                "state": {"presence": "online", "busy": False, "callId": None, "nodes": []}}),
          "online"),
-        ("cdr list --direction inbound", ("GET", "/cdr?limit=20&direction=inbound", None),
+        ("cdr list --direction inbound",
+         ("GET", f"/cdr?{REQUIRED}&limit=20&direction=inbound", None),
          {"data": [{"reqId": "c1", "durationMs": 1500}], "nextCursor": None}, "1.5 s"),
         ("cdr show c1", ("GET", "/cdr/c1", None), {"reqId": "c1"}, "c1"),
         ("audit list --limit 5", ("GET", "/audit?limit=5", None),
