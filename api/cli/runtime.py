@@ -68,7 +68,7 @@ def change_database(action: str, account: str, command: DatabaseCommand) -> None
             await command(database)
             outcome = "done"
         finally:
-            await _record(database, action, account, outcome)
+            await record_command(database, action, account, outcome)
 
     _run_to_end(audited)
 
@@ -98,7 +98,9 @@ async def _run(url: str, command: DatabaseCommand) -> None:
         await database.close()
 
 
-async def _record(database: Database, action: str, account: str, outcome: str) -> None:
+async def record_command(
+    database: Database, action: str, account: str | None, outcome: str
+) -> None:
     """Add a command to the audit trail, without the secret parts of keys and tokens."""
     trail = AuditTrail(database, now_ms)
     words = without_secrets(" ".join(sys.argv[1:]))

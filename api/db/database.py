@@ -70,7 +70,7 @@ class Database:
             url, self.is_sqlite, isolation_level="AUTOCOMMIT", skip_autocommit_rollback=True
         )
         if self.is_sqlite:
-            event.listen(self._engine.sync_engine, "begin", _begin_immediate)
+            event.listen(self._engine.sync_engine, "begin", _begin)
 
     @property
     def is_new(self) -> bool:
@@ -95,6 +95,18 @@ class Database:
             connection = await connection.execution_options(writes=True)
             async with connection.begin():
                 yield connection
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[AsyncConnection]:
+        """Yield a connection that sees the database as it was at its first statement."""
+        async with _mapped_errors(), self._engine.connect() as connection:
+            with self._use.counted():
+                options: dict[str, Any] = {"snapshot": True}
+                if not self.is_sqlite:
+                    options |= {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+                connection = await connection.execution_options(**options)  # noqa: PLW2901 - the same
+                async with connection.begin():
+                    yield connection
 
     async def rows(self, query: Executable) -> Sequence[Any]:
         """Return all rows of a query, as tuples."""
@@ -201,6 +213,9 @@ def _enable_wal(cursor: Any) -> None:
             return
 
 
-def _begin_immediate(connection: Connection) -> None:
-    if connection.get_execution_options().get("writes"):
+def _begin(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    if options.get("writes"):
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+    elif options.get("snapshot"):  # the driver itself begins none before a SELECT
+        connection.exec_driver_sql("BEGIN")

@@ -68,6 +68,8 @@ OLD_NAMES: Mapping[str, str] = {
 DESCRIPTIONS: Mapping[str, str] = {
     "account": "Manage accounts, their keys, numbers and limits.",
     "api": "Run the REST layer; migrate its database; push dial policies.",
+    "backup": "Write the database and the settings to a file that is sealed with a passphrase.",
+    "restore": "Restore a backup to an empty database.",
 }
 
 

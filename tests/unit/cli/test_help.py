@@ -9,6 +9,7 @@ import cyclopts
 import pytest
 from rich.console import Console
 
+from api.cli.backup import backup, restore
 from api.cli.commands import COMMANDS, account
 from api.cli.service import app as api
 from engine.cli.tree import DESCRIPTIONS, NOUNS, OLD_NAMES, OTHERS, app
@@ -48,7 +49,7 @@ def test_everything_has_help() -> None:
 
 def test_the_commands_of_the_rest_layer_are_described() -> None:
     """The list of commands shows the description that each command has of itself."""
-    described = {"account": account.help, "api": api.help}
+    described = {each.name[0]: each.help for each in (account, api, backup, restore)}
     assert described == DESCRIPTIONS
 
 

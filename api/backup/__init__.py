@@ -1,0 +1,1 @@
+"""Backups: a sealed file with all rows of the database, and the settings."""
