@@ -44,10 +44,7 @@ class TableLoader:
         try:
             await self._connection.execute(self._insert, rows)
         except DBAPIError as error:
-            reason = type(error.orig).__name__
-            raise InvalidBackup(
-                f"{self._table.name}: the database refuses a row ({reason})"
-            ) from error
+            raise InvalidBackup(f"{self._table.name}: the database refuses a row") from error
         self.counts[self._table.name] += len(rows)
 
     async def finish(self, tables: Iterable[TableStart]) -> None:

@@ -159,8 +159,7 @@ async def test_counts_that_do_not_fit(database_url: str, counts: dict[str, int])
 async def test_a_row_that_the_database_refuses(database_url: str) -> None:
     """Nothing of the backup is restored; the error names the table, and no value."""
     said = await reason(database_url, sealed(*account(name=None), End({"accounts": 1})))
-    assert said.startswith("accounts: the database refuses a row (")
-    assert "acme" not in said
+    assert said == "accounts: the database refuses a row"
 
 
 async def test_a_database_that_is_not_empty(database: Database, content: bytes) -> None:
