@@ -36,6 +36,7 @@ import api.templates.media
 import api.templates.plugin
 import api.templates.routes
 import api.templates.webhook_routes
+import api.voice.listeners.routes
 import api.voice.plugin
 import api.voice.routes
 import api.voice.sessions.conference_routes
@@ -72,6 +73,7 @@ from api.metrics import Metrics
 from api.numbers.service import NumberService
 from api.policy_sync.sync import PolicySync
 from api.recordings.signed_urls import UrlSigner
+from api.voice.listeners.service import ListenerService
 from api.voice.service import VoiceService
 
 ROUTES = (
@@ -80,6 +82,7 @@ ROUTES = (
     api.voice.routes.routes,
     api.voice.sessions.transfer_routes.routes,
     api.voice.sessions.conference_routes.routes,
+    api.voice.listeners.routes.routes,
     api.cdrs.routes.routes,
     api.cdrs.live.routes.routes,
     api.recordings.routes.routes,
@@ -118,6 +121,7 @@ class Services(Struct, frozen=True):
     requests_in_flight: RequestsInFlight
     upload_slots: UploadSlots
     voice: VoiceService
+    listeners: ListenerService
     idempotency: Idempotency
     jobs: JobStore
     cdrs: api.cdrs.plugin.CdrSlice
@@ -173,6 +177,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             request_rates=TokenBuckets(requests, clock),
             requests_in_flight=RequestsInFlight(settings.api_max_requests_of_account),
             upload_slots=UploadSlots(),
+            listeners=ListenerService(engine, accounts),
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
             idempotency=Idempotency(database, clock, secret),
             jobs=jobs,

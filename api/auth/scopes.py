@@ -17,6 +17,7 @@ Scope = Literal[
     "numbers:write",
     "recordings",
     "webhooks",
+    "listen",
     "audit",
     "keys",
 ]

@@ -65,7 +65,7 @@ class HttpClient:
         except (OSError, http.client.HTTPException, TimeoutError) as error:
             raise Unreachable(self.url, error_text(error), self._name) from None
         finally:
-            _abort(connection)
+            abort(connection)
 
     def _connection(self, host: str, port: int | None) -> http.client.HTTPConnection:
         if self._tls is None:
@@ -102,7 +102,7 @@ def _exchange(
     return HttpResponse(response.status, found, response.read())
 
 
-def _abort(connection: http.client.HTTPConnection) -> None:
+def abort(connection: http.client.HTTPConnection) -> None:
     """End a connection; a thread that still waits for it returns."""
     sock = connection.sock
     if sock is not None:

@@ -94,6 +94,10 @@ class RestClient:
             else:
                 return
 
+    def forget_token(self) -> None:
+        """Get a new token for the next request: the present one has expired."""
+        self._is_token = False
+
     async def _authenticate(self) -> None:
         """Exchange key and secret for a token, once; without a secret the key itself is used."""
         settings = self._settings

@@ -39,6 +39,10 @@ OTHERS: Mapping[str, tuple[str, str]] = {
         "engine.cli.doctor.command:doctor",
         "Check settings, store, PBX nodes, engine and this machine; exit status 1 on a failure.",
     ),
+    "listen": (
+        f"{_COMMANDS}.listen:listen",
+        "Answer the webhooks of a number or call with a local server.",
+    ),
     "completion": (f"{_COMMANDS}.completion:completion", "Print the completion script of a shell."),
     "engine": (
         "engine.app.command:engine",

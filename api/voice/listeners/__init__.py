@@ -1,0 +1,1 @@
+"""Listeners: developers' machines that answer the webhooks of a number or call."""

@@ -1,0 +1,65 @@
+"""`switchroom listen`: webhooks of a number or call, answered by a local server."""
+
+import sys
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from engine.cli.command import rest_command
+from engine.cli.errors import UsageError
+from engine.cli.listen.local_server import LocalServer, path_and_query
+from engine.cli.listen.session import ListenSession
+from engine.cli.rest_client import RestClient
+from wire.listeners import ListenerRequest, ListenerResponse
+
+
+@rest_command
+async def listen(
+    rest: RestClient,
+    *,
+    forward: Annotated[str, Parameter(help="Local server, such as http://localhost:3000.")],
+    number: Annotated[str, Parameter(help="A number of the account.")] = "",
+    call: Annotated[str, Parameter(help="A live call.")] = "",
+    quiet: Annotated[bool, Parameter(help="Show no bodies.")] = False,
+) -> None:
+    """Answer the webhooks of a number or call with a local server.
+
+    It ends with Ctrl-C.
+
+    Example: switchroom listen --number +4721930000 --forward http://localhost:3000
+    """
+    if bool(number) == bool(call):
+        raise UsageError("one of --number and --call is required")
+    server = LocalServer(forward)
+
+    def show(request: ListenerRequest, response: ListenerResponse, note: str) -> None:
+        sys.stdout.write(exchange_text(request, response, note, has_bodies=not quiet))
+        sys.stdout.flush()
+
+    subject = {"number": number} if number else {"callId": call}
+    say(f"webhooks of {number or call} go to {server.url} until Ctrl-C")
+    await ListenSession(rest, server, subject, show, say).run()
+
+
+def say(text: str) -> None:
+    sys.stderr.write(f"switchroom: {text}\n")
+
+
+def exchange_text(
+    request: ListenerRequest, response: ListenerResponse, note: str, *, has_bodies: bool
+) -> str:
+    """Return a request and its response as lines."""
+    outcome = response.fault or str(response.status)
+    lines = [f"{request.method} {path_and_query(request.url)} -> {outcome}"]
+    if has_bodies:
+        lines += [f"  {name}: {value}" for name, value in request.headers.items()]
+        lines += [f"  > {line}" for line in request.body.splitlines()]
+        lines += [f"  < {line}" for line in response.body.splitlines()]
+    if note:
+        lines.append(f"  {note}")
+    return "".join(f"{_printable(line)}\n" for line in lines)
+
+
+def _printable(line: str) -> str:
+    """Return a line without control characters, which could change the terminal."""
+    return "".join(each if each.isprintable() or each == "\t" else "�" for each in line)

@@ -1,0 +1,1 @@
+"""`switchroom listen`: answers webhooks with a local server (docs/webhooks-in-development.md)."""
