@@ -26,8 +26,8 @@ class Calls(Protocol):
 
     is_rest: bool
 
-    async def originate(self, body: Mapping[str, Any]) -> str:
-        """Start a call; return its id."""
+    async def originate(self, body: Mapping[str, Any], idempotency_key: str = "") -> str:
+        """Start a call; return its id. With a key that was used before, it is that call's."""
         ...
 
     async def call(self, call_id: str) -> CallView: ...
@@ -55,8 +55,11 @@ class RestCalls:
     def __init__(self, rest: RestClient) -> None:
         self._rest = rest
 
-    async def originate(self, body: Mapping[str, Any]) -> str:
-        found = await self._rest.request(dict[str, Any], "POST", "voice", "call", body=dict(body))
+    async def originate(self, body: Mapping[str, Any], idempotency_key: str = "") -> str:
+        headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
+        found = await self._rest.request(
+            dict[str, Any], "POST", "voice", "call", body=dict(body), headers=headers
+        )
         return str(found["callId"])
 
     async def call(self, call_id: str) -> CallView:

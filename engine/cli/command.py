@@ -8,7 +8,9 @@
         Example: switchroom flow show menu
         \"\"\"
 
-The function returns what it shows, an exit status, or None. `--output` chooses how it is printed.
+The function returns what it shows, an exit status, or None. `--output` chooses how it is printed;
+a function that prints while it runs has a parameter `output`, and one that needs the options of the
+connection has `connection`.
 """
 
 import inspect
@@ -109,12 +111,15 @@ def resource_command(function: Callable[Concatenate[Resources, P], Status]) -> C
 def _command(
     function: Callable[..., Status], arguments: Opener, *, hidden: int, has_account: bool = False
 ) -> Command:
+    own = list(inspect.signature(function).parameters.values())[hidden:]
+    read = {each.name for each in own} & {"connection", "output"}
+
     async def execute(*values: Any, **options: Any) -> int | None:
-        connection = options.pop("connection", DEFAULT_CONNECTION)
-        account, output = (
-            options.pop("account", "") if has_account else "",
-            options.pop("output", "table"),
-        )
+        connection = options.get("connection", DEFAULT_CONNECTION)
+        output = options.get("output", "table")
+        account = options.pop("account", "") if has_account else ""
+        for name in {"connection", "output"} - read:
+            options.pop(name, None)
         async with AsyncExitStack() as stack:
             opening = Opening(connection, client_settings(connection), stack)
             found = await function(*await arguments(opening, account), *values, **options)
@@ -127,11 +132,12 @@ def _command(
     def command(*values: Any, **options: Any) -> None:
         run(execute(*values, **options))
 
-    own = list(inspect.signature(function).parameters.values())[hidden:]
     if has_account:
         own.append(_option("account", AccountFlag, ""))
-    own.append(_option("connection", ConnectionOptions, DEFAULT_CONNECTION))
-    own.append(_option("output", OutputFlag, "table"))
+    if "connection" not in read:
+        own.append(_option("connection", ConnectionOptions, DEFAULT_CONNECTION))
+    if "output" not in read:
+        own.append(_option("output", OutputFlag, "table"))
     command.__annotations__ = {each.name: each.annotation for each in own}
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]  # read by cyclopts
     return command

@@ -20,8 +20,8 @@ FIRST_SERVER_ERROR = 500
 _ADVICE = {
     "unauthorized": "SWITCHROOM_RPC_TOKEN (in .env or the environment) must match the engine's.",
     "store_down": "Redis or Valkey does not answer the engine; `switchroom doctor` says more.",
-    "no_node": "No PBX node is connected; `switchroom nodes` and `switchroom doctor` say more.",
-    "node_drained": "`switchroom nodes undrain NODE` allows new calls to a node.",
+    "no_node": "No PBX node is connected: `switchroom node list`, `switchroom doctor`.",
+    "node_drained": "`switchroom node undrain NODE` allows new calls to a node.",
     "stopped": "`switchroom callback set TARGET` restarts delivery; then resend.",
     "unauthenticated": "`switchroom profile show` says which key is used.",
     "scope": "`switchroom key list` shows the scopes of keys; another profile may have them.",

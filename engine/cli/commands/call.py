@@ -15,11 +15,16 @@ from engine.cli.commands import call_control, calls, replay
 from engine.cli.live.poll_call import follow_states
 from engine.cli.live.watch_call import follow_to_end, open_notifier
 from engine.cli.options import parsing
-from engine.cli.options.connection import client_settings
-from engine.cli.output import Shown, shown
+from engine.cli.options.connection import (
+    DEFAULT_CONNECTION,
+    ConnectionOptions,
+    client_settings,
+)
+from engine.cli.output import OutputFlag, OutputFormat, Shown, shown, write_shown
 from engine.cli.timeline import screen
 from engine.cli.timeline.outcome import EXIT_STATUSES, outcome_text
 from wire.programs.exit_status import ExitStatus
+from wire.views import CallView
 
 call = App(name="call", help="Start, list, show and control calls.")
 call.command(calls.calls, name="list")
@@ -62,13 +67,22 @@ class OriginateOptions:
     node: Annotated[str | None, Parameter(help="PBX node; default: the engine chooses.")] = None
 
 
+@dataclass(frozen=True)
+class Placing:
+    """How a call is started, and how its end is shown."""
+
+    idempotency_key: str = ""
+    output: OutputFormat = "table"
+
+
 NO_OPTIONS = OriginateOptions()
+DEFAULT_PLACING = Placing()
 
 
 @call.default
 @call.command(name="create")
 @call_command
-async def create(
+async def create(  # noqa: PLR0913 - one for each option
     source: Calls,
     file: Annotated[
         Path | None, Parameter(help="JSON file with the request; - for standard input.")
@@ -78,24 +92,31 @@ async def create(
     watch: Annotated[
         bool, Parameter(help="Watch the call until it ends.", negative="--no-watch")
     ] = True,
+    idempotency_key: Annotated[
+        str,
+        Parameter(help="With the same key again, no second call is started: 8 to 64 letters."),
+    ] = "",
+    connection: ConnectionOptions = DEFAULT_CONNECTION,
+    output: OutputFlag = "table",
 ) -> int | Shown:
     """Start a call from a JSON file or options, and watch it until it ends.
 
     Exit status: 0 completed, 1 failed, 3 busy, 4 no-answer, 5 canceled; 2 if no call was started.
-    Ctrl-C leaves the call running.
+    Ctrl-C leaves the call running. With --output json, standard output has the ended call only.
 
     Example: switchroom call create --from +4721930000 --to +4722222222 --flow menu
     """
     # Over REST the account is that of the key.
-    account = client_settings().account if isinstance(source, Client) else ""
+    account = client_settings(connection).account if isinstance(source, Client) else ""
     body = originate_body(parsing.document(file), options, account)
-    console = Console(highlight=False)
+    console = Console(highlight=False, stderr=output != "table")
     if not watch:
-        call_id = await source.originate(body)
+        call_id = await source.originate(body, idempotency_key)
         return shown({"callId": call_id}, call_id)
+    placing = Placing(idempotency_key, output)
     if isinstance(source, Client):
-        return await place_and_watch(source, body, console)
-    return await _place_and_poll(source, body, console)
+        return await place_and_watch(source, body, console, placing)
+    return await _place_and_poll(source, body, console, placing)
 
 
 def originate_body(
@@ -119,10 +140,12 @@ def originate_body(
     return default | given | {name: value for name, value in overrides.items() if value is not None}
 
 
-async def place_and_watch(client: Client, body: dict[str, Any], console: Console) -> int:
+async def place_and_watch(
+    client: Client, body: dict[str, Any], console: Console, placing: Placing = DEFAULT_PLACING
+) -> int:
     """Start a call, show it until it ends, and return the exit status for its result."""
     async with open_notifier(client) as notifier:
-        call_id = await client.originate(body)
+        call_id = await client.originate(body, placing.idempotency_key)
         try:
             with screen.open_screen(console) as view:
                 timeline = await follow_to_end(client, call_id, notifier, view)
@@ -131,19 +154,27 @@ async def place_and_watch(client: Client, body: dict[str, Any], console: Console
             raise
     if console.is_terminal:
         screen.print_timeline(timeline, console)
-    console.print(f"call {call_id} {outcome_text(timeline.call)}", soft_wrap=True)
-    return EXIT_STATUSES.get(timeline.call.status, ExitStatus.NEGATIVE)
+    return _end(timeline.call, console, placing)
 
 
-async def _place_and_poll(source: Calls, body: dict[str, Any], console: Console) -> int:
+async def _place_and_poll(
+    calls: Calls, body: dict[str, Any], console: Console, placing: Placing
+) -> int:
     """Start a call over REST, which has no timeline of it before it ends; print its states."""
-    call_id = await source.originate(body)
+    call_id = await calls.originate(body, placing.idempotency_key)
     try:
-        ended = await follow_states(source, call_id, console)
+        ended = await follow_states(calls, call_id, console)
     except asyncio.CancelledError:
         console.print(_continues(call_id), soft_wrap=True)
         raise
-    console.print(f"call {call_id} {outcome_text(ended)}", soft_wrap=True)
+    return _end(ended, console, placing)
+
+
+def _end(ended: CallView, console: Console, placing: Placing) -> int:
+    """Print how a call ended, and return the exit status for it."""
+    console.print(f"call {ended.call_id} {outcome_text(ended)}", soft_wrap=True)
+    if placing.output != "table":
+        write_shown(shown(ended), placing.output)
     return EXIT_STATUSES.get(ended.status, ExitStatus.NEGATIVE)
 
 

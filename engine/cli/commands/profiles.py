@@ -3,6 +3,7 @@
 import os
 import sys
 from dataclasses import asdict, fields, replace
+from getpass import getpass
 from typing import Annotated
 
 from cyclopts import App, Parameter
@@ -138,7 +139,11 @@ def _profiles() -> Profiles:
 
 
 def _read(value: str) -> str:
-    return sys.stdin.readline().rstrip("\r\n") if value == "-" else value
+    if value != "-":
+        return value
+    if sys.stdin.isatty():
+        return getpass("value (not shown): ")
+    return sys.stdin.readline().rstrip("\r\n")
 
 
 def _public(found: Profile) -> dict[str, str]:

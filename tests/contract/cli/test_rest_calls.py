@@ -1,0 +1,118 @@
+"""Commands on calls, over REST with the key of an account."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.contract.cli.fake_rest import FakeRest
+from tests.unit.cli.controlled_call import ADA, CALL, CONFERENCE, ID, MAIN, PHONE, SECOND
+from wire.views import CallView
+
+
+def details(**changes: Any) -> dict[str, Any]:
+    """Return the call as customers see it: without where it is."""
+    view = msgspec.to_builtins(msgspec.structs.replace(CALL, **changes))
+    return {name: value for name, value in view.items() if name not in {"node", "slot"}}
+
+
+SHOW = ("GET", f"/voice/call-details/{ID}", None)
+TRANSFER = msgspec.to_builtins(CALL.transfers[1])
+MEMBERS = msgspec.to_builtins(CALL.conferences[0])
+CALL_ID = {"callId": ID}
+
+
+@pytest.mark.parametrize(
+    ("words", "sent", "response", "said"),
+    [
+        (f"call mute {ID} ada", ("POST", f"/voice/call/{ID}/mute", {"channelId": ADA}), details(),
+         "muted"),
+        (f"call unhold {ID} main", ("POST", f"/voice/call/{ID}/unhold", {"channelId": MAIN}),
+         details(), "on hold"),
+        (f"call hangup {ID} --agent ada", ("POST", f"/voice/call/{ID}/hangup",
+         {"channelId": ADA}), details(), f"hanging up channel {ADA}"),
+        (f"transfer complete {ID}", ("POST", "/voice/transfer/complete",
+         CALL_ID | {"transferSessionId": SECOND, "completedByAgentId": "operator",
+                    "reason": "manual_complete"}), TRANSFER, SECOND),
+        (f"transfer start {ID} --from ada --customer main --number +47", ("POST",
+         "/voice/transfer/init", CALL_ID | {
+             "transferMode": "attended", "sourceChannelId": ADA, "customerChannelId": MAIN,
+             "sourceAgentId": "ada", "target": {"kind": "number", "number": "+47"}}),
+         TRANSFER, SECOND),
+        (f"conference add {ID} --agent 1002", ("POST", "/voice/conference/add-members",
+         CALL_ID | {"requestedByAgentId": "operator", "targetAgentIds": ["1002"],
+                    "customerChannelId": MAIN, "sourceChannelId": ADA, "sourceAgentId": "ada"}),
+         MEMBERS, CONFERENCE),
+        (f"conference kick {ID} {PHONE}", ("POST", "/voice/conference/kick",
+         CALL_ID | {"requesterAgentId": "operator", "targetChannelId": PHONE,
+                    "conferenceSessionId": CONFERENCE}), MEMBERS, CONFERENCE),
+    ],
+    ids=lambda each: each if isinstance(each, str) and " " in each else "",
+)  # fmt: skip
+async def test_a_call_is_controlled(
+    tmp_path: Path, words: str, sent: tuple[str, str, Any], response: Any, said: str
+) -> None:
+    """The command looks at the call, then sends the operation of the REST layer."""
+    async with FakeRest() as rest:
+        rest.responses = {f"{SHOW[0]} {SHOW[1]}": details(), f"{sent[0]} {sent[1]}": response}
+        status, out, err = await rest.run(tmp_path, *words.split())
+    assert (status, err) == (0, "")
+    assert rest.typed == [SHOW, sent]
+    assert said in out
+
+
+async def test_a_party_is_dialed(tmp_path: Path) -> None:
+    """A party is dialled into a call by one request."""
+    async with FakeRest() as rest:
+        path = "/voice/dial"
+        rest.responses = {f"POST {path}": CALL_ID | {"channelId": "c9"}}
+        status, out, _ = await rest.run(tmp_path, "call", "dial", ID, "+47")
+    assert (status, out) == (0, "dialing +47: channel c9\n")
+    assert rest.typed == [("POST", path, CALL_ID | {"target": "+47"})]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (f"call mute {ID} ada --direction both", "--direction: over REST only in is possible"),
+        (f"call dial {ID} +47 --timeout 5", "--timeout: over REST only 60 is possible"),
+        (f"call dial {ID} +47 --caller-id +48", "--caller-id: over REST the call's own is shown"),
+        (f"conference coach {ID} ada", "conference/coach: the REST layer has no such operation"),
+        ("call list --account acme", "--account: over REST a key shows the calls of its own"),
+    ],
+)
+async def test_what_rest_lacks_is_an_error(tmp_path: Path, words: str, reason: str) -> None:
+    """Nothing is changed, and no option is dropped without a word."""
+    async with FakeRest() as rest:
+        rest.responses = {f"{SHOW[0]} {SHOW[1]}": details()}
+        status, _, err = await rest.run(tmp_path, *words.split())
+    assert (status, reason in err) == (2, True)
+    assert all(each.method == "GET" for each in rest.requests)
+
+
+async def test_calls_are_listed_and_shown(tmp_path: Path) -> None:
+    """Lists and views have what customers see, without node and slot of an operator."""
+    async with FakeRest() as rest:
+        page = {"data": [details()], "total": 1, "limit": 100, "offset": 0}
+        rest.responses = {"GET /voice/calls": page, f"{SHOW[0]} {SHOW[1]}": details()}
+        _, table, _ = await rest.run(tmp_path, "call", "list")
+        _, text, _ = await rest.run(tmp_path, "call", "show", ID, "-o", "json")
+    assert table.splitlines()[1].startswith(ID)
+    assert msgspec.convert(json.loads(text), CallView).legs == CALL.legs
+
+
+@pytest.mark.parametrize(("ending", "expected"), [("completed", 0), ("busy", 3), ("failed", 1)])
+async def test_a_call_is_started_and_watched(tmp_path: Path, ending: str, expected: int) -> None:
+    """Its states are printed until it ends; the exit status is that of its result."""
+    async with FakeRest() as rest:
+        ended = details(status=ending, state="ended", ended_ms=9_000)
+        rest.responses = {"POST /voice/call": CALL_ID, f"{SHOW[0]} {SHOW[1]}": ended}
+        words = ("call", "create", "--to", "+47", "--from", "+48", "--idempotency-key", "order-17")
+        status, out, _ = await rest.run(tmp_path, *words)
+        _, as_json, err = await rest.run(tmp_path, *words, "--output", "json")
+    assert (status, f"{ending}, ended" in out) == (expected, True)
+    assert rest.requests[0].headers["Idempotency-Key"] == "order-17"
+    assert rest.requests[0].body == {"to": "+47", "from": "+48"}
+    assert (json.loads(as_json)["status"], f"{ending}, ended" in err) == (ending, True)
