@@ -28,6 +28,7 @@ AUDITED_PATHS = tuple(
     for each in (
         "agents",
         "callbacks",
+        "documents",
         "erasures",
         "events/groups",
         "flows",

@@ -16,6 +16,16 @@ async def read_body(request: web.Request, shape: type[T]) -> T:
     return lenient.decode(await request.read() or b"{}", shape)
 
 
+async def read_large_body(request: web.Request, shape: type[T], max_bytes: int) -> T:
+    """Decode a JSON body that may be larger than those of other operations; raises BadInput."""
+    body = bytearray()
+    async for chunk in request.content.iter_any():
+        body += chunk
+        if len(body) > max_bytes:
+            raise web.HTTPRequestEntityTooLarge(max_bytes, len(body))
+    return lenient.decode(bytes(body) or b"{}", shape)
+
+
 def read_query(request: web.Request, shape: type[T]) -> T:
     """Decode the query string; raises BadInput with the invalid field."""
     found: T = lenient.convert(dict(request.query), shape, strict=False)

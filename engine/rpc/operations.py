@@ -24,6 +24,16 @@ from wire.dial_policy import (
     DncListChange,
     DncListState,
 )
+from wire.documents import (
+    AccountNames,
+    AdoptedDocuments,
+    DocumentBodies,
+    DocumentChecksums,
+    DocumentVersions,
+    PatchDocuments,
+    PatchedDocuments,
+    ReadDocuments,
+)
 from wire.erasure import Erased, EraseNumber
 from wire.events.consumer_groups import Acknowledged, AcknowledgeEvents, EventBatch, EventGroups
 from wire.flow import FlowDocument
@@ -194,6 +204,13 @@ DIAL_POLICIES = (
     _patch(_DNC, "change_list", "Change a do-not-call list", DncListState, DncListChange),
     _delete(_DNC, "delete_list", "Delete a do-not-call list"),
 )
+DOCUMENTS = (
+    _post("/document-checksums", "checksums", "Sum documents up", DocumentChecksums, AccountNames),
+    _post("/documents/adopt", "adopt", "Give documents versions", AdoptedDocuments, AccountNames),
+    _patch("/documents", "patch", "Store newer documents", PatchedDocuments, PatchDocuments),
+    _get("/documents/{account}/{kind}", "versions", "List versions", DocumentVersions),
+    _post("/documents/{account}/read", "read", "Read documents", DocumentBodies, ReadDocuments),
+)
 SCHEMAS = (_get("/schemas/{name}", "published_schema", "Show the JSON Schema of a document"),)
 ERASURE = (_post("/erasures", "erase", "Remove a number from ended calls", Erased, EraseNumber),)
 NODES = (
@@ -229,6 +246,7 @@ OPERATIONS = (
     *DEAD_LETTERS,
     *WEBHOOK_LOG,
     *DIAL_POLICIES,
+    *DOCUMENTS,
     *SCHEMAS,
     *ERASURE,
     *NODES,

@@ -26,6 +26,7 @@ from engine.rpc.handlers.consumer_groups import ConsumerGroupHandlers
 from engine.rpc.handlers.control import ControlHandlers
 from engine.rpc.handlers.dead_letters import DeadLetterHandlers
 from engine.rpc.handlers.dial_policy import DialPolicyHandlers
+from engine.rpc.handlers.documents import DocumentHandlers
 from engine.rpc.handlers.ended_calls import EndedCallHandlers
 from engine.rpc.handlers.erasure import ErasureHandlers
 from engine.rpc.handlers.events import EventHandlers
@@ -52,6 +53,7 @@ from engine.rpc.peers.client import PeerClient, ShardDirectory, open_peer_client
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.peers.remote_clips import RemoteClips
 from engine.rpc.problems import Handler, problem_middleware
+from engine.runtime.agents.agent_documents import AgentDocuments
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
@@ -152,6 +154,7 @@ def _routes(
     policy, targets, tester = deps.dial_policy, deps.account_settings, deps.callback_tester
     agents = deps.agent_presence
     groups = ConsumerGroupHandlers(store, shards)
+    documents = AgentDocuments(store, agents.directory)
     served: tuple[tuple[Iterable[Operation], object], ...] = (
         (operations.AUDIT, AuditHandlers(store, shards)),
         (operations.CALLS, CallHandlers(service, store, limits, fan_out, policy)),
@@ -160,7 +163,7 @@ def _routes(
         (operations.RECORDING_FILES, RecordingFileHandlers(deps.archive)),
         (operations.TRANSFERS, TransferHandlers(service, limits, policy, agents)),
         (operations.CONFERENCES, ConferenceHandlers(service, limits, fan_out, policy)),
-        (operations.AGENTS, AgentHandlers(store, agents, fan_out)),
+        (operations.AGENTS, AgentHandlers(store, agents, fan_out, documents)),
         (operations.FLOWS, FlowHandlers(store, limits)),
         (operations.API_REQUESTS, ApiRequestHandlers(store, limits)),
         (operations.NUMBER_ROUTES, NumberRouteHandlers(store, limits)),
@@ -172,6 +175,7 @@ def _routes(
         (operations.DEAD_LETTERS, DeadLetterHandlers(store.outbox, targets, shards)),
         (operations.WEBHOOK_LOG, WebhookLogHandlers(store.webhook_log, deps.webhook_retry)),
         (operations.DIAL_POLICIES, DialPolicyHandlers(store.dial_policies, policy, deps.trunks)),
+        (operations.DOCUMENTS, DocumentHandlers(store, documents)),
         (operations.SCHEMAS, schemas),
         (operations.ERASURE, ErasureHandlers(store, shards)),
         (operations.NODES, NodeHandlers(service, fan_out)),

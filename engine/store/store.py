@@ -8,6 +8,7 @@ from engine.store.listeners import ListenerStore
 from engine.store.outbox import Outbox
 from engine.store.shard_layout import ShardLayout, Workload
 from engine.store.stream import Stream
+from engine.store.versioned_documents import VersionedDocuments
 from engine.store.webhook_log import WebhookLogStore
 from wire.dial_policy import DncListChange
 from wire.shard import ShardId
@@ -75,6 +76,10 @@ class Store(Protocol):
     @property
     def listeners(self) -> ListenerStore:
         """The machines that answer webhooks of accounts, and what they exchange."""
+
+    @property
+    def documents(self) -> VersionedDocuments:
+        """The accounts' documents with their versions; the methods below give them the next one."""
 
     @property
     def dial_policies(self) -> DialPolicyStore:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from engine.rpc.lookup import name_in
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Conflict, NotFound
+from engine.runtime.agents.agent_documents import AgentDocuments
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.agents.phone_credentials import (
     CredentialStore,
@@ -28,6 +29,7 @@ class AgentHandlers(Struct, frozen=True):
     store: Store
     agent_presence: AgentPresence
     fan_out: FanOut
+    documents: AgentDocuments
 
     async def list(self, request: web.Request) -> Agents:
         """List the agents of an account, or those in the query."""
@@ -63,7 +65,7 @@ class AgentHandlers(Struct, frozen=True):
         previous = await self.store.agent(account, agent_id)
         await self.store.put_agent(account, agent_id, msgspec.json.encode(agent))
         await self._credentials.remove(account, agent_id, but=agent.endpoint)
-        await self._release(account, previous)
+        await self.documents.release(account, previous)
         await self.agent_presence.directory.update(account)  # the next call may be the agent's
         local = [*self.agent_presence.views(account, {agent_id: agent})]
         return merge_views(local, await self.fan_out.collect(request, AgentView))[0]
@@ -80,7 +82,7 @@ class AgentHandlers(Struct, frozen=True):
             raise NotFound(f"no agent {agent_id} in the directory of account {account}")
         await self.store.put_agent(account, agent_id, None)
         await self._credentials.remove(account, agent_id)
-        await self._release(account, previous)
+        await self.documents.release(account, previous)
 
     async def put_password(self, request: web.Request, given: AgentPassword) -> None:
         """Set the password of an agent's phone; its digests are stored, not the password."""
@@ -108,14 +110,6 @@ class AgentHandlers(Struct, frozen=True):
             raise Conflict(f"{endpoint} belongs to another account", "endpoint_taken")
         if await self._credentials.is_of_another(endpoint, account, agent_id):
             raise Conflict(f"{endpoint} is another agent's phone", "endpoint_taken")
-
-    async def _release(self, account: str, previous: bytes | None) -> None:
-        """Release the endpoint of a replaced document, unless another agent still has it."""
-        if previous is None:
-            return
-        endpoint = msgspec.json.decode(previous, type=Agent).endpoint
-        if not await self.agent_presence.directory.has_endpoint(account, endpoint):
-            await self.store.release_endpoint(endpoint, account)
 
 
 def merge_views(*views: Sequence[AgentView]) -> list[AgentView]:

@@ -1,87 +1,84 @@
 """Documents in this process's memory: the twin of those in Redis."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from engine.store.store import MAX_AGENT_CHANGES, MAX_FLOW_VERSIONS
+import msgspec
+
+from engine.store.memory.versioned_documents import MemoryVersionedDocuments
+from engine.store.store import MAX_AGENT_CHANGES
+from engine.store.versioned_documents import VersionedDocument, owner_in
 from wire.dial_policy import DncListChange
+from wire.documents import DocumentKind, FlowState
 
 
 class MemoryDocuments:
     """Flows, API requests, number routes, agents; drained nodes."""
 
-    def __init__(self) -> None:
-        self._flows: dict[str, dict[str, int]] = {}
-        self._versions: dict[tuple[str, str], dict[int, bytes]] = {}
-        self._requests: dict[str, dict[str, bytes]] = {}
-        self._routes: dict[str, bytes] = {}
-        self._agents: dict[str, dict[str, bytes]] = {}
-        self._agent_changes: dict[str, list[str]] = {}
-        self._phones: dict[str, bytes] = {}
+    def __init__(self, now_ms: Callable[[], int]) -> None:
+        self.documents = MemoryVersionedDocuments(now_ms)
         self._endpoints: dict[str, str] = {}
         self._drained: frozenset[str] = frozenset()
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
-        versions = self._versions.setdefault((account, flow_id), {})
-        version = max(versions, default=0) + 1  # version numbers outlive the flow
-        versions[version] = body
-        versions.pop(version - MAX_FLOW_VERSIONS, None)
-        self._flows.setdefault(account, {})[flow_id] = version
-        return version
+        return self.documents.put_flow(account, flow_id, body)
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
-        number = version or self._flows.get(account, {}).get(flow_id, 0)
-        body = self._versions.get((account, flow_id), {}).get(number)
+        number = version or (await self.flows(account)).get(flow_id, 0)
+        body = self.documents.flow_bodies(account, flow_id).get(number)
         return None if body is None else (number, body)
 
     async def flows(self, account: str) -> dict[str, int]:
-        return dict(self._flows.get(account, {}))
+        bodies = self.documents.table("flow", account).bodies()
+        states = {name: msgspec.json.decode(bodies[name], type=FlowState) for name in bodies}
+        return {name: state.published for name, state in states.items() if state.published}
 
     async def flow_versions(self, account: str, flow_id: str) -> list[int]:
-        exists = flow_id in self._flows.get(account, {})
-        return sorted(self._versions[account, flow_id]) if exists else []
+        exists = flow_id in await self.flows(account)
+        return sorted(self.documents.flow_bodies(account, flow_id)) if exists else []
 
     async def delete_flow(self, account: str, flow_id: str) -> bool:
-        return self._flows.get(account, {}).pop(flow_id, None) is not None
+        return self._put(account, "flow", flow_id, None) > 0
 
     async def put_request(self, account: str, request_id: str, body: bytes | None) -> None:
-        _put(self._requests.setdefault(account, {}), request_id, body)
+        self._put(account, "request", request_id, body)
 
     async def request(self, account: str, request_id: str) -> bytes | None:
-        return self._requests.get(account, {}).get(request_id)
+        return self.documents.table("request", account).bodies().get(request_id)
 
     async def requests(self, account: str) -> dict[str, bytes]:
-        return dict(self._requests.get(account, {}))
+        return self.documents.table("request", account).bodies()
 
     async def put_route(self, number: str, body: bytes | None) -> None:
-        _put(self._routes, number, body)
+        self._put(owner_in(body or b""), "route", number, body)
 
     async def route(self, number: str) -> bytes | None:
-        return self._routes.get(number)
+        entry = self.documents.table("route").entries.get(number)
+        return entry.body if entry else None
 
     async def routes(self) -> dict[str, bytes]:
-        return dict(self._routes)
+        return self.documents.table("route").bodies()
 
     async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
-        _put(self._agents.setdefault(account, {}), agent_id, body)
-        self._agent_changes.setdefault(account, []).append(agent_id)
+        self._put(account, "agent", agent_id, body)
 
     async def agent_changes(self, account: str, after: str) -> tuple[list[str], str]:
-        changes = self._agent_changes.get(account, [])
+        changes = self.documents.agent_changes.get(account, [])
         start = int(after) if after else len(changes)
         changed = changes[start : start + MAX_AGENT_CHANGES]
         return changed, str(start + len(changed))
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
-        return self._agents.get(account, {}).get(agent_id)
+        entry = self.documents.table("agent", account).entries.get(agent_id)
+        return entry.body if entry else None
 
     async def agents(self, account: str) -> dict[str, bytes]:
-        return dict(self._agents.get(account, {}))
+        return self.documents.table("agent", account).bodies()
 
     async def put_phone(self, name: str, body: bytes) -> None:
-        self._phones[name] = body
+        self._put(owner_in(body), "phone", name, body)
 
     async def phones(self) -> dict[str, bytes]:
-        return dict(self._phones)
+        return self.documents.table("phone").bodies()
 
     async def claim_endpoint(self, endpoint: str, account: str) -> str:
         return self._endpoints.setdefault(endpoint, account)
@@ -99,12 +96,8 @@ class MemoryDocuments:
     async def drained(self) -> frozenset[str]:
         return self._drained
 
-
-def _put(table: dict[str, bytes], name: str, body: bytes | None) -> None:
-    if body is None:
-        table.pop(name, None)
-    else:
-        table[name] = body
+    def _put(self, account: str, kind: DocumentKind, name: str, body: bytes | None) -> int:
+        return self.documents.put_now(account, kind, VersionedDocument(name, 0, body))
 
 
 class _DncList:

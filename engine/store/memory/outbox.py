@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 from engine.store.change import Change
+from engine.store.memory.versioned_documents import MemoryVersionedDocuments
 from engine.store.outbox import (
     ClaimedBatch,
     DeadLetter,
@@ -13,6 +14,7 @@ from engine.store.outbox import (
     PendingEvents,
     Settlement,
 )
+from wire.documents import CALLBACK_ID
 from wire.shard import ShardId
 
 TOTAL = "*"
@@ -40,13 +42,17 @@ class MemoryOutbox:
     """Implements `Outbox`; commits append to it."""
 
     def __init__(
-        self, now_ms: Callable[[], int], check_token: CheckToken, limits: OutboxLimits
+        self,
+        now_ms: Callable[[], int],
+        check_token: CheckToken,
+        limits: OutboxLimits,
+        documents: MemoryVersionedDocuments,
     ) -> None:
         self._now_ms = now_ms
         self._check_token = check_token
         self._limits = limits
         self._shards: defaultdict[ShardId, _Shard] = defaultdict(_Shard)
-        self._accounts: dict[str, bytes] = {}
+        self._documents = documents
 
     def append(self, shard: ShardId, change: Change) -> int:
         """Add a commit's callbacks; returns how many events the outbox had no room for."""
@@ -118,16 +124,10 @@ class MemoryOutbox:
         return resent
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        if self._accounts.get(account) not in {before, after}:
-            return False
-        if after is None:
-            self._accounts.pop(account, None)
-        else:
-            self._accounts[account] = after
-        return True
+        return self._documents.swap_callback(account, before, after)
 
     async def account(self, account: str) -> bytes | None:
-        return self._accounts.get(account)
+        return self._documents.table("callback", account).bodies().get(CALLBACK_ID)
 
     def _add(self, state: _Shard, call_id: str, delivery_key: str, seq: int, event: bytes) -> bool:
         limits = self._limits

@@ -52,10 +52,10 @@ class MemoryStore(MemoryDocuments, MemoryShardLayout):
         outbox_limits: OutboxLimits = DEFAULT_OUTBOX_LIMITS,
         webhook_log_limits: WebhookLogLimits = DEFAULT_WEBHOOK_LOG_LIMITS,
     ) -> None:
-        MemoryDocuments.__init__(self)
+        MemoryDocuments.__init__(self, now_ms)
         MemoryShardLayout.__init__(self)
         self._now_ms = now_ms
-        self.outbox = MemoryOutbox(self._now_ms, self._owned, outbox_limits)
+        self.outbox = MemoryOutbox(self._now_ms, self._owned, outbox_limits, self.documents)
         self._retention_ms = int(retention_s * 1000)
         self.stream = MemoryStream(now_ms, stream_limits)
         self.listeners = MemoryListeners(now_ms)

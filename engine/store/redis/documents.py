@@ -4,7 +4,7 @@ Dial policies are one hash; each do-not-call list is a set of numbers.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +15,25 @@ from redis.exceptions import RedisError
 
 from engine.store.errors import StoreDown
 from engine.store.redis.document_cipher import DocumentCipher
-from engine.store.store import MAX_AGENT_CHANGES, MAX_FLOW_VERSIONS
+from engine.store.redis.versioned_documents import (
+    RedisVersionedDocuments,
+    WithTimeout,
+    flow_key,
+    table_of,
+)
+from engine.store.store import MAX_AGENT_CHANGES
+from engine.store.versioned_documents import VersionedDocument, owner_in
 from wire.dial_policy import DncListChange
-from wire.flow import MAX_CALL_S
+from wire.documents import DocumentKind
 
-WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
-_PUT_FLOW = (Path(__file__).parent / "lua/put_flow.lua").read_text()
 _RELEASE_ENDPOINT = (Path(__file__).parent / "lua/release_endpoint.lua").read_text()
-_ROUTES = "route:numbers"
-_PHONES = "phones"
+_ROUTES = table_of("route", "")
+_PHONES = table_of("phone", "")
 _ENDPOINTS = "agent-endpoints"  # the account that each belongs to
 _STOPPED = "accounts:stopped"
 _DRAINED = "nodes:drained"
 _UPDATE_LIST = (Path(__file__).parent / "lua/update_dnc_list.lua").read_text()
 _POLICIES = "terms"
-KEPT_AGENT_CHANGES = 10 * MAX_AGENT_CHANGES  # of an account
-AGENT_CHANGES_KEPT_S = 7_200  # engines read all agents again every hour
 _COMPLETE = "*"  # in a set that has all numbers of its list
 
 
@@ -40,42 +43,35 @@ class RedisDocuments:
     An account's flows have its name as hash tag, so that a version and its number are one write.
     """
 
+    documents: RedisVersionedDocuments
     _client: Redis
     _timeout_s: float
     _cipher: DocumentCipher
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
-        keys = (_flow_key(account, flow_id), _flows_key(account))
-        put = self._client.eval(_PUT_FLOW, len(keys), *keys, flow_id, body, MAX_FLOW_VERSIONS)
-        return int(await self._with_timeout(put))
+        return await self.documents.put_flow(account, flow_id, body)
 
     async def flow(self, account: str, flow_id: str, version: int = 0) -> tuple[int, bytes] | None:
-        number = version or int(await self._get(_flows_key(account), flow_id) or 0)
-        body = await self._get(_flow_key(account, flow_id), str(number))
+        number = version or int(await self._get(table_of("flow", account), flow_id) or 0)
+        body = await self._get(flow_key(account, flow_id), str(number))
         return None if body is None else (number, body)
 
     async def flows(self, account: str) -> dict[str, int]:
-        found = await self._all(_flows_key(account))
+        found = await self._all(table_of("flow", account))
         return {name: int(version) for name, version in found.items() if ":" not in name}
 
     async def flow_versions(self, account: str, flow_id: str) -> list[int]:
         pipeline = self._client.pipeline(transaction=False)
-        pipeline.hexists(_flows_key(account), flow_id)
-        pipeline.hkeys(_flow_key(account, flow_id))
+        pipeline.hexists(table_of("flow", account), flow_id)
+        pipeline.hkeys(flow_key(account, flow_id))
         exists, names = await self._with_timeout(pipeline.execute())
         return sorted(map(int, names)) if exists else []
 
     async def delete_flow(self, account: str, flow_id: str) -> bool:
-        pipeline = self._client.pipeline(transaction=True)
-        pipeline.hdel(_flows_key(account), flow_id)
-        pipeline.expire(_flow_key(account, flow_id), MAX_CALL_S)
-        existed, _ = await self._with_timeout(pipeline.execute())
-        return bool(existed)
+        return await self._put(account, "flow", flow_id, None) > 0
 
     async def put_request(self, account: str, request_id: str, body: bytes | None) -> None:
-        place = _request_place(account, request_id)
-        stored = None if body is None else self._cipher.encrypt(place, body)
-        await self._put(f"requests:{account}", request_id, stored)
+        await self._put(account, "request", request_id, body)
 
     async def request(self, account: str, request_id: str) -> bytes | None:
         stored = await self._get(f"requests:{account}", request_id)
@@ -90,7 +86,7 @@ class RedisDocuments:
         }
 
     async def put_route(self, number: str, body: bytes | None) -> None:
-        await self._put(_ROUTES, number, body)
+        await self._put(owner_in(body or b""), "route", number, body)
 
     async def route(self, number: str) -> bytes | None:
         return await self._get(_ROUTES, number)
@@ -99,15 +95,7 @@ class RedisDocuments:
         return await self._all(_ROUTES)
 
     async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
-        table, key = f"agents:{account}", _agent_changes_key(account)
-        pipeline = self._client.pipeline(transaction=True)
-        if body is None:
-            pipeline.hdel(table, agent_id)
-        else:
-            pipeline.hset(table, agent_id, body)
-        pipeline.xadd(key, {"agent": agent_id}, maxlen=KEPT_AGENT_CHANGES, approximate=True)
-        pipeline.expire(key, AGENT_CHANGES_KEPT_S)
-        await self._with_timeout(pipeline.execute())
+        await self._put(account, "agent", agent_id, body)
 
     async def agent_changes(self, account: str, after: str) -> tuple[list[str], str]:
         key = _agent_changes_key(account)
@@ -126,7 +114,7 @@ class RedisDocuments:
         return await self._all(f"agents:{account}")
 
     async def put_phone(self, name: str, body: bytes) -> None:
-        await self._put(_PHONES, name, body)
+        await self._put(owner_in(body), "phone", name, body)
 
     async def phones(self) -> dict[str, bytes]:
         return await self._all(_PHONES)
@@ -158,11 +146,9 @@ class RedisDocuments:
         body: bytes | None = await self._with_timeout(self._client.hget(table, name))
         return body
 
-    async def _put(self, table: str, name: str, body: bytes | None) -> None:
-        if body is None:
-            await self._with_timeout(self._client.hdel(table, name))
-        else:
-            await self._with_timeout(self._client.hset(table, name, body))
+    async def _put(self, account: str, kind: DocumentKind, name: str, body: bytes | None) -> int:
+        (version,) = await self.documents.put(account, kind, [VersionedDocument(name, 0, body)])
+        return version
 
     async def _all(self, table: str) -> dict[str, bytes]:
         found = await self._with_timeout(self._client.hgetall(table))
@@ -180,14 +166,6 @@ class RedisDocuments:
 
 def _request_place(account: str, request_id: str) -> str:
     return f"requests:{account}:{request_id}"
-
-
-def _flows_key(account: str) -> str:
-    return f"flows:{{{account}}}"
-
-
-def _flow_key(account: str, flow_id: str) -> str:
-    return f"flow:{{{account}}}:{flow_id}"
 
 
 class RedisDialPolicyStore(Struct, frozen=True):

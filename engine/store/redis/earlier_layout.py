@@ -15,7 +15,7 @@ from msgspec import Struct
 from redis.asyncio import Redis
 
 from engine.store.errors import StoreDown
-from engine.store.redis.documents import WithTimeout
+from engine.store.redis.versioned_documents import WithTimeout
 
 LAYOUT = "shards"  # slots per node, the highest number there was, and whether it is converted
 NODES = "shards:nodes"

@@ -1,7 +1,6 @@
 """The outbox in Redis or Valkey: scripts change it, with a fencing token for the owner."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,14 +17,13 @@ from engine.store.outbox import (
     Settlement,
 )
 from engine.store.redis.document_cipher import DocumentCipher
-from engine.store.redis.documents import WithTimeout
 from engine.store.redis.keys import owner_key, shard_key
 from engine.store.redis.script_connection import ScriptRunner, load_script
+from engine.store.redis.versioned_documents import RedisVersionedDocuments, WithTimeout
 from wire.shard import ShardId
 
 _CLAIM_DUE, _SETTLE = load_script("outbox", "claim_due"), load_script("outbox", "settle")
 _RESEND = load_script("outbox", "resend")
-_SWAP_ACCOUNT = (Path(__file__).parent / "lua/swap_account.lua").read_text()
 _encode = msgspec.msgpack.Encoder().encode
 _decode_list = msgspec.msgpack.Decoder(list[Any]).decode
 
@@ -38,6 +36,7 @@ class RedisOutbox(Struct, frozen=True):
     with_timeout: WithTimeout
     limits: OutboxLimits
     cipher: DocumentCipher
+    documents: RedisVersionedDocuments
 
     async def claim_due(
         self, shard: ShardId, token: int, ahead_ms: int, limit: int
@@ -79,13 +78,7 @@ class RedisOutbox(Struct, frozen=True):
         return int(await self.scripts.run(_RESEND, owner_key(shard), arguments))
 
     async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
-        key = f"callbacks:{account}"
-        stored = b"" if after is None else self.cipher.encrypt(key, after)
-        for form in self.cipher.forms(key, before) if before else [b""]:
-            swap = self.client.eval(_SWAP_ACCOUNT, 1, key, form, stored)
-            if await self.with_timeout(swap):
-                return True
-        return False
+        return await self.documents.swap_callback(account, before, after)
 
     async def account(self, account: str) -> bytes | None:
         key = f"callbacks:{account}"

@@ -6,8 +6,8 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from engine.store.redis.documents import WithTimeout
 from engine.store.redis.earlier_layout import LAYOUT, NODES, EarlierLayout
+from engine.store.redis.versioned_documents import WithTimeout
 from engine.store.shard_layout import ShardLayout
 
 _RESERVE = (Path(__file__).parent / "lua/reserve_request.lua").read_text()

@@ -24,6 +24,7 @@ from engine.store.redis.pool import create_pool
 from engine.store.redis.script_connection import ScriptConnection, ScriptRunner, load_script
 from engine.store.redis.shard_layout import RedisShardLayout
 from engine.store.redis.stream import RedisStream
+from engine.store.redis.versioned_documents import RedisVersionedDocuments
 from engine.store.redis.webhook_log import RedisWebhookLog
 from engine.store.shard_layout import Workload
 from engine.store.stream import DEFAULT_STREAM_LIMITS, StreamLimits
@@ -64,8 +65,11 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         self._stream_limits = stream_limits
         self._client, self._scripts = _connect(parse_address(url), timeout_s)
         self.stream = RedisStream(self._client, self._scripts, self._with_timeout, stream_limits)
+        self.documents = RedisVersionedDocuments(
+            self._client, self._scripts, self._with_timeout, cipher
+        )
         self.outbox = RedisOutbox(
-            self._client, self._scripts, self._with_timeout, outbox_limits, cipher
+            self._client, self._scripts, self._with_timeout, outbox_limits, cipher, self.documents
         )
         self._ended_calls = RedisEndedCalls(self._scripts)
         self.listeners = RedisListeners(self._client, self._with_timeout)

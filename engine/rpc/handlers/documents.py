@@ -1,0 +1,106 @@
+"""RPC operations on all documents of accounts, which the REST layer keeps in its database."""
+
+from collections.abc import Sequence
+
+import msgspec
+import structlog
+from aiohttp import web
+from msgspec import Struct
+
+from engine.rpc.json_body import read_large_body
+from engine.rpc.lookup import name_in
+from engine.runtime.agents.agent_documents import AgentDocuments
+from engine.store.store import Store
+from engine.store.versioned_documents import VersionedDocument
+from wire.decoding.errors import BadInput
+from wire.documents import (
+    KINDS,
+    MAX_PATCH_BYTES,
+    AccountChecksums,
+    AccountNames,
+    AdoptedDocuments,
+    DocumentBodies,
+    DocumentChange,
+    DocumentChecksums,
+    DocumentKind,
+    DocumentVersions,
+    PatchDocuments,
+    PatchedDocuments,
+    ReadDocuments,
+)
+
+log = structlog.get_logger()
+
+
+class DocumentHandlers(Struct, frozen=True):
+    store: Store
+    agents: AgentDocuments
+
+    async def checksums(self, _request: web.Request, body: AccountNames) -> DocumentChecksums:
+        """Return a checksum for each kind of documents of some accounts."""
+        found = await self.store.documents.checksums(body.accounts)
+        pairs = zip(body.accounts, found, strict=True)
+        return DocumentChecksums(tuple(AccountChecksums(*each) for each in pairs))
+
+    async def adopt(self, _request: web.Request, body: AccountNames) -> AdoptedDocuments:
+        """Give versions to documents that engines without versions have stored."""
+        return AdoptedDocuments(await self.store.documents.adopt(body.accounts))
+
+    async def versions(self, request: web.Request) -> DocumentVersions:
+        """Return the versions of an account's documents of a kind."""
+        account, kind = name_in(request, "account"), _kind(request)
+        return DocumentVersions(await self.store.documents.versions(account, kind))
+
+    async def read(self, request: web.Request, body: ReadDocuments) -> DocumentBodies:
+        """Return documents with their secrets; those that are not JSON are left out."""
+        account = name_in(request, "account")
+        found = await self.store.documents.read(account, body.kind, body.ids)
+        return DocumentBodies(
+            {name: msgspec.Raw(text) for name, text in found.items() if _is_json(text)}
+        )
+
+    async def patch(self, request: web.Request) -> PatchedDocuments:
+        """Store documents, each unless there is a newer one; return the versions afterwards."""
+        body = await read_large_body(request, PatchDocuments, MAX_PATCH_BYTES)
+        for each in body.flow_versions:
+            await self.store.documents.put_flow_version(
+                each.account, each.flow, each.number, bytes(each.body)
+            )
+        groups: dict[tuple[str, DocumentKind], list[int]] = {}
+        for place, change in enumerate(body.changes):
+            groups.setdefault((change.account, change.kind), []).append(place)
+        versions = [0] * len(body.changes)
+        for (account, kind), places in groups.items():
+            changes = [body.changes[place] for place in places]
+            stored = await self._put(account, kind, changes)
+            for place, version in zip(places, stored, strict=True):
+                versions[place] = version
+        return PatchedDocuments(tuple(versions))
+
+    async def _put(
+        self, account: str, kind: DocumentKind, changes: Sequence[DocumentChange]
+    ) -> list[int]:
+        documents = [VersionedDocument(each.id, each.version, each.document) for each in changes]
+        if kind != "agent":
+            return await self.store.documents.put(account, kind, documents)
+        versions = await self.agents.put(account, documents)
+        for document, version in zip(documents, versions, strict=True):
+            if not version:
+                log.warning("agent not accepted", account=account, agent=document.id)
+        return versions
+
+
+def _kind(request: web.Request) -> DocumentKind:
+    found = request.match_info["kind"]
+    for kind in KINDS:
+        if kind == found:
+            return kind
+    raise BadInput("kind", f"one of {', '.join(KINDS)}")
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return False
+    return True

@@ -1,0 +1,188 @@
+"""Versioned documents in this process's memory: the twin of those in Redis."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from engine.store.store import MAX_FLOW_VERSIONS
+from engine.store.versioned_documents import (
+    DELETION_KEPT_MS,
+    FIRST_VERSION,
+    SHARED_KINDS,
+    VersionedDocument,
+    owner_in,
+)
+from wire.documents import CALLBACK_ID, DocumentKind, FlowState, add_digests, version_digest
+
+_ACCOUNT_KINDS: tuple[DocumentKind, ...] = ("flow", "request", "agent", "callback")
+
+
+class _Entry(Struct, frozen=True):
+    """A document: its account, and its version; 0: it has none yet."""
+
+    account: str
+    version: int
+    body: bytes
+
+
+class _Table:
+    """The documents of one kind, of one account or shared by all."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, _Entry] = {}
+        self.deleted: dict[str, int] = {}
+
+    def version(self, doc_id: str) -> int:
+        entry = self.entries.get(doc_id)
+        return entry.version if entry and entry.version else self.deleted.get(doc_id, 0)
+
+    def bodies(self) -> dict[str, bytes]:
+        return {name: each.body for name, each in self.entries.items()}
+
+
+class MemoryVersionedDocuments:
+    """Implements `VersionedDocuments`."""
+
+    def __init__(self, now_ms: Callable[[], int]) -> None:
+        self._now_ms = now_ms
+        self._tables: dict[tuple[DocumentKind, str], _Table] = {}
+        self._flow_bodies: dict[tuple[str, str], dict[int, bytes]] = {}
+        self._last_numbers: dict[tuple[str, str], int] = {}
+        self.agent_changes: dict[str, list[str]] = {}
+
+    def table(self, kind: DocumentKind, account: str = "") -> _Table:
+        """Return the documents of a kind, as they are now."""
+        key = (kind, "" if kind in SHARED_KINDS else account)
+        return self._tables.setdefault(key, _Table())
+
+    def flow_bodies(self, account: str, flow_id: str) -> dict[int, bytes]:
+        """Return the versions of a flow, by number."""
+        return self._flow_bodies.setdefault((account, flow_id), {})
+
+    async def put(
+        self, account: str, kind: DocumentKind, documents: Sequence[VersionedDocument]
+    ) -> list[int]:
+        return [self.put_now(account, kind, each) for each in documents]
+
+    def put_now(self, account: str, kind: DocumentKind, document: VersionedDocument) -> int:
+        """Store a document unless there is a newer one; see `put`."""
+        table, version = self.table(kind, account), document.version
+        stored = table.version(document.id)
+        if version == 0:
+            if document.body is None and not self._exists(table, kind, document.id):
+                return 0
+            version = self._next_version(stored)
+        if version < stored:
+            return stored
+        self._write(table, account, kind, document)
+        if document.body is None:
+            table.deleted[document.id] = version
+            since = self._now_ms() - DELETION_KEPT_MS
+            table.deleted = {name: each for name, each in table.deleted.items() if each > since}
+        else:
+            table.entries[document.id] = _Entry(account, version, document.body)
+            table.deleted.pop(document.id, None)
+        return version
+
+    def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
+        """Store and publish a flow's next version; returns its number."""
+        number = self._last_numbers.get((account, flow_id), 0) + 1
+        versions = self.flow_bodies(account, flow_id)
+        versions[number] = body
+        versions.pop(number - MAX_FLOW_VERSIONS, None)
+        state = msgspec.json.encode(FlowState(number, number))
+        self.put_now(account, "flow", VersionedDocument(flow_id, 0, state))
+        return number
+
+    def swap_callback(self, account: str, before: bytes | None, after: bytes | None) -> bool:
+        """Replace callback settings; see `Outbox.swap_account`."""
+        table = self.table("callback", account)
+        stored = table.bodies().get(CALLBACK_ID)
+        if stored == after:
+            return True
+        if stored != before:
+            return False
+        is_first = before is None and not table.version(CALLBACK_ID)
+        version = FIRST_VERSION if is_first else 0
+        self.put_now(account, "callback", VersionedDocument(CALLBACK_ID, version, after))
+        return True
+
+    async def put_flow_version(self, account: str, flow_id: str, number: int, body: bytes) -> None:
+        versions = self.flow_bodies(account, flow_id)
+        versions[number] = body
+        versions.pop(number - MAX_FLOW_VERSIONS, None)
+
+    async def checksums(self, accounts: Sequence[str]) -> list[dict[DocumentKind, int]]:
+        return [
+            {
+                kind: checksum
+                for kind in (*sorted(SHARED_KINDS), *_ACCOUNT_KINDS)
+                if (checksum := _checksum(await self.versions(account, kind)))
+            }
+            for account in accounts
+        ]
+
+    async def versions(self, account: str, kind: DocumentKind) -> dict[str, int]:
+        entries = self.table(kind, account).entries
+        return {
+            name: each.version
+            for name, each in entries.items()
+            if each.account == account and each.version
+        }
+
+    async def read(
+        self, account: str, kind: DocumentKind, ids: Sequence[str]
+    ) -> Mapping[str, bytes]:
+        entries = self.table(kind, account).entries
+        return {
+            name: entries[name].body
+            for name in ids
+            if name in entries and entries[name].account == account
+        }
+
+    async def adopt(self, accounts: Sequence[str]) -> int:
+        count = 0
+        for (_, account), table in self._tables.items():
+            for name, each in table.entries.items():
+                if not each.version and (not account or account in accounts):
+                    table.entries[name] = _Entry(
+                        owner_in(each.body) or each.account, FIRST_VERSION, each.body
+                    )
+                    count += 1
+        return count
+
+    def forget_versions(self) -> None:
+        """Leave the documents as an engine without versions would have stored them."""
+        for table in self._tables.values():
+            table.deleted.clear()
+            for name, each in table.entries.items():
+                table.entries[name] = _Entry(each.account, 0, each.body)
+
+    def _write(
+        self, table: _Table, account: str, kind: DocumentKind, document: VersionedDocument
+    ) -> None:
+        table.entries.pop(document.id, None)
+        if kind == "agent":
+            self.agent_changes.setdefault(account, []).append(document.id)
+        if kind == "flow" and document.body is not None:
+            last = msgspec.json.decode(document.body, type=FlowState).last
+            key = (account, document.id)
+            self._last_numbers[key] = max(self._last_numbers.get(key, 0), last)
+
+    def _exists(self, table: _Table, kind: DocumentKind, doc_id: str) -> bool:
+        entry = table.entries.get(doc_id)
+        if entry is None or kind != "flow":
+            return entry is not None
+        return msgspec.json.decode(entry.body, type=FlowState).published > 0
+
+    def _next_version(self, stored: int) -> int:
+        version = max(stored + 1, self._now_ms())
+        return version + 1 - version % 2
+
+
+def _checksum(versions: Mapping[str, int]) -> int:
+    total = 0
+    for name, version in versions.items():
+        total = add_digests(total, added=version_digest(name, version))
+    return total

@@ -1,0 +1,245 @@
+"""Versioned documents in Redis or Valkey: each table's versions are in its own hash slot."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+from redis.asyncio import Redis
+
+from engine.store.redis.document_cipher import DocumentCipher
+from engine.store.redis.lua_values import encode, lua_string
+from engine.store.redis.script_connection import ScriptRunner, load_script
+from engine.store.store import MAX_AGENT_CHANGES, MAX_FLOW_VERSIONS
+from engine.store.versioned_documents import SHARED_KINDS, VersionedDocument, owner_in
+from wire.documents import CALLBACK_ID, DocumentKind, FlowState
+
+T = TypeVar("T")
+WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
+_PUT = load_script("document_versions", "put_documents")
+_PUT_FLOW = load_script("document_versions", "put_flow")
+_ADOPT = load_script("document_versions", "adopt_documents")
+_SWAP_ACCOUNT = load_script("document_versions", "swap_account")
+KEPT_AGENT_CHANGES = 10 * MAX_AGENT_CHANGES  # of an account
+AGENT_CHANGES_KEPT_S = 7_200  # engines read all agents again every hour
+BATCH_SIZE = 200  # documents of a script, which takes the server some milliseconds
+_ACCOUNT_KINDS: tuple[DocumentKind, ...] = ("flow", "request", "agent", "callback")
+_FORMS: dict[DocumentKind, str] = {"agent": "agent", "flow": "flow", "callback": "string"}
+_LAST = ":last"  # ends the field with the newest version of a flow
+_decode_versions = msgspec.msgpack.Decoder(list[int]).decode
+
+
+class RedisVersionedDocuments(Struct, frozen=True):
+    """Implements `VersionedDocuments`."""
+
+    client: Redis
+    scripts: ScriptRunner
+    with_timeout: WithTimeout
+    cipher: DocumentCipher
+
+    async def put(
+        self, account: str, kind: DocumentKind, documents: Sequence[VersionedDocument]
+    ) -> list[int]:
+        table, limits = table_of(kind, account), (KEPT_AGENT_CHANGES, AGENT_CHANGES_KEPT_S)
+        form, is_shared = _FORMS.get(kind, "hash"), kind in SHARED_KINDS
+        versions = list[int]()
+        for batch in _batches(documents):
+            changes = [(each.id, each.version, self._form(account, kind, each)) for each in batch]
+            arguments = encode((account, form, is_shared, changes, limits))
+            answer = await self.scripts.run(_PUT, table, arguments)
+            versions += _decode_versions(answer)  # type: ignore[arg-type]  # it answers a string
+        return versions
+
+    async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
+        """Store and publish a flow's next version; returns its number."""
+        arguments = encode((account, flow_id, lua_string(body), MAX_FLOW_VERSIONS))
+        return int(await self.scripts.run(_PUT_FLOW, table_of("flow", account), arguments))
+
+    async def put_flow_version(self, account: str, flow_id: str, number: int, body: bytes) -> None:
+        key = flow_key(account, flow_id)
+        writes = self.client.pipeline(transaction=True)
+        writes.hset(key, str(number), body)
+        writes.hdel(key, str(number - MAX_FLOW_VERSIONS))
+        await self.with_timeout(writes.execute())
+
+    async def swap_callback(self, account: str, before: bytes | None, after: bytes | None) -> bool:
+        """Replace callback settings; see `Outbox.swap_account`."""
+        key = table_of("callback", account)
+        stored = b"" if after is None else self.cipher.encrypt(key, after)
+        for form in self.cipher.forms(key, before) if before else [b""]:
+            arguments = encode((account, CALLBACK_ID, lua_string(form), lua_string(stored)))
+            if await self.scripts.run(_SWAP_ACCOUNT, key, arguments):
+                return True
+        return False
+
+    async def checksums(self, accounts: Sequence[str]) -> list[dict[DocumentKind, int]]:
+        if not accounts:
+            return []
+        reads = self.client.pipeline(transaction=False)
+        for shared in sorted(SHARED_KINDS):
+            reads.hmget(f"{_prefix(table_of(shared, ''))}:sums", list(accounts))
+        for account in accounts:
+            for kind in _ACCOUNT_KINDS:
+                reads.hget(f"{_prefix(table_of(kind, account))}:sums", account)
+        *shared_sums, own = _split(await self.with_timeout(reads.execute()), len(SHARED_KINDS))
+        found = list[dict[DocumentKind, int]]()
+        for place in range(len(accounts)):
+            start = place * len(_ACCOUNT_KINDS)
+            sums: dict[DocumentKind, bytes | None] = dict(
+                zip(sorted(SHARED_KINDS), (each[place] for each in shared_sums), strict=True)
+            )
+            sums |= dict(zip(_ACCOUNT_KINDS, own[start : start + len(_ACCOUNT_KINDS)], strict=True))
+            found.append({kind: int(text) for kind, text in sums.items() if text and int(text)})
+        return found
+
+    async def versions(self, account: str, kind: DocumentKind) -> dict[str, int]:
+        found = await self.with_timeout(self.client.hgetall(_versions_key(kind, account)))
+        return {name.decode(): int(version) for name, version in found.items()}
+
+    async def read(
+        self, account: str, kind: DocumentKind, ids: Sequence[str]
+    ) -> Mapping[str, bytes]:
+        table = table_of(kind, account)
+        if kind == "callback":
+            stored = [await self.with_timeout(self.client.get(table))]
+            ids = [CALLBACK_ID]
+        elif kind == "flow":
+            return await self._flow_states(account, ids)
+        else:
+            stored = await self.with_timeout(self.client.hmget(table, list(ids))) if ids else []
+        pairs = zip(ids, stored, strict=True)
+        found = {
+            doc_id: self.cipher.decrypt(_place(kind, account, doc_id), body)
+            for doc_id, body in pairs
+            if body is not None
+        }
+        if kind in SHARED_KINDS:
+            return {name: body for name, body in found.items() if owner_in(body) == account}
+        return found
+
+    async def adopt(self, accounts: Sequence[str]) -> int:
+        count = sum([await self._adopt_shared(kind) for kind in sorted(SHARED_KINDS)])
+        for account in accounts:
+            for kind in _ACCOUNT_KINDS:
+                count += await self._adopt(account, kind)
+        return count
+
+    async def _adopt_shared(self, kind: DocumentKind) -> int:
+        table = table_of(kind, "")
+        reads = self.client.pipeline(transaction=True)
+        reads.hlen(table)
+        reads.hlen(f"{_prefix(table)}:owners")
+        stored, owned = await self.with_timeout(reads.execute())
+        count = 0
+        if stored != owned:
+            async for page in self._pages(table):
+                by_account: dict[str, list[str]] = {}
+                for doc_id, body in page.items():
+                    by_account.setdefault(owner_in(body), []).append(doc_id)
+                for account, ids in by_account.items():
+                    count += await self._give_first_version(account, kind, ids)
+        return count
+
+    async def _adopt(self, account: str, kind: DocumentKind) -> int:
+        table = table_of(kind, account)
+        if kind == "callback":
+            exists = await self.with_timeout(self.client.exists(table))
+            return await self._give_first_version(account, kind, [CALLBACK_ID]) if exists else 0
+        reads = self.client.pipeline(transaction=True)
+        reads.hkeys(table)
+        reads.hkeys(_versions_key(kind, account))
+        names, known = await self.with_timeout(reads.execute())
+        missing = sorted(
+            name
+            for name in ({each.decode() for each in names} - {each.decode() for each in known})
+            if not (kind == "flow" and name.endswith(_LAST))
+        )
+        return await self._give_first_version(account, kind, missing)
+
+    async def _give_first_version(
+        self, account: str, kind: DocumentKind, ids: Sequence[str]
+    ) -> int:
+        count, table = 0, table_of(kind, account)
+        for batch in _batches(ids):
+            arguments = encode((account, kind in SHARED_KINDS, batch))
+            count += int(await self.scripts.run(_ADOPT, table, arguments))
+        return count
+
+    async def _pages(self, table: str) -> AsyncIterator[dict[str, bytes]]:
+        cursor = 0
+        while True:
+            cursor, page = await self.with_timeout(self.client.hscan(table, cursor, count=1_000))
+            yield {name.decode(): body for name, body in page.items()}
+            if cursor == 0:
+                return
+
+    async def _flow_states(self, account: str, ids: Sequence[str]) -> dict[str, bytes]:
+        if not ids:
+            return {}
+        table = table_of("flow", account)
+        reads = self.client.pipeline(transaction=True)
+        reads.hmget(_versions_key("flow", account), list(ids))  # the last number outlives a flow
+        reads.hmget(table, list(ids))
+        reads.hmget(table, [f"{each}{_LAST}" for each in ids])
+        found = await self.with_timeout(reads.execute())
+        return {
+            flow_id: msgspec.json.encode(FlowState(int(published or 0), int(last or 0)))
+            for flow_id, version, published, last in zip(ids, *found, strict=True)
+            if version is not None
+        }
+
+    def _form(self, account: str, kind: DocumentKind, document: VersionedDocument) -> object:
+        """Return a document as the script stores it; False: it is deleted."""
+        body = document.body
+        if body is None:
+            return False
+        if kind == "flow":
+            state = msgspec.json.decode(body, type=FlowState)
+            return (state.published, state.last)
+        if kind in {"request", "callback"}:
+            body = self.cipher.encrypt(_place(kind, account, document.id), body)
+        return lua_string(body)
+
+
+def table_of(kind: DocumentKind, account: str) -> str:
+    """Return the key of what an account has of a kind; routes and phones are in one for all."""
+    match kind:
+        case "route":
+            return "route:numbers"
+        case "phone":
+            return "phones"
+        case "flow":
+            return f"flows:{{{account}}}"
+        case "request":
+            return f"requests:{account}"
+        case "agent":
+            return f"agents:{account}"
+        case "callback":
+            return f"callbacks:{account}"
+
+
+def flow_key(account: str, flow_id: str) -> str:
+    """Return the key of a flow's versions, by their numbers."""
+    return f"flow:{{{account}}}:{flow_id}"
+
+
+def _prefix(table: str) -> str:
+    return table if "{" in table else f"{{{table}}}"
+
+
+def _versions_key(kind: DocumentKind, account: str) -> str:
+    return f"{_prefix(table_of(kind, account))}:versions:{account}"
+
+
+def _place(kind: DocumentKind, account: str, doc_id: str) -> str:
+    """Return the place that a document's ciphertext is bound to."""
+    table = table_of(kind, account)
+    return table if kind == "callback" else f"{table}:{doc_id}"
+
+
+def _split(found: list[Any], count: int) -> list[Any]:
+    return [*found[:count], found[count:]]
+
+
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[start : start + BATCH_SIZE] for start in range(0, len(items), BATCH_SIZE))
