@@ -193,7 +193,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             ),
             lists=api.contacts.lists.plugin.build(database, accounts, jobs, quotas, clock),
             dnc=api.dnc.plugin.build(database, accounts, policy_sync.notify, clock),
-            documents=api.documents.plugin.build(database, [secret, *old], clock),
+            documents=api.documents.plugin.build(database, engine, [secret, *old], clock),
             policy_sync=policy_sync,
             audit=AuditTrail(database, clock, metrics.audit_failures.inc),
             templates=api.templates.plugin.build(database, platform, test_sends, clock),

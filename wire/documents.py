@@ -111,9 +111,13 @@ class ReadDocuments(Shape, frozen=True):
 
 
 class DocumentBodies(Shape, frozen=True):
-    """Documents by id, with their secrets; those that do not exist are absent."""
+    """Documents by id, with their secrets; those that do not exist are absent.
+
+    `unreadable` are encrypted with another key, or no JSON.
+    """
 
     documents: dict[str, msgspec.Raw]
+    unreadable: tuple[str, ...] = ()
 
 
 def version_digest(doc_id: str, version: int) -> int:

@@ -11,8 +11,9 @@ from api.common.errors import NotFound
 from api.db.database import Database, Store
 from api.documents.cipher import DocumentCipher
 from api.documents.collection import Change, CollectionWriter
-from api.documents.document import Document, FlowState, FlowVersion
+from api.documents.document import Document, FlowVersion
 from api.documents.tables import documents, flow_versions
+from wire.documents import FlowState
 
 MAX_FLOW_VERSIONS = 100  # kept of a flow, besides the published one
 

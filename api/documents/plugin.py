@@ -1,4 +1,4 @@
-"""Builds what stores documents."""
+"""Builds what stores documents and keeps the engines' store the same."""
 
 from collections.abc import Sequence
 
@@ -7,18 +7,34 @@ from msgspec import Struct
 from api.common.clock import Clock
 from api.db.database import Database
 from api.documents.cipher import DocumentCipher
+from api.documents.comparison import DocumentComparison
+from api.documents.engine_changes import EngineChanges
 from api.documents.flow_store import FlowStore
 from api.documents.store import DocumentStore
+from api.documents.sync import DocumentSync
+from api.documents.sync_store import SyncStore
+from api.documents.transfer import DocumentTransfer
+from api.engine_client import EngineClient
 
 
 class DocumentSlice(Struct, frozen=True):
-    """The stores of documents."""
+    """The stores of documents; `sync` sends what was changed in them."""
 
     store: DocumentStore
     flows: FlowStore
+    sync: DocumentSync
 
 
-def build(database: Database, token_secrets: Sequence[str], clock: Clock) -> DocumentSlice:
+def build(
+    database: Database, engine: EngineClient, token_secrets: Sequence[str], clock: Clock
+) -> DocumentSlice:
     """Build the stores; the first secret encrypts, and any of them decrypts."""
     cipher = DocumentCipher(token_secrets)
-    return DocumentSlice(DocumentStore(database, clock, cipher), FlowStore(database, clock, cipher))
+    store, changes = SyncStore(database, clock, cipher), EngineChanges(database, clock, cipher)
+    transfer = DocumentTransfer(engine, store, changes, clock)
+    comparison = DocumentComparison(engine, store, transfer, clock)
+    return DocumentSlice(
+        DocumentStore(database, clock, cipher),
+        FlowStore(database, clock, cipher),
+        DocumentSync(store, comparison, clock),
+    )

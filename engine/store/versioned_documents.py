@@ -48,7 +48,10 @@ class VersionedDocuments(Protocol):
     async def read(
         self, account: str, kind: DocumentKind, ids: Sequence[str]
     ) -> Mapping[str, bytes]:
-        """Return those of an account's documents that exist, by id."""
+        """Return those of an account's documents that exist, by id.
+
+        Those that are encrypted with a key that this engine does not have are empty.
+        """
 
     async def adopt(self, accounts: Sequence[str]) -> int:
         """Give FIRST_VERSION to documents without a version: the engine's before had none.

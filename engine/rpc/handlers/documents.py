@@ -52,12 +52,12 @@ class DocumentHandlers(Struct, frozen=True):
         return DocumentVersions(await self.store.documents.versions(account, kind))
 
     async def read(self, request: web.Request, body: ReadDocuments) -> DocumentBodies:
-        """Return documents with their secrets; those that are not JSON are left out."""
+        """Return documents with their secrets."""
         account = name_in(request, "account")
         found = await self.store.documents.read(account, body.kind, body.ids)
-        return DocumentBodies(
-            {name: msgspec.Raw(text) for name, text in found.items() if _is_json(text)}
-        )
+        unreadable = tuple(name for name, text in found.items() if not _is_json(text))
+        readable = {each: msgspec.Raw(found[each]) for each in found if each not in unreadable}
+        return DocumentBodies(readable, unreadable)
 
     async def patch(self, request: web.Request) -> PatchedDocuments:
         """Store documents, each unless there is a newer one; return the versions afterwards."""

@@ -152,6 +152,12 @@ class MemoryVersionedDocuments:
                     count += 1
         return count
 
+    def clear(self) -> None:
+        """Lose everything, as a server without persistence does."""
+        self._tables.clear()
+        self._flow_bodies.clear()
+        self._last_numbers.clear()
+
     def forget_versions(self) -> None:
         """Leave the documents as an engine without versions would have stored them."""
         for table in self._tables.values():

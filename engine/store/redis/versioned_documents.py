@@ -4,16 +4,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from typing import Any, TypeVar
 
 import msgspec
+import structlog
 from msgspec import Struct
 from redis.asyncio import Redis
 
-from engine.store.redis.document_cipher import DocumentCipher
+from engine.store.redis.document_cipher import DocumentCipher, UnreadableDocument
 from engine.store.redis.lua_values import encode, lua_string
 from engine.store.redis.script_connection import ScriptRunner, load_script
 from engine.store.store import MAX_AGENT_CHANGES, MAX_FLOW_VERSIONS
 from engine.store.versioned_documents import SHARED_KINDS, VersionedDocument, owner_in
 from wire.documents import CALLBACK_ID, DocumentKind, FlowState
 
+log = structlog.get_logger()
 T = TypeVar("T")
 WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
 _PUT = load_script("document_versions", "put_documents")
@@ -109,7 +111,7 @@ class RedisVersionedDocuments(Struct, frozen=True):
             stored = await self.with_timeout(self.client.hmget(table, list(ids))) if ids else []
         pairs = zip(ids, stored, strict=True)
         found = {
-            doc_id: self.cipher.decrypt(_place(kind, account, doc_id), body)
+            doc_id: self._decrypted(_place(kind, account, doc_id), body)
             for doc_id, body in pairs
             if body is not None
         }
@@ -187,6 +189,13 @@ class RedisVersionedDocuments(Struct, frozen=True):
             for flow_id, version, published, last in zip(ids, *found, strict=True)
             if version is not None
         }
+
+    def _decrypted(self, place: str, stored: bytes) -> bytes:
+        try:
+            return self.cipher.decrypt(place, stored)
+        except UnreadableDocument as error:
+            log.warning("document not read", reason=error.detail)
+            return b""
 
     def _form(self, account: str, kind: DocumentKind, document: VersionedDocument) -> object:
         """Return a document as the script stores it; False: it is deleted."""

@@ -5,11 +5,12 @@ import pytest
 
 from api.common.errors import NotFound, PreconditionFailed
 from api.db.database import Database
-from api.documents.document import Document, FlowState
+from api.documents.document import Document
 from api.documents.flow_store import MAX_FLOW_VERSIONS, FlowStore
 from api.documents.store import DocumentStore
 from tests.contract.api.documents.stores import add_accounts, document_store, flow_store
 from tests.contract.api.manual_clock import ManualClock
+from wire.documents import FlowState
 
 
 @pytest.fixture

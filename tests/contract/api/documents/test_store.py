@@ -7,12 +7,12 @@ from sqlalchemy import select
 
 from api.common.errors import NotFound, PreconditionFailed, ServiceUnavailable
 from api.db.database import Database
-from api.documents.document import KINDS, Kind
 from api.documents.store import DocumentStore
 from api.documents.tables import documents
 from api.http.paging import Page
 from tests.contract.api.documents.stores import add_accounts, document_store
 from tests.contract.api.manual_clock import ManualClock
+from wire.documents import KINDS, DocumentKind
 
 ALL = Page(100, 0)
 
@@ -26,7 +26,7 @@ async def store(database: Database, clock: ManualClock) -> DocumentStore:
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_document_is_put_read_replaced_and_deleted(
-    store: DocumentStore, clock: ManualClock, kind: Kind
+    store: DocumentStore, clock: ManualClock, kind: DocumentKind
 ) -> None:
     """Each change has a higher version, at least the time; another account sees nothing."""
     first = await store.put("acme", kind, "x", b"{1}")
@@ -120,7 +120,7 @@ async def test_accounts_that_put_the_same_route_at_once(store: DocumentStore) ->
 
 @pytest.mark.parametrize("kind", ["request", "callback", "phone"])
 async def test_documents_with_secrets_are_encrypted(
-    store: DocumentStore, database: Database, clock: ManualClock, kind: Kind
+    store: DocumentStore, database: Database, clock: ManualClock, kind: DocumentKind
 ) -> None:
     """The database does not show them; with another secret, they cannot be read."""
     await store.put("acme", kind, "x", b"a secret")

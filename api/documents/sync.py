@@ -1,0 +1,114 @@
+"""Keeps the documents of the database and of the engines' store the same.
+
+A change is sent at once. Comparing at intervals finds what is missing: a store that lost its data
+or has an old snapshot, a process that died between database and engine, and what operators have
+changed at an engine.
+"""
+
+import asyncio
+from contextlib import suppress
+
+import structlog
+
+from api.common.clock import Clock
+from api.common.errors import ApiError
+from api.documents.comparison import DocumentComparison
+from api.documents.sync_store import BATCH_SIZE, SyncStore
+from wire.documents import MAX_ACCOUNTS
+
+log = structlog.get_logger()
+INTERVAL_S = 1.0
+MAINTENANCE_INTERVAL_MS = 3_600_000
+
+
+class DocumentSync:
+    """Compares the accounts in turn; several processes may do so at once."""
+
+    def __init__(self, store: SyncStore, comparison: DocumentComparison, now_ms: Clock) -> None:
+        self._store = store
+        self._comparison = comparison
+        self._now_ms = now_ms
+        self._last_account = ""
+        self._is_adopting = True  # until all accounts were compared once
+        self._maintenance_ms = 0
+        self._changed: set[str] = set()
+        self._wakeup = asyncio.Event()
+
+    def notify(self, account_id: str) -> None:
+        """Schedule sending the changes of an account."""
+        self._changed.add(account_id)
+        self._wakeup.set()
+
+    async def push(self, account_id: str) -> None:
+        """Send the changes of an account now; after a failure, `run` repeats it."""
+        try:
+            await self._comparison.send_changes(account_id)
+        except ApiError as error:
+            log.info("documents not sent", account=account_id, reason=error.detail)
+            self.notify(account_id)
+
+    async def run(self, interval_s: float = INTERVAL_S) -> None:
+        """Compare accounts at intervals, and send changes at once, until cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            due_s = loop.time() + interval_s
+            try:
+                await (self.compare_all() if self._is_adopting else self.compare_next())
+                await self._maintain()
+            except ApiError as error:  # also from an engine of an older version
+                log.info("document sync failed", reason=error.detail)
+            except Exception:
+                log.exception("document sync failed")  # the next one may succeed
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(due_s):
+                    await self._send_notified()
+
+    async def compare_next(self) -> None:
+        """Compare some accounts in turn, and all if any has lost documents; raises ApiError."""
+        accounts = await self._store.accounts(self._last_account, MAX_ACCOUNTS)
+        self._last_account = accounts[-1] if len(accounts) == MAX_ACCOUNTS else ""
+        if accounts and await self._comparison.compare(accounts):
+            await self.compare_all()
+
+    async def compare_all(self) -> None:
+        """Compare all accounts; the first time, also documents without versions count.
+
+        Raises ApiError.
+        """
+        last = ""
+        while accounts := await self._store.accounts(last, MAX_ACCOUNTS):
+            if self._is_adopting:
+                await self._comparison.adopt(accounts)
+            await self._comparison.compare(accounts)
+            last = accounts[-1]
+        self._is_adopting = False
+
+    async def compare_account(self, account_id: str) -> None:
+        """Compare one account now; raises ApiError."""
+        self._comparison.retry_now(account_id)
+        await self._comparison.compare([account_id])
+
+    async def _maintain(self) -> None:
+        if self._now_ms() < self._maintenance_ms:
+            return
+        while (count := await self._store.encrypt_again()) == BATCH_SIZE:
+            log.info("documents encrypted with the new secret", count=count)
+        await self._store.remove_old_deletions()
+        self._maintenance_ms = self._now_ms() + MAINTENANCE_INTERVAL_MS
+
+    async def _send_notified(self) -> None:
+        while True:
+            await self._wakeup.wait()
+            self._wakeup.clear()
+            changed, self._changed = self._changed, set()
+            for account_id in changed:
+                await self._send(account_id)
+
+    async def _send(self, account_id: str) -> None:
+        """Send a changed account's documents; after a failure the next comparison does so."""
+        try:
+            await self._comparison.send_changes(account_id)
+        except ApiError as error:
+            log.info("documents not sent", account=account_id, reason=error.detail)
+        except Exception:
+            log.exception("documents not sent", account=account_id)

@@ -1,0 +1,177 @@
+"""What the synchronization reads and writes in the database, of many accounts at a time."""
+
+from collections.abc import Collection, Sequence
+
+import structlog
+from msgspec import Struct
+from sqlalchemy import (
+    ColumnElement,
+    LargeBinary,
+    RowMapping,
+    and_,
+    delete,
+    func,
+    or_,
+    select,
+    tuple_,
+)
+
+from api.accounts.store import accounts
+from api.common.clock import Clock
+from api.db.database import Database, Store
+from api.documents.cipher import DocumentCipher, UnreadableDocument
+from api.documents.collection import CollectionWriter, StoredVersion
+from api.documents.document import SECRET_KINDS, Kind
+from api.documents.tables import collections, documents, flow_versions
+
+log = structlog.get_logger()
+TOMBSTONE_KEPT_MS = 90 * 86_400_000  # longer than a snapshot of the engines' store is kept
+MAX_RECENT_FLOW_VERSIONS = 20
+BATCH_SIZE = 500
+
+
+class CollectionKey(Struct, frozen=True):
+    """What an account has of a kind."""
+
+    account_id: str
+    kind: Kind
+
+
+class CollectionState(Struct, frozen=True):
+    """The version of the last change, and the checksum of all versions."""
+
+    version: int = 0
+    checksum: int = 0
+
+
+class SyncedDocument(Struct, frozen=True):
+    """A document as of a version, of the database or of the engines; no body: it is deleted.
+
+    With an empty body it cannot be decrypted.
+    """
+
+    key: CollectionKey
+    id: str
+    version: int
+    body: bytes | None
+
+
+class SyncStore(Store):
+    """Reads what is to be sent to engines, and keeps what is stored in order."""
+
+    def __init__(self, database: Database, now_ms: Clock, cipher: DocumentCipher) -> None:
+        super().__init__(database, now_ms)
+        self._cipher = cipher
+        self._writer = CollectionWriter(database, cipher)
+
+    async def accounts(self, after: str, limit: int) -> list[str]:
+        """Return ids of accounts in order, after one of them."""
+        query = select(accounts.c.id).where(accounts.c.id > after)
+        rows = await self._database.rows(query.order_by(accounts.c.id).limit(limit))
+        return [str(each.id) for each in rows]
+
+    async def collections(
+        self, account_ids: Collection[str]
+    ) -> dict[CollectionKey, CollectionState]:
+        """Return the state of what some accounts have of each kind."""
+        query = select(collections).where(collections.c.account_id.in_(account_ids))
+        return {
+            CollectionKey(each.account_id, each.kind): CollectionState(each.version, each.checksum)
+            for each in await self._database.rows(query)
+        }
+
+    async def changes(self, key: CollectionKey, after: int, limit: int) -> list[SyncedDocument]:
+        """Return what was stored or deleted after a version, in order."""
+        query = (
+            select(documents)
+            .where(_of(key), documents.c.version > after)
+            .order_by(documents.c.version)
+            .limit(limit)
+        )
+        return [self._change(row) for row in await self._database.mappings(query)]
+
+    async def live(
+        self, kind: Kind, account_ids: Collection[str], after: tuple[str, str], limit: int
+    ) -> list[SyncedDocument]:
+        """Return documents of several accounts, by account and id, after one of them."""
+        place = tuple_(documents.c.account_id, documents.c.id)
+        query = (
+            select(documents)
+            .where(documents.c.kind == kind, documents.c.account_id.in_(account_ids))
+            .where(~documents.c.is_deleted, place > tuple_(*after))
+            .order_by(documents.c.account_id, documents.c.id)
+            .limit(limit)
+        )
+        return [self._change(row) for row in await self._database.mappings(query)]
+
+    async def versions(self, key: CollectionKey) -> dict[str, StoredVersion]:
+        """Return the version of each document, and of each deletion."""
+        columns = documents.c
+        query = select(columns.id, columns.version, columns.is_deleted).where(_of(key))
+        rows = await self._database.rows(query)
+        return {each.id: StoredVersion(each.version, each.is_deleted) for each in rows}
+
+    async def read(self, key: CollectionKey, doc_ids: Sequence[str]) -> list[SyncedDocument]:
+        """Return documents, or their deletions, by id."""
+        query = select(documents).where(_of(key), documents.c.id.in_(doc_ids))
+        return [self._change(row) for row in await self._database.mappings(query)]
+
+    async def flow_bodies(
+        self, key: CollectionKey, flow_id: str, published: int, since_ms: int
+    ) -> list[tuple[int, bytes]]:
+        """Return the versions that calls may run: the published one, and those made since."""
+        columns = flow_versions.c
+        query = (
+            select(columns.number, columns.body)
+            .where(columns.account_id == key.account_id, columns.flow_id == flow_id)
+            .where(columns.is_published)
+            .where(or_(columns.number == published, columns.made_ms >= since_ms))
+            .order_by((columns.number == published).desc(), columns.number.desc())
+            .limit(MAX_RECENT_FLOW_VERSIONS)
+        )
+        rows = await self._database.rows(query)
+        return sorted((each.number, bytes(each.body)) for each in rows)
+
+    async def flow_numbers(self, key: CollectionKey, flow_id: str) -> frozenset[int]:
+        """Return the numbers of a flow's versions."""
+        columns = flow_versions.c
+        query = select(columns.number).where(
+            columns.account_id == key.account_id, columns.flow_id == flow_id
+        )
+        return frozenset(each.number for each in await self._database.rows(query))
+
+    async def remove_old_deletions(self) -> int:
+        """Remove deletions that are older than any copy of the engines' store; returns how many."""
+        old = and_(
+            documents.c.is_deleted, documents.c.changed_ms < self._now_ms() - TOMBSTONE_KEPT_MS
+        )
+        return await self._database.execute(delete(documents).where(old))
+
+    async def encrypt_again(self, limit: int = BATCH_SIZE) -> int:
+        """Encrypt documents of earlier secrets with the first one; returns how many."""
+        name = self._cipher.key_name
+        query = (
+            select(documents)
+            .where(documents.c.kind.in_(SECRET_KINDS), ~documents.c.is_deleted)
+            .where(func.substr(documents.c.body, 1, len(name), type_=LargeBinary) != name)
+            .limit(limit)
+        )
+        rows = await self._database.mappings(query)
+        for row in rows:
+            await self._writer.encrypt_again(row)
+        return len(rows)
+
+    def _change(self, row: RowMapping) -> SyncedDocument:
+        body = None
+        if not row["is_deleted"]:
+            try:
+                body = self._writer.document(row).body
+            except UnreadableDocument as error:
+                log.error("document not read", reason=error.detail)  # noqa: TRY400 - no bug
+                body = b""
+        key = CollectionKey(row["account_id"], row["kind"])
+        return SyncedDocument(key, row["id"], row["version"], body)
+
+
+def _of(key: CollectionKey) -> ColumnElement[bool]:
+    return and_(documents.c.account_id == key.account_id, documents.c.kind == key.kind)

@@ -1,0 +1,161 @@
+"""Sends documents to the engines' store, and takes over what is newer there."""
+
+from collections.abc import AsyncIterator, Sequence
+
+import msgspec
+import structlog
+from msgspec import Struct, field
+
+from api.common.clock import Clock
+from api.documents.engine_changes import EngineChanges
+from api.documents.sync_store import CollectionKey, SyncedDocument, SyncStore
+from api.engine_client import EngineClient
+from wire.documents import (
+    DocumentBodies,
+    DocumentChange,
+    FlowState,
+    FlowVersionBody,
+    PatchDocuments,
+    PatchedDocuments,
+    ReadDocuments,
+)
+from wire.flow import MAX_CALL_S
+from wire.rpc import FlowVersions
+
+log = structlog.get_logger()
+MAX_BATCH_CHANGES = 500
+MAX_BATCH_BYTES = 786_432  # of bodies
+MAX_READ = 200  # documents of a request, which may be large
+DELETED = msgspec.Raw(b"null")
+
+
+class _Batch(Struct):
+    """What a request sends."""
+
+    documents: list[SyncedDocument] = field(default_factory=list)
+    versions: list[FlowVersionBody] = field(default_factory=list)
+    size: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        count = len(self.documents) + len(self.versions)
+        return count >= MAX_BATCH_CHANGES or self.size >= MAX_BATCH_BYTES
+
+
+class DocumentTransfer(Struct, frozen=True):
+    """Each document is stored on the other side unless there is a newer one."""
+
+    engine: EngineClient
+    store: SyncStore
+    changes: EngineChanges
+    now_ms: Clock
+
+    async def send(
+        self, documents: Sequence[SyncedDocument], flows_since_ms: int | None = None
+    ) -> list[SyncedDocument]:
+        """Send documents and deletions; returns those that engines did not accept.
+
+        Newer ones of engines are taken over. With a flow go the versions that were made since;
+        without a time, all that a live call may run.
+        """
+        since_ms = self.now_ms() - MAX_CALL_S * 1000 if flows_since_ms is None else flows_since_ms
+        rejected = list[SyncedDocument]()
+        async for batch in self._batches(documents, since_ms):
+            rejected += await self._send(batch)
+        return rejected
+
+    async def fetch(self, key: CollectionKey, versions: dict[str, int]) -> None:
+        """Take over documents of engines, whose versions were read before."""
+        ids = list(versions)
+        for start in range(0, len(ids), MAX_READ):
+            page = ids[start : start + MAX_READ]
+            path, request = (
+                f"/documents/{key.account_id}/read",
+                ReadDocuments(key.kind, tuple(page)),
+            )
+            found = await self.engine.request(DocumentBodies, "POST", path, request)
+            for doc_id in page:
+                body = found.documents.get(doc_id)
+                document = SyncedDocument(
+                    key, doc_id, versions[doc_id], None if body is None else bytes(body)
+                )
+                await self._take_over(document)
+
+    async def _take_over(self, document: SyncedDocument) -> None:
+        if document.key.kind == "flow" and document.body is not None:
+            is_stored = await self.changes.put_flow(document, await self._flow_bodies(document))
+        else:
+            is_stored = await self.changes.put(document)
+        if is_stored:
+            log.info(
+                "document taken over from the engines",
+                account=document.key.account_id,
+                kind=document.key.kind,
+                id=document.id,
+                deleted=document.body is None,
+            )
+
+    async def _flow_bodies(self, document: SyncedDocument) -> dict[int, bytes]:
+        """Read the versions of a flow that the database lacks, and the published one."""
+        path = f"/flows/{document.key.account_id}/{document.id}"
+        state = msgspec.json.decode(document.body or b"", type=FlowState)
+        found = await self.engine.request(FlowVersions, "GET", f"{path}/versions")
+        known = await self.store.flow_numbers(document.key, document.id)
+        return {
+            number: await self.engine.request_raw("GET", path, query={"version": str(number)})
+            for number in found.versions
+            if number not in known or number == state.published
+        }
+
+    async def _batches(
+        self, documents: Sequence[SyncedDocument], since_ms: int
+    ) -> AsyncIterator[_Batch]:
+        batch = _Batch()
+        for document in documents:
+            if document.body == b"":
+                continue
+            for version in await self._versions(document, since_ms):
+                batch.versions.append(version)
+                batch.size += len(bytes(version.body))
+                if batch.is_full:
+                    yield batch
+                    batch = _Batch()
+            batch.documents.append(document)
+            batch.size += len(document.body or b"")
+            if batch.is_full:
+                yield batch
+                batch = _Batch()
+        if batch.documents or batch.versions:
+            yield batch
+
+    async def _versions(self, document: SyncedDocument, since_ms: int) -> list[FlowVersionBody]:
+        """Return the versions of a flow that must be there before its document names one."""
+        if document.key.kind != "flow" or document.body is None:
+            return []
+        state = msgspec.json.decode(document.body, type=FlowState)
+        found = await self.store.flow_bodies(document.key, document.id, state.published, since_ms)
+        return [
+            FlowVersionBody(document.key.account_id, document.id, number, msgspec.Raw(body))
+            for number, body in found
+        ]
+
+    async def _send(self, batch: _Batch) -> list[SyncedDocument]:
+        changes = tuple(
+            DocumentChange(
+                each.key.account_id,
+                each.key.kind,
+                each.id,
+                each.version,
+                DELETED if each.body is None else msgspec.Raw(each.body),
+            )
+            for each in batch.documents
+        )
+        request = PatchDocuments(changes, tuple(batch.versions))
+        answer = await self.engine.request(PatchedDocuments, "PATCH", "/documents", request)
+        rejected = list[SyncedDocument]()
+        for document, version in zip(batch.documents, answer.versions, strict=True):
+            if version > document.version:  # another account's, or deleted: then it is not found
+                await self.fetch(document.key, {document.id: version})
+            elif version < document.version:
+                rejected.append(document)
+        return rejected

@@ -1,0 +1,310 @@
+"""The documents of the database and of the engines' store become the same after any loss."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from api.common.background import background
+from api.common.errors import NotFound
+from api.documents.document import Kind
+from api.documents.plugin import DocumentSlice, build
+from api.engine_client import EngineClient
+from engine.store.versioned_documents import VersionedDocument
+from tests.contract.api.rest import OURS, SECRET, Rest
+from tests.harness.until import until
+from wire.documents import CALLBACK_ID, FlowState
+
+ROUTE = msgspec.json.encode({"account": "acme", "action": "https://x.example/"})
+TREE = {"type": "say", "data": {"text": "hello"}}
+FLOW = msgspec.json.encode(TREE)
+REQUEST = msgspec.json.encode({"url": "https://x.example/", "secrets": {"key": "a secret"}})
+AGENT = msgspec.json.encode({"endpoint": "PJSIP/1001"})
+NAMED = msgspec.json.encode({"endpoint": "PJSIP/1001", "name": "Ann"})
+CALLBACK = msgspec.json.encode(
+    {"secret": "whsec_eA==", "made_ms": 1, "target": "https://x.example"}
+)
+PHONE = msgspec.json.encode({"account": "acme", "agent_id": "1001", "md5": "x", "sha256": "y"})
+REQUEST_ID = "0123456789abcdef01234567"
+BODIES: dict[Kind, tuple[str, bytes]] = {
+    "route": (OURS, ROUTE),
+    "request": (REQUEST_ID, REQUEST),
+    "agent": ("1001", AGENT),
+    "callback": (CALLBACK_ID, CALLBACK),
+    "phone": ("1001", PHONE),
+}
+
+
+@pytest.fixture
+def documents(kept: Rest) -> DocumentSlice:
+    """Provide the documents of the REST layer."""
+    return kept.services.documents
+
+
+async def put_all(documents: DocumentSlice) -> None:
+    """Store a document of each kind for acme."""
+    for kind, (doc_id, body) in BODIES.items():
+        await documents.store.put("acme", kind, doc_id, body)
+    await documents.flows.put_flow_version("acme", "ivr", FLOW)
+
+
+async def in_engine(rest: Rest, account: str = "acme") -> dict[str, bytes]:
+    """Return what the engines' store has of an account, by kind."""
+    found = dict[str, bytes]()
+    for kind, (doc_id, _) in BODIES.items():
+        bodies = await rest.bench.store.documents.read(account, kind, [doc_id])
+        found |= dict.fromkeys([kind] if bodies else [], bodies.get(doc_id, b""))
+    flow = await rest.bench.store.flow(account, "ivr")
+    return found | ({"flow": flow[1]} if flow else {})
+
+
+EVERYTHING = {**{kind: body for kind, (_, body) in BODIES.items()}, "flow": FLOW}
+
+
+async def rpc(rest: Rest, method: str, path: str, body: object = None) -> Any:
+    """Send a request of an operator."""
+    status, answer = await rest.bench.request(method, path, body)
+    assert status == 200, answer
+    return answer
+
+
+async def test_a_change_is_pushed(kept: Rest, documents: DocumentSlice) -> None:
+    """Engines have it when the push returns, and its deletion."""
+    await documents.sync.push("acme")
+    await put_all(documents)
+    await documents.sync.push("acme")
+    assert await in_engine(kept) == EVERYTHING
+    assert await kept.bench.store.endpoint_owner("PJSIP/1001") == "acme"
+    await documents.flows.put_flow_version("acme", "ivr", b'{"2":2}')
+    await documents.store.delete("acme", "route", OURS)
+    await documents.store.delete("acme", "agent", "1001")
+    await documents.sync.push("acme")
+    assert await kept.bench.store.flow("acme", "ivr") == (2, b'{"2":2}')
+    assert (await in_engine(kept)).keys() == EVERYTHING.keys() - {"route", "agent"}
+    assert await kept.bench.store.endpoint_owner("PJSIP/1001") is None
+
+
+async def test_a_lost_store_is_refilled(kept: Rest, documents: DocumentSlice) -> None:
+    """Everything is there again, with the versions of flows that live calls may run."""
+    await put_all(documents)
+    await documents.flows.put_flow_version("acme", "ivr", b'{"2":2}')
+    await documents.flows.put_flow_version("acme", "ivr", b'{"3":3}', publish=False)
+    await documents.sync.push("acme")
+    kept.bench.store.documents.clear()
+    with capture_logs() as logs:
+        await documents.sync.compare_next()
+    assert await in_engine(kept) == {**EVERYTHING, "flow": b'{"2":2}'}
+    assert await kept.bench.store.flow("acme", "ivr", 1) == (1, FLOW)
+    assert await kept.bench.store.flow("acme", "ivr", 3) is None
+    assert [each["collections"] for each in logs if "missing" in each["event"]] == [6]
+    with capture_logs() as logs:
+        await documents.sync.compare_next()
+    assert logs == []
+
+
+async def test_what_operators_change_is_taken_over(kept: Rest, documents: DocumentSlice) -> None:
+    """It is newer than what the database has; the database has it under the same version."""
+    await put_all(documents)
+    await documents.sync.push("acme")
+    changed = {"account": "acme", "action": "https://y.example/"}
+    await rpc(kept, "PUT", f"/routes/{OURS}", changed)
+    await rpc(kept, "PUT", f"/requests/acme/{REQUEST_ID}", {"url": "https://y.example/"})
+    await rpc(kept, "PUT", "/agents/acme/1001", {"endpoint": "PJSIP/1002"})
+    await rpc(kept, "PUT", "/agents/acme/1003", {"endpoint": "PJSIP/1003"})
+    await rpc(kept, "PUT", "/flows/acme/ivr", TREE)
+    await rpc(kept, "POST", "/callbacks/acme/rotate")
+    await documents.sync.compare_account("acme")
+    route = await documents.store.get("acme", "route", OURS)
+    assert msgspec.json.decode(route.body) == changed
+    assert {OURS: route.version} == await kept.bench.store.documents.versions("acme", "route")
+    request = msgspec.json.decode((await documents.store.get("acme", "request", REQUEST_ID)).body)
+    assert (request["url"], request["secrets"]) == ("https://y.example/", {"key": "a secret"})
+    assert b"1002" in (await documents.store.get("acme", "agent", "1001")).body
+    assert b"1003" in (await documents.store.get("acme", "agent", "1003")).body
+    assert (await documents.flows.flow_version("acme", "ivr", 2)).is_published
+    callback = msgspec.json.decode((await documents.store.get("acme", "callback", "default")).body)
+    assert callback["previous"] == "whsec_eA=="
+    await rpc(kept, "DELETE", f"/routes/{OURS}")
+    await rpc(kept, "DELETE", "/flows/acme/ivr")
+    await documents.sync.compare_account("acme")
+    gone: tuple[tuple[Kind, str], ...] = (("route", OURS), ("flow", "ivr"))
+    for kind, doc_id in gone:
+        with pytest.raises(NotFound):
+            await documents.store.get("acme", kind, doc_id)
+
+
+async def test_documents_from_before_there_were_versions(
+    kept: Rest, documents: DocumentSlice
+) -> None:
+    """They are taken over once; what the database has since replaces them."""
+    store = kept.bench.store
+    await store.put_route(OURS, ROUTE)
+    await store.put_route("+4799", msgspec.json.encode({"account": "unknown", "action": "x"}))
+    await store.put_request("acme", REQUEST_ID, REQUEST)
+    await store.put_agent("acme", "1001", AGENT)
+    await store.put_phone("1001", PHONE)
+    await store.outbox.swap_account("acme", None, CALLBACK)
+    for body in (b'{"1":1}', FLOW):
+        await store.put_flow("acme", "ivr", body)
+    store.documents.forget_versions()
+    await documents.store.put("acme", "agent", "1001", NAMED)
+    await documents.sync.compare_all()
+    for kind, (doc_id, body) in BODIES.items():
+        if kind != "agent":
+            assert (await documents.store.get("acme", kind, doc_id)).body == body
+    assert [each.body for each in await documents.flows.flow_versions("acme", "ivr")] == [
+        b'{"1":1}',
+        FLOW,
+    ]
+    state = msgspec.json.decode((await documents.store.get("acme", "flow", "ivr")).body)
+    assert state == {"published": 2, "last": 2}
+    assert await store.agent("acme", "1001") == NAMED
+    assert await store.route("+4799") is not None
+
+
+async def test_other_accounts_stay_in_the_engines_store(
+    kept: Rest, documents: DocumentSlice
+) -> None:
+    """What an operator stores for an account that is not in the database is left alone."""
+    store = kept.bench.store
+    body = msgspec.json.encode({"account": "unknown", "action": "https://x.example/"})
+    await rpc(kept, "PUT", "/routes/+4799", msgspec.json.decode(body))
+    await store.put_agent("unknown", "1001", AGENT)
+    await documents.sync.compare_all()
+    assert await store.route("+4799") is not None
+    assert await store.agent("unknown", "1001") == AGENT
+    assert await documents.store.owner("route", "+4799") is None
+
+
+async def test_an_old_snapshot_is_brought_up_to_date(kept: Rest, documents: DocumentSlice) -> None:
+    """Documents that were changed or deleted since are changed and deleted in it."""
+    old = await documents.store.put("acme", "route", OURS, ROUTE)
+    deleted = await documents.store.put("acme", "agent", "1001", AGENT)
+    kept_one = await documents.store.put("acme", "agent", "1002", AGENT)
+    await documents.sync.push("acme")
+    new = await documents.store.put("acme", "route", OURS, ROUTE.replace(b"x.ex", b"y.ex"))
+    await documents.store.delete("acme", "agent", "1001")
+    await documents.store.put("acme", "request", REQUEST_ID, REQUEST)
+    await documents.sync.push("acme")
+    kept.bench.store.documents.clear()
+    for each in (old, deleted, kept_one):
+        restored = [VersionedDocument(each.id, each.version, each.body)]
+        await kept.bench.store.documents.put("acme", each.kind, restored)
+    await documents.sync.compare_account("acme")
+    assert await kept.bench.store.route(OURS) == new.body
+    assert list(await kept.bench.store.agents("acme")) == ["1002"]
+    assert await kept.bench.store.request("acme", REQUEST_ID) == REQUEST
+
+
+async def test_a_route_moves_to_another_account(kept: Rest, documents: DocumentSlice) -> None:
+    """Over REST and by an operator, also to an account that the database does not have."""
+    await documents.store.put("acme", "route", OURS, ROUTE)
+    await documents.sync.push("acme")
+    moved = ROUTE.replace(b"acme", b"other")
+    await documents.store.put("other", "route", OURS, moved)
+    await documents.sync.push("other")
+    await documents.sync.compare_all()
+    assert await kept.bench.store.route(OURS) == moved
+    await rpc(kept, "PUT", f"/routes/{OURS}", msgspec.json.decode(ROUTE))
+    await documents.sync.compare_all()
+    assert await documents.store.owner("route", OURS) == "acme"
+    unknown = {"account": "unknown", "action": "https://x.example/"}
+    await rpc(kept, "PUT", f"/routes/{OURS}", unknown)
+    await documents.sync.compare_account("acme")
+    assert await documents.store.owner("route", OURS) is None
+    assert msgspec.json.decode((await kept.bench.store.route(OURS)) or b"") == unknown
+    with capture_logs() as logs:
+        await documents.sync.compare_account("acme")
+    assert logs == []
+
+
+async def test_a_flow_version_that_both_have_numbered(kept: Rest, documents: DocumentSlice) -> None:
+    """The later one gets the next number on both sides; none is lost."""
+    await documents.flows.put_flow_version("acme", "ivr", b'{"ours":1}')
+    await rpc(kept, "PUT", "/flows/acme/ivr", TREE)
+    theirs = (await kept.bench.store.flow("acme", "ivr") or (0, b""))[1]
+    await documents.sync.compare_account("acme")
+    await documents.sync.push("acme")
+    bodies = [each.body for each in await documents.flows.flow_versions("acme", "ivr")]
+    assert bodies == [b'{"ours":1}', theirs]
+    assert await kept.bench.store.flow("acme", "ivr") == (2, theirs)
+    assert await kept.bench.store.flow("acme", "ivr", 1) == (1, b'{"ours":1}')
+    state = msgspec.json.decode((await documents.store.get("acme", "flow", "ivr")).body)
+    assert msgspec.convert(state, FlowState) == FlowState(2, 2)
+
+
+async def test_an_endpoint_of_another_account(kept: Rest, documents: DocumentSlice) -> None:
+    """Its agent is not stored at engines, which is logged; it is tried again later."""
+    await rpc(kept, "PUT", "/agents/unknown/1001", {"endpoint": "PJSIP/1001"})
+    await documents.store.put("acme", "agent", "1001", AGENT)
+    await documents.store.put("acme", "agent", "1002", AGENT.replace(b"1001", b"1002"))
+    with capture_logs() as logs:
+        await documents.sync.compare_account("acme")
+    warnings = [each for each in logs if "not accepted by the engines" in each["event"]]
+    assert [each["id"] for each in warnings] == ["1001"]
+    assert list(await kept.bench.store.agents("acme")) == ["1002"]
+    with capture_logs() as logs:
+        await documents.sync.compare_next()
+    assert logs == []
+
+
+async def test_several_processes_fill_a_lost_store(kept: Rest, documents: DocumentSlice) -> None:
+    """They do not disturb each other; nor does a change meanwhile."""
+    services = kept.services
+    others = [
+        build(services.database, services.engine, [SECRET], services.now_ms) for _ in range(3)
+    ]
+    for number in range(1_200):
+        route = ROUTE.replace(b"x.ex", b"x%d.ex" % number)
+        await documents.store.put("acme", "route", f"+47{number:08}", route)
+    last = ROUTE.replace(b"x.ex", b"last.ex")
+
+    async def change() -> None:
+        await documents.store.put("acme", "route", "+4700000007", last)
+        await documents.sync.push("acme")
+
+    syncs = (each.sync.compare_all() for each in (documents, *others))
+    await asyncio.gather(*syncs, change())
+    await documents.sync.compare_account("acme")
+    assert len(await kept.bench.store.routes()) == 1_200
+    assert await kept.bench.store.route("+4700000007") == last
+
+
+async def test_a_change_while_no_engine_answers(kept: Rest, documents: DocumentSlice) -> None:
+    """It is stored, and sent when an engine is there again."""
+    services = kept.services
+    away = EngineClient(services.engine.http, ["http://127.0.0.1:1"])
+    alone = build(services.database, away, [SECRET], services.now_ms)
+    await alone.store.put("acme", "route", OURS, ROUTE)
+    with capture_logs() as logs:
+        await alone.sync.push("acme")
+    assert [each["event"] for each in logs] == ["documents not sent"]
+    async with background(alone.sync.run(0.01)), background(documents.sync.run(0.01)):
+
+        async def is_there() -> bool:
+            return await kept.bench.store.route(OURS) == ROUTE
+
+        await until(is_there)
+        documents.sync.notify("acme")
+
+
+async def test_documents_are_encrypted_with_a_new_secret(
+    kept: Rest, documents: DocumentSlice
+) -> None:
+    """So that the former secret is needed no longer than its tokens."""
+    services = kept.services
+    await documents.store.put("acme", "request", REQUEST_ID, REQUEST)
+    new = "n" * 32
+    rotated = build(services.database, services.engine, [new, SECRET], services.now_ms)
+    async with background(rotated.sync.run(0.01)):
+        after = build(services.database, services.engine, [new], services.now_ms)
+
+        async def is_encrypted() -> bool:
+            try:
+                return (await after.store.get("acme", "request", REQUEST_ID)).body == REQUEST
+            except Exception:  # noqa: BLE001 - not yet
+                return False
+
+        await until(is_encrypted)
