@@ -121,7 +121,7 @@ class DocumentBodies(Shape, frozen=True):
 
 
 def version_digest(doc_id: str, version: int) -> int:
-    """Return what a document contributes to a checksum; `document_versions.lua` computes the same.
+    """Return what a document contributes to a checksum; `documents/versions.lua` does the same.
 
     A checksum is the sum of the digests, modulo 2 ** 48.
     """

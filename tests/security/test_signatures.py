@@ -16,6 +16,7 @@ from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.errors import StoreDown
 from engine.store.memory.outbox import MemoryOutbox
 from engine.store.memory.store import MemoryStore
+from engine.store.memory.versioned_documents import MemoryVersionedDocuments
 from engine.store.outbox import OutboxLimits
 from engine.webhooks.action_client import ActionClient
 from engine.webhooks.address_guard import guarded_session
@@ -145,7 +146,12 @@ class BreakableOutbox(MemoryOutbox):
 async def test_calls_go_on_while_the_store_is_down() -> None:
     """What was read last signs; an account that was never read has a failure with a reason."""
     scene = Scene()
-    outbox = BreakableOutbox(lambda: 0, lambda _slot, _token: None, OutboxLimits())
+    outbox = BreakableOutbox(
+        lambda: 0,
+        lambda _slot, _token: None,
+        OutboxLimits(),
+        MemoryVersionedDocuments(lambda: 0),
+    )
     scene.settings = AccountSettings(outbox, lambda: scene.now_ms, AccountSecrets(KEY, os.urandom))
     secret = await scene.first_secret("acme")
     outbox.is_down = True

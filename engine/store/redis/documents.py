@@ -26,7 +26,7 @@ from engine.store.versioned_documents import VersionedDocument, owner_in
 from wire.dial_policy import DncListChange
 from wire.documents import DocumentKind
 
-_RELEASE_ENDPOINT = (Path(__file__).parent / "lua/release_endpoint.lua").read_text()
+_RELEASE_ENDPOINT = (Path(__file__).parent / "lua/documents/release_endpoint.lua").read_text()
 _ROUTES = table_of("route", "")
 _PHONES = table_of("phone", "")
 _ENDPOINTS = "agent-endpoints"  # the account that each belongs to

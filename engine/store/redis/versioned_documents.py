@@ -18,10 +18,10 @@ from wire.documents import CALLBACK_ID, DocumentKind, FlowState
 log = structlog.get_logger()
 T = TypeVar("T")
 WithTimeout = Callable[[Awaitable[Any]], Awaitable[Any]]
-_PUT = load_script("document_versions", "put_documents")
-_PUT_FLOW = load_script("document_versions", "put_flow")
-_ADOPT = load_script("document_versions", "adopt_documents")
-_SWAP_ACCOUNT = load_script("document_versions", "swap_account")
+_PUT = load_script("documents/versions", "documents/put")
+_PUT_FLOW = load_script("documents/versions", "documents/put_flow")
+_ADOPT = load_script("documents/versions", "documents/adopt")
+_SWAP_ACCOUNT = load_script("documents/versions", "documents/swap_callback")
 KEPT_AGENT_CHANGES = 10 * MAX_AGENT_CHANGES  # of an account
 AGENT_CHANGES_KEPT_S = 7_200  # engines read all agents again every hour
 BATCH_SIZE = 200  # documents of a script, which takes the server some milliseconds

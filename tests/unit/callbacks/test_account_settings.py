@@ -9,6 +9,7 @@ from engine.callbacks.settings_changes import ROTATION_OVERLAP_MS
 from engine.common.ttl_cache import DEFAULT_TTL_MS
 from engine.store.memory.outbox import MemoryOutbox
 from engine.store.memory.store import MemoryStore
+from engine.store.memory.versioned_documents import MemoryVersionedDocuments
 from engine.store.outbox import OutboxLimits
 from wire.callbacks.account import PutCallback
 from wire.callbacks.targets import GrpcTarget, HttpsTarget
@@ -104,9 +105,15 @@ class SlowOutbox(MemoryOutbox):
         return body
 
 
+def slow_outbox() -> SlowOutbox:
+    """Return an empty one."""
+    documents = MemoryVersionedDocuments(lambda: NOW)
+    return SlowOutbox(lambda: NOW, lambda _shard, _token: None, OutboxLimits(), documents)
+
+
 async def test_two_concurrent_changes_are_both_stored() -> None:
     """A target answers 410 while another engine rotates the account's secret."""
-    outbox = SlowOutbox(lambda: NOW, lambda _shard, _token: None, OutboxLimits())
+    outbox = slow_outbox()
     one, other = (AccountSettings(outbox, lambda: NOW, SECRETS) for _ in range(2))
     first, _ = await one.put("acme", PutCallback(TARGET))
     rotated, _ = await asyncio.gather(
@@ -119,7 +126,7 @@ async def test_two_concurrent_changes_are_both_stored() -> None:
 
 async def test_removed_settings_stay_removed() -> None:
     """A change that began before the removal stores nothing."""
-    outbox = SlowOutbox(lambda: NOW, lambda _shard, _token: None, OutboxLimits())
+    outbox = slow_outbox()
     targets = AccountSettings(outbox, lambda: NOW, SECRETS)
     await targets.put("acme", PutCallback(TARGET))
     await asyncio.gather(targets.remove("acme"), targets.stop("acme", HttpsTarget(TARGET)))

@@ -23,18 +23,18 @@ class UnreliableStore(MemoryStore):
     def __init__(self) -> None:
         super().__init__()
         self.reads = 0
-        self.documents = 0
+        self.documents_read = 0
         self.down = False
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
         self._count()
-        self.documents += 1
+        self.documents_read += 1
         return await super().agent(account, agent_id)
 
     async def agents(self, account: str) -> dict[str, bytes]:
         self._count()
         found = await super().agents(account)
-        self.documents += len(found)
+        self.documents_read += len(found)
         return found
 
     async def agent_changes(self, account: str, after: str) -> tuple[list[str], str]:
@@ -44,7 +44,7 @@ class UnreliableStore(MemoryStore):
 
     def forget_changes(self) -> None:
         """Lose the notices of changes."""
-        self._agent_changes.clear()
+        self.documents.agent_changes.clear()
 
     def _count(self) -> None:
         self.reads += 1
@@ -185,7 +185,7 @@ async def test_only_changes_are_read_again() -> None:
         await bench.put(f"a{number}", Agent(f"PJSIP/{number}"))
     agent_of = bench.directory.agent_of
     assert await agent_of("acme", "PJSIP/77") == Caller("a77")
-    bench.store.documents = 0
+    bench.store.documents_read = 0
     await bench.put("a77", Agent("PJSIP/moved"))
     await bench.store.put_agent("acme", "a78", None)
     for _ in range(100):
@@ -193,7 +193,7 @@ async def test_only_changes_are_read_again() -> None:
         assert await agent_of("acme", "PJSIP/moved") == Caller("a77")
     assert await agent_of("acme", "PJSIP/78") == Caller("78")  # by the template
     assert not bench.directory.has_document("acme", "a78")
-    assert bench.store.documents == 2
+    assert bench.store.documents_read == 2
 
 
 async def test_all_agents_are_read_again_at_times() -> None:
