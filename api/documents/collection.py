@@ -18,7 +18,7 @@ from api.db.database import Database
 from api.documents.cipher import DocumentCipher
 from api.documents.document import SECRET_KINDS, Document, Kind
 from api.documents.tables import collections, documents
-from wire.documents import add_digests, version_digest
+from wire.documents.versioned import add_digests, version_digest
 
 
 class StoredVersion(Struct, frozen=True):

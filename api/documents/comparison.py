@@ -15,7 +15,7 @@ from api.common.errors import ApiError, ServiceUnavailable
 from api.documents.sync_store import CollectionKey, CollectionState, SyncedDocument, SyncStore
 from api.documents.transfer import MAX_BATCH_CHANGES, DocumentTransfer
 from api.engine_client import EngineClient
-from wire.documents import (
+from wire.documents.versioned import (
     AccountNames,
     AdoptedDocuments,
     DocumentChecksums,

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from wire.documents import CALLBACK_ID, KINDS, DocumentKind, FlowState
+from wire.documents.versioned import CALLBACK_ID, KINDS, DocumentKind, FlowState
 
 __all__ = ["CALLBACK_ID", "KINDS", "SECRET_KINDS", "Document", "FlowState", "FlowVersion", "Kind"]
 Kind = DocumentKind
@@ -13,7 +13,7 @@ SECRET_KINDS = frozenset[DocumentKind]({"request", "callback", "phone"})
 class Document(Struct, frozen=True):
     """A document of an account. Its version grows with each change, and is its ETag.
 
-    The body is JSON; of a flow it is a `wire.documents.FlowState`.
+    The body is JSON; of a flow it is a `wire.documents.versioned.FlowState`.
     """
 
     account_id: str

@@ -14,7 +14,7 @@ from api.documents.cipher import DocumentCipher
 from api.documents.collection import Change, CollectionWriter
 from api.documents.sync_store import SyncedDocument
 from api.documents.tables import documents, flow_versions
-from wire.documents import FlowState
+from wire.documents.versioned import FlowState
 
 MAX_MOVES = 5  # of a number between accounts while it is taken over
 

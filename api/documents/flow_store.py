@@ -13,7 +13,7 @@ from api.documents.cipher import DocumentCipher
 from api.documents.collection import Change, CollectionWriter
 from api.documents.document import Document, FlowVersion
 from api.documents.tables import documents, flow_versions
-from wire.documents import FlowState
+from wire.documents.versioned import FlowState
 
 MAX_FLOW_VERSIONS = 100  # kept of a flow, besides the published one
 

@@ -14,7 +14,7 @@ from api.common.clock import Clock
 from api.common.errors import ApiError
 from api.documents.comparison import DocumentComparison
 from api.documents.sync_store import BATCH_SIZE, SyncStore
-from wire.documents import MAX_ACCOUNTS
+from wire.documents.versioned import MAX_ACCOUNTS
 
 log = structlog.get_logger()
 INTERVAL_S = 1.0

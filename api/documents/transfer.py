@@ -10,7 +10,7 @@ from api.common.clock import Clock
 from api.documents.engine_changes import EngineChanges
 from api.documents.sync_store import CollectionKey, SyncedDocument, SyncStore
 from api.engine_client import EngineClient
-from wire.documents import (
+from wire.documents.versioned import (
     DocumentBodies,
     DocumentChange,
     FlowState,

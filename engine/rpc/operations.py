@@ -24,7 +24,7 @@ from wire.dial_policy import (
     DncListChange,
     DncListState,
 )
-from wire.documents import (
+from wire.documents.versioned import (
     AccountNames,
     AdoptedDocuments,
     DocumentBodies,

@@ -6,7 +6,7 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from wire.documents import DocumentKind
+from wire.documents.versioned import DocumentKind
 
 DELETION_KEPT_MS = 7 * 86_400_000  # so long an earlier version cannot replace a deletion
 FIRST_VERSION = 1  # of documents from before there were versions: any other one replaces it

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from engine.calls.model.call_id_format import shard_of
 from engine.rpc.handlers.callbacks import check_callback_target
-from engine.rpc.handlers.dial_policy import check_dial_policy
 from engine.rpc.handlers.flows import check_flow_ids
+from engine.rpc.handlers.synchronized.dial_policy import check_dial_policy
 from engine.rpc.lookup import call_of, live_calls
 from engine.rpc.middleware.forwarding import may_pass_on
 from engine.rpc.peers.fan_out import FanOut

@@ -7,7 +7,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.requests import AddMemberRequested, CoachRequested, KickRequested
 from engine.calls.model.sessions import Conference
-from engine.rpc.handlers.dial_policy import authorize_dial
+from engine.rpc.handlers.synchronized.dial_policy import authorize_dial
 from engine.rpc.lookup import (
     call_of,
     check_legs,

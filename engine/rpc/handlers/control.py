@@ -11,7 +11,7 @@ from engine.calls.model.requests import (
     LegHangupRequested,
     MuteRequested,
 )
-from engine.rpc.handlers.dial_policy import authorize_dial
+from engine.rpc.handlers.synchronized.dial_policy import authorize_dial
 from engine.rpc.lookup import leg_of, live_call_of, ringing_leg
 from engine.rpc.views.calls import call_view
 from engine.runtime.agents.directory import Directory

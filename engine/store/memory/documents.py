@@ -8,7 +8,7 @@ from engine.store.memory.versioned_documents import MemoryVersionedDocuments
 from engine.store.store import MAX_AGENT_CHANGES
 from engine.store.versioned_documents import VersionedDocument, owner_in
 from wire.dial_policy import DncListChange
-from wire.documents import DocumentKind, FlowState
+from wire.documents.versioned import DocumentKind, FlowState
 
 
 class MemoryDocuments:

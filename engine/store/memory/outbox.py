@@ -14,7 +14,7 @@ from engine.store.outbox import (
     PendingEvents,
     Settlement,
 )
-from wire.documents import CALLBACK_ID
+from wire.documents.versioned import CALLBACK_ID
 from wire.shard import ShardId
 
 TOTAL = "*"

@@ -13,7 +13,13 @@ from engine.store.versioned_documents import (
     VersionedDocument,
     owner_in,
 )
-from wire.documents import CALLBACK_ID, DocumentKind, FlowState, add_digests, version_digest
+from wire.documents.versioned import (
+    CALLBACK_ID,
+    DocumentKind,
+    FlowState,
+    add_digests,
+    version_digest,
+)
 
 _ACCOUNT_KINDS: tuple[DocumentKind, ...] = ("flow", "request", "agent", "callback")
 

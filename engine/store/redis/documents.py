@@ -24,7 +24,7 @@ from engine.store.redis.versioned_documents import (
 from engine.store.store import MAX_AGENT_CHANGES
 from engine.store.versioned_documents import VersionedDocument, owner_in
 from wire.dial_policy import DncListChange
-from wire.documents import DocumentKind
+from wire.documents.versioned import DocumentKind
 
 _RELEASE_ENDPOINT = (Path(__file__).parent / "lua/documents/release_endpoint.lua").read_text()
 _ROUTES = table_of("route", "")

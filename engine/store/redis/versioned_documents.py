@@ -13,7 +13,7 @@ from engine.store.redis.lua_values import encode, lua_string
 from engine.store.redis.script_connection import ScriptRunner, load_script
 from engine.store.store import MAX_AGENT_CHANGES, MAX_FLOW_VERSIONS
 from engine.store.versioned_documents import SHARED_KINDS, VersionedDocument, owner_in
-from wire.documents import CALLBACK_ID, DocumentKind, FlowState
+from wire.documents.versioned import CALLBACK_ID, DocumentKind, FlowState
 
 log = structlog.get_logger()
 T = TypeVar("T")

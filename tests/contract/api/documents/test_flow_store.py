@@ -10,7 +10,7 @@ from api.documents.flow_store import MAX_FLOW_VERSIONS, FlowStore
 from api.documents.store import DocumentStore
 from tests.contract.api.documents.stores import add_accounts, document_store, flow_store
 from tests.contract.api.manual_clock import ManualClock
-from wire.documents import FlowState
+from wire.documents.versioned import FlowState
 
 
 @pytest.fixture

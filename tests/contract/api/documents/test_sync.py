@@ -15,7 +15,7 @@ from api.engine_client import EngineClient
 from engine.store.versioned_documents import VersionedDocument
 from tests.contract.api.rest import OURS, SECRET, Rest
 from tests.harness.until import until
-from wire.documents import CALLBACK_ID, FlowState
+from wire.documents.versioned import CALLBACK_ID, FlowState
 
 ROUTE = msgspec.json.encode({"account": "acme", "action": "https://x.example/"})
 TREE = {"type": "say", "data": {"text": "hello"}}

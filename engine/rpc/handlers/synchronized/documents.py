@@ -13,7 +13,7 @@ from engine.runtime.agents.agent_documents import AgentDocuments
 from engine.store.store import Store
 from engine.store.versioned_documents import VersionedDocument
 from wire.decoding.errors import BadInput
-from wire.documents import (
+from wire.documents.versioned import (
     KINDS,
     MAX_PATCH_BYTES,
     AccountChecksums,

@@ -5,8 +5,8 @@ import pytest
 
 from engine.store.store import MAX_FLOW_VERSIONS, Store
 from engine.store.versioned_documents import DELETION_KEPT_MS, FIRST_VERSION, VersionedDocument
-from tests.contract.store.versions import forget_versions
-from wire.documents import (
+from tests.contract.store.documents.versions import forget_versions
+from wire.documents.versioned import (
     CALLBACK_ID,
     KINDS,
     DocumentKind,

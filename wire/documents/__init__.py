@@ -1,0 +1,1 @@
+"""Documents of accounts as the REST layer and the engines exchange them."""
