@@ -7,11 +7,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.common.phone_numbers import international, spellings
-from engine.common.ttl_cache import DEFAULT_TTL_MS, Cached, TtlCache
+from engine.common.ttl_cache import Cached, TtlCache
 from engine.store.store import Store
 from wire.callbacks.targets import AUTO_SET
 from wire.rpc import NumberRoute
 
+TTL_MS = 150  # a changed route applies within 300 ms; at most a read for each call
 NO_SUCH_NUMBER = 1  # Q.850, sent to the caller as SIP 404
 NO_CIRCUIT = 34  # sent as 503: try elsewhere, or later
 
@@ -37,7 +38,7 @@ class InboundRoutes:
         self,
         store: Store,
         now_ms: Callable[[], int],
-        ttl_ms: int = DEFAULT_TTL_MS,
+        ttl_ms: int = TTL_MS,
         default_target: DefaultTargetLookup = no_default_target,
     ) -> None:
         self._store = store
