@@ -7,6 +7,7 @@ from msgspec import Struct
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
+import api.account_pages.routes
 import api.audit.routes
 import api.auth.key_routes
 import api.auth.routes
@@ -43,6 +44,7 @@ import api.voice.sessions.conference_routes
 import api.voice.sessions.transfer_routes
 import api.webhooks.routes
 import api.webhooks.service
+from api.account_pages.service import AccountPages
 from api.accounts.store import AccountStore
 from api.audit.requests import RequestAudit
 from api.audit.trail import AuditTrail
@@ -79,6 +81,7 @@ from api.voice.service import VoiceService
 ROUTES = (
     api.auth.routes.routes,
     api.auth.key_routes.routes,
+    api.account_pages.routes.routes,
     api.voice.routes.routes,
     api.voice.sessions.transfer_routes.routes,
     api.voice.sessions.conference_routes.routes,
@@ -100,6 +103,8 @@ ROUTES = (
     api.templates.webhook_routes.routes,
 )
 
+# What these have done already is whole; an erasure that stopped would leave half a list.
+CANCELLABLE = frozenset({"cdr-export", "contact-download", "contact-tags", "contacts-import"})
 FORM_BYTES = 65_536  # of a form, beside its file
 MAX_BODY_BYTES = {
     api.templates.action_routes.UPLOAD: api.templates.media.MAX_BYTES + FORM_BYTES,
@@ -124,6 +129,7 @@ class Services(Struct, frozen=True):
     listeners: ListenerService
     idempotency: Idempotency
     jobs: JobStore
+    account_pages: AccountPages
     cdrs: api.cdrs.plugin.CdrSlice
     numbers: NumberService
     recordings: api.recordings.service.RecordingService
@@ -172,7 +178,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             engine=engine,
             accounts=accounts,
             keys=keys,
-            key_service=KeyService(keys, clock),
+            key_service=KeyService(keys, clock, settings.max_keys),
             authenticator=Authenticator(keys, tokens, clock, accepts_keys=settings.keys_as_tokens),
             request_rates=TokenBuckets(requests, clock),
             requests_in_flight=RequestsInFlight(settings.api_max_requests_of_account),
@@ -181,6 +187,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
             idempotency=Idempotency(database, clock, secret),
             jobs=jobs,
+            account_pages=AccountPages(accounts, jobs, _quotas(settings), CANCELLABLE),
             cdrs=api.cdrs.plugin.build(
                 database, engine, accounts, jobs, quotas, secret, signer.sign_url, clock
             ),
@@ -201,6 +208,11 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             readiness=Readiness(database, engine),
             now_ms=clock,
         )
+
+
+def _quotas(settings: Settings) -> dict[str, float]:
+    names = ("max_keys", "max_jobs", "max_contact_lists", "max_contacts", "max_stored_bytes")
+    return {name: getattr(settings, name) for name in (*names, "api_requests_per_s")}
 
 
 def _contact_limits(settings: Settings) -> ContactLimits:

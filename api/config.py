@@ -99,10 +99,11 @@ class Settings(DatabaseSettings):
     recording_url_s: int = Field(300, ge=10, le=86_400)  # lifetime of a signed address
     max_body_bytes: int = Field(262_144, ge=1_024)
     max_upload_bytes: int = Field(268_435_456, ge=1_024)  # of a file of contacts
-    # Of one account: background jobs; requests a second to this process, after a burst of twice as
-    # many; requests in progress; contact lists, contacts, and bytes of files and exports; test
-    # messages a minute.
+    # Of one account: background jobs; keys; requests a second to this process, after a burst of
+    # twice as many; requests in progress; contact lists, contacts, and bytes of files and exports;
+    # test messages a minute.
     max_jobs: int = Field(100, ge=1)
+    max_keys: int = Field(1_000, ge=1)
     api_requests_per_s: float = Field(200, gt=0)
     api_max_requests_of_account: int = Field(100, ge=1)
     max_contact_lists: int = Field(1_000, ge=1)

@@ -1,5 +1,6 @@
 """Accounts and their numbers in the database."""
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
@@ -109,6 +110,21 @@ class AccountStore(Store):
             values = {name: value for name, value in values.items() if old[name] != value}
         if values:
             await self._update(account.id, values)
+
+    async def update(self, account_id: str, change: Callable[[Account], Account]) -> Account:
+        """Change an account that no other process changes meanwhile; raises NotFound.
+
+        An exception of `change` leaves the account as it is.
+        """
+        own = accounts.c.id == account_id
+        async with self._database.writing() as connection:
+            query = select(accounts).where(own).with_for_update()
+            row = (await connection.execute(query)).mappings().first()
+            if row is None:
+                raise NotFound(f"no account {account_id}")
+            changed = change(_account(dict(row)))
+            await connection.execute(update(accounts).where(own).values(_row(changed)))
+        return changed
 
     async def set_active(self, account_id: str, is_active: bool) -> None:
         """Stop or start an account; raises NotFound."""

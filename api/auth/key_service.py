@@ -30,6 +30,7 @@ DAY_MS = 86_400_000
 class KeyService(Struct, frozen=True):
     keys: KeyStore
     now_ms: Clock
+    max_keys: int  # of an account, that have not expired
 
     async def create(self, user: Principal, body: NewKey) -> CreatedKey:
         """Create a key; raises Forbidden for scopes that the caller lacks."""
@@ -45,7 +46,8 @@ class KeyService(Struct, frozen=True):
         terms = KeyTerms(body.agent_id, body.scopes, body.networks, expires_ms)
         _check_granted(user, terms.granted)
         credentials = generate_credentials()
-        return created_key(await self.keys.add(user.account_id, credentials, terms), credentials)
+        key_id = await self.keys.add(user.account_id, credentials, terms, self.max_keys)
+        return created_key(key_id, credentials)
 
     async def list(self, user: Principal) -> KeyPage:
         _check_no_agent(user)
@@ -59,7 +61,9 @@ class KeyService(Struct, frozen=True):
         _check_granted(user, (await self._get(user, key_id)).scopes)
         credentials, overlap_ms = generate_credentials(), body.overlap_s * 1_000
         expires_ms = None if body.days is None else self.now_ms() + body.days * DAY_MS
-        new = await self.keys.rotate(user.account_id, key_id, credentials, overlap_ms, expires_ms)
+        new = await self.keys.rotate(
+            user.account_id, key_id, credentials, overlap_ms, expires_ms, self.max_keys
+        )
         return created_key(new, credentials)
 
     async def revoke(self, user: Principal, key_id: str) -> KeyView:

@@ -18,6 +18,9 @@ Scope = Literal[
     "recordings",
     "webhooks",
     "listen",
+    "account:read",
+    "account:write",
+    "jobs",
     "audit",
     "keys",
 ]
@@ -31,10 +34,20 @@ BUNDLES: Mapping[str, frozenset[Scope]] = {
     "owner": frozenset(SCOPES),
     INTEGRATOR: frozenset(SCOPES) - {"audit", "keys"},
     "supervisor": frozenset(
-        {"calls", "cdr", "contacts:read", "templates:read", "numbers:read", "recordings"}
+        {
+            "calls",
+            "cdr",
+            "contacts:read",
+            "templates:read",
+            "numbers:read",
+            "recordings",
+            "account:read",
+        }
     ),
     AGENT: frozenset({"calls:own", "cdr:own"}),
-    "read-only": frozenset({"cdr", "contacts:read", "templates:read", "numbers:read"}),
+    "read-only": frozenset(
+        {"cdr", "contacts:read", "templates:read", "numbers:read", "account:read"}
+    ),
 }
 
 

@@ -14,12 +14,14 @@ from sqlalchemy import (
     String,
     Table,
     case,
+    func,
     insert,
     select,
     update,
 )
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.store import accounts
 from api.auth.hashing import hash_secret
@@ -104,9 +106,16 @@ class KeyStore:
         self._now_ms = now_ms
 
     async def add(
-        self, account_id: str, credentials: Credentials, terms: KeyTerms = USUAL_TERMS
+        self,
+        account_id: str,
+        credentials: Credentials,
+        terms: KeyTerms = USUAL_TERMS,
+        max_keys: int | None = None,
     ) -> str:
-        """Store credentials of an account, or of one of its agents; return the key's id."""
+        """Store credentials of an account, or of one of its agents; return the key's id.
+
+        Raises Conflict if the account has `max_keys` that have not expired.
+        """
         key_id = parse_key_id(credentials.api_key)
         if key_id is None:
             raise Conflict("an API key looks like swk_, 12 hex digits, _ and 43 letters")
@@ -122,10 +131,24 @@ class KeyStore:
             "networks": list(terms.networks),
         }
         try:
-            await self._database.execute(insert(keys).values(row))
+            async with self._database.writing() as connection:
+                if max_keys is not None:
+                    await self._check_count(connection, account_id, max_keys)
+                await connection.execute(insert(keys).values(row))
         except IntegrityError:
             raise Conflict(f"no account {account_id}, or key {key_id} is there already") from None
         return key_id
+
+    async def _check_count(
+        self, connection: AsyncConnection, account_id: str, max_keys: int
+    ) -> None:
+        """Count the keys; no other process adds one until the transaction ends."""
+        own = select(accounts.c.id).where(accounts.c.id == account_id).with_for_update()
+        await connection.execute(own)
+        is_live = keys.c.expires_ms.is_(None) | (keys.c.expires_ms > self._now_ms())
+        query = select(func.count()).where(keys.c.account_id == account_id, is_live)
+        if (await connection.execute(query)).scalar_one() >= max_keys:
+            raise Conflict(f"the account has {max_keys} keys: revoke one first", "too_many_keys")
 
     async def get(self, key_id: str) -> ApiKey | None:
         rows = await self._database.mappings(_query().where(keys.c.id == key_id))
@@ -146,13 +169,14 @@ class KeyStore:
         """Store hashes in the present form: `key_hash`, `secret_hash`."""
         await self._database.execute(update(keys).where(keys.c.id == key_id).values(**hashes))
 
-    async def rotate(
+    async def rotate(  # noqa: PLR0913, PLR0917 - what a replacement may differ in
         self,
         account_id: str,
         key_id: str,
         credentials: Credentials,
         overlap_ms: int,
         expires_ms: int | None = None,
+        max_keys: int | None = None,
     ) -> str:
         """Store credentials in place of a key, which expires after an overlap; return their id.
 
@@ -165,7 +189,7 @@ class KeyStore:
         if old.expires_ms is not None and old.expires_ms <= self._now_ms():
             raise Conflict(f"key {key_id} has expired or was revoked: create a new one")
         terms = KeyTerms(old.agent_id, old.scopes, old.networks, expires_ms or old.expires_ms)
-        new_id = await self.add(account_id, credentials, terms)
+        new_id = await self.add(account_id, credentials, terms, max_keys)
         await self.expire(account_id, key_id, self._now_ms() + overlap_ms)
         return new_id
 

@@ -20,6 +20,7 @@ LEASE_MS = 15_000
 MAX_ATTEMPTS = 5
 RETRY_DELAY_MS = 2_000  # before the second attempt; doubled before each one after
 MAX_ERROR_CHARS = 500
+CANCELLED = "cancelled"
 MAX_JOBS = 100  # of one account, waiting or running
 
 
@@ -91,6 +92,29 @@ class JobStore:
         )
         rows = await self._database.mappings(query)
         return Job(**rows[0]) if rows else None
+
+    async def find(self, account_id: str, job_id: str) -> Job | None:
+        """Return an account's job of any kind."""
+        if not job_id.isprintable():
+            return None
+        query = select(jobs).where(jobs.c.id == job_id, jobs.c.account_id == account_id)
+        rows = await self._database.mappings(query)
+        return Job(**rows[0]) if rows else None
+
+    async def page_of_all(self, account_id: str, limit: int, offset: int) -> tuple[list[Job], int]:
+        """Return a page of an account's jobs of all kinds, newest first, and their total."""
+        own = select(jobs).where(jobs.c.account_id == account_id)
+        query = own.order_by(jobs.c.created_ms.desc(), jobs.c.id)
+        rows, total = await self._database.page(query, limit, offset)
+        return [Job(**row) for row in rows], total
+
+    async def cancel(self, account_id: str, job_id: str) -> bool:
+        """End a job as failed; return whether it was unfinished. Who runs it loses the lease."""
+        ended = {"state": "failed", "error": CANCELLED, "ended_ms": self._now_ms()}
+        is_unfinished = and_(
+            jobs.c.id == job_id, jobs.c.account_id == account_id, jobs.c.state.in_(UNFINISHED)
+        )
+        return await self._database.execute(update(jobs).where(is_unfinished).values(ended)) > 0
 
     async def page(
         self, account_id: str, kind: str, since_ms: int, limit: int, offset: int

@@ -1,11 +1,14 @@
 """API keys over REST: an account manages its own, and none grants more than its maker has."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
-from tests.contract.api.rest import Rest
+from tests.contract.api.databases import sqlite_url
+from tests.contract.api.rest import Rest, run_rest, settings_for
+from tests.contract.rpc.harness.bench import Bench
 from tests.harness.until import until
 
 KEYS = "/srmain/keys"
@@ -151,3 +154,16 @@ async def test_bad_keys_are_rejected(
     status_code, _, fields = await rest.rejected("POST", KEYS, body, token=owner)
     assert (status_code, fields) == (400, [field])
     assert await listed(rest, owner) == before
+
+
+async def test_an_account_has_a_limited_number_of_keys(tmp_path: Path, bench: Bench) -> None:
+    """One more is 409, also by rotation; a revoked key makes room."""
+    settings = settings_for(sqlite_url(tmp_path), bench.url, max_keys=4)
+    async with run_rest(settings, bench) as rest:
+        owner = await token(rest, "owner")  # beside those of acme and its agent
+        made = await created(rest, owner)
+        for path in (KEYS, f"{KEYS}/{made['id']}/rotate"):
+            answer = await rest.request("POST", path, {"days": 1}, token=owner)
+            assert (answer.status_code, answer.json()["code"]) == (409, "too_many_keys")
+        await rest.request("DELETE", f"{KEYS}/{made['id']}", token=owner)
+        await created(rest, owner)

@@ -1,0 +1,109 @@
+"""Requests and views of `/srmain/account` and `/srmain/jobs`."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from api.accounts.store import Account
+from api.common.timestamps import format_ms
+from api.jobs.store import Job
+from wire.decoding.patterns import EMAIL
+
+MAX_DAYS = 36_500
+Days = Annotated[int, Meta(ge=1, le=MAX_DAYS)] | UnsetType | None
+
+
+class AccountLimits(Struct, frozen=True, rename="camel"):
+    """What an operator allows; null: no limit, and for `destinations` that all may be called."""
+
+    max_calls: int | None
+    max_calls_per_s: float | None
+    max_live_legs: int | None
+    max_legs_per_s: float | None
+    max_minutes_per_day: int | None
+    max_legs_per_call: int | None
+    destinations: tuple[str, ...] | None
+    denied: tuple[str, ...]
+    number_types: tuple[str, ...]
+    trunks: tuple[str, ...]
+    max_keys: int
+    max_jobs: int
+    max_contact_lists: int
+    max_contacts: int
+    max_stored_bytes: int
+    api_requests_per_s: float
+
+
+class AccountView(Struct, frozen=True, rename="camel"):
+    """An account; null for days: until somebody deletes them."""
+
+    id: str
+    name: str
+    region: str | None
+    email: str | None
+    keep_records_days: int | None
+    keep_digits_days: int | None
+    keep_recordings_days: int | None
+    limits: AccountLimits
+
+
+class AccountChange(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """What an account may change of itself; a field that is absent keeps its value."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]+$")] | (
+        UnsetType
+    ) = UNSET
+    region: Annotated[str, Meta(pattern="^[A-Z]{2}$")] | UnsetType | None = UNSET
+    email: Annotated[str, Meta(max_length=254, pattern=EMAIL)] | UnsetType | None = UNSET
+    keep_records_days: Days = UNSET
+    keep_digits_days: Days = UNSET
+    keep_recordings_days: Days = UNSET
+
+
+class JobView(Struct, frozen=True, rename="camel"):
+    """A job; `done` of `total` units are processed. A cancelled one has failed."""
+
+    id: str
+    kind: str
+    state: str
+    done: int
+    total: int | None
+    error: str | None
+    created_time: str
+    ended_time: str | None
+
+
+class JobPage(Struct, frozen=True, rename="camel"):
+    """A page of jobs, newest first."""
+
+    data: tuple[JobView, ...]
+    total: int
+    limit: int
+    offset: int
+
+
+def account_view(account: Account, quotas: dict[str, float]) -> AccountView:
+    own = {name: getattr(account, name) for name in AccountLimits.__struct_fields__[:10]}
+    return AccountView(
+        account.id,
+        account.name,
+        account.region,
+        account.email,
+        account.keep_records_days,
+        account.keep_digits_days,
+        account.keep_recordings_days,
+        AccountLimits(**own, **quotas),  # type: ignore[arg-type]  # by name
+    )
+
+
+def job_view(job: Job) -> JobView:
+    return JobView(
+        job.id,
+        job.kind,
+        job.state,
+        job.done,
+        job.total,
+        job.error,
+        format_ms(job.created_ms),
+        format_ms(job.ended_ms) if job.ended_ms else None,
+    )

@@ -1,0 +1,91 @@
+"""Shows and changes an account in its own name; lists and cancels its background jobs."""
+
+import hashlib
+from collections.abc import Collection
+
+import msgspec
+import phonenumbers
+from msgspec import Struct
+
+from api.account_pages.schemas import (
+    AccountChange,
+    AccountView,
+    JobPage,
+    JobView,
+    account_view,
+    job_view,
+)
+from api.accounts.store import Account, AccountStore
+from api.auth.principal import Principal
+from api.common.errors import Conflict, Forbidden, NotFound
+from api.http.paging import Page
+from api.http.preconditions import Precondition
+from api.jobs.store import JobStore
+from wire.decoding.errors import BadInput
+
+_VERSION_BITS = 56
+
+
+class AccountPages(Struct, frozen=True):
+    accounts: AccountStore
+    jobs: JobStore
+    quotas: dict[str, float]
+    cancellable: Collection[str]  # kinds of jobs; others would leave something half done
+
+    async def get(self, user: Principal) -> tuple[AccountView, int]:
+        """Return the account and its version."""
+        account = await self.accounts.get(user.account_id)
+        return account_view(account, self.quotas), version_of(account)
+
+    async def change(
+        self, user: Principal, body: AccountChange, expected: Precondition
+    ) -> tuple[AccountView, int]:
+        """Change the account; raises BadInput, and PreconditionFailed for another version."""
+        _check_no_agent(user)
+        values = {
+            name: value
+            for name, value in msgspec.structs.asdict(body).items()
+            if value is not msgspec.UNSET
+        }
+        if values.get("region") not in {None, *phonenumbers.SUPPORTED_REGIONS}:
+            raise BadInput("region", "expected a country such as NO, or null")
+
+        def changed(account: Account) -> Account:
+            expected.check(version_of(account))
+            return msgspec.structs.replace(account, **values)
+
+        account = await self.accounts.update(user.account_id, changed)
+        return account_view(account, self.quotas), version_of(account)
+
+    async def list_jobs(self, user: Principal, page: Page) -> JobPage:
+        _check_no_agent(user)
+        found, total = await self.jobs.page_of_all(user.account_id, page.limit, page.offset)
+        return JobPage(tuple(map(job_view, found)), total, page.limit, page.offset)
+
+    async def job(self, user: Principal, job_id: str) -> JobView:
+        """Return a job; raises NotFound."""
+        _check_no_agent(user)
+        found = await self.jobs.find(user.account_id, job_id)
+        if found is None:
+            raise NotFound("no job of this id")
+        return job_view(found)
+
+    async def cancel(self, user: Principal, job_id: str) -> JobView:
+        """Cancel a job that waits or runs; raises NotFound, and Conflict if it cannot be."""
+        found = await self.job(user, job_id)
+        if found.kind not in self.cancellable:
+            raise Conflict(f"a job of the kind {found.kind} cannot be cancelled")
+        if not await self.jobs.cancel(user.account_id, job_id):
+            raise Conflict(f"the job is {found.state}")
+        return await self.job(user, job_id)
+
+
+def version_of(account: Account) -> int:
+    """Return a number of what an account is: any change gives another one."""
+    digest = hashlib.sha256(msgspec.msgpack.encode(account)).digest()
+    return int.from_bytes(digest[: _VERSION_BITS // 8], "big") or 1
+
+
+def _check_no_agent(user: Principal) -> None:
+    if user.agent_id is not None:
+        raise Forbidden("an agent's token does not manage the account", "agent")

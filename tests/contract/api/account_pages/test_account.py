@@ -1,0 +1,84 @@
+"""`/srmain/account`: an account shows and changes itself, and no other."""
+
+from typing import Any
+
+import pytest
+
+from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from tests.contract.api.rest import Rest
+
+ACCOUNT = "/srmain/account"
+
+
+async def change(rest: Rest, tag: str = "", token: str | None = None, **body: Any) -> Any:
+    """Change the account, of the version with an ETag if one is given."""
+    headers = {"If-Match": tag} if tag else {}
+    return await rest.request("PATCH", ACCOUNT, body, token=token, headers=headers)
+
+
+async def test_the_account_is_shown_with_its_limits(kept: Rest) -> None:
+    """Settings are the account's, limits and quotas the operator's."""
+    answer = await kept.request("GET", ACCOUNT)
+    found = answer.json()
+    assert (found["id"], found["name"], found["region"]) == ("acme", "acme", None)
+    assert found["limits"]["destinations"] is None
+    assert (found["limits"]["maxKeys"], found["limits"]["maxJobs"]) == (1_000, 100)
+    assert answer.headers["etag"].strip('"').isdigit()
+
+
+async def test_a_change_is_of_one_account(kept: Rest) -> None:
+    """What is given is changed, null removes it, and the other account sees nothing."""
+    answer = await change(kept, email="crm@example.com", region="NO", keepRecordingsDays=90)
+    assert answer.status_code == 200, answer.text
+    assert (await change(kept, region=None)).status_code == 200
+    found = (await kept.request("GET", ACCOUNT)).json()
+    shown = [found[name] for name in ("email", "region", "keepRecordingsDays", "name")]
+    assert shown == ["crm@example.com", None, 90, "acme"]
+    other = await kept.token_of("other", "other")
+    assert (await kept.request("GET", ACCOUNT, token=other)).json()["email"] is None
+
+
+async def test_the_second_of_two_writers_is_refused(kept: Rest) -> None:
+    """A change of a version that is no longer there is 412, and changes nothing."""
+    tag = (await kept.request("GET", ACCOUNT)).headers["etag"]
+    first = await change(kept, tag, name="First")
+    second = await change(kept, tag, name="Second")
+    assert (first.status_code, second.status_code) == (200, 412)
+    assert second.json()["code"] == "changed_meanwhile"
+    assert (await kept.request("GET", ACCOUNT)).json()["name"] == "First"
+    assert (await change(kept, first.headers["etag"], name="Third")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"region": "QQ"},
+        {"region": "no"},
+        {"email": "nobody"},
+        {"name": "a" * 129},
+        {"name": "a\nb"},
+        {"keepRecordsDays": 0},
+        {"maxCalls": 1_000},
+        {"limits": {}},
+        {"isActive": True},
+    ],
+)
+async def test_what_an_account_may_not_change(rest: Rest, body: dict[str, Any]) -> None:
+    """Invalid values, and what the operator decides: 400, which names the field."""
+    status, code, _paths = await rest.rejected("PATCH", ACCOUNT, body)
+    assert (status, code) == (400, "invalid")
+    assert (await rest.request("GET", ACCOUNT)).json()["name"] == "acme"
+
+
+async def test_names_in_any_script(rest: Rest) -> None:
+    """A name may have any letters."""
+    assert (await change(rest, name="Åse 株式会社 🙂")).json()["name"] == "Åse 株式会社 🙂"
+
+
+async def test_an_agent_changes_nothing(rest: Rest) -> None:
+    """An agent's key with the scope does not manage the account."""
+    made = generate_credentials()
+    keys = KeyStore(rest.services.database, rest.services.now_ms)
+    await keys.add("acme", made, KeyTerms("1001", ("account:write", "jobs")))
+    assert (await change(rest, token=made.api_key, name="Mine")).status_code == 403
+    assert (await rest.request("GET", "/srmain/jobs", token=made.api_key)).status_code == 403
