@@ -1,0 +1,143 @@
+"""`switchroom listen` with real calls, engines and a REST layer."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from engine.cli.http_client import HttpClient
+from engine.cli.listen.local_server import LocalServer
+from engine.cli.listen.session import ListenSession
+from engine.cli.options.connection import ClientSettings
+from engine.cli.rest_client import SERVER, RestClient
+from engine.common.tasks import cancel_all
+from tests.harness.live_lab import Lab
+from tests.harness.phones.phone import Phone
+from tests.harness.servers.api import ACCOUNT, NUMBER, Api
+from tests.harness.until import until
+
+NOWHERE = "http://127.0.0.1:1/next?step=1"  # nothing answers at the address of production
+LISTENERS = "/srmain/voice/listeners"
+
+
+class LocalApplication:
+    """A developer's application: it keeps its requests, and answers the first `held` late."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, str, str]] = []  # idempotency key, event, path
+        self.is_held = False
+        self.url = ""
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator["LocalApplication"]:
+        app = web.Application()
+        app.router.add_post("/{path:.*}", self._answer)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        try:
+            yield self
+        finally:
+            await runner.cleanup()
+
+    @property
+    def keys(self) -> list[str]:
+        """Return the ids of the requests for an action."""
+        return [key for key, event, _ in self.requests if event == "start"]
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        body = json.loads(await request.text())
+        key = request.headers.get("Idempotency-Key", "")
+        self.requests.append((key, body["event"], request.path_qs))
+        while self.is_held and body["event"] == "start":  # noqa: ASYNC110 - until the test is done
+            await asyncio.sleep(0.05)
+        return web.json_response({"type": "hangup"} if body["event"] == "start" else None)
+
+
+@pytest.fixture
+async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
+    """Run a REST layer in front of the engine."""
+    async with Api(tmp_path / "api", engines=[lab.engine]) as running:
+        yield running
+
+
+@asynccontextmanager
+async def listening(api: Api, local: LocalApplication) -> AsyncIterator[list[str]]:
+    """Listen to the account's number, as the command does; yield what it says."""
+    said: list[str] = []
+    http = HttpClient(api.url, api.api_key, None, SERVER)
+    settings = ClientSettings(
+        api_url=api.url, api_key=api.api_key, api_secret=api.api_secret, account=ACCOUNT
+    )
+    session = ListenSession(
+        RestClient(http, settings),
+        LocalServer(local.url),
+        {"number": NUMBER},
+        lambda *_exchange: None,
+        said.append,
+    )
+    task = asyncio.create_task(session.run())
+    token = await api.token()
+
+    async def is_live() -> bool:
+        assert not task.done(), task.exception()
+        return bool((await api.request("GET", LISTENERS, token=token))["total"])
+
+    try:
+        await until(is_live, what="the listener")
+        # Engines read the listeners twice a second.
+        await asyncio.wait([task], timeout=1.0)
+        yield said
+    finally:
+        await cancel_all([task])
+        assert (await api.request("GET", LISTENERS, token=token))["total"] == 0
+
+
+async def test_a_local_server_answers_the_webhooks_of_a_call(api: Api, lab: Lab) -> None:
+    """Its action runs, and it gets the call's events, at the paths of production's addresses."""
+    token = await api.token()
+    async with (
+        LocalApplication().open() as local,
+        listening(api, local),
+        Phone.answering(lab.trunk_port) as phone,
+    ):
+        body = {
+            "from": NUMBER,
+            "to": "+4722222222",
+            "action": NOWHERE,
+            "statusCallbackUrl": "auto-set",
+        }
+        target = {"target": "http://127.0.0.1:1/events"}
+        await lab.engine.rpc("PUT", f"/callbacks/{ACCOUNT}", target)
+        call = (await api.request("POST", "/srmain/voice/call", body, token=token))["callId"]
+        await phone.wait_ended()
+        await lab.wait_ended(call)
+        await until(lambda: any(each[1] == "completed" for each in local.requests))
+    assert [path for _, event, path in local.requests if event == "start"] == ["/next?step=1"]
+    assert {path for _, event, path in local.requests if event != "start"} == {"/events"}
+
+
+async def test_a_killed_engine_repeats_the_request(api: Api, lab: Lab) -> None:
+    """With the same idempotency key; the response to the repetition counts."""
+    token = await api.token()
+    async with (
+        LocalApplication().open() as local,
+        listening(api, local),
+        Phone.answering(lab.trunk_port) as phone,
+    ):
+        local.is_held = True
+        body = {"from": NUMBER, "to": "+4722222222", "action": NOWHERE}
+        call = (await api.request("POST", "/srmain/voice/call", body, token=token))["callId"]
+        await until(lambda: len(local.keys) == 1, what="the request")
+        await lab.engine.kill()
+        await lab.ensure_running()
+        await until(lambda: len(local.keys) >= 2, what="the repetition")
+        local.is_held = False
+        await phone.wait_ended()
+        assert (await lab.wait_ended(call))["status"] == "completed"
+    assert len(set(local.keys)) == 1
