@@ -193,6 +193,21 @@ async def test_a_lost_listener_is_started_again(developer: Developer) -> None:
     assert developer.said == ["the listener has ended; starting it again"]
 
 
+async def test_a_listener_whose_client_has_died_ends_soon(developer: Developer) -> None:
+    """Long before its poll would have ended: the REST layer notices the closed connection."""
+    path = "/srmain/voice/listeners"
+    _, made = await developer.served.request("POST", path, body={"number": NUMBER})
+    poll = developer.served.request("GET", f"{path}/{made['id']}/requests", wait=20)
+    polling = asyncio.create_task(poll)
+    await asyncio.wait([polling], timeout=1.5)
+    await cancel_all([polling])
+
+    async def has_ended() -> bool:
+        return await developer.store.live() == []
+
+    await until(has_ended, timeout_s=12.0)
+
+
 async def test_a_number_of_another_account_is_rejected(developer: Developer) -> None:
     """Before anything is sent."""
     with pytest.raises(RpcError):

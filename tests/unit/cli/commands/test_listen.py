@@ -1,0 +1,28 @@
+"""The text that `switchroom listen` prints."""
+
+from engine.cli.commands.listen import exchange_text
+from wire.listeners import ListenerRequest, ListenerResponse
+
+REQUEST = ListenerRequest(
+    "r1", "POST", "https://a.example/next?a=b", {"Idempotency-Key": "c1.r0"}, '{"a": 1}', 0
+)
+
+
+def test_a_request_and_its_response_are_shown() -> None:
+    """With headers and bodies, unless they are not wanted; a note is always shown."""
+    response = ListenerResponse(body='{"type": "hangup"}')
+    assert exchange_text(REQUEST, response, "too late", has_bodies=True).splitlines() == [
+        "POST /next?a=b -> 200",
+        "  Idempotency-Key: c1.r0",
+        '  > {"a": 1}',
+        '  < {"type": "hangup"}',
+        "  too late",
+    ]
+    failed = ListenerResponse(fault="connect")
+    assert exchange_text(REQUEST, failed, "", has_bodies=False) == "POST /next?a=b -> connect\n"
+
+
+def test_control_characters_do_not_reach_the_terminal() -> None:
+    """A response may have sequences that change its title or colours."""
+    response = ListenerResponse(body="\x1b]0;title\x07 text")
+    assert "\x1b" not in exchange_text(REQUEST, response, "", has_bodies=True)
