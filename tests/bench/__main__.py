@@ -23,6 +23,7 @@ from tests.bench.engine.scale import scale
 from tests.bench.engine.sim import sim
 from tests.bench.engine.store import store
 from tests.bench.engine.timers import timers
+from tests.bench.engine.webhook_log import webhook_log
 from tests.bench.figure import Figure, keep, show
 from tests.bench.ivr.capacity import capacity
 from tests.bench.ivr.control import control
@@ -48,6 +49,7 @@ BENCHES: Mapping[str, Bench] = {
     "callbacks_beside_dead": callbacks_beside_dead,
     "commits": commits,
     "ended_calls": ended_calls,
+    "webhook_log": webhook_log,
     "idle_memory": idle_memory,
     "timers": timers,
     "scale": scale,

@@ -18,10 +18,10 @@ from engine.webhooks.log.exchange import Exchange
 from engine.webhooks.log.logged_attempt import logged
 
 log = structlog.get_logger()
-INTERVAL_S = 0.5  # between two batches: the delay of a tail
+INTERVAL_S = 1.0  # between two batches: the delay of a tail
 MAX_QUEUED = 10_000
 BATCH_SIZE = 64  # attempts of an account
-ATTEMPTS_PER_TURN = 8  # then live calls get their turn on the event loop
+ATTEMPTS_PER_TURN = 16  # then live calls get their turn on the event loop
 CLOSE_TIMEOUT_S = 1.0
 
 

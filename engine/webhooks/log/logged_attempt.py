@@ -5,6 +5,7 @@ A request with secrets has their templates instead (`{{secrets.token}}`), which 
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -20,10 +21,11 @@ from wire.webhook_log import (
 )
 
 MAX_HEADER_CHARS = 500  # of a logged value
-RESPONSE_HEADERS = (
-    "Content-Type", "Content-Length", "Content-Encoding", "Date", "Location", "Retry-After",
-    "Server", "Traceparent", "WWW-Authenticate", "X-Request-Id",
-)  # fmt: skip
+RESPONSE_HEADERS = frozenset({
+    "content-type", "content-length", "content-encoding", "date", "location", "retry-after",
+    "server", "traceparent", "www-authenticate", "x-request-id",
+})  # fmt: skip
+MAX_NAMES = 1_000  # of headers, whose treatment is remembered
 _SECRET_NAME = re.compile(
     r"auth|cookie|credential|key|passw|secret|session|signature|token", re.IGNORECASE
 )
@@ -123,6 +125,7 @@ def logged(exchange: Exchange) -> LoggedAttempt:
     )
 
 
+@lru_cache(MAX_NAMES)
 def is_secret(header: str) -> bool:
     """Return whether a header's value is masked, judging by its name."""
     return header.lower() not in _SHOWN_NAMES and _SECRET_NAME.search(header) is not None
@@ -150,12 +153,16 @@ def _request_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _response_headers(headers: Mapping[str, str], sensitive: str) -> dict[str, str]:
-    found = {}
-    for name in RESPONSE_HEADERS:
-        if (value := headers.get(name)) is not None:
-            is_hidden = sensitive and sensitive in value
-            found[name] = MASK if is_hidden else value[:MAX_HEADER_CHARS]
-    return found
+    return {
+        name: MASK if sensitive and sensitive in value else value[:MAX_HEADER_CHARS]
+        for name, value in headers.items()
+        if _is_kept(name)
+    }
+
+
+@lru_cache(MAX_NAMES)
+def _is_kept(header: str) -> bool:
+    return header.lower() in RESPONSE_HEADERS
 
 
 def _without_digits(body: bytes, digits: str) -> bytes:

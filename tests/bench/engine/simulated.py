@@ -4,6 +4,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import aiohttp
 import msgspec
@@ -112,14 +113,18 @@ class Simulated(Struct, frozen=True):
 
 @asynccontextmanager
 async def simulated(
-    folder: Path, kind: type[PinnedEngine] = PinnedEngine
+    folder: Path,
+    kind: type[PinnedEngine] = PinnedEngine,
+    settings: Mapping[str, str] = MappingProxyType({}),
 ) -> AsyncIterator[Simulated]:
-    """Run the processes in a folder; BY_ENGINE runs the standard tree."""
+    """Run the processes in a folder, with settings; BY_ENGINE runs the standard tree."""
     pbx = SimulatedPbxProcess(folder / "pbx1")
     prompts = folder / "prompts"
     write_prompts(prompts)
     async with pbx, PinnedValkey(folder / "valkey") as valkey, serve_folder(prompts) as audio:
-        engine = kind(folder / "engine", valkey=valkey, nodes=[pbx], settings=LIMITS)
+        engine = kind(
+            folder / "engine", valkey=valkey, nodes=[pbx], settings={**LIMITS, **settings}
+        )
         async with engine:
             running = Simulated(pbx, valkey, engine, audio)
             await running.route(BY_ENGINE, standard_tree(audio))

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -68,6 +69,19 @@ class Installation(Struct, frozen=True):
             places.add("a span")
         return places
 
+    async def logged(self, call: str) -> list[dict[str, Any]]:
+        """Return the attempts of a call in the webhook log, which are compressed in the store."""
+        path = f"/webhooks/{ACCOUNT}"
+        found: list[dict[str, Any]] = []
+
+        async def is_logged() -> bool:
+            page = await self.lab.engine.rpc("GET", f"{path}?callId={call}")
+            found[:] = page["attempts"]
+            return any(each["kind"] == "gather" for each in found)
+
+        await until(is_logged, what=f"the attempts of {call}")
+        return [await self.lab.engine.rpc("GET", f"{path}/{each['id']}") for each in found]
+
     async def _wait_stored(self, call: str, digits: int) -> None:
         async def is_stored() -> bool:
             return len(await digits_in_timeline(self.lab, call)) == digits
@@ -124,7 +138,7 @@ async def test_the_digits_are_nowhere_but_at_their_webhook(
     """Also after the engine has died among them; other digits are where they are looked for."""
     control, *pins = (random_pin() for _ in range(PINS + 1))
     async with installation(tmp_path, hooks) as all_of_it:
-        await all_of_it.gather(control, sensitive=False)
+        other = await all_of_it.gather(control, sensitive=False)
         calls = [
             await all_of_it.gather(pin, sensitive=True, engine_dies=pin == pins[0]) for pin in pins
         ]
@@ -133,7 +147,9 @@ async def test_the_digits_are_nowhere_but_at_their_webhook(
             timeline = await all_of_it.lab.engine.rpc("GET", f"/calls/{call}/timeline")
             _, record = await all_of_it.api.request("GET", f"/srmain/cdr/{call}")
             assert pin not in json.dumps([timeline, record])
+            assert pin not in json.dumps(await all_of_it.logged(call))
         known = await all_of_it.found(control)
+        assert control in json.dumps(await all_of_it.logged(other))
     for begun in ("DTMF begin", "DTMF end"):  # as Asterisk can log each key
         assert files_with(tmp_path, begun) == set()
     for place in ("key ", "file valkey/", "file switchroom.db", "another webhook or callback"):
