@@ -59,7 +59,7 @@ OTHERS = (
     Row("engine alone: CPU a call at that rate", "engine_alone.engine_cpu"),
     Row("commits: share of the engine's CPU at 50 calls/s", "commits.share_of_engine_cpu", "15 %"),
     Row("an ended call in Valkey, compressed", "ended_calls.ended_call_bytes", "600 B"),
-    Row("webhook log: engine's CPU a call with it", "webhook_log.engine_cpu", "ratio 1.03"),
+    Row("webhook log: share of the engine's CPU a call", "webhook_log.share_of_call", "3 %"),
     Row("the same: an attempt in Valkey", "webhook_log.attempt_bytes", "1 KB"),
     Row("memory of a waiting call", "idle_memory.resident", "2.5 KiB"),
     Row("6 engines, 12 nodes: CPU of an engine without calls", "scale.idle_cpu", "3 %"),
