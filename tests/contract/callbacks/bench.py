@@ -34,6 +34,7 @@ from engine.store.store import Store
 from engine.webhooks.address_guard import AddressGuard, guarded_session
 from engine.webhooks.api_sender import ApiSender
 from tests.contract.store.stores import claim_shard
+from tests.harness.recording_log import RecordingLog
 from tests.harness.shards import SHARD
 from tests.harness.until import MAX_WAIT_S, until
 from wire.callbacks.account import PutCallback
@@ -69,6 +70,7 @@ class CallbackBench:
     ) -> None:
         self.store = store
         self.metrics = Metrics()
+        self.log = RecordingLog()
         self.targets = AccountSettings(store.outbox, _now_ms, AccountSecrets(None, os.urandom))
         self.lease = FakeLease(0)
         self.dispatcher: CallbackDispatcher
@@ -86,17 +88,22 @@ class CallbackBench:
         """Open the dispatcher and its shard."""
         session = await stack.enter_async_context(guarded_session(allow, limit=0))
         grpc = GrpcTransport(
-            AddressGuard(allow), response_timeout_s=response_timeout_s, roots=roots
+            AddressGuard(allow),
+            response_timeout_s=response_timeout_s,
+            roots=roots,
+            log=self.log,
         )
         stack.push_async_callback(grpc.close)
-        sender = ApiSender(session, time.time, random.random)
+        sender = ApiSender(session, time.time, random.random, log=self.log)
         runner = ApiRequestRunner(self.store, sender, self.targets.webhook_signer)
         api_request = ApiRequestTransport(runner)
         outboxes: dict[ShardId, ShardQueues] = {}
         delivery = DeliveryAttempt(
             self.targets,
             {
-                HttpsTarget: HttpTransport(session, response_timeout_s=response_timeout_s),
+                HttpsTarget: HttpTransport(
+                    session, response_timeout_s=response_timeout_s, log=self.log
+                ),
                 GrpcTarget: grpc,
                 ApiRequestTarget: api_request,
             },

@@ -8,6 +8,7 @@ import pytest
 from grpc import aio
 
 from engine.store.store import Store
+from engine.webhooks.log.logged_attempt import logged
 from tests.contract.callbacks.bench import CallbackBench, open_bench, verified
 from tests.harness.customers.grpc_server import GrpcCallbackServer
 from tests.harness.ports import free_port
@@ -51,6 +52,27 @@ async def test_retries_keep_the_order(store: Store) -> None:
         await bench.emit(CALL, 0, 1, 2, target=customer.target)
         await bench.until_empty()
     assert [each.event.sequence_number for each in customer.callbacks] == [0, 0, 0, 1, 2]
+
+
+async def test_attempts_are_logged(store: Store) -> None:
+    """With the target's address, the event as JSON, and the number of each attempt."""
+    refusals = 1
+
+    async def answer(context: aio.ServicerContext) -> None:
+        nonlocal refusals
+        refusals -= 1
+        if refusals >= 0:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "not now")
+
+    async with GrpcCallbackServer() as customer, open_bench(store) as bench:
+        customer.answer = answer
+        await bench.emit(CALL, 0, target=customer.target)
+        await bench.until_empty()
+        found = [logged(each) for each in bench.log.exchanges]
+    assert [(each.number, each.reason) for each in found] == [(1, "grpc_unavailable"), (2, "")]
+    assert {(each.kind, each.url) for each in found} == {("callback", customer.target)}
+    assert msgspec.json.decode(found[0].body)["callId"] == CALL
+    assert found[0].headers["webhook-signature"] == "***"
 
 
 async def succeed_often(bench: CallbackBench, customer: GrpcCallbackServer) -> None:

@@ -11,6 +11,8 @@ from engine.callbacks.transports.listener import ListenerTransport
 from engine.listeners.registry import ListenerRegistry
 from engine.store.listeners import FIRST
 from engine.store.memory.listeners import MemoryListeners
+from engine.webhooks.log.logged_attempt import logged
+from tests.harness.recording_log import RecordingLog
 from wire.callbacks.targets import DeliveryTarget, HttpsTarget
 from wire.listeners import Listener, ListenerRequest, ListenerResponse
 
@@ -37,7 +39,8 @@ class Bench:
         self.store = MemoryListeners(now_ms)
         self.target = Target()
         self.registry = ListenerRegistry(self.store, lambda _call_id: None, now_ms)
-        self.transport = ListenerTransport(self.registry, self.target)
+        self.log = RecordingLog()
+        self.transport = ListenerTransport(self.registry, self.target, log=self.log)
 
     async def listen(self, number: str = NUMBER) -> None:
         listener = Listener("a", "acme", now_ms(), now_ms() + 60_000, number)
@@ -119,3 +122,15 @@ async def test_an_event_whose_listener_ends_goes_to_the_target() -> None:
     await bench.registry.poll()
     assert await delivering == Delivered()
     assert len(bench.target.events) == 1
+
+
+async def test_what_a_listener_receives_is_logged() -> None:
+    """As an attempt to its address that was sent to a listener, with the listener's response."""
+    bench = Bench()
+    await bench.listen()
+    await bench.deliver_through(ListenerResponse(status=500, body="a bug"))
+    await bench.deliver_through(ListenerResponse(fault="connect"))
+    first, second = (logged(each) for each in bench.log.exchanges)
+    assert (first.url, first.reason, first.response_body) == (TARGET.url, "status_500", b"a bug")
+    assert (second.status, second.reason) == (0, "connect")
+    assert (first.is_to_listener, second.is_to_listener) == (True, True)

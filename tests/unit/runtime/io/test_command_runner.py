@@ -29,6 +29,7 @@ from tests.unit.runtime.harness.io_bench import BAD, BROKEN, GOOD, HANGING, IoBe
 from wire.flow import SayNode
 from wire.media import MediaFault, Speech
 from wire.verbs import SayData
+from wire.webhooks import GatherLeg, GatherResult
 
 FLOW = {"type": "flow", "data": {"flowId": "menu"}}
 
@@ -60,6 +61,17 @@ async def test_a_webhook_is_sent() -> None:
     failed = await bench.run(SendWebhook("r2", HTTPS + "500", b"{}"))
     assert isinstance(failed, ActionFailed)
     assert (failed.request, failed.tries) == ("r2", ((7, 500),))
+
+
+async def test_sensitive_digits_are_named_to_the_log() -> None:
+    """The request has them in plain, and the log learns which digits it must not contain."""
+    bench = IoBench()
+    call_id = outbound().id
+    sealed = "".join(bench.sealer.seal(call_id, digit) for digit in "4711")
+    result = GatherResult(call_id, sealed, GatherLeg("l0"), "terminator")
+    await bench.run(SendWebhook("r1", HTTPS, json.encode(result), has_sealed_digits=True))
+    await bench.run(SendWebhook("r2", HTTPS, b"{}"))
+    assert bench.actions.sensitive == ["4711", ""]
 
 
 async def test_an_action_with_an_unknown_flow_fails() -> None:
