@@ -88,9 +88,7 @@ class RestResources:
         version: int | None = None,
     ) -> Value:
         steps = ("voice", _REST[kind], *path, *(["route"] if kind == "route" else []))
-        return await self.rest.request(
-            Value, method, *steps, body=body, query=query, headers=_expecting(version)
-        )
+        return await self.rest.tagged(method, *steps, body=body, query=query, version=version)
 
 
 class RpcResources:
@@ -137,9 +135,3 @@ class RpcResources:
         if kind == "route" and isinstance(body, dict):
             body = {"account": self.account, **body}
         return await self._client.request(Value, method, _RPC[kind], *steps, body=body, query=query)
-
-
-def _expecting(version: int | None) -> dict[str, str]:
-    if version is None:
-        return {}
-    return {"If-Match": f'"{version}"'} if version else {"If-None-Match": "*"}

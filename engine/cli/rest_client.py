@@ -71,6 +71,24 @@ class RestClient:
             timeout_s=timeout_s,
         )
 
+    async def tagged(
+        self,
+        method: str,
+        *path: str,
+        body: Any = None,
+        query: Query | None = None,
+        version: int | None = None,
+    ) -> dict[str, Any]:
+        """Send a request about a resource that has versions; add the version to what is returned.
+
+        A change with a version is made only to that version; 0: there is none yet.
+        """
+        headers = _expecting(version)
+        reply = await self.send(method, *path, body=body, query=query, headers=headers)
+        found = decode_response(self.url, reply, dict[str, Any], SERVER)
+        tag = reply.headers.get("etag", "").strip('"')
+        return {**found, "version": int(tag)} if tag.isdecimal() and found else found
+
     async def rows(
         self, *path: str, query: Query | None = None, limit: int = 0
     ) -> AsyncIterator[dict[str, Any]]:
@@ -128,3 +146,9 @@ def open_rest(settings: ClientSettings) -> RestClient:
 def is_missing(error: RpcError) -> bool:
     """Return whether there is nothing of that name."""
     return error.problem.code == "not_found"
+
+
+def _expecting(version: int | None) -> dict[str, str]:
+    if version is None:
+        return {}
+    return {"If-Match": f'"{version}"'} if version else {"If-None-Match": "*"}

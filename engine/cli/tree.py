@@ -28,6 +28,8 @@ NOUNS: Mapping[str, tuple[str, str]] = {
     "cdr": ("records", "Show the records of ended calls."),
     "audit": ("records", "Show who did what in the account."),
     "webhook": ("webhooks", "Show and repeat the requests to an account's servers."),
+    "account": ("account", "Manage accounts, their keys, numbers and limits."),
+    "job": ("jobs", "Show and cancel the background jobs of the account."),
     "key": ("keys", "Manage the API keys of the account."),
     "profile": ("profiles", "Manage named servers and keys, and choose the one in use."),
     "node": ("nodes", "List the PBX nodes; drain or undrain one."),
@@ -70,7 +72,6 @@ OLD_NAMES: Mapping[str, str] = {
 }
 # Commands of other installed packages: `--help` shows them without an import.
 DESCRIPTIONS: Mapping[str, str] = {
-    "account": "Manage accounts, their keys, numbers and limits.",
     "api": "Run the REST layer; migrate its database; push dial policies.",
     "backup": "Write the database and the settings to a file that is sealed with a passphrase.",
     "restore": "Restore a backup to an empty database.",
@@ -101,5 +102,6 @@ for _name, (_path, _help) in OTHERS.items():
 for _name, _path in OLD_NAMES.items():
     app.command(f"{_COMMANDS}.{_path}", name=_name, show=False)
 for _found in entry_points(group="switchroom.commands"):
-    _text = DESCRIPTIONS.get(_found.name, f"See `switchroom {_found.name} --help`.")
-    add_named_command(app, _found.value, _found.name, _text)
+    if _found.name not in NOUNS:  # the noun adds those commands to its own
+        _text = DESCRIPTIONS.get(_found.name, f"See `switchroom {_found.name} --help`.")
+        add_named_command(app, _found.value, _found.name, _text)

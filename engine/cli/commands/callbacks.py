@@ -157,6 +157,8 @@ def _shown(view: Row) -> Shown:
     until_ms = view.get("previousUntilMs")
     if until := view.get("previousSecretUntil") or (_timestamp(until_ms) if until_ms else ""):
         table.add_row("previous secret", f"signs until {until}")
+    if view.get("version"):
+        table.add_row("version", str(view["version"]))
     return shown(view, table)
 
 

@@ -17,6 +17,8 @@ KEY_VIEW = {
 }  # fmt: skip
 CALLBACK = {"target": "https://a.example", "concurrency": 32, "perS": None, "secretNumber": 1,
             "stopped": False}  # fmt: skip
+ACCOUNT = {"id": "acme", "name": "Acme", "limits": {"maxCalls": 9}}
+JOB = {"id": "j1", "kind": "export", "state": "running", "done": 2, "total": 3}
 # The REST layer requires these filters, also without a value.
 REQUIRED = "dialedNumber=&dispositionLevel1Id=&dispositionLevel2Id=&dispositionLevel3Id="
 HANGUP = {"type": "hangup"}
@@ -70,6 +72,13 @@ def page(*rows: Any, total: int | None = None, offset: int = 0) -> dict[str, Any
         ("cdr show c1", ("GET", "/cdr/c1", None), {"reqId": "c1"}, "c1"),
         ("audit list --limit 5", ("GET", "/audit?limit=5", None),
          {"data": [{"actor": "key:a"}], "nextCursor": None}, "key:a"),
+        ("account show", ("GET", "/account", None), ACCOUNT, "maxCalls"),
+        ("account change --email a@b.c --keep-digits-days 7 --region=",
+         ("PATCH", "/account", {"email": "a@b.c", "keepDigitsDays": 7, "region": None}), ACCOUNT,
+         "acme"),
+        ("job list", ("GET", "/jobs", None), page(JOB), "2 of 3"),
+        ("job show j1", ("GET", "/jobs/j1", None), JOB, "running"),
+        ("job cancel j1", ("POST", "/jobs/j1/cancel", None), JOB, "job j1 is canceled"),
         ("callback set https://a.example", ("PUT", "/voice/callbacks",
          {"target": "https://a.example", "concurrency": 32}), CALLBACK, "32 concurrent"),
         ("callback dead", ("GET", "/voice/callbacks/dead-letters", None),

@@ -1,0 +1,69 @@
+"""`switchroom account`: the account of a key, over REST; and an administrator's commands."""
+
+from importlib.metadata import entry_points
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from engine.cli.command import rest_command
+from engine.cli.errors import UsageError
+from engine.cli.options.version import IfVersion
+from engine.cli.output import Shown, fields_shown
+from engine.cli.rest_client import RestClient
+
+Days = Annotated[int | None, Parameter(help="Days until they are deleted; 0: never.")]
+_LIMIT = "limits"
+account = App(name="account", help="Manage accounts, their keys, numbers and limits.")
+# An administrator's commands, if the REST layer is installed: they need its database.
+for _found in entry_points(group="switchroom.commands", name="account"):
+    account.command(_found.load(), name="*")
+
+
+@account.command(alias="get")
+@rest_command
+async def show(rest: RestClient) -> Shown:
+    """Show settings and limits of the account that the key belongs to.
+
+    Example: switchroom account show
+    """
+    return _shown(await rest.tagged("GET", "account"))
+
+
+@account.command
+@rest_command
+async def change(  # noqa: PLR0913 - one for each setting
+    rest: RestClient,
+    *,
+    name: Annotated[str | None, Parameter(help="Display name.")] = None,
+    region: Annotated[
+        str | None, Parameter(help="Country of numbers without a +, such as NO; empty: none.")
+    ] = None,
+    email: Annotated[str | None, Parameter(help="E-mail address; empty: none.")] = None,
+    keep_records_days: Days = None,
+    keep_digits_days: Days = None,
+    keep_recordings_days: Days = None,
+    if_version: IfVersion = None,
+) -> Shown:
+    """Change settings of the account that the key belongs to; limits are the operator's.
+
+    Example: switchroom account change --email crm@example.com --keep-recordings-days 90
+    """
+    given: dict[str, Any] = {
+        "name": name,
+        "region": region,
+        "email": email,
+        "keepRecordsDays": keep_records_days,
+        "keepDigitsDays": keep_digits_days,
+        "keepRecordingsDays": keep_recordings_days,
+    }
+    body = {key: value or None for key, value in given.items() if value is not None}
+    if not body:
+        raise UsageError("at least one setting to change is required; see --help")
+    return _shown(await rest.tagged("PATCH", "account", body=body, version=if_version))
+
+
+def _shown(found: dict[str, Any]) -> Shown:
+    """Show an account; its limits are lines of their own."""
+    flat = {key: value for key, value in found.items() if key != _LIMIT}
+    flat |= {key: value for key, value in found.get(_LIMIT, {}).items() if value is not None}
+    return Shown(found, fields_shown(flat).items)
