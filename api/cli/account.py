@@ -4,6 +4,7 @@ from typing import Annotated
 
 import msgspec
 from cyclopts import Parameter
+from pydantic.alias_generators import to_camel
 from rich.console import Console
 from rich.table import Table
 
@@ -22,6 +23,7 @@ from api.cli.validators import (
     parse_region,
     parse_trunks,
 )
+from wire.programs.output import OutputFlag, shown, write_shown
 
 COLUMNS = (
     "account", "name", "active", "calls", "calls/s", "region", "may call", "legs", "keeps"
@@ -118,10 +120,14 @@ def email(
     _change("email", account, email=parse_email(address))
 
 
-def list_accounts() -> None:
+def list_accounts(*, output: OutputFlag = "table") -> None:
     """List the accounts."""
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
+        if output != "table":
+            rows = [msgspec.to_builtins(each) for each in await accounts.all()]
+            write_shown(shown([{to_camel(k): v for k, v in row.items()} for row in rows]), output)
+            return
         table = Table(*COLUMNS, box=None, pad_edge=False)
         for column in table.columns:
             column.overflow = "fold"

@@ -16,9 +16,11 @@ from api.cli.runtime import change_database, fail, read_database
 from api.cli.validators import AccountId
 from api.common.clock import now_ms
 from api.common.phone_numbers import InvalidNumber, e164
+from api.common.timestamps import format_ms
 from api.db.database import Database
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokenStore, parse_token_id
+from wire.programs.output import OutputFlag, shown, write_shown
 
 dnc_token = App(
     name="dnc-token", help="Tokens that change an account's do-not-call list.", version_flags=()
@@ -72,13 +74,18 @@ def create(account: AccountId) -> None:
 
 
 @dnc_token.command(name="list")
-def list_tokens(account: AccountId) -> None:
+def list_tokens(account: AccountId, *, output: OutputFlag = "table") -> None:
     """List an account's tokens."""
 
     async def command(database: Database) -> None:
         await AccountStore(database, now_ms).get(account)
         table = Table("token", "created", box=None)
-        for each in await DncTokenStore(database, now_ms).all(account):
+        tokens = await DncTokenStore(database, now_ms).all(account)
+        if output != "table":
+            rows = [{"id": each.id, "createdTime": format_ms(each.created_ms)} for each in tokens]
+            write_shown(shown(rows), output)
+            return
+        for each in tokens:
             created = time.strftime("%Y-%m-%d %H:%M", time.gmtime(each.created_ms / 1_000))
             table.add_row(f"swd_{each.id}_…", created)
         Console(highlight=False).print(table)

@@ -9,13 +9,14 @@ from rich.console import Console
 from rich.table import Table
 
 from api.accounts.store import AccountStore
-from api.auth.key_schemas import MAX_DAYS, MAX_OVERLAP_S
+from api.auth.key_schemas import MAX_DAYS, MAX_OVERLAP_S, key_view
 from api.auth.key_service import DAY_MS
 from api.auth.scopes import BUNDLES
 from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
 from api.cli.runtime import change_stores, read_stores
 from api.cli.validators import AccountId, check_name, check_networks, check_scopes
 from api.common.clock import now_ms
+from wire.programs.output import OutputFlag, shown, write_shown
 
 KeyId = Annotated[str, Parameter(help="Key, or its id in the list of keys.")]
 
@@ -60,11 +61,15 @@ def create(
 
 
 @key.command(name="list")
-def list_keys(account: AccountId) -> None:
+def list_keys(account: AccountId, *, output: OutputFlag = "table") -> None:
     """List an account's keys."""
 
     async def command(accounts: AccountStore, keys: KeyStore) -> None:
         await accounts.get(account)
+        if output != "table":
+            found = [key_view(each, now_ms()) for each in await keys.all(account)]
+            write_shown(shown(found), output)
+            return
         names = ("key", "agent", "scopes", "networks", "created", "expires", "last used")
         table = Table(*names, box=None)
         table.columns[0].no_wrap = True  # so that it can be copied

@@ -1,6 +1,5 @@
 """`switchroom account number`: the caller ids of an account."""
 
-import sys
 from typing import Annotated
 
 from cyclopts import App, Parameter
@@ -10,6 +9,7 @@ from api.auth.store import KeyStore
 from api.cli.runtime import change_stores, fail_not_found, read_stores
 from api.cli.validators import AccountId, parse_caller_id
 from api.common.errors import NotFound
+from wire.programs.output import OutputFlag, shown, write_shown
 
 PhoneNumber = Annotated[str, Parameter(help="Number in E.164, such as +4721930000.")]
 
@@ -28,12 +28,13 @@ def add(account: AccountId, number: PhoneNumber) -> None:
 
 
 @number.command(name="list")
-def list_numbers(account: AccountId) -> None:
+def list_numbers(account: AccountId, *, output: OutputFlag = "table") -> None:
     """List an account's numbers."""
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.get(account)
-        sys.stdout.writelines(f"{each}\n" for each in await accounts.numbers(account))
+        found = await accounts.numbers(account)
+        write_shown(shown(found, *found), output)
 
     read_stores(command)
 

@@ -31,9 +31,9 @@ from engine.cli.options.connection import (
     engine_address,
     resolve_account,
 )
-from engine.cli.output import OutputFlag, Shown, write_shown
 from engine.cli.resources import Resources, RestResources, RpcResources
 from engine.cli.rest_client import RestClient, open_rest
+from wire.programs.output import OutputFlag, Shown, write_shown
 
 P = ParamSpec("P")
 Command = Callable[..., None]

@@ -1,1 +1,1 @@
-"""What programs of both layers share: exit statuses, and the error of invalid settings."""
+"""What programs of both layers share: exit statuses, output, and commands by name."""

@@ -8,8 +8,8 @@ from cyclopts import App, Parameter
 from engine.cli.command import rest_command
 from engine.cli.errors import UsageError
 from engine.cli.options.version import IfVersion
-from engine.cli.output import Shown, fields_shown
 from engine.cli.rest_client import RestClient
+from wire.programs.output import Shown, fields_shown
 
 Days = Annotated[int | None, Parameter(help="Days until they are deleted; 0: never.")]
 _LIMIT = "limits"

@@ -10,10 +10,10 @@ from cyclopts import App, Parameter
 from engine.cli.command import resource_command
 from engine.cli.errors import UsageError
 from engine.cli.options.version import IfVersion
-from engine.cli.output import Column, Row, Shown, fields_shown, rows_shown, shown
 from engine.cli.resources import Resources
 from engine.cli.resources import remove as remove_resource
 from wire.agents import AgentPassword
+from wire.programs.output import Column, Row, Shown, fields_shown, rows_shown, shown
 
 AgentId = Annotated[str, Parameter(help="Agent id.")]
 

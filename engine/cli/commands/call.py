@@ -20,10 +20,10 @@ from engine.cli.options.connection import (
     ConnectionOptions,
     client_settings,
 )
-from engine.cli.output import OutputFlag, OutputFormat, Shown, shown, write_shown
 from engine.cli.timeline import screen
 from engine.cli.timeline.outcome import EXIT_STATUSES, outcome_text
 from wire.programs.exit_status import ExitStatus
+from wire.programs.output import OutputFlag, OutputFormat, Shown, shown, write_shown
 from wire.views import CallView
 
 call = App(name="call", help="Start, list, show and control calls.")

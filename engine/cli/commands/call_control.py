@@ -10,8 +10,8 @@ from engine.cli.calls import Calls
 from engine.cli.command import call_command
 from engine.cli.errors import UsageError
 from engine.cli.options.channel_names import CallId, ChannelName, leg_of
-from engine.cli.output import Shown, shown
 from wire.control import DialedLeg
+from wire.programs.output import Shown, shown
 from wire.views import CallView
 
 Direction = Annotated[

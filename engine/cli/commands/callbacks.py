@@ -10,9 +10,9 @@ from rich.table import Table
 from engine.cli.command import resource_command
 from engine.cli.errors import UsageError
 from engine.cli.options.version import IfVersion
-from engine.cli.output import Column, Row, Shown, fields_shown, rows_shown, shown
 from engine.cli.resources import Resources
 from engine.cli.resources import remove as remove_resource
+from wire.programs.output import Column, Row, Shown, fields_shown, rows_shown, shown
 
 _DEAD_LETTERS: tuple[Column, ...] = (
     ("id", "id"),

@@ -23,9 +23,9 @@ from engine.cli.options.connection import (
     engine_address,
     engine_addresses,
 )
-from engine.cli.output import OutputFlag, OutputFormat, Shown, shown, write_shown
 from engine.cli.rest_client import open_rest
 from engine.cli.timeline import screen, wording
+from wire.programs.output import OutputFlag, OutputFormat, Shown, shown, write_shown
 from wire.views import CallView, Timeline
 
 

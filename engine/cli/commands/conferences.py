@@ -10,8 +10,8 @@ from engine.cli.command import call_command
 from engine.cli.errors import UsageError
 from engine.cli.options.channel_names import CallId, conference_of, member_of
 from engine.cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
-from engine.cli.output import Shown, shown
 from wire.control import ConferenceView
+from wire.programs.output import Shown, shown
 from wire.views import CallView
 
 MemberName = Annotated[

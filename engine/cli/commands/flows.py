@@ -9,9 +9,9 @@ from engine.cli.commands.requests import request
 from engine.cli.errors import UsageError
 from engine.cli.options import parsing
 from engine.cli.options.version import IfVersion
-from engine.cli.output import Column, Shown, cell_text, json_shown, rows_shown, shown
 from engine.cli.resources import Resources
 from engine.cli.resources import remove as remove_resource
+from wire.programs.output import Column, Shown, cell_text, json_shown, rows_shown, shown
 
 FlowId = Annotated[str, Parameter(help="Flow id.")]
 FlowDocument = Annotated[str, Parameter(help="JSON, @file, or a webhook URL.")]

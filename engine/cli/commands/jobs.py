@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from engine.cli.command import rest_command
-from engine.cli.output import Column, Row, Shown, fields_shown, rows_shown, shown
 from engine.cli.rest_client import RestClient
+from wire.programs.output import Column, Row, Shown, fields_shown, rows_shown, shown
 
 JobId = Annotated[str, Parameter(help="Job id.")]
 Job = dict[str, Any]

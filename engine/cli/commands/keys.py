@@ -7,8 +7,8 @@ from cyclopts import App, Parameter
 
 from engine.cli.command import rest_command
 from engine.cli.errors import NotFound, RpcError
-from engine.cli.output import Column, Row, Shown, rows_shown, shown
 from engine.cli.rest_client import RestClient, is_missing
+from wire.programs.output import Column, Row, Shown, rows_shown, shown
 
 KeyId = Annotated[str, Parameter(help="Key, or its id in the list of keys.")]
 _COLUMNS: tuple[Column, ...] = (

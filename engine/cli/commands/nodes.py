@@ -11,7 +11,7 @@ from rich.text import Text
 from engine.cli.client import Client
 from engine.cli.command import client_command
 from engine.cli.errors import UsageError
-from engine.cli.output import Shown, shown
+from wire.programs.output import Shown, shown
 from wire.rpc import NodeView
 
 POLL_INTERVAL_S = 1.0

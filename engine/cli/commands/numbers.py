@@ -5,9 +5,9 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from engine.cli.command import rest_command
-from engine.cli.output import Column, Row, Shown, fields_shown, rows_shown
 from engine.cli.rest_client import RestClient
 from engine.cli.timeline import wording
+from wire.programs.output import Column, Row, Shown, fields_shown, rows_shown
 
 number = App(name="number", help="Show the numbers of an account with their routes.")
 

@@ -23,7 +23,7 @@ from engine.cli.options.profiles import (
     profiles_path,
     read_profiles,
 )
-from engine.cli.output import OutputFlag, Shown, fields_shown, rows_shown, write_shown
+from wire.programs.output import OutputFlag, Shown, fields_shown, rows_shown, write_shown
 
 Name = Annotated[str, Parameter(help="Name of the profile.")]
 _SECRETS = {"api_key", "api_secret", "rpc_token"}

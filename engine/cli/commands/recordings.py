@@ -10,10 +10,10 @@ from engine.cli.client import Client
 from engine.cli.command import client_command, rest_command
 from engine.cli.errors import NotFound, RpcError, UsageError
 from engine.cli.options.channel_names import CallId
-from engine.cli.output import Column, Shown, rows_shown, shown
 from engine.cli.responses import FIRST_ERROR_STATUS, problem_of
 from engine.cli.rest_client import SERVER, RestClient, is_missing
 from engine.cli.timeline import wording
+from wire.programs.output import Column, Shown, rows_shown, shown
 from wire.views import CallRecordings
 
 Url = Annotated[str, Parameter(help="URL of the recording, as `recording list` shows it.")]

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from engine.cli.command import rest_command
-from engine.cli.output import Column, Shown, json_shown, rows_shown
 from engine.cli.rest_client import RestClient
 from engine.cli.timeline import wording
+from wire.programs.output import Column, Shown, json_shown, rows_shown
 
 MAX_PAGE = 100
 Limit = Annotated[int, Parameter(help="Maximum number of rows.")]

@@ -11,8 +11,8 @@ from cyclopts import Parameter
 from engine.cli.client import Client
 from engine.cli.command import client_command
 from engine.cli.errors import UsageError
-from engine.cli.output import Shown
 from wire.programs.exit_status import ExitStatus
+from wire.programs.output import Shown
 from wire.views import Difference, Replay
 
 SAME, DIFFERENT, INCOMPLETE = ExitStatus.DONE, ExitStatus.NEGATIVE, ExitStatus.INCOMPLETE

@@ -8,9 +8,9 @@ from cyclopts import App, Parameter
 from engine.cli.command import resource_command
 from engine.cli.options import parsing
 from engine.cli.options.version import IfVersion
-from engine.cli.output import Shown, json_shown, rows_shown, shown
 from engine.cli.resources import Resources
 from engine.cli.resources import remove as remove_resource
+from wire.programs.output import Shown, json_shown, rows_shown, shown
 
 RequestId = Annotated[str, Parameter(help="API request id: 24 hex digits.")]
 

@@ -8,10 +8,10 @@ from engine.cli.command import resource_command
 from engine.cli.errors import UsageError
 from engine.cli.options import parsing
 from engine.cli.options.version import IfVersion
-from engine.cli.output import Column, Row, Shown, fields_shown, rows_shown, shown
 from engine.cli.resources import Resources
 from engine.cli.resources import remove as remove_resource
 from engine.cli.timeline import wording
+from wire.programs.output import Column, Row, Shown, fields_shown, rows_shown, shown
 
 Number = Annotated[
     str, Parameter(help="Dialed number or SIP user, such as sales; * for all others.")

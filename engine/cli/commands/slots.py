@@ -6,7 +6,7 @@ from cyclopts import App, Parameter
 
 from engine.cli.client import Client
 from engine.cli.command import client_command
-from engine.cli.output import Shown, shown
+from wire.programs.output import Shown, shown
 from wire.rpc import Slots
 
 slots = App(name="slots", help="Show or change the number of slots per PBX node.")

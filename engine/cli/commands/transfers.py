@@ -9,9 +9,9 @@ from engine.cli.calls import Calls
 from engine.cli.command import call_command
 from engine.cli.options.channel_names import CallId, leg_of, transfer_of
 from engine.cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
-from engine.cli.output import Shown, shown
 from wire.control import TransferView
 from wire.party import Party
+from wire.programs.output import Shown, shown
 
 Source = Annotated[
     str,

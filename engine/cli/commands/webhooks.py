@@ -13,8 +13,8 @@ from rich.table import Table
 
 from engine.cli.command import resource_command
 from engine.cli.errors import RpcError, Unreachable, is_transient
-from engine.cli.output import Column, Row, Shown, rows_shown, shown, write_items
 from engine.cli.resources import Resources
+from wire.programs.output import Column, Row, Shown, rows_shown, shown, write_items
 
 AttemptId = Annotated[str, Parameter(help="Id of an attempt; see `switchroom webhook list`.")]
 Kind = Literal["action", "gather", "request", "callback"]

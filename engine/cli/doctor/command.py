@@ -26,30 +26,37 @@ from engine.cli.options.connection import (
 )
 from engine.common.tls import TlsFileError, client_context
 from engine.config import NodeSettings, Settings
+from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
+from wire.programs.output import OutputFlag, OutputFormat, shown, write_shown
 from wire.settings import load
 
 MAX_CONNECTIONS, REQUEST_WEBSOCKETS = 64, 4  # to a node
 _COLOURS = {"OK": "green", "WARN": "bold yellow", "FAIL": "bold red"}
 
 
-def doctor(*, connection: ConnectionOptions = DEFAULT_CONNECTION) -> None:
+def doctor(
+    *, connection: ConnectionOptions = DEFAULT_CONNECTION, output: OutputFlag = "table"
+) -> None:
     """Check settings, store, PBX nodes, engine and this machine; exit status 1 on a failure.
 
     Example: switchroom doctor
     """
-    run(_doctor(connection))
+    run(_doctor(connection, output))
 
 
-async def _doctor(connection: ConnectionOptions) -> int:
+async def _doctor(connection: ConnectionOptions, output: OutputFormat) -> int:
     console = Console(highlight=False)
     settings, findings = read_settings()
     if settings is not None:
         findings += await run_checks(settings, connection)
-    console.print(report(findings))
     levels = {each.level for each in findings}
+    if output != "table":
+        write_shown(shown(findings), output)
+        return ExitStatus.NEGATIVE if "FAIL" in levels else ExitStatus.DONE
+    console.print(report(findings))
     console.print(_summary(findings), style=_COLOURS["FAIL" if "FAIL" in levels else "OK"])
-    return 1 if "FAIL" in levels else 0
+    return ExitStatus.NEGATIVE if "FAIL" in levels else ExitStatus.DONE
 
 
 def read_settings() -> tuple[Settings | None, list[Finding]]:

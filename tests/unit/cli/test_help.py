@@ -16,6 +16,11 @@ from engine.cli.tree import DESCRIPTIONS, NOUNS, OLD_NAMES, OTHERS, app
 from engine.cli.usage_panel import usage_panel
 
 # Commands of the REST layer's own package, whose arguments are explained one by one.
+# Verbs that show something, and commands without a verb that do.
+VIEWS = {
+    "list", "show", "versions", "diff", "members", "presence", "dead", "timeline", "replay",
+    "calls", "routes", "agents", "nodes", "slots", "doctor",
+}  # fmt: skip
 NO_EXAMPLE_PREFIXES = (
     "switchroom api",
     "switchroom backup",
@@ -92,6 +97,18 @@ def _error(*words: str) -> str:
     shown = io.StringIO()
     Console(width=100, file=shown).print(usage_panel(raised.value).renderable)
     return shown.getvalue().strip()
+
+
+def test_each_command_that_shows_something_has_formats() -> None:
+    """Programs can read each list and each view as JSON."""
+    without = []
+    for name, command in commands_of(app, "switchroom"):
+        if name.split()[-1] not in VIEWS or command.default_command is None:
+            continue
+        options = {each for one in command.assemble_argument_collection() for each in one.names}
+        if "--output" not in options:
+            without.append(name)
+    assert without == []
 
 
 def test_each_command_has_an_example() -> None:

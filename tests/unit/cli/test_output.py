@@ -7,8 +7,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cli.output import OutputFormat, fields_shown, rows_shown, shown, write_shown
-from engine.cli.yaml_text import yaml_text
+from wire.programs.output import OutputFormat, fields_shown, rows_shown, shown, write_shown
+from wire.programs.yaml_text import yaml_text
 from wire.rpc import FlowVersion
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(

@@ -1,11 +1,14 @@
 """What the lists of `switchroom account` show: run in this process, on a database in a file."""
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from api.cli.commands import account as app
+from tests.contract.api.cli import switchroom
 from tests.contract.api.databases import sqlite_url
 
 LONG_ID = "a-reseller-with-a-rather-long-identifier-of-fifty"
@@ -141,3 +144,21 @@ def create_key(commands: Commands, *words: str) -> str:
     ((_, key), _) = commands.run("key", "create", "acme", *words)
     prefix, key_id, _ = key.split("_", 2)
     return f"{prefix}_{key_id}_…"
+
+
+async def test_programs_get_lists_as_json(tmp_path: Path) -> None:
+    """With the names of the REST layer, and of a key nothing that could be used."""
+    for words in ("create acme --max-calls 9", "number add acme +4721930000", "key create acme"):
+        await switchroom(tmp_path, "account", *words.split())
+
+    async def listed(*words: str) -> list[Any]:
+        _, out = await switchroom(tmp_path, "account", *words, "--output", "json")
+        found: list[Any] = json.loads(out)
+        return found
+
+    (account,) = await listed("list")
+    assert (account["id"], account["maxCalls"]) == ("acme", 9)
+    assert await listed("number", "list", "acme") == ["+4721930000"]
+    (key,) = await listed("key", "list", "acme")
+    assert (key["scopes"], key["agentId"]) == (["integrator"], None)
+    assert not [name for name in key if "secret" in name.lower() or "hash" in name.lower()]

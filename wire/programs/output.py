@@ -104,6 +104,6 @@ def write_shown(found: Shown, output: OutputFormat) -> None:
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value)) + b"\n")
         sys.stdout.buffer.flush()
     else:
-        from engine.cli.yaml_text import yaml_text  # noqa: PLC0415 - tables need no YAML
+        from wire.programs.yaml_text import yaml_text  # noqa: PLC0415 - tables need no YAML
 
         sys.stdout.write(yaml_text(value))
