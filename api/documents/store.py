@@ -86,19 +86,31 @@ class DocumentStore(Store):
     ) -> tuple[list[Document], int]:
         """Return documents whose ids begin with a prefix, by id, and how many there are."""
         found = and_(is_live(account_id, kind), *_begins_with(prefix))
-        # Ids first: the index has them, and no body of a skipped document is read.
-        ids = select(documents.c.id).where(found).order_by(documents.c.id)
-        ids = ids.limit(page.limit).offset(page.offset)
-        query = select(documents).where(is_live(account_id, kind), documents.c.id.in_(ids))
-        rows = await self._database.mappings(query.order_by(documents.c.id))
         if prefix:
             count = select(func.count()).select_from(documents).where(found)
         else:
             count = select(collections.c.count).where(
                 collections.c.account_id == account_id, collections.c.kind == kind
             )
-        total = await self._database.scalar(count)
-        return [self._writer.document(row) for row in rows], int(total or 0)
+        total = int(await self._database.scalar(count) or 0)
+        limit = min(page.limit, total - page.offset)
+        if limit <= 0:
+            return [], total
+        # From the nearer end, and ids first: no body of a skipped document is read.
+        is_near_end = page.offset > total // 2
+        order = documents.c.id.desc() if is_near_end else documents.c.id
+        offset = total - page.offset - limit if is_near_end else page.offset
+        ids = select(documents.c.id).where(found).order_by(order).limit(limit).offset(offset)
+        names = [str(each.id) for each in await self._database.rows(ids)]
+        if not names:
+            return [], total
+        # A range, as PostgreSQL without statistics does not look ids up in the index.
+        page_range = and_(found, documents.c.id.between(min(names), max(names)))
+        rows = await self._database.mappings(select(documents).where(page_range))
+        by_id = {row["id"]: row for row in rows}
+        return [
+            self._writer.document(by_id[name]) for name in sorted(names) if name in by_id
+        ], total
 
     async def owner(self, kind: Kind, doc_id: str) -> str | None:
         """Return the account that has a document of a kind whose ids are unique over accounts."""
