@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 UV := $(PYTHON) -m uv pip
 # With it, each of the hundreds of programs that tests start would compile its modules for seconds.
 unexport PYTHONDONTWRITEBYTECODE
-PACKAGES := sip-tester baresip-core espeak-ng sox redis-tools
+PACKAGES := curl sip-tester baresip-core espeak-ng sox redis-tools
 
 .PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto docs compose-trial lock sbom audit tools
 

@@ -8,9 +8,11 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 import api.account_pages.routes
+import api.agents.routes
 import api.audit.routes
 import api.auth.key_routes
 import api.auth.routes
+import api.callbacks.routes
 import api.cdrs.live.routes
 import api.cdrs.plugin
 import api.cdrs.routes
@@ -32,6 +34,10 @@ import api.recordings.plugin
 import api.recordings.routes
 import api.recordings.service
 import api.retention.plugin
+import api.routing.flow_routes
+import api.routing.number_routes
+import api.routing.plugin
+import api.routing.request_routes
 import api.templates.action_routes
 import api.templates.media
 import api.templates.plugin
@@ -46,12 +52,14 @@ import api.webhooks.routes
 import api.webhooks.service
 from api.account_pages.service import AccountPages
 from api.accounts.store import AccountStore
+from api.agents.service import AgentService
 from api.audit.requests import RequestAudit
 from api.audit.trail import AuditTrail
 from api.auth.key_service import KeyService
 from api.auth.service import Authenticator
 from api.auth.store import KeyStore
 from api.auth.tokens import AccessTokens
+from api.callbacks.service import CallbackService
 from api.common.clock import Clock, now_ms
 from api.common.requests_in_flight import RequestsInFlight
 from api.common.token_buckets import Rate, TokenBuckets
@@ -60,6 +68,7 @@ from api.contacts.quotas import ContactLimits, ContactQuotas
 from api.db.database import Database
 from api.dnc.service import DncService
 from api.dnc.store import DncStore
+from api.documents.editor import DocumentEditor
 from api.http import health
 from api.http.body_limit import BodyLimit
 from api.http.docs_page import serve_docs
@@ -86,6 +95,11 @@ ROUTES = (
     api.voice.sessions.transfer_routes.routes,
     api.voice.sessions.conference_routes.routes,
     api.voice.listeners.routes.routes,
+    api.routing.number_routes.routes,
+    api.routing.flow_routes.routes,
+    api.routing.request_routes.routes,
+    api.agents.routes.routes,
+    api.callbacks.routes.routes,
     api.cdrs.routes.routes,
     api.cdrs.live.routes.routes,
     api.recordings.routes.routes,
@@ -139,6 +153,9 @@ class Services(Struct, frozen=True):
     contacts: api.contacts.plugin.ContactSlice
     dnc: DncService
     documents: api.documents.plugin.DocumentSlice
+    routing: api.routing.plugin.RoutingSlice
+    agents: AgentService
+    callbacks: CallbackService
     policy_sync: PolicySync
     audit: AuditTrail
     templates: api.templates.plugin.TemplateSlice
@@ -167,11 +184,12 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
         requests = Rate(settings.api_requests_per_s, settings.api_requests_per_s * 2)
         test_sends = Rate(settings.test_sends_per_min / 60, settings.test_sends_per_min)
         policy_sync = PolicySync(engine, accounts, DncStore(database, clock))
+        secrets = _token_secrets(settings)
+        documents = api.documents.plugin.build(database, engine, secrets, clock)
+        editor = DocumentEditor(documents.store, documents.sync.push, settings.max_documents)
         metrics = Metrics()
-        secret = settings.token_secret.get_secret_value()
-        old = [each.get_secret_value() for each in settings.old_token_secrets]
-        signer = UrlSigner([secret, *old], settings.recording_url_s, clock)
-        tokens = AccessTokens([secret, *old], settings.token_s, clock)
+        signer = UrlSigner(secrets, settings.recording_url_s, clock)
+        tokens = AccessTokens(secrets, settings.token_s, clock)
         yield Services(
             settings=settings,
             database=database,
@@ -185,11 +203,11 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             upload_slots=UploadSlots(),
             listeners=ListenerService(engine, accounts),
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
-            idempotency=Idempotency(database, clock, secret),
+            idempotency=Idempotency(database, clock, secrets[0]),
             jobs=jobs,
             account_pages=AccountPages(accounts, jobs, _quotas(settings), CANCELLABLE),
             cdrs=api.cdrs.plugin.build(
-                database, engine, accounts, jobs, quotas, secret, signer.sign_url, clock
+                database, engine, accounts, jobs, quotas, secrets[0], signer.sign_url, clock
             ),
             numbers=api.numbers.plugin.build(database, engine, clock),
             recordings=api.recordings.plugin.build(database, engine, signer),
@@ -200,7 +218,10 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             ),
             lists=api.contacts.lists.plugin.build(database, accounts, jobs, quotas, clock),
             dnc=api.dnc.plugin.build(database, accounts, policy_sync.notify, clock),
-            documents=api.documents.plugin.build(database, engine, [secret, *old], clock),
+            documents=documents,
+            routing=api.routing.plugin.build(editor, documents.flows, engine, accounts),
+            agents=AgentService(editor, engine),
+            callbacks=CallbackService(editor, engine, clock),
             policy_sync=policy_sync,
             audit=AuditTrail(database, clock, metrics.audit_failures.inc),
             templates=api.templates.plugin.build(database, platform, test_sends, clock),
@@ -213,6 +234,12 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
 def _quotas(settings: Settings) -> dict[str, float]:
     names = ("max_keys", "max_jobs", "max_contact_lists", "max_contacts", "max_stored_bytes")
     return {name: getattr(settings, name) for name in (*names, "api_requests_per_s")}
+
+
+def _token_secrets(settings: Settings) -> list[str]:
+    """Return the secret that signs tokens, and then the earlier ones."""
+    found = (settings.token_secret, *settings.old_token_secrets)
+    return [each.get_secret_value() for each in found]
 
 
 def _contact_limits(settings: Settings) -> ContactLimits:

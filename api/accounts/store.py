@@ -11,6 +11,7 @@ from sqlalchemy import (
     Column,
     Float,
     ForeignKey,
+    Index,
     Integer,
     String,
     Table,
@@ -52,8 +53,9 @@ numbers = Table(
     "numbers",
     metadata,
     Column("number", String(32), primary_key=True),
-    Column("account_id", ForeignKey("accounts.id"), nullable=False, index=True),
+    Column("account_id", ForeignKey("accounts.id"), nullable=False),
     Column("created_ms", BigInteger, nullable=False),
+    Index("numbers_by_account", "account_id", "number"),
 )
 
 
@@ -154,6 +156,22 @@ class AccountStore(Store):
             .order_by(*_OLDEST_FIRST)
         )
         return tuple([number for (number,) in await self._database.rows(query)])
+
+    async def page_numbers(self, account_id: str, limit: int, offset: int) -> tuple[list[str], int]:
+        """Return some of an account's numbers, in ascending order, and how many it has."""
+        query = (
+            select(numbers.c.number)
+            .where(numbers.c.account_id == account_id)
+            .order_by(numbers.c.number)
+        )
+        rows, total = await self._database.page(query, limit, offset)
+        return [row["number"] for row in rows], total
+
+    async def has_number(self, account_id: str, number: str) -> bool:
+        query = select(numbers.c.number).where(
+            numbers.c.account_id == account_id, numbers.c.number == number
+        )
+        return await self._database.scalar(query) is not None
 
     async def all_numbers(self) -> dict[str, list[str]]:
         """Return the numbers of each account, oldest first."""

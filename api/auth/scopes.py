@@ -15,6 +15,10 @@ Scope = Literal[
     "templates:write",
     "numbers:read",
     "numbers:write",
+    "routes:read",
+    "routes:write",
+    "agents:read",
+    "agents:write",
     "recordings",
     "webhooks",
     "listen",
@@ -28,26 +32,24 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 # A token with `calls:own` acts as its agent, in that agent's calls only.
 IMPLIED: Mapping[Scope, Scope] = {"calls": "calls:own", "cdr": "cdr:own"}
 
+_READS: frozenset[Scope] = frozenset(
+    {
+        "contacts:read",
+        "templates:read",
+        "numbers:read",
+        "routes:read",
+        "agents:read",
+        "account:read",
+    }
+)
 AGENT = "agent"
 INTEGRATOR = "integrator"
 BUNDLES: Mapping[str, frozenset[Scope]] = {
     "owner": frozenset(SCOPES),
     INTEGRATOR: frozenset(SCOPES) - {"audit", "keys"},
-    "supervisor": frozenset(
-        {
-            "calls",
-            "cdr",
-            "contacts:read",
-            "templates:read",
-            "numbers:read",
-            "recordings",
-            "account:read",
-        }
-    ),
+    "supervisor": frozenset({"calls", "cdr", "recordings", *_READS}),
     AGENT: frozenset({"calls:own", "cdr:own"}),
-    "read-only": frozenset(
-        {"cdr", "contacts:read", "templates:read", "numbers:read", "account:read"}
-    ),
+    "read-only": frozenset({"cdr", *_READS}),
 }
 
 

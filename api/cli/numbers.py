@@ -6,9 +6,14 @@ from cyclopts import App, Parameter
 
 from api.accounts.store import AccountStore
 from api.auth.store import KeyStore
-from api.cli.runtime import change_stores, fail_not_found, read_stores
+from api.cli.runtime import change_database, change_stores, fail_not_found, read_stores
 from api.cli.validators import AccountId, parse_caller_id
+from api.common.clock import now_ms
 from api.common.errors import NotFound
+from api.db.database import Database
+from api.documents.cipher import DocumentCipher
+from api.documents.store import DocumentStore
+from api.routing.number_removal import remove_number
 from wire.programs.output import OutputFlag, shown, write_shown
 
 PhoneNumber = Annotated[str, Parameter(help="Number in E.164, such as +4721930000.")]
@@ -41,12 +46,13 @@ def list_numbers(account: AccountId, *, output: OutputFlag = "table") -> None:
 
 @number.command(name="rm", alias="remove")
 def remove(account: AccountId, number: PhoneNumber) -> None:
-    """Remove a number from an account."""
+    """Remove a number from an account, with its route."""
 
-    async def command(accounts: AccountStore, _keys: KeyStore) -> None:
+    async def command(database: Database) -> None:
+        documents = DocumentStore(database, now_ms, DocumentCipher(()))  # routes are not encrypted
         try:
-            await accounts.remove_number(account, number)
+            await remove_number(AccountStore(database, now_ms), documents, account, number)
         except NotFound:
             fail_not_found("number", f"{number} of account {account}")
 
-    change_stores("account number rm", account, command)
+    change_database("account number rm", account, command)

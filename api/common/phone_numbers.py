@@ -133,3 +133,9 @@ def _metadata_of_code(code: str) -> PhoneMetadata | None:
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
+
+
+def spellings(number: str) -> tuple[str, ...]:
+    """Return the forms in which a route of an E.164 number may be stored, the usual one first."""
+    digits = number.removeprefix("+")
+    return f"+{digits}", digits, f"00{digits}"

@@ -25,12 +25,19 @@ READS = {  # requests about a call that change nothing
     "conference/my",
     "transfer/status",
 }
+DOCUMENTS = ("numbers", "flows", "requests", "agents", "callbacks")  # not about a call
 # Of the operations, by path: each takes half a minute on an idle machine. Invalid trees of actions
 # take the generator ten minutes; `voice/test_voice.py` and the shapes' unit tests have them.
 PARTS = {
     "call": ("--include-path-regex", "voice/call$", "--mode", "positive"),
     "sessions": ("--include-path-regex", "voice/(transfer|conference)"),
-    "legs": ("--include-path-regex", "voice/", "--exclude-path-regex", "voice/(call$|tran|conf)"),
+    "legs": (
+        *("--include-path-regex", "voice/"),
+        *("--exclude-path-regex", f"voice/(call$|tran|conf|{'|'.join(DOCUMENTS)})"),
+    ),
+    "documents": (
+        *("--include-path-regex", f"voice/({'|'.join(DOCUMENTS)})", "--mode", "positive"),
+    ),
     "other": ("--exclude-path-regex", "voice/"),
 }
 PATIENCE_S = 300
@@ -88,9 +95,9 @@ async def test_errors_of_requests_about_a_call(rest: Rest) -> None:
     paths = (await document_of(rest))["paths"]
     for path, operations in paths.items():
         name = path.removeprefix("/srmain").removeprefix("/voice/")
-        is_of_call = name not in {"call", "calls", "events"}
-        is_of_call = is_of_call and not name.startswith(("webhooks", "listeners"))
-        if "/voice/" in path and is_of_call:
+        is_other = name.startswith((*DOCUMENTS, "webhooks", "listeners"))
+        is_about_call = name not in {"call", "calls", "events"} and not is_other
+        if "/voice/" in path and is_about_call:
             for operation in operations.values():
                 expected = {"404", "503"} if name in READS else {"404", "409", "503"}
                 assert expected == {"404", "409", "503"} & operation["responses"].keys(), path

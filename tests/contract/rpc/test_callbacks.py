@@ -89,7 +89,7 @@ async def test_auto_set_is_valid_on_every_account(bench: Bench) -> None:
 async def test_dead_letters(bench: Bench) -> None:
     """They are listed by page for their account only, and resent by id or all at once."""
     await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
-    await _bury(bench, 150)
+    await bury(bench, 150)
     _, first = await bench.request("GET", "/callbacks/acme/dead")
     after = first["deadLetters"][-1]["id"]
     _, rest = await bench.request("GET", f"/callbacks/acme/dead?after={after}")
@@ -122,8 +122,8 @@ async def test_dead_letters(bench: Bench) -> None:
 async def test_nothing_is_sent_again_to_who_takes_nothing(bench: Bench) -> None:
     """A stopped or missing target gets no resends; other targets of dead letters do."""
     await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
-    await _bury(bench, 2)
-    await _bury(bench, 1, "grpc://x.example:5000")
+    await bury(bench, 2)
+    await bury(bench, 1, "grpc://x.example:5000")
     _, dead = await bench.request("GET", "/callbacks/acme/dead")
     ids = {each["target"]: [each["id"]] for each in dead["deadLetters"]}
     await bench.accounts.stop("acme", HttpsTarget(TARGET))
@@ -157,7 +157,7 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
     _, out, _ = await typed("rotate")
     assert "signs until" in out
     assert (await typed("dead"))[1] == "no dead letters\n"
-    await _bury(bench, 2)
+    await bury(bench, 2)
     _, out, _ = await typed("dead")
     assert "overflow" in out
     dead_letter = out.splitlines()[1].split()[0]
@@ -188,7 +188,7 @@ async def test_no_log_and_no_answer_has_a_secret(bench: Bench) -> None:
     assert made["secret"] not in json.dumps(shown)
 
 
-async def _bury(bench: Bench, count: int, target: str = "auto-set") -> None:
+async def bury(bench: Bench, count: int, target: str = "auto-set") -> None:
     """Add dead letters, in both shards in turn."""
     outbox = bench.store.outbox
     room = outbox._limits  # noqa: SLF001 - a store without room is made for a moment

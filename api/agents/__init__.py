@@ -1,0 +1,1 @@
+"""An account's agents: directory, presence and phones (docs/numbers-and-routes.md)."""

@@ -1,0 +1,98 @@
+"""`/srmain/voice/agents`: an account's agents, their presence and their phones."""
+
+from typing import Annotated
+
+from fastapi import Path, Query, Response
+
+from api.agents.schemas import AgentPage, AgentQuery, AgentRow, AgentState, agent_row
+from api.agents.service import AgentService
+from api.auth.dependencies import AuthenticatedUser
+from api.http.preconditions import IfMatch, tagged_response
+from api.http.routes import Body, Routes
+from api.http.services import service
+from wire.agents import Agent, AgentPassword
+
+routes = Routes("Agents")
+BASE = "/srmain/voice/agents"
+ONE = f"{BASE}/{{agentId}}"
+AgentsOfAccount = Annotated[AgentService, service("agents")]
+AgentId = Annotated[str, Path(alias="agentId", max_length=64)]
+EXAMPLE = {"endpoint": "PJSIP/1001", "name": "Ada", "callerId": "+4721930000"}
+
+
+@routes.get(BASE, scope="agents:read", errors=(503,))
+async def list_agents(
+    user: AuthenticatedUser, query: Annotated[AgentQuery, Query()], agents: AgentsOfAccount
+) -> AgentPage:
+    """List the account's agents, ordered by id."""
+    return await agents.list(user.account_id, query)
+
+
+@routes.get(ONE, scope="agents:read", returns=AgentRow, errors=(404,), has_etag=True)
+async def get_agent(
+    agent_id: AgentId, user: AuthenticatedUser, agents: AgentsOfAccount
+) -> Response:
+    """Return an agent of the directory."""
+    found = await agents.get(user.account_id, agent_id)
+    return tagged_response(agent_row(found), found.version)
+
+
+@routes.get(f"{ONE}/presence", scope="agents:read", errors=(404, 503))
+async def get_presence(
+    agent_id: AgentId, user: AuthenticatedUser, agents: AgentsOfAccount
+) -> AgentState:
+    """Return whether an agent's phone is registered, where, and the agent's live call."""
+    return await agents.state(user.account_id, agent_id)
+
+
+@routes.put(
+    ONE,
+    scope="agents:write",
+    returns=AgentRow,
+    errors=(409, 412, 503),
+    has_etag=True,
+    example=EXAMPLE,
+)
+async def put_agent(
+    agent_id: AgentId,
+    user: AuthenticatedUser,
+    agents: AgentsOfAccount,
+    body: Body[Agent],
+    condition: IfMatch,
+) -> Response:
+    """Create or replace an agent.
+
+    An endpoint that is another account's or another agent's phone is 409 (`endpoint_taken`).
+    """
+    found = await agents.put(user.account_id, agent_id, body, condition)
+    return tagged_response(agent_row(found), found.version)
+
+
+@routes.put(
+    f"{ONE}/password",
+    scope="agents:write",
+    errors=(404, 409, 503),
+    status=204,
+    example={"password": "correct-horse-battery"},
+)
+async def put_password(
+    agent_id: AgentId,
+    user: AuthenticatedUser,
+    agents: AgentsOfAccount,
+    body: Body[AgentPassword],
+) -> Response:
+    """Set the password of an agent's phone, which replaces the one before.
+
+    Digests of it are stored, not the password itself.
+    """
+    await agents.put_password(user.account_id, agent_id, body)
+    return Response(status_code=204)
+
+
+@routes.delete(ONE, scope="agents:write", errors=(404, 412), status=204)
+async def delete_agent(
+    agent_id: AgentId, user: AuthenticatedUser, agents: AgentsOfAccount, condition: IfMatch
+) -> Response:
+    """Delete an agent, and the password of its phone."""
+    await agents.delete(user.account_id, agent_id, condition)
+    return Response(status_code=204)

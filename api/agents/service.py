@@ -1,0 +1,89 @@
+"""An account's directory of agents, with what engines know of their phones and calls."""
+
+import re
+from collections.abc import Collection
+
+import msgspec
+from msgspec import Struct
+
+from api.agents.schemas import (
+    MAX_WITH_PRESENCE,
+    AgentPage,
+    AgentQuery,
+    AgentState,
+    agent_row,
+    agent_state,
+)
+from api.documents.document import Document, Kind
+from api.documents.editor import DocumentEditor
+from api.engine_client import EngineClient, id_in_path
+from api.http.paging import Page
+from api.http.preconditions import Precondition
+from wire.agents import Agent, AgentPassword, Agents, AgentView
+from wire.decoding.errors import BadInput
+from wire.decoding.patterns import NAME, PATTERNS
+
+KIND: Kind = "agent"
+_UNKNOWN = AgentState("unknown", busy=False, call_id=None, nodes=())  # of one not sent yet
+
+
+class AgentService(Struct, frozen=True):
+    documents: DocumentEditor
+    engine: EngineClient
+
+    async def list(self, account_id: str, query: AgentQuery) -> AgentPage:
+        """Return a page of agents; raises BadInput for many with their presence."""
+        if query.with_presence and query.limit > MAX_WITH_PRESENCE:
+            raise BadInput("limit", f"at most {MAX_WITH_PRESENCE} together with withPresence")
+        page = Page(query.limit, query.offset)
+        found, total = await self.documents.page(account_id, KIND, page)
+        if not query.with_presence:
+            rows = tuple(map(agent_row, found))
+        else:
+            states = await self._states(account_id, [each.id for each in found])
+            rows = tuple(agent_row(each, states.get(each.id, _UNKNOWN)) for each in found)
+        return AgentPage(rows, total, page.limit, page.offset)
+
+    async def get(self, account_id: str, agent_id: str) -> Document:
+        """Return an agent; raises NotFound."""
+        return await self.documents.get(account_id, KIND, agent_id)
+
+    async def state(self, account_id: str, agent_id: str) -> AgentState:
+        """Return presence and call of an agent; raises NotFound."""
+        await self.documents.get(account_id, KIND, agent_id)
+        found = await self.engine.request(AgentView, "GET", _path(account_id, agent_id))
+        return agent_state(found)
+
+    async def put(
+        self, account_id: str, agent_id: str, agent: Agent, condition: Precondition
+    ) -> Document:
+        """Create or replace an agent; raises Conflict if its endpoint is another's."""
+        if re.search(NAME, agent_id) is None:
+            raise BadInput("agentId", f"expected {PATTERNS[NAME]}")
+
+        async def checked(_before: Document | None) -> bytes:
+            path = f"{_path(account_id, agent_id)}/check"
+            await self.engine.request_raw("POST", path, agent)
+            return msgspec.json.encode(agent)
+
+        return await self.documents.change(account_id, KIND, agent_id, checked, condition)
+
+    async def put_password(self, account_id: str, agent_id: str, given: AgentPassword) -> None:
+        """Set the password of an agent's phone; raises NotFound and Conflict."""
+        await self.documents.get(account_id, KIND, agent_id)
+        await self.documents.push(account_id)  # the engine must know the agent
+        path = f"{_path(account_id, agent_id)}/password"
+        await self.engine.request_raw("PUT", path, given)
+
+    async def delete(self, account_id: str, agent_id: str, condition: Precondition) -> None:
+        """Delete an agent with the password of its phone; raises NotFound."""
+        await self.documents.delete(account_id, KIND, agent_id, condition.version)
+
+    async def _states(self, account_id: str, agent_ids: Collection[str]) -> dict[str, AgentState]:
+        query = {"account": account_id, "agents": ",".join(agent_ids)}
+        found = await self.engine.request(Agents, "GET", "/agents", query=query)
+        return {each.agent_id: agent_state(each) for each in found.agents}
+
+
+def _path(account_id: str, agent_id: str) -> str:
+    return f"/agents/{id_in_path(account_id)}/{id_in_path(agent_id)}"

@@ -1,0 +1,1 @@
+"""An account's status callbacks: target, secrets, dead letters and tests (docs/callbacks.md)."""

@@ -1,0 +1,87 @@
+"""An account's status callbacks: engines make the secrets, keep dead letters, and send events."""
+
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from api.callbacks.schemas import CallbackState, DeadLetterPage, callback_state, dead_letter
+from api.common.clock import Clock
+from api.common.errors import NotFound
+from api.documents.document import CALLBACK_ID, Document, Kind
+from api.documents.editor import DocumentEditor
+from api.engine_client import EngineClient, id_in_path
+from api.http.preconditions import Precondition
+from wire.callbacks.account import CallbackTestResult, DeadLetters, PutCallback, Resend, Resent
+from wire.callbacks.settings import CallbackChange, CallbackSettings, ChangedCallback
+
+KIND: Kind = "callback"
+Change = Literal["put", "rotate", "remove"]
+
+
+class CallbackService(Struct, frozen=True):
+    documents: DocumentEditor
+    engine: EngineClient
+    now_ms: Clock
+
+    async def get(self, account_id: str) -> tuple[CallbackState, int]:
+        """Return the settings and their version; raises NotFound."""
+        document = await self.documents.get(account_id, KIND, CALLBACK_ID)
+        settings = _decode(document)
+        if settings.is_implicit:
+            raise NotFound("this account has no callback settings")
+        return callback_state(settings, self.now_ms()), document.version
+
+    async def put(
+        self, account_id: str, body: PutCallback, condition: Precondition
+    ) -> tuple[CallbackState, int]:
+        """Set target and limits; the first time, the secret is shown."""
+        return await self._change(account_id, "put", body, condition)
+
+    async def rotate(self, account_id: str, condition: Precondition) -> tuple[CallbackState, int]:
+        """Create a new secret and show it; the one before signs for another day."""
+        return await self._change(account_id, "rotate", None, condition)
+
+    async def delete(self, account_id: str, condition: Precondition) -> None:
+        """Delete target and secrets; raises NotFound."""
+        await self._change(account_id, "remove", None, condition)
+
+    async def dead_letters(self, account_id: str, cursor: str) -> DeadLetterPage:
+        """Return events that were given up."""
+        path, query = f"{_path(account_id)}/dead", {"after": cursor} if cursor else None
+        found = await self.engine.request(DeadLetters, "GET", path, query=query)
+        next_cursor = found.dead_letters[-1].id if found.more and found.dead_letters else None
+        return DeadLetterPage(tuple(map(dead_letter, found.dead_letters)), next_cursor)
+
+    async def resend(self, account_id: str, body: Resend) -> Resent:
+        """Queue dead letters again; raises Conflict without a target that takes them."""
+        return await self.engine.request(Resent, "POST", f"{_path(account_id)}/resend", body)
+
+    async def test(self, account_id: str) -> CallbackTestResult:
+        """Send a test event; raises Conflict without a target."""
+        await self.documents.push(account_id)  # the engine must know the target
+        return await self.engine.request(CallbackTestResult, "POST", f"{_path(account_id)}/test")
+
+    async def _change(
+        self, account_id: str, change: Change, body: PutCallback | None, condition: Precondition
+    ) -> tuple[CallbackState, int]:
+        path, drafted = f"{_path(account_id)}/draft", list[ChangedCallback]()
+
+        async def draft(before: Document | None) -> bytes:
+            request = CallbackChange(change, _decode(before) if before else None, body)
+            found = await self.engine.request(ChangedCallback, "POST", path, request)
+            drafted.append(found)
+            return msgspec.json.encode(found.settings)
+
+        document = await self.documents.change(account_id, KIND, CALLBACK_ID, draft, condition)
+        found = drafted[-1]
+        state = callback_state(found.settings, self.now_ms(), is_secret_new=found.is_secret_new)
+        return state, document.version
+
+
+def _decode(document: Document) -> CallbackSettings:
+    return msgspec.json.decode(document.body, type=CallbackSettings)
+
+
+def _path(account_id: str) -> str:
+    return f"/callbacks/{id_in_path(account_id)}"

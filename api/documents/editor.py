@@ -1,0 +1,88 @@
+"""Changes documents: stored in the database, and sent to the engines at once."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+
+from msgspec import Struct
+
+from api.common.errors import Conflict, NotFound, PreconditionFailed
+from api.documents.document import Document, Kind
+from api.documents.store import DocumentStore
+from api.http.paging import Page
+from api.http.preconditions import ABSENT, Precondition
+
+MAX_ATTEMPTS = 5  # of a change without a condition, while others change the same document
+NewBody = Callable[[Document | None], Awaitable[bytes]]  # of what is stored, if it is
+
+
+class DocumentEditor(Struct, frozen=True):
+    """Reads and changes the documents of an account.
+
+    `push` sends an account's changes to the engines; if it cannot, they get them later.
+    """
+
+    store: DocumentStore
+    push: Callable[[str], Awaitable[None]]
+    max_documents: int  # of each kind
+
+    async def page(
+        self, account_id: str, kind: Kind, page: Page
+    ) -> tuple[Collection[Document], int]:
+        """Return a page of documents by id, and how many there are."""
+        return await self.store.page(account_id, kind, page)
+
+    async def get(self, account_id: str, kind: Kind, doc_id: str) -> Document:
+        """Return a document; raises NotFound."""
+        if not doc_id.isprintable():  # PostgreSQL takes no NUL, not even to look for it
+            raise NotFound(f"no {kind} of this id")
+        return await self.store.get(account_id, kind, doc_id)
+
+    async def find(
+        self, account_id: str, kind: Kind, doc_ids: Collection[str]
+    ) -> Mapping[str, Document]:
+        """Return those of some documents that exist, by id."""
+        return await self.store.read(account_id, kind, tuple(doc_ids))
+
+    async def change(
+        self,
+        account_id: str,
+        kind: Kind,
+        doc_id: str,
+        new_body: NewBody,
+        condition: Precondition,
+    ) -> Document:
+        """Replace a document by one that is made of it; raises PreconditionFailed.
+
+        Without a condition, a change that another one has overtaken is made again.
+        """
+        attempts = 1 if condition.version is not None else MAX_ATTEMPTS
+        while True:
+            attempts -= 1
+            before = (await self.find(account_id, kind, [doc_id])).get(doc_id)
+            version = before.version if before else ABSENT
+            condition.check(version)
+            if before is None:
+                await self.check_room(account_id, kind)
+            body = await new_body(before)
+            try:
+                after = await self.store.put(account_id, kind, doc_id, body, expected=version)
+            except PreconditionFailed:
+                if not attempts:
+                    raise
+            else:
+                await self.push(account_id)
+                return after
+
+    async def check_room(self, account_id: str, kind: Kind) -> None:
+        """Check that there is room for one more document; raises Conflict."""
+        _, count = await self.store.page(account_id, kind, Page(1, 0))
+        if kind != "route" and count >= self.max_documents:  # routes are limited by numbers
+            text = f"an account has at most {self.max_documents} {kind}s (SWITCHROOM_MAX_DOCUMENTS)"
+            raise Conflict(text, "quota")
+
+    async def delete(
+        self, account_id: str, kind: Kind, doc_id: str, version: int | None = None
+    ) -> None:
+        """Delete a document; raises NotFound and PreconditionFailed."""
+        await self.get(account_id, kind, doc_id)  # 404 comes before 412
+        await self.store.delete(account_id, kind, doc_id, expected=version)
+        await self.push(account_id)

@@ -1,0 +1,1 @@
+"""What calls of an account run: routes of its numbers, flows and API requests."""

@@ -1,0 +1,50 @@
+"""What differs between two versions of a flow, field by field."""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+
+class Difference(Struct, frozen=True):
+    """A field that was added, removed or changed, by its path; what it was, and what it is."""
+
+    path: str
+    change: Literal["added", "removed", "changed"]
+    before: Any | UnsetType = UNSET
+    after: Any | UnsetType = UNSET
+
+
+class FlowDiff(Struct, frozen=True, rename={"from_": "from"}):
+    """The differences between two versions of a flow."""
+
+    from_: int
+    to: int
+    differences: tuple[Difference, ...]
+
+
+def differences(before: Any, after: Any, path: str = "") -> Iterator[Difference]:
+    """Yield the differences of two JSON documents; a list is compared place by place."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in dict.fromkeys([*before, *after]):
+            inner = f"{path}.{name}" if path else name
+            yield from _of_field(before.get(name, UNSET), after.get(name, UNSET), inner)
+    elif isinstance(before, list) and isinstance(after, list):
+        for place in range(max(len(before), len(after))):
+            inner = f"{path}[{place}]"
+            yield from _of_field(_at(before, place), _at(after, place), inner)
+    elif type(before) is not type(after) or before != after:
+        yield Difference(path, "changed", before, after)
+
+
+def _of_field(before: Any, after: Any, path: str) -> Iterator[Difference]:
+    if before is UNSET:
+        yield Difference(path, "added", after=after)
+    elif after is UNSET:
+        yield Difference(path, "removed", before=before)
+    else:
+        yield from differences(before, after, path)
+
+
+def _at(values: list[Any], place: int) -> Any:
+    return values[place] if place < len(values) else UNSET

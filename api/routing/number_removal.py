@@ -1,0 +1,18 @@
+"""Takes a number away from an account, together with the route that the account has set for it."""
+
+from contextlib import suppress
+
+from api.accounts.store import AccountStore
+from api.common.errors import NotFound
+from api.common.phone_numbers import spellings
+from api.documents.store import DocumentStore
+
+
+async def remove_number(
+    accounts: AccountStore, documents: DocumentStore, account_id: str, number: str
+) -> None:
+    """Remove a number, then its route in whichever spelling; raises NotFound without a number."""
+    await accounts.remove_number(account_id, number)
+    for spelling in spellings(number):
+        with suppress(NotFound):
+            await documents.delete(account_id, "route", spelling)

@@ -1,0 +1,84 @@
+"""Requests and views of numbers and their routes."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from api.common.timestamps import format_ms
+from api.documents.document import Document
+from wire.base import Labels, Name
+from wire.callbacks.targets import StatusTarget
+from wire.decoding.errors import BadInput
+from wire.rpc import NumberRoute, RecordCall
+from wire.verbs import Action, Flow, FlowData, Verb
+
+NumberInPath = Annotated[str, Meta(max_length=64)]
+
+
+class RouteBody(
+    Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"
+):
+    """What calls to a number run: an action (an object or an https address), or a flow.
+
+    `fallback` is static and runs instead if the action's webhook or flow fails. With `answer`
+    false, calls ring until the action needs audio.
+    """
+
+    action: Action | None = None
+    flow_id: Name | None = None
+    fallback: Verb | None = None
+    custom_data: dict[str, Any] | None = None
+    record_call: bool | RecordCall = False
+    labels: Labels | None = None
+    status_callback_url: StatusTarget | None = None
+    answer: bool = True
+
+
+class NumberView(Struct, frozen=True, rename="camel"):
+    """A number of the account and its route; null: calls to it are rejected.
+
+    `version` is the route's ETag without quotes.
+    """
+
+    number: str
+    route: RouteBody | None = None
+    version: int | None = None
+    changed_time: str | None = None
+
+
+class NumberPage(Struct, frozen=True):
+    """A page of numbers, in ascending order."""
+
+    data: tuple[NumberView, ...]
+    total: int
+    limit: int
+    offset: int
+
+
+def route_of(account_id: str, body: RouteBody) -> NumberRoute:
+    """Return the route as engines know it; raises BadInput unless there is one action."""
+    if (body.action is None) == (body.flow_id is None):
+        raise BadInput("action", "one of action or flowId is required")
+    fields = msgspec.structs.asdict(body)
+    flow_id = fields.pop("flow_id")
+    if flow_id is not None:
+        fields["action"] = Flow(FlowData(flow_id))
+    return NumberRoute(account=account_id, **fields)
+
+
+def route_body(document: Document) -> RouteBody:
+    """Return a stored route as the account put it."""
+    fields = msgspec.structs.asdict(msgspec.json.decode(document.body, type=NumberRoute))
+    del fields["account"]
+    action = fields["action"]
+    if isinstance(action, Flow) and action == Flow(FlowData(action.data.flow_id)):
+        fields |= {"action": None, "flow_id": action.data.flow_id}
+    return RouteBody(**fields)
+
+
+def number_view(number: str, document: Document | None) -> NumberView:
+    if document is None:
+        return NumberView(number)
+    changed_time = format_ms(document.changed_ms)
+    return NumberView(number, route_body(document), document.version, changed_time)

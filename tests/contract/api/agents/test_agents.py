@@ -1,0 +1,152 @@
+"""`/srmain/voice/agents` over HTTP, on both databases: directory, presence, phones."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.api.rest import Rest
+from tests.contract.rpc.test_agents import watched
+
+BASE = "/srmain/voice/agents"
+ANN = f"{BASE}/ann"
+AGENT = {"endpoint": "PJSIP/1002", "name": "Ann Åse 安", "callerId": "+4721930000"}
+UNKNOWN = {"presence": "unknown", "busy": False, "callId": None, "nodes": []}
+PASSWORD = {"password": "correct-horse-battery"}
+
+
+async def put(rest: Rest, path: str = ANN, body: object = AGENT, **more: Any) -> Any:
+    """Put an agent that must be accepted; return the row."""
+    answer = await rest.request("PUT", path, body, **more)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["ETag"] == f'"{answer.json()["version"]}"'
+    return answer.json()
+
+
+async def at_engine(rest: Rest) -> list[str]:
+    """Return the ids of the agents that the engine knows."""
+    found = (await rest.bench.request("GET", "/agents?account=acme"))[1]
+    return [each["agentId"] for each in found["agents"]]
+
+
+async def test_an_agent_is_put_shown_and_deleted(kept: Rest) -> None:
+    """The engine knows it at once."""
+    row = await put(kept)
+    assert row == {
+        **AGENT, "agentId": "ann", "version": row["version"], "changedTime": row["changedTime"],
+    }  # fmt: skip
+    assert (await kept.request("GET", ANN)).json() == row
+    assert await at_engine(kept) == ["ann"]
+    changed = await put(kept, body={"endpoint": "PJSIP/1003"})
+    assert (changed["endpoint"], changed["name"], changed["callerId"]) == ("PJSIP/1003", "", None)
+    assert (await kept.request("DELETE", ANN)).status_code == 204
+    assert await at_engine(kept) == []
+    for method in ("GET", "DELETE"):
+        assert (await kept.rejected(method, ANN))[:2] == (404, "not_found")
+
+
+async def test_presence(kept: Rest) -> None:
+    """As the engines know it: of one agent, or of all in a page."""
+    await put(kept)
+    await put(kept, f"{BASE}/bob", {"endpoint": "PJSIP/1004"})
+    assert (await kept.request("GET", f"{ANN}/presence")).json() == UNKNOWN
+    async with watched(kept.bench, "pbx1", a1002="online", a1004="offline"):
+        state = (await kept.request("GET", f"{ANN}/presence")).json()
+        assert (state["presence"], state["nodes"]) == ("online", ["pbx1"])
+        page = (await kept.request("GET", f"{BASE}?withPresence=true")).json()
+    assert [(each["agentId"], each["state"]["presence"]) for each in page["data"]] == [
+        ("ann", "online"), ("bob", "offline"),
+    ]  # fmt: skip
+    assert (await kept.rejected("GET", f"{BASE}/none/presence"))[:2] == (404, "not_found")
+    refused = await kept.rejected("GET", f"{BASE}?withPresence=true&limit=101")
+    assert refused == (400, "invalid", ["limit"])
+
+
+async def test_each_account_sees_its_own(kept: Rest) -> None:
+    """And a phone belongs to one account; whose it is, is not said."""
+    await put(kept)
+    theirs = await kept.token_of("other", "other")
+    assert (await kept.request("GET", BASE, token=theirs)).json()["total"] == 0
+    for method, path, body in (
+        ("GET", ANN, None),
+        ("DELETE", ANN, None),
+        ("GET", f"{ANN}/presence", None),
+        ("PUT", f"{ANN}/password", PASSWORD),
+    ):
+        refused = await kept.rejected(method, path, body, token=theirs)
+        assert refused[:2] == (404, "not_found")
+    answer = await kept.request("PUT", ANN, AGENT, token=theirs)
+    assert (answer.status_code, answer.json()["code"]) == (409, "endpoint_taken")
+    assert "acme" not in answer.text
+    assert (await kept.request("DELETE", ANN)).status_code == 204
+    await put(kept, token=theirs)
+
+
+async def test_agents_are_listed(kept: Rest) -> None:
+    """By id, with pages."""
+    for name in ("c", "a", "b"):
+        await put(kept, f"{BASE}/{name}", {"endpoint": f"PJSIP/{name}"})
+    page = (await kept.request("GET", BASE)).json()
+    assert [each["agentId"] for each in page["data"]] == ["a", "b", "c"]
+    second = (await kept.request("GET", f"{BASE}?limit=1&offset=1")).json()
+    assert second == {"data": [page["data"][1]], "total": 3, "limit": 1, "offset": 1}
+
+
+async def test_of_two_writers_the_second_gets_412(kept: Rest) -> None:
+    """What the first has written stays."""
+    row = await put(kept, headers={"If-None-Match": "*"})
+    etag = f'"{row["version"]}"'
+    await put(kept, body={**AGENT, "name": "Bea"}, headers={"If-Match": etag})
+    for method, body in (("PUT", AGENT), ("DELETE", None)):
+        refused = await kept.rejected(method, ANN, body, headers={"If-Match": etag})
+        assert refused == (412, "changed_meanwhile", [])
+    assert (await kept.request("GET", ANN)).json()["name"] == "Bea"
+
+
+async def test_a_phone_password(kept: Rest) -> None:
+    """Its digests reach the engine, no response shows it, and a deleted agent has none."""
+    await put(kept)
+    assert (await kept.request("PUT", f"{ANN}/password", PASSWORD)).status_code == 204
+    phone = (await kept.bench.store.phones())["1002"]
+    assert b"md5" in phone
+    assert PASSWORD["password"].encode() not in phone
+    refused = await kept.rejected("PUT", f"{ANN}/password", {"password": "short"})
+    assert refused == (400, "invalid", ["password"])
+    refused = await kept.rejected("PUT", f"{BASE}/bob", {"endpoint": "PJSIP/1002"})
+    assert refused[:2] == (409, "endpoint_taken")
+    assert (await kept.request("DELETE", ANN)).status_code == 204
+    assert b"is_removed" in (await kept.bench.store.phones())["1002"]
+    assert (await kept.rejected("PUT", f"{ANN}/password", PASSWORD))[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({}, "endpoint"),
+        ({"endpoint": "PJSIP/trunk"}, "endpoint"),
+        ({"endpoint": "Local/1@from-trunk"}, "endpoint"),
+        ({**AGENT, "name": "x" * 129}, "name"),
+        ({**AGENT, "callerId": "Ada"}, "callerId"),
+        ({**AGENT, "account": "other"}, "account"),
+    ],
+)
+async def test_bad_input_names_its_field(rest: Rest, body: object, path: str) -> None:
+    """Nothing is stored."""
+    status, _, paths = await rest.rejected("PUT", ANN, body)
+    assert (status, paths) == (400, [path])
+    assert (await rest.request("GET", BASE)).json()["total"] == 0
+
+
+async def test_odd_ids(rest: Rest) -> None:
+    """Agents have names of letters, digits, _ and -."""
+    for odd in ("a%20b", "%D8%AF", "%00", "a" * 64 + "b", "a%0A"):
+        refused = await rest.rejected("PUT", f"{BASE}/{odd}", AGENT)
+        assert refused[0] == 400, odd
+        for method in ("GET", "DELETE"):
+            assert (await rest.rejected(method, f"{BASE}/{odd}"))[0] in {400, 404}, odd
+
+
+async def test_without_an_engine(served: Any) -> None:
+    """The directory is shown; a change and presence get 503, and nothing is stored."""
+    status, problem = await served.request("PUT", ANN, body=AGENT)
+    assert (status, problem["code"]) == (503, "no_engine")
+    assert (await served.request("GET", BASE))[1]["total"] == 0

@@ -1,0 +1,29 @@
+"""A number that is taken away from an account takes its route along."""
+
+from pathlib import Path
+
+from tests.contract.api.cli import switchroom
+from tests.contract.api.databases import sqlite_url
+from tests.contract.api.rest import OURS, run_rest, settings_for
+from tests.contract.rpc.harness.bench import Bench
+from tests.harness.until import until
+
+ROUTE = b'{"account": "acme", "action": "https://x.example/"}'
+
+
+async def test_its_route_is_deleted_in_every_spelling(tmp_path: Path, bench: Bench) -> None:
+    """Engines reject calls to it from then on; the routes of other numbers stay."""
+    async with run_rest(settings_for(sqlite_url(tmp_path), bench.url), bench) as rest:
+        documents = rest.services.documents
+        await rest.services.accounts.add_number("acme", "+4721930009")
+        for number in (OURS, OURS.removeprefix("+"), "+4721930009"):
+            await documents.store.put("acme", "route", number, ROUTE)
+        await documents.sync.push("acme")
+        assert await switchroom(tmp_path, "account", "number", "rm", "acme", OURS) == (0, "")
+
+        async def is_removed() -> bool:
+            await documents.sync.compare_account("acme")
+            routes = (await bench.request("GET", "/routes"))[1]
+            return bool(routes.keys() == {"+4721930009"})
+
+        await until(is_removed, what="the engine to reject calls to the number")

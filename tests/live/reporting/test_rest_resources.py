@@ -1,0 +1,143 @@
+"""From an empty account to an IVR, by the commands of docs/numbers-and-routes.md: curl and REST."""
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from standardwebhooks import Webhook
+
+from tests.harness.customers.callback_server import CallbackServer
+from tests.harness.live_lab import Lab
+from tests.harness.phones.phone import Phone
+from tests.harness.servers.api import NUMBER, Api
+from tests.harness.until import until
+
+GUIDE = Path(__file__).parents[3] / "docs/numbers-and-routes.md"
+BASE = "/srmain/voice"
+ROUTE = f"{BASE}/numbers/{NUMBER}/route"
+ENDPOINT = "rest-anna"  # of no other test: an endpoint belongs to one account
+AGENT_HZ, CALLER_HZ = 600, 400
+
+
+@pytest.fixture
+async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
+    """Run a REST layer in front of the engine."""
+    async with Api(tmp_path / "api", engines=[lab.engine]) as running:
+        yield running
+
+
+@pytest.fixture
+async def target() -> AsyncIterator[CallbackServer]:
+    """Provide the customer's server for status callbacks."""
+    async with CallbackServer() as running:
+        yield running
+
+
+async def follow_guide(lab: Lab, api: Api, target: CallbackServer) -> str:
+    """Run the commands of the guide with the addresses of this test; return what they print."""
+    (commands,) = re.findall(r"```sh\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    for example, value in (
+        ("http://127.0.0.1:8000", api.url),
+        ("+4721930000", NUMBER),
+        ("https://example.com/status", target.url("/status")),
+        ("PJSIP/1001", f"PJSIP/{ENDPOINT}"),
+        ("choose-a-long-one", lab.pbx.passwords.agents),
+    ):
+        assert example in commands
+        commands = commands.replace(example, value)
+    process = await asyncio.create_subprocess_exec(
+        *("bash", "-euc", commands),
+        env={**os.environ, "key": api.api_key},
+        stdout=asyncio.subprocess.PIPE,
+    )
+    printed, _ = await process.communicate()
+    assert process.returncode == 0, printed.decode()
+    return printed.decode()
+
+
+async def found(api: Api, path: str) -> Any:
+    """Return what the account's key is shown."""
+    return await api.request("GET", path, token=api.api_key)
+
+
+async def test_an_ivr_is_made_with_curl(lab: Lab, api: Api, target: CallbackServer) -> None:
+    """The caller reaches the agent by the menu; the call is recorded, reported and listed."""
+    printed = await follow_guide(lab, api, target)
+    secret = re.search(r'"secret":"(whsec_[^"]+)"', printed)
+    assert secret is not None
+
+    async def has_phone() -> bool:
+        return bool(await lab.ari("endpoints/PJSIP")) and any(
+            each["resource"] == ENDPOINT for each in await lab.ari("endpoints/PJSIP")
+        )
+
+    await until(has_phone, what="the PBX to know the agent's phone")
+    async with Phone.agent(lab.pbx, ENDPOINT, tone_hz=AGENT_HZ) as agent:
+        await until_online(api)
+        async with Phone.calling(lab.pbx, NUMBER, tone_hz=CALLER_HZ) as caller:
+            await caller.wait_answered()
+            call = await lab.wait_for_call()
+            await caller.press("1")
+            await caller.until_hears(AGENT_HZ)
+            await agent.until_hears(CALLER_HZ)
+            state = await found(api, f"{BASE}/agents/anna/presence")
+            assert (state["busy"], state["callId"]) == (True, call)
+            await caller.hang_up()
+        await agent.wait_ended()
+    await lab.wait_ended(call)
+    await until(lambda: "completed" in events(target, call), what="the last callback")
+    for each in target.requests:
+        Webhook(secret[1]).verify(each.body, dict(each.headers))
+    assert await recording_of(api, call)
+    record = await found(api, f"/srmain/cdr/{call}")
+    assert record["toNumber"] == NUMBER
+
+
+async def test_the_next_call_runs_the_new_route(lab: Lab, api: Api) -> None:
+    """Also if the number was called just before; without a route, calls are rejected."""
+    for status in (486, 403):
+        reason = "busy" if status == 486 else "rejected"
+        body = {"action": {"type": "hangup", "data": {"reason": reason}}, "answer": False}
+        await api.request("PUT", ROUTE, body, token=api.api_key)
+        async with Phone.calling(lab.pbx, NUMBER) as caller:
+            await caller.wait_ended()
+            assert caller.status == status
+    await api.request("DELETE", ROUTE, token=api.api_key)
+    async with Phone.calling(lab.pbx, NUMBER) as caller:
+        await caller.wait_ended()
+        assert caller.status == 404
+
+
+async def until_online(api: Api) -> None:
+    """Wait until REST shows that the agent's phone is registered."""
+
+    async def is_online() -> bool:
+        return bool((await found(api, f"{BASE}/agents/anna/presence"))["presence"] == "online")
+
+    await until(is_online, what="the agent to be online")
+
+
+async def recording_of(api: Api, call: str) -> bytes:
+    """Return the audio of a call's recording, once REST has it."""
+    addresses: list[str] = []
+
+    async def is_listed() -> bool:
+        page = await found(api, "/srmain/recordings")
+        addresses[:] = [each["signedUrl"] for each in page["data"] if each["callId"] == call]
+        return bool(addresses)
+
+    await until(is_listed, what="the recording to be listed")
+    async with aiohttp.ClientSession() as session, session.get(api.url + addresses[0]) as reply:
+        audio = await reply.read()
+    assert (reply.status, audio[:4]) == (200, b"RIFF")
+    return audio
+
+
+def events(target: CallbackServer, call: str) -> list[str]:
+    """Return the events of a call that the customer's server has received."""
+    return [each.event["event"] for each in target.requests if each.id.startswith(call)]
