@@ -76,6 +76,7 @@ class DocumentComparison:
         """Send what has changed since the last time; raises ApiError."""
         states = await self._store.collections([account_id])
         if not all(key in self._sent for key in states):
+            self.retry_now(account_id)  # what differed a moment ago has just been changed
             await self.compare([account_id])
             return
         since_ms = self._now_ms() - NEW_FLOW_VERSIONS_MS
