@@ -52,6 +52,7 @@ import api.webhooks.routes
 import api.webhooks.service
 from api.account_pages.service import AccountPages
 from api.accounts.store import AccountStore
+from api.accounts.usage import UsageStore
 from api.agents.service import AgentService
 from api.audit.requests import RequestAudit
 from api.audit.trail import AuditTrail
@@ -205,7 +206,9 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
             idempotency=Idempotency(database, clock, secrets[0]),
             jobs=jobs,
-            account_pages=AccountPages(accounts, jobs, _quotas(settings), CANCELLABLE),
+            account_pages=AccountPages(
+                accounts, jobs, UsageStore(database, clock), _quotas(settings), CANCELLABLE
+            ),
             cdrs=api.cdrs.plugin.build(
                 database, engine, accounts, jobs, quotas, secrets[0], signer.sign_url, clock
             ),

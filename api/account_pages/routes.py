@@ -2,10 +2,17 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Path
+from fastapi import Depends, Path, Query
 from starlette.responses import Response
 
-from api.account_pages.schemas import AccountChange, AccountView, JobPage, JobView
+from api.account_pages.schemas import (
+    AccountChange,
+    AccountView,
+    JobPage,
+    JobView,
+    UsagePage,
+    UsageQuery,
+)
 from api.account_pages.service import AccountPages
 from api.auth.dependencies import AuthenticatedUser
 from api.http.paging import Page, paging
@@ -42,6 +49,18 @@ async def change_account(
     A shorter retention deletes what is older within an hour.
     """
     return tagged_response(*await pages.change(user, body, expected))
+
+
+@routes.get(f"{ACCOUNT}/usage", scope="account:read")
+async def get_usage(
+    user: AuthenticatedUser, query: Annotated[UsageQuery, Query()], pages: Pages
+) -> UsagePage:
+    """Show calls, minutes, legs and messages of each day.
+
+    A call belongs to the day (UTC) on which it began, and is counted when it has ended. Deleted
+    records stay counted.
+    """
+    return await pages.usage(user, query)
 
 
 @routes.get(JOBS, scope="jobs")

@@ -1,15 +1,23 @@
 """Requests and views of `/srmain/account` and `/srmain/jobs`."""
 
+from collections.abc import Sequence
+from datetime import date, timedelta
+from functools import reduce
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 from api.accounts.store import Account
+from api.accounts.usage import Usage, plus
 from api.common.timestamps import format_ms
 from api.jobs.store import Job
 from wire.decoding.patterns import EMAIL
 
 MAX_DAYS = 36_500
+EPOCH = date(1970, 1, 1)
+MINUTE_MS = 60_000
 Days = Annotated[int, Meta(ge=1, le=MAX_DAYS)] | UnsetType | None
 
 
@@ -60,6 +68,38 @@ class AccountChange(Struct, frozen=True, forbid_unknown_fields=True, rename="cam
     keep_recordings_days: Days = UNSET
 
 
+class UsageQuery(BaseModel):
+    """The days of a list; without them the last 31."""
+
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, frozen=True)
+
+    start_date: date | None = Field(None, description="First day (UTC), such as 2026-11-01.")
+    end_date: date | None = Field(None, description="Last day, at most 366 after the first.")
+
+
+class UsageSums(Struct, frozen=True, rename="camel"):
+    """What was used; `minutes` are those of all legs in conversations or on hold."""
+
+    calls: int
+    answered_calls: int
+    legs: int
+    minutes: float
+    messages: int
+
+
+class UsageDay(UsageSums, frozen=True, rename="camel"):
+    """What was used on a day."""
+
+    date: str
+
+
+class UsagePage(Struct, frozen=True):
+    """The days on which something was used, oldest first, and their sum."""
+
+    data: tuple[UsageDay, ...]
+    total: UsageSums
+
+
 class JobView(Struct, frozen=True, rename="camel"):
     """A job; `done` of `total` units are processed. A cancelled one has failed."""
 
@@ -94,6 +134,21 @@ def account_view(account: Account, quotas: dict[str, float]) -> AccountView:
         account.keep_recordings_days,
         AccountLimits(**own, **quotas),  # type: ignore[arg-type]  # by name
     )
+
+
+def usage_page(days: Sequence[Usage]) -> UsagePage:
+    total = reduce(plus, days, Usage("", 0))
+    shown = tuple(UsageDay(*_sums(each), _date(each.day)) for each in days)
+    return UsagePage(shown, UsageSums(*_sums(total)))
+
+
+def _sums(used: Usage) -> tuple[int, int, int, float, int]:
+    minutes = round(used.talk_ms / MINUTE_MS, 2)
+    return used.calls, used.answered_calls, used.legs, minutes, used.messages
+
+
+def _date(day: int) -> str:
+    return (EPOCH + timedelta(days=day)).isoformat()
 
 
 def job_view(job: Job) -> JobView:

@@ -2,20 +2,26 @@
 
 import hashlib
 from collections.abc import Collection
+from datetime import date
 
 import msgspec
 import phonenumbers
 from msgspec import Struct
 
 from api.account_pages.schemas import (
+    EPOCH,
     AccountChange,
     AccountView,
     JobPage,
     JobView,
+    UsagePage,
+    UsageQuery,
     account_view,
     job_view,
+    usage_page,
 )
 from api.accounts.store import Account, AccountStore
+from api.accounts.usage import UsageStore
 from api.auth.principal import Principal
 from api.common.errors import Conflict, Forbidden, NotFound
 from api.http.paging import Page
@@ -23,12 +29,14 @@ from api.http.preconditions import Precondition
 from api.jobs.store import JobStore
 from wire.decoding.errors import BadInput
 
+USUAL_DAYS, MAX_USAGE_DAYS = 31, 366
 _VERSION_BITS = 56
 
 
 class AccountPages(Struct, frozen=True):
     accounts: AccountStore
     jobs: JobStore
+    usage_store: UsageStore
     quotas: dict[str, float]
     cancellable: Collection[str]  # kinds of jobs; others would leave something half done
 
@@ -57,6 +65,15 @@ class AccountPages(Struct, frozen=True):
         account = await self.accounts.update(user.account_id, changed)
         return account_view(account, self.quotas), version_of(account)
 
+    async def usage(self, user: Principal, query: UsageQuery) -> UsagePage:
+        """Return what was used on each day; raises BadInput for more than a year."""
+        _check_no_agent(user)
+        last = self.usage_store.today() if query.end_date is None else _day(query.end_date)
+        first = last - USUAL_DAYS + 1 if query.start_date is None else _day(query.start_date)
+        if not 0 <= last - first <= MAX_USAGE_DAYS:
+            raise BadInput("endDate", f"expected 0 to {MAX_USAGE_DAYS} days after startDate")
+        return usage_page(await self.usage_store.days(user.account_id, first, last))
+
     async def list_jobs(self, user: Principal, page: Page) -> JobPage:
         _check_no_agent(user)
         found, total = await self.jobs.page_of_all(user.account_id, page.limit, page.offset)
@@ -84,6 +101,10 @@ def version_of(account: Account) -> int:
     """Return a number of what an account is: any change gives another one."""
     digest = hashlib.sha256(msgspec.msgpack.encode(account)).digest()
     return int.from_bytes(digest[: _VERSION_BITS // 8], "big") or 1
+
+
+def _day(day: date) -> int:
+    return (day - EPOCH).days
 
 
 def _check_no_agent(user: Principal) -> None:

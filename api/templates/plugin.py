@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from api.accounts.usage import UsageStore
 from api.common.clock import Clock
 from api.common.token_buckets import Rate, TokenBuckets
 from api.db.database import Database
@@ -34,7 +35,13 @@ def build(
     platform = PlatformTemplates(client)
     return TemplateSlice(
         templates=TemplateService(templates, numbers, platform),
-        test_sender=TestSender(templates, numbers, messages, TokenBuckets(test_sends, now_ms)),
+        test_sender=TestSender(
+            templates,
+            numbers,
+            messages,
+            TokenBuckets(test_sends, now_ms),
+            UsageStore(database, now_ms),
+        ),
         media=Media(messages),
         sync=StatusSync(statuses, platform, now_ms),
         webhook=Webhook(statuses, client),

@@ -1,8 +1,11 @@
 """Sends test messages: renders a template, and sends it by the messaging platform."""
 
+from contextlib import suppress
+
 from msgspec import Struct
 
-from api.common.errors import NotFound, TooManyRequests
+from api.accounts.usage import UsageStore
+from api.common.errors import ApiError, NotFound, TooManyRequests
 from api.common.token_buckets import TokenBuckets
 from api.messaging_platform.messages import PlatformMessages
 from api.numbers.phone import international
@@ -21,6 +24,7 @@ class TestSender(Struct, frozen=True):
     numbers: NumberStore
     platform: PlatformMessages
     rates: TokenBuckets
+    usage: UsageStore
 
     async def send(self, account_id: str, body: TestSendBody) -> TestSendResult:
         """Send one message; never retried, as it may have been sent."""
@@ -41,6 +45,8 @@ class TestSender(Struct, frozen=True):
         if components:
             message["components"] = components
         sent = await self.platform.send(business, sender, phone, message)
+        with suppress(ApiError):  # it is sent, whether or not the database counts it
+            await self.usage.add_message(account_id)
         return TestSendResult(sent.id, sent.message_status, phone)
 
     async def _template(self, account_id: str, template_id: str) -> Template:

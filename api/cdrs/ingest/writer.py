@@ -13,6 +13,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from api.accounts.usage import DAY_MS, Usage, add_usage
 from api.cdrs.ingest.event_decoder import DecodedEvent
 from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, participant_numbers
 from api.cdrs.tables import agents, bodies, cdrs, clients, digits, events, numbers
@@ -57,6 +58,7 @@ async def _records(
         await _insert_rows(
             connection, table, [part for row in new for part in of(row, records[row["req_id"]])]
         )
+    await add_usage(connection, [_usage(row, records[row["req_id"]]) for row in new])
     return len(new)
 
 
@@ -71,6 +73,17 @@ def _insert(connection: AsyncConnection, table: sa.Table) -> Any:
 
 def _order(event: DecodedEvent) -> tuple[str, str, int]:
     return event.account_id, event.call_id, event.sequence_number
+
+
+def _usage(row: Row, record: CallRecord) -> Usage:
+    return Usage(
+        row["account_id"],
+        row["started_ms"] // DAY_MS,
+        calls=1,
+        answered_calls=int(row["is_answered"]),
+        legs=len(record.legs),
+        talk_ms=sum(each.talk_ms + each.hold_ms for each in record.legs),
+    )
 
 
 def _event_row(event: DecodedEvent) -> dict[str, Any]:

@@ -1,0 +1,65 @@
+"""`/srmain/account/usage`: sums of each day, which are those of the records."""
+
+import pytest
+import sqlalchemy as sa
+
+from api.accounts.usage import DAY_MS, Usage, UsageStore, usage_days
+from api.db.migrate import migrate, upgrade
+from tests.contract.api.cdrs.records import NOON_MS, missed, record, write_calls
+from tests.contract.api.databases import opened
+from tests.contract.api.rest import Rest
+
+USAGE = "/srmain/account/usage"
+MONTH = {"startDate": "2026-11-01", "endDate": "2026-11-30"}
+
+
+async def test_usage_is_summed_by_day(kept: Rest) -> None:
+    """Calls count once, however often they are delivered; the other account has none of them."""
+    ended = [record(1), missed(2), record(3, after_ms=DAY_MS)]
+    for _delivery in range(2):
+        await write_calls(kept.services.database, *ended)
+    await UsageStore(kept.services.database, lambda: NOON_MS).add_message("acme")
+    page = (await kept.request("GET", USAGE, params=MONTH)).json()
+    first, second = page["data"]
+    assert (first["date"], second["date"]) == ("2026-11-21", "2026-11-22")
+    assert (first["calls"], first["answeredCalls"], first["messages"]) == (2, 1, 1)
+    assert (second["calls"], second["legs"]) == (1, len(ended[2].legs))
+    talk_ms = sum(leg.talk_ms + leg.hold_ms for each in ended for leg in each.legs)
+    assert page["total"]["minutes"] == pytest.approx(talk_ms / 60_000, abs=0.02)
+    other = await kept.token_of("other", "other")
+    assert (await kept.request("GET", USAGE, token=other, params=MONTH)).json()["data"] == []
+
+
+async def test_existing_records_are_counted(database_url: str) -> None:
+    """The migration sums up what later records would have added."""
+    async with opened(database_url) as database:
+        await migrate(database)
+        await write_calls(database, record(1), missed(2), record(3, after_ms=DAY_MS))
+        expected = await UsageStore(database, lambda: 0).days("acme", 0, 30_000)
+        async with database.writing() as connection:
+            await connection.run_sync(usage_days.drop)
+            await connection.execute(sa.text("UPDATE alembic_version SET version_num = '0025'"))
+            await connection.run_sync(upgrade)
+        found: list[Usage] = await UsageStore(database, lambda: 0).days("acme", 0, 30_000)
+    assert len(found) == 2
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"startDate": "2026-11-30", "endDate": "2026-11-01"},
+        {"startDate": "2020-01-01", "endDate": "2026-11-01"},
+        {"startDate": "yesterday"},
+        {"day": "2026-11-01"},
+    ],
+)
+async def test_bad_days(rest: Rest, query: dict[str, str]) -> None:
+    """Days that are none, are in the wrong order, or are more than a year."""
+    assert (await rest.rejected("GET", USAGE, params=query))[:2] == (400, "invalid")
+
+
+async def test_without_days_the_last_month_is_shown(rest: Rest) -> None:
+    """An account without calls has used nothing."""
+    page = (await rest.request("GET", USAGE)).json()
+    assert (page["data"], page["total"]["calls"]) == ([], 0)
