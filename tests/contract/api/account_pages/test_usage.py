@@ -38,7 +38,7 @@ async def test_existing_records_are_counted(database_url: str) -> None:
         expected = await UsageStore(database, lambda: 0).days("acme", 0, 30_000)
         async with database.writing() as connection:
             await connection.run_sync(usage_days.drop)
-            await connection.execute(sa.text("UPDATE alembic_version SET version_num = '0025'"))
+            await connection.execute(sa.text("UPDATE alembic_version SET version_num = '0026'"))
             await connection.run_sync(upgrade)
         found: list[Usage] = await UsageStore(database, lambda: 0).days("acme", 0, 30_000)
     assert len(found) == 2

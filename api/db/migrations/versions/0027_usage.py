@@ -1,7 +1,7 @@
 """Usage of accounts by day, summed up from the call records that exist.
 
-Revision ID: 0026
-Revises: 0025
+Revision ID: 0027
+Revises: 0026
 """
 
 import json
@@ -10,8 +10,8 @@ from collections import defaultdict
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0026"
-down_revision = "0025"
+revision = "0027"
+down_revision = "0026"
 
 DAY_MS = 86_400_000
 BATCH_ROWS = 5_000
