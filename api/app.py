@@ -236,7 +236,8 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
 
 def _quotas(settings: Settings) -> dict[str, float]:
     names = ("max_keys", "max_jobs", "max_contact_lists", "max_contacts", "max_stored_bytes")
-    return {name: getattr(settings, name) for name in (*names, "api_requests_per_s")}
+    more = ("max_documents", "api_requests_per_s")
+    return {name: getattr(settings, name) for name in (*names, *more)}
 
 
 def _token_secrets(settings: Settings) -> list[str]:

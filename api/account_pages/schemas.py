@@ -39,6 +39,7 @@ class AccountLimits(Struct, frozen=True, rename="camel"):
     max_contact_lists: int
     max_contacts: int
     max_stored_bytes: int
+    max_documents: int
     api_requests_per_s: float
 
 
