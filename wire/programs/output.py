@@ -26,6 +26,7 @@ class Shown(NamedTuple):
     value: Any
     items: tuple[RenderableType, ...] = ()
     status: int = ExitStatus.DONE
+    reason: str = ""  # of that status, for the standard error
 
 
 def shown(value: Any, *items: RenderableType) -> Shown:
@@ -95,7 +96,9 @@ def write_items(*items: RenderableType) -> None:
 
 
 def write_shown(found: Shown, output: OutputFormat) -> None:
-    """Print a value in the format that is wanted."""
+    """Print a value in the format that is wanted, and the reason of its status."""
+    if found.reason:
+        Console(stderr=True, highlight=False, markup=False).print(found.reason, soft_wrap=True)
     if output == "table":
         write_items(*found.items)
         return

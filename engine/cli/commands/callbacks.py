@@ -12,6 +12,7 @@ from engine.cli.errors import UsageError
 from engine.cli.options.version import IfVersion
 from engine.cli.resources import Resources
 from engine.cli.resources import remove as remove_resource
+from wire.programs.exit_status import ExitStatus
 from wire.programs.output import Column, Row, Shown, fields_shown, rows_shown, shown
 
 _DEAD_LETTERS: tuple[Column, ...] = (
@@ -120,10 +121,11 @@ async def resend(
         raise UsageError("either ids of dead letters or --all")
     body: dict[str, Any] = {"all": True} if all_ else {"ids": list(dead_letters)}
     found = await resources.request("POST", "callback", "resend", body=body)
-    if not all_ and found["resent"] < len(set(dead_letters)):
-        text = "the others are not dead letters of this account, or its queue is full"
-        raise UsageError(f"{found['resent']} requeued; {text}")
-    return shown(found, f"{found['resent']} requeued")
+    resent = shown(found, f"{found['resent']} requeued")
+    if all_ or found["resent"] == len(set(dead_letters)):
+        return resent
+    reason = "the others are not dead letters of this account, or its queue is full"
+    return resent._replace(status=ExitStatus.NEGATIVE, reason=reason)
 
 
 async def _dead_letters(resources: Resources) -> AsyncIterator[dict[str, Any]]:
