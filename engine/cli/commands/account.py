@@ -9,10 +9,19 @@ from engine.cli.command import rest_command
 from engine.cli.errors import UsageError
 from engine.cli.options.version import IfVersion
 from engine.cli.rest_client import RestClient
-from wire.programs.output import Shown, fields_shown
+from wire.programs.output import Column, Shown, fields_shown, rows_shown
 
 Days = Annotated[int | None, Parameter(help="Days until they are deleted; 0: never.")]
 _LIMIT = "limits"
+_USAGE: tuple[Column, ...] = (
+    ("day", "date"),
+    ("calls", "calls"),
+    ("answered", "answeredCalls"),
+    ("minutes", "minutes"),
+    ("legs", "legs"),
+    ("messages", "messages"),
+)
+
 account = App(name="account", help="Manage accounts, their keys, numbers and limits.")
 # An administrator's commands, if the REST layer is installed: they need its database.
 for _found in entry_points(group="switchroom.commands", name="account"):
@@ -60,6 +69,24 @@ async def change(  # noqa: PLR0913 - one for each setting
     if not body:
         raise UsageError("at least one setting to change is required; see --help")
     return _shown(await rest.tagged("PATCH", "account", body=body, version=if_version))
+
+
+@account.command
+@rest_command
+async def usage(
+    rest: RestClient,
+    *,
+    since: Annotated[str, Parameter(help="First day (UTC), such as 2026-11-01.")] = "",
+    until: Annotated[str, Parameter(help="Last day.")] = "",
+) -> Shown:
+    """Show calls, minutes, legs and messages of each day, by default of the last 31.
+
+    Example: switchroom account usage --since 2026-11-01 --until 2026-11-30
+    """
+    query = {name: day for name, day in (("startDate", since), ("endDate", until)) if day}
+    found = await rest.request(dict[str, Any], "GET", "account", "usage", query=query)
+    rows = [*found["data"], {"date": "total", **found["total"]}]
+    return Shown(found, rows_shown(rows, _USAGE, "").items)
 
 
 def _shown(found: dict[str, Any]) -> Shown:

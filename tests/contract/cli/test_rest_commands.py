@@ -76,6 +76,8 @@ def page(*rows: Any, total: int | None = None, offset: int = 0) -> dict[str, Any
         ("account change --email a@b.c --keep-digits-days 7 --region=",
          ("PATCH", "/account", {"email": "a@b.c", "keepDigitsDays": 7, "region": None}), ACCOUNT,
          "acme"),
+        ("account usage --since 2026-11-01", ("GET", "/account/usage?startDate=2026-11-01", None),
+         {"data": [{"date": "2026-11-02", "calls": 3}], "total": {"calls": 4}}, "2026-11-02  3"),
         ("job list", ("GET", "/jobs", None), page(JOB), "2 of 3"),
         ("job show j1", ("GET", "/jobs/j1", None), JOB, "running"),
         ("job cancel j1", ("POST", "/jobs/j1/cancel", None), JOB, "job j1 is canceled"),
