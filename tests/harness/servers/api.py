@@ -26,16 +26,19 @@ class Api(ApiProcess):
         *,
         engines: Sequence[Engine],
         settings: Mapping[str, str] | None = None,
+        account: str = ACCOUNT,
+        number: str = NUMBER,
     ) -> None:
+        self._account = account
         super().__init__(
             folder,
             engine_urls=[each.url for each in engines],
             rpc_token=engines[0].token,
-            account=ACCOUNT,
+            account=account,
             settings={
                 "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
                 "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
-                "SWITCHROOM_CALLER_IDS": json.dumps([NUMBER]),
+                "SWITCHROOM_CALLER_IDS": json.dumps([number]),
                 **(settings or {}),
             },
         )
@@ -43,7 +46,7 @@ class Api(ApiProcess):
     async def token(self, agent: str | None = None) -> str:
         """Return an access token, optionally of an agent."""
         body = {"apiKey": self.api_key, "apiSecret": self.api_secret, "agentId": agent}
-        path = f"/auth/get-access-token/{ACCOUNT}"
+        path = f"/auth/get-access-token/{self._account}"
         return str((await self.request("POST", path, body, token=""))["accessToken"])
 
     async def request(
