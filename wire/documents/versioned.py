@@ -41,7 +41,7 @@ class DocumentChange(Shape, frozen=True):
     kind: DocumentKind
     id: DocumentId
     version: Annotated[int, Meta(ge=1)]
-    body: msgspec.Raw = msgspec.Raw(_DELETED)
+    body: msgspec.Raw
 
     @property
     def document(self) -> bytes | None:
