@@ -143,6 +143,21 @@ async def test_a_flow_is_tried_published_and_rolled_back(api: Api, tmp_path: Pat
     await shell.run("switchroom flow rm trial")
 
 
+async def test_an_account_sees_what_it_owns(api: Api, tmp_path: Path) -> None:
+    """Settings, usage, keys, jobs and the audit trail, each with a key that has the scope."""
+    shell = Shell(tmp_path, api.api_key)
+    await shell.run(f'switchroom profile set acme --api-url {api.url} --api-key "$key"')
+    before = await shell.shown("account show")
+    change = f"account change --keep-digits-days 7 --if-version {before['version']}"
+    assert (await shell.shown(change))["keepDigitsDays"] == 7
+    assert "total" in await shell.shown("account usage")
+    assert [each["number"] for each in await shell.shown("number list")] == [NUMBER]
+    for words in ("job list", "webhook list", "callback dead", "request list"):
+        assert await shell.shown(words) is not None
+    refused = await shell.run("switchroom key list 2>&1 || echo status $?")
+    assert refused.splitlines()[-1] == "status 2"  # an integrator's key has no such scope
+
+
 async def until_known(lab: Lab) -> None:
     """Wait until the PBX knows the agent's phone."""
 
