@@ -186,9 +186,11 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
         test_sends = Rate(settings.test_sends_per_min / 60, settings.test_sends_per_min)
         policy_sync = PolicySync(engine, accounts, DncStore(database, clock))
         secrets = _token_secrets(settings)
-        documents = api.documents.plugin.build(database, engine, secrets, clock)
-        editor = DocumentEditor(documents.store, documents.sync.push, settings.max_documents)
         metrics = Metrics()
+        documents = api.documents.plugin.build(
+            database, engine, secrets, clock, metrics.document_differences.set
+        )
+        editor = DocumentEditor(documents.store, documents.sync.push, settings.max_documents)
         signer = UrlSigner(secrets, settings.recording_url_s, clock)
         tokens = AccessTokens(secrets, settings.token_s, clock)
         yield Services(

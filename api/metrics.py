@@ -1,6 +1,6 @@
 """Prometheus metrics of this process."""
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 
@@ -24,6 +24,11 @@ class Metrics:
         self.audit_failures = Counter(
             "switchroom_api_audit_failures",
             "Attempts to write the audit trail that failed, and entries that were dropped",
+            registry=self.registry,
+        )
+        self.document_differences = Gauge(
+            "switchroom_api_document_differences",
+            "Kinds of accounts' documents that the engines' store has otherwise than the database",
             registry=self.registry,
         )
         self.jobs = Counter(

@@ -4,7 +4,7 @@ Both have a checksum of what an account has of each kind. Where these differ, th
 documents are compared, and the newer document replaces the older one.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 import structlog
@@ -53,15 +53,24 @@ class _Difference(Struct, frozen=True):
 
 
 class DocumentComparison:
-    """Remembers up to which version the engines have the changes of each collection."""
+    """Remembers up to which version the engines have the changes of each collection.
+
+    `report` gets the number of collections that were different when they were compared last.
+    """
 
     def __init__(
-        self, engine: EngineClient, store: SyncStore, transfer: DocumentTransfer, now_ms: Clock
+        self,
+        engine: EngineClient,
+        store: SyncStore,
+        transfer: DocumentTransfer,
+        now_ms: Clock,
+        report: Callable[[int], None],
     ) -> None:
         self._engine = engine
         self._store = store
         self._transfer = transfer
         self._now_ms = now_ms
+        self._report = report
         self._sent: dict[CollectionKey, int] = {}
         self._retries: dict[CollectionKey, _Retry] = {}
 
@@ -105,6 +114,7 @@ class DocumentComparison:
                 if each.key in others:
                     with _logging_rejection(each.key):
                         await self._reconcile(each.key)
+        self._report(len(self._retries))
         return bool(lost)
 
     def retry_now(self, account_id: str) -> None:

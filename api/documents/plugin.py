@@ -1,6 +1,6 @@
 """Builds what stores documents and keeps the engines' store the same."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -26,13 +26,17 @@ class DocumentSlice(Struct, frozen=True):
 
 
 def build(
-    database: Database, engine: EngineClient, token_secrets: Sequence[str], clock: Clock
+    database: Database,
+    engine: EngineClient,
+    token_secrets: Sequence[str],
+    clock: Clock,
+    report_differences: Callable[[int], None],
 ) -> DocumentSlice:
     """Build the stores; the first secret encrypts, and any of them decrypts."""
     cipher = DocumentCipher(token_secrets)
     store, changes = SyncStore(database, clock, cipher), EngineChanges(database, clock, cipher)
     transfer = DocumentTransfer(engine, store, changes, clock)
-    comparison = DocumentComparison(engine, store, transfer, clock)
+    comparison = DocumentComparison(engine, store, transfer, clock, report_differences)
     return DocumentSlice(
         DocumentStore(database, clock, cipher),
         FlowStore(database, clock, cipher),

@@ -152,9 +152,7 @@ class Cluster:
 
     async def flush(self) -> None:
         """Delete everything in the store."""
-        client = Redis.from_url(self.valkey.url)
-        await client.flushall()
-        await client.aclose()
+        await self.valkey.flush()
 
     async def events(self) -> Sequence[dict[str, Any]]:
         """Return all published events, shard by shard, in order."""

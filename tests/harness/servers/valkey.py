@@ -50,3 +50,9 @@ class Valkey(Server):
             return False
         finally:
             await client.aclose()
+
+    async def flush(self) -> None:
+        """Delete everything."""
+        client = Redis.from_url(self.url)
+        await client.flushall()
+        await client.aclose()

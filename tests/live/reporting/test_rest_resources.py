@@ -12,10 +12,11 @@ import pytest
 from standardwebhooks import Webhook
 
 from tests.harness.customers.callback_server import CallbackServer
+from tests.harness.customers.media_server import MediaServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.api import NUMBER, Api
-from tests.harness.until import until
+from tests.harness.until import SLACK_S, until
 
 GUIDE = Path(__file__).parents[3] / "docs/numbers-and-routes.md"
 BASE = "/srmain/voice"
@@ -23,6 +24,7 @@ ROUTE = f"{BASE}/numbers/{NUMBER}/route"
 ENDPOINT = "rest-anna"  # of no other test: an endpoint belongs to one account
 AGENT_HZ, CALLER_HZ = 600, 400
 APPLIES_WITHIN_S = 0.3
+REFILLED_WITHIN_S = 5.0
 
 
 @pytest.fixture
@@ -108,10 +110,30 @@ async def test_the_next_call_runs_the_new_route(lab: Lab, api: Api) -> None:
     await called_with(lab, 404)
 
 
-async def called_with(lab: Lab, status: int) -> None:
-    """Call until the new route applies: a call that starts 300 ms after the change runs it."""
+async def test_a_store_that_lost_its_data_gets_the_routes_again(
+    lab: Lab, api: Api, sounds: MediaServer
+) -> None:
+    """FLUSHALL during a call: the call continues, and the next one finds its route."""
+    play = {"type": "play", "data": {"audioUrl": sounds.tone(AGENT_HZ, 60_000)}}
+    await api.request("PUT", ROUTE, {"action": play}, token=api.api_key)
+    async with Phone.calling(lab.pbx, NUMBER) as caller:
+        await caller.until_hears(AGENT_HZ)
+        call = await lab.wait_for_call()
+        busy = {"type": "hangup", "data": {"reason": "busy"}}
+        await api.request("PUT", ROUTE, {"action": busy, "answer": False}, token=api.api_key)
+        await called_with(lab, 486)
+        await lab.valkey.flush()
+        await called_with(lab, 486, within_s=REFILLED_WITHIN_S + SLACK_S)
+        await caller.until_hears(AGENT_HZ)
+        await caller.hang_up()
+    assert (await lab.wait_ended(call))["status"] == "completed"
+    await api.request("DELETE", ROUTE, token=api.api_key)
+
+
+async def called_with(lab: Lab, status: int, within_s: float = APPLIES_WITHIN_S) -> None:
+    """Call until the new route applies: a call that starts after that time runs it."""
     loop = asyncio.get_running_loop()
-    deadline_s = loop.time() + APPLIES_WITHIN_S
+    deadline_s = loop.time() + within_s
     while True:
         started_s = loop.time()
         async with Phone.calling(lab.pbx, NUMBER) as caller:

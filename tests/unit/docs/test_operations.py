@@ -46,7 +46,7 @@ def _shown() -> Mapping[str, str]:
 
 def _shown_by_rest() -> set[str]:
     page = generate_latest(ApiMetrics().registry).decode()
-    ends = {"counter": "_total", "histogram": "_count"}
+    ends = {"counter": "_total", "histogram": "_count", "gauge": ""}
     families = text_string_to_metric_families(page)
     return {f"{each.name}{ends[each.type]}" for each in families if each.type in ends}
 
