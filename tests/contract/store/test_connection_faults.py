@@ -65,13 +65,14 @@ async def test_an_agent_and_its_change_are_one_write(valkey: Valkey) -> None:
         await store.put_agent("a1", "1001", b"{1}")
         _, position = await store.agent_changes("a1", "")
         for body in (b"{2}", None):
+            await store.put_agent("a1", "1002", b"{}")  # over a connection that is lost next
             proxy.loses_all = True
             with pytest.raises(StoreDown):
                 await store.put_agent("a1", "1001", body)
             proxy.loses_all = False
             assert await store.agent("a1", "1001") == body
             changed, position = await store.agent_changes("a1", position)
-            assert changed == ["1001"]
+            assert changed == ["1002", "1001"]
 
 
 async def test_an_endpoint_is_released_in_one_write(valkey: Valkey) -> None:
