@@ -26,7 +26,7 @@ KeyId = Annotated[str, Path(alias="id", max_length=64)]
 async def create_key(user: AuthenticatedUser, keys: Keys, body: Body[NewKey]) -> CreatedKey:
     """Create a key; its secret is shown only in this response.
 
-    It may not have scopes that the caller lacks.
+    It may not have scopes that the caller lacks, nor networks beyond the caller's.
     """
     return await keys.create(user, body)
 

@@ -1,6 +1,7 @@
 """API keys of an account, managed by the account itself.
 
-No key can make one that may do more: not in scopes, and not for another agent.
+No key can make one that may do more: not in scopes, not from other networks, and not for another
+agent.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ class KeyService(Struct, frozen=True):
     max_keys: int  # of an account, that have not expired
 
     async def create(self, user: Principal, body: NewKey) -> CreatedKey:
-        """Create a key; raises Forbidden for scopes that the caller lacks."""
+        """Create a key; raises Forbidden for scopes and networks that the caller lacks."""
         _check_no_agent(user)
         collector = ErrorCollector()
         with collector.check():
@@ -45,6 +46,7 @@ class KeyService(Struct, frozen=True):
         expires_ms = None if body.days is None else self.now_ms() + body.days * DAY_MS
         terms = KeyTerms(body.agent_id, body.scopes, body.networks, expires_ms)
         _check_granted(user, terms.granted)
+        await self._check_networks(user, terms.networks)
         credentials = generate_credentials()
         key_id = await self.keys.add(user.account_id, credentials, terms, self.max_keys)
         return created_key(key_id, credentials)
@@ -58,7 +60,9 @@ class KeyService(Struct, frozen=True):
     async def rotate(self, user: Principal, key_id: str, body: RotateKey) -> CreatedKey:
         """Create a replacement with the key's rights; raises NotFound, Forbidden and Conflict."""
         _check_no_agent(user)
-        _check_granted(user, (await self._get(user, key_id)).scopes)
+        replaced = await self._get(user, key_id)
+        _check_granted(user, replaced.scopes)
+        await self._check_networks(user, replaced.networks)
         credentials, overlap_ms = generate_credentials(), body.overlap_s * 1_000
         expires_ms = None if body.days is None else self.now_ms() + body.days * DAY_MS
         new = await self.keys.rotate(
@@ -72,6 +76,14 @@ class KeyService(Struct, frozen=True):
         await self._get(user, key_id)
         await self.keys.expire(user.account_id, key_id, self.now_ms())
         return await self._get(user, key_id)
+
+    async def _check_networks(self, user: Principal, networks: Sequence[str]) -> None:
+        """Raise Forbidden if the caller's key could not be used from all these networks."""
+        own = await self.keys.get(user.key_id)
+        allowed = own.networks if own is not None else ()
+        if allowed and not (networks and all(_is_within(each, allowed) for each in networks)):
+            text = f"this key or token is limited to {', '.join(allowed)}"
+            raise Forbidden(f"networks: {text}, and so is a key that it makes", "networks")
 
     async def _get(self, user: Principal, key_id: str) -> KeyView:
         found = await self.keys.get(key_id) if key_id.isprintable() else None
@@ -94,6 +106,16 @@ def _check_scopes(names: Sequence[str]) -> None:
     if unknown := unknown_scopes(names):
         place = names.index(unknown[0])
         raise BadInput(f"scopes[{place}]", f"expected one of {', '.join((*BUNDLES, *SCOPES))}")
+
+
+def _is_within(network: str, allowed: Sequence[str]) -> bool:
+    inner = ip_network(network)
+    outers = map(ip_network, allowed)
+    return any(
+        inner.subnet_of(outer)  # type: ignore[arg-type]  # both of the same version
+        for outer in outers
+        if inner.version == outer.version
+    )
 
 
 def _check_network(text: str, path: str) -> None:

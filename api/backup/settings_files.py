@@ -35,9 +35,11 @@ def collect_settings(
         *([folder / config] if config else []),
         *more,
     ]
-    for path in dict.fromkeys(each.absolute() for each in paths):
+    for name, path in {
+        os.path.normpath(each.absolute()): each.absolute() for each in paths
+    }.items():
         try:
-            found.append(SettingsFile(str(path), path.read_bytes()))
+            found.append(SettingsFile(name, path.read_bytes()))
         except OSError as error:
             raise InvalidBackup(f"{path}: {error.strerror}") from None
     return tuple(found)
@@ -51,6 +53,8 @@ def write_settings(files: Iterable[SettingsFile], folder: Path) -> list[Path]:
         if any(folder.iterdir()):
             raise InvalidBackup(f"{folder} is not empty")
         for each in files:
+            if ".." in PurePosixPath(each.path).parts:
+                raise InvalidBackup(f"{each.path}: outside of {folder}")
             path = folder.joinpath(*PurePosixPath(each.path).parts[1:])
             path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)

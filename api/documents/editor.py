@@ -40,7 +40,8 @@ class DocumentEditor(Struct, frozen=True):
         self, account_id: str, kind: Kind, doc_ids: Collection[str]
     ) -> Mapping[str, Document]:
         """Return those of some documents that exist, by id."""
-        return await self.store.read(account_id, kind, tuple(doc_ids))
+        possible = tuple(each for each in doc_ids if each.isprintable())  # as in `get`
+        return await self.store.read(account_id, kind, possible)
 
     async def change(
         self,

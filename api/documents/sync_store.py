@@ -119,7 +119,10 @@ class SyncStore(Store):
     async def flow_bodies(
         self, key: CollectionKey, flow_id: str, published: int, since_ms: int
     ) -> list[tuple[int, bytes]]:
-        """Return the versions that calls may run: the published one, and those made since."""
+        """Return the versions that calls may run: those made since, and at last the published one.
+
+        Engines that store a version remove the one 100 before it, which may be the published one.
+        """
         columns = flow_versions.c
         query = (
             select(columns.number, columns.body)
@@ -130,7 +133,8 @@ class SyncStore(Store):
             .limit(MAX_RECENT_FLOW_VERSIONS)
         )
         rows = await self._database.rows(query)
-        return sorted((each.number, bytes(each.body)) for each in rows)
+        found = [(each.number, bytes(each.body)) for each in rows]
+        return sorted(found, key=lambda each: (each[0] == published, each[0]))
 
     async def flow_numbers(self, key: CollectionKey, flow_id: str) -> frozenset[int]:
         """Return the numbers of a flow's versions."""

@@ -11,7 +11,7 @@ from api.common.timestamps import format_ms
 from wire.webhook_log import AttemptKind, AttemptOutcome, AttemptSummary, AttemptView, LoggedText
 
 MAX_LIMIT = 200
-_ID = "[0-9]{1,20}-[0-9]{1,20}"
+_ID = "[0-9]{1,19}-[0-9]{1,19}"  # of two numbers below 2 ** 64
 ID_PATTERN = f"^{_ID}$"
 
 

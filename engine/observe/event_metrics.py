@@ -79,7 +79,7 @@ class WebhookLogMetrics:
             "Attempts that the webhook log does not have, by reason",
             "reason",
         )
-        for reason in ("queue_full", "store_down"):
+        for reason in ("queue_full", "store_down", "not_storable"):
             self.dropped.initialize(reason)  # an alert needs the series from the start
 
 

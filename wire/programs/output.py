@@ -8,6 +8,7 @@ import msgspec
 from cyclopts import Parameter
 from rich.console import Console, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from wire.programs.exit_status import ExitStatus
 
@@ -18,6 +19,9 @@ OutputFlag = Annotated[
 Row = Mapping[str, Any]
 Column = tuple[str, str | Callable[[Row], str]]  # its heading; the field of a row, or its text
 MAX_WIDTH = 120  # columns of a pipe
+_CONTROLS = {
+    code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"
+}
 
 
 class Shown(NamedTuple):
@@ -86,11 +90,18 @@ def cell_text(value: Any) -> str:
             return str(value)
 
 
+class _PlainConsole(Console):
+    """Prints texts of strangers: their control characters could change the terminal."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(text.translate(_CONTROLS), **options)
+
+
 def write_items(*items: RenderableType) -> None:
     """Print for people: without markup in names and without wrapping ids."""
-    console = Console(highlight=False, markup=False)
+    console = _PlainConsole(highlight=False, markup=False)
     if not console.is_terminal:
-        console = Console(highlight=False, markup=False, width=MAX_WIDTH)
+        console = _PlainConsole(highlight=False, markup=False, width=MAX_WIDTH)
     for each in items:
         console.print(each, soft_wrap=isinstance(each, str))
 

@@ -3,7 +3,7 @@
 import asyncio
 import http.client
 import time
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from engine.cli.errors import UsageError
 from engine.cli.http_client import abort, tls_context
@@ -15,6 +15,7 @@ CONNECT_TIMEOUT_S = 5.0
 MIN_TIMEOUT_S = 1.0  # however much the clocks differ
 MAX_HEADER_CHARS = 8_192
 MAX_HEADERS = 64
+_SENT = "".join(map(chr, range(0x21, 0x7F)))  # as they are
 
 
 class LocalServer:
@@ -53,8 +54,8 @@ class LocalServer:
 
 
 def path_and_query(url: str) -> str:
-    """Return what of an address stays."""
-    parts = urlsplit(url)
+    """Return what of an address stays, with letters beyond ASCII as they are sent."""
+    parts = urlsplit(quote(url, safe=_SENT))
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 

@@ -94,12 +94,24 @@ class AttemptWriter:
         batches: dict[str, list[NewAttempt]] = {}
         for number in range(1, min(len(self._queue), BATCH_SIZE) + 1):
             exchange = self._queue.popleft()
-            attempt = logged(exchange)
-            stored = NewAttempt(attempt.call_id or "", compress(attempt))
-            batches.setdefault(exchange.subject.account, []).append(stored)
+            if (stored := self._stored_form(exchange)) is not None:
+                batches.setdefault(exchange.subject.account, []).append(stored)
             if number % ATTEMPTS_PER_TURN == 0:
                 await asyncio.sleep(0)
         await asyncio.gather(*(self._append(*each) for each in batches.items()))
+
+    def _stored_form(self, exchange: Exchange) -> NewAttempt | None:
+        """Return an attempt to store; None if its parts, which strangers send, cannot be stored.
+
+        One such attempt must not end the log of all accounts.
+        """
+        try:
+            attempt = logged(exchange)
+            return NewAttempt(attempt.call_id or "", compress(attempt))
+        except ValueError:  # UnicodeError is one
+            log.exception("webhook attempt not logged", account=exchange.subject.account)
+            self._drop(1, "not_storable")
+            return None
 
     async def _append(self, account: str, attempts: list[NewAttempt]) -> None:
         try:

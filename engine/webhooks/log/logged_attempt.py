@@ -154,10 +154,17 @@ def _request_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 def _response_headers(headers: Mapping[str, str], sensitive: str) -> dict[str, str]:
     return {
-        name: MASK if sensitive and sensitive in value else value[:MAX_HEADER_CHARS]
+        name: MASK if sensitive and sensitive in value else _as_text(value[:MAX_HEADER_CHARS])
         for name, value in headers.items()
         if _is_kept(name)
     }
+
+
+def _as_text(value: str) -> str:
+    """Return a header as it can be encoded: aiohttp reads bytes beyond UTF-8 as surrogates."""
+    if value.isascii():
+        return value
+    return value.encode(errors="surrogateescape").decode(errors="replace")
 
 
 @lru_cache(MAX_NAMES)

@@ -7,7 +7,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.programs.output import OutputFormat, fields_shown, rows_shown, shown, write_shown
+from wire.programs.output import (
+    OutputFormat,
+    fields_shown,
+    rows_shown,
+    shown,
+    write_items,
+    write_shown,
+)
 from wire.programs.yaml_text import yaml_text
 from wire.rpc import FlowVersion
 
@@ -58,3 +65,10 @@ def test_people_get_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert head == ["flowId", "latest", "published", "isOpen", "tags"]
     assert row == ["[b]", "3", "yes", "a", "b"]
     assert fields == [["flowId", "[b]"], ["latest", "3"], ["isOpen", "yes"], ["tags", "a", "b"]]
+
+
+def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """A response of a customer's server may have sequences that change title or colours."""
+    evil = "a\x1b]0;title\x07\x9b2J\tb\nc"
+    write_items(evil, *rows_shown([{"name": evil}], [("name", "name")], "").items)
+    assert not {"\x1b", "\x07", "\x9b"} & {*capsys.readouterr().out}

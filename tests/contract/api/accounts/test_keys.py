@@ -167,3 +167,19 @@ async def test_an_account_has_a_limited_number_of_keys(tmp_path: Path, bench: Be
             assert (answer.status_code, answer.json()["code"]) == (409, "too_many_keys")
         await rest.request("DELETE", f"{KEYS}/{made['id']}", token=owner)
         await created(rest, owner)
+
+
+async def test_a_key_for_networks_makes_none_for_others(rest: Rest, owner: str) -> None:
+    """Neither a new one, nor a replacement of one that any network may use."""
+    inside = {"scopes": ["owner"], "networks": ["127.0.0.0/8"]}
+    limited = (await created(rest, owner, **inside))["apiKey"]
+    free = (await created(rest, owner))["id"]
+    for networks in ([], ["127.0.0.0/7"], ["127.0.0.1/32", "192.0.2.0/24"], ["::1/128"]):
+        body = {"networks": networks}
+        assert (await rest.rejected("POST", KEYS, body, token=limited))[:2] == (403, "networks")
+    refused = await rest.rejected("POST", f"{KEYS}/{free}/rotate", {}, token=limited)
+    assert refused[:2] == (403, "networks")
+    narrow = await created(rest, limited, networks=["127.0.0.1/32"])
+    assert await status(rest, narrow["apiKey"], "/srmain/voice/flows") == 200
+    rotated = await rest.request("POST", f"{KEYS}/{narrow['id']}/rotate", {}, token=limited)
+    assert rotated.status_code == 201, rotated.text

@@ -1,6 +1,7 @@
 """The text that `switchroom listen` prints."""
 
 from engine.cli.commands.listen import exchange_text
+from engine.cli.listen.local_server import path_and_query
 from wire.listeners import ListenerRequest, ListenerResponse
 
 REQUEST = ListenerRequest(
@@ -26,3 +27,10 @@ def test_control_characters_do_not_reach_the_terminal() -> None:
     """A response may have sequences that change its title or colours."""
     response = ListenerResponse(body="\x1b]0;title\x07 text")
     assert "\x1b" not in exchange_text(REQUEST, response, "", has_bodies=True)
+
+
+def test_an_address_in_any_script() -> None:
+    """It reaches the local server as HTTP sends it; what is escaped already stays."""
+    assert (
+        path_and_query("https://a.example/støtte/%2F?q=a%20b&x=1") == "/st%C3%B8tte/%2F?q=a%20b&x=1"
+    )

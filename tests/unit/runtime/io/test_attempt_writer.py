@@ -99,6 +99,19 @@ async def test_the_store_is_down() -> None:
     assert await scene.stored() == 1
 
 
+async def test_an_attempt_that_cannot_be_stored() -> None:
+    """It is dropped and counted; the log of all others goes on."""
+    scene = Scene()
+    scene.writer.start()
+    scene.writer.add(attempt(reason="\udcff"))
+    scene.writer.add(attempt())
+    await until(lambda: sum(scene.store.batches) == 1)
+    scene.writer.add(attempt())
+    await until(lambda: sum(scene.store.batches) == 2)
+    assert scene.dropped == {"not_storable": 1}
+    await scene.writer.close()
+
+
 async def test_no_log() -> None:
     """An engine without a log keeps nothing."""
     scene = Scene(is_on=False)

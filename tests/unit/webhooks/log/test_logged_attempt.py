@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.webhooks.log.codec import compress, decompress
 from engine.webhooks.log.exchange import MAX_REQUEST_BYTES, MAX_RESPONSE_BYTES, ShownRequest
 from engine.webhooks.log.logged_attempt import is_secret, logged
 from tests.unit.webhooks.log.exchanges import CALL, EVENT_ID, Reply, attempt
@@ -32,6 +33,14 @@ def test_headers_of_a_response() -> None:
     reply = Reply(200, Content_Type="text/html", Set_Cookie="a=b", retry_after="9", X_Power="x")
     found = logged(attempt(reply=reply)).response_headers
     assert found == {"Content-Type": "text/html", "retry-after": "9"}
+
+
+def test_a_header_beyond_utf_8() -> None:
+    """It is logged as text that can be stored, whatever bytes a server sends."""
+    sent = b"nginx \xff\xc3\xa6".decode("utf-8", "surrogateescape")  # as aiohttp reads it
+    found = logged(attempt(reply=Reply(200, Server=sent)))
+    assert found.response_headers == {"Server": "nginx \ufffdæ"}
+    assert decompress(compress(found)) == found
 
 
 def test_long_parts_are_cut() -> None:
