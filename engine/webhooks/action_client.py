@@ -72,10 +72,12 @@ class ActionClient:
     ) -> ActionResponse:
         """Fetch the next action; raises WebhookFailed without a valid one in time.
 
-        `sensitive` are digits in the body that no log may contain.
+        `sensitive` are digits in the body, which reach the address only: no log, and no listener,
+        whose requests are in the store.
         """
         signer = await self._signer_of(account)
-        listener = partial(self._listener_of, account, request_id)
+        listener_of = no_listener if sensitive else self._listener_of
+        listener = partial(listener_of, account, request_id)
         headers = partial(self._headers, signer, request_id, body)
         kind: AttemptKind = "gather" if _GATHER_EVENT in body else "action"
         subject = Subject(account, kind, request_id, sensitive=sensitive)

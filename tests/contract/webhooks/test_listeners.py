@@ -90,6 +90,7 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+DIGITS = b'{"callId":"c1","event":"gather","dtmf":"4711"}'
 OK = ListenerResponse(body=HANGUP)
 NOWHERE = "https://nowhere.invalid/next?a=b"
 
@@ -139,6 +140,16 @@ async def test_other_requests_go_to_their_address(
     server = Server(web.Response(text=HANGUP))
     async with server.open() as url:
         assert (await engine.ask(url)).action == Hangup()
+    assert await engine.store.requests("a", FIRST, 0, 1) == []
+
+
+async def test_sensitive_digits_reach_their_address_only(engine: Engine) -> None:
+    """A listener's requests are in the store, in readable form."""
+    await engine.listen()
+    server = Server(web.Response(text=HANGUP))
+    async with server.open() as url:
+        await engine.client.ask("acme", url, DIGITS, f"{CALL}.r0", sensitive="4711")
+    assert [body for _, body in server.requests] == [DIGITS]
     assert await engine.store.requests("a", FIRST, 0, 1) == []
 
 
