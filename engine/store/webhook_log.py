@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 NEWEST = "+"  # after every attempt
+MAX_OF_CALL = 1_000  # latest attempts that are found by their call: they are read at once
 
 
 class WebhookLogLimits(Struct, frozen=True, array_like=True):
@@ -51,7 +52,7 @@ class WebhookLogStore(Protocol):
         """Read an attempt; None if there is none, or none any more."""
 
     async def of_call(self, account: str, call_id: str) -> list[StoredAttempt]:
-        """Read the attempts of a call, the earliest first."""
+        """Read the latest MAX_OF_CALL attempts of a call, the earliest first."""
 
     async def remove(self, account: str, entries: Sequence[str]) -> int:
         """Remove attempts; returns how many there were."""

@@ -5,7 +5,13 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct, field
 
 from engine.store.stream import entry_order
-from engine.store.webhook_log import NEWEST, NewAttempt, StoredAttempt, WebhookLogLimits
+from engine.store.webhook_log import (
+    MAX_OF_CALL,
+    NEWEST,
+    NewAttempt,
+    StoredAttempt,
+    WebhookLogLimits,
+)
 
 
 class _Entry(Struct, frozen=True):
@@ -54,7 +60,8 @@ class MemoryWebhookLog:
         return next((e.stored for e in self._entries(account) if e.id == entry_id), None)
 
     async def of_call(self, account: str, call_id: str) -> list[StoredAttempt]:
-        return [each.stored for each in self._entries(account) if each.call_id == call_id]
+        found = [each.stored for each in self._entries(account) if each.call_id == call_id]
+        return found[-MAX_OF_CALL:]
 
     async def remove(self, account: str, entries: Sequence[str]) -> int:
         log = self._accounts.get(account, _AccountLog())

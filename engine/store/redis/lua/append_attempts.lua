@@ -1,5 +1,6 @@
 -- Stores attempts of an account's webhook log. KEYS: its stream. ARGV: msgpack of {limits, attempts},
 -- of which each is {call_id, body}. A call's attempts are listed by id under a key of the same hash tag.
+local MAX_OF_CALL = 1000 -- as in engine/store/webhook_log.py
 local limits, attempts = unpack(cmsgpack.unpack(ARGV[1]))
 local kept_ms, max_attempts = unpack(limits)
 local stream = KEYS[1]
@@ -11,7 +12,7 @@ for _, attempt in ipairs(attempts) do
   if attempt[1] ~= '' then
     local calls = prefix .. attempt[1]
     redis.call('RPUSH', calls, id)
-    redis.call('LTRIM', calls, -max_attempts, -1)
+    redis.call('LTRIM', calls, -math.min(max_attempts, MAX_OF_CALL), -1)
     redis.call('PEXPIRE', calls, kept_ms)
   end
 end

@@ -1,7 +1,13 @@
 """The webhook log in all stores: order, calls, limits, accounts."""
 
 from engine.store.store import Store
-from engine.store.webhook_log import NEWEST, NewAttempt, StoredAttempt, WebhookLogLimits
+from engine.store.webhook_log import (
+    MAX_OF_CALL,
+    NEWEST,
+    NewAttempt,
+    StoredAttempt,
+    WebhookLogLimits,
+)
 from tests.contract.store.stores import Opener
 from tests.harness.until import until
 
@@ -41,6 +47,16 @@ async def test_attempts_of_a_call(store: Store) -> None:
     assert bodies(await log.of_call("acme", CALL)) == [b"one", b"two"]
     assert bodies(await log.of_call("acme", OTHER)) == [b"other"]
     assert await log.of_call("acme", "3-pbx1-cccccccc") == []
+
+
+async def test_a_call_with_many_attempts(store: Store) -> None:
+    """The latest are found by the call: all at once they would fill the memory of an engine."""
+    log, extra = store.webhook_log, 7
+    for start in range(0, MAX_OF_CALL + extra, 100):
+        numbers = range(start, min(start + 100, MAX_OF_CALL + extra))
+        await log.append("acme", attempts(*(b"%d" % each for each in numbers)))
+    found = bodies(await log.of_call("acme", CALL))
+    assert found == [b"%d" % each for each in range(extra, MAX_OF_CALL + extra)]
 
 
 async def test_accounts_are_apart(store: Store) -> None:
