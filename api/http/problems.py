@@ -57,6 +57,7 @@ def register_error_handlers(app: FastAPI) -> None:
     app.exception_handler(ApiError)(_api_error)
     app.exception_handler(BadInput)(_bad_input)
     app.exception_handler(InputErrors)(_input_errors)
+    app.exception_handler(RecursionError)(_too_deep)
     app.exception_handler(RequestValidationError)(_invalid_parameters)
     app.exception_handler(HTTPException)(_http_error)
     app.exception_handler(ClientDisconnect)(_disconnected)
@@ -78,6 +79,11 @@ async def _bad_input(_request: Request, error: BadInput) -> Response:
 async def _input_errors(_request: Request, error: InputErrors) -> Response:
     errors = tuple(FieldError(each.path, each.message) for each in error.errors)
     return problem_response(400, error.code, str(error), errors)
+
+
+async def _too_deep(request: Request, _error: RecursionError) -> Response:
+    """Reject a body that could be read, but is too deep to be passed on."""
+    return await _bad_input(request, BadInput("", "nested too deep", "too_deep"))
 
 
 async def _invalid_parameters(request: Request, error: RequestValidationError) -> Response:

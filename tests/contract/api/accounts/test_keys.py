@@ -174,7 +174,7 @@ async def test_a_key_for_networks_makes_none_for_others(rest: Rest, owner: str) 
     inside = {"scopes": ["owner"], "networks": ["127.0.0.0/8"]}
     limited = (await created(rest, owner, **inside))["apiKey"]
     free = (await created(rest, owner))["id"]
-    for networks in ([], ["127.0.0.0/7"], ["127.0.0.1/32", "192.0.2.0/24"], ["::1/128"]):
+    for networks in ([], ["126.0.0.0/7"], ["127.0.0.1/32", "192.0.2.0/24"], ["::1/128"]):
         body = {"networks": networks}
         assert (await rest.rejected("POST", KEYS, body, token=limited))[:2] == (403, "networks")
     refused = await rest.rejected("POST", f"{KEYS}/{free}/rotate", {}, token=limited)

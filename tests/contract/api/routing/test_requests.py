@@ -114,3 +114,11 @@ async def test_odd_ids(rest: Rest) -> None:
         assert (await rest.rejected("PUT", f"{BASE}/{odd}", REQUEST))[2] == ["id"]
         assert (await rest.rejected("GET", f"{BASE}/{odd}"))[0] == 404
         assert (await rest.rejected("DELETE", f"{BASE}/{odd}"))[0] == 404
+
+
+@pytest.mark.parametrize("depth", [300, *range(820, 960, 10)])
+async def test_a_body_that_is_nested_too_deep(rest: Rest, depth: int) -> None:
+    """It is invalid input, also if it can just be read, but not passed on to an engine."""
+    nested = b"[" * depth + b"]" * depth
+    body = b'{"url":"https://a.example/","method":"POST","json":%b}' % nested
+    assert (await rest.rejected("PUT", ONE, body))[:2] == (400, "too_deep")
