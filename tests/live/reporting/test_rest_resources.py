@@ -15,10 +15,11 @@ from tests.harness.customers.callback_server import CallbackServer
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.servers.api import NUMBER, Api
+from tests.harness.servers.api import Api
 from tests.harness.until import SLACK_S, until
 
 GUIDE = Path(__file__).parents[3] / "docs/numbers-and-routes.md"
+ACCOUNT, NUMBER = "curl", "+15550003"  # of no other test: a secret is shown once
 BASE = "/srmain/voice"
 ROUTE = f"{BASE}/numbers/{NUMBER}/route"
 ENDPOINT = "rest-anna"  # of no other test: an endpoint belongs to one account
@@ -30,7 +31,8 @@ REFILLED_WITHIN_S = 5.0
 @pytest.fixture
 async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
     """Run a REST layer in front of the engine."""
-    async with Api(tmp_path / "api", engines=[lab.engine]) as running:
+    folder = tmp_path / "api"
+    async with Api(folder, engines=[lab.engine], account=ACCOUNT, number=NUMBER) as running:
         yield running
 
 
