@@ -21,7 +21,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 from engine.cli.calls import Calls, RestCalls
 from engine.cli.client import Client, open_client
-from engine.cli.errors import run
+from engine.cli.errors import UsageError, run
 from engine.cli.options.connection import (
     DEFAULT_CONNECTION,
     AccountFlag,
@@ -101,6 +101,8 @@ def resource_command(function: Callable[Concatenate[Resources, P], Status]) -> C
 
     async def arguments(opening: Opening, account: str) -> tuple[Any, ...]:
         if opening.is_rest():
+            if account not in {"", opening.settings.account}:
+                raise UsageError("--account: a key has one account; use another profile")
             return (RestResources(open_rest(opening.settings)),)
         named = partial(resolve_account, account, opening.settings)
         return (RpcResources(await opening.engine(), named),)

@@ -112,6 +112,14 @@ async def test_each_command_sends_one_request(
     assert said in out
 
 
+async def test_a_key_has_one_account(tmp_path: Path) -> None:
+    """Another one is rejected: the request would concern the key's account."""
+    async with FakeRest() as rest:
+        status, _, err = await rest.run(tmp_path, "flow", "rm", "menu", "--account", "other")
+    assert (status, rest.requests) == (2, [])
+    assert "--account: a key has one account" in err
+
+
 async def test_programs_get_every_page(tmp_path: Path) -> None:
     """`--output json` is a list of all rows, as the server has them."""
     other = {**FLOW, "flowId": "other"}
