@@ -11,7 +11,7 @@ import uvicorn
 
 from api.accounts.cache import AccountCache
 from api.accounts.store import Account, AccountStore
-from api.app import create_app, open_services
+from api.app import create_app
 from api.auth.store import Credentials, KeyStore, parse_key_id
 from api.auth.throttle import network_of
 from api.cdrs.ingest.consumer import EventConsumer, consumer_name
@@ -24,6 +24,7 @@ from api.http.header_limits import HeaderLimits
 from api.http.health import create_health_app
 from api.jobs.cleanup import clean_up
 from api.jobs.worker import Worker
+from api.services import open_services
 
 
 async def serve(settings: Settings) -> None:

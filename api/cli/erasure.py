@@ -6,7 +6,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from api.app import open_services
 from api.audit.trail import AuditEntry
 from api.cli.runtime import administrator, fail, load_settings
 from api.cli.validators import AccountId
@@ -15,6 +14,7 @@ from api.config import Settings
 from api.db.migrate import migrate
 from api.engine_client import TlsFileError
 from api.retention.erasure import ErasureReport
+from api.services import open_services
 from wire.decoding.errors import BadInput
 from wire.programs.exit_status import ExitStatus
 

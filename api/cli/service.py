@@ -6,7 +6,6 @@ from typing import Annotated
 import uvloop
 from cyclopts import App, Parameter
 
-from api.app import open_services
 from api.cli.runtime import fail, load_settings
 from api.common.errors import ApiError
 from api.config import DatabaseSettings, Settings
@@ -15,6 +14,7 @@ from api.db.migrate import migrate
 from api.engine_client import TlsFileError
 from api.logging import configure_logging
 from api.serve import serve
+from api.services import open_services
 from sandbox.process import protect_process
 
 app = App(

@@ -4,13 +4,13 @@ import asyncio
 import sys
 
 from api.accounts.store import AccountStore
-from api.app import open_services
 from api.auth.store import KeyStore
 from api.cli.runtime import change_stores
 from api.cli.validators import AccountId
 from api.common.errors import ApiError
 from api.config import Settings
 from api.engine_client import TlsFileError
+from api.services import open_services
 from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
 from wire.settings import load

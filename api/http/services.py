@@ -1,4 +1,4 @@
-"""Dependencies on the services of the process (`api.app.Services`)."""
+"""Dependencies on the services of the process (`api.services.Services`)."""
 
 from operator import attrgetter
 from typing import Any

@@ -146,10 +146,10 @@ async def remove(rest: RestClient, url: Url) -> None:
 
 def _path(url: str) -> tuple[str, ...]:
     """Return the path of a recording, which is at the end of its URL."""
-    parts = url.partition("?")[0].rstrip("/").split("/")[-3:]
-    if len(parts) != 3 or not all(parts):  # noqa: PLR2004 - account, day and file
-        raise UsageError(f"{url}: a URL that ends in ACCOUNT/DAY/FILE is expected")
-    return ("recordings", "files", *parts)
+    match url.partition("?")[0].rstrip("/").split("/"):
+        case [*_, account, day, file] if account and day and file:
+            return ("recordings", "files", account, day, file)
+    raise UsageError(f"{url}: a URL that ends in ACCOUNT/DAY/FILE is expected")
 
 
 async def _change(client: Client, call_id: str, action: RecordingState) -> Shown:

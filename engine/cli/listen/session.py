@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
@@ -105,8 +106,8 @@ class ListenSession:
         except (RpcError, Unreachable) as error:
             note = f"the response was not sent: {error}"
         else:
-            if reply.status == 409:  # noqa: PLR2004 - Conflict
+            if reply.status == HTTPStatus.CONFLICT:
                 note = "too late: the call has gone on"
-            elif reply.status >= 400:  # noqa: PLR2004 - the first error
+            elif reply.status >= HTTPStatus.BAD_REQUEST:
                 note = f"the response was rejected with {reply.status}"
         self._show(request, response, note)

@@ -106,7 +106,7 @@ class AgentHandlers(Struct, frozen=True):
         if self.agent_presence.directory.is_trunk(endpoint):
             raise BadInput("endpoint", "is the trunk")
         if await self.store.claim_endpoint(endpoint, account) != account:
-            # Whose it is, is not told.
+            # The error does not name the owner: it is another customer.
             raise Conflict(f"{endpoint} belongs to another account", "endpoint_taken")
         if await self._credentials.is_of_another(endpoint, account, agent_id):
             raise Conflict(f"{endpoint} is another agent's phone", "endpoint_taken")

@@ -8,11 +8,12 @@ import httpx2
 from pydantic import SecretStr
 
 from api.accounts.store import Account
-from api.app import Services, create_app, open_services
+from api.app import create_app
 from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
 from api.common.clock import Clock, now_ms
 from api.config import Settings
 from api.db.migrate import migrate
+from api.services import Services, open_services
 from tests.contract.rpc.harness.bench import TOKEN, Bench
 
 OURS, OTHERS = "+4721930000", "+4721930001"

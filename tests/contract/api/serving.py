@@ -9,13 +9,14 @@ from typing import Any
 import aiohttp
 
 from api.accounts.store import Account
-from api.app import Services, create_app, open_services
+from api.app import create_app
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
 from api.common.clock import Clock, now_ms
 from api.config import Settings
 from api.db.migrate import migrate
 from api.http.header_limits import HeaderLimits
 from api.serve import server
+from api.services import Services, open_services
 from tests.contract.api.rest import settings_for
 from tests.harness.until import until
 

@@ -60,13 +60,6 @@ async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
         yield running
 
 
-@pytest.fixture
-async def target() -> AsyncIterator[CallbackServer]:
-    """Provide the customer's server for status callbacks."""
-    async with CallbackServer() as running:
-        yield running
-
-
 def guide(lab: Lab, api: Api, target: CallbackServer) -> str:
     """Return the commands of the page, with the addresses of this test."""
     section = PAGE.read_text().partition("## From an empty account to an IVR")[2]

@@ -29,7 +29,8 @@ class LocalApplication:
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, str, str]] = []  # idempotency key, event, path
-        self.is_held = False
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
         self.url = ""
 
     @asynccontextmanager
@@ -54,8 +55,8 @@ class LocalApplication:
         body = json.loads(await request.text())
         key = request.headers.get("Idempotency-Key", "")
         self.requests.append((key, body["event"], request.path_qs))
-        while self.is_held and body["event"] == "start":  # noqa: ASYNC110 - until the test is done
-            await asyncio.sleep(0.05)
+        if body["event"] == "start":
+            await self.may_answer.wait()
         return web.json_response({"type": "hangup"} if body["event"] == "start" else None)
 
 
@@ -130,14 +131,14 @@ async def test_a_killed_engine_repeats_the_request(api: Api, lab: Lab) -> None:
         listening(api, local),
         Phone.answering(lab.trunk_port) as phone,
     ):
-        local.is_held = True
+        local.may_answer.clear()
         body = {"from": NUMBER, "to": "+4722222222", "action": NOWHERE}
         call = (await api.request("POST", "/srmain/voice/call", body, token=token))["callId"]
         await until(lambda: len(local.keys) == 1, what="the request")
         await lab.engine.kill()
         await lab.ensure_running()
         await until(lambda: len(local.keys) >= 2, what="the repetition")
-        local.is_held = False
+        local.may_answer.set()
         await phone.wait_ended()
         assert (await lab.wait_ended(call))["status"] == "completed"
     assert len(set(local.keys)) == 1

@@ -36,13 +36,6 @@ async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
         yield running
 
 
-@pytest.fixture
-async def target() -> AsyncIterator[CallbackServer]:
-    """Provide the customer's server for status callbacks."""
-    async with CallbackServer() as running:
-        yield running
-
-
 async def follow_guide(lab: Lab, api: Api, target: CallbackServer) -> str:
     """Run the commands of the guide with the addresses of this test; return what they print."""
     (commands,) = re.findall(r"```sh\n(.*?)```", GUIDE.read_text(), re.DOTALL)

@@ -54,7 +54,7 @@ async def test_the_second_of_two_writers_is_refused(kept: Rest) -> None:
     [
         {"region": "QQ"},
         {"region": "no"},
-        {"email": "nobody"},
+        {"email": "no-address"},
         {"name": "a" * 129},
         {"name": "a\nb"},
         {"keepRecordsDays": 0},

@@ -9,10 +9,11 @@ import pytest
 import sqlalchemy as sa
 
 from api.accounts.store import Account, AccountStore
-from api.app import create_app, open_services
+from api.app import create_app
 from api.common.clock import now_ms
 from api.contacts.tables import contacts
 from api.db.database import Database
+from api.services import open_services
 from tests.contract.api.backup.rows import ROWS, TABLES, backed_up, fill, restored, rows_of
 from tests.contract.api.databases import empty_database, migrated_database, opened, sqlite_url
 from tests.contract.api.rest import run_rest, settings_for

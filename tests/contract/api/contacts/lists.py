@@ -4,10 +4,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from api.app import Services
 from api.contacts.contacts.store import with_search_keys
 from api.contacts.list_store import ListStore, adjust_contact_count
 from api.contacts.tables import contact_tags, contacts
+from api.services import Services
 
 BASE = "/srmain/contacts_list"
 NAMES = (("Nina", "Berg"), ("Åse", "Bø"), ("Anna", "Berntsen"), ("Annabel", "Dahl"))
