@@ -119,6 +119,9 @@ class CallRecorder(Protocol):
     ) -> None:
         """Run a command and call `done` once with its result, if it has one."""
 
+    def drop_waiting(self, call: str) -> None:
+        """Drop the commands that have not begun: a recovery is about to repeat them."""
+
     def abandon(self, call: str) -> None:
         """Stop the work for a call that another engine takes over."""
 

@@ -33,6 +33,7 @@ log = structlog.get_logger()
 RETRY_DELAYS_S = (0.2, 1.0, 5.0)  # the last one repeats
 MAX_CONCURRENT = 8  # archiving jobs
 Done = Callable[[Event | None], None]
+Queue = deque[tuple[MixMonitorCommand, Done, IsAllowed]]
 
 
 class RecordingArchiver(Protocol):
@@ -52,7 +53,7 @@ class Recorder:
         self._pbx = pbx
         self._mixmonitor = MixMonitor(pbx, ami)
         self._archiver = archiver
-        self._queues: dict[str, deque[tuple[MixMonitorCommand, Done, IsAllowed]]] = {}
+        self._queues: dict[str, Queue] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by call id or request id
         self._archiving: set[str] = set()  # paths of recordings
         self._semaphore = asyncio.Semaphore(MAX_CONCURRENT)
@@ -68,14 +69,27 @@ class Recorder:
         if isinstance(command, ArchiveRecordings):
             self._start_archiving(command, call, done)
             return
-        self._queues.setdefault(call, deque()).append((command, done, is_allowed))
-        self._start(call, self._run_queue(call))
+        queue = self._queues.setdefault(call, deque())
+        if queue and queue[-1][0] == command:
+            return  # a recovery repeats the command that is being executed
+        queue.append((command, done, is_allowed))
+        self._start(call, self._run_queue(call, queue))
+
+    def drop_waiting(self, call: str) -> None:
+        """Drop a call's commands but the one being executed: a recovery is about to repeat them.
+
+        Executed twice, a start, a stop and the next start would overwrite the first file.
+        """
+        if queue := self._queues.get(call):
+            first = queue.popleft()
+            queue.clear()
+            queue.append(first)
 
     def abandon(self, call: str) -> None:
         """Stop the work for a call; its next owner repeats what is not done."""
-        for name, task in self._tasks.items():
-            if name == call or name.startswith(f"{call}."):
-                task.cancel()
+        self._queues.pop(call, None)
+        for name in [e for e in self._tasks if e == call or e.startswith(f"{call}.")]:
+            self._tasks.pop(name).cancel()
 
     async def archive(self, names: Sequence[str]) -> int | None:
         """Archive the files of one recording, then delete them; raises ArchiveError."""
@@ -106,8 +120,7 @@ class Recorder:
         if self._tasks.get(name) is task:
             del self._tasks[name]
 
-    async def _run_queue(self, call: str) -> None:
-        queue = self._queues[call]
+    async def _run_queue(self, call: str, queue: Queue) -> None:
         try:
             while queue:
                 command, done, is_allowed = queue[0]
@@ -117,7 +130,8 @@ class Recorder:
         except LeaseLost:
             log.info("recording commands abandoned: lease lost", call_id=call)
         finally:
-            del self._queues[call]
+            if self._queues.get(call) is queue:
+                del self._queues[call]
 
     async def _retry(self, command: MixMonitorCommand, call: str, is_allowed: IsAllowed) -> None:
         for tries in itertools.count():
@@ -182,6 +196,7 @@ class FencedRecorder:
 
     def __init__(self, recorder: Recorder, lease: LeaseView) -> None:
         self.abandon = recorder.abandon
+        self.drop_waiting = recorder.drop_waiting
         self._recorder = recorder
         self._lease = lease
 

@@ -260,6 +260,8 @@ class CallShard:
         self, live_call: LiveCall, redo: tuple[Command, ...], events: tuple[Event, ...]
     ) -> None:
         """Execute again what may not have been executed, then step through the missed events."""
+        if self.context.recorder is not None:
+            self.context.recorder.drop_waiting(live_call.call.id)
         self._executor.execute(live_call, live_call.recover(redo))
         for event in events:
             if isinstance(event, Replacement):

@@ -82,6 +82,35 @@ async def test_a_lost_lease_stops_retries(bench: RecorderBench) -> None:
     assert [action for action, _ in bench.ami.actions] == ["MixMonitor"]
 
 
+async def test_a_recovery_repeats_no_command_behind_a_later_one(bench: RecorderBench) -> None:
+    """After start, stop and the next start, a repeated start would overwrite the first file."""
+    commands = (StartRecording(LEG, FIRST), StopRecording(LEG, FIRST), StartRecording(LEG, SECOND))
+    bench.pbx.shows[FILENAME_VARIABLE] = Reply(0)
+    for command in commands:
+        bench.recorder.run(command, CALL, bench.done.append)
+    await until(lambda: bool(bench.pbx.requests), what="a try")
+    bench.recorder.drop_waiting(CALL)
+    for command in commands:
+        bench.recorder.run(command, CALL, bench.done.append)
+    bench.pbx.shows[FILENAME_VARIABLE] = Reply(404)
+    await until(lambda: len(bench.done) == len(commands), what="the commands to be done")
+    started = [fields["File"] for action, fields in bench.ami.actions if action == "MixMonitor"]
+    assert started == [f"../recording/{name}.raw" for name in (FIRST, SECOND)]
+
+
+async def test_the_next_owner_starts_while_the_last_one_is_being_cancelled(
+    bench: RecorderBench,
+) -> None:
+    """Its commands are not lost with those of the owner before it."""
+    bench.pbx.shows[FILENAME_VARIABLE] = Reply(0)
+    bench.recorder.run(StartRecording(LEG, FIRST), CALL, bench.done.append)
+    await until(lambda: bool(bench.pbx.requests), what="a try")
+    bench.recorder.abandon(CALL)
+    bench.pbx.shows[FILENAME_VARIABLE] = Reply(404)
+    await bench.run(StartRecording(LEG, SECOND))
+    assert [action for action, _ in bench.ami.actions] == ["MixMonitor"]
+
+
 async def test_an_ended_leg_is_not_retried(bench: RecorderBench) -> None:
     """There is nothing to record any more."""
     bench.ami.responses = [AmiResponse(False, "No such channel")]
