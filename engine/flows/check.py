@@ -1,9 +1,10 @@
-"""Validates a flow before it is stored, and reports all faults at once.
+"""Validates a flow before it is stored, and reports all faults at once, at most 50.
 
 Checks the shape of each node, then the rules of its verb, then the graph and its variable names.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from typing import Any
 
 from msgspec import inspect
@@ -36,6 +37,7 @@ from wire.tree import Limits, check_action
 from wire.verbs import Action
 
 MAX_FLOW_BYTES = 262_144
+MAX_FAULTS = 50  # reported; after so many, the nodes that follow are not read
 BRANCHES = frozenset({"noInput", "invalid", "else", "success", "failure"})
 
 
@@ -56,14 +58,15 @@ def requested_ids(document: Any) -> set[str]:
 
 def check_graph(document: dict[str, Any], limits: Limits, apis: ApiRequests) -> None:
     """Check a graph; `apis` are the account's API requests that it names. Raises InputErrors."""
-    faults = list(_find_faults(document, limits, apis))
+    faults = tuple(islice(_find_faults(document, limits, apis), MAX_FAULTS))
     if faults:
-        raise InputErrors(tuple(faults))
+        raise InputErrors(faults)
 
 
 def check_tree(document: Any, limits: Limits) -> None:
     """Check a tree with samples in place of its templates. Raises BadInput, InputErrors."""
-    faults = [*unclosed_templates(document), *unknown_names(document)]
+    found = chain(unclosed_templates(document), unknown_names(document))
+    faults = list(islice(found, MAX_FAULTS))
     collector = ErrorCollector()
     with collector.check():
         sampled = with_samples(document, type_info(Action))
@@ -92,7 +95,7 @@ def _find_faults(document: dict[str, Any], limits: Limits, apis: ApiRequests) ->
 
 
 def _read_nodes(raw: Mapping[str, dict[str, Any]]) -> tuple[dict[str, Node], list[BadInput]]:
-    """Read every node; omit the nodes that can't be read."""
+    """Read the nodes; omit those that can't be read."""
     nodes: dict[str, Node] = {}
     faults: list[BadInput] = []
     for name, document in raw.items():
@@ -101,6 +104,8 @@ def _read_nodes(raw: Mapping[str, dict[str, Any]]) -> tuple[dict[str, Node], lis
         faults += [_as_fault_of_node(each, path) for each in more]
         if node is not None:
             nodes[name] = node
+        if len(faults) >= MAX_FAULTS:
+            break
     return nodes, faults
 
 

@@ -3,26 +3,43 @@
 A call that runs one ends with `too_many_flows`; so does one whose flows change meanwhile.
 """
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
+
+from msgspec import Struct
 
 from wire.base import tag_of
 from wire.decoding.errors import BadInput, raise_errors
 from wire.verbs import Dial, Flow
 
-MAX_READ_FLOWS = 500  # of those that a flow calls: a check must not take longer than a request
+# Of the flows that a flow calls; a check must not take longer than a request.
+MAX_READ_FLOWS = 500
+MAX_READ_BYTES = 8_388_608
 _CALLERS = frozenset({tag_of(Flow), tag_of(Dial)})
-ReadDocument = Callable[[str], Awaitable[Any]]  # of a flow's newest version; None: there is none
 
 
-async def check_no_recursion(flow_id: str, document: Any, read: ReadDocument) -> None:
-    """Check that a valid flow does not call itself; raises BadInput, InputErrors."""
-    found = list(called_flows(document))
-    ways = await _ways_to(flow_id, {each for _, each in found}, read)
+class StoredFlow(Struct, frozen=True):
+    """The flows that a stored flow calls, and its size."""
+
+    called: frozenset[str] = frozenset()
+    size_bytes: int = 0
+
+
+ReadFlow = Callable[[str], Awaitable[StoredFlow]]  # its newest version; empty: there is none
+
+
+async def check_no_recursion(
+    flow_id: str, called: Sequence[tuple[str, str]], read: ReadFlow
+) -> None:
+    """Check that a flow does not call itself; raises BadInput, InputErrors.
+
+    `called` are the `called_flows` of its document.
+    """
+    ways = await _ways_to(flow_id, {each for _, each in called}, read)
     faults = []
-    for path, called in found:
-        if called in ways:
-            way = " → ".join((flow_id, *ways[called]))
+    for path, each in called:
+        if each in ways:
+            way = " → ".join((flow_id, *ways[each]))
             faults.append(BadInput(path, f"the flow calls itself: {way}", "recursive_flow"))
     raise_errors(faults)
 
@@ -43,14 +60,17 @@ def called_flows(document: Any, path: str = "") -> Iterator[tuple[str, str]]:
         yield from called_flows(each, _join(path, name))
 
 
-async def _ways_to(caller: str, called: set[str], read: ReadDocument) -> dict[str, tuple[str, ...]]:
+async def _ways_to(caller: str, called: set[str], read: ReadFlow) -> dict[str, tuple[str, ...]]:
     """Return the flows that lead to the caller of `called`, with the shortest way there."""
-    graph, left = dict[str, set[str]](), sorted(called - {caller})
+    graph, left, size_bytes = dict[str, frozenset[str]](), sorted(called - {caller}), 0
     for flow_id in left:  # grows meanwhile
-        if flow_id in graph or len(graph) >= MAX_READ_FLOWS:
+        if flow_id in graph:
             continue
-        graph[flow_id] = {each for _, each in called_flows(await read(flow_id))}
-        left += sorted(graph[flow_id] - {caller})
+        if len(graph) >= MAX_READ_FLOWS or size_bytes >= MAX_READ_BYTES:
+            break
+        found = await read(flow_id)
+        graph[flow_id], size_bytes = found.called, size_bytes + found.size_bytes
+        left += sorted(found.called - {caller})
     ways: dict[str, tuple[str, ...]] = {caller: (caller,)}
     reached = [caller]
     for target in reached:  # backwards from the caller

@@ -1,7 +1,10 @@
 """Checks the variable names that a flow uses in templates and conditions."""
 
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
+
+from msgspec import Struct
 
 from engine.calls.flows.flow_node_traits import result_names
 from engine.calls.flows.templates import is_name, names, unclosed
@@ -24,7 +27,7 @@ def undefined_names(
     """Report the variables that no path to a node sets before the node uses them."""
     before = _defined_before(start, nodes, frozenset(f"vars.{name}" for name in inputs), apis)
     for name, node in nodes.items():
-        defined = before.get(name, frozenset())
+        defined = before.get(name, frozenset[str]())
         for field, used, user in _used_names(node, raw[name], apis):
             if why := _fault(used, defined):
                 path = f"nodes.{name}.{field}"
@@ -44,7 +47,7 @@ def unclosed_templates(document: Any) -> Iterator[BadInput]:
         yield BadInput(path, "{{ without }} after it", "unclosed_template")
 
 
-def _fault(used: str, defined: frozenset[str]) -> str:
+def _fault(used: str, defined: Container[str]) -> str:
     root = used.partition(".")[0]
     if not is_name(used) or root in {"event", "secrets"}:
         return "is not a variable name"
@@ -89,17 +92,31 @@ def _names_set_by(name: str, node: Node, apis: ApiRequests) -> frozenset[str]:
             return result_names(node)
 
 
+class _NameSet(Struct, frozen=True):
+    """Names as bits of a number: a flow may set thousands, and each node has such a set."""
+
+    bits: Mapping[str, int]
+    mask: int
+
+    def __contains__(self, name: object) -> bool:
+        return bool(self.mask & self.bits.get(str(name), 0))
+
+
 def _defined_before(
     start: str, nodes: Nodes, inputs: frozenset[str], apis: ApiRequests
-) -> dict[str, frozenset[str]]:
+) -> dict[str, _NameSet]:
     """Return, for each reachable node, the names that any path to it may set."""
-    graph, before, left = edges(nodes), {start: inputs}, [start]
+    sets = {name: _names_set_by(name, node, apis) for name, node in nodes.items()}
+    bits = {name: 1 << place for place, name in enumerate(inputs.union(*sets.values()))}
+    masks = {name: sum(bits[each] for each in found) for name, found in sets.items()}
+    graph, before = edges(nodes), {start: sum(bits[each] for each in inputs)}
+    left = deque([start])
     while left:
-        name = left.pop()
-        after = before[name] | _names_set_by(name, nodes[name], apis)
+        name = left.popleft()
+        after = before[name] | masks[name]
         for target in graph[name]:
             known = before.get(target)
-            if known is None or not after <= known:
-                before[target] = after | (known or frozenset())
+            if known is None or after & ~known:
+                before[target] = after | (known or 0)
                 left.append(target)
-    return before
+    return {name: _NameSet(bits, mask) for name, mask in before.items()}

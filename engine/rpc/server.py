@@ -16,6 +16,7 @@ from engine.observe.telemetry import Telemetry
 from engine.recordings.archive import Archive
 from engine.rpc import operations, schemas
 from engine.rpc.access import RpcAccess, authentication
+from engine.rpc.flow_checks import FlowChecks
 from engine.rpc.handlers.agents import AgentHandlers
 from engine.rpc.handlers.api_requests import ApiRequestHandlers
 from engine.rpc.handlers.audit import AuditHandlers
@@ -164,7 +165,7 @@ def _routes(
         (operations.TRANSFERS, TransferHandlers(service, limits, policy, agents)),
         (operations.CONFERENCES, ConferenceHandlers(service, limits, fan_out, policy)),
         (operations.AGENTS, AgentHandlers(store, agents, fan_out, documents)),
-        (operations.FLOWS, FlowHandlers(store, limits)),
+        (operations.FLOWS, FlowHandlers(store, limits, FlowChecks())),
         (operations.API_REQUESTS, ApiRequestHandlers(store, limits)),
         (operations.NUMBER_ROUTES, NumberRouteHandlers(store, limits)),
         (operations.EVENTS, EventHandlers(store, shards, groups)),

@@ -184,9 +184,14 @@ class _Faults(Struct, frozen=True):
 
     def _of(self, value: Any, kind: inspect.Type, path: str, probe: Probe) -> Iterator[BadInput]:
         error = probe(value)
-        if error is not None:
-            inner = list(self.inside(value, kind, path, probe))
-            yield from inner or [BadInput(path, _range_message(error, kind) or _message(error))]
+        if error is None:
+            return
+        has_inner = False
+        for inner in self.inside(value, kind, path, probe):  # not all: a list may have thousands
+            has_inner = True
+            yield inner
+        if not has_inner:
+            yield BadInput(path, _range_message(error, kind) or _message(error))
 
     def _of_struct(
         self, value: Mapping[str, Any], kind: inspect.StructType, path: str

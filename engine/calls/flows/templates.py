@@ -20,7 +20,7 @@ MAX_DEPTH = 200  # wire.tree accepts far less
 _STEP = r"\.[A-Za-z0-9_\-]+"
 _NAME = rf"(?:(?:{'|'.join(ROOTS)})(?:{_STEP})+|digits)"
 _FIELD = re.compile(rf"\{{\{{\s*({_NAME})\s*\}}\}}")
-_ANY = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_OPEN, _CLOSE = "{{", "}}"
 
 
 def fill(document: bytes, lookup: Lookup) -> bytes:
@@ -48,14 +48,15 @@ def fill_decoded(document: Any, lookup: Lookup, *, typed: bool = False) -> Any:
 def names(document: Any) -> Iterator[tuple[str, str]]:
     """Yield each template of a document: the path of its string, and the text in its braces."""
     for path, string in _strings(document, "", 0):
-        for match in _ANY.finditer(string):
-            yield path, match[1].strip()
+        for start, end in _templates(string):
+            yield path, string[start + len(_OPEN) : end].strip()
 
 
 def unclosed(document: Any) -> Iterator[str]:
     """Yield the path of each string with opening braces that no closing ones follow."""
     for path, string in _strings(document, "", 0):
-        if "{{" in _ANY.sub(" ", string):
+        rest = max((end + len(_CLOSE) for _, end in _templates(string)), default=0)
+        if string.find(_OPEN, rest) >= 0:
             yield path
 
 
@@ -80,6 +81,14 @@ def to_text(value: Any) -> str:
             return msgspec.json.encode(value).decode()
         case _:
             return str(value)
+
+
+def _templates(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where templates open and close, in time that grows with the text only."""
+    start = text.find(_OPEN)
+    while start >= 0 and (end := text.find(_CLOSE, start + len(_OPEN))) >= 0:
+        yield start, end
+        start = text.find(_OPEN, end + len(_CLOSE))
 
 
 def _names(document: Any, depth: int) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """RPC operations on flows: each change is validated and stored as a new version."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from engine.flows.check import MAX_FLOW_BYTES, check_graph, check_tree, read_document, requested_ids
 from engine.flows.document import is_graph, why_not_runnable
-from engine.flows.recursion import check_no_recursion
+from engine.flows.recursion import StoredFlow, called_flows, check_no_recursion
+from engine.rpc.flow_checks import FlowChecks
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
@@ -24,6 +25,7 @@ from wire.tree import Limits
 class FlowHandlers(Struct, frozen=True):
     store: Store
     limits: Limits
+    checks: FlowChecks
 
     async def put(self, request: web.Request) -> rpc.FlowVersion:
         account, flow_id = name_in(request, "account"), name_in(request, "flow")
@@ -65,24 +67,37 @@ class FlowHandlers(Struct, frozen=True):
     async def _validated_body(self, request: web.Request, account: str, flow_id: str) -> bytes:
         """Return the body of a valid flow: a graph, or a tree with or without templates."""
         body = await request.read()
-        document = read_document(body, MAX_FLOW_BYTES)
-        if is_graph(document):
-            check_graph(document, self.limits, await self._api_requests(account, document))
-        elif len(body) > self.limits.size_bytes:
-            raise BadInput("", f"larger than {self.limits.size_bytes} bytes", "too_large")
-        else:
-            check_tree(document, self.limits)
-        await check_no_recursion(flow_id, document, partial(self._document, account))
+        async with self.checks.turn(account):
+            document = await self.checks.run(read_document, body, MAX_FLOW_BYTES)
+            if is_graph(document):
+                apis = await self._api_requests(account, document)
+                await self.checks.run(check_graph, document, self.limits, apis)
+            elif len(body) > self.limits.size_bytes:
+                raise BadInput("", f"larger than {self.limits.size_bytes} bytes", "too_large")
+            else:
+                await self.checks.run(check_tree, document, self.limits)
+            called = await self.checks.run(lambda: tuple(called_flows(document)))
+            await check_no_recursion(flow_id, called, partial(self._stored_flow, account))
         return body
 
-    async def _document(self, account: str, flow_id: str) -> Any:
+    async def _stored_flow(self, account: str, flow_id: str) -> StoredFlow:
         found = await self.store.flow(account, flow_id)
-        return None if found is None else read_json(found[1])
+        return StoredFlow() if found is None else await self.checks.run(_read_flow, found[1])
 
     async def _api_requests(self, account: str, document: Any) -> dict[str, ApiRequest]:
-        found = await self.store.requests(account) if requested_ids(document) else {}
-        wanted = requested_ids(document) & found.keys()
-        return {each: msgspec.json.decode(found[each], type=ApiRequest) for each in wanted}
+        wanted = requested_ids(document)
+        found = await self.store.requests(account) if wanted else {}
+        bodies = {each: found[each] for each in wanted & found.keys()}
+        return await self.checks.run(_read_requests, bodies)
+
+
+def _read_flow(body: bytes) -> StoredFlow:
+    called = frozenset(flow_id for _, flow_id in called_flows(read_json(body)))
+    return StoredFlow(called, len(body))
+
+
+def _read_requests(bodies: Mapping[str, bytes]) -> dict[str, ApiRequest]:
+    return {each: msgspec.json.decode(body, type=ApiRequest) for each, body in bodies.items()}
 
 
 async def check_flow_ids(store: Store, account: str, ids: Iterable[tuple[str, str]]) -> None:

@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from engine.flows.recursion import MAX_READ_FLOWS, called_flows, check_no_recursion
+from engine.flows.recursion import (
+    MAX_READ_BYTES,
+    MAX_READ_FLOWS,
+    StoredFlow,
+    called_flows,
+    check_no_recursion,
+)
 from wire.decoding.errors import BadInput, errors_in
 
 
@@ -19,17 +25,18 @@ def calling(*flows: str) -> dict[str, Any]:
 
 
 async def faults(
-    flow_id: str, document: Any, stored: dict[str, Any]
+    flow_id: str, document: Any, stored: dict[str, Any], size_bytes: int = 0
 ) -> tuple[dict[str, str], list[str]]:
     """Return the faults by path, and the flows that were read."""
     reads: list[str] = []
 
-    async def read(name: str) -> Any:
+    async def read(name: str) -> StoredFlow:
         reads.append(name)
-        return stored.get(name)
+        called = frozenset(each for _, each in called_flows(stored.get(name)))
+        return StoredFlow(called, size_bytes)
 
     try:
-        await check_no_recursion(flow_id, document, read)
+        await check_no_recursion(flow_id, tuple(called_flows(document)), read)
     except BadInput as error:
         return {each.path: each.message for each in errors_in(error)}, reads
     return {}, reads
@@ -77,6 +84,8 @@ async def test_a_check_reads_a_limited_number_of_flows() -> None:
     chain = {f"f{number}": calling(f"f{number + 1}") for number in range(MAX_READ_FLOWS + 10)}
     _, reads = await faults("a", calling("f0"), chain)
     assert len(reads) == MAX_READ_FLOWS
+    _, reads = await faults("a", calling("f0"), chain, size_bytes=MAX_READ_BYTES // 2)
+    assert len(reads) == 2
 
 
 def test_what_a_flow_calls() -> None:

@@ -1,0 +1,54 @@
+"""Runs checks of flows beside the event loop, which serves live calls.
+
+A large flow takes tens of milliseconds. Checks run in one thread, one at a time, and one account
+has at most one; the others wait in a bounded queue.
+"""
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from engine.rpc.problems import LimitReached
+
+T = TypeVar("T")
+MAX_CHECKS = 40  # running and waiting
+MAX_ACCOUNT_CHECKS = 10  # of them one account's
+CODE = "too_many_checks"
+
+
+class FlowChecks:
+    """Whose turn it is to check a flow."""
+
+    def __init__(
+        self, max_checks: int = MAX_CHECKS, max_account_checks: int = MAX_ACCOUNT_CHECKS
+    ) -> None:
+        self._max_checks = max_checks
+        self._max_account_checks = max_account_checks
+        self._accounts = Counter[str]()
+        self._turns = defaultdict[str, asyncio.Lock](asyncio.Lock)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="flow-check")
+
+    @asynccontextmanager
+    async def turn(self, account: str) -> AsyncIterator[None]:
+        """Wait until no other check of the account is in progress; raises LimitReached."""
+        if self._accounts[account] >= self._max_account_checks:
+            limit = self._max_account_checks
+            raise LimitReached(CODE, f"{limit} flows of account {account} are being checked")
+        if self._accounts.total() >= self._max_checks:
+            raise LimitReached(CODE, f"{self._max_checks} flows are being checked")
+        self._accounts[account] += 1
+        try:
+            async with self._turns[account]:
+                yield
+        finally:
+            self._accounts[account] -= 1
+            if not self._accounts[account]:
+                del self._accounts[account], self._turns[account]
+
+    async def run(self, check: Callable[..., T], *arguments: Any) -> T:
+        """Run a part of a check in the thread, and return or raise what it does."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, check, *arguments)
