@@ -41,3 +41,4 @@ ADD = {
 CONFERENCE = {"callId": CALL, "conferenceSessionId": f"{CALL}.f2"}
 KICK = {**CONFERENCE, "requesterAgentId": "1001", "targetAgentId": "1002"}
 LEAVE = {**CONFERENCE, "agentId": "1002", "channelId": f"{CALL}.l2"}
+COACH = {**CONFERENCE, "channelId": f"{CALL}.l2", "coachedChannelId": f"{CALL}.l1"}

@@ -12,17 +12,23 @@ from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, CallId, Voice
 from api.voice.live_list import LiveCallPage, LiveCallQuery
 from api.voice.schemas import (
     CallBody,
+    CallByPathBody,
     CallHangupBody,
     CallLegBody,
+    CallMuteBody,
     DialBody,
     HangupByPathBody,
     LegByPathBody,
+    MuteByPathBody,
     OriginateBody,
     Originated,
+    RecordingAction,
     check_call_id,
 )
+from api.voice.timeline import CallTimeline
 from api.voice.views import CallDetails
 from wire.control import DialedLeg
+from wire.views import CallRecordings
 
 routes = Routes("Voice")
 BASE = "/srmain/voice"
@@ -70,6 +76,21 @@ async def list_live_calls(
 async def call_details(call_id: CallId, user: AuthenticatedUser, voice: Voice) -> bytes:
     """Show a call, live or ended within the last day."""
     return await voice.show(user, call_id)
+
+
+@routes.get(
+    f"{BASE}/call/{{callId}}/timeline",
+    scope="calls",
+    returns=CallTimeline,
+    errors=READ_ERRORS,
+)
+async def call_timeline(call_id: CallId, user: AuthenticatedUser, voice: Voice) -> bytes:
+    """Show what happened in a call, live or ended within the last day.
+
+    Digits of sensitive gathers are dots. Attempts to reach servers need the scope `webhooks`, too;
+    `/srmain/voice/webhooks/{id}` shows one in full.
+    """
+    return await voice.timeline(user, call_id)
 
 
 @routes.get(
@@ -157,8 +178,47 @@ def _add_leg_route_by_path(base: str, action: str, summary: str) -> None:
         return await voice.control_leg(user, call_id, action, body)
 
 
+@routes.post(
+    f"{BASE}/mute", scope="calls:own", **CALL_CONTROL, example=examples.ON_LEG, summary="Mute a leg"
+)
+async def mute(user: AuthenticatedUser, voice: Voice, body: Body[CallMuteBody]) -> bytes:
+    """Mute a leg: the others do not hear it."""
+    return await voice.mute(user, body.call_id, body)
+
+
+async def mute_by_path(
+    call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[MuteByPathBody]
+) -> bytes:
+    """Mute a leg of this call: the others do not hear it."""
+    check_call_id(call_id, body.call_id)
+    return await voice.mute(user, call_id, body)
+
+
+def _add_recording_route(action: RecordingAction, scope: str, summary: str) -> None:
+    @routes.post(
+        f"{BASE}/call/{{callId}}/recording/{action}",
+        scope=scope,
+        returns=CallRecordings,
+        errors=CONTROL_ERRORS,
+        summary=summary,
+        example={},
+        idempotent=True,
+    )
+    async def control_recording(
+        call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[CallByPathBody]
+    ) -> bytes:
+        """The state holds already: then nothing changes. The response has all recordings."""
+        check_call_id(call_id, body.call_id)
+        return await voice.record(user, call_id, action)
+
+
+# An agent pauses while a customer says a card's number; whether a call is recorded at all is for
+# those who see all calls.
+_add_recording_route("start", "calls", "Start recording a call")
+_add_recording_route("pause", "calls:own", "Pause a recording; it continues with silence")
+_add_recording_route("resume", "calls:own", "Resume a recording")
+_add_recording_route("stop", "calls", "Stop recording a call")
 for _action, _summary in (
-    ("mute", "Mute a leg"),
     ("unmute", "Unmute a leg"),
     ("hold", "Put a leg on hold"),
     ("unhold", "Take a leg off hold"),
@@ -167,6 +227,13 @@ for _action, _summary in (
     for _base in OTHER_BASES:
         _add_leg_route_by_path(_base, _action, _summary)
 for _base in OTHER_BASES:
+    routes.post(
+        f"{_base}/call/{{callId}}/mute",
+        scope="calls:own",
+        **CALL_CONTROL,
+        summary="Mute a leg",
+        example=examples.LEG,
+    )(mute_by_path)
     routes.post(
         f"{_base}/call/{{callId}}/hangup",
         scope="calls:own",

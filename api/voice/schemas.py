@@ -3,11 +3,11 @@
 The alternative paths contain the call id; their bodies may repeat it.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from wire.base import DialTarget, Name, Party
+from wire.base import CallerId, DialTarget, Name, Party
 from wire.callbacks.targets import StatusTarget
 from wire.control import ChannelId, RingSeconds
 from wire.decoding.errors import BadInput
@@ -15,6 +15,7 @@ from wire.rpc import AnsweredDetection, RecordCall
 from wire.verbs import Action
 
 CallId = Annotated[str, Meta(min_length=1, max_length=128)]
+RecordingAction = Literal["start", "pause", "resume", "stop"]
 
 
 class RequestBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -62,11 +63,40 @@ class LegByPathBody(LegBody, frozen=True, kw_only=True):
     call_id: CallId | None = None
 
 
+class MuteBody(LegBody, frozen=True, kw_only=True):
+    """A leg to mute: `in` what it says, `out` what it hears, or `both`."""
+
+    direction: Literal["in", "out", "both"] = "in"
+
+
+class CallMuteBody(MuteBody, frozen=True, kw_only=True):
+    """A leg to mute: `in` what it says, `out` what it hears, or `both`."""
+
+    call_id: CallId
+
+
+class MuteByPathBody(MuteBody, frozen=True, kw_only=True):
+    """A leg of the path's call to mute: `in` what it says, `out` what it hears, or `both`."""
+
+    call_id: CallId | None = None
+
+
+class CallByPathBody(RequestBody, frozen=True, kw_only=True):
+    """Nothing, or the path's call once more."""
+
+    call_id: CallId | None = None
+
+
 class DialBody(RequestBody, frozen=True, kw_only=True):
-    """A party to call into a live call."""
+    """A party to call into a live call, ringing for `timeout` seconds.
+
+    It sees `callerId`, a number of the account, instead of the call's own.
+    """
 
     call_id: CallId
     target: DialTarget
+    caller_id: CallerId | None = None
+    timeout: RingSeconds = 60.0
 
 
 class LegHangupBody(RequestBody, frozen=True, kw_only=True):

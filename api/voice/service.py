@@ -18,7 +18,16 @@ from api.engine_client import EngineClient, call_path
 from api.voice.limits import CallLimits
 from api.voice.live_list import LiveCallQuery, list_live_calls
 from api.voice.permissions import Permissions
-from api.voice.schemas import DialBody, LegBody, LegHangupBody, OriginateBody, Originated
+from api.voice.schemas import (
+    DialBody,
+    LegBody,
+    LegHangupBody,
+    MuteBody,
+    OriginateBody,
+    Originated,
+    RecordingAction,
+)
+from api.voice.timeline import call_timeline
 from api.voice.views import call_details
 from wire import control, rpc
 from wire.custom_data import check_custom_data
@@ -65,6 +74,13 @@ class VoiceService(Struct, frozen=True):
         """Show a call, live or ended; an agent's token shows those of the agent."""
         return call_details(await self._view(user, call_id))
 
+    async def timeline(self, user: Principal, call_id: str) -> bytes:
+        """Show what happened in a call, live or ended; with the scope `webhooks` its attempts."""
+        query = {"account": user.account_id}
+        path = call_path(call_id, "/timeline")
+        found = await self.engine.request_raw("GET", path, query=query)
+        return call_timeline(found, with_attempts="webhooks" in user.scopes)
+
     async def _view(self, user: Principal, call_id: str) -> bytes:
         query = {"account": user.account_id}
         view = await self.engine.request_raw("GET", call_path(call_id), query=query)
@@ -73,12 +89,20 @@ class VoiceService(Struct, frozen=True):
             raise _not_found(call_id)
         return view
 
-    async def check_control(self, user: Principal, call_id: str) -> None:
-        """Raise NotFound if a token acts as an agent that is not in the call."""
+    async def check_control(
+        self, user: Principal, call_id: str, channel_id: str | None = None
+    ) -> None:
+        """Raise NotFound if a token acts as an agent that is not in the call.
+
+        Raises Forbidden if it names a channel that is not the agent's.
+        """
         if agent := user.only_agent("calls"):
             view = msgspec.json.decode(await self._view(user, call_id), type=CallView)
-            if agent not in {each.agent_id for each in view.legs}:
+            own = {each.channel_id for each in view.legs if each.agent_id == agent}
+            if not own:
                 raise _not_found(call_id)
+            if channel_id is not None and channel_id not in own:
+                raise Forbidden(f"channelId: this token acts as agent {agent}", "agent")
 
     async def show_active(self, user: Principal, call_id: str) -> bytes:
         """Show a live call; raises NotFound."""
@@ -88,17 +112,35 @@ class VoiceService(Struct, frozen=True):
         return call_details(view)
 
     async def control_leg(self, user: Principal, call_id: str, action: str, body: LegBody) -> bytes:
-        """Mute, unmute, hold or unhold a leg; the others do not hear a muted leg."""
+        """Unmute, hold or unhold a leg."""
         await self.check_control(user, call_id)
         request = control.LegControl(body.channel_id, account=user.account_id)
         return call_details(await self._post(call_id, f"/{action}", request))
 
+    async def mute(self, user: Principal, call_id: str, body: MuteBody) -> bytes:
+        """Mute a leg: the others do not hear it, or it does not hear them, or both."""
+        await self.check_control(user, call_id)
+        request = project(control.MuteLeg, body, account=user.account_id)
+        return call_details(await self._post(call_id, "/mute", request))
+
+    async def record(self, user: Principal, call_id: str, action: RecordingAction) -> bytes:
+        """Start, pause, resume or stop the recording of a call."""
+        await self.check_control(user, call_id)
+        request = control.CallControl(account=user.account_id)
+        return await self._post(call_id, f"/recording/{action}", request)
+
     async def dial(self, user: Principal, body: DialBody) -> bytes:
         """Call a party into a call."""
         await self.check_control(user, body.call_id)
+        permissions = await self.permissions(user)
         if not body.target.startswith(ENDPOINT_PREFIX):
-            (await self.permissions(user)).check_party(body.target, "target")
-        request = control.DialInto(body.target, account=user.account_id)
+            permissions.check_party(body.target, "target")
+        if body.caller_id is not None:
+            permissions.check_caller_id(body.caller_id, "callerId")
+        caller_id = permissions.own(body.caller_id or "")
+        request = project(
+            control.DialInto, body, caller_id=caller_id, account=user.account_id
+        )
         return await self._post(body.call_id, "/dial", request)
 
     async def hangup(self, user: Principal, call_id: str, body: LegHangupBody) -> bytes:

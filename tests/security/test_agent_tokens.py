@@ -65,6 +65,7 @@ def requests_in(talk: Conversation, agent: str) -> dict[str, dict[str, Any]]:
         },
         "conference/kick": {**conference, "requesterAgentId": agent, "targetAgentId": OTHER},
         "conference/leave": {**conference, "agentId": agent, "channelId": talk.agent},
+        "conference/coach": {**conference, "channelId": talk.agent},
         "conference/members": call,
     }
 
@@ -76,8 +77,8 @@ async def test_another_agents_call_is_not_found(
     for path, body in requests_in(talk, OTHER).items():
         rejected = await rest.rejected("POST", f"{BASE}/{path}", body, token=stranger)
         assert rejected[:2] == (404, "not_found"), path
-    for path in ("hangup", "mute"):
-        body = {} if path == "hangup" else {"channelId": talk.customer}
+    for path in ("hangup", "mute", "recording/pause", "recording/resume"):
+        body = {"channelId": talk.customer} if path == "mute" else {}
         full = f"{BASE}/call/{talk.call}/{path}"
         assert (await rest.rejected("POST", full, body, token=stranger))[0] == 404
     assert (await rest.rejected("GET", f"{BASE}/call-details/{talk.call}", token=stranger))[

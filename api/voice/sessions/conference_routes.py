@@ -6,7 +6,7 @@ from api.voice import examples
 from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, Sessions
 from api.voice.routes import BASE
 from api.voice.schemas import CallBody
-from api.voice.sessions.schemas import AddMembersBody, KickBody, LeaveBody
+from api.voice.sessions.schemas import AddMembersBody, CoachBody, KickBody, LeaveBody
 from wire.control import ConferenceView
 
 routes = Routes("Conferences")
@@ -52,6 +52,22 @@ async def kick(user: AuthenticatedUser, sessions: Sessions, body: Body[KickBody]
 async def leave(user: AuthenticatedUser, sessions: Sessions, body: Body[LeaveBody]) -> bytes:
     """Leave a conference."""
     return await sessions.leave(user, body)
+
+
+@routes.post(
+    f"{BASE}/conference/coach",
+    scope="calls:own",
+    returns=ConferenceView,
+    errors=CONTROL_ERRORS,
+    example=examples.COACH,
+    idempotent=True,
+)
+async def coach(user: AuthenticatedUser, sessions: Sessions, body: Body[CoachBody]) -> bytes:
+    """Let one other member only hear a member, who hears all that this one says and hears.
+
+    Without `coachedChannelId` all hear it again. An agent's token coaches on the agent's own leg.
+    """
+    return await sessions.coach(user, body)
 
 
 @routes.post(

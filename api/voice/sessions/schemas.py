@@ -6,13 +6,13 @@ from msgspec import Meta
 
 from api.voice.schemas import CallId, RequestBody
 from wire.base import Name, Party, Url
-from wire.control import ChannelId, DisplayName, TransferTarget
+from wire.control import ChannelId, DisplayName, RingSeconds, TransferTarget
 
 SessionId = Annotated[str, Meta(min_length=1, max_length=160)]
 
 
 class CallTransferBody(RequestBody, frozen=True, kw_only=True):
-    """The source agent, the customer and the target of a transfer."""
+    """The source agent, the customer and the target of a transfer, which rings for `timeout` s."""
 
     transfer_mode: Literal["blind", "attended"]
     source_agent_id: Name
@@ -20,6 +20,7 @@ class CallTransferBody(RequestBody, frozen=True, kw_only=True):
     source_channel_id: ChannelId
     target: TransferTarget
     moh_audio_url: Url | None = None
+    timeout: RingSeconds = 30.0
 
 
 class TransferInitBody(CallTransferBody, frozen=True, kw_only=True):
@@ -54,7 +55,10 @@ class TransferCancelBody(TransferBody, frozen=True, kw_only=True):
 
 
 class AddMembersBody(RequestBody, frozen=True, kw_only=True):
-    """An agent or external number to call in; without a session id, a conference is created."""
+    """An agent or external number to call in; without a session id, a conference is created.
+
+    It rings for `timeout` seconds.
+    """
 
     call_id: CallId
     requested_by_agent_id: Name
@@ -66,6 +70,7 @@ class AddMembersBody(RequestBody, frozen=True, kw_only=True):
     target_agent_names: dict[str, DisplayName] | None = None
     target_external_number: Party | None = None
     moh_audio_url: Url | None = None
+    timeout: RingSeconds = 30.0
 
 
 class KickBody(RequestBody, frozen=True, kw_only=True):
@@ -86,3 +91,12 @@ class LeaveBody(RequestBody, frozen=True, kw_only=True):
     agent_id: Name
     channel_id: ChannelId
     pbx_ip: Annotated[str, Meta(max_length=255)] | None = None
+
+
+class CoachBody(RequestBody, frozen=True, kw_only=True):
+    """A member that only one other hears from now on; without `coachedChannelId`, all hear it."""
+
+    call_id: CallId
+    conference_session_id: SessionId
+    channel_id: ChannelId
+    coached_channel_id: ChannelId | None = None

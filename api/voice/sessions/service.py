@@ -12,6 +12,7 @@ from api.voice.service import VoiceService
 from api.voice.sessions.schemas import (
     AddMembersBody,
     CallTransferBody,
+    CoachBody,
     KickBody,
     LeaveBody,
     TransferBody,
@@ -85,6 +86,12 @@ class SessionService(Struct, frozen=True):
         await self.voice.check_control(user, body.call_id)
         request = project(control.LeaveConference, body, account=user.account_id)
         return await self._post(body.call_id, "/conference/leave", request)
+
+    async def coach(self, user: Principal, body: CoachBody) -> bytes:
+        """Let one other member only hear a member; an agent's token coaches as its agent."""
+        await self.voice.check_control(user, body.call_id, body.channel_id)
+        request = project(control.Coach, body, account=user.account_id)
+        return await self._post(body.call_id, "/conference/coach", request)
 
     async def members(self, user: Principal, call_id: str) -> bytes:
         """Show the conference of a call, the live one or the last."""

@@ -11,6 +11,7 @@ from engine.calls.model.call_states import Bridged, CallState
 from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.events import ClockChanged
 from engine.calls.model.leg import Leg
+from engine.calls.model.sealed_digits import hide_sealed
 from engine.calls.model.state_traits import running_verb
 from engine.calls.replay_audit import ReplayStep, replay
 from engine.calls.reporting.call_events import end_reason
@@ -64,7 +65,7 @@ def call_view(call: Call) -> CallView:
 def _agents(call: Call) -> tuple[str, ...]:
     legs = [*call.legs, *(ended.leg for ended in call.ended_legs)]
     sources = [each.source_agent for each in call.transfers]
-    found = [*(leg.agent_id for leg in legs), *sources]
+    found = [*(leg.agent for leg in legs), *sources]
     return tuple(dict.fromkeys(each for each in found if each))
 
 
@@ -82,7 +83,7 @@ def _leg_view(leg: Leg) -> LegView:
         channel_id=leg.id,
         party=leg.party,
         state=leg.state,
-        agent_id=leg.agent_id,
+        agent_id=leg.agent or None,
         reference_id=leg.reference_id,
         muted=leg.muted,
         held=leg.is_held,
@@ -96,19 +97,32 @@ def timeline_view(call: Call, log: list[bytes], attempts: Sequence[StoredAttempt
     moments: list[TimelineEntry] = []
     before: Call | None = None
     for step in replay(log):
-        commands = tuple(tagged_fields(each) for each in step.commands if _is_shown(each))
+        commands = tuple(_masked(tagged_fields(each)) for each in step.commands if _is_shown(each))
         verb = running_verb(step.call.state) if _has_started_verb(before, step) else None
         before = step.call
         moments.append(
             TimelineEntry(
                 step.at_ms,
-                tagged_fields(step.event),
+                _masked(tagged_fields(step.event)),
                 commands,
                 state_of(step.call),
                 _verb_view(verb) if verb is not None else None,
             )
         )
     return Timeline(call_view(call), tuple(moments), tuple(_summaries(attempts)))
+
+
+def _masked(value: Any) -> Any:
+    """Return a value in which sealed digits are dots."""
+    match value:
+        case str():
+            return hide_sealed(value)
+        case dict():
+            return {name: _masked(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_masked(each) for each in value]
+        case _:
+            return value
 
 
 def _summaries(attempts: Sequence[StoredAttempt]) -> Iterator[AttemptSummary]:

@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from engine.calls.model.events import ClockChanged, LegAnswered, LegCreated
+from engine.calls.model.events import ClockChanged, DigitPressed, LegAnswered, LegCreated
+from engine.calls.model.sealed_digits import MARK, TOKEN_LENGTH
 from engine.calls.state_dispatch import MAX_VERBS_PERIOD_MS
 from engine.rpc.views.calls import timeline_view
 from tests.contract.rpc.harness.bench import Bench, inject
 from tests.contract.rpc.harness.conversation import talking
 from tests.harness.recorded_call import record_call
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import answered_call, outbound
+from tests.unit.calls.harness.builders import MAIN, answered_call, outbound
 
 
 async def test_sessions_show_their_states(bench: Bench) -> None:
@@ -64,6 +65,27 @@ def test_a_verb_after_some_minutes_is_shown() -> None:
     shown = timeline_view(story.call, list(log)).moments
     lengths = [each.started["data"]["length"] for each in shown if each.started is not None]
     assert lengths == [300.0, 7.0]
+
+
+def test_sensitive_digits_are_dots() -> None:
+    """Sealed digits appear neither as a key that was pressed nor in the request to the webhook."""
+    sealed = MARK + "x" * (TOKEN_LENGTH - 1)
+    gather = {
+        "type": "gather",
+        "data": {"sensitive": True, "maxDigits": 2},
+        "action": "https://example.com/card",
+    }
+    story = answered_call(gather)
+    for _ in range(2):
+        story.now += 200
+        story.take(DigitPressed(MAIN, sealed, story.now - 80, 80), 0)
+    log = record_call(outbound(gather), story.events).log
+    moments = timeline_view(story.call, list(log)).moments
+    pressed = [each.event for each in moments if each.event["type"] == "digit-pressed"]
+    assert [each["digit"] for each in pressed] == ["•", "•"]
+    sent = [command for each in moments for command in each.commands]
+    assert [each["body"]["dtmf"] for each in sent if each["type"] == "send-webhook"] == ["••"]
+    assert sealed not in str(moments)
 
 
 def _session_events(story: Any) -> list[dict[str, Any]]:

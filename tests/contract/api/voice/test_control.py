@@ -41,6 +41,31 @@ async def test_legs_are_controlled(rest: Rest, talk: Conversation, form: str) ->
     assert "held" not in await control("unhold")
 
 
+async def test_a_leg_is_muted_in_a_direction(rest: Rest, talk: Conversation) -> None:
+    """By body and by path; an unknown direction is named."""
+    on_leg = {"callId": talk.call, "channelId": talk.agent}
+    muted = await rest.post(f"{BASE}/mute", **on_leg, direction="out")
+    assert leg(muted, talk.agent)["muted"] == "out"
+    path = f"/voice/call/{talk.call}/mute"
+    muted = await rest.post(path, channelId=talk.customer, direction="both")
+    assert leg(muted, talk.customer)["muted"] == "both"
+    problem = await rest.rejected("POST", f"{BASE}/mute", {**on_leg, "direction": "up"})
+    assert (problem[0], problem[2]) == (400, ["direction"])
+
+
+async def test_a_dialled_party_sees_a_number_of_the_account(
+    rest: Rest, talk: Conversation
+) -> None:
+    """Another caller id is rejected; the engine gets the chosen one, and the time to ring."""
+    body = {"callId": talk.call, "target": "+4733333333", "timeout": 7}
+    problem = await rest.rejected("POST", f"{BASE}/dial", {**body, "callerId": "+4799999999"})
+    assert problem == (400, "not_your_number", ["callerId"])
+    await rest.post(f"{BASE}/dial", **body, callerId=OURS.removeprefix("+"))
+    moments = (await talk.shown("/timeline"))["moments"]
+    (dialled,) = [each["event"] for each in moments if each["event"]["type"] == "dial-requested"]
+    assert (dialled["caller_id"], dialled["ring_s"]) == (OURS, 7)
+
+
 @pytest.mark.parametrize("base", [BASE, "/voice"])
 async def test_a_call_is_hung_up_by_its_path(rest: Rest, talk: Conversation, base: str) -> None:
     """A token without an agent ends the whole call; an empty body is enough."""
@@ -114,6 +139,7 @@ REQUIRED = {
     ),
     "conference/kick": "callId conferenceSessionId requesterAgentId",
     "conference/leave": "callId conferenceSessionId agentId channelId",
+    "conference/coach": "callId conferenceSessionId channelId",
     "conference/members": "callId",
 }
 

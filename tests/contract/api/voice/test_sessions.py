@@ -99,6 +99,29 @@ async def test_a_conference(rest: Rest, talk: Conversation) -> None:
     assert kicked["members"][3]["reason"] == "kicked"
 
 
+async def test_a_member_is_coached(rest: Rest, talk: Conversation) -> None:
+    """Only the coached member hears the coach; without a channel all do again.
+
+    An agent's token coaches on its own leg only.
+    """
+    body = member_body(talk, targetAgentIds=["1002"])
+    added = await rest.post(f"{BASE}/conference/add-members", **body)
+    coach = added["members"][2]["channelId"]
+    talk.answers(coach)
+    session = {"callId": talk.call, "conferenceSessionId": added["conferenceSessionId"]}
+    coaching = {**session, "channelId": coach, "coachedChannelId": talk.agent}
+    shown = await rest.post(f"{BASE}/conference/coach", **coaching)
+    assert shown["members"][2]["coaches"] == talk.agent
+    supervisor = await rest.token_of("acme", agentId="1002")
+    path = f"{BASE}/conference/coach"
+    freed = await rest.request("POST", path, {**session, "channelId": coach}, token=supervisor)
+    assert "coaches" not in freed.json()["members"][2]
+    agents = await rest.token_of("1001")
+    assert (await rest.rejected("POST", path, coaching, token=agents))[:2] == (403, "agent")
+    theirs = await rest.token_of("other", "other")
+    assert (await rest.rejected("POST", path, coaching, token=theirs))[0] == 404
+
+
 async def test_my_conference_needs_an_agent(rest: Rest, talk: Conversation) -> None:
     """An account's token gets 400, an agent without a conference 404."""
     path = f"{BASE}/conference/my"

@@ -1,0 +1,91 @@
+"""A call's timeline as customers see it: without what is the operator's, such as places of legs."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+from pydantic.alias_generators import to_camel
+
+from api.voice.views import CallDetails, call_details
+from wire.views import TimelineEntry
+from wire.webhook_log import AttemptSummary
+
+# Steps within engines and PBXs.
+INTERNAL_EVENTS = frozenset({"clock-changed", "recovered"})
+INTERNAL_COMMANDS = frozenset({"prefetch-media", "reset-converter"})
+# Where legs and clips are, and the operator's trunks.
+INTERNAL_FIELDS = frozenset({
+    "account", "clips", "has_sealed_digits", "missed", "pbx_ms", "replaced_app", "replaces",
+    "seen_ms", "trunk",
+})  # fmt: skip
+ENGINE_STEP = {"type": "engine"}  # instead of an internal event that caused something
+
+
+class CallMoment(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """An event of a call, the commands that it caused, and the state after it.
+
+    `event` and `commands` have a `type`; `started` is the verb that started, with type and data.
+    """
+
+    at_ms: int
+    event: dict[str, Any]
+    commands: tuple[dict[str, Any], ...]
+    state: str
+    started: dict[str, Any] | None = None
+
+
+class CallTimeline(Struct, frozen=True):
+    """A call, what happened in it, and the attempts to reach servers for it, the earliest first.
+
+    An attempt's `requestId` is the `request` of commands and events; its `id` is that in the
+    webhook log. Without the scope `webhooks` there are none.
+    """
+
+    call: CallDetails  # type: ignore[valid-type]  # a shape that is built at run time
+    moments: tuple[CallMoment, ...]
+    attempts: tuple[AttemptSummary, ...]
+
+
+class _EngineTimeline(Struct, frozen=True):
+    call: Raw
+    moments: tuple[TimelineEntry, ...]
+    attempts: tuple[AttemptSummary, ...] = ()
+
+
+class _Encoded(Struct, frozen=True):
+    """What `CallTimeline` describes, with a call that is encoded already."""
+
+    call: Raw
+    moments: tuple[CallMoment, ...]
+    attempts: tuple[AttemptSummary, ...]
+
+
+def call_timeline(timeline: bytes, *, with_attempts: bool) -> bytes:
+    """Return an engine's timeline of a call as customers see it."""
+    found = msgspec.json.decode(timeline, type=_EngineTimeline)
+    return msgspec.json.encode(
+        _Encoded(
+            Raw(call_details(bytes(found.call))),
+            tuple(_moments(found.moments)),
+            found.attempts if with_attempts else (),
+        )
+    )
+
+
+def _moments(entries: tuple[TimelineEntry, ...]) -> Iterator[CallMoment]:
+    for each in entries:
+        is_internal = each.event["type"] in INTERNAL_EVENTS
+        commands = tuple(
+            _shown(command)
+            for command in each.commands
+            if command["type"] not in INTERNAL_COMMANDS
+        )
+        if not is_internal or commands or each.started:
+            event = ENGINE_STEP if is_internal else _shown(each.event)
+            yield CallMoment(each.at_ms, event, commands, each.state, each.started)
+
+
+def _shown(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of an event or command; what is inside them has its published form."""
+    return {to_camel(name): fields[name] for name in fields if name not in INTERNAL_FIELDS}

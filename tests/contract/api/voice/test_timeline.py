@@ -1,0 +1,129 @@
+"""A call's timeline over REST: what a customer sees of it, and of whose calls."""
+
+from collections.abc import AsyncIterator
+from typing import Any, get_args
+
+import pytest
+from aiohttp import web
+
+from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.voice.timeline import INTERNAL_COMMANDS, INTERNAL_EVENTS, INTERNAL_FIELDS
+from engine.calls.model.commands import Command
+from engine.calls.model.events import ClockChanged, Event
+from engine.calls.model.requests import HoldRequested
+from tests.contract.api.rest import Rest
+from tests.contract.rpc.harness.conversation import Conversation, talking
+from tests.contract.rpc.webhooks.scene import Scene
+from tests.contract.webhooks.customer import HANGUP, Server
+from tests.harness.until import until
+from wire.base import tag_of
+
+@pytest.fixture
+async def talk(rest: Rest) -> Conversation:
+    """Connect a customer and agent 1001."""
+    return await talking(rest.bench)
+
+
+@pytest.fixture
+async def scene(rest: Rest) -> AsyncIterator[Scene]:
+    """Run a customer's server."""
+    server = Server(web.Response(text=HANGUP))
+    async with server.open() as url:
+        yield Scene(rest.bench, server, url)
+
+
+def path_of(call: str) -> str:
+    return f"/srmain/voice/call/{call}/timeline"
+
+
+async def timeline(rest: Rest, call: str, token: str | None = None) -> Any:
+    """Return a timeline that must be found."""
+    answer = await rest.request("GET", path_of(call), token=token)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def key(rest: Rest, *scopes: str, agent: str | None = None) -> str:
+    """Return a key of acme with scopes, which is accepted as a token."""
+    made = generate_credentials()
+    keys = KeyStore(rest.services.database, rest.services.now_ms)
+    await keys.add("acme", made, KeyTerms(agent, scopes))
+    return made.api_key
+
+
+def feed(talk: Conversation, event: Event) -> None:
+    """Let something happen in the call."""
+    found = talk.bench.service.find(talk.call)
+    assert found is not None
+    found[0].feed(found[1], event)
+
+
+async def test_what_happened_in_a_call(rest: Rest, talk: Conversation) -> None:
+    """Its state, events, commands and verbs, also after its end; not where it is."""
+    found = await timeline(rest, talk.call)
+    details = await rest.request("GET", f"/srmain/voice/call-details/{talk.call}")
+    assert found["call"] == details.json()
+    answered = [each for each in found["moments"] if each["event"]["type"] == "leg-answered"]
+    assert [each["event"]["leg"] for each in answered] == [talk.customer, talk.agent]
+    assert [each["started"]["type"] for each in found["moments"] if "started" in each] == ["dial"]
+    commands = [each for moment in found["moments"] for each in moment["commands"]]
+    (created,) = [each for each in commands if each.get("party") == "agent:1001"]
+    assert (created["type"], "callerId" in created) == ("originate", True)
+    assert not {name for each in commands for name in each} & INTERNAL_FIELDS
+    await talk.ends()
+    assert (await timeline(rest, talk.call))["call"]["endedMs"]
+
+
+async def test_steps_within_an_engine_are_left_out(rest: Rest, talk: Conversation) -> None:
+    """A new clock has caused nothing that a customer notices; what follows it is shown."""
+    before = len((await timeline(rest, talk.call))["moments"])
+    feed(talk, ClockChanged(1))
+    feed(talk, HoldRequested(talk.agent, held=True))
+    types: list[str] = []
+
+    async def is_shown() -> bool:
+        moments = (await timeline(rest, talk.call))["moments"]
+        types[:] = [each["event"]["type"] for each in moments[before:]]
+        return bool(types)
+
+    await until(is_shown, what="the hold")
+    assert types == ["hold-requested"]
+
+
+async def test_attempts_have_their_ids_in_the_webhook_log(
+    rest: Rest, talk: Conversation, scene: Scene
+) -> None:
+    """Which shows them; a key without the scope of the log sees none."""
+    await scene.actions.ask("acme", scene.url, b"{}", f"{talk.call}.r9", "")
+    await scene.bench.attempts.flush()
+    (attempt,) = (await timeline(rest, talk.call))["attempts"]
+    assert (attempt["requestId"], attempt["status"]) == (f"{talk.call}.r9", 200)
+    shown = await rest.request("GET", f"/srmain/voice/webhooks/{attempt['id']}")
+    assert shown.json()["requestId"] == attempt["requestId"]
+    without = await key(rest, "calls")
+    assert (await timeline(rest, talk.call, without))["attempts"] == []
+
+
+async def test_another_accounts_timeline_is_not_found(rest: Rest, talk: Conversation) -> None:
+    """Nor one for a token that sees its agent's calls only: it shows flows and addresses."""
+    token = await rest.token_of("other", "other")
+    problem = await rest.rejected("GET", path_of(talk.call), token=token)
+    assert problem[:2] == (404, "not_found")
+    assert (await rest.rejected("GET", path_of("0-pbx1-gone")))[0] == 404
+    agents = await rest.token_of("1001")
+    assert (await rest.rejected("GET", path_of(talk.call), token=agents))[:2] == (403, "scope")
+
+
+def test_what_is_left_out_exists() -> None:
+    """Names of events, commands and fields that nothing has would hide nothing."""
+    events, commands = _members(Event), _members(Command)
+    assert {tag_of(each) for each in events} > INTERNAL_EVENTS
+    assert {tag_of(each) for each in commands} > INTERNAL_COMMANDS
+    fields = {name for each in events | commands for name in each.__struct_fields__}
+    assert fields > INTERNAL_FIELDS
+
+
+def _members(union: Any) -> set[Any]:
+    """Return the members of a union, and of unions in it."""
+    parts = get_args(union)
+    return set().union(*map(_members, parts)) if parts else {union}
