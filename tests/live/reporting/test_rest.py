@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 
 from tests.harness.live_lab import Lab
-from tests.harness.phones.parties import Parties
+from tests.harness.phones.parties import TONES_HZ, Parties
+from tests.harness.phones.recorded_calls import wait_for_recording
+from tests.harness.phones.recording_file import LEFT, RIGHT
 from tests.harness.servers.api import NUMBER, Api
 from tests.harness.servers.engine import RequestError
 from tests.harness.until import until
 
 BASE = "/srmain/voice"
+PAUSED_MS = 700  # of a second at least, on a busy machine
 
 
 @pytest.fixture
@@ -67,12 +70,51 @@ async def test_a_call_is_controlled_over_rest(api: Api, parties: Parties) -> Non
     shown = await ask("conference/members", callId=call)
     assert shown["conferenceSessionId"] == added["conferenceSessionId"]
 
+    coach = await parties.leg("fourth")
+    coaching = {"callId": call, "conferenceSessionId": added["conferenceSessionId"]}
+    await ask(
+        "conference/coach", **coaching, channelId=coach, coachedChannelId=who["sourceChannelId"]
+    )
+    await parties.expect_audio(
+        customer="target", target="customer fourth", fourth="customer target"
+    )
+
     await ask("hangup", callId=call)
     for phone in (customer, target, fourth):
         await phone.wait_ended()
     await parties.lab.wait_ended(call)
     shown = await api.request("GET", f"{BASE}/call-details/{call}", token=token)
     assert shown["status"] == "completed"
+
+
+async def test_a_recording_is_controlled_over_rest(api: Api, parties: Parties, lab: Lab) -> None:
+    """It has what was said between start and stop, and silence while it was paused."""
+    token = await api.token()
+    customer, source = await parties.add_phone("customer"), await parties.add_phone("source")
+    action = {"type": "dial", "data": {"number": source.address}}
+    request = {"from": NUMBER, "to": customer.address, "action": action}
+    started = await api.request("POST", f"{BASE}/call", request, token=token)
+    call = parties.call = started["callId"]
+    await parties.expect_audio(customer="source", source="customer")
+    for operation, state in (
+        ("start", "running"),
+        ("pause", "paused"),
+        ("resume", "running"),
+        ("stop", "ended"),
+    ):
+        path = f"{BASE}/call/{call}/recording/{operation}"
+        shown = await api.request("POST", path, {}, token=token)
+        assert [each["state"] for each in shown["recordings"]] == [state]
+        await parties.expect_audio_for(1_000, {"customer": "source", "source": "customer"})
+    await customer.hang_up()
+    found = await wait_for_recording(lab, call)
+    for side, name in ((LEFT, "customer"), (RIGHT, "source")):
+        first, second = found.spans(side, TONES_HZ[name])
+        assert second[0] - first[1] >= PAUSED_MS
+    shown = await api.request("GET", f"{BASE}/call/{call}/timeline", token=token)
+    events = [each["event"] for each in shown["moments"]]
+    wanted = [each["wanted"] for each in events if each["type"] == "recording-requested"]
+    assert wanted == ["start", "pause", "resume", "stop"]
 
 
 async def test_the_source_is_called_first(api: Api, parties: Parties) -> None:
