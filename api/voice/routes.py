@@ -207,7 +207,6 @@ def _add_recording_route(action: RecordingAction, scope: str, summary: str) -> N
     async def control_recording(
         call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[CallByPathBody]
     ) -> bytes:
-        """The state holds already: then nothing changes. The response has all recordings."""
         check_call_id(call_id, body.call_id)
         return await voice.record(user, call_id, action)
 

@@ -138,9 +138,7 @@ class VoiceService(Struct, frozen=True):
         if body.caller_id is not None:
             permissions.check_caller_id(body.caller_id, "callerId")
         caller_id = permissions.own(body.caller_id or "")
-        request = project(
-            control.DialInto, body, caller_id=caller_id, account=user.account_id
-        )
+        request = project(control.DialInto, body, caller_id=caller_id, account=user.account_id)
         return await self._post(body.call_id, "/dial", request)
 
     async def hangup(self, user: Principal, call_id: str, body: LegHangupBody) -> bytes:

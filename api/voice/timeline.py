@@ -77,9 +77,7 @@ def _moments(entries: tuple[TimelineEntry, ...]) -> Iterator[CallMoment]:
     for each in entries:
         is_internal = each.event["type"] in INTERNAL_EVENTS
         commands = tuple(
-            _shown(command)
-            for command in each.commands
-            if command["type"] not in INTERNAL_COMMANDS
+            _shown(command) for command in each.commands if command["type"] not in INTERNAL_COMMANDS
         )
         if not is_internal or commands or each.started:
             event = ENGINE_STEP if is_internal else _shown(each.event)

@@ -21,6 +21,7 @@ EXAMPLES = 2  # of each operation
 READS = {  # requests about a call that change nothing
     "active-call-details",
     "call-details/{callId}",
+    "call/{callId}/timeline",
     "conference/members",
     "conference/my",
     "transfer/status",
@@ -82,9 +83,11 @@ async def test_all_voice_endpoints_exist(rest: Rest) -> None:
         "call mute unmute hold unhold dial hangup transfer/init transfer/complete transfer/cancel"
         " transfer/status conference/add-members conference/kick conference/leave"
         " conference/members call/{callId}/mute call/{callId}/unmute call/{callId}/hold"
-        " call/{callId}/unhold call/{callId}/hangup call/{callId}/transfer/init"
+        " call/{callId}/unhold call/{callId}/hangup call/{callId}/transfer/init conference/coach"
+        " call/{callId}/recording/start call/{callId}/recording/pause"
+        " call/{callId}/recording/resume call/{callId}/recording/stop"
     )
-    gets = "active-call-details call-details/{callId} conference/my"
+    gets = "active-call-details call-details/{callId} call/{callId}/timeline conference/my"
     for method, names in (("post", posts), ("get", gets)):
         for name in names.split():
             assert method in paths[base + name], name

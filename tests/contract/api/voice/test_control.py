@@ -53,9 +53,7 @@ async def test_a_leg_is_muted_in_a_direction(rest: Rest, talk: Conversation) -> 
     assert (problem[0], problem[2]) == (400, ["direction"])
 
 
-async def test_a_dialled_party_sees_a_number_of_the_account(
-    rest: Rest, talk: Conversation
-) -> None:
+async def test_a_dialled_party_sees_a_number_of_the_account(rest: Rest, talk: Conversation) -> None:
     """Another caller id is rejected; the engine gets the chosen one, and the time to ring."""
     body = {"callId": talk.call, "target": "+4733333333", "timeout": 7}
     problem = await rest.rejected("POST", f"{BASE}/dial", {**body, "callerId": "+4799999999"})

@@ -18,6 +18,7 @@ from tests.contract.webhooks.customer import HANGUP, Server
 from tests.harness.until import until
 from wire.base import tag_of
 
+
 @pytest.fixture
 async def talk(rest: Rest) -> Conversation:
     """Connect a customer and agent 1001."""
