@@ -26,7 +26,8 @@ KeyId = Annotated[str, Path(alias="id", max_length=64)]
 async def create_key(user: AuthenticatedUser, keys: Keys, body: Body[NewKey]) -> CreatedKey:
     """Create a key; its secret is shown only in this response.
 
-    It may not have scopes that the caller lacks, nor networks beyond the caller's.
+    It may not have scopes that the caller lacks, nor networks beyond those of the caller's key, nor
+    outlive that key (403: `scope`, `networks`, `expiry`).
     """
     return await keys.create(user, body)
 

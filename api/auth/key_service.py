@@ -1,7 +1,7 @@
 """API keys of an account, managed by the account itself.
 
-No key can make one that may do more: not in scopes, not from other networks, and not for another
-agent.
+No key can make one that may do more: not in scopes, not from other networks, not for another agent,
+and not for longer.
 """
 
 from collections.abc import Sequence
@@ -20,9 +20,10 @@ from api.auth.key_schemas import (
 )
 from api.auth.principal import Principal
 from api.auth.scopes import BUNDLES, SCOPES, resolve, unknown_scopes
-from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.auth.store import ApiKey, KeyStore, KeyTerms, generate_credentials
 from api.common.clock import Clock
 from api.common.errors import Forbidden, NotFound
+from api.common.timestamps import format_ms
 from wire.decoding.errors import BadInput, ErrorCollector
 
 DAY_MS = 86_400_000
@@ -34,7 +35,7 @@ class KeyService(Struct, frozen=True):
     max_keys: int  # of an account, that have not expired
 
     async def create(self, user: Principal, body: NewKey) -> CreatedKey:
-        """Create a key; raises Forbidden for scopes and networks that the caller lacks."""
+        """Create a key; raises Forbidden for what the caller's own key lacks."""
         _check_no_agent(user)
         collector = ErrorCollector()
         with collector.check():
@@ -45,8 +46,7 @@ class KeyService(Struct, frozen=True):
         collector.raise_all()
         expires_ms = None if body.days is None else self.now_ms() + body.days * DAY_MS
         terms = KeyTerms(body.agent_id, body.scopes, body.networks, expires_ms)
-        _check_granted(user, terms.granted)
-        await self._check_networks(user, terms.networks)
+        await self._check_terms(user, terms)
         credentials = generate_credentials()
         key_id = await self.keys.add(user.account_id, credentials, terms, self.max_keys)
         return created_key(key_id, credentials)
@@ -61,10 +61,12 @@ class KeyService(Struct, frozen=True):
         """Create a replacement with the key's rights; raises NotFound, Forbidden and Conflict."""
         _check_no_agent(user)
         replaced = await self._get(user, key_id)
-        _check_granted(user, replaced.scopes)
-        await self._check_networks(user, replaced.networks)
-        credentials, overlap_ms = generate_credentials(), body.overlap_s * 1_000
         expires_ms = None if body.days is None else self.now_ms() + body.days * DAY_MS
+        terms = KeyTerms(
+            replaced.agent_id, replaced.scopes, replaced.networks, expires_ms or replaced.expires_ms
+        )
+        await self._check_terms(user, terms)
+        credentials, overlap_ms = generate_credentials(), body.overlap_s * 1_000
         new = await self.keys.rotate(
             user.account_id, key_id, credentials, overlap_ms, expires_ms, self.max_keys
         )
@@ -75,21 +77,30 @@ class KeyService(Struct, frozen=True):
         _check_no_agent(user)
         await self._get(user, key_id)
         await self.keys.expire(user.account_id, key_id, self.now_ms())
-        return await self._get(user, key_id)
+        return key_view(await self._get(user, key_id), self.now_ms())
 
-    async def _check_networks(self, user: Principal, networks: Sequence[str]) -> None:
-        """Raise Forbidden if the caller's key could not be used from all these networks."""
+    async def _check_terms(self, user: Principal, terms: KeyTerms) -> None:
+        """Raise Forbidden if a key of these terms could do what the caller's own cannot."""
+        _check_granted(user, terms.granted)
         own = await self.keys.get(user.key_id)
-        allowed = own.networks if own is not None else ()
-        if allowed and not (networks and all(_is_within(each, allowed) for each in networks)):
-            text = f"this key or token is limited to {', '.join(allowed)}"
-            raise Forbidden(f"networks: {text}, and so is a key that it makes", "networks")
+        if own is None:
+            raise Forbidden("the key of this token does not exist any more", "no_key")
+        _check_networks(own, terms.networks)
+        self._check_expiry(own, terms.expires_ms)
 
-    async def _get(self, user: Principal, key_id: str) -> KeyView:
+    def _check_expiry(self, own: ApiKey, expires_ms: int | None) -> None:
+        if own.expires_ms is None or (expires_ms is not None and expires_ms <= own.expires_ms):
+            return
+        days = max(own.expires_ms - self.now_ms(), 0) // DAY_MS
+        allowed = f"at most {days}" if days else "it has less than a day left"
+        text = f"this key or token ends at {format_ms(own.expires_ms)}, and so does a key of it"
+        raise Forbidden(f"days: {text}: {allowed}", "expiry")
+
+    async def _get(self, user: Principal, key_id: str) -> ApiKey:
         found = await self.keys.get(key_id) if key_id.isprintable() else None
         if found is None or found.account_id != user.account_id:
             raise NotFound(f"no key {key_id}")
-        return key_view(found, self.now_ms())
+        return found
 
 
 def _check_no_agent(user: Principal) -> None:
@@ -100,6 +111,14 @@ def _check_no_agent(user: Principal) -> None:
 def _check_granted(user: Principal, names: Sequence[str]) -> None:
     if missing := sorted(resolve(names) - user.scopes):
         raise Forbidden(f"scopes: this key or token lacks {', '.join(missing)} itself", "scope")
+
+
+def _check_networks(own: ApiKey, networks: Sequence[str]) -> None:
+    """Raise Forbidden if the caller's key could not be used from all these networks."""
+    allowed = own.networks
+    if allowed and not (networks and all(_is_within(each, allowed) for each in networks)):
+        text = f"this key or token is limited to {', '.join(allowed)}"
+        raise Forbidden(f"networks: {text}, and so is a key that it makes", "networks")
 
 
 def _check_scopes(names: Sequence[str]) -> None:

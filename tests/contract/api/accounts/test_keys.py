@@ -183,3 +183,32 @@ async def test_a_key_for_networks_makes_none_for_others(rest: Rest, owner: str) 
     assert await status(rest, narrow["apiKey"], "/srmain/voice/flows") == 200
     rotated = await rest.request("POST", f"{KEYS}/{narrow['id']}/rotate", {}, token=limited)
     assert rotated.status_code == 201, rotated.text
+
+
+async def test_a_key_makes_none_that_outlives_it(rest: Rest, owner: str) -> None:
+    """Neither a new one, nor a replacement, of itself or of one that does not expire."""
+    short = await created(rest, owner, scopes=["owner"], days=10)
+    lasting = (await created(rest, owner))["id"]
+    for path, body in (
+        (KEYS, {}),
+        (KEYS, {"days": 11}),
+        (f"{KEYS}/{lasting}/rotate", {}),
+        (f"{KEYS}/{short['id']}/rotate", {"days": 11}),
+    ):
+        answer = await rest.request("POST", path, body, token=short["apiKey"])
+        assert (answer.status_code, answer.json()["code"]) == (403, "expiry"), body
+        assert answer.json()["detail"].startswith("days: ")
+    assert "at most 9" in answer.json()["detail"]
+    body = {"apiKey": short["apiKey"], "apiSecret": short["apiSecret"]}
+    granted = await rest.client.post("/auth/get-access-token/acme", json=body)
+    token = granted.json()["accessToken"]
+    assert (await rest.rejected("POST", KEYS, {}, token=token))[:2] == (403, "expiry")
+    made = await created(rest, short["apiKey"], days=9)
+    for path, body in (
+        (f"{KEYS}/{lasting}/rotate", {"days": 9}),
+        (f"{KEYS}/{made['id']}/rotate", {}),
+    ):
+        answer = await rest.request("POST", path, body, token=short["apiKey"])
+        assert answer.status_code == 201, answer.text
+    own = await rest.request("POST", f"{KEYS}/{short['id']}/rotate", {}, token=short["apiKey"])
+    assert own.status_code == 201, own.text
