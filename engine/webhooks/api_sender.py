@@ -77,7 +77,9 @@ class ApiSender:
     ) -> OutgoingRequest:
         filled, kind = _fill(request, _with_secrets(request, values))
         if request.secrets:
-            subject = replace(subject, shown=_fill(request, _with_secret_names(values))[0])
+            shown, _ = _fill(request, _with_secret_names(values))
+            secrets = tuple(filter(None, request.secrets.values()))
+            subject = replace(subject, shown=shown, secrets=secrets)
         key, body = subject.request_id, filled.body
         unsigned = {
             "Accept": "application/json",

@@ -79,6 +79,7 @@ class WebhookRetry(Struct, frozen=True):
             retry_of=attempt_id,
             first=attempt.number + 1,
             shown=ShownRequest(attempt.url, unsigned_headers(attempt), attempt.body),
+            secrets=repeated.secrets,
         )
 
         def headers() -> Mapping[str, str]:

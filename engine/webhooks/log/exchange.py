@@ -23,7 +23,8 @@ class ShownRequest(Struct, frozen=True):
 class Subject(Struct, frozen=True):
     """What a request is about, for the log.
 
-    `sensitive` are digits that no log may contain; `shown` is the request without its secrets.
+    `sensitive` are digits that no log may contain; `shown` is the request without its `secrets`,
+    which a response may repeat.
     """
 
     account: str
@@ -34,6 +35,7 @@ class Subject(Struct, frozen=True):
     first: int = 1  # the number of the first attempt
     sensitive: str = ""
     shown: ShownRequest | None = None
+    secrets: tuple[str, ...] = ()
 
 
 class Sent(Struct, frozen=True):

@@ -3,14 +3,14 @@
 A request with secrets has their templates instead (`{{secrets.token}}`), which a retry fills in.
 """
 
-import re
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
 from engine.calls.model.call_id_format import call_of
+from engine.webhooks.log.echoes import secret_texts, without_echoes
 from engine.webhooks.log.exchange import Exchange, Subject
+from engine.webhooks.log.header_names import is_kept, is_secret
 from wire.webhook_log import (
     MASK,
     AttemptKind,
@@ -21,16 +21,7 @@ from wire.webhook_log import (
 )
 
 MAX_HEADER_CHARS = 500  # of a logged value
-RESPONSE_HEADERS = frozenset({
-    "content-type", "content-length", "content-encoding", "date", "location", "retry-after",
-    "server", "traceparent", "www-authenticate", "x-request-id",
-})  # fmt: skip
-MAX_NAMES = 1_000  # of headers, whose treatment is remembered
-_SECRET_NAME = re.compile(
-    r"auth|cookie|credential|key|passw|secret|session|signature|token", re.IGNORECASE
-)
 _SECRET_MARKS = ("{{secrets.", "%7B%7Bsecrets.")  # in a text, and in an address
-_SHOWN_NAMES = frozenset({"idempotency-key"})  # of those that look like a secret
 
 
 class LoggedAttempt(Struct, frozen=True, array_like=True):
@@ -102,6 +93,7 @@ def logged(exchange: Exchange) -> LoggedAttempt:
         url, headers, body = shown.url, {**headers, **shown.headers}, shown.body or b""
     if subject.sensitive:
         body = _without_digits(body, subject.sensitive)
+    secrets = secret_texts(subject.secrets, sent.headers)
     return LoggedAttempt(
         at_ms=exchange.at_ms,
         kind=subject.kind,
@@ -114,8 +106,8 @@ def logged(exchange: Exchange) -> LoggedAttempt:
         status=exchange.status,
         reason=exchange.reason,
         took_ms=exchange.took_ms,
-        response_headers=_response_headers(exchange.response_headers, subject.sensitive),
-        response_body=_response_body(exchange.response_body, subject.sensitive),
+        response_headers=_response_headers(exchange.response_headers, subject.sensitive, secrets),
+        response_body=_response_body(exchange, secrets),
         is_request_cut=exchange.is_request_cut,
         is_response_cut=exchange.is_response_cut,
         is_repeatable=_is_repeatable(exchange, subject),
@@ -123,12 +115,6 @@ def logged(exchange: Exchange) -> LoggedAttempt:
         retry_of=subject.retry_of,
         is_to_listener=sent.is_to_listener,
     )
-
-
-@lru_cache(MAX_NAMES)
-def is_secret(header: str) -> bool:
-    """Return whether a header's value is masked, judging by its name."""
-    return header.lower() not in _SHOWN_NAMES and _SECRET_NAME.search(header) is not None
 
 
 def _is_repeatable(exchange: Exchange, subject: Subject) -> bool:
@@ -152,12 +138,20 @@ def _request_headers(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _response_headers(headers: Mapping[str, str], sensitive: str) -> dict[str, str]:
+def _response_headers(
+    headers: Mapping[str, str], sensitive: str, secrets: Sequence[bytes]
+) -> dict[str, str]:
     return {
-        name: MASK if sensitive and sensitive in value else _as_text(value[:MAX_HEADER_CHARS])
+        name: MASK if sensitive and sensitive in value else _header_text(value, secrets)
         for name, value in headers.items()
-        if _is_kept(name)
+        if is_kept(name)
     }
+
+
+def _header_text(value: str, secrets: Sequence[bytes]) -> str:
+    text = value.encode(errors="surrogateescape")
+    shown = without_echoes(text, secrets, is_cut=False)
+    return _as_text(value if shown is text else shown.decode(errors="replace"))[:MAX_HEADER_CHARS]
 
 
 def _as_text(value: str) -> str:
@@ -167,19 +161,17 @@ def _as_text(value: str) -> str:
     return value.encode(errors="surrogateescape").decode(errors="replace")
 
 
-@lru_cache(MAX_NAMES)
-def _is_kept(header: str) -> bool:
-    return header.lower() in RESPONSE_HEADERS
-
-
 def _without_digits(body: bytes, digits: str) -> bytes:
     """Return a gather's result without its digits."""
     return body.replace(b'"dtmf":"%b"' % digits.encode(), b'"dtmf":"%b"' % MASK.encode())
 
 
-def _response_body(body: bytes, sensitive: str) -> bytes:
-    """Return a response; nothing of it if it repeats sensitive digits."""
-    return MASK.encode() if sensitive and sensitive.encode() in body else body
+def _response_body(exchange: Exchange, secrets: Sequence[bytes]) -> bytes:
+    """Return a response without secrets; nothing of it if it repeats sensitive digits."""
+    body, sensitive = exchange.response_body, exchange.subject.sensitive
+    if sensitive and sensitive.encode() in body:
+        return MASK.encode()
+    return without_echoes(body, secrets, is_cut=exchange.is_response_cut)
 
 
 def _text(body: bytes, *, is_cut: bool) -> LoggedText:

@@ -24,11 +24,12 @@ class NotRepeatable(Exception):
 
 
 class RepeatedRequest(Struct, frozen=True):
-    """What a retry sends, beside the signature."""
+    """What a retry sends, beside the signature, and the secrets in it."""
 
     url: str
     headers: dict[str, str]
     body: bytes
+    secrets: tuple[str, ...] = ()
 
 
 def unsigned_headers(attempt: LoggedAttempt) -> dict[str, str]:
@@ -47,7 +48,7 @@ def refill(attempt: LoggedAttempt, request: ApiRequest) -> RepeatedRequest:
     in_body = _in_json if request.json is not None else str
     body = _filled(attempt.body.decode(), request, in_body).encode()
     url = _IN_ADDRESS.sub(lambda found: quote(_secret(found[1], request), safe=""), attempt.url)
-    return RepeatedRequest(url, headers, body)
+    return RepeatedRequest(url, headers, body, tuple(filter(None, request.secrets.values())))
 
 
 def _masked_header(name: str, request: ApiRequest) -> str:

@@ -94,6 +94,24 @@ async def test_secrets_of_an_api_request(scene: Scene) -> None:
     assert "a-secret" not in msgspec.json.encode(again_view).decode()
 
 
+async def test_a_server_that_repeats_secrets(scene: Scene) -> None:
+    """The log has none of them in a response, and no authorization, also after a retry."""
+
+    async def repeats(request: web.Request) -> web.Response:
+        headers, body = dict(request.headers), await request.text()
+        return web.json_response({"url": str(request.url), "headers": headers, "body": body})
+
+    scene.server.answers = [repeats]
+    await put_request(scene)
+    view = await send_request(scene)
+    await scene.retry(view["id"])
+    for each in await scene.list():
+        response = (await scene.show(each["id"]))["responseBody"]["text"]
+        assert f"{CALL}.r7" in response
+        assert "a-secret" not in response
+        assert "v1," not in response
+
+
 async def test_text_that_looks_like_a_secret(scene: Scene) -> None:
     """A caller cannot get a secret by its name: such a request is not repeated."""
     await put_request(scene)
