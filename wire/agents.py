@@ -2,11 +2,13 @@
 
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta
 
 from wire.base import CallerId, Shape
 from wire.decoding import patterns
 
+TECHNOLOGY = "PJSIP"
 Presence = Literal["online", "offline", "unknown"]
 Endpoint = Annotated[str, Meta(pattern=patterns.ENDPOINT)]
 
@@ -23,6 +25,19 @@ class AgentPassword(Shape, frozen=True):
     """The password of an agent's phone, which an engine gives to the PBX nodes."""
 
     password: Annotated[str, Meta(min_length=16, max_length=128, pattern=r"^[!-~]+$")]
+
+
+class PhoneDraft(AgentPassword, frozen=True, kw_only=True):
+    """The password of the phone of an agent, as the REST layer has stored the agent."""
+
+    agent: Agent
+
+
+class DraftedPhone(Shape, frozen=True):
+    """The document of a phone's password, and its id."""
+
+    id: str
+    document: msgspec.Raw
 
 
 class AgentView(Shape, frozen=True):
@@ -42,3 +57,9 @@ class Agents(Shape, frozen=True):
     """The agents of an account."""
 
     agents: tuple[AgentView, ...]
+
+
+def phone_name(endpoint: str) -> str:
+    """Return the name of a PJSIP endpoint; empty for another technology."""
+    technology, _, name = endpoint.partition("/")
+    return name if technology == TECHNOLOGY else ""

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from wire import control, rpc, views
-from wire.agents import Agent, AgentPassword, Agents, AgentView
+from wire.agents import Agent, AgentPassword, Agents, AgentView, DraftedPhone, PhoneDraft
 from wire.callbacks.account import (
     CallbackTestResult,
     CallbackView,
@@ -137,6 +137,13 @@ AGENTS = (
     _delete(_AGENT, "delete", "Delete an agent"),
     _post(f"{_AGENT}/check", "check", "Validate an agent", None, Agent),
     _put(f"{_AGENT}/password", "put_password", "Set the phone's password", None, AgentPassword),
+    _post(
+        f"{_AGENT}/password/draft",
+        "draft_password",
+        "Validate a phone's password",
+        DraftedPhone,
+        PhoneDraft,
+    ),
 )
 FLOWS = (
     _get("/flows/{account}", "list", "List the flows of an account", rpc.Flows),

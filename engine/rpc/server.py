@@ -56,6 +56,8 @@ from engine.rpc.peers.remote_clips import RemoteClips
 from engine.rpc.problems import Handler, problem_middleware
 from engine.runtime.agents.agent_documents import AgentDocuments
 from engine.runtime.agents.agent_presence import AgentPresence
+from engine.runtime.agents.phone_credentials import CredentialStore
+from engine.runtime.agents.phone_passwords import PhonePasswords
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.io.digit_sealer import DigitSealer
@@ -156,6 +158,9 @@ def _routes(
     agents = deps.agent_presence
     groups = ConsumerGroupHandlers(store, shards)
     documents = AgentDocuments(store, agents.directory)
+    passwords = PhonePasswords(
+        CredentialStore(store), lambda: [each.pbx for each in service.nodes.values()]
+    )
     served: tuple[tuple[Iterable[Operation], object], ...] = (
         (operations.AUDIT, AuditHandlers(store, shards)),
         (operations.CALLS, CallHandlers(service, store, limits, fan_out, policy)),
@@ -164,7 +169,7 @@ def _routes(
         (operations.RECORDING_FILES, RecordingFileHandlers(deps.archive)),
         (operations.TRANSFERS, TransferHandlers(service, limits, policy, agents)),
         (operations.CONFERENCES, ConferenceHandlers(service, limits, fan_out, policy)),
-        (operations.AGENTS, AgentHandlers(store, agents, fan_out, documents)),
+        (operations.AGENTS, AgentHandlers(store, agents, fan_out, documents, passwords)),
         (operations.FLOWS, FlowHandlers(store, limits, FlowChecks())),
         (operations.API_REQUESTS, ApiRequestHandlers(store, limits)),
         (operations.NUMBER_ROUTES, NumberRouteHandlers(store, limits)),

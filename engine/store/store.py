@@ -6,6 +6,7 @@ from typing import Protocol
 from engine.store.change import Change
 from engine.store.listeners import ListenerStore
 from engine.store.outbox import Outbox
+from engine.store.phones import PhoneStore
 from engine.store.shard_layout import ShardLayout, Workload
 from engine.store.stream import Stream
 from engine.store.versioned_documents import VersionedDocuments
@@ -13,7 +14,7 @@ from engine.store.webhook_log import WebhookLogStore
 from wire.dial_policy import DncListChange
 from wire.shard import ShardId
 
-MAX_AGENT_CHANGES = 1_000  # read at once
+MAX_CHANGES = 1_000  # read at once
 MAX_FLOW_VERSIONS = 100  # of a flow
 
 
@@ -80,6 +81,10 @@ class Store(Protocol):
     @property
     def documents(self) -> VersionedDocuments:
         """The accounts' documents with their versions; the methods below give them the next one."""
+
+    @property
+    def phones(self) -> PhoneStore:
+        """The credentials of agents' phones, and whose each endpoint is."""
 
     @property
     def dial_policies(self) -> DialPolicyStore:
@@ -257,26 +262,11 @@ class Store(Protocol):
     async def agent_changes(self, account: str, after: str) -> tuple[list[str], str]:
         """Read the ids of agents that were stored or deleted after a position, and the next one.
 
-        At most MAX_AGENT_CHANGES, the oldest ones; without a position none, and the current one.
+        At most MAX_CHANGES, the oldest ones; without a position none, and the current one.
         """
 
     async def agents(self, account: str) -> dict[str, bytes]:
         """Read all agents of an account, by id."""
-
-    async def put_phone(self, name: str, body: bytes) -> None:
-        """Store the credentials of a PBX endpoint (JSON), replacing the previous ones."""
-
-    async def phones(self) -> dict[str, bytes]:
-        """Read the credentials of all endpoints, by name."""
-
-    async def claim_endpoint(self, endpoint: str, account: str) -> str:
-        """Let an endpoint belong to an account unless another has it; returns whose it is."""
-
-    async def release_endpoint(self, endpoint: str, account: str) -> None:
-        """Let an endpoint of an account belong to none."""
-
-    async def endpoint_owner(self, endpoint: str) -> str | None:
-        """Return the account that an endpoint belongs to."""
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
         """Record whether a PBX node is drained: it gets no new calls."""

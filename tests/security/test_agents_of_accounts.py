@@ -65,7 +65,7 @@ async def test_an_endpoint_of_another_account_is_not_the_templates() -> None:
     """Its document decides."""
     store = MemoryStore()
     directory = directory_of(AgentTemplate("PJSIP/{agent_id}", "acme"), store)
-    await store.claim_endpoint("PJSIP/1002", "other")
+    await store.phones.claim("PJSIP/1002", "other")
     assert await find(directory, "acme", "1002") is None
     assert await directory.agent_of("acme", "PJSIP/1002") == Caller()
 

@@ -1,6 +1,7 @@
 """RPC operations on agents: an account's directory with presence and active calls."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 
 import msgspec
@@ -13,13 +14,19 @@ from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Conflict, NotFound
 from engine.runtime.agents.agent_documents import AgentDocuments
 from engine.runtime.agents.agent_presence import AgentPresence
-from engine.runtime.agents.phone_credentials import (
-    CredentialStore,
-    EndpointTaken,
-    digest_credentials,
-)
+from engine.runtime.agents.phone_credentials import EndpointTaken
+from engine.runtime.agents.phone_passwords import PhonePasswords
 from engine.store.store import Store
-from wire.agents import Agent, AgentPassword, Agents, AgentView, Presence
+from wire.agents import (
+    Agent,
+    AgentPassword,
+    Agents,
+    AgentView,
+    DraftedPhone,
+    PhoneDraft,
+    Presence,
+    phone_name,
+)
 from wire.decoding.errors import BadInput
 
 PRESENCE_PRECEDENCE: tuple[Presence, ...] = ("online", "offline", "unknown")
@@ -30,6 +37,7 @@ class AgentHandlers(Struct, frozen=True):
     agent_presence: AgentPresence
     fan_out: FanOut
     documents: AgentDocuments
+    passwords: PhonePasswords
 
     async def list(self, request: web.Request) -> Agents:
         """List the agents of an account, or those in the query."""
@@ -61,19 +69,23 @@ class AgentHandlers(Struct, frozen=True):
     async def put(self, request: web.Request, agent: Agent) -> AgentView:
         """Store the endpoint and the name of an agent."""
         account, agent_id = name_in(request, "account"), name_in(request, "agent")
-        await self._claim(account, agent_id, agent.endpoint)
+        await self._check(account, agent_id, agent.endpoint)
         previous = await self.store.agent(account, agent_id)
-        await self.store.put_agent(account, agent_id, msgspec.json.encode(agent))
-        await self._credentials.remove(account, agent_id, but=agent.endpoint)
-        await self.documents.release(account, previous)
+        with _conflicts():
+            async with self.documents.claimed(account, agent.endpoint):
+                await self.store.put_agent(account, agent_id, msgspec.json.encode(agent))
+        if previous is not None:
+            await self.documents.settle(account, agent_id, previous, agent.endpoint)
         await self.agent_presence.directory.update(account)  # the next call may be the agent's
         local = [*self.agent_presence.views(account, {agent_id: agent})]
         return merge_views(local, await self.fan_out.collect(request, AgentView))[0]
 
     async def check(self, request: web.Request, agent: Agent) -> None:
-        """Validate an agent without storing it; its endpoint belongs to the account from now on."""
+        """Validate an agent without storing it; its endpoint is kept for the account a minute."""
         account, agent_id = name_in(request, "account"), name_in(request, "agent")
-        await self._claim(account, agent_id, agent.endpoint)
+        await self._check(account, agent_id, agent.endpoint)
+        with _conflicts():
+            await self.documents.reserve(account, agent.endpoint)
 
     async def delete(self, request: web.Request) -> None:
         account, agent_id = request.match_info["account"], request.match_info["agent"]
@@ -81,8 +93,7 @@ class AgentHandlers(Struct, frozen=True):
         if previous is None:
             raise NotFound(f"no agent {agent_id} in the directory of account {account}")
         await self.store.put_agent(account, agent_id, None)
-        await self._credentials.remove(account, agent_id)
-        await self.documents.release(account, previous)
+        await self.documents.settle(account, agent_id, previous)
 
     async def put_password(self, request: web.Request, given: AgentPassword) -> None:
         """Set the password of an agent's phone; its digests are stored, not the password."""
@@ -91,25 +102,33 @@ class AgentHandlers(Struct, frozen=True):
         if body is None:
             raise NotFound(f"no agent {agent_id} in the directory of account {account}")
         agent = msgspec.json.decode(body, type=Agent)
-        found = digest_credentials(account, agent_id, agent.endpoint, agent.name, given.password)
-        try:
-            await self._credentials.put(agent.endpoint, found)
-        except EndpointTaken as error:
-            raise Conflict(str(error), "endpoint_taken") from None
+        with _conflicts():
+            found = await self.passwords.draft(account, agent_id, agent, given.password)
+            await self.passwords.credentials.put(agent.endpoint, found)
 
-    @property
-    def _credentials(self) -> CredentialStore:
-        return CredentialStore(self.store)
+    async def draft_password(self, request: web.Request, draft: PhoneDraft) -> DraftedPhone:
+        """Return the document of a phone's password, which the REST layer stores."""
+        account, agent_id = name_in(request, "account"), name_in(request, "agent")
+        with _conflicts():
+            found = await self.passwords.draft(account, agent_id, draft.agent, draft.password)
+        document = msgspec.Raw(msgspec.json.encode(found))
+        return DraftedPhone(phone_name(draft.agent.endpoint), document)
 
-    async def _claim(self, account: str, agent_id: str, endpoint: str) -> None:
-        """Claim an endpoint for an account; raises BadInput, Conflict."""
+    async def _check(self, account: str, agent_id: str, endpoint: str) -> None:
+        """Check that an endpoint can be an agent's; raises BadInput, Conflict."""
         if self.agent_presence.directory.is_trunk(endpoint):
             raise BadInput("endpoint", "is the trunk")
-        if await self.store.claim_endpoint(endpoint, account) != account:
-            # The error does not name the owner: it is another customer.
-            raise Conflict(f"{endpoint} belongs to another account", "endpoint_taken")
-        if await self._credentials.is_of_another(endpoint, account, agent_id):
+        if await self.passwords.credentials.is_of_another(endpoint, account, agent_id):
             raise Conflict(f"{endpoint} is another agent's phone", "endpoint_taken")
+
+
+@contextmanager
+def _conflicts() -> Iterator[None]:
+    """Let an endpoint that is another's be a Conflict."""
+    try:
+        yield
+    except EndpointTaken as error:
+        raise Conflict(str(error), "endpoint_taken") from None
 
 
 def merge_views(*views: Sequence[AgentView]) -> list[AgentView]:

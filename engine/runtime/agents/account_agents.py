@@ -7,7 +7,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from engine.store.store import MAX_AGENT_CHANGES, Store
+from engine.store.store import MAX_CHANGES, Store
 from wire.agents import Agent
 
 log = structlog.get_logger()
@@ -54,7 +54,7 @@ class AccountAgents:
             await self._reread()
             return
         changed, position = await self._store.agent_changes(self._account, self._position)
-        if len(changed) >= MAX_AGENT_CHANGES:
+        if len(changed) >= MAX_CHANGES:
             await self._reread()
             return
         ids = sorted(set(changed))

@@ -1,12 +1,14 @@
 """Documents of agents, and the endpoints and passwords that they claim and release."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 
 import msgspec
 from msgspec import Struct
 
 from engine.runtime.agents.directory import Directory
-from engine.runtime.agents.phone_credentials import CredentialStore
+from engine.runtime.agents.phone_credentials import CredentialStore, EndpointTaken
+from engine.store.errors import StoreDown
 from engine.store.store import Store
 from engine.store.versioned_documents import VersionedDocument
 from wire.agents import Agent
@@ -28,43 +30,85 @@ class AgentDocuments(Struct, frozen=True):
         stored = await self.store.documents.put(account, "agent", accepted)
         versions = dict(zip((each.id for each in accepted), stored, strict=True))
         for each in accepted:
-            if each.id in before and versions[each.id] == each.version:
+            if versions[each.id] != each.version:
+                await self._release(account, _endpoint(each.body))
+            elif each.id in before:
                 await self._settle(account, each, before)
         return [versions.get(each.id, 0) for each in documents]
 
-    async def release(self, account: str, previous: bytes | None) -> None:
-        """Release the endpoint of a replaced document, unless another agent still has it."""
-        if previous is None:
-            return
-        endpoint = msgspec.json.decode(previous, type=Agent).endpoint
-        if not await self.directory.has_endpoint(account, endpoint):
-            await self.store.release_endpoint(endpoint, account)
+    async def reserve(self, account: str, endpoint: str) -> None:
+        """Keep an endpoint for an agent that is stored next; raises EndpointTaken."""
+        await self._take(self.store.phones.reserve, account, endpoint)
+
+    @asynccontextmanager
+    async def claimed(self, account: str, endpoint: str) -> AsyncIterator[None]:
+        """Claim the endpoint of an agent that is stored meanwhile; raises EndpointTaken.
+
+        If that fails, the endpoint is released.
+        """
+        await self._take(self.store.phones.claim, account, endpoint)
+        try:
+            yield
+        except BaseException:
+            with suppress(StoreDown):  # then it is released when another account wants it
+                await self._release(account, endpoint)
+            raise
+
+    async def settle(self, account: str, agent_id: str, before: bytes, endpoint: str = "") -> None:
+        """Let the endpoint and the password of a replaced document go, unless they are its own."""
+        replaced = VersionedDocument(agent_id, 0, before)
+        if _endpoint(before) != endpoint:
+            await self._let_go(account, replaced)
 
     async def _may_have(self, account: str, body: bytes | None) -> bool:
         if body is None:
             return True
         endpoint = _endpoint(body)
-        return (
-            bool(endpoint)
-            and not self.directory.is_trunk(endpoint)
-            and await self.store.claim_endpoint(endpoint, account) == account
-        )
+        if not endpoint or self.directory.is_trunk(endpoint):
+            return False
+        try:
+            await self._take(self.store.phones.claim, account, endpoint)
+        except EndpointTaken:
+            return False
+        return True
+
+    async def _take(
+        self, take: Callable[[str, str], Awaitable[str]], account: str, endpoint: str
+    ) -> None:
+        """Reserve or claim an endpoint; raises EndpointTaken."""
+        owner = await take(endpoint, account)
+        if owner != account and not await self.directory.has_endpoint(owner, endpoint):
+            # Claimed for an agent that was not stored, unless that was a moment ago.
+            await self.store.phones.release_unused(endpoint, owner)
+            owner = await take(endpoint, account)
+        if owner != account:
+            # The error does not name the owner: it is another customer.
+            raise EndpointTaken(f"{endpoint} belongs to another account")
 
     async def _settle(
         self, account: str, document: VersionedDocument, before: Mapping[str, bytes]
     ) -> None:
-        """Let a replaced document's endpoint and password go, unless the new one has them."""
         previous = before[document.id]
-        endpoint = _endpoint(document.body) if document.body is not None else ""
-        if _endpoint(previous) != endpoint:
-            credentials = CredentialStore(self.store)
-            await credentials.remove(account, document.id, but=endpoint)
-            await self.release(account, previous)
+        if _endpoint(previous) != _endpoint(document.body):
+            replaced = VersionedDocument(document.id, document.version, previous)
+            await self._let_go(account, replaced)
+
+    async def _let_go(self, account: str, replaced: VersionedDocument) -> None:
+        """Let the endpoint of a document go that a version has replaced, and its password."""
+        endpoint = _endpoint(replaced.body)
+        credentials = CredentialStore(self.store)
+        await credentials.remove(account, replaced.id, endpoint, replaced.version)
+        await self._release(account, endpoint)
+
+    async def _release(self, account: str, endpoint: str) -> None:
+        """Release an endpoint, unless an agent has it."""
+        if endpoint and not await self.directory.has_endpoint(account, endpoint):
+            await self.store.phones.release(endpoint, account)
 
 
-def _endpoint(body: bytes) -> str:
-    """Return the endpoint of an agent's document; empty for an invalid one."""
+def _endpoint(body: bytes | None) -> str:
+    """Return the endpoint of an agent's document; empty without one, and for an invalid one."""
     try:
-        return msgspec.json.decode(body, type=Agent).endpoint
+        return msgspec.json.decode(body, type=Agent).endpoint if body else ""
     except msgspec.DecodeError:
         return ""

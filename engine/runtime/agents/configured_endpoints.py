@@ -11,9 +11,10 @@ import structlog
 
 from engine.ari.generated.models import Endpoint
 from engine.ari.generated.operations import endpoints
-from engine.runtime.agents.registered_endpoints import RETRY_DELAY_S, TECHNOLOGY
+from engine.runtime.agents.registered_endpoints import RETRY_DELAY_S
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, query
+from wire.agents import TECHNOLOGY
 
 log = structlog.get_logger()
 POLL_INTERVAL_S = 30.0

@@ -43,7 +43,7 @@ class Directory:
         self._trunks = {each.casefold() for each in (*trunks, PEER_TRUNK)}
         self._phones = TtlCache(self._read_phone, now_ms, ttl_ms)
         self._agents = TtlCache(self._read_agents, now_ms, ttl_ms, MAX_ACCOUNTS)
-        self._owners = TtlCache(store.endpoint_owner, now_ms, ttl_ms)
+        self._owners = TtlCache(store.phones.owner, now_ms, ttl_ms)
         self._tasks = BackgroundTasks()
 
     def resolve(self, account: str, agent_id: str, done: OnAgentFound) -> None:
@@ -120,7 +120,7 @@ class Directory:
         agent = msgspec.json.decode(body, type=Agent) if body else None
         default = self.default(account, agent_id)
         if agent is None and default is not None:
-            owner = await self._store.endpoint_owner(default)
+            owner = await self._store.phones.owner(default)
             default = default if owner in {None, account} else None
         return self._phone(agent, default)
 

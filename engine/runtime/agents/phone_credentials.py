@@ -1,20 +1,24 @@
 """The credentials of agents' phones: digests only, by endpoint."""
 
 import hashlib
-from collections.abc import Mapping
 
 import msgspec
 from msgspec import Struct
 
 from engine.store.store import Store
+from engine.store.versioned_documents import VersionedDocument
+from wire.agents import phone_name
 
 REALM = "asterisk"  # which the PBX names in its challenges
 RESERVED = frozenset({"agent-template", "trunk", "peers"})
-_TECHNOLOGY = "PJSIP/"
+MARK_AGE_MS = 60_000  # a password is set after less time than that
 
 
 class PhoneCredentials(Struct, frozen=True, omit_defaults=True):
-    """What the PBX knows of a phone's password; `is_removed`: its endpoint is to be deleted."""
+    """What the PBX knows of a phone's password.
+
+    Engines of earlier versions mark a phone `is_removed` instead of deleting its credentials.
+    """
 
     account: str
     agent_id: str
@@ -37,48 +41,57 @@ def digest_credentials(
     return PhoneCredentials(account, agent_id, name, md5, hashlib.sha256(text).hexdigest())
 
 
-def phone_name(endpoint: str) -> str:
-    """Return the name of a PJSIP endpoint; empty for another technology."""
-    return endpoint.removeprefix(_TECHNOLOGY) if endpoint.startswith(_TECHNOLOGY) else ""
-
-
 class CredentialStore(Struct, frozen=True):
     """The credentials of all accounts, which share the endpoints of the PBX nodes."""
 
     store: Store
 
-    async def all(self) -> Mapping[str, PhoneCredentials]:
-        """Read all credentials, by endpoint name."""
-        bodies = await self.store.phones()
-        return {
-            name: msgspec.json.decode(body, type=PhoneCredentials) for name, body in bodies.items()
-        }
-
     async def put(self, endpoint: str, credentials: PhoneCredentials) -> None:
         """Store the credentials of an endpoint; raises EndpointTaken."""
+        await self.check(endpoint, credentials.account, credentials.agent_id)
+        await self.store.phones.put(phone_name(endpoint), msgspec.json.encode(credentials))
+
+    async def check(self, endpoint: str, account: str, agent_id: str) -> None:
+        """Check that an agent's endpoint can have a password; raises EndpointTaken."""
         name = phone_name(endpoint)
         if not name or name in RESERVED:
             raise EndpointTaken(f"{endpoint} can be no agent's phone")
-        if await self.is_of_another(endpoint, credentials.account, credentials.agent_id):
+        if await self.is_of_another(endpoint, account, agent_id):
             raise EndpointTaken(f"{endpoint} is another agent's phone")
-        await self._write(name, credentials)
 
     async def is_of_another(self, endpoint: str, account: str, agent_id: str) -> bool:
         """Return whether an endpoint has the password of another agent."""
-        known = (await self.all()).get(phone_name(endpoint))
-        return (
-            known is not None
-            and not known.is_removed
-            and (known.account, known.agent_id) != (account, agent_id)
-        )
+        known = await self._find(endpoint)
+        return known is not None and (known.account, known.agent_id) != (account, agent_id)
 
-    async def remove(self, account: str, agent_id: str, but: str = "") -> None:
-        """Remove an agent's credentials, except those of one endpoint."""
-        for name, known in (await self.all()).items():
-            is_own = (known.account, known.agent_id) == (account, agent_id)
-            if is_own and not known.is_removed and name != phone_name(but):
-                gone = PhoneCredentials(account, agent_id, is_removed=True)
-                await self._write(name, gone)
+    async def is_known(self, name: str) -> bool:
+        """Return whether engines have made an endpoint, or have deleted it in the last week."""
+        _, is_known = await self.store.phones.read(name)
+        return is_known
 
-    async def _write(self, name: str, credentials: PhoneCredentials) -> None:
-        await self.store.put_phone(name, msgspec.json.encode(credentials))
+    async def remove(self, account: str, agent_id: str, endpoint: str, version: int = 0) -> None:
+        """Delete an agent's credentials of an endpoint, unless they are newer than a version.
+
+        Version 0: they are deleted in any case.
+        """
+        known = await self._find(endpoint)
+        if known is not None and (known.account, known.agent_id) == (account, agent_id):
+            await self._delete(phone_name(endpoint), account, version)
+
+    async def delete_marked(self, name: str, account: str) -> None:
+        """Delete credentials that an engine of an earlier version has marked as removed.
+
+        They may have been replaced since they were read.
+        """
+        versions = await self.store.documents.versions(account, "phone")
+        before_ms = await self.store.time_ms() - MARK_AGE_MS
+        await self._delete(name, account, max(versions.get(name, 0), before_ms))
+
+    async def _find(self, endpoint: str) -> PhoneCredentials | None:
+        body, _ = await self.store.phones.read(phone_name(endpoint))
+        known = None if body is None else msgspec.json.decode(body, type=PhoneCredentials)
+        return None if known is None or known.is_removed else known
+
+    async def _delete(self, name: str, account: str, version: int) -> None:
+        odd = version + 1 - version % 2 if version else 0  # as engines give them
+        await self.store.documents.put(account, "phone", [VersionedDocument(name, odd, None)])

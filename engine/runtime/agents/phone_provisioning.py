@@ -11,16 +11,20 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from engine.ari.generated.models import Endpoint
+from engine.ari.generated.models import AsteriskInfo, Endpoint
 from engine.ari.generated.operations import asterisk, endpoints
 from engine.ari.request import Request
+from engine.runtime.agents.known_phones import KnownPhones
 from engine.runtime.agents.phone_credentials import CredentialStore, PhoneCredentials
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, query
 from engine.store.errors import StoreDown
+from wire.agents import TECHNOLOGY
 
 log = structlog.get_logger()
-POLL_INTERVAL_S = 5.0
+POLL_INTERVAL_S = 2.0
+COMPARED_EVERY = 30  # polls
+BATCH_SIZE = 200  # phones between two reads of changes
 TEMPLATE = "agent-template"
 _CLASS = "res_pjsip"
 _FORBIDDEN = 403
@@ -37,49 +41,88 @@ class _Field(Struct, frozen=True):
 
 _fields = msgspec.json.Decoder(list[_Field])
 _listed = msgspec.json.Decoder(list[Endpoint])
+_info = msgspec.json.Decoder(AsteriskInfo)
 
 
 class PhoneProvisioning:
-    """Keeps the endpoints of one node as the stored credentials say."""
+    """Keeps the endpoints of one node as the stored credentials say.
+
+    It applies what has changed, and compares all phones with the node's endpoints when the node has
+    started, and at intervals.
+    """
 
     def __init__(
         self, node: str, pbx: Pbx, credentials: CredentialStore, interval_s: float = POLL_INTERVAL_S
     ) -> None:
         self._pbx = pbx
-        self._credentials = credentials
+        self._known = KnownPhones(credentials)
         self._interval_s = interval_s
         self._done: dict[str, PhoneCredentials] = {}  # what the node was given, by endpoint
+        self._pending: dict[str, None] = {}  # names to compare with the node, in order
+        self._started = ""  # when the node has, according to itself
+        self._rounds = 0  # until all phones are compared again
+        self._templates: dict[str, list[_Field]] = {}
         self._log = log.bind(node=node)
 
     async def run(self) -> None:
         """Provide the node with phones until cancelled."""
+        self._rounds = 0  # another engine may have provided it meanwhile
         while True:
+            is_complete = True
             try:
-                await self.provide()
+                is_complete = await self.provide()
             except (PbxUnavailable, StoreDown, msgspec.DecodeError) as error:
                 self._log.debug("phones not provided", error=str(error))
-            await asyncio.sleep(self._interval_s)
+            await asyncio.sleep(self._interval_s if is_complete else 0)
 
-    async def provide(self) -> None:
-        """Make, change and delete what differs; raises PbxUnavailable and StoreDown."""
-        wanted = await self._credentials.all()
-        if not wanted:
-            return
-        found = await query(self._pbx, endpoints.list_by_tech("PJSIP"), _listed)
+    async def provide(self) -> bool:
+        """Make, change and delete what differs; raises PbxUnavailable and StoreDown.
+
+        Returns False if there is more to do at once: changes are read again in between.
+        """
+        changed = await self._known.update()
+        self._pending = {**dict.fromkeys(sorted(changed)), **self._pending}
+        if not self._known.phones and not self._pending:
+            return True
+        await self._compare_all_if_due()
+        if not self._pending:
+            return True
+        found = await query(self._pbx, endpoints.list_by_tech(TECHNOLOGY), _listed)
         present = {each.resource for each in found}
-        for name, credentials in wanted.items():
-            is_right = (name in present) is not credentials.is_removed
-            if is_right and self._done.get(name) == credentials:
-                continue
-            try:
-                if credentials.is_removed:
-                    await self._delete(name)
-                else:
-                    await self._make(name, credentials, is_new=name not in present)
-            except PbxUnavailable as error:  # the others may succeed
-                self._log.warning("phone not provided", phone=name, error=str(error))
+        self._templates = {}
+        batch = list(self._pending)[:BATCH_SIZE]
+        failed = [name for name in batch if not await self._provide(name, name in present)]
+        for name in batch:
+            del self._pending[name]
+        is_complete = not self._pending or bool(failed)
+        self._pending |= dict.fromkeys(failed)
+        return is_complete
+
+    async def _compare_all_if_due(self) -> None:
+        """Compare all phones with the node, also if it has lost them by a restart."""
+        info = await query(self._pbx, asterisk.get_info(only=["status"]), _info)
+        started = info.status.startup_time if info.status else ""
+        self._rounds -= 1
+        if self._rounds < 0 or started != self._started:
+            self._pending |= dict.fromkeys(self._known.phones)
+            self._started, self._rounds = started, COMPARED_EVERY
+
+    async def _provide(self, name: str, is_present: bool) -> bool:
+        """Make, change or delete a phone; returns whether the node accepted it."""
+        wanted = self._known.phones.get(name)
+        if is_present is (wanted is not None) and self._done.get(name) == wanted:
+            return True
+        try:
+            if wanted is None:
+                await self._delete(name)
+                self._done.pop(name, None)
             else:
-                self._done[name] = credentials
+                await self._make(name, wanted, is_new=not is_present)
+                self._done[name] = wanted
+        except PbxUnavailable as error:  # the others may succeed
+            self._log.warning("phone not provided", phone=name, error=str(error))
+            return False
+        return True
 
     async def _make(self, name: str, credentials: PhoneCredentials, *, is_new: bool) -> None:
         digests = await self._template("auth")
@@ -106,7 +149,10 @@ class PhoneProvisioning:
                 raise PbxUnavailable(f"delete of {kind} {name}: status {reply.status}")
 
     async def _template(self, kind: str) -> list[_Field]:
-        return await query(self._pbx, asterisk.get_object(_CLASS, kind, TEMPLATE), _fields)
+        if kind not in self._templates:
+            request = asterisk.get_object(_CLASS, kind, TEMPLATE)
+            self._templates[kind] = await query(self._pbx, request, _fields)
+        return self._templates[kind]
 
     async def _put(self, kind: str, name: str, fields: Sequence[tuple[str, str]]) -> bool:
         """Make or change an object; returns False if a file configures it."""

@@ -23,12 +23,11 @@ from engine.ari.generated.models import Endpoint
 from engine.ari.generated.operations import applications, endpoints
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, query
-from wire.agents import Presence
+from wire.agents import TECHNOLOGY, Presence
 from wire.base import tag_of
 
 log = structlog.get_logger()
 APP = "switchroom-presence"  # the same for every engine: Asterisk keeps an app's subscriptions
-TECHNOLOGY = "PJSIP"
 RETRY_DELAY_S = 1.0
 SUBSCRIPTION_BATCH = 50  # the length of a request line is limited
 UNUSED_EVENTS = tuple(

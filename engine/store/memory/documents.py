@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from engine.store.memory.phones import MemoryPhones
 from engine.store.memory.versioned_documents import MemoryVersionedDocuments
-from engine.store.store import MAX_AGENT_CHANGES
+from engine.store.store import MAX_CHANGES
 from engine.store.versioned_documents import VersionedDocument, owner_in
 from wire.dial_policy import DncListChange
 from wire.documents.versioned import DocumentKind, FlowState
@@ -16,7 +17,7 @@ class MemoryDocuments:
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
         self.documents = MemoryVersionedDocuments(now_ms)
-        self._endpoints: dict[str, str] = {}
+        self.phones = MemoryPhones(self.documents, now_ms)
         self._drained: frozenset[str] = frozenset()
 
     async def put_flow(self, account: str, flow_id: str, body: bytes) -> int:
@@ -64,7 +65,7 @@ class MemoryDocuments:
     async def agent_changes(self, account: str, after: str) -> tuple[list[str], str]:
         changes = self.documents.agent_changes.get(account, [])
         start = int(after) if after else len(changes)
-        changed = changes[start : start + MAX_AGENT_CHANGES]
+        changed = changes[start : start + MAX_CHANGES]
         return changed, str(start + len(changed))
 
     async def agent(self, account: str, agent_id: str) -> bytes | None:
@@ -73,22 +74,6 @@ class MemoryDocuments:
 
     async def agents(self, account: str) -> dict[str, bytes]:
         return self.documents.table("agent", account).bodies()
-
-    async def put_phone(self, name: str, body: bytes) -> None:
-        self._put(owner_in(body), "phone", name, body)
-
-    async def phones(self) -> dict[str, bytes]:
-        return self.documents.table("phone").bodies()
-
-    async def claim_endpoint(self, endpoint: str, account: str) -> str:
-        return self._endpoints.setdefault(endpoint, account)
-
-    async def release_endpoint(self, endpoint: str, account: str) -> None:
-        if self._endpoints.get(endpoint) == account:
-            del self._endpoints[endpoint]
-
-    async def endpoint_owner(self, endpoint: str) -> str | None:
-        return self._endpoints.get(endpoint)
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
         self._drained = self._drained | {node} if is_drained else self._drained - {node}

@@ -56,6 +56,8 @@ class MemoryVersionedDocuments:
         self._flow_bodies: dict[tuple[str, str], dict[int, bytes]] = {}
         self._last_numbers: dict[tuple[str, str], int] = {}
         self.agent_changes: dict[str, list[str]] = {}
+        self.phone_changes: list[str] = []
+        self.losses = 0  # of everything
 
     def table(self, kind: DocumentKind, account: str = "") -> _Table:
         """Return the documents of a kind, as they are now."""
@@ -163,6 +165,8 @@ class MemoryVersionedDocuments:
         self._tables.clear()
         self._flow_bodies.clear()
         self._last_numbers.clear()
+        self.phone_changes.clear()
+        self.losses += 1
 
     def forget_versions(self) -> None:
         """Leave the documents as an engine without versions would have stored them."""
@@ -177,6 +181,8 @@ class MemoryVersionedDocuments:
         table.entries.pop(document.id, None)
         if kind == "agent":
             self.agent_changes.setdefault(account, []).append(document.id)
+        if kind == "phone":
+            self.phone_changes.append(document.id)
         if kind == "flow" and document.body is not None:
             last = msgspec.json.decode(document.body, type=FlowState).last
             key = (account, document.id)

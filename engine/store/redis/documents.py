@@ -21,15 +21,12 @@ from engine.store.redis.versioned_documents import (
     flow_key,
     table_of,
 )
-from engine.store.store import MAX_AGENT_CHANGES
+from engine.store.store import MAX_CHANGES
 from engine.store.versioned_documents import VersionedDocument, owner_in
 from wire.dial_policy import DncListChange
 from wire.documents.versioned import DocumentKind
 
-_RELEASE_ENDPOINT = (Path(__file__).parent / "lua/documents/release_endpoint.lua").read_text()
 _ROUTES = table_of("route", "")
-_PHONES = table_of("phone", "")
-_ENDPOINTS = "agent-endpoints"  # the account that each belongs to
 _STOPPED = "accounts:stopped"
 _DRAINED = "nodes:drained"
 _UPDATE_LIST = (Path(__file__).parent / "lua/update_dnc_list.lua").read_text()
@@ -102,7 +99,7 @@ class RedisDocuments:
         if not after:
             last = await self._with_timeout(self._client.xrevrange(key, count=1))
             return [], last[0][0].decode() if last else "0-0"
-        read = self._client.xrange(key, f"({after}", "+", count=MAX_AGENT_CHANGES)
+        read = self._client.xrange(key, f"({after}", "+", count=MAX_CHANGES)
         found = await self._with_timeout(read)
         changed = [fields[b"agent"].decode() for _, fields in found]
         return changed, found[-1][0].decode() if found else after
@@ -112,27 +109,6 @@ class RedisDocuments:
 
     async def agents(self, account: str) -> dict[str, bytes]:
         return await self._all(f"agents:{account}")
-
-    async def put_phone(self, name: str, body: bytes) -> None:
-        await self._put(owner_in(body), "phone", name, body)
-
-    async def phones(self) -> dict[str, bytes]:
-        return await self._all(_PHONES)
-
-    async def claim_endpoint(self, endpoint: str, account: str) -> str:
-        pipeline = self._client.pipeline(transaction=True)
-        pipeline.hsetnx(_ENDPOINTS, endpoint, account)
-        pipeline.hget(_ENDPOINTS, endpoint)
-        _, owner = await self._with_timeout(pipeline.execute())
-        return str(owner, "utf-8")
-
-    async def release_endpoint(self, endpoint: str, account: str) -> None:
-        release = self._client.eval(_RELEASE_ENDPOINT, 1, _ENDPOINTS, endpoint, account)
-        await self._with_timeout(release)
-
-    async def endpoint_owner(self, endpoint: str) -> str | None:
-        owner = await self._get(_ENDPOINTS, endpoint)
-        return None if owner is None else owner.decode()
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
         change = self._client.sadd if is_drained else self._client.srem

@@ -20,6 +20,7 @@ from engine.store.redis.keys import owner_key, shard_key
 from engine.store.redis.listeners import RedisListeners
 from engine.store.redis.lua_values import encode, lua_string
 from engine.store.redis.outbox import RedisOutbox
+from engine.store.redis.phones import RedisPhones
 from engine.store.redis.pool import create_pool
 from engine.store.redis.script_connection import ScriptConnection, ScriptRunner, load_script
 from engine.store.redis.shard_layout import RedisShardLayout
@@ -68,6 +69,7 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         self.documents = RedisVersionedDocuments(
             self._client, self._scripts, self._with_timeout, cipher
         )
+        self.phones = RedisPhones(self._client, self._with_timeout, self.documents)
         self.outbox = RedisOutbox(
             self._client, self._scripts, self._with_timeout, outbox_limits, cipher, self.documents
         )

@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 from engine.store.redis.document_cipher import DocumentCipher, UnreadableDocument
 from engine.store.redis.lua_values import encode, lua_string
 from engine.store.redis.script_connection import ScriptRunner, load_script
-from engine.store.store import MAX_AGENT_CHANGES, MAX_FLOW_VERSIONS
+from engine.store.store import MAX_CHANGES, MAX_FLOW_VERSIONS
 from engine.store.versioned_documents import SHARED_KINDS, VersionedDocument, owner_in
 from wire.documents.versioned import CALLBACK_ID, DocumentKind, FlowState
 
@@ -22,11 +22,16 @@ _PUT = load_script("documents/versions", "documents/put")
 _PUT_FLOW = load_script("documents/versions", "documents/put_flow")
 _ADOPT = load_script("documents/versions", "documents/adopt")
 _SWAP_ACCOUNT = load_script("documents/versions", "documents/swap_callback")
-KEPT_AGENT_CHANGES = 10 * MAX_AGENT_CHANGES  # of an account
-AGENT_CHANGES_KEPT_S = 7_200  # engines read all agents again every hour
+KEPT_CHANGES = 10 * MAX_CHANGES  # of an account's agents, or of all phones
+CHANGES_KEPT_S = 7_200  # engines read all agents again every hour
 BATCH_SIZE = 200  # documents of a script, which takes the server some milliseconds
 _ACCOUNT_KINDS: tuple[DocumentKind, ...] = ("flow", "request", "agent", "callback")
-_FORMS: dict[DocumentKind, str] = {"agent": "agent", "flow": "flow", "callback": "string"}
+_FORMS: dict[DocumentKind, str] = {
+    "agent": "agent",
+    "phone": "phone",
+    "flow": "flow",
+    "callback": "string",
+}
 _LAST = ":last"  # ends the field with the newest version of a flow
 _decode_versions = msgspec.msgpack.Decoder(list[int]).decode
 
@@ -42,7 +47,7 @@ class RedisVersionedDocuments(Struct, frozen=True):
     async def put(
         self, account: str, kind: DocumentKind, documents: Sequence[VersionedDocument]
     ) -> list[int]:
-        table, limits = table_of(kind, account), (KEPT_AGENT_CHANGES, AGENT_CHANGES_KEPT_S)
+        table, limits = table_of(kind, account), (KEPT_CHANGES, CHANGES_KEPT_S)
         form, is_shared = _FORMS.get(kind, "hash"), kind in SHARED_KINDS
         versions = list[int]()
         for batch in _batches(documents):

@@ -79,12 +79,12 @@ async def test_an_endpoint_is_released_in_one_write(valkey: Valkey) -> None:
     """Another account cannot claim it between the check and the release."""
     proxy = LossyProxy(valkey.port)
     async with proxy.listening(), open_store(f"redis://127.0.0.1:{proxy.port}") as store:
-        await store.claim_endpoint("PJSIP/1", "a1")
+        await store.phones.claim("PJSIP/1", "a1")
         proxy.loses_all = True
         with pytest.raises(StoreDown):
-            await store.release_endpoint("PJSIP/1", "a1")
+            await store.phones.release("PJSIP/1", "a1")
         proxy.loses_all = False
-        assert await store.endpoint_owner("PJSIP/1") is None
+        assert await store.phones.owner("PJSIP/1") is None
 
 
 async def test_a_call_is_sent_twice_at_most(valkey: Valkey) -> None:

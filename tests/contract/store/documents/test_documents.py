@@ -1,6 +1,6 @@
 """Number routes and agents in every store."""
 
-from engine.store.store import MAX_AGENT_CHANGES, Store
+from engine.store.store import MAX_CHANGES, Store
 
 
 async def test_routes_are_put_replaced_and_deleted(store: Store) -> None:
@@ -12,14 +12,6 @@ async def test_routes_are_put_replaced_and_deleted(store: Store) -> None:
     assert await store.routes() == {"+471": b"{2}", "+472": b'"https://x.example/"'}
     await store.put_route("+471", None)
     assert await store.route("+471") is None
-
-
-async def test_phones_are_put_and_replaced(store: Store) -> None:
-    """Credentials are kept by endpoint, over all accounts."""
-    await store.put_phone("1001", b"{1}")
-    await store.put_phone("sales7", b"{2}")
-    await store.put_phone("1001", b"{3}")
-    assert await store.phones() == {"1001": b"{3}", "sales7": b"{2}"}
 
 
 async def test_agents_are_kept_by_account(store: Store) -> None:
@@ -53,19 +45,8 @@ async def test_changes_of_agents(store: Store) -> None:
 async def test_many_changes_of_agents(store: Store) -> None:
     """The oldest are read first, as many as one answer holds."""
     _, position = await store.agent_changes("a1", "")
-    for number in range(MAX_AGENT_CHANGES + 1):
+    for number in range(MAX_CHANGES + 1):
         await store.put_agent("a1", f"{number}", b"{}")
     changed, position = await store.agent_changes("a1", position)
-    assert changed == [f"{number}" for number in range(MAX_AGENT_CHANGES)]
-    assert (await store.agent_changes("a1", position))[0] == [f"{MAX_AGENT_CHANGES}"]
-
-
-async def test_an_endpoint_belongs_to_one_account(store: Store) -> None:
-    """The first account keeps it until that account releases it."""
-    assert await store.claim_endpoint("PJSIP/1", "a1") == "a1"
-    assert await store.claim_endpoint("PJSIP/1", "a2") == "a1"
-    await store.release_endpoint("PJSIP/1", "a2")
-    assert await store.endpoint_owner("PJSIP/1") == "a1"
-    await store.release_endpoint("PJSIP/1", "a1")
-    assert await store.endpoint_owner("PJSIP/1") is None
-    assert await store.claim_endpoint("PJSIP/1", "a2") == "a2"
+    assert changed == [f"{number}" for number in range(MAX_CHANGES)]
+    assert (await store.agent_changes("a1", position))[0] == [f"{MAX_CHANGES}"]

@@ -126,7 +126,7 @@ async def test_engines_give_the_next_version(store: Store) -> None:
     await store.put_agent("a1", "1001", b"{}")
     await store.put_request("a1", "r", b"{}")
     await store.put_flow("a1", "f", b"{}")
-    await store.put_phone("1001", route)
+    await store.phones.put("1001", route)
     await store.outbox.swap_account("a1", None, b"{}")
     sums = (await store.documents.checksums(["a1"]))[0]
     assert sums.keys() == set(KINDS) - {"route"}
@@ -194,7 +194,7 @@ async def test_documents_from_before_there_were_versions(store: Store) -> None:
     """They get the first version once, in the accounts that their bodies name."""
     await store.put_route("x", body("route", "a1", 1))
     await store.put_route("y", body("route", "a2", 1))
-    await store.put_phone("x", body("phone", "a1", 1))
+    await store.phones.put("x", body("phone", "a1", 1))
     await store.put_agent("a1", "x", b"{}")
     await store.put_request("a1", "x", b"{}")
     await store.put_flow("a1", "x", b"{}")

@@ -12,7 +12,7 @@ from engine.runtime.agents.directory import Directory
 from engine.runtime.base.interfaces import AgentPhone
 from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
-from engine.store.store import MAX_AGENT_CHANGES
+from engine.store.store import MAX_CHANGES
 from tests.unit.runtime.harness.shard_bench import ManualClock
 from wire.agents import Agent
 
@@ -212,10 +212,10 @@ async def test_more_changes_than_one_answer_holds() -> None:
     """All agents are read again."""
     bench = Bench()
     await bench.directory.agent_of("acme", "PJSIP/1")
-    for number in range(MAX_AGENT_CHANGES + 5):
+    for number in range(MAX_CHANGES + 5):
         await bench.put(f"a{number}", Agent(f"PJSIP/{number}"))
     bench.clock.pass_ms(1_000)
-    last = MAX_AGENT_CHANGES + 4
+    last = MAX_CHANGES + 4
     assert await bench.directory.agent_of("acme", f"PJSIP/{last}") == Caller(f"a{last}")
 
 

@@ -3,9 +3,16 @@
 import json
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from engine.ari.request import Reply, Request
 from engine.runtime.agents.phone_credentials import CredentialStore, digest_credentials
-from engine.runtime.agents.phone_provisioning import PhoneProvisioning
+from engine.runtime.agents.phone_provisioning import (
+    BATCH_SIZE,
+    COMPARED_EVERY,
+    PhoneProvisioning,
+)
 from engine.store.memory.store import MemoryStore
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 
@@ -22,6 +29,12 @@ TEMPLATES: dict[str, dict[str, str]] = {
 }
 ANNA = digest_credentials("acme", "anna", "PJSIP/anna", 'Anna "A" <x>', "a password")
 
+MADE = [
+    f"DELETE {CONFIG}/auth/anna",
+    *(f"PUT {CONFIG}/{kind}/anna" for kind in ("auth", "aor", "endpoint")),
+]
+DELETED = [f"DELETE {CONFIG}/{kind}/anna" for kind in ("endpoint", "aor", "auth")]
+
 
 def tuples(fields: dict[str, str]) -> bytes:
     """Return fields as ARI shows them."""
@@ -36,13 +49,20 @@ class Bench:
         self.pbx = RecordingPbx()
         self.requests: list[Request] = []
         self.pbx.on_ask = self.requests.append
-        self.credentials = CredentialStore(MemoryStore())
+        self.store = MemoryStore()
+        self.credentials = CredentialStore(self.store)
         self.provisioning = PhoneProvisioning("pbx1", self.pbx, self.credentials)
+        self.start("10:00")
         self.show("trunk")
         for kind, fields in TEMPLATES.items():
             path = f"{CONFIG}/{kind}/agent-template"
             self.pbx.shows[path] = Reply(200, tuples(fields))
             self.pbx.shows[f"{CONFIG}/{kind}/anna"] = Reply(200, b"[]")
+
+    def start(self, time: str) -> None:
+        """Let the node say when it has started."""
+        status = {"startup_time": time, "last_reload_time": time}
+        self.pbx.shows["asterisk/info"] = Reply(200, json.dumps({"status": status}).encode())
 
     def show(self, *names: str) -> None:
         """Let the node list these endpoints."""
@@ -51,6 +71,10 @@ class Bench:
             for name in names
         ]
         self.pbx.shows["endpoints/PJSIP"] = Reply(200, json.dumps(found).encode())
+
+    def restart_engine(self) -> None:
+        """Let another engine provide the node."""
+        self.provisioning = PhoneProvisioning("pbx1", self.pbx, self.credentials)
 
     async def provide(self) -> list[str]:
         """Provide once; return the changes that were requested."""
@@ -75,10 +99,7 @@ async def test_a_phone_is_made_from_the_template() -> None:
     """The PBX decides its options; name, digests and address record are its own."""
     bench = Bench()
     await bench.credentials.put("PJSIP/anna", ANNA)
-    assert await bench.provide() == [
-        f"DELETE {CONFIG}/auth/anna",
-        *(f"PUT {CONFIG}/{kind}/anna" for kind in ("auth", "aor", "endpoint")),
-    ]
+    assert await bench.provide() == MADE
     assert bench.fields("auth") == [
         ("auth_type", "digest"),
         ("username", "anna"),
@@ -98,14 +119,28 @@ async def test_a_phone_is_made_from_the_template() -> None:
 
 
 async def test_a_phone_is_made_once_and_after_a_restart() -> None:
-    """A node that has it gets nothing; one that has lost it gets it again."""
+    """A node that has it gets nothing; one that has lost it gets it again, at the latest soon."""
     bench = Bench()
     await bench.credentials.put("PJSIP/anna", ANNA)
     await bench.provide()
     bench.show("trunk", "anna")
     assert await bench.provide() == []
     bench.show("trunk")
+    bench.start("11:00")
     assert len(await bench.provide()) == 4
+    assert sum([len(await bench.provide()) for _ in range(COMPARED_EVERY + 1)]) == 4
+
+
+async def test_without_changes_little_is_read() -> None:
+    """Not the endpoints of the node, which may be thousands."""
+    bench = Bench()
+    await bench.credentials.put("PJSIP/anna", ANNA)
+    await bench.provide()
+    bench.show("trunk", "anna")
+    await bench.provide()
+    before = len(bench.requests)
+    await bench.provide()
+    assert [each.path for each in bench.requests[before:]] == ["asterisk/info"]
 
 
 async def test_a_new_password_changes_the_digests_only() -> None:
@@ -120,12 +155,67 @@ async def test_a_removed_phone_is_deleted() -> None:
     """With its address record and its digests."""
     bench = Bench()
     await bench.credentials.put("PJSIP/anna", ANNA)
-    await bench.credentials.remove("acme", "anna")
+    await bench.credentials.remove("acme", "anna", "PJSIP/anna")
     bench.show("trunk", "anna")
-    expected = [f"DELETE {CONFIG}/{kind}/anna" for kind in ("endpoint", "aor", "auth")]
-    assert await bench.provide() == expected
+    assert await bench.provide() == DELETED
     bench.show("trunk")
     assert await bench.provide() == []
+
+
+async def test_a_phone_that_was_removed_before_is_deleted() -> None:
+    """By an engine that has just begun to provide the node."""
+    bench = Bench()
+    await bench.credentials.put("PJSIP/anna", ANNA)
+    await bench.provide()
+    bench.show("trunk", "anna")
+    await bench.credentials.remove("acme", "anna", "PJSIP/anna")
+    bench.restart_engine()
+    assert await bench.provide() == DELETED
+
+
+async def test_a_phone_that_an_earlier_engine_marked_is_deleted() -> None:
+    """At the node and in the store, where nothing else deletes the mark."""
+    bench = Bench()
+    marked = replace(ANNA, is_removed=True)
+    await bench.store.phones.put("anna", msgspec.json.encode(marked))
+    bench.show("trunk", "anna")
+    assert await bench.provide() == DELETED
+    bench.show("trunk")
+    assert await bench.provide() == []
+    assert await bench.store.phones.all() == {}
+    await bench.credentials.put("PJSIP/anna", ANNA)
+    assert f"PUT {CONFIG}/endpoint/anna" in await bench.provide()
+
+
+async def test_a_store_that_lost_everything_deletes_no_phone() -> None:
+    """Not at the node; and if that restarts, the engine still knows the phone."""
+    bench = Bench()
+    await bench.credentials.put("PJSIP/anna", ANNA)
+    await bench.provide()
+    bench.show("trunk", "anna")
+    bench.store.documents.clear()
+    assert await bench.provide() == []
+    bench.show("trunk")
+    bench.start("11:00")
+    assert f"PUT {CONFIG}/endpoint/anna" in await bench.provide()
+    bench.show("trunk", "anna")
+    await bench.credentials.put("PJSIP/anna", ANNA)
+    assert await bench.provide() == []
+
+
+async def test_a_new_password_comes_before_many_others() -> None:
+    """A node that gets thousands of phones again does not delay it."""
+    bench = Bench()
+    for number in range(BATCH_SIZE + 1):
+        bench.pbx.shows[f"{CONFIG}/auth/a{number}"] = Reply(200, b"[]")
+        bench.pbx.shows[f"{CONFIG}/aor/a{number}"] = Reply(200, b"[]")
+        bench.pbx.shows[f"{CONFIG}/endpoint/a{number}"] = Reply(200, b"[]")
+        found = digest_credentials("acme", f"a{number}", f"PJSIP/a{number}", "", "a password")
+        await bench.credentials.put(f"PJSIP/a{number}", found)
+    assert not await bench.provisioning.provide()
+    await bench.credentials.put("PJSIP/anna", ANNA)
+    assert await bench.provide() == [*MADE, *(each.replace("anna", "a99") for each in MADE)]
+    assert await bench.provisioning.provide()
 
 
 async def test_one_phone_that_fails_does_not_stop_others() -> None:

@@ -1,6 +1,7 @@
 -- Stores documents of one account and kind, unless there are newer ones. KEYS[1]: their table.
--- ARGV[1]: msgpack of {account, form, is_shared, {{id, version, body}…}, limits of agents' changes}
--- `form` is hash, agent, flow or string. Body false: a deletion. Version 0: the next one.
+-- ARGV[1]: msgpack of {account, form, is_shared, {{id, version, body}…}, limits of changes}
+-- `form` is hash, agent, phone, flow or string. Body false: a deletion. Version 0: the next one.
+-- Agents and phones are hashes, of which engines read the changes.
 -- Returns msgpack of the versions afterwards; 0: there was nothing to delete.
 local account, form, is_shared, documents, limits = unpack(cmsgpack.unpack(ARGV[1]))
 local MAX_CALL_S = 604800
@@ -34,9 +35,9 @@ local function write(id, body)
   else
     redis.call('HDEL', KEYS[1], id)
   end
-  if form == 'agent' then
+  if form == 'agent' or form == 'phone' then
     local changes = prefix .. ':changes'
-    redis.call('XADD', changes, 'MAXLEN', '~', limits[1], '*', 'agent', id)
+    redis.call('XADD', changes, 'MAXLEN', '~', limits[1], '*', form, id)
     redis.call('EXPIRE', changes, limits[2])
   end
 end

@@ -1,0 +1,54 @@
+"""The phones of all accounts in this engine's memory: read once, then change by change."""
+
+from collections.abc import Mapping
+
+import msgspec
+import structlog
+
+from engine.runtime.agents.phone_credentials import CredentialStore, PhoneCredentials
+
+log = structlog.get_logger()
+
+
+class KnownPhones:
+    """Credentials by endpoint name, as of the last `update`.
+
+    Only a deletion removes a phone: one that a store has lost stays known, and keeps its password.
+    """
+
+    def __init__(self, credentials: CredentialStore) -> None:
+        self.phones: dict[str, PhoneCredentials] = {}
+        self._credentials = credentials
+        self._bodies: dict[str, bytes] = {}
+        self._marked: dict[str, str] = {}  # the account, by endpoint name
+        self._position = ""
+
+    async def update(self) -> set[str]:
+        """Read the changes, and return whose credentials have changed; raises StoreDown."""
+        while self._marked:
+            name, account = next(iter(self._marked.items()))
+            await self._credentials.delete_marked(name, account)
+            del self._marked[name]
+        found, self._position = await self._credentials.store.phones.changes(self._position)
+        changed = {name for name, body in found.items() if self._bodies.get(name) != body}
+        changed |= {name for name, body in found.items() if body is None}
+        self._take(changed, found)
+        return changed
+
+    def _take(self, changed: set[str], found: Mapping[str, bytes | None]) -> None:
+        for name in sorted(changed):
+            body = found[name]
+            self._bodies.pop(name, None)
+            self.phones.pop(name, None)
+            if body is None:
+                continue
+            try:
+                credentials = msgspec.json.decode(body, type=PhoneCredentials)
+            except msgspec.DecodeError as error:  # of another version
+                log.warning("invalid credentials", phone=name, error=str(error))
+                continue
+            self._bodies[name] = body
+            if credentials.is_removed:
+                self._marked[name] = credentials.account
+            else:
+                self.phones[name] = credentials

@@ -1,0 +1,187 @@
+"""Whose an agent's endpoint is, also after failures; and which endpoints can have a password."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.ari.request import Reply, Request
+from engine.store.errors import StoreDown
+from engine.store.phones import RESERVED_MS
+from tests.contract.api.manual_clock import ManualClock
+from tests.contract.rpc.harness.bench import Bench
+from tests.contract.store.unreliable_memory import UnreliableStore
+
+PHONE = {"endpoint": "PJSIP/1002"}
+ANN, BOB = "/agents/acme/ann", "/agents/other/bob"
+PASSWORD = {"password": "correct-horse-battery"}
+TAKEN = (409, "endpoint_taken")
+AUTH = "asterisk/config/dynamic/res_pjsip/auth/1002"
+
+
+class FullStore(UnreliableStore):
+    """A store that reads and claims, and stores no agents while it is full."""
+
+    is_full = False
+
+    async def put_agent(self, account: str, agent_id: str, body: bytes | None) -> None:
+        """Store an agent, unless full."""
+        if self.is_full:
+            raise StoreDown("out of memory")
+        await super().put_agent(account, agent_id, body)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """Provide the store's clock."""
+    return ManualClock()
+
+
+@pytest.fixture
+async def full(clock: ManualClock, tmp_path: Path) -> AsyncIterator[Bench]:
+    """Run an engine's RPC whose store is full."""
+    async with AsyncExitStack() as stack:
+        store = FullStore(now_ms=clock)
+        bench = Bench(store)
+        await bench.open(stack, tmp_path)
+        store.is_full = True
+        yield bench
+        store.is_full = False
+
+
+async def status_of(bench: Bench, method: str, path: str, body: object = None) -> int:
+    """Send a request; return the status."""
+    return (await bench.request(method, path, body))[0]
+
+
+async def test_an_agent_that_cannot_be_stored_has_no_endpoint(full: Bench) -> None:
+    """Another account can have it at once."""
+    assert await full.problem("PUT", ANN, PHONE) == (503, "store_down")
+    assert await full.store.phones.owner("PJSIP/1002") is None
+    full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
+    assert await status_of(full, "PUT", BOB, PHONE) == 200
+
+
+async def test_an_agent_that_fails_to_be_stored_keeps_its_endpoint(full: Bench) -> None:
+    """The one that it has, of a document that is stored."""
+    full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
+    await full.request("PUT", ANN, PHONE)
+    full.store.is_full = True  # type: ignore[attr-defined]  # it is a FullStore
+    assert await full.problem("PUT", ANN, {**PHONE, "name": "Ann"}) == (503, "store_down")
+    assert await full.problem("PUT", BOB, PHONE) == TAKEN
+
+
+async def test_a_checked_agent_has_its_endpoint_for_a_minute(
+    full: Bench, clock: ManualClock
+) -> None:
+    """Until it is stored; if that fails, another account can have it after that."""
+    assert await status_of(full, "POST", f"{ANN}/check", PHONE) == 200
+    full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
+    assert await full.problem("POST", f"{BOB}/check", PHONE) == TAKEN
+    assert await full.problem("PUT", BOB, PHONE) == TAKEN
+    clock.now += RESERVED_MS
+    assert await status_of(full, "PUT", BOB, PHONE) == 200
+    assert await full.problem("POST", f"{ANN}/check", PHONE) == TAKEN
+
+
+async def test_a_claim_that_an_engine_left_behind(full: Bench, clock: ManualClock) -> None:
+    """An engine was killed between the claim and the agent: after a minute it does not count."""
+    await full.store.phones.claim("PJSIP/1002", "acme")
+    full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
+    assert await full.problem("PUT", BOB, PHONE) == TAKEN
+    clock.now += RESERVED_MS
+    assert await status_of(full, "PUT", BOB, PHONE) == 200
+    assert await full.store.phones.owner("PJSIP/1002") == "other"
+
+
+async def test_an_older_document_claims_nothing(bench: Bench) -> None:
+    """The endpoint that an agent had before the newest change stays free."""
+    assert await status_of(bench, "PUT", ANN, {"endpoint": "PJSIP/1003"}) == 200
+    change = document("agent", "ann", 2, PHONE)
+    _, answer = await bench.request("PATCH", "/documents", {"changes": [change]})
+    assert answer["versions"][0] > 2
+    assert await bench.store.phones.owner("PJSIP/1002") is None
+
+
+def configure(bench: Bench, *, auth: int, change: int) -> list[Request]:
+    """Let the node have the endpoint 1002; return the requests that follow.
+
+    `auth` is the status of its auth object, `change` that of a change.
+    """
+    requests = list[Request]()
+
+    def on_ask(request: Request) -> None:
+        requests.append(request)
+        status = auth if request.method == "GET" else change
+        bench.pbx.shows[AUTH] = Reply(status, b"[]")
+
+    bench.pbx.on_ask = on_ask
+    bench.pbx.shows["endpoints/PJSIP/1002"] = Reply(200, b"{}")
+    return requests
+
+
+@pytest.mark.parametrize(("auth", "change"), [(200, 403), (404, 200)])
+@pytest.mark.parametrize("path", ["password", "password/draft"])
+async def test_an_endpoint_in_the_configuration_gets_no_password(
+    bench: Bench, path: str, auth: int, change: int
+) -> None:
+    """The one in pjsip.conf would stay valid; the error says what is allowed instead."""
+    configure(bench, auth=auth, change=change)
+    await bench.request("PUT", ANN, PHONE)
+    body: dict[str, Any] = {**PASSWORD, "agent": PHONE} if "draft" in path else PASSWORD
+    method = "POST" if "draft" in path else "PUT"
+    status, problem = await bench.request(method, f"{ANN}/{path}", body)
+    assert (status, problem["code"]) == (400, "configured_endpoint")
+    (error,) = problem["errors"]
+    assert error["path"] == "endpoint"
+    assert "such as PJSIP/acme-ann" in error["message"]
+    assert await bench.store.phones.all() == {}
+
+
+@pytest.mark.parametrize(("auth", "change"), [(200, 200), (500, 500), (0, 0)])
+async def test_an_endpoint_that_engines_made_gets_a_password(
+    bench: Bench, auth: int, change: int
+) -> None:
+    """Also if the store has lost it; and if the node does not say where it comes from."""
+    requests = configure(bench, auth=auth, change=change)
+    await bench.request("PUT", ANN, PHONE)
+    assert await status_of(bench, "PUT", f"{ANN}/password", PASSWORD) == 200
+    assert all((each.body or {}).get("fields", []) == [] for each in requests)
+    requests.clear()
+    assert await status_of(bench, "PUT", f"{ANN}/password", PASSWORD) == 200
+    assert requests == []  # the store knows it
+
+
+async def test_a_drafted_password(bench: Bench) -> None:
+    """It is a document for the REST layer, and nothing is stored."""
+    draft = {**PASSWORD, "agent": {**PHONE, "name": "Ann"}}
+    status, found = await bench.request("POST", f"{ANN}/password/draft", draft)
+    assert (status, found["id"]) == (200, "1002")
+    document = found["document"]
+    assert (document["account"], document["agent_id"], document["name"]) == ("acme", "ann", "Ann")
+    assert {"md5", "sha256"} <= document.keys()
+    assert await bench.store.phones.all() == {}
+
+
+async def test_a_late_move_deletes_no_newer_password(full: Bench, clock: ManualClock) -> None:
+    """One agent has left the endpoint, and another one has it since: engines hear of it later."""
+    full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
+    await full.request("PUT", ANN, PHONE)
+    await full.request("PUT", f"{ANN}/password", PASSWORD)
+    since = clock.now + 1_000
+    clock.now += 60_000
+    moved = document("agent", "ann", since, {"endpoint": "PJSIP/1003"})
+    follower = document("agent", "carl", since + 2, PHONE)
+    await full.request("PATCH", "/documents", {"changes": [moved, follower]})
+    assert await full.store.phones.all() == {}
+    credentials = {"account": "acme", "agent_id": "carl", "md5": "x", "sha256": "y"}
+    phone = document("phone", "1002", since + 4, credentials)
+    await full.request("PATCH", "/documents", {"changes": [phone]})
+    assert (await full.store.phones.all()).keys() == {"1002"}
+
+
+def document(kind: str, doc_id: str, version: int, body: dict[str, str]) -> dict[str, Any]:
+    """Return the change of a document of acme."""
+    return {"account": "acme", "kind": kind, "id": doc_id, "version": version, "body": body}
