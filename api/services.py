@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 import api.account_pages.routes
 import api.agents.routes
@@ -181,7 +182,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             dnc=api.dnc.plugin.build(database, accounts, policy_sync.notify, clock),
             documents=documents,
             routing=api.routing.plugin.build(editor, documents.flows, engine, accounts),
-            agents=AgentService(editor, engine),
+            agents=AgentService(replace(editor, store=documents.agents), documents.agents, engine),
             callbacks=CallbackService(editor, engine, clock),
             policy_sync=policy_sync,
             audit=AuditTrail(database, clock, metrics.audit_failures.inc),

@@ -17,14 +17,17 @@ BASE = "/srmain/voice/agents"
 ONE = f"{BASE}/{{agentId}}"
 AgentsOfAccount = Annotated[AgentService, service("agents")]
 AgentId = Annotated[str, Path(alias="agentId", max_length=64)]
-EXAMPLE = {"endpoint": "PJSIP/1001", "name": "Ada", "callerId": "+4721930000"}
+EXAMPLE = {"endpoint": "PJSIP/acme-ada", "name": "Ada", "callerId": "+4721930000"}
 
 
-@routes.get(BASE, scope="agents:read", errors=(503,))
+@routes.get(BASE, scope="agents:read")
 async def list_agents(
     user: AuthenticatedUser, query: Annotated[AgentQuery, Query()], agents: AgentsOfAccount
 ) -> AgentPage:
-    """List the account's agents, ordered by id."""
+    """List the account's agents, ordered by id.
+
+    While no engine responds, the presence of all is `unknown`.
+    """
     return await agents.list(user.account_id, query)
 
 
@@ -83,7 +86,8 @@ async def put_password(
 ) -> Response:
     """Set the password of an agent's phone, which replaces the one before.
 
-    Digests of it are stored, not the password itself.
+    Digests of it are stored, not the password itself. An endpoint that the configuration of a PBX
+    node has keeps its password there: 400 (`configured_endpoint`).
     """
     await agents.put_password(user.account_id, agent_id, body)
     return Response(status_code=204)

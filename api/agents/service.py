@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection
 
 import msgspec
+import structlog
 from msgspec import Struct
 
 from api.agents.schemas import (
@@ -13,22 +14,28 @@ from api.agents.schemas import (
     AgentState,
     agent_row,
     agent_state,
+    decode_agent,
 )
+from api.common.errors import PreconditionFailed, ServiceUnavailable
+from api.documents.agent_store import AgentStore
 from api.documents.document import Document, Kind
-from api.documents.editor import DocumentEditor
+from api.documents.editor import MAX_ATTEMPTS, DocumentEditor
 from api.engine_client import EngineClient, id_in_path
 from api.http.paging import Page
 from api.http.preconditions import Precondition
-from wire.agents import Agent, AgentPassword, Agents, AgentView
+from wire.agents import Agent, AgentPassword, Agents, AgentView, DraftedPhone, PhoneDraft
 from wire.decoding.errors import BadInput
 from wire.decoding.patterns import NAME, PATTERNS
 
+log = structlog.get_logger()
 KIND: Kind = "agent"
-_UNKNOWN = AgentState("unknown", busy=False, call_id=None, nodes=())  # of one not sent yet
+# Of one that engines do not know yet, and of all while no engine responds.
+_UNKNOWN = AgentState("unknown", busy=False, call_id=None, nodes=())
 
 
 class AgentService(Struct, frozen=True):
     documents: DocumentEditor
+    agents: AgentStore
     engine: EngineClient
 
     async def list(self, account_id: str, query: AgentQuery) -> AgentPage:
@@ -70,18 +77,33 @@ class AgentService(Struct, frozen=True):
 
     async def put_password(self, account_id: str, agent_id: str, given: AgentPassword) -> None:
         """Set the password of an agent's phone; raises NotFound and Conflict."""
-        await self.documents.get(account_id, KIND, agent_id)
-        await self.documents.push(account_id)  # the engine must know the agent
-        path = f"{_path(account_id, agent_id)}/password"
-        await self.engine.request_raw("PUT", path, given)
+        path, attempts = f"{_path(account_id, agent_id)}/password/draft", MAX_ATTEMPTS
+        while True:
+            attempts -= 1
+            found = await self.documents.get(account_id, KIND, agent_id)
+            draft = PhoneDraft(password=given.password, agent=decode_agent(found))
+            phone = await self.engine.request(DraftedPhone, "POST", path, draft)
+            try:
+                await self.agents.put_phone(found, phone.id, bytes(phone.document))
+            except PreconditionFailed:  # the agent has been changed meanwhile
+                if not attempts:
+                    raise
+            else:
+                await self.documents.push(account_id)
+                return
 
     async def delete(self, account_id: str, agent_id: str, condition: Precondition) -> None:
         """Delete an agent with the password of its phone; raises NotFound."""
         await self.documents.delete(account_id, KIND, agent_id, condition.version)
 
     async def _states(self, account_id: str, agent_ids: Collection[str]) -> dict[str, AgentState]:
+        """Return the states of agents; none while no engine knows them."""
         query = {"account": account_id, "agents": ",".join(agent_ids)}
-        found = await self.engine.request(Agents, "GET", "/agents", query=query)
+        try:
+            found = await self.engine.request(Agents, "GET", "/agents", query=query)
+        except ServiceUnavailable as error:
+            log.info("presence not read", account=account_id, reason=error.detail)
+            return {}
         return {each.agent_id: agent_state(each) for each in found.agents}
 
 

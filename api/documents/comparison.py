@@ -140,8 +140,9 @@ class DocumentComparison:
 
     async def _refill(self, lost: Sequence[_Difference]) -> None:
         """Send all documents of collections of which the engines' store has none."""
-        if lost:
-            log.warning("documents are missing in the engines' store", collections=len(lost))
+        if not lost:
+            return
+        log.warning("documents are missing in the engines' store", collections=len(lost))
         for each in lost:
             self._delay(each.key)
         for kind in ORDER:
@@ -154,6 +155,11 @@ class DocumentComparison:
                 with _logging_rejection(page[0].key):
                     self._on_rejected(await self._transfer.send(page))
                 after = (page[-1].key.account_id, page[-1].id)
+        # A PBX node keeps a phone until an engine has read its deletion.
+        names = sorted({each.key.account_id for each in lost})
+        deleted = await self._store.recent_deletions("phone", names, MAX_BATCH_CHANGES)
+        with _logging_rejection(lost[0].key):
+            await self._transfer.send(deleted)
         for each in lost:
             self._sent[each.key] = each.state.version
 

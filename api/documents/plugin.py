@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from api.common.clock import Clock
 from api.db.database import Database
+from api.documents.agent_store import AgentStore
 from api.documents.cipher import DocumentCipher
 from api.documents.comparison import DocumentComparison
 from api.documents.engine_changes import EngineChanges
@@ -21,6 +22,7 @@ class DocumentSlice(Struct, frozen=True):
     """The stores of documents; `sync` sends what was changed in them."""
 
     store: DocumentStore
+    agents: AgentStore
     flows: FlowStore
     sync: DocumentSync
 
@@ -39,6 +41,7 @@ def build(
     comparison = DocumentComparison(engine, store, transfer, clock, report_differences)
     return DocumentSlice(
         DocumentStore(database, clock, cipher),
+        AgentStore(database, clock, cipher),
         FlowStore(database, clock, cipher),
         DocumentSync(store, comparison, clock),
     )

@@ -64,6 +64,7 @@ class DocumentStore(Store):
             await self._writer.lock(connection, {account_id}, kind)
             if not await self._writer.check(connection, change, expected):
                 raise NotFound(f"no {kind} {doc_id}")
+            await self._before_write(connection, change)
             return await self._writer.write(connection, change, self._now_ms())
 
     async def get(self, account_id: str, kind: Kind, doc_id: str) -> Document:
@@ -129,7 +130,11 @@ class DocumentStore(Store):
             if not await self._writer.check(connection, moved, None):
                 raise _OwnerChanged
             min_version = (await self._writer.write(connection, moved, now_ms)).version + 1
+        await self._before_write(connection, change)
         return await self._writer.write(connection, change, now_ms, min_version=min_version)
+
+    async def _before_write(self, connection: AsyncConnection, change: Change) -> None:
+        """Write what goes with a change, in its transaction: here nothing."""
 
 
 def _begins_with(prefix: str) -> list[ColumnElement[bool]]:

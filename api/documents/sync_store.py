@@ -104,6 +104,19 @@ class SyncStore(Store):
         )
         return [self._change(row) for row in await self._database.mappings(query)]
 
+    async def recent_deletions(
+        self, kind: Kind, account_ids: Collection[str], limit: int
+    ) -> list[SyncedDocument]:
+        """Return what some accounts have deleted last, the newest first."""
+        query = (
+            select(documents)
+            .where(documents.c.kind == kind, documents.c.account_id.in_(account_ids))
+            .where(documents.c.is_deleted)
+            .order_by(documents.c.version.desc())
+            .limit(limit)
+        )
+        return [self._change(row) for row in await self._database.mappings(query)]
+
     async def versions(self, key: CollectionKey) -> dict[str, StoredVersion]:
         """Return the version of each document, and of each deletion."""
         columns = documents.c

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.contract.api.rest import Rest
@@ -106,7 +107,7 @@ async def test_a_phone_password(kept: Rest) -> None:
     """Its digests reach the engine, no response shows it, and a deleted agent has none."""
     await put(kept)
     assert (await kept.request("PUT", f"{ANN}/password", PASSWORD)).status_code == 204
-    phone = (await kept.bench.store.phones())["1002"]
+    phone = (await kept.bench.store.phones.all())["1002"]
     assert b"md5" in phone
     assert PASSWORD["password"].encode() not in phone
     refused = await kept.rejected("PUT", f"{ANN}/password", {"password": "short"})
@@ -114,7 +115,7 @@ async def test_a_phone_password(kept: Rest) -> None:
     refused = await kept.rejected("PUT", f"{BASE}/bob", {"endpoint": "PJSIP/1002"})
     assert refused[:2] == (409, "endpoint_taken")
     assert (await kept.request("DELETE", ANN)).status_code == 204
-    assert b"is_removed" in (await kept.bench.store.phones())["1002"]
+    assert await kept.bench.store.phones.all() == {}
     assert (await kept.rejected("PUT", f"{ANN}/password", PASSWORD))[0] == 404
 
 
@@ -150,3 +151,13 @@ async def test_without_an_engine(served: Any) -> None:
     status, problem = await served.request("PUT", ANN, body=AGENT)
     assert (status, problem["code"]) == (503, "no_engine")
     assert (await served.request("GET", BASE))[1]["total"] == 0
+
+
+async def test_a_list_without_an_engine(served: Any) -> None:
+    """The presence of all agents is unknown; that of one agent is an error."""
+    await served.services.documents.store.put("acme", "agent", "ann", msgspec.json.encode(AGENT))
+    status, page = await served.request("GET", f"{BASE}?withPresence=true")
+    assert status == 200
+    (row,) = page["data"]
+    assert (row["agentId"], row["state"]) == ("ann", UNKNOWN)
+    assert (await served.request("GET", f"{ANN}/presence"))[0] == 503

@@ -66,14 +66,14 @@ async def test_a_change_is_pushed(kept: Rest, documents: DocumentSlice) -> None:
     await put_all(documents)
     await documents.sync.push("acme")
     assert await in_engine(kept) == EVERYTHING
-    assert await kept.bench.store.endpoint_owner("PJSIP/1001") == "acme"
+    assert await kept.bench.store.phones.owner("PJSIP/1001") == "acme"
     await documents.flows.put_flow_version("acme", "ivr", b'{"2":2}')
     await documents.store.delete("acme", "route", OURS)
     await documents.store.delete("acme", "agent", "1001")
     await documents.sync.push("acme")
     assert await kept.bench.store.flow("acme", "ivr") == (2, b'{"2":2}')
-    assert (await in_engine(kept)).keys() == EVERYTHING.keys() - {"route", "agent"}
-    assert await kept.bench.store.endpoint_owner("PJSIP/1001") is None
+    assert (await in_engine(kept)).keys() == EVERYTHING.keys() - {"route", "agent", "phone"}
+    assert await kept.bench.store.phones.owner("PJSIP/1001") is None
 
 
 async def test_a_lost_store_is_refilled(kept: Rest, documents: DocumentSlice) -> None:
@@ -134,7 +134,7 @@ async def test_documents_from_before_there_were_versions(
     await store.put_route("+4799", msgspec.json.encode({"account": "unknown", "action": "x"}))
     await store.put_request("acme", REQUEST_ID, REQUEST)
     await store.put_agent("acme", "1001", AGENT)
-    await store.put_phone("1001", PHONE)
+    await store.phones.put("1001", PHONE)
     await store.outbox.swap_account("acme", None, CALLBACK)
     for body in (b'{"1":1}', FLOW):
         await store.put_flow("acme", "ivr", body)
