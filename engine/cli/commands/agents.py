@@ -71,7 +71,7 @@ async def presence(resources: Resources, agent_id: AgentId) -> Shown:
 async def put(  # noqa: PLR0913 - one for each option
     resources: Resources,
     agent_id: AgentId,
-    endpoint: Annotated[str, Parameter(help="Asterisk endpoint, such as PJSIP/1001.")],
+    endpoint: Annotated[str, Parameter(help="Asterisk endpoint, such as PJSIP/acme-ada.")],
     *,
     name: Annotated[str, Parameter(help="Display name.")] = "",
     caller_id: Annotated[str, Parameter(help="Caller id for calls of the agent.")] = "",
@@ -85,7 +85,7 @@ async def put(  # noqa: PLR0913 - one for each option
 ) -> Shown:
     """Add or change an agent, and the password of its phone.
 
-    Example: switchroom agent set 1001 PJSIP/1001 --name Ada --new-password
+    Example: switchroom agent set ada PJSIP/acme-ada --name Ada --new-password
     """
     body: dict[str, Any] = {"endpoint": endpoint, "name": name}
     if caller_id:

@@ -70,7 +70,7 @@ def guide(lab: Lab, api: Api, target: CallbackServer) -> str:
         ("http://127.0.0.1:8000", api.url),
         ("+4721930000", NUMBER),
         ("https://example.com/status", target.url("/status")),
-        ("PJSIP/1001", f"PJSIP/{ENDPOINT}"),
+        ("PJSIP/acme-anna", f"PJSIP/{ENDPOINT}"),
         ("choose-a-long-one", lab.pbx.passwords.agents),
     ):
         assert example in commands

@@ -1,0 +1,149 @@
+"""Passwords of phones over REST, on a running PBX: set, changed, removed, and after a loss."""
+
+import time
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness.live_lab import Lab
+from tests.harness.phones.digest_login import Login, try_login
+from tests.harness.servers.api import Api
+from tests.harness.servers.engine import RequestError
+from tests.harness.until import SLACK_S, until
+
+ACCOUNT, NUMBER = "phones", "+15550004"  # of no other test
+BASE = "/srmain/voice/agents"
+PHONE = "phones-nora"
+PASSWORD, NEXT_PASSWORD = "first-password-of-nora", "second-password-of-nora"
+WITHIN_S = 5.0
+
+
+class Nora:
+    """An agent of an account, and her phone."""
+
+    def __init__(self, lab: Lab, api: Api) -> None:
+        self.lab = lab
+        self.api = api
+
+    async def put(self, path: str = "nora", **body: str) -> None:
+        """Change the agent with the account's key."""
+        await self.api.request("PUT", f"{BASE}/{path}", body, token=self.api.api_key)
+
+    async def remove(self) -> None:
+        """Remove the agent."""
+        await self.api.request("DELETE", f"{BASE}/nora", token=self.api.api_key)
+
+    async def logs_in(self, password: str = PASSWORD) -> bool:
+        """Register the phone; returns whether the PBX accepts it."""
+        return await try_login(self.lab.pbx, Login(PHONE, password)) == 200
+
+    async def is_refused(self) -> bool:
+        """Register the phone; returns whether the PBX does not know it."""
+        return not await self.logs_in()
+
+    async def until_logged_in(self, password: str = PASSWORD) -> float:
+        """Wait until the PBX accepts a password; returns how many seconds that took."""
+        began_s = time.monotonic()
+        await until(lambda: self.logs_in(password), what="the phone to register")
+        return time.monotonic() - began_s
+
+
+@pytest.fixture
+async def nora(lab: Lab, tmp_path: Path) -> AsyncIterator[Nora]:
+    """Run a REST layer with an agent whose phone has a password."""
+    folder = tmp_path / "api"
+    async with Api(folder, engines=[lab.engine], account=ACCOUNT, number=NUMBER) as api:
+        agent = Nora(lab, api)
+        await agent.put(endpoint=f"PJSIP/{PHONE}")
+        await agent.put("nora/password", password=PASSWORD)
+        assert await agent.until_logged_in() < WITHIN_S + SLACK_S
+        yield agent
+        await agent.remove()
+        await until(agent.is_refused, what="the endpoint to be deleted")
+
+
+async def test_a_new_password_makes_the_old_one_invalid(nora: Nora) -> None:
+    """Within seconds, without a reload of the PBX."""
+    await nora.put("nora/password", password=NEXT_PASSWORD)
+    assert await nora.until_logged_in(NEXT_PASSWORD) < WITHIN_S + SLACK_S
+    assert await nora.is_refused()
+
+
+async def test_a_removed_agents_phone_cannot_register(nora: Nora) -> None:
+    """Nor if the store loses everything, and the PBX restarts."""
+    await nora.remove()
+    await until(nora.is_refused, what="the endpoint to be deleted")
+    await nora.lab.valkey.flush()
+    await nora.lab.pbx.stop()
+    await nora.lab.ensure_running()
+    await nora.put(endpoint="PJSIP/phones-other")
+    await nora.put("nora/password", password=PASSWORD)
+    await until(lambda: is_online_or_made(nora.lab, "phones-other"), what="the next phone")
+    assert await nora.is_refused()
+
+
+async def test_a_store_that_lost_everything(nora: Nora) -> None:
+    """The phone registers all the time; within seconds the store has its password again."""
+    await nora.lab.valkey.flush()
+    assert await nora.logs_in()
+    began_s = time.monotonic()
+    await until(lambda: has_password(nora.lab), what="the password to be in the store")
+    assert time.monotonic() - began_s < WITHIN_S + SLACK_S
+    await nora.put("nora/password", password=NEXT_PASSWORD)
+    await nora.until_logged_in(NEXT_PASSWORD)
+
+
+async def test_store_engine_and_pbx_lose_everything(nora: Nora) -> None:
+    """The REST layer knows the password: a phone can register soon after they run again."""
+    await nora.lab.engine.stop()
+    await nora.lab.pbx.stop()
+    await nora.lab.valkey.flush()
+    await nora.lab.ensure_running()
+    assert await nora.until_logged_in() < WITHIN_S + SLACK_S
+
+
+async def test_an_endpoint_of_the_configuration(nora: Nora) -> None:
+    """It keeps the password that pjsip.conf has, and REST says so."""
+    shared = nora.lab.pbx.passwords.agents
+    await nora.put("configured", endpoint="PJSIP/1009")
+    with pytest.raises(RequestError) as refused:
+        await nora.put("configured/password", password=PASSWORD)
+    problem: dict[str, Any] = refused.value.problem
+    assert (refused.value.status, problem["code"]) == (400, "configured_endpoint")
+    assert [each["path"] for each in problem["errors"]] == ["endpoint"]
+    assert await try_login(nora.lab.pbx, Login("1009", shared)) == 200
+    await nora.api.request("DELETE", f"{BASE}/configured", token=nora.api.api_key)
+
+
+async def test_an_operator_sets_a_password_after_a_loss(lab: Lab) -> None:
+    """Without a REST layer: the PBX has the endpoint, and it is none of its configuration."""
+    agent = "/agents/acme/otto"
+    for password in (PASSWORD, NEXT_PASSWORD):
+        login = Login("otto", password)
+        await lab.engine.rpc("PUT", agent, {"endpoint": "PJSIP/otto"})
+        await lab.engine.rpc("PUT", f"{agent}/password", {"password": password})
+        await until(partial(is_accepted, lab, login), what="the password")
+        await lab.valkey.flush()
+    await lab.engine.rpc("PUT", agent, {"endpoint": "PJSIP/otto"})
+    await lab.engine.rpc("PUT", f"{agent}/password", {"password": PASSWORD})
+    await until(partial(is_accepted, lab, Login("otto", PASSWORD)), what="the password")
+    await lab.engine.rpc("DELETE", agent)
+
+
+async def is_accepted(lab: Lab, login: Login) -> bool:
+    """Register a phone; returns whether the PBX accepts it."""
+    return await try_login(lab.pbx, login) == 200
+
+
+async def is_online_or_made(lab: Lab, name: str) -> bool:
+    """Return whether the PBX has an endpoint."""
+    return any(each["resource"] == name for each in await lab.ari("endpoints/PJSIP"))
+
+
+async def has_password(lab: Lab) -> bool:
+    """Return whether the engines' store has the password of the phone."""
+    found = await lab.engine.rpc("GET", f"/documents/{ACCOUNT}/phone")
+    return PHONE in found["versions"]
