@@ -3,18 +3,11 @@
 from collections.abc import Iterator
 
 from rich.console import RenderableType
-from rich.table import Table
 
-from engine.cli.timeline import screen, wording
+from engine.cli.timeline import wording
 from wire.control import ConferenceView, MemberView, TransferView
+from wire.programs.adaptive_table import AdaptiveTable
 from wire.views import CallView, LegView, RecordingView
-
-
-def write(*items: RenderableType) -> None:
-    """Print without markup in names and without wrapping ids."""
-    console = screen.table_console()
-    for each in items:
-        console.print(each, soft_wrap=isinstance(each, str))
 
 
 def call(view: CallView) -> Iterator[RenderableType]:
@@ -30,13 +23,14 @@ def call(view: CallView) -> Iterator[RenderableType]:
     yield from map(recording, view.recordings)
 
 
-def legs(view: CallView) -> Table:
+def legs(view: CallView) -> AdaptiveTable:
     """Show the live legs with their channel ids."""
-    table = screen.id_table("channel", "party", "agent", "state", "")
-    for leg in view.legs:
-        notes = ", ".join(_notes(leg, is_main=leg.channel_id == view.main_channel_id))
-        table.add_row(leg.channel_id, leg.party, leg.agent_id, leg.state, notes)
-    return table
+    rows = [
+        (leg.channel_id, leg.party, leg.agent_id or "", leg.state,
+         ", ".join(_notes(leg, is_main=leg.channel_id == view.main_channel_id)))
+        for leg in view.legs
+    ]  # fmt: skip
+    return AdaptiveTable(("channel", "party", "agent", "state", ""), rows)
 
 
 def transfer(view: TransferView) -> str:
@@ -50,11 +44,12 @@ def conference(view: ConferenceView) -> Iterator[RenderableType]:
     """Show a conference with its present and former members."""
     reason = f", {view.reason}" if view.reason else ""
     yield f"conference {view.conference_session_id}: {view.state}{reason}"
-    table = screen.id_table("member", "party", "agent", "state", "")
-    for each in view.members:
-        notes = ", ".join(_member_notes(each, view.call_id))
-        table.add_row(each.channel_id, each.party, each.agent_id, each.state, notes)
-    yield table
+    rows = [
+        (each.channel_id, each.party, each.agent_id or "", each.state,
+         ", ".join(_member_notes(each, view.call_id)))
+        for each in view.members
+    ]  # fmt: skip
+    yield AdaptiveTable(("member", "party", "agent", "state", ""), rows)
 
 
 def _notes(leg: LegView, *, is_main: bool) -> Iterator[str]:

@@ -12,6 +12,7 @@ from wire.views import CallView
 
 T = TypeVar("T")
 _OF_LEG = {"mute", "unmute", "hold", "unhold", "hangup"}
+_INTERNALS: Mapping[str, Any] = {"node": "", "slot": 0}  # only operators see them
 # What the REST layer does without; another value than this is an operator's.
 _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "mute": {"direction": "in"},
@@ -31,10 +32,6 @@ class Calls(Protocol):
         ...
 
     async def call(self, call_id: str) -> CallView: ...
-
-    async def calls(self, account: str = "") -> tuple[CallView, ...]:
-        """List the live calls."""
-        ...
 
     async def control(
         self, shape: type[T], call_id: str, action: str, body: Mapping[str, Any]
@@ -66,10 +63,10 @@ class RestCalls:
         path = ("voice", "call-details", call_id)
         return _view(await self._rest.request(dict[str, Any], "GET", *path))
 
-    async def calls(self, account: str = "") -> tuple[CallView, ...]:
-        if account:
-            raise UsageError("--account: over REST a key shows the calls of its own account")
-        return tuple([_view(each) async for each in self._rest.rows("voice", "calls")])
+    async def calls(self, filters: Mapping[str, str]) -> tuple[CallView, ...]:
+        """List the live calls that match the filters of the REST layer."""
+        rows = self._rest.rows("voice", "calls", query=filters)
+        return tuple([_view(each) async for each in rows])
 
     async def control(
         self, shape: type[T], call_id: str, action: str, body: Mapping[str, Any]
@@ -110,10 +107,16 @@ def _control_path(
             raise UsageError(f"{action}: the REST layer has no such operation; use --url")
 
 
+def fields_of(calls: Calls, view: CallView) -> dict[str, Any]:
+    """Return the fields of a call as the server has them."""
+    found: dict[str, Any] = msgspec.to_builtins(view)
+    return {k: v for k, v in found.items() if not calls.is_rest or k not in _INTERNALS}
+
+
 def _view(details: dict[str, Any]) -> CallView:
     return msgspec.convert(_with_internals(details), CallView)
 
 
 def _with_internals(details: dict[str, Any]) -> dict[str, Any]:
     """Return a call's details with what customers do not see."""
-    return {"node": "", "slot": 0, **details}
+    return {**_INTERNALS, **details}

@@ -21,7 +21,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 from engine.cli.calls import Calls, RestCalls
 from engine.cli.client import Client, open_client
-from engine.cli.errors import UsageError, run
+from engine.cli.errors import UsageError, key_named, run
 from engine.cli.options.connection import (
     DEFAULT_CONNECTION,
     AccountFlag,
@@ -81,6 +81,8 @@ def rest_command(function: Callable[Concatenate[RestClient, P], Status]) -> Comm
     """Return a command of a customer, in place of the function's client of the REST layer."""
 
     async def arguments(opening: Opening, _account: str) -> tuple[Any, ...]:
+        if opening.connection.url:
+            raise UsageError("--url names an engine, and this command needs the REST layer")
         return (open_rest(opening.settings),)
 
     return _command(function, arguments, hidden=1)
@@ -124,7 +126,8 @@ def _command(
             options.pop(name, None)
         async with AsyncExitStack() as stack:
             opening = Opening(connection, client_settings(connection), stack)
-            found = await function(*await arguments(opening, account), *values, **options)
+            with key_named(opening.settings.source):
+                found = await function(*await arguments(opening, account), *values, **options)
         if isinstance(found, Shown):
             write_shown(found, output)
             return found.status

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import ssl
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, NoReturn, ParamSpec
@@ -18,7 +18,10 @@ from wire.rpc import FieldError, Problem
 P = ParamSpec("P")
 FIRST_SERVER_ERROR = 500
 _ADVICE = {
-    "unauthorized": "SWITCHROOM_RPC_TOKEN (in .env or the environment) must match the engine's.",
+    "unauthorized": (
+        "The RPC token must be the engine's: SWITCHROOM_RPC_TOKEN, or"
+        " `switchroom profile set NAME --rpc-token -`."
+    ),
     "store_down": "Redis or Valkey does not answer the engine; `switchroom doctor` says more.",
     "no_node": "No PBX node is connected: `switchroom node list`, `switchroom doctor`.",
     "node_drained": "`switchroom node undrain NODE` allows new calls to a node.",
@@ -28,7 +31,7 @@ _ADVICE = {
     "changed_meanwhile": "Another one has changed it: show it, and repeat with its version.",
     "no_target": "`switchroom callback set TARGET` sets the callback target of an account.",
 }
-
+_OF_KEYS = {"unauthorized", "unauthenticated", "scope"}
 _START = {
     "engine": "Start one with `make up` or `switchroom engine`, or use --url for another.",
     "REST layer": "`switchroom api` runs one; `switchroom profile show` says which is used.",
@@ -82,6 +85,17 @@ def exit_on_errors(function: Callable[P, None]) -> Callable[P, None]:
 
 
 @contextmanager
+def key_named(source: str) -> Iterator[None]:
+    """Add to an error about a key or token from where the command has it."""
+    try:
+        yield
+    except RpcError as error:
+        if error.problem.code in _OF_KEYS:
+            error.add_note(f"{source} is in use.")
+        raise
+
+
+@contextmanager
 def _printed_errors() -> Iterator[None]:
     try:
         yield
@@ -103,7 +117,7 @@ def explain(error: RpcError | Unreachable | UsageError | InvalidSettings) -> str
     """Return the error message, as rich markup."""
     match error:
         case RpcError(problem=problem, server=server):
-            return _rejected(problem, server)
+            return _rejected(problem, server, getattr(error, "__notes__", ()))
         case Unreachable(server=server):
             return _lines(str(error), _START[server])
         case InvalidSettings(lines=lines):
@@ -112,12 +126,12 @@ def explain(error: RpcError | Unreachable | UsageError | InvalidSettings) -> str
             return _lines(str(error))
 
 
-def _rejected(problem: Problem, server: str) -> str:
+def _rejected(problem: Problem, server: str, notes: Sequence[str]) -> str:
     if problem.errors:
         lines = [f"{each.path or 'body'}: {_field_error(each)}" for each in problem.errors]
         return _lines(f"the {server} rejected the request:", *lines)
     first = problem.detail or problem.title
-    return _lines(first, _ADVICE.get(problem.code, ""))
+    return _lines(first, *notes, _ADVICE.get(problem.code, ""))
 
 
 def _field_error(error: FieldError) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 from engine.cli.client import Client
 from engine.cli.errors import NotFound, RpcError, UsageError
 from engine.cli.rest_client import RestClient, is_missing
+from wire.programs.output import Shown, shown
 
 Kind = Literal["flow", "request", "agent", "route", "callback", "webhook"]
 Value = dict[str, Any]
@@ -56,10 +57,10 @@ class Resources(Protocol):
         ...
 
 
-async def remove(resources: Resources, kind: Kind, *path: str, name: str = "") -> None:
-    """Delete a resource; raises NotFound."""
+async def remove(resources: Resources, kind: Kind, *path: str, name: str = "") -> Shown:
+    """Delete a resource, which people see no response of; raises NotFound."""
     try:
-        await resources.request("DELETE", kind, *path)
+        return shown(await resources.request("DELETE", kind, *path))
     except RpcError as error:
         if is_missing(error):
             raise NotFound(NAMES.get(kind, kind), name or path[0]) from None

@@ -19,8 +19,8 @@ T = TypeVar("T")
 SERVER = "REST layer"
 BASE = "/srmain"
 NO_API = (
-    "this command needs the REST layer and a key of an account: `switchroom profile set NAME"
-    " --api-url URL --api-key KEY`, or SWITCHROOM_API_URL and SWITCHROOM_API_KEY"
+    "this command needs the REST layer and a key of an account, and {source} has none: `switchroom"
+    " profile set NAME --api-url URL --api-key KEY`, or SWITCHROOM_API_URL and SWITCHROOM_API_KEY"
 )
 Query = Mapping[str, str]
 
@@ -132,9 +132,9 @@ class RestClient:
 
 def open_rest(settings: ClientSettings) -> RestClient:
     """Return a client of the REST layer of the settings; raises UsageError without one."""
-    if not settings.has_api:
-        raise UsageError(NO_API)
-    url = settings.api_url.rstrip("/")
+    url = (settings.api_url or settings.own_api_url).rstrip("/")
+    if not (url and settings.api_key):
+        raise UsageError(NO_API.format(source=settings.source))
     if not is_url(url):
         raise UsageError(
             f"{settings.source}: api_url {url}: expected a URL such as http://127.0.0.1:8000"

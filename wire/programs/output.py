@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from wire.programs.adaptive_table import AdaptiveTable
 from wire.programs.exit_status import ExitStatus
 
 OutputFormat = Literal["table", "json", "yaml"]
@@ -46,12 +47,8 @@ def json_shown(value: Any) -> Shown:
 def rows_shown(rows: Sequence[Row], columns: Iterable[Column], empty: str) -> Shown:
     """Return a list as JSON, and as a table with these columns; without rows, as a text."""
     named = tuple(columns)
-    table = Table(*(heading for heading, _ in named), box=None, pad_edge=False)
-    for column in table.columns:
-        column.overflow = "fold"
-    table.columns[0].no_wrap = True  # so that ids can be copied
-    for row in rows:
-        table.add_row(*(_cell(row, source) for _, source in named))
+    cells = [tuple(_cell(row, source) for _, source in named) for row in rows]
+    table = AdaptiveTable(tuple(heading for heading, _ in named), cells)
     return Shown(list(rows), (table if rows else empty,))
 
 
@@ -113,11 +110,30 @@ def write_shown(found: Shown, output: OutputFormat) -> None:
     if output == "table":
         write_items(*found.items)
         return
-    value = msgspec.to_builtins(found.value)
     if output == "json":
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value)) + b"\n")
-        sys.stdout.buffer.flush()
+        _write(msgspec.json.format(msgspec.json.encode(found.value)) + b"\n")
     else:
-        from wire.programs.yaml_text import yaml_text  # noqa: PLC0415 - tables need no YAML
+        _write(_yaml(found.value))
 
-        sys.stdout.write(yaml_text(value))
+
+def write_next(value: Any, output: OutputFormat, *items: RenderableType) -> None:
+    """Print one value of a stream: a JSON object a line, or a YAML document with `---` before."""
+    match output:
+        case "table":
+            write_items(*items)
+        case "json":
+            _write(msgspec.json.encode(value) + b"\n")
+        case "yaml":
+            _write(b"---\n" + _yaml(value))
+
+
+def _yaml(value: Any) -> bytes:
+    from wire.programs.yaml_text import yaml_text  # noqa: PLC0415 - tables need no YAML
+
+    # As JSON has it: a tuple is a list.
+    return yaml_text(msgspec.json.decode(msgspec.json.encode(value))).encode()
+
+
+def _write(text: bytes) -> None:
+    sys.stdout.buffer.write(text)
+    sys.stdout.buffer.flush()

@@ -105,12 +105,12 @@ async def put(  # noqa: PLR0913 - one for each option
 
 @agent.command(name="rm", alias="remove")
 @resource_command
-async def remove(resources: Resources, agent_id: AgentId) -> None:
+async def remove(resources: Resources, agent_id: AgentId) -> Shown:
     """Remove an agent from the directory.
 
     Example: switchroom agent rm 1001
     """
-    await remove_resource(resources, "agent", agent_id)
+    return await remove_resource(resources, "agent", agent_id)
 
 
 def _password(*, is_new: bool, is_read: bool) -> str | None:

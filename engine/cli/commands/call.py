@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 from rich.console import Console
 
-from engine.cli.calls import Calls
+from engine.cli.calls import Calls, fields_of
 from engine.cli.client import Client
 from engine.cli.command import call_command
 from engine.cli.commands import call_control, calls, replay
@@ -154,7 +154,7 @@ async def place_and_watch(
             raise
     if console.is_terminal:
         screen.print_timeline(timeline, console)
-    return _end(timeline.call, console, placing)
+    return _end(client, timeline.call, console, placing)
 
 
 async def _place_and_poll(
@@ -167,14 +167,14 @@ async def _place_and_poll(
     except asyncio.CancelledError:
         console.print(_continues(call_id), soft_wrap=True)
         raise
-    return _end(ended, console, placing)
+    return _end(calls, ended, console, placing)
 
 
-def _end(ended: CallView, console: Console, placing: Placing) -> int:
+def _end(calls: Calls, ended: CallView, console: Console, placing: Placing) -> int:
     """Print how a call ended, and return the exit status for it."""
     console.print(f"call {ended.call_id} {outcome_text(ended)}", soft_wrap=True)
     if placing.output != "table":
-        write_shown(shown(ended), placing.output)
+        write_shown(shown(fields_of(calls, ended)), placing.output)
     return EXIT_STATUSES.get(ended.status, ExitStatus.NEGATIVE)
 
 

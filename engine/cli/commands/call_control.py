@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from engine.cli import call_view
-from engine.cli.calls import Calls
+from engine.cli.calls import Calls, fields_of
 from engine.cli.command import call_command
 from engine.cli.errors import UsageError
 from engine.cli.options.channel_names import CallId, ChannelName, leg_of
@@ -26,7 +26,7 @@ async def show(calls: Calls, call_id: CallId) -> Shown:
     Example: switchroom call show 3-pbx1-7f3a
     """
     view = await calls.call(call_id)
-    return shown(view, *call_view.call(view))
+    return shown(fields_of(calls, view), *call_view.call(view))
 
 
 @call_command
@@ -105,7 +105,8 @@ async def hangup(
     if name := channel or agent:
         leg = leg_of(await calls.call(call_id), name).channel_id
         text, body = f"hanging up channel {leg}", {"channelId": leg}
-    return shown(await calls.control(CallView, call_id, "hangup", body), text)
+    view = await calls.control(CallView, call_id, "hangup", body)
+    return shown(fields_of(calls, view), text)
 
 
 async def _on_leg(
@@ -114,4 +115,4 @@ async def _on_leg(
     leg = leg_of(await calls.call(call_id), name)
     body = {"channelId": leg.channel_id, **(more or {})}
     view = await calls.control(CallView, call_id, action, body)
-    return shown(view, call_view.legs(view))
+    return shown(fields_of(calls, view), call_view.legs(view))

@@ -77,30 +77,42 @@ async def rotate(resources: Resources) -> Shown:
 async def test(resources: Resources) -> Shown:
     """Send a signed test event to the target now, once.
 
+    Exit status: 0 if the target accepted it, else 1.
+
     Example: switchroom callback test
     """
-    return fields_shown(await resources.request("POST", "callback", "test"))
+    found = await resources.request("POST", "callback", "test")
+    status = ExitStatus.DONE if found.get("delivered") else ExitStatus.NEGATIVE
+    return fields_shown(found)._replace(status=status)
 
 
 @callback.command(name="rm", alias="remove")
 @resource_command
-async def remove(resources: Resources) -> None:
+async def remove(resources: Resources) -> Shown:
     """Delete the callback target and the secrets.
 
     Example: switchroom callback rm
     """
     whose = f"account {resources.account}" if resources.account else "the key's account"
-    await remove_resource(resources, "callback", name=whose)
+    return await remove_resource(resources, "callback", name=whose)
 
 
 @callback.command
 @resource_command
-async def dead(resources: Resources) -> Shown:
+async def dead(
+    resources: Resources,
+    *,
+    limit: Annotated[int, Parameter(help="Maximum number of events; 0: all.")] = 0,
+) -> Shown:
     """List the events whose delivery was given up.
 
-    Example: switchroom callback dead
+    Example: switchroom callback dead --limit 20
     """
-    rows = [each async for each in _dead_letters(resources)]
+    rows: list[dict[str, Any]] = []
+    async for each in _dead_letters(resources):
+        rows.append(each)
+        if len(rows) == limit:
+            break
     return rows_shown(rows, _DEAD_LETTERS, "no dead letters")
 
 

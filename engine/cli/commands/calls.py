@@ -2,17 +2,17 @@
 
 import time
 from contextlib import AsyncExitStack
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 from rich.console import Console, Group
 from rich.live import Live
-from rich.table import Table
 
-from engine.cli.calls import Calls, RestCalls
+from engine.cli.calls import Calls, RestCalls, fields_of
 from engine.cli.client import Client, open_client
 from engine.cli.command import client_command
-from engine.cli.errors import UsageError, run
+from engine.cli.errors import UsageError, key_named, run
 from engine.cli.live.follow import CallFollower
 from engine.cli.live.table import CallTable, render
 from engine.cli.options.channel_names import CallId
@@ -25,13 +25,55 @@ from engine.cli.options.connection import (
 )
 from engine.cli.rest_client import open_rest
 from engine.cli.timeline import screen, wording
+from wire.programs.adaptive_table import AdaptiveTable
 from wire.programs.output import OutputFlag, OutputFormat, Shown, shown, write_shown
 from wire.views import CallView, Timeline
 
 
-def calls(
+@Parameter(name="*")
+@dataclass(frozen=True)
+class CallFilters:
+    """Which live calls to list; a call must match all."""
+
+    direction: Annotated[
+        Literal["inbound", "outbound"] | None, Parameter(help="Only calls in this direction.")
+    ] = None
+    state: Annotated[str, Parameter(help="Only calls in this state, such as bridged.")] = ""
+    number: Annotated[str, Parameter(help="Only calls from or to this number.")] = ""
+    agent: Annotated[str, Parameter(help="Only calls with a live leg of this agent.")] = ""
+    node: Annotated[str, Parameter(help="Only calls on this PBX node, for an operator.")] = ""
+
+    def query(self) -> dict[str, str]:
+        """Return the filters of the REST layer; raises UsageError."""
+        if self.node:
+            raise UsageError("--node: customers do not see PBX nodes; an operator's profile does")
+        found = {
+            "direction": self.direction or "",
+            "state": self.state,
+            "number": self.number,
+            "agentId": self.agent,
+        }
+        return {name: text for name, text in found.items() if text}
+
+    def match(self, call: CallView) -> bool:
+        """Return whether a call matches, as the REST layer decides it."""
+        agents = {leg.agent_id for leg in call.legs}
+        return (
+            self.direction in {None, call.direction}
+            and self.state in {"", call.state}
+            and self.number in {"", call.from_, call.to}
+            and (not self.agent or self.agent in agents)
+            and self.node in {"", call.node}
+        )
+
+
+NO_FILTERS = CallFilters()
+
+
+def calls(  # noqa: PLR0913 - one for each option
     *,
     account: Annotated[str, Parameter(help="Only calls of this account.")] = "",
+    filters: CallFilters = NO_FILTERS,
     watch: Annotated[bool, Parameter(help="Keep the list current until Ctrl-C.")] = False,
     ended: Annotated[
         int, Parameter(help="Print the ids of this many of the latest ended calls instead.")
@@ -43,18 +85,19 @@ def calls(
 
     With several engines in --url, separated by commas, --watch survives the loss of one.
 
-    Example: switchroom call list --output json
+    Example: switchroom call list --state bridged --output json
     """
-    run(
-        _ended(account, ended, watch, connection, output)
-        if ended
-        else _calls(account, watch, connection, output)
-    )
+    if watch:
+        is_alone = not ended and filters == NO_FILTERS and output == "table"
+        run(_watch(account, connection, screen.table_console(), is_alone=is_alone))
+    if ended:
+        run(_ended(account, ended, connection, output, is_alone=filters == NO_FILTERS))
+    run(_calls(account, filters, connection, output))
 
 
 @client_command
 async def timeline(
-    client: Client, call_id: CallId, *, json: Annotated[bool, Parameter(help="Raw JSON.")] = False
+    client: Client, call_id: CallId, *, json: Annotated[bool, Parameter(show=False)] = False
 ) -> Shown | None:
     """Show a call's legs, verbs, digits and webhooks as a ladder diagram with times.
 
@@ -72,35 +115,46 @@ def _drawn(view: Timeline) -> Shown:
 
 
 async def _calls(
-    account: str, watch: bool, connection: ConnectionOptions, output: OutputFormat
+    account: str, filters: CallFilters, connection: ConnectionOptions, output: OutputFormat
 ) -> None:
     settings = client_settings(connection)
-    if watch:
-        await _watch(account, connection, screen.table_console())
-        return
-    if settings.has_api and not connection.url:
-        await _list(RestCalls(open_rest(settings)), account, output)
-        return
-    async with open_client(*engine_address(connection, settings)) as client:
-        await _list(client, account, output)
+    with key_named(settings.source):
+        if settings.has_api and not connection.url:
+            if account not in {"", settings.account}:
+                raise UsageError("--account: over REST a key shows the calls of its own account")
+            rest = RestCalls(open_rest(settings))
+            _list(rest, await rest.calls(filters.query()), output)
+            return
+        async with open_client(*engine_address(connection, settings)) as client:
+            found = await client.calls(account)
+            _list(client, tuple(filter(filters.match, found)), output)
 
 
-async def _list(source: Calls, account: str, output: OutputFormat) -> None:
-    found = await source.calls(account)
-    write_shown(shown(found, calls_table(found, time.time() * 1000)), output)
+def _list(source: Calls, found: tuple[CallView, ...], output: OutputFormat) -> None:
+    values = [fields_of(source, each) for each in found]
+    write_shown(shown(values, calls_table(found, time.time() * 1000)), output)
 
 
 async def _ended(
-    account: str, limit: int, watch: bool, connection: ConnectionOptions, output: OutputFormat
+    account: str,
+    limit: int,
+    connection: ConnectionOptions,
+    output: OutputFormat,
+    *,
+    is_alone: bool,
 ) -> None:
-    if watch or limit < 0:
-        raise UsageError("--ended takes a number of calls, and excludes --watch")
+    if not is_alone or limit < 0:
+        raise UsageError("--ended takes a number of calls, and no filter but --account")
     async with open_client(*engine_address(connection, client_settings(connection))) as client:
         found = await client.ended_calls(limit, account)
     write_shown(shown(found, *found), output)
 
 
-async def _watch(account: str, connection: ConnectionOptions, console: Console) -> None:
+async def _watch(
+    account: str, connection: ConnectionOptions, console: Console, *, is_alone: bool
+) -> None:
+    if not is_alone:
+        raise UsageError("--watch draws a table; of the other filters it takes --account only")
     table = CallTable()
     async with AsyncExitStack() as stack:
         engines = engine_addresses(connection, client_settings(connection))
@@ -114,12 +168,13 @@ async def _watch(account: str, connection: ConnectionOptions, console: Console) 
         await follower.run()
 
 
-def calls_table(views: tuple[CallView, ...], now_ms: float) -> Table | str:
+def calls_table(views: tuple[CallView, ...], now_ms: float) -> AdaptiveTable | str:
     """Return a table of calls, the oldest first; `now_ms` is wall-clock time."""
     if not views:
         return "no live calls"
-    table = screen.id_table("call", "from", "to", "status", "state", "age")
-    for call in sorted(views, key=lambda each: each.created_ms):
-        age = wording.seconds(now_ms - call.created_ms)
-        table.add_row(call.call_id, call.from_, call.to, call.status, call.state, age)
-    return table
+    rows = [
+        (each.call_id, each.from_, each.to, each.status, each.state,
+         wording.seconds(now_ms - each.created_ms))
+        for each in sorted(views, key=lambda each: each.created_ms)
+    ]  # fmt: skip
+    return AdaptiveTable(("call", "from", "to", "status", "state", "age"), rows)

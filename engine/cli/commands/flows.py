@@ -150,12 +150,12 @@ async def publish(
 
 @flow.command(name="rm", alias="remove")
 @resource_command
-async def remove(resources: Resources, flow_id: FlowId) -> None:
+async def remove(resources: Resources, flow_id: FlowId) -> Shown:
     """Delete a flow; calls that run it continue.
 
     Example: switchroom flow rm menu
     """
-    await remove_resource(resources, "flow", flow_id)
+    return await remove_resource(resources, "flow", flow_id)
 
 
 def _need_rest(resources: Resources) -> None:

@@ -1,8 +1,9 @@
 """`switchroom listen`: webhooks of a number or call, answered by a local server."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
+import msgspec
 from cyclopts import Parameter
 
 from engine.cli.command import rest_command
@@ -11,20 +12,23 @@ from engine.cli.listen.local_server import LocalServer, path_and_query
 from engine.cli.listen.session import ListenSession
 from engine.cli.rest_client import RestClient
 from wire.listeners import ListenerRequest, ListenerResponse
+from wire.programs.output import OutputFlag, write_next
 
 
 @rest_command
-async def listen(
+async def listen(  # noqa: PLR0913 - one for each option
     rest: RestClient,
     *,
     forward: Annotated[str, Parameter(help="Local server, such as http://localhost:3000.")],
     number: Annotated[str, Parameter(help="A number of the account.")] = "",
     call: Annotated[str, Parameter(help="A live call.")] = "",
     quiet: Annotated[bool, Parameter(help="Show no bodies.")] = False,
+    output: OutputFlag = "table",
 ) -> None:
     """Answer the webhooks of a number or call with a local server.
 
-    It ends with Ctrl-C.
+    It ends with Ctrl-C. With --output json each request, with its response, is a line; with yaml,
+    a document.
 
     Example: switchroom listen --number +4721930000 --forward http://localhost:3000
     """
@@ -33,8 +37,11 @@ async def listen(
     server = LocalServer(forward)
 
     def show(request: ListenerRequest, response: ListenerResponse, note: str) -> None:
-        sys.stdout.write(exchange_text(request, response, note, has_bodies=not quiet))
-        sys.stdout.flush()
+        if output == "table":
+            sys.stdout.write(exchange_text(request, response, note, has_bodies=not quiet))
+            sys.stdout.flush()
+        else:
+            write_next(exchange_value(request, response, note, has_bodies=not quiet), output)
 
     subject = {"number": number} if number else {"callId": call}
     say(f"webhooks of {number or call} go to {server.url} until Ctrl-C")
@@ -58,6 +65,17 @@ def exchange_text(
     if note:
         lines.append(f"  {note}")
     return "".join(f"{_printable(line)}\n" for line in lines)
+
+
+def exchange_value(
+    request: ListenerRequest, response: ListenerResponse, note: str, *, has_bodies: bool
+) -> dict[str, Any]:
+    """Return a request and its response for programs."""
+    found = {"request": msgspec.to_builtins(request), "response": msgspec.to_builtins(response)}
+    if not has_bodies:
+        for each in found.values():
+            each.pop("body", None)
+    return {**found, "note": note}
 
 
 def _printable(line: str) -> str:

@@ -5,13 +5,13 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from engine.cli.client import Client
 from engine.cli.command import client_command
 from engine.cli.errors import UsageError
-from wire.programs.output import Shown, shown
+from wire.programs.adaptive_table import AdaptiveTable
+from wire.programs.output import OutputFlag, Shown, shown, write_shown
 from wire.rpc import NodeView
 
 POLL_INTERVAL_S = 1.0
@@ -19,6 +19,7 @@ POLL_INTERVAL_S = 1.0
 # before the drain shows in the second poll.
 EMPTY_POLLS = 2
 
+_HEADINGS = ("node", "connected", "calls", "weight", "new calls", "loss", "jitter")
 NodeName = Annotated[str, Parameter(help="Name of the PBX node.")]
 
 node = App(name="node", help="List the PBX nodes; drain or undrain one.")
@@ -35,11 +36,7 @@ async def list_(client: Client) -> Shown:
     Example: switchroom node list
     """
     found = await client.nodes()
-    table = Table("node", "connected", "calls", "weight", "new calls", "loss", "jitter", box=None)
-    for each in found:
-        connected = Text("yes") if each.connected else Text("no", style="red")
-        cells = (each.name, connected, _calls(each), f"{each.weight:g}", _availability(each))
-        table.add_row(*cells, *_rtp_quality(each))
+    table = AdaptiveTable(_HEADINGS, [_cells(each) for each in found])
     return shown(found, table if found else "no PBX nodes: set SWITCHROOM_NODES")
 
 
@@ -53,16 +50,18 @@ async def drain(
     wait: Annotated[
         bool, Parameter(help="Wait until the node has no calls.", negative="--no-wait")
     ] = True,
+    output: OutputFlag = "table",
 ) -> None:
     """Stop new calls to a node; live calls continue.
 
     Example: switchroom node drain pbx1 --no-wait
     """
-    console = Console(highlight=False)
-    await client.request(NodeView, "POST", "nodes", node, "drain")
+    console = Console(highlight=False, stderr=output != "table")
+    drained = await client.request(NodeView, "POST", "nodes", node, "drain")
     console.print(f"node {node} gets no new calls")
     if wait:
-        await wait_until_empty(client, node, console)
+        drained = await wait_until_empty(client, node, console)
+    write_shown(shown(drained), output)
 
 
 @nodes.command
@@ -79,10 +78,10 @@ async def undrain(client: Client, node: NodeName) -> Shown:
 
 async def wait_until_empty(
     client: Client, name: str, console: Console, interval_s: float = POLL_INTERVAL_S
-) -> None:
-    """Return when a node had no calls in several polls; print the remaining number."""
+) -> NodeView:
+    """Return the node when it had no calls in several polls; print the remaining number."""
     empty_polls, printed = 0, 0
-    while empty_polls < EMPTY_POLLS:
+    while True:
         await asyncio.sleep(interval_s)
         node = await _node(client, name)
         if not node.drained:
@@ -91,7 +90,9 @@ async def wait_until_empty(
         if node.calls and node.calls != printed:
             console.print(f"{node.calls} live calls")
         printed = node.calls
-    console.print(f"node {name} is empty")
+        if empty_polls == EMPTY_POLLS:
+            console.print(f"node {name} is empty")
+            return node
 
 
 async def _node(client: Client, name: str) -> NodeView:
@@ -100,6 +101,12 @@ async def _node(client: Client, name: str) -> NodeView:
             return node
     # The engine removed the empty node.
     return NodeView(name, connected=False, calls=0, drained=True)
+
+
+def _cells(node: NodeView) -> tuple[str | Text, ...]:
+    connected = Text("yes") if node.connected else Text("no", style="red")
+    cells = (node.name, connected, _calls(node), f"{node.weight:g}", _availability(node))
+    return (*cells, *_rtp_quality(node))
 
 
 def _calls(node: NodeView) -> str:

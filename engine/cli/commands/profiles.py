@@ -23,7 +23,7 @@ from engine.cli.options.profiles import (
     profiles_path,
     read_profiles,
 )
-from wire.programs.output import OutputFlag, Shown, fields_shown, rows_shown, write_shown
+from wire.programs.output import OutputFlag, Shown, fields_shown, rows_shown, shown, write_shown
 
 Name = Annotated[str, Parameter(help="Name of the profile.")]
 _SECRETS = {"api_key", "api_secret", "rpc_token"}
@@ -57,6 +57,7 @@ def put(  # noqa: PLR0913 - one for each value
     ] = None,
     tls_ca: Annotated[str | None, Parameter(help="File of certificates to trust.")] = None,
     account: Annotated[str | None, Parameter(help="Account.")] = None,
+    output: OutputFlag = "table",
 ) -> None:
     """Add or change a profile; an empty text removes a value. The first one is in use.
 
@@ -73,7 +74,9 @@ def put(  # noqa: PLR0913 - one for each value
     found = _profiles()
     changed = replace(found.by_name.get(check_name(name), Profile()), **values)
     by_name = {**found.by_name, name: changed}
-    Profiles(found.path, by_name, found.current or name).save()
+    stored = Profiles(found.path, by_name, found.current or name)
+    stored.save()
+    write_shown(shown(_row(stored, name)), output)
 
 
 @profile.command(name="list")
@@ -84,10 +87,7 @@ def list_(*, output: OutputFlag = "table") -> None:
     Example: switchroom profile list
     """
     found = _profiles()
-    rows = [
-        {"name": name, "isCurrent": name == found.current, **_public(each)}
-        for name, each in sorted(found.by_name.items())
-    ]
+    rows = [_row(found, name) for name in sorted(found.by_name)]
     write_shown(
         rows_shown(rows, _COLUMNS, "no profiles; `switchroom profile set` adds one"), output
     )
@@ -95,14 +95,16 @@ def list_(*, output: OutputFlag = "table") -> None:
 
 @profile.command
 @exit_on_errors
-def use(name: Name) -> None:
+def use(name: Name, *, output: OutputFlag = "table") -> None:
     """Use a profile in each command that names no other.
 
     Example: switchroom profile use acme
     """
     found = _profiles()
     found.get(name)
-    replace(found, current=name).save()
+    stored = replace(found, current=name)
+    stored.save()
+    write_shown(shown(_row(stored, name)), output)
 
 
 @profile.command(alias="get")
@@ -122,7 +124,7 @@ def show(
 
 @profile.command(name="rm", alias="remove")
 @exit_on_errors
-def remove(name: Name) -> None:
+def remove(name: Name, *, output: OutputFlag = "table") -> None:
     """Delete a profile.
 
     Example: switchroom profile rm acme
@@ -132,6 +134,7 @@ def remove(name: Name) -> None:
         raise NotFound("profile", name)
     rest = {key: each for key, each in found.by_name.items() if key != name}
     Profiles(found.path, rest, "" if found.current == name else found.current).save()
+    write_shown(shown(_row(found, name)), output)
 
 
 def _profiles() -> Profiles:
@@ -144,6 +147,10 @@ def _read(value: str) -> str:
     if sys.stdin.isatty():
         return getpass("value (not shown): ")
     return sys.stdin.readline().rstrip("\r\n")
+
+
+def _row(found: Profiles, name: str) -> dict[str, object]:
+    return {"name": name, "isCurrent": name == found.current, **_public(found.by_name[name])}
 
 
 def _public(found: Profile) -> dict[str, str]:

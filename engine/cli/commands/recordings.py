@@ -16,7 +16,10 @@ from engine.cli.timeline import wording
 from wire.programs.output import Column, Shown, rows_shown, shown
 from wire.views import CallRecordings
 
-Url = Annotated[str, Parameter(help="URL of the recording, as `recording list` shows it.")]
+# A name in capitals is of no option: `--url` is the engine's.
+Url = Annotated[
+    str, Parameter(name="URL", help="URL of the recording, as `recording list` shows it.")
+]
 RecordingState = Literal["start", "pause", "resume", "stop"]
 DOWNLOAD_TIMEOUT_S = 600.0
 _NO_RECORDING = "no recording yet: the call is not answered"
@@ -87,20 +90,25 @@ async def record(
 
 @recording.command(name="list")
 @rest_command
-async def list_(
+async def list_(  # noqa: PLR0913 - one for each filter
     rest: RestClient,
     *,
     call: Annotated[str, Parameter(help="Only recordings of this call.")] = "",
     purpose: Annotated[
         Literal["call", "voicemail"], Parameter(help="Of calls, or voicemails.")
     ] = "call",
+    since: Annotated[str, Parameter(help="Only of calls that started then or later.")] = "",
+    until: Annotated[
+        str, Parameter(help="Only of calls that started before, or on this day.")
+    ] = "",
     limit: Annotated[int, Parameter(help="Maximum number of recordings.")] = 100,
 ) -> Shown:
     """List recordings, those of the newest calls first.
 
     Example: switchroom recording list --call 3-pbx1-7f3a
     """
-    query = {"purpose": purpose} | ({"callId": call} if call else {})
+    given = {"callId": call, "startTime": since, "endTime": until}
+    query = {"purpose": purpose} | {name: text for name, text in given.items() if text}
     rows = [each async for each in rest.rows("recordings", query=query, limit=limit)]
     return rows_shown(rows, _COLUMNS, "no recordings")
 
@@ -131,13 +139,13 @@ async def save(
 
 @recording.command(name="rm", alias="remove")
 @rest_command
-async def remove(rest: RestClient, url: Url) -> None:
+async def remove(rest: RestClient, url: Url) -> Shown:
     """Delete a recording.
 
     Example: switchroom recording rm recordings/acme/2026-11-26/3-pbx1-7f3a.wav
     """
     try:
-        await rest.request(dict[str, object], "DELETE", *_path(url))
+        return shown(await rest.request(dict[str, object], "DELETE", *_path(url)))
     except RpcError as error:
         if is_missing(error):
             raise NotFound("recording", url) from None

@@ -26,7 +26,7 @@ async def replay(
     all_ended: Annotated[
         int, Parameter(help="Audit this many of the latest ended calls instead.")
     ] = 0,
-    json: Annotated[bool, Parameter(help="Raw JSON, one line per call.")] = False,
+    json: Annotated[bool, Parameter(show=False)] = False,  # the older --output, a line per call
 ) -> Shown | int:
     """Replay a call's log through the core; exit status 1 if its decisions differ.
 

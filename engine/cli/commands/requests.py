@@ -59,9 +59,9 @@ async def show(resources: Resources, request_id: RequestId) -> Shown:
 
 @request.command(name="rm", alias="remove")
 @resource_command
-async def remove(resources: Resources, request_id: RequestId) -> None:
+async def remove(resources: Resources, request_id: RequestId) -> Shown:
     """Delete an API request; flows that send it take their failure branch.
 
     Example: switchroom request rm 0123456789abcdef01234567
     """
-    await remove_resource(resources, "request", request_id)
+    return await remove_resource(resources, "request", request_id)

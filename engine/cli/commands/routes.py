@@ -96,7 +96,7 @@ async def remove(
 
     Example: switchroom route rm +4721930000
     """
-    await remove_resource(resources, "route", number)
+    return await remove_resource(resources, "route", number)
 
 
 @route.command(name="list")

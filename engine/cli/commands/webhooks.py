@@ -1,26 +1,28 @@
 """`switchroom webhook`: the log of requests to an account's servers."""
 
 import asyncio
-import sys
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-import msgspec
 from cyclopts import App, Parameter
 from rich.table import Table
 
 from engine.cli.command import resource_command
-from engine.cli.errors import RpcError, Unreachable, is_transient
+from engine.cli.errors import RpcError, Unreachable, UsageError, is_transient
 from engine.cli.resources import Resources
-from wire.programs.output import Column, Row, Shown, rows_shown, shown, write_items
+from wire.programs.exit_status import ExitStatus
+from wire.programs.output import Column, OutputFlag, Row, Shown, rows_shown, shown, write_next
 
 AttemptId = Annotated[str, Parameter(help="Id of an attempt; see `switchroom webhook list`.")]
 Kind = Literal["action", "gather", "request", "callback"]
 CallFilter = Annotated[str, Parameter(help="Only attempts of this call.")]
 KindFilter = Annotated[Kind | None, Parameter(help="Only attempts of this kind.")]
-FailedFilter = Annotated[bool, Parameter(help="Only attempts that failed.")]
+OutcomeFilter = Annotated[
+    Literal["succeeded", "failed"] | None, Parameter(help="Only attempts with this outcome.")
+]
+FailedFilter = Annotated[bool, Parameter(help="The same as --outcome failed.")]
 POLL_INTERVAL_S = 0.5
 UNREACHABLE_TIMEOUT_S = 60.0
 MAX_PAGE = 200
@@ -30,11 +32,12 @@ webhook = App(name="webhook", help="Show and repeat the requests to an account's
 
 @webhook.command(name="list")
 @resource_command
-async def list_(
+async def list_(  # noqa: PLR0913 - one for each option
     resources: Resources,
     *,
     call: CallFilter = "",
     kind: KindFilter = None,
+    outcome: OutcomeFilter = None,
     failed: FailedFilter = False,
     limit: Annotated[int, Parameter(help="Attempts at most.")] = 50,
 ) -> Shown:
@@ -43,7 +46,7 @@ async def list_(
     Example: switchroom webhook list --failed
     """
     rows: list[Row] = []
-    query = _filters(call, kind, failed=failed)
+    query = _filters(call, kind, outcome, failed=failed)
     while len(rows) < limit:
         page = await resources.request(
             "GET", "webhook", query=query | {"limit": str(min(limit - len(rows), MAX_PAGE))}
@@ -79,26 +82,34 @@ async def show(resources: Resources, attempt_id: AttemptId) -> Shown:
 async def retry(resources: Resources, attempt_id: AttemptId) -> Shown:
     """Send the request of an attempt again, with its idempotency key; no call changes.
 
+    Exit status: 0 if it succeeded, 1 if it failed again.
+
     Example: switchroom webhook retry 1795262400000-0
     """
-    return _shown(await resources.request("POST", "webhook", attempt_id, "retry"))
+    view = await resources.request("POST", "webhook", attempt_id, "retry")
+    has_failed = view.get("outcome") == "failed"
+    return _shown(view)._replace(status=ExitStatus.NEGATIVE if has_failed else ExitStatus.DONE)
 
 
 @webhook.command
 @resource_command
-async def tail(
+async def tail(  # noqa: PLR0913 - one for each option
     resources: Resources,
     *,
     call: CallFilter = "",
     kind: KindFilter = None,
+    outcome: OutcomeFilter = None,
     failed: FailedFilter = False,
-    json: Annotated[bool, Parameter(help="One JSON object a line.")] = False,
+    json: Annotated[bool, Parameter(show=False)] = False,
+    output: OutputFlag = "table",
 ) -> None:
     """Print attempts as they are made, until Ctrl-C.
 
+    With --output json each is a line; with yaml, a document.
+
     Example: switchroom webhook tail --failed
     """
-    query = _filters(call, kind, failed=failed)
+    query = _filters(call, kind, outcome, failed=failed)
     newest = _attempts(await resources.request("GET", "webhook", query={"limit": "1"}))
     after, reached_s = newest[0]["id"] if newest else "0-0", time.monotonic()
     while True:
@@ -111,7 +122,7 @@ async def tail(
         else:
             reached_s = time.monotonic()
         for each in _attempts(page):
-            _print(each, json=json)
+            write_next(each, "json" if json else output, _line(each))
         after = _next(page) or after
         await asyncio.sleep(POLL_INTERVAL_S)
 
@@ -120,8 +131,10 @@ webhooks = App(name="webhooks", help=webhook.help)  # an older name
 webhooks.update(webhook)
 
 
-def _filters(call: str, kind: Kind | None, *, failed: bool) -> dict[str, str]:
-    found = {"callId": call, "kind": kind or "", "outcome": "failed" if failed else ""}
+def _filters(call: str, kind: Kind | None, outcome: str | None, *, failed: bool) -> dict[str, str]:
+    if failed and outcome == "succeeded":
+        raise UsageError("--failed and --outcome succeeded exclude each other")
+    found = {"callId": call, "kind": kind or "", "outcome": "failed" if failed else outcome or ""}
     return {name: text for name, text in found.items() if text}
 
 
@@ -134,13 +147,9 @@ def _next(page: Row) -> str:
     return str(page.get("nextCursor") or page.get("next") or "")
 
 
-def _print(attempt: Row, *, json: bool) -> None:
-    if json:
-        sys.stdout.buffer.write(msgspec.json.encode(attempt) + b"\n")
-        sys.stdout.buffer.flush()
-    else:
-        parts = (_time(attempt), attempt["id"], attempt["kind"], attempt["requestId"])
-        write_items(" ".join((*parts, f"#{attempt['attempt']}", _outcome(attempt), attempt["url"])))
+def _line(attempt: Row) -> str:
+    parts = (_time(attempt), attempt["id"], attempt["kind"], attempt["requestId"])
+    return " ".join((*parts, f"#{attempt['attempt']}", _outcome(attempt), attempt["url"]))
 
 
 def _shown(view: Row) -> Shown:

@@ -37,6 +37,7 @@ class ClientSettings:
     api_secret: str = field(default="", repr=False)
     tls_ca: Path | None = None
     account: str = ""
+    own_api_url: str = ""  # of the REST layer whose settings these are: what only it has is there
 
     @property
     def has_api(self) -> bool:
@@ -80,8 +81,12 @@ def client_settings(
             profiles = read_profiles(profiles_path(environ))
             if name := named or profiles.current:
                 return _of_profile(name, profiles.get(name))
-    found = _dotenv(dotenv) | {k: v for k, v in environ.items() if k.startswith(_PREFIX)}
-    return _of_environment(found)
+    own = {k: v for k, v in environ.items() if k.startswith(_PREFIX)}
+    of_folder = _dotenv(dotenv)
+    found = of_folder | own
+    sources = {"the environment": own, str(dotenv): of_folder}
+    named = " and ".join(name for name, values in sources.items() if values)
+    return _of_environment(found, named or "defaults")
 
 
 def _of_profile(name: str, profile: Profile) -> ClientSettings:
@@ -98,25 +103,32 @@ def _of_profile(name: str, profile: Profile) -> ClientSettings:
     )
 
 
-def _of_environment(environ: Mapping[str, str]) -> ClientSettings:
+def _of_environment(environ: Mapping[str, str], source: str) -> ClientSettings:
     def value(name: str, default: str = "") -> str:
         return environ.get(_PREFIX + name, default)
 
     host, port = value("RPC_HOST", "127.0.0.1"), value("RPC_PORT", "8070")
     if not (port.isascii() and port.isdigit() and int(port) <= _MAX_PORT):
         raise InvalidSettings([f"SWITCHROOM_RPC_PORT: a port, 0 to {_MAX_PORT}, is expected"])
-    host = _ANY.get(host, host)
     scheme = "https" if value("RPC_TLS_CERT") else "http"  # with one the engine serves https
     return ClientSettings(
-        source="environment" if environ else "defaults",
-        rpc_url=f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}",
+        source=source,
+        rpc_url=_url(scheme, host, port),
         rpc_token=value("RPC_TOKEN"),
         api_url=value("API_URL"),
         api_key=value("API_KEY"),
         api_secret=value("API_SECRET"),
         tls_ca=Path(value("TLS_CA")) if value("TLS_CA") else None,
         account=value("ACCOUNT"),
+        own_api_url=_url("http", value("API_HOST"), value("API_PORT", "8000"))
+        if value("API_HOST")
+        else "",
     )
+
+
+def _url(scheme: str, host: str, port: str) -> str:
+    reached = _ANY.get(host, host)
+    return f"{scheme}://{f'[{reached}]' if ':' in reached else reached}:{port}"
 
 
 def _dotenv(path: Path) -> dict[str, str]:
@@ -135,13 +147,32 @@ def engine_address(connection: ConnectionOptions, settings: ClientSettings) -> E
         name = "--url" if connection.url else "rpc_url"
         raise UsageError(f"{name} {url}: expected a URL such as http://127.0.0.1:8070")
     token = connection.token or settings.rpc_token
+    _check_operator(connection, settings)
     return url.rstrip("/"), token, settings.tls_ca
+
+
+def _check_operator(connection: ConnectionOptions, settings: ClientSettings) -> None:
+    """Say which setting is missing where there is only a key of an account; raises UsageError."""
+    if connection.url or connection.token or settings.rpc_token or not settings.has_api:
+        return
+    source = settings.source
+    kind, _, name = source.partition(" ")
+    setting = (
+        f"its rpc_token (`switchroom profile set {name} --rpc-url URL --rpc-token -`)"
+        if kind == "profile"
+        else "SWITCHROOM_RPC_TOKEN"
+    )
+    raise UsageError(
+        f"this command needs operator access, and {source} has only a key of an account: set"
+        f" {setting}, or name another profile with --profile"
+    )
 
 
 def engine_addresses(
     connection: ConnectionOptions, settings: ClientSettings
 ) -> list[EngineAddress]:
     """Return URL, token and CA file of each engine in a comma-separated list; raises UsageError."""
+    _check_operator(connection, settings)
     urls = (connection.url or settings.rpc_url).split(",")
     return [
         engine_address(ConnectionOptions(url.strip(), connection.token), settings) for url in urls

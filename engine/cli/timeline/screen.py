@@ -6,7 +6,6 @@ from typing import Protocol
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from engine.cli.timeline.ladder import draw
@@ -31,15 +30,6 @@ def table_console() -> Console:
     return (
         console if console.is_terminal else Console(highlight=False, markup=False, width=MAX_WIDTH)
     )
-
-
-def id_table(*headings: str) -> Table:
-    """Return a table whose first column has ids, which are not wrapped: they can be copied."""
-    table = Table(*headings, box=None, pad_edge=False)
-    for column in table.columns:
-        column.overflow = "fold"
-    table.columns[0].no_wrap = True
-    return table
 
 
 def ladder(timeline: Timeline, console: Console) -> list[Text]:

@@ -1,12 +1,17 @@
-"""A REST layer without one: tests set its responses by method and path."""
+"""A REST layer without one: tests set its responses by method and path.
+
+It rejects what the REST layer's document does not have.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 from aiohttp import web
 
 from tests.contract.cli.forked import Ended, run_forked
+from tests.contract.cli.rest_document import fault_of
 from tests.harness.servers.web_server import WebServer
 
 KEY = "swk_1_secret"
@@ -20,6 +25,11 @@ class Received(NamedTuple):
     body: Any
     headers: Mapping[str, str]
 
+    @property
+    def query(self) -> dict[str, str]:
+        """Return the parameters of the path's query."""
+        return dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
+
 
 class FakeRest(WebServer):
     """Serves on a free port; a response is a value of JSON, or a status with a problem."""
@@ -27,6 +37,7 @@ class FakeRest(WebServer):
     def __init__(self) -> None:
         super().__init__()
         self.responses: dict[str, Any] = {}  # by method and path, without /srmain
+        self.default: Any = {}  # what is no response of these
         self.requests: list[Received] = []
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
@@ -48,7 +59,10 @@ class FakeRest(WebServer):
         path = request.path_qs.removeprefix("/srmain")
         body = msgspec.json.decode(raw) if raw else None
         self.requests.append(Received(request.method, path, body, dict(request.headers)))
-        found = self.responses.get(f"{request.method} {path}", {})
+        if fault := fault_of(request.method, request.raw_path):
+            found: Any = problem(400, "bad_request", fault)
+        else:
+            found = self.responses.get(f"{request.method} {path}", self.default)
         if isinstance(found, bytes):
             return web.Response(body=found)
         status = found.get("status", 200) if isinstance(found, dict) else 200

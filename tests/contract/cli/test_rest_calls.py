@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 import pytest
+import yaml
 
 from tests.contract.cli.fake_rest import FakeRest
 from tests.unit.cli.controlled_call import ADA, CALL, CONFERENCE, ID, MAIN, PHONE, SECOND
-from wire.views import CallView
 
 
 def details(**changes: Any) -> dict[str, Any]:
@@ -99,8 +99,10 @@ async def test_calls_are_listed_and_shown(tmp_path: Path) -> None:
         rest.responses = {"GET /voice/calls": page, f"{SHOW[0]} {SHOW[1]}": details()}
         _, table, _ = await rest.run(tmp_path, "call", "list")
         _, text, _ = await rest.run(tmp_path, "call", "show", ID, "-o", "json")
+        _, listed, _ = await rest.run(tmp_path, "call", "list", "-o", "yaml")
     assert table.splitlines()[1].startswith(ID)
-    assert msgspec.convert(json.loads(text), CallView).legs == CALL.legs
+    assert json.loads(text) == json.loads(msgspec.json.encode(details()))
+    assert yaml.safe_load(listed) == [json.loads(text)]
 
 
 @pytest.mark.parametrize(("ending", "expected"), [("completed", 0), ("busy", 3), ("failed", 1)])

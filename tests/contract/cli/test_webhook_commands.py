@@ -48,11 +48,11 @@ async def test_a_list_continues_until_its_limit(tmp_path: Path) -> None:
     ],
 )
 async def test_one_attempt(tmp_path: Path, words: str, request_line: str) -> None:
-    """It is shown with its headers and bodies; `webhooks` is another name."""
+    """It is shown with its headers and bodies; a repetition that failed exits with 1."""
     async with FakeRest() as rest:
         rest.responses[request_line] = WHOLE
         status, out, err = await rest.run(tmp_path, *words.split())
-    assert (status, err) == (0, "")
+    assert (status, err) == (int("retry" in words), "")
     for text in (
         "> POST https://a.example/",
         "> webhook-signature: ***",
