@@ -1,12 +1,10 @@
 """`switchroom account create`, `set`, `list` and so on: accounts and their limits."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from cyclopts import Parameter
 from pydantic.alias_generators import to_camel
-from rich.console import Console
-from rich.table import Table
 
 from api.accounts.store import Account, AccountStore
 from api.auth.store import KeyStore
@@ -23,13 +21,34 @@ from api.cli.validators import (
     parse_region,
     parse_trunks,
 )
-from wire.programs.output import OutputFlag, shown, write_shown
+from wire.programs.output import (
+    Column,
+    OutputFlag,
+    OutputFormat,
+    Row,
+    rows_shown,
+    shown,
+    write_shown,
+)
 
-COLUMNS = (
-    "account", "name", "active", "calls", "calls/s", "region", "may call", "legs", "keeps"
-)  # fmt: skip
-# The id, so that it can be copied, and what is short; the others take several lines.
-UNBROKEN = {"account", "active", "calls", "calls/s", "region"}
+
+def _may_call(row: Row) -> str:
+    allowed = ("any",) if row["destinations"] is None else row["destinations"]
+    denied = [f"not {prefix}" for prefix in row["denied"]]
+    return " ".join([*allowed, *denied, *row["numberTypes"]]) or "none"
+
+
+COLUMNS: tuple[Column, ...] = (
+    ("account", "id"),
+    ("name", "name"),
+    ("active", "isActive"),
+    ("calls", lambda row: str(row["maxCalls"] or "any")),
+    ("calls/s", lambda row: f"{row['maxCallsPerS']:g}" if row["maxCallsPerS"] else "any"),
+    ("region", "region"),
+    ("may call", _may_call),
+    ("legs", leg_limits),
+    ("keeps", retention),
+)
 Limits = Annotated[AccountLimits | None, Parameter(name="*")]
 Allow = Annotated[
     list[str] | None,
@@ -55,13 +74,18 @@ def create(  # noqa: PLR0913 - one parameter for each option
     allow: Allow = None,
     deny: Deny = None,
     allow_type: Types = None,
+    output: OutputFlag = "table",
 ) -> None:
-    """Create an account; without --allow it may call no number."""
+    """Create an account; without --allow it may call no number.
+
+    Example: switchroom account create acme --allow +47 --max-calls 20
+    """
     new = with_limits(Account(check_name(account), name or account), limits)
     created = _with_destinations(new, allow, deny, allow_type)
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.add(created)
+        await _write(accounts, account, output)
 
     change_stores("account create", account, command)
 
@@ -74,8 +98,12 @@ def change(  # noqa: PLR0913 - one parameter for each option
     deny: Deny = None,
     allow_type: Types = None,
     active: Annotated[bool | None, Parameter(help="Enable or disable the account.")] = None,
+    output: OutputFlag = "table",
 ) -> None:
-    """Change the limits of an account; options that are not given keep their value."""
+    """Change the limits of an account; options that are not given keep their value.
+
+    Example: switchroom account set acme --allow +47 --allow +46 --max-calls-per-s 5
+    """
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         found = await accounts.get(account)
@@ -84,6 +112,7 @@ def change(  # noqa: PLR0913 - one parameter for each option
         if active is not None:
             await accounts.set_active(account, active)
         await accounts.change(changed, found)
+        await _write(accounts, account, output)
 
     change_stores("account set", account, command)
 
@@ -91,16 +120,25 @@ def change(  # noqa: PLR0913 - one parameter for each option
 def trunks(
     account: AccountId,
     names: Annotated[list[str], Parameter(help="Trunks in order of preference, or `any`.")],
+    *,
+    output: OutputFlag = "table",
 ) -> None:
-    """Set the trunks over which an account calls; `any` means all, in the engines' order."""
-    _change("trunks", account, trunks=() if names == ["any"] else parse_trunks(names))
+    """Set the trunks over which an account calls; `any` means all, in the engines' order.
+
+    Example: switchroom account trunks acme main backup
+    """
+    _change("trunks", account, output, trunks=() if names == ["any"] else parse_trunks(names))
 
 
-def start(account: AccountId) -> None:
-    """Let a stopped account call and be called again."""
+def start(account: AccountId, *, output: OutputFlag = "table") -> None:
+    """Let a stopped account call and be called again.
+
+    Example: switchroom account start acme
+    """
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.set_active(account, True)
+        await _write(accounts, account, output)
 
     change_stores("account start", account, command)
 
@@ -108,53 +146,61 @@ def start(account: AccountId) -> None:
 def region(
     account: AccountId,
     country: Annotated[str, Parameter(help="Country code such as NO, or `none`.")],
+    *,
+    output: OutputFlag = "table",
 ) -> None:
-    """Set the country of an account's numbers without a +; `none` removes it."""
-    _change("region", account, region=parse_region(country))
+    """Set the country of an account's numbers without a +; `none` removes it.
+
+    Example: switchroom account region acme NO
+    """
+    _change("region", account, output, region=parse_region(country))
 
 
 def email(
-    account: AccountId, address: Annotated[str, Parameter(help="E-mail address, or `none`.")]
+    account: AccountId,
+    address: Annotated[str, Parameter(help="E-mail address, or `none`.")],
+    *,
+    output: OutputFlag = "table",
 ) -> None:
-    """Set the e-mail address of an account; `none` removes it."""
-    _change("email", account, email=parse_email(address))
+    """Set the e-mail address of an account; `none` removes it.
+
+    Example: switchroom account email acme crm@example.com
+    """
+    _change("email", account, output, email=parse_email(address))
 
 
 def list_accounts(*, output: OutputFlag = "table") -> None:
-    """List the accounts."""
+    """List the accounts.
+
+    Example: switchroom account list
+    """
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
-        if output != "table":
-            rows = [msgspec.to_builtins(each) for each in await accounts.all()]
-            write_shown(shown([{to_camel(k): v for k, v in row.items()} for row in rows]), output)
-            return
-        table = Table(*COLUMNS, box=None, pad_edge=False)
-        for column in table.columns:
-            column.overflow = "fold"
-            column.no_wrap = column.header in UNBROKEN
-        for each in await accounts.all():
-            may_call = _may_call(each)
-            limits = (each.max_calls or "any", each.max_calls_per_s or "any")
-            active = "yes" if each.is_active else "no"
-            described = (each.region or "", may_call, leg_limits(each), retention(each))
-            table.add_row(each.id, each.name, active, *map(str, limits), *described)
-        Console(highlight=False).print(table)
+        rows = [row_of(each) for each in await accounts.all()]
+        write_shown(rows_shown(rows, COLUMNS, "no accounts"), output)
 
     read_stores(command)
 
 
-def _may_call(account: Account) -> str:
-    allowed = ("any",) if account.destinations is None else account.destinations
-    denied = [f"not {prefix}" for prefix in account.denied]
-    return " ".join([*allowed, *denied, *account.number_types]) or "none"
+def row_of(account: Account) -> dict[str, Any]:
+    """Return an account as programs see it, with the names of the REST layer."""
+    return {to_camel(name): value for name, value in msgspec.structs.asdict(account).items()}
 
 
-def _change(action: str, account: str, **values: str | tuple[str, ...] | None) -> None:
+def _change(
+    action: str, account: str, output: OutputFormat, **values: str | tuple[str, ...] | None
+) -> None:
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         found = await accounts.get(account)
         await accounts.change(msgspec.structs.replace(found, **values), found)
+        await _write(accounts, account, output)
 
     change_stores(f"account {action}", account, command)
+
+
+async def _write(accounts: AccountStore, account: str, output: OutputFormat) -> None:
+    """Print an account for programs; people know what they have changed."""
+    write_shown(shown(row_of(await accounts.get(account))), output)
 
 
 def _with_destinations(

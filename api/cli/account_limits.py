@@ -7,6 +7,7 @@ import msgspec
 from cyclopts import Parameter, validators
 
 from api.accounts.store import Account
+from wire.programs.output import Row
 
 _NOT_NEGATIVE = validators.Number(gte=0)
 
@@ -83,22 +84,22 @@ def with_limits(account: Account, limits: AccountLimits | None) -> Account:
     return msgspec.structs.replace(account, **changes)
 
 
-def retention(account: Account) -> str:
-    """Describe how long personal data is kept."""
+def retention(row: Row) -> str:
+    """Describe how long an account's personal data is kept."""
     days = {
-        "records": account.keep_records_days,
-        "digits": account.keep_digits_days,
-        "recordings": account.keep_recordings_days,
+        "records": row["keepRecordsDays"],
+        "digits": row["keepDigitsDays"],
+        "recordings": row["keepRecordingsDays"],
     }
     return " ".join(f"{kind} {limit} d" for kind, limit in days.items() if limit) or "forever"
 
 
-def leg_limits(account: Account) -> str:
+def leg_limits(row: Row) -> str:
     """Describe the limits of what an account dials."""
     limits = {
-        " live": account.max_live_legs,
-        "/s": account.max_legs_per_s,
-        " min/day": account.max_minutes_per_day,
-        "/call": account.max_legs_per_call,
+        " live": row["maxLiveLegs"],
+        "/s": row["maxLegsPerS"],
+        " min/day": row["maxMinutesPerDay"],
+        "/call": row["maxLegsPerCall"],
     }
     return " ".join(f"{value:g}{unit}" for unit, value in limits.items() if value) or "no limit"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 import api.app  # noqa: F401 - with all tables
 from api.backup.passphrase import find_passphrase
@@ -29,13 +29,8 @@ from api.common.errors import ApiError
 from api.common.timestamps import format_ms
 from api.config import DatabaseSettings
 from api.db.database import Database, metadata
+from wire.programs.output import OutputFlag, shown, write_shown
 
-backup = App(
-    name="backup",
-    help="Write the database and the settings to a file that is sealed with a passphrase.",
-    version_flags=(),
-)
-restore = App(name="restore", help="Restore a backup to an empty database.", version_flags=())
 TOKEN_SECRET = b"TOKEN_SECRET"
 PassphraseFile = Annotated[
     Path | None,
@@ -45,8 +40,7 @@ PassphraseFile = Annotated[
 ]
 
 
-@backup.default
-def write(
+def backup(
     file: Annotated[Path, Parameter(help="File to create, such as 2026-11-26.backup.")],
     *,
     passphrase_file: PassphraseFile = None,
@@ -54,6 +48,7 @@ def write(
         tuple[Path, ...],
         Parameter(help="More files to add, such as /etc/switchroom/api.env. Repeatable."),
     ] = (),
+    output: OutputFlag = "table",
 ) -> None:
     """Write the database and the settings to a file that is sealed with a passphrase.
 
@@ -71,7 +66,8 @@ def write(
         with _new_file(file) as opened:
             contents = asyncio.run(_back_up(url, opened, passphrase, found))
         size = file.stat().st_size
-    _print(f"{file}: {_described(contents)}, {size:,} bytes")
+    value = {**_value(file, contents), "bytes": size}
+    write_shown(shown(value, f"{file}: {_described(contents)}, {size:,} bytes"), output)
     if not any(TOKEN_SECRET in each.content.upper() for each in contents.settings):
         sys.stderr.write(
             "switchroom: SWITCHROOM_TOKEN_SECRET is in none of the settings; without it, sealed"
@@ -79,8 +75,7 @@ def write(
         )
 
 
-@restore.default
-def read(
+def restore(
     file: Annotated[Path, Parameter(help="File that `switchroom backup` wrote.")],
     *,
     passphrase_file: PassphraseFile = None,
@@ -90,6 +85,7 @@ def read(
     settings_to: Annotated[
         Path | None, Parameter(help="Only write its settings, below a folder that is empty.")
     ] = None,
+    output: OutputFlag = "table",
 ) -> None:
     """Restore a backup to the empty database of SWITCHROOM_DATABASE_URL: all of it, or nothing.
 
@@ -109,9 +105,9 @@ def read(
             contents = asyncio.run(_restore(url, header, records))
         written = write_settings(contents.settings, settings_to) if settings_to else []
     about = f"{header.created_time}, version {header.version}, {header.database}"
-    _print(f"{file} of {about}: {_described(contents)}")
-    for path in written:
-        _print(str(path))
+    paths = [str(path) for path in written]
+    value = {**_value(file, contents), **_origin(header), "written": paths}
+    write_shown(shown(value, f"{file} of {about}: {_described(contents)}", *paths), output)
 
 
 async def _back_up(
@@ -177,5 +173,17 @@ def _described(contents: Contents) -> str:
     return f"{accounts:,} accounts, {calls:,} calls, {rows:,} rows, {files} files of settings"
 
 
-def _print(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
+def _origin(header: Header) -> dict[str, str]:
+    return {
+        "createdTime": header.created_time,
+        "version": header.version,
+        "database": header.database,
+    }
+
+
+def _value(file: Path, contents: Contents) -> dict[str, Any]:
+    return {
+        "file": str(file),
+        "rows": contents.counts,
+        "settings": [each.path for each in contents.settings],
+    }

@@ -2,14 +2,11 @@
 
 import itertools
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 from cyclopts import App, Parameter
 from cyclopts.types import ExistingFile
-from rich.console import Console
-from rich.table import Table
 
 from api.accounts.store import AccountStore
 from api.cli.runtime import change_database, fail, read_database
@@ -20,12 +17,27 @@ from api.common.timestamps import format_ms
 from api.db.database import Database
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokenStore, parse_token_id
-from wire.programs.output import OutputFlag, shown, write_shown
+from wire.programs.named_commands import with_example
+from wire.programs.output import Column, OutputFlag, rows_shown, shown, write_shown
 
 dnc_token = App(
-    name="dnc-token", help="Tokens that change an account's do-not-call list.", version_flags=()
+    name="dnc-token",
+    help=with_example(
+        "Tokens that change an account's do-not-call list.", "account dnc-token list acme"
+    ),
+    version_flags=(),
 )
-dnc = App(name="dnc", help="An account's do-not-call list.", version_flags=())
+dnc = App(
+    name="dnc",
+    help=with_example(
+        "An account's do-not-call list.", "account dnc import acme numbers.txt --provider telco"
+    ),
+    version_flags=(),
+)
+_COLUMNS: tuple[Column, ...] = (
+    ("token", lambda row: f"swd_{row['id']}_…"),
+    ("created", lambda row: row["createdTime"][:16].replace("T", " ")),
+)
 CHUNK_ROWS = 10_000
 MAX_PROVIDER_CHARS = 64  # as in the REST API
 
@@ -36,8 +48,12 @@ def import_file(
     file: Annotated[ExistingFile, Parameter(help="Text file with one number per line.")],
     *,
     provider: Annotated[str, Parameter(help="Telecom provider of the entries.")],
+    output: OutputFlag = "table",
 ) -> None:
-    """Add the numbers of a file, one per line; invalid lines are reported and skipped."""
+    """Add the numbers of a file, one per line; invalid lines are reported and skipped.
+
+    Example: switchroom account dnc import acme numbers.txt --provider telco
+    """
     if not 0 < len(provider) <= MAX_PROVIDER_CHARS:
         fail(f"--provider: 1 to {MAX_PROVIDER_CHARS} characters are expected")
 
@@ -49,7 +65,7 @@ def import_file(
             while chunk := list(itertools.islice(numbers, CHUNK_ROWS)):
                 await store.put(account, chunk, provider)
                 count += len(chunk)
-        sys.stdout.write(f"{count} numbers\n")
+        write_shown(shown({"numbers": count}, f"{count} numbers"), output)
 
     change_database("account dnc import", account, command)
 
@@ -64,31 +80,31 @@ def _numbers(lines: Iterable[str], region: str | None) -> Iterator[str]:
 
 
 @dnc_token.command
-def create(account: AccountId) -> None:
-    """Create a token; it is shown only once."""
+def create(account: AccountId, *, output: OutputFlag = "table") -> None:
+    """Create a token; it is shown only once.
+
+    Example: switchroom account dnc-token create acme
+    """
 
     async def command(database: Database) -> None:
-        sys.stdout.write(f"{await DncTokenStore(database, now_ms).add(account)}\n")
+        token = await DncTokenStore(database, now_ms).add(account)
+        write_shown(shown({"token": token}, token), output)
 
     change_database("account dnc-token create", account, command)
 
 
 @dnc_token.command(name="list")
 def list_tokens(account: AccountId, *, output: OutputFlag = "table") -> None:
-    """List an account's tokens."""
+    """List an account's tokens.
+
+    Example: switchroom account dnc-token list acme
+    """
 
     async def command(database: Database) -> None:
         await AccountStore(database, now_ms).get(account)
-        table = Table("token", "created", box=None)
         tokens = await DncTokenStore(database, now_ms).all(account)
-        if output != "table":
-            rows = [{"id": each.id, "createdTime": format_ms(each.created_ms)} for each in tokens]
-            write_shown(shown(rows), output)
-            return
-        for each in tokens:
-            created = time.strftime("%Y-%m-%d %H:%M", time.gmtime(each.created_ms / 1_000))
-            table.add_row(f"swd_{each.id}_…", created)
-        Console(highlight=False).print(table)
+        rows = [{"id": each.id, "createdTime": format_ms(each.created_ms)} for each in tokens]
+        write_shown(rows_shown(rows, _COLUMNS, "no tokens"), output)
 
     read_database(command)
 
@@ -97,10 +113,17 @@ def list_tokens(account: AccountId, *, output: OutputFlag = "table") -> None:
 def revoke(
     account: AccountId,
     token: Annotated[str, Parameter(help="Token, or its id in the list of tokens.")],
+    *,
+    output: OutputFlag = "table",
 ) -> None:
-    """Revoke a token."""
+    """Revoke a token.
+
+    Example: switchroom account dnc-token revoke acme 3f9a12
+    """
 
     async def command(database: Database) -> None:
-        await DncTokenStore(database, now_ms).revoke(account, parse_token_id(token))
+        token_id = parse_token_id(token)
+        await DncTokenStore(database, now_ms).revoke(account, token_id)
+        write_shown(shown({"id": token_id}), output)
 
     change_database("account dnc-token revoke", account, command)

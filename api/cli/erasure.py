@@ -17,25 +17,31 @@ from api.retention.erasure import ErasureReport
 from api.services import open_services
 from wire.decoding.errors import BadInput
 from wire.programs.exit_status import ExitStatus
+from wire.programs.output import OutputFlag, shown, write_shown
 
 
 def erase(
-    account: AccountId, number: Annotated[str, Parameter(help="Number of the person.")]
+    account: AccountId,
+    number: Annotated[str, Parameter(help="Number of the person.")],
+    *,
+    output: OutputFlag = "table",
 ) -> None:
     """Remove a person's calls, recordings, digits and contacts; report what was removed.
 
     Do-not-call entries and the audit trail are kept. The exit status is 1 if something could not be
     removed yet, such as a live call: repeat the command then. It needs the settings of
     `switchroom api`, and an engine.
+
+    Example: switchroom account erase acme +4722222222
     """
     try:
         report = asyncio.run(_erase(load_settings(Settings), account, number))
     except (ApiError, BadInput, TlsFileError) as error:
         fail(str(error))
-    for kind, count in sorted(report.removed.items()):
-        sys.stdout.write(f"{count} {kind} removed\n")
-    for kind, count in report.kept.items():
-        sys.stdout.write(f"{count} {kind} that name the number kept\n")
+    lines = [f"{count} {kind} removed" for kind, count in sorted(report.removed.items())]
+    lines += [f"{count} {kind} that name the number kept" for kind, count in report.kept.items()]
+    value = {"removed": report.removed, "kept": report.kept, "left": report.left}
+    write_shown(shown(value, *lines), output)
     for each in report.left:
         sys.stderr.write(f"switchroom: {each}\n")
     if report.left:

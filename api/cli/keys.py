@@ -1,12 +1,10 @@
 """`switchroom account key`: create, list, rotate, revoke; a secret is shown only once."""
 
 import sys
-import time
 from typing import Annotated
 
+import msgspec
 from cyclopts import App, Parameter, validators
-from rich.console import Console
-from rich.table import Table
 
 from api.accounts.store import AccountStore
 from api.auth.key_schemas import MAX_DAYS, MAX_OVERLAP_S, key_view
@@ -16,17 +14,31 @@ from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
 from api.cli.runtime import change_stores, read_stores
 from api.cli.validators import AccountId, check_name, check_networks, check_scopes
 from api.common.clock import now_ms
-from wire.programs.output import OutputFlag, shown, write_shown
+from wire.programs.named_commands import with_example
+from wire.programs.output import Column, OutputFlag, OutputFormat, rows_shown, shown, write_shown
 
 KeyId = Annotated[str, Parameter(help="Key, or its id in the list of keys.")]
 
+_COLUMNS: tuple[Column, ...] = (
+    ("key", lambda row: f"swk_{row['id']}_…"),
+    ("agent", "agentId"),
+    ("scopes", "scopes"),
+    ("networks", lambda row: " ".join(row["networks"]) or "any"),
+    ("created", lambda row: _minute(row["createdTime"])),
+    ("expires", lambda row: _minute(row["expiryTime"])),
+    ("last used", lambda row: _minute(row["lastUsedTime"])),
+)
 _DAYS = validators.Number(gte=0, lte=MAX_DAYS)
 
-key = App(name="key", help="An account's API keys.", version_flags=())
+key = App(
+    name="key",
+    help=with_example("An account's API keys.", "account key list acme"),
+    version_flags=(),
+)
 
 
 @key.command
-def create(
+def create(  # noqa: PLR0913 - one parameter for each option
     account: AccountId,
     *,
     agent: Annotated[str, Parameter(help="Agent that the key acts for.")] = "",
@@ -42,8 +54,12 @@ def create(
         int,
         Parameter(help=f"Days until it expires, {MAX_DAYS} at most; 0: never.", validator=_DAYS),
     ] = 0,
+    output: OutputFlag = "table",
 ) -> None:
-    """Create a key; it is shown only once."""
+    """Create a key; it is shown only once.
+
+    Example: switchroom account key create acme --scope read-only --days 90
+    """
     terms = KeyTerms(
         agent_id=check_name(agent) if agent else None,
         scopes=check_scopes(scope),
@@ -55,37 +71,23 @@ def create(
         await accounts.get(account)
         credentials = generate_credentials()
         await keys.add(account, credentials, terms)
-        _show(credentials)
+        _show(credentials, output)
 
     change_stores("account key create", account, command)
 
 
 @key.command(name="list")
 def list_keys(account: AccountId, *, output: OutputFlag = "table") -> None:
-    """List an account's keys."""
+    """List an account's keys.
+
+    Example: switchroom account key list acme
+    """
 
     async def command(accounts: AccountStore, keys: KeyStore) -> None:
         await accounts.get(account)
-        if output != "table":
-            found = [key_view(each, now_ms()) for each in await keys.all(account)]
-            write_shown(shown(found), output)
-            return
-        names = ("key", "agent", "scopes", "networks", "created", "expires", "last used")
-        table = Table(*names, box=None)
-        table.columns[0].no_wrap = True  # so that it can be copied
-        for column in table.columns[1:4]:
-            column.overflow = "fold"
-        for each in await keys.all(account):
-            table.add_row(
-                f"swk_{each.id}_…",
-                each.agent_id or "",
-                " ".join(each.scopes),
-                " ".join(each.networks) or "any",
-                _day(each.created_ms),
-                _day(each.expires_ms) if each.expires_ms else "never",
-                _day(each.last_used_ms) if each.last_used_ms else "never",
-            )
-        Console(highlight=False).print(table)
+        found = [key_view(each, now_ms()) for each in await keys.all(account)]
+        rows = [msgspec.to_builtins(each) for each in found]
+        write_shown(rows_shown(rows, _COLUMNS, "no keys"), output)
 
     read_stores(command)
 
@@ -109,24 +111,32 @@ def rotate(
             validator=_DAYS,
         ),
     ] = 0,
+    output: OutputFlag = "table",
 ) -> None:
-    """Create a replacement of a key, with its rights, and let the old key expire."""
+    """Create a replacement of a key, with its rights, and let the old key expire.
+
+    Example: switchroom account key rotate acme 3f9a12 --overlap-s 600
+    """
 
     async def command(_accounts: AccountStore, keys: KeyStore) -> None:
         credentials = generate_credentials()
         expires_ms = now_ms() + days * DAY_MS if days else None
         await keys.rotate(account, _id(key_id), credentials, overlap_s * 1_000, expires_ms)
-        _show(credentials)
+        _show(credentials, output)
 
     change_stores("account key rotate", account, command)
 
 
 @key.command
-def revoke(account: AccountId, key_id: KeyId) -> None:
-    """Revoke a key and all tokens issued for it."""
+def revoke(account: AccountId, key_id: KeyId, *, output: OutputFlag = "table") -> None:
+    """Revoke a key and all tokens issued for it.
+
+    Example: switchroom account key revoke acme 3f9a12
+    """
 
     async def command(_accounts: AccountStore, keys: KeyStore) -> None:
         await keys.expire(account, _id(key_id), now_ms())
+        write_shown(shown({"id": _id(key_id), "isExpired": True}), output)
 
     change_stores("account key revoke", account, command)
 
@@ -136,10 +146,11 @@ def _id(text: str) -> str:
     return text.removeprefix("swk_").partition("_")[0]
 
 
-def _show(credentials: Credentials) -> None:
-    sys.stdout.write(f"apiKey    {credentials.api_key}\napiSecret {credentials.api_secret}\n")
+def _show(credentials: Credentials, output: OutputFormat) -> None:
+    value = {"apiKey": credentials.api_key, "apiSecret": credentials.api_secret}
+    write_shown(shown(value, *(f"{name:9} {text}" for name, text in value.items())), output)
     sys.stderr.write("switchroom: the secret is shown only once\n")
 
 
-def _day(at_ms: int) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(at_ms / 1_000))
+def _minute(time: str | None) -> str:
+    return time[:16].replace("T", " ") if time else "never"

@@ -14,27 +14,39 @@ from api.db.database import Database
 from api.documents.cipher import DocumentCipher
 from api.documents.store import DocumentStore
 from api.routing.number_removal import remove_number
+from wire.programs.named_commands import with_example
 from wire.programs.output import OutputFlag, shown, write_shown
 
 PhoneNumber = Annotated[str, Parameter(help="Number in E.164, such as +4721930000.")]
 
-number = App(name="number", help="An account's caller ids.", version_flags=())
+number = App(
+    name="number",
+    help=with_example("An account's caller ids.", "account number list acme"),
+    version_flags=(),
+)
 
 
 @number.command
-def add(account: AccountId, number: PhoneNumber) -> None:
-    """Add a number to an account; the first is the default caller id."""
+def add(account: AccountId, number: PhoneNumber, *, output: OutputFlag = "table") -> None:
+    """Add a number to an account; the first is the default caller id.
+
+    Example: switchroom account number add acme +4721930000
+    """
     caller_id = parse_caller_id(number)
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.add_number(account, caller_id)
+        write_shown(shown({"number": caller_id}), output)
 
     change_stores("account number add", account, command)
 
 
 @number.command(name="list")
 def list_numbers(account: AccountId, *, output: OutputFlag = "table") -> None:
-    """List an account's numbers."""
+    """List an account's numbers.
+
+    Example: switchroom account number list acme
+    """
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.get(account)
@@ -45,8 +57,11 @@ def list_numbers(account: AccountId, *, output: OutputFlag = "table") -> None:
 
 
 @number.command(name="rm", alias="remove")
-def remove(account: AccountId, number: PhoneNumber) -> None:
-    """Remove a number from an account, with its route."""
+def remove(account: AccountId, number: PhoneNumber, *, output: OutputFlag = "table") -> None:
+    """Remove a number from an account, with its route.
+
+    Example: switchroom account number rm acme +4721930000
+    """
 
     async def command(database: Database) -> None:
         documents = DocumentStore(database, now_ms, DocumentCipher(()))  # routes are not encrypted
@@ -54,5 +69,6 @@ def remove(account: AccountId, number: PhoneNumber) -> None:
             await remove_number(AccountStore(database, now_ms), documents, account, number)
         except NotFound:
             fail_not_found("number", f"{number} of account {account}")
+        write_shown(shown({"number": number}), output)
 
     change_database("account number rm", account, command)

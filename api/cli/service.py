@@ -16,17 +16,24 @@ from api.logging import configure_logging
 from api.serve import serve
 from api.services import open_services
 from sandbox.process import protect_process
+from wire.programs.named_commands import with_example
+from wire.programs.output import OutputFlag, shown, write_shown
 
 app = App(
     name="api",
-    help="Run the REST layer; migrate its database; push dial policies.",
+    help=with_example(
+        "Run the REST layer; migrate its database; push dial policies.", "api migrate"
+    ),
     version_flags=(),
 )
 
 
 @app.default
 def start() -> None:
-    """Run the REST layer until SIGTERM."""
+    """Run the REST layer until SIGTERM.
+
+    Example: switchroom api
+    """
     settings = load_settings(Settings)
     configure_logging(settings.log_level)
     protect_process()
@@ -39,12 +46,16 @@ def start() -> None:
 
 
 @app.command(name="migrate")
-def migrate_database() -> None:
-    """Migrate the database, and exit."""
+def migrate_database(*, output: OutputFlag = "table") -> None:
+    """Migrate the database, and exit.
+
+    Example: switchroom api migrate
+    """
     try:
         asyncio.run(_migrate(load_settings(DatabaseSettings).database_url))
     except ApiError as error:
         fail(f"{error}: {error.__cause__}")
+    write_shown(shown({"isMigrated": True}), output)
 
 
 @app.command(name="terms")
@@ -53,12 +64,17 @@ def push_policies(
     full: Annotated[
         bool, Parameter(help="Send all do-not-call lists from the beginning.", negative="")
     ] = False,
+    output: OutputFlag = "table",
 ) -> None:
-    """Push dial policies to the engines once, and exit."""
+    """Push dial policies to the engines once, and exit.
+
+    Example: switchroom api terms --full
+    """
     try:
         asyncio.run(_push(load_settings(Settings), full=full))
     except (ApiError, TlsFileError) as error:
         fail(str(error))
+    write_shown(shown({"isPushed": True}), output)
 
 
 async def _push(settings: Settings, *, full: bool) -> None:

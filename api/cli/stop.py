@@ -13,14 +13,17 @@ from api.engine_client import TlsFileError
 from api.services import open_services
 from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
+from wire.programs.output import OutputFlag, shown, write_shown
 from wire.settings import load
 
 
-def stop(account: AccountId) -> None:
+def stop(account: AccountId, *, output: OutputFlag = "table") -> None:
     """Hang up an account's calls within three seconds; reject new ones, keys and callbacks.
 
     It tells the engines itself, with the settings of `switchroom api`. If it cannot, it says so,
     with exit status 1: the calls then go on until the REST layer tells the engines.
+
+    Example: switchroom account stop acme
     """
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
@@ -29,7 +32,8 @@ def stop(account: AccountId) -> None:
     change_stores("account stop", account, command)
     try:
         asyncio.run(_send(load(Settings), account))
-        sys.stdout.write(f"{account} is stopped: the engines hang up its calls\n")
+        text = f"{account} is stopped: the engines hang up its calls"
+        write_shown(shown({"id": account, "isActive": False}, text), output)
     except InvalidSettings as error:
         _not_sent(account, ", ".join(error.lines))
     except (ApiError, TlsFileError) as error:

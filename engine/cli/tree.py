@@ -74,7 +74,9 @@ OLD_NAMES: Mapping[str, str] = {
 DESCRIPTIONS: Mapping[str, str] = {
     "api": "Run the REST layer; migrate its database; push dial policies.",
     "backup": "Write the database and the settings to a file that is sealed with a passphrase.",
-    "restore": "Restore a backup to an empty database.",
+    "restore": (
+        "Restore a backup to the empty database of SWITCHROOM_DATABASE_URL: all of it, or nothing."
+    ),
 }
 
 
@@ -88,7 +90,8 @@ app = cyclopts.App(
     help=(
         "Self-hosted, Twilio-style voice API for Asterisk: live calls survive engine crashes.\n\n"
         "A customer's commands use the REST layer with the key of a profile (`switchroom profile"
-        " --help`). An operator's use the RPC of an engine; without a key, so do a customer's."
+        " --help`). An operator's use the RPC of an engine; without a key, so do a customer's.\n\n"
+        "Example: switchroom call create --from +4721930000 --to +4722222222 --flow menu"
     ),
     error_formatter=usage_panel,
     version=lambda: version("switchroom"),

@@ -71,7 +71,7 @@ def _cell(row: Row, source: str | Callable[[Row], str]) -> str:
 def cell_text(value: Any) -> str:
     """Return a value of JSON as the text of a table's cell."""
     match value:
-        case None | "" | [] | {}:
+        case None | "" | [] | () | {}:
             return ""
         case True:
             return "yes"
@@ -79,9 +79,9 @@ def cell_text(value: Any) -> str:
             return "no"
         case str():
             return value
-        case list() if all(isinstance(each, str) for each in value):
+        case list() | tuple() if all(isinstance(each, str) for each in value):
             return " ".join(value)
-        case dict() | list():
+        case dict() | list() | tuple():
             return msgspec.json.encode(value).decode()
         case _:
             return str(value)

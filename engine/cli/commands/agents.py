@@ -13,6 +13,7 @@ from engine.cli.options.version import IfVersion
 from engine.cli.resources import Resources
 from engine.cli.resources import remove as remove_resource
 from wire.agents import AgentPassword
+from wire.programs.named_commands import with_example
 from wire.programs.output import Column, Row, Shown, fields_shown, rows_shown, shown
 
 AgentId = Annotated[str, Parameter(help="Agent id.")]
@@ -28,7 +29,9 @@ _COLUMNS: tuple[Column, ...] = (
     ("call", lambda row: _state(row).get("callId") or ""),
 )
 
-agent = App(name="agent", help="Manage the agents in an account's directory.")
+agent = App(
+    name="agent", help=with_example("Manage the agents in an account's directory.", "agent list")
+)
 
 
 @agent.command(name="list")

@@ -23,10 +23,14 @@ from engine.cli.options.connection import (
 from engine.cli.timeline import screen
 from engine.cli.timeline.outcome import EXIT_STATUSES, outcome_text
 from wire.programs.exit_status import ExitStatus
+from wire.programs.named_commands import with_example
 from wire.programs.output import OutputFlag, OutputFormat, Shown, shown, write_shown
 from wire.views import CallView
 
-call = App(name="call", help="Start, list, show and control calls.")
+call = App(
+    name="call",
+    help=with_example("Start, list, show and control calls.", "call list --state bridged"),
+)
 call.command(calls.calls, name="list")
 call.command(calls.timeline)
 call.command(replay.replay)

@@ -13,6 +13,7 @@ from engine.cli.options.version import IfVersion
 from engine.cli.resources import Resources
 from engine.cli.resources import remove as remove_resource
 from wire.programs.exit_status import ExitStatus
+from wire.programs.named_commands import with_example
 from wire.programs.output import Column, Row, Shown, fields_shown, rows_shown, shown
 
 _DEAD_LETTERS: tuple[Column, ...] = (
@@ -26,7 +27,10 @@ _DEAD_LETTERS: tuple[Column, ...] = (
 )
 
 callback = App(
-    name="callback", help="Manage status callbacks: target, signing secret and dead letters."
+    name="callback",
+    help=with_example(
+        "Manage status callbacks: target, signing secret and dead letters.", "callback show"
+    ),
 )
 
 

@@ -11,6 +11,7 @@ from engine.cli.errors import UsageError
 from engine.cli.options.channel_names import CallId, conference_of, member_of
 from engine.cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
 from wire.control import ConferenceView
+from wire.programs.named_commands import with_example
 from wire.programs.output import Shown, shown
 from wire.views import CallView
 
@@ -18,7 +19,12 @@ MemberName = Annotated[
     str, Parameter(help="Member: main, agent id, number, or end of the channel id.")
 ]
 
-conference = App(name="conference", help="Turn a call into a conference and manage its members.")
+conference = App(
+    name="conference",
+    help=with_example(
+        "Turn a call into a conference and manage its members.", "conference members 3-pbx1-7f3a"
+    ),
+)
 
 
 @conference.command

@@ -11,6 +11,7 @@ from engine.cli.options import parsing
 from engine.cli.options.version import IfVersion
 from engine.cli.resources import Resources
 from engine.cli.resources import remove as remove_resource
+from wire.programs.named_commands import with_example
 from wire.programs.output import Column, Shown, cell_text, json_shown, rows_shown, shown
 
 FlowId = Annotated[str, Parameter(help="Flow id.")]
@@ -24,7 +25,10 @@ _CHANGES: tuple[Column, ...] = (
 )
 NO_REST = "the RPC has no such operation: a profile with the REST layer is needed"
 
-flow = App(name="flow", help="Manage flows, their versions, and which of them calls run.")
+flow = App(
+    name="flow",
+    help=with_example("Manage flows, their versions, and which of them calls run.", "flow list"),
+)
 flow.command(request)  # its older name
 
 

@@ -6,12 +6,15 @@ from cyclopts import App, Parameter
 
 from engine.cli.command import rest_command
 from engine.cli.rest_client import RestClient
+from wire.programs.named_commands import with_example
 from wire.programs.output import Column, Row, Shown, fields_shown, rows_shown, shown
 
 JobId = Annotated[str, Parameter(help="Job id.")]
 Job = dict[str, Any]
 
-job = App(name="job", help="Show and cancel the background jobs of the account.")
+job = App(
+    name="job", help=with_example("Show and cancel the background jobs of the account.", "job list")
+)
 
 
 def _progress(row: Row) -> str:

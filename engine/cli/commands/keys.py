@@ -8,6 +8,7 @@ from cyclopts import App, Parameter
 from engine.cli.command import rest_command
 from engine.cli.errors import NotFound, RpcError
 from engine.cli.rest_client import RestClient, is_missing
+from wire.programs.named_commands import with_example
 from wire.programs.output import Column, Row, Shown, rows_shown, shown
 
 KeyId = Annotated[str, Parameter(help="Key, or its id in the list of keys.")]
@@ -21,7 +22,7 @@ _COLUMNS: tuple[Column, ...] = (
     ("last used", lambda row: row["lastUsedTime"] or "never"),
 )
 
-key = App(name="key", help="Manage the API keys of the account.")
+key = App(name="key", help=with_example("Manage the API keys of the account.", "key list"))
 
 
 @key.command

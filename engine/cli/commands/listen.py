@@ -3,16 +3,17 @@
 import sys
 from typing import Annotated, Any
 
-import msgspec
 from cyclopts import Parameter
+from msgspec import to_builtins
+from msgspec.structs import asdict
 
 from engine.cli.command import rest_command
 from engine.cli.errors import UsageError
 from engine.cli.listen.local_server import LocalServer, path_and_query
-from engine.cli.listen.session import ListenSession
+from engine.cli.listen.session import ListenSession, Show
 from engine.cli.rest_client import RestClient
 from wire.listeners import ListenerRequest, ListenerResponse
-from wire.programs.output import OutputFlag, write_next
+from wire.programs.output import OutputFlag, OutputFormat, write_next
 
 
 @rest_command
@@ -36,20 +37,27 @@ async def listen(  # noqa: PLR0913 - one for each option
         raise UsageError("one of --number and --call is required")
     server = LocalServer(forward)
 
-    def show(request: ListenerRequest, response: ListenerResponse, note: str) -> None:
-        if output == "table":
-            sys.stdout.write(exchange_text(request, response, note, has_bodies=not quiet))
-            sys.stdout.flush()
-        else:
-            write_next(exchange_value(request, response, note, has_bodies=not quiet), output)
-
     subject = {"number": number} if number else {"callId": call}
     say(f"webhooks of {number or call} go to {server.url} until Ctrl-C")
+    show = printer(output, has_bodies=not quiet)
     await ListenSession(rest, server, subject, show, say).run()
 
 
 def say(text: str) -> None:
     sys.stderr.write(f"switchroom: {text}\n")
+
+
+def printer(output: OutputFormat, *, has_bodies: bool) -> Show:
+    """Return what prints a request and its response."""
+
+    def show(request: ListenerRequest, response: ListenerResponse, note: str) -> None:
+        if output == "table":
+            sys.stdout.write(exchange_text(request, response, note, has_bodies=has_bodies))
+            sys.stdout.flush()
+        else:
+            write_next(exchange_value(request, response, note, has_bodies=has_bodies), output)
+
+    return show
 
 
 def exchange_text(
@@ -71,7 +79,7 @@ def exchange_value(
     request: ListenerRequest, response: ListenerResponse, note: str, *, has_bodies: bool
 ) -> dict[str, Any]:
     """Return a request and its response for programs."""
-    found = {"request": msgspec.to_builtins(request), "response": msgspec.to_builtins(response)}
+    found = {"request": to_builtins(request), "response": asdict(response)}
     if not has_bodies:
         for each in found.values():
             each.pop("body", None)

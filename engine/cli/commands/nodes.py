@@ -11,6 +11,7 @@ from engine.cli.client import Client
 from engine.cli.command import client_command
 from engine.cli.errors import UsageError
 from wire.programs.adaptive_table import AdaptiveTable
+from wire.programs.named_commands import with_example
 from wire.programs.output import OutputFlag, Shown, shown, write_shown
 from wire.rpc import NodeView
 
@@ -22,7 +23,7 @@ EMPTY_POLLS = 2
 _HEADINGS = ("node", "connected", "calls", "weight", "new calls", "loss", "jitter")
 NodeName = Annotated[str, Parameter(help="Name of the PBX node.")]
 
-node = App(name="node", help="List the PBX nodes; drain or undrain one.")
+node = App(name="node", help=with_example("List the PBX nodes; drain or undrain one.", "node list"))
 nodes = App(name="nodes", help="List the PBX nodes; drain or undrain one.")  # the older name
 
 

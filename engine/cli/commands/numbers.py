@@ -7,9 +7,13 @@ from cyclopts import App, Parameter
 from engine.cli.command import rest_command
 from engine.cli.rest_client import RestClient
 from engine.cli.timeline import wording
+from wire.programs.named_commands import with_example
 from wire.programs.output import Column, Row, Shown, fields_shown, rows_shown
 
-number = App(name="number", help="Show the numbers of an account with their routes.")
+number = App(
+    name="number",
+    help=with_example("Show the numbers of an account with their routes.", "number list"),
+)
 
 
 @number.command(name="list")

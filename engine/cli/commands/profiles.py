@@ -23,6 +23,7 @@ from engine.cli.options.profiles import (
     profiles_path,
     read_profiles,
 )
+from wire.programs.named_commands import with_example
 from wire.programs.output import OutputFlag, Shown, fields_shown, rows_shown, shown, write_shown
 
 Name = Annotated[str, Parameter(help="Name of the profile.")]
@@ -30,7 +31,10 @@ _SECRETS = {"api_key", "api_secret", "rpc_token"}
 _COLUMNS = [("profile", "name"), ("in use", "isCurrent"), ("REST layer", "api_url"),
             ("engine", "rpc_url"), ("account", "account")]  # fmt: skip
 
-profile = App(name="profile", help="Manage named servers and keys, and choose the one in use.")
+profile = App(
+    name="profile",
+    help=with_example("Manage named servers and keys, and choose the one in use.", "profile list"),
+)
 
 
 @profile.command(name="set")

@@ -13,6 +13,7 @@ from engine.cli.options.channel_names import CallId
 from engine.cli.responses import FIRST_ERROR_STATUS, problem_of
 from engine.cli.rest_client import SERVER, RestClient, is_missing
 from engine.cli.timeline import wording
+from wire.programs.named_commands import with_example
 from wire.programs.output import Column, Shown, rows_shown, shown
 from wire.views import CallRecordings
 
@@ -30,7 +31,10 @@ _COLUMNS: tuple[Column, ...] = (
     ("length", lambda row: wording.seconds(row["durationMs"]) if row["durationMs"] else ""),
 )
 
-recording = App(name="recording", help="Record calls; list, save and delete recordings.")
+recording = App(
+    name="recording",
+    help=with_example("Record calls; list, save and delete recordings.", "recording list"),
+)
 
 
 @recording.command

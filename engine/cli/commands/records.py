@@ -8,6 +8,7 @@ from cyclopts import App, Parameter
 from engine.cli.command import rest_command
 from engine.cli.rest_client import RestClient
 from engine.cli.timeline import wording
+from wire.programs.named_commands import with_example
 from wire.programs.output import Column, Shown, json_shown, rows_shown
 
 MAX_PAGE = 100
@@ -37,8 +38,8 @@ _AUDIT_COLUMNS: tuple[Column, ...] = (
     ("outcome", "outcome"),
 )
 
-cdr = App(name="cdr", help="Show the records of ended calls.")
-audit = App(name="audit", help="Show who did what in the account.")
+cdr = App(name="cdr", help=with_example("Show the records of ended calls.", "cdr list"))
+audit = App(name="audit", help=with_example("Show who did what in the account.", "audit list"))
 
 
 @Parameter(name="*")

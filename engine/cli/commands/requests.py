@@ -10,11 +10,15 @@ from engine.cli.options import parsing
 from engine.cli.options.version import IfVersion
 from engine.cli.resources import Resources
 from engine.cli.resources import remove as remove_resource
+from wire.programs.named_commands import with_example
 from wire.programs.output import Shown, json_shown, rows_shown, shown
 
 RequestId = Annotated[str, Parameter(help="API request id: 24 hex digits.")]
 
-request = App(name="request", help="Manage HTTP requests that flows and status callbacks send.")
+request = App(
+    name="request",
+    help=with_example("Manage HTTP requests that flows and status callbacks send.", "request list"),
+)
 
 
 @request.command

@@ -11,6 +11,7 @@ from engine.cli.options.version import IfVersion
 from engine.cli.resources import Resources
 from engine.cli.resources import remove as remove_resource
 from engine.cli.timeline import wording
+from wire.programs.named_commands import with_example
 from wire.programs.output import Column, Row, Shown, fields_shown, rows_shown, shown
 
 Number = Annotated[
@@ -19,10 +20,7 @@ Number = Annotated[
 FLOW_PREFIX = "flow:"
 NO_ROUTES = "no routes: inbound calls are rejected"
 
-route = App(
-    name="route",
-    help="Manage what calls to a number run.",
-)
+route = App(name="route", help=with_example("Manage what calls to a number run.", "route list"))
 
 
 @route.command(name="set")
@@ -91,7 +89,7 @@ async def remove(
     number: Annotated[
         str, Parameter(help="Dialed number or SIP user; * for the route of all others.")
     ],
-) -> None:
+) -> Shown:
     """Delete the route of a number.
 
     Example: switchroom route rm +4721930000

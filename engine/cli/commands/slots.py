@@ -6,10 +6,13 @@ from cyclopts import App, Parameter
 
 from engine.cli.client import Client
 from engine.cli.command import client_command
+from wire.programs.named_commands import with_example
 from wire.programs.output import Shown, shown
 from wire.rpc import Slots
 
-slots = App(name="slots", help="Show or change the number of slots per PBX node.")
+slots = App(
+    name="slots", help=with_example("Show or change the number of slots per PBX node.", "slots")
+)
 
 
 @slots.default

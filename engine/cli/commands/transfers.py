@@ -11,6 +11,7 @@ from engine.cli.options.channel_names import CallId, leg_of, transfer_of
 from engine.cli.options.party import DEFAULT_REQUESTER, NO_PARTY, PartyOptions, Requester
 from wire.control import TransferView
 from wire.party import Party
+from wire.programs.named_commands import with_example
 from wire.programs.output import Shown, shown
 
 Source = Annotated[
@@ -24,7 +25,12 @@ Customer = Annotated[
 ]
 Session = Annotated[str, Parameter(help="Transfer session id or its end; default: the latest.")]
 
-transfer = App(name="transfer", help="Transfer the customer of a call to another party.")
+transfer = App(
+    name="transfer",
+    help=with_example(
+        "Transfer the customer of a call to another party.", "transfer complete 3-pbx1-7f3a"
+    ),
+)
 
 
 @transfer.default

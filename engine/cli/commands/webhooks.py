@@ -13,6 +13,7 @@ from engine.cli.command import resource_command
 from engine.cli.errors import RpcError, Unreachable, UsageError, is_transient
 from engine.cli.resources import Resources
 from wire.programs.exit_status import ExitStatus
+from wire.programs.named_commands import with_example
 from wire.programs.output import Column, OutputFlag, Row, Shown, rows_shown, shown, write_next
 
 AttemptId = Annotated[str, Parameter(help="Id of an attempt; see `switchroom webhook list`.")]
@@ -27,7 +28,10 @@ POLL_INTERVAL_S = 0.5
 UNREACHABLE_TIMEOUT_S = 60.0
 MAX_PAGE = 200
 
-webhook = App(name="webhook", help="Show and repeat the requests to an account's servers.")
+webhook = App(
+    name="webhook",
+    help=with_example("Show and repeat the requests to an account's servers.", "webhook tail"),
+)
 
 
 @webhook.command(name="list")

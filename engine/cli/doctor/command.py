@@ -17,7 +17,7 @@ from engine.cli.doctor.pbx import AriNode, check_node
 from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.doctor.store import check_store
 from engine.cli.doctor.transport import check_files, check_transport
-from engine.cli.errors import run
+from engine.cli.errors import UsageError, run
 from engine.cli.options.connection import (
     DEFAULT_CONNECTION,
     ConnectionOptions,
@@ -75,8 +75,12 @@ async def run_checks(settings: Settings, connection: ConnectionOptions) -> list[
         check_files(settings)
     except TlsFileError as error:
         return [failure("tls", str(error), "it must be a readable file in PEM")]
+    try:
+        address = engine_address(connection, client_settings(connection))
+    except UsageError as error:
+        return [failure("engine", str(error), "`switchroom profile show` says what is in use")]
     nodes = await _nodes(settings)
-    async with open_client(*engine_address(connection, client_settings(connection))) as client:
+    async with open_client(*address) as client:
         found = await asyncio.gather(
             check_store(settings.redis_url),
             *(_node(settings, node) for node in nodes),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.contract.cli.fake_rest import KEY, FakeRest, problem
 from tests.contract.cli.forked import run_forked
@@ -30,74 +31,76 @@ def page(*rows: Any, total: int | None = None, offset: int = 0) -> dict[str, Any
     return {"data": list(rows), "total": count, "limit": len(rows), "offset": offset}
 
 
-@pytest.mark.parametrize(
-    ("words", "sent", "response", "said"),
-    [
-        ("flow list", ("GET", "/voice/flows", None), page(FLOW), "menu"),
-        ("flow put menu {}", ("PUT", "/voice/flows/menu", {}), FLOW, "flow menu, version 4"),
-        ("flow put menu {} --no-publish", ("PUT", "/voice/flows/menu?publish=false", {}), FLOW,
-         "version 4"),
-        ("flow check menu {}", ("POST", "/voice/flows/menu/check", {}), {}, "flow menu is valid"),
-        ("flow show menu", ("GET", "/voice/flows/menu", None), {"document": HANGUP}, "hangup"),
-        ("flow show menu --version 2", ("GET", "/voice/flows/menu/versions/2", None),
-         {"document": HANGUP}, "hangup"),
-        ("flow diff menu 3 4", ("GET", "/voice/flows/menu/diff?from=3&to=4", None),
-         {"differences": [{"path": "nodes.a", "change": "removed", "before": 1}]}, "nodes.a"),
-        ("flow publish menu 3", ("POST", "/voice/flows/menu/publish", {"number": 3}), FLOW,
-         "flow menu, version 3 is published"),
-        ("flow rm menu", ("DELETE", "/voice/flows/menu", None), {}, ""),
-        ("route set +47 flow:menu", ("PUT", "/voice/numbers/%2B47/route", {"flowId": "menu"}), {},
-         ""),
-        ("route set +47 https://a.example --no-answer --record",
-         ("PUT", "/voice/numbers/%2B47/route",
-          {"action": "https://a.example", "answer": False, "recordCall": True}), {}, ""),
-        ("route show +47", ("GET", "/voice/numbers/%2B47/route", None), {"flowId": "menu"}, "menu"),
-        ("route rm +47", ("DELETE", "/voice/numbers/%2B47/route", None), {}, ""),
-        ("number list", ("GET", "/voice/numbers", None),
-         page({"number": "+47", "route": {"flowId": "menu"}}), "flow menu"),
-        ("route list", ("GET", "/voice/numbers", None),
-         page({"number": "+48", "route": None}), "no routes"),
-        ("agent set 1001 PJSIP/1001", ("PUT", "/voice/agents/1001",
-         {"endpoint": "PJSIP/1001", "name": ""}), {}, ""),
-        ("agent presence 1001", ("GET", "/voice/agents/1001/presence", None),
-         {"presence": "online", "busy": True, "callId": "c1", "nodes": ["pbx1"]},
-         "1001: online, busy (pbx1), call c1"),
-        ("agent list", ("GET", "/voice/agents?withPresence=true&limit=100", None),
-         page({"agentId": "1001", "endpoint": "PJSIP/1001", "name": "",
-               "state": {"presence": "online", "busy": False, "callId": None, "nodes": []}}),
-         "online"),
-        ("cdr list", ("GET", f"/cdr?{REQUIRED}&limit=20", None),
-         {"data": [{"reqId": "c1", "durationMs": 1500}], "nextCursor": None}, "1.5 s"),
-        ("cdr show c1", ("GET", "/cdr/c1", None), {"reqId": "c1"}, "c1"),
-        ("audit list --limit 5", ("GET", "/audit?limit=5", None),
-         {"data": [{"actor": "key:a"}], "nextCursor": None}, "key:a"),
-        ("account show", ("GET", "/account", None), ACCOUNT, "maxCalls"),
-        ("account change --email a@b.c --keep-digits-days 7 --region=",
-         ("PATCH", "/account", {"email": "a@b.c", "keepDigitsDays": 7, "region": None}), ACCOUNT,
-         "acme"),
-        ("account usage --since 2026-11-01", ("GET", "/account/usage?startDate=2026-11-01", None),
-         {"data": [{"date": "2026-11-02", "calls": 3}], "total": {"calls": 4}}, "2026-11-02  3"),
-        ("job list", ("GET", "/jobs", None), page(JOB), "2 of 3"),
-        ("job show j1", ("GET", "/jobs/j1", None), JOB, "running"),
-        ("job cancel j1", ("POST", "/jobs/j1/cancel", None), JOB, "job j1 is canceled"),
-        ("callback set https://a.example", ("PUT", "/voice/callbacks",
-         {"target": "https://a.example", "concurrency": 32}), CALLBACK, "32 concurrent"),
-        ("callback dead", ("GET", "/voice/callbacks/dead-letters", None),
-         {"data": [], "nextCursor": None}, "no dead letters"),
-        ("callback resend --all", ("POST", "/voice/callbacks/resend", {"all": True}),
-         {"resent": 7}, "7 requeued"),
-        ("key list", ("GET", "/keys", None), page(KEY_VIEW), "ab12"),
-        ("key create --scope cdr --days 2", ("POST", "/keys",
-         {"scopes": ["cdr"], "networks": [], "days": 2}),
-         {"id": "a", "apiKey": "swk_a", "apiSecret": "sws_b"}, "apiSecret sws_b"),
-        ("key revoke swk_ab12_x", ("DELETE", "/keys/ab12", None), KEY_VIEW, "ab12 is revoked"),
-        ("recording list --call c1", ("GET", "/recordings?purpose=call&callId=c1", None),
-         {"data": [], "limit": 10, "nextCursor": None}, "no recordings"),
-        ("recording rm https://x/acme/2026-01-01/c1.wav?s=1",
-         ("DELETE", "/recordings/files/acme/2026-01-01/c1.wav", None), {}, ""),
-    ],
-    ids=lambda each: each if isinstance(each, str) and " " in each else "",
+# What is typed, what is sent, the response, and what people see of it.
+EXCHANGES: tuple[tuple[str, tuple[str, str, Any], Any, str], ...] = (
+    ("flow list", ("GET", "/voice/flows", None), page(FLOW), "menu"),
+    ("flow put menu {}", ("PUT", "/voice/flows/menu", {}), FLOW, "flow menu, version 4"),
+    ("flow put menu {} --no-publish", ("PUT", "/voice/flows/menu?publish=false", {}), FLOW,
+     "version 4"),
+    ("flow check menu {}", ("POST", "/voice/flows/menu/check", {}), {}, "flow menu is valid"),
+    ("flow show menu", ("GET", "/voice/flows/menu", None), {"document": HANGUP}, "hangup"),
+    ("flow show menu --version 2", ("GET", "/voice/flows/menu/versions/2", None),
+     {"document": HANGUP}, "hangup"),
+    ("flow diff menu 3 4", ("GET", "/voice/flows/menu/diff?from=3&to=4", None),
+     {"differences": [{"path": "nodes.a", "change": "removed", "before": 1}]}, "nodes.a"),
+    ("flow publish menu 3", ("POST", "/voice/flows/menu/publish", {"number": 3}), FLOW,
+     "flow menu, version 3 is published"),
+    ("flow rm menu", ("DELETE", "/voice/flows/menu", None), {}, ""),
+    ("route set +47 flow:menu", ("PUT", "/voice/numbers/%2B47/route", {"flowId": "menu"}), {},
+     ""),
+    ("route set +47 https://a.example --no-answer --record",
+     ("PUT", "/voice/numbers/%2B47/route",
+      {"action": "https://a.example", "answer": False, "recordCall": True}), {}, ""),
+    ("route show +47", ("GET", "/voice/numbers/%2B47/route", None), {"flowId": "menu"}, "menu"),
+    ("route rm +47", ("DELETE", "/voice/numbers/%2B47/route", None), {}, ""),
+    ("number list", ("GET", "/voice/numbers", None),
+     page({"number": "+47", "route": {"flowId": "menu"}}), "flow menu"),
+    ("route list", ("GET", "/voice/numbers", None),
+     page({"number": "+48", "route": None}), "no routes"),
+    ("agent set 1001 PJSIP/1001", ("PUT", "/voice/agents/1001",
+     {"endpoint": "PJSIP/1001", "name": ""}), {}, ""),
+    ("agent presence 1001", ("GET", "/voice/agents/1001/presence", None),
+     {"presence": "online", "busy": True, "callId": "c1", "nodes": ["pbx1"]},
+     "1001: online, busy (pbx1), call c1"),
+    ("agent list", ("GET", "/voice/agents?withPresence=true&limit=100", None),
+     page({"agentId": "1001", "endpoint": "PJSIP/1001", "name": "",
+           "state": {"presence": "online", "busy": False, "callId": None, "nodes": []}}),
+     "online"),
+    ("cdr list", ("GET", f"/cdr?{REQUIRED}&limit=20", None),
+     {"data": [{"reqId": "c1", "durationMs": 1500}], "nextCursor": None}, "1.5 s"),
+    ("cdr show c1", ("GET", "/cdr/c1", None), {"reqId": "c1"}, "c1"),
+    ("audit list --limit 5", ("GET", "/audit?limit=5", None),
+     {"data": [{"actor": "key:a"}], "nextCursor": None}, "key:a"),
+    ("account show", ("GET", "/account", None), ACCOUNT, "maxCalls"),
+    ("account change --email a@b.c --keep-digits-days 7 --region=",
+     ("PATCH", "/account", {"email": "a@b.c", "keepDigitsDays": 7, "region": None}), ACCOUNT,
+     "acme"),
+    ("account usage --since 2026-11-01", ("GET", "/account/usage?startDate=2026-11-01", None),
+     {"data": [{"date": "2026-11-02", "calls": 3}], "total": {"calls": 4}}, "2026-11-02  3"),
+    ("job list", ("GET", "/jobs", None), page(JOB), "2 of 3"),
+    ("job show j1", ("GET", "/jobs/j1", None), JOB, "running"),
+    ("job cancel j1", ("POST", "/jobs/j1/cancel", None), JOB, "job j1 is canceled"),
+    ("callback set https://a.example", ("PUT", "/voice/callbacks",
+     {"target": "https://a.example", "concurrency": 32}), CALLBACK, "32 concurrent"),
+    ("callback dead", ("GET", "/voice/callbacks/dead-letters", None),
+     {"data": [], "nextCursor": None}, "no dead letters"),
+    ("callback resend --all", ("POST", "/voice/callbacks/resend", {"all": True}),
+     {"resent": 7}, "7 requeued"),
+    ("key list", ("GET", "/keys", None), page(KEY_VIEW), "ab12"),
+    ("key create --scope cdr --days 2", ("POST", "/keys",
+     {"scopes": ["cdr"], "networks": [], "days": 2}),
+     {"id": "a", "apiKey": "swk_a", "apiSecret": "sws_b"}, "apiSecret sws_b"),
+    ("key revoke swk_ab12_x", ("DELETE", "/keys/ab12", None), KEY_VIEW, "ab12 is revoked"),
+    ("recording list --call c1", ("GET", "/recordings?purpose=call&callId=c1", None),
+     {"data": [], "limit": 10, "nextCursor": None}, "no recordings"),
+    ("recording rm https://x/acme/2026-01-01/c1.wav?s=1",
+     ("DELETE", "/recordings/files/acme/2026-01-01/c1.wav", None), {}, ""),
 )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "sent", "response", "said"), EXCHANGES, ids=[each[0] for each in EXCHANGES]
+)
 async def test_each_command_sends_one_request(
     tmp_path: Path, words: str, sent: tuple[str, str, Any], response: Any, said: str
 ) -> None:
@@ -109,6 +112,21 @@ async def test_each_command_sends_one_request(
     assert rest.typed == [sent]
     assert rest.requests[0].headers["Authorization"] == KEY
     assert said in out
+
+
+@pytest.mark.parametrize(
+    ("words", "sent", "response"), [each[:3] for each in EXCHANGES], ids=lambda each: str(each)[:40]
+)
+async def test_each_command_is_read_by_programs(
+    tmp_path: Path, words: str, sent: tuple[str, str, Any], response: Any
+) -> None:
+    """Both formats have the same value, also where people see nothing."""
+    async with FakeRest() as rest:
+        rest.responses = {f"{sent[0]} {sent[1]}": response}
+        as_json = await rest.run(tmp_path, *words.split(), "--output", "json")
+        as_yaml = await rest.run(tmp_path, *words.split(), "-o", "yaml")
+    assert (as_json.status, as_yaml.status) == (0, 0)
+    assert json.loads(as_json.out) == yaml.safe_load(as_yaml.out)
 
 
 async def test_a_key_has_one_account(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """`switchroom webhook` of a customer, over REST with the key of an account."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.contract.cli.fake_rest import FakeRest, problem
 
@@ -62,6 +64,60 @@ async def test_one_attempt(tmp_path: Path, words: str, request_line: str) -> Non
         "a bug",
     ):
         assert text in out
+
+
+@pytest.mark.parametrize("output", ["table", "json", "yaml"])
+async def test_attempts_are_followed_in_each_format(tmp_path: Path, output: str) -> None:
+    """JSON is a line for each attempt, YAML a document, so that a program gets each at once."""
+    path = "GET /voice/webhooks"
+    async with FakeRest() as rest:
+        rest.responses = {
+            f"{path}?limit=1": page(),
+            f"{path}?outcome=failed&after=0-0": page(ATTEMPT, ATTEMPT | {"id": "2-0"},
+                                                     following="2-0"),
+            f"{path}?outcome=failed&after=2-0": problem(403, "scope", "no more"),
+        }  # fmt: skip
+        words = ("webhook", "tail", "--outcome", "failed", "-o", output)
+        status, out, err = await rest.run(tmp_path, *words)
+    assert (status, "no more" in err) == (2, True)
+    assert "the environment is in use" in err
+    if output == "json":
+        found = [json.loads(line)["id"] for line in out.splitlines()]
+    elif output == "yaml":
+        found = [each["id"] for each in yaml.safe_load_all(out)]
+    else:
+        found = [line.split()[1] for line in out.splitlines()]
+    assert found == ["1-0", "2-0"]
+
+
+async def test_both_names_of_a_filter(tmp_path: Path) -> None:
+    """`--failed` is an outcome, so it goes with no other."""
+    async with FakeRest() as rest:
+        words = ("webhook", "list", "--failed", "--outcome", "succeeded")
+        status, _, err = await rest.run(tmp_path, *words)
+    assert (status, rest.requests) == (2, [])
+    assert "--failed and --outcome succeeded exclude each other" in err
+
+
+@pytest.mark.parametrize(("is_delivered", "expected"), [(True, 0), (False, 1)])
+async def test_the_result_of_a_test_event_is_a_status(
+    tmp_path: Path, *, is_delivered: bool, expected: int
+) -> None:
+    """A script can tell whether a target accepts events."""
+    async with FakeRest() as rest:
+        result = {"eventId": "test-1", "target": "https://a.example", "delivered": is_delivered}
+        rest.responses["POST /voice/callbacks/test"] = result
+        status, out, err = await rest.run(tmp_path, "callback", "test")
+    assert (status, err) == (expected, "")
+    assert "https://a.example" in out
+
+
+async def test_a_repetition_that_succeeds(tmp_path: Path) -> None:
+    """Its exit status is 0."""
+    async with FakeRest() as rest:
+        rest.responses["POST /voice/webhooks/1-0/retry"] = WHOLE | {"outcome": "succeeded"}
+        status, _, err = await rest.run(tmp_path, "webhook", "retry", "1-0")
+    assert (status, err) == (0, "")
 
 
 async def test_what_cannot_be_repeated(tmp_path: Path) -> None:

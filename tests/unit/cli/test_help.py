@@ -3,30 +3,22 @@
 import io
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import chdir
+from pathlib import Path
 
 import cyclopts
 import pytest
 from rich.console import Console
 
-from api.cli.backup import backup, restore
 from api.cli.commands import COMMANDS, account
-from api.cli.service import app as api
 from engine.cli.tree import DESCRIPTIONS, NOUNS, OLD_NAMES, OTHERS, app
 from engine.cli.usage_panel import usage_panel
+from wire.programs.output import OutputFormat
 
-# Commands of the REST layer's own package, whose arguments are explained one by one.
-# Verbs that show something, and commands without a verb that do.
-VIEWS = {
-    "list", "show", "versions", "diff", "members", "presence", "dead", "timeline", "replay",
-    "calls", "routes", "agents", "nodes", "slots", "doctor",
-}  # fmt: skip
-NO_EXAMPLE_PREFIXES = (
-    "switchroom api",
-    "switchroom backup",
-    "switchroom restore",
-    *(f"switchroom account {name}" for name in COMMANDS),
-)
+# Programs, which show nothing but logs, and a script.
+WITHOUT_OUTPUT = {"switchroom engine", "switchroom api", "switchroom completion"}
 
 
 def commands_of(group: cyclopts.App, path: str) -> Iterator[tuple[str, cyclopts.App]]:
@@ -54,7 +46,7 @@ def test_everything_has_help() -> None:
 
 def test_the_commands_of_the_rest_layer_are_described() -> None:
     """The list of commands shows the description that each command has of itself."""
-    described = {each.name[0]: each.help for each in (api, backup, restore)}
+    described = {name: app[name].help.splitlines()[0] for name in DESCRIPTIONS}
     assert described == DESCRIPTIONS
 
 
@@ -99,36 +91,54 @@ def _error(*words: str) -> str:
     return shown.getvalue().strip()
 
 
-def test_each_command_that_shows_something_has_formats() -> None:
-    """Programs can read each list and each view as JSON."""
+def test_each_command_has_formats() -> None:
+    """Programs can read what a command shows, in the same way everywhere."""
     without = []
-    for name, command in commands_of(app, "switchroom"):
-        if name.split()[-1] not in VIEWS or command.default_command is None:
-            continue
-        options = {each for one in command.assemble_argument_collection() for each in one.names}
-        if "--output" not in options:
+    for name, command in shown_commands():
+        formats = [one for one in command.assemble_argument_collection() if "--output" in one.names]
+        if not formats:
             without.append(name)
-    assert without == []
+        else:
+            assert formats[0].hint == OutputFormat, name
+            assert "-o" in formats[0].names, name
+    assert set(without) == WITHOUT_OUTPUT
 
 
-def test_each_command_has_an_example() -> None:
-    """The help of each command of an engine's package has an example that can be typed."""
-    faults = []
-    for name, command in commands_of(app, "switchroom"):
-        if (
-            not command.show
-            or command.default_command is None
-            or name.startswith(NO_EXAMPLE_PREFIXES)
-        ):
-            continue
-        found = re.search(
-            r"^\s*Example: (.+)$", command.default_command.__doc__ or "", re.MULTILINE
-        )
-        if found is None:
-            faults.append(f"{name}: no example")
-        elif error := _fault_of_example(name, found[1]):
-            faults.append(error)
-    assert faults == []
+def test_no_option_is_twice_in_a_help() -> None:
+    """Each name of an option belongs to one parameter of a command."""
+    twice = []
+    for name, command in shown_commands():
+        arguments = command.assemble_argument_collection()
+        names = Counter(each for one in arguments for each in one.names if each.startswith("-"))
+        twice += [f"{name} {option}" for option, count in names.items() if count > 1]
+    assert twice == []
+
+
+def test_each_command_has_an_example(tmp_path: Path) -> None:
+    """The help of each command, and of each group, has an example that can be typed."""
+    (tmp_path / "numbers.txt").touch()  # a file that exists, for `account dnc import`
+    texts = [
+        (name, command.default_command.__doc__ if command.default_command else command.help)
+        for name, command in everything()
+    ]
+    with chdir(tmp_path):
+        assert [fault for name, text in texts if (fault := _fault_of_help(name, text or ""))] == []
+
+
+def everything() -> Iterator[tuple[str, cyclopts.App]]:
+    """Yield what `--help` shows: the program itself, its groups and commands."""
+    yield "switchroom", app
+    yield from (pair for pair in commands_of(app, "switchroom") if pair[1].show)
+
+
+def shown_commands() -> Iterator[tuple[str, cyclopts.App]]:
+    """Yield the commands that do something."""
+    return (pair for pair in everything() if pair[1].default_command is not None)
+
+
+def _fault_of_help(name: str, text: str) -> str:
+    found = re.search(r"^\s*Example: (.+)$", text, re.MULTILINE)
+    return _fault_of_example(name, found[1]) if found else f"{name}: no example"
 
 
 def _fault_of_example(name: str, example: str) -> str:

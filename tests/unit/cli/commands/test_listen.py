@@ -1,8 +1,14 @@
 """The text that `switchroom listen` prints."""
 
-from engine.cli.commands.listen import exchange_text
+import json
+
+import pytest
+import yaml
+
+from engine.cli.commands.listen import exchange_text, printer
 from engine.cli.listen.local_server import path_and_query
 from wire.listeners import ListenerRequest, ListenerResponse
+from wire.programs.output import OutputFormat
 
 REQUEST = ListenerRequest(
     "r1", "POST", "https://a.example/next?a=b", {"Idempotency-Key": "c1.r0"}, '{"a": 1}', 0
@@ -21,6 +27,24 @@ def test_a_request_and_its_response_are_shown() -> None:
     ]
     failed = ListenerResponse(fault="connect")
     assert exchange_text(REQUEST, failed, "", has_bodies=False) == "POST /next?a=b -> connect\n"
+
+
+@pytest.mark.parametrize("output", ["json", "yaml"])
+def test_programs_get_one_document_for_each_request(
+    capsysbinary: pytest.CaptureFixture[bytes], output: OutputFormat
+) -> None:
+    """JSON is a line, so that a reader of lines gets each at once; YAML documents are marked."""
+    printer(output, has_bodies=True)(REQUEST, ListenerResponse(body="a\nb"), "too late")
+    printer(output, has_bodies=False)(REQUEST, ListenerResponse(body="a"), "")
+    text = capsysbinary.readouterr().out.decode()
+    if output == "json":
+        first, second = map(json.loads, text.splitlines())
+    else:
+        first, second = yaml.safe_load_all(text)
+    assert (first["request"]["body"], first["response"]["body"]) == ('{"a": 1}', "a\nb")
+    assert (first["request"]["method"], first["response"]["status"]) == ("POST", 200)
+    assert first["note"] == "too late"
+    assert "body" not in {*second["request"], *second["response"]}
 
 
 def test_control_characters_do_not_reach_the_terminal() -> None:
