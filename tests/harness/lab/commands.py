@@ -43,6 +43,9 @@ def banner(settings: Mapping[str, str], prefix: str) -> str:
   pbx2    SIP 127.0.0.1:5062, ARI http://127.0.0.1:8089
   agents  1001 to 1009, password SWITCHROOM_AGENT_PASSWORD in .env
   trunk   {settings.get("SWITCHROOM_TRUNK", TRUNK)}
+commands find this account's key in .env of this folder; for other folders:
+  (. ./.env; switchroom profile set lab --api-url http://127.0.0.1:{API_PORT} \\
+    --api-key "$SWITCHROOM_API_KEY" --rpc-token "$SWITCHROOM_RPC_TOKEN")
 this account may call any number but costly ones; a new one may call nothing until you allow it:
   {prefix}switchroom account create acme --allow +47
   {prefix}switchroom account set acme --allow +47 --allow +46 --allow sip:"""
