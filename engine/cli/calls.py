@@ -1,5 +1,6 @@
 """Calls, over REST with the key of an account, or over the RPC as an operator."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Protocol, TypeVar
 
@@ -8,18 +9,12 @@ import msgspec
 from engine.cli.errors import UsageError
 from engine.cli.rest_client import RestClient
 from wire.control import ConferenceView
-from wire.views import CallView
+from wire.views import CallView, Timeline
 
 T = TypeVar("T")
 _OF_LEG = {"mute", "unmute", "hold", "unhold", "hangup"}
+_CAPITAL = re.compile("[A-Z]")
 _INTERNALS: Mapping[str, Any] = {"node": "", "slot": 0}  # only operators see them
-# What the REST layer does without; another value than this is an operator's.
-_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
-    "mute": {"direction": "in"},
-    "dial": {"timeout": 60},
-    "transfers": {"timeout": 30},
-    "conference/members": {"timeout": 30},
-}
 
 
 class Calls(Protocol):
@@ -41,6 +36,10 @@ class Calls(Protocol):
 
     async def conference(self, call_id: str) -> ConferenceView:
         """Return the active or latest conference of a call."""
+        ...
+
+    async def timeline_fields(self, call_id: str) -> dict[str, Any]:
+        """Return what happened in a call, as the server has it."""
         ...
 
 
@@ -79,20 +78,21 @@ class RestCalls:
         path, body = ("voice", "conference", "members"), {"callId": call_id}
         return await self._rest.request(ConferenceView, "POST", *path, body=body)
 
+    async def timeline_fields(self, call_id: str) -> dict[str, Any]:
+        path = ("voice", "call", call_id, "timeline")
+        return await self._rest.request(dict[str, Any], "GET", *path)
+
 
 def _control_path(
     call_id: str, action: str, body: dict[str, Any]
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
     """Return path and body of the REST layer's operation; raises UsageError if it has none."""
-    for name, default in _DEFAULTS.get(action, {}).items():
-        if body.pop(name, default) != default:
-            raise UsageError(f"--{name}: over REST only {default} is possible")
     of_call = {"callId": call_id, **body}
     match action.split("/"):
         case [name] if name in _OF_LEG:
             return ("call", call_id, name), body
-        case ["dial"] if "callerId" in body:
-            raise UsageError("--caller-id: over REST the call's own is shown")
+        case ["recording", verb]:
+            return ("call", call_id, "recording", verb), body
         case ["dial"]:
             return ("dial",), of_call
         case ["transfers"]:
@@ -101,10 +101,27 @@ def _control_path(
             return ("transfer", verb), {**of_call, "transferSessionId": session}
         case ["conference", "members"]:
             return ("conference", "add-members"), of_call
-        case ["conference", ("kick" | "leave") as verb]:
+        case ["conference", ("kick" | "leave" | "coach") as verb]:
             return ("conference", verb), of_call
         case _:
             raise UsageError(f"{action}: the REST layer has no such operation; use --url")
+
+
+def timeline_of(calls: Calls, fields: dict[str, Any]) -> Timeline:
+    """Return a timeline; that of the REST layer lacks what only operators see."""
+    if not calls.is_rest:
+        return msgspec.convert(fields, Timeline)
+    moments = [
+        {**each, "event": _snake(each["event"]), "commands": [*map(_snake, each["commands"])]}
+        for each in fields["moments"]
+    ]
+    call = _with_internals(fields["call"])
+    return msgspec.convert({**fields, "call": call, "moments": moments}, Timeline)
+
+
+def _snake(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return an event or command with the names that it has in an engine."""
+    return {_CAPITAL.sub(r"_\g<0>", name).lower(): value for name, value in fields.items()}
 
 
 def fields_of(calls: Calls, view: CallView) -> dict[str, Any]:

@@ -80,6 +80,10 @@ class Client:
     async def timeline(self, call_id: str) -> Timeline:
         return await self.request(Timeline, "GET", "calls", call_id, "timeline")
 
+    async def timeline_fields(self, call_id: str) -> dict[str, Any]:
+        path = ("calls", call_id, "timeline")
+        return await self.request(dict[str, Any], "GET", *path)
+
     async def nodes(self) -> tuple[rpc.NodeView, ...]:
         return (await self.request(rpc.Nodes, "GET", "nodes")).nodes
 

@@ -9,9 +9,9 @@ from cyclopts import Parameter
 from rich.console import Console, Group
 from rich.live import Live
 
-from engine.cli.calls import Calls, RestCalls, fields_of
-from engine.cli.client import Client, open_client
-from engine.cli.command import client_command
+from engine.cli.calls import Calls, RestCalls, fields_of, timeline_of
+from engine.cli.client import open_client
+from engine.cli.command import call_command
 from engine.cli.errors import UsageError, key_named, run
 from engine.cli.live.follow import CallFollower
 from engine.cli.live.table import CallTable, render
@@ -27,7 +27,7 @@ from engine.cli.rest_client import open_rest
 from engine.cli.timeline import screen, wording
 from wire.programs.adaptive_table import AdaptiveTable
 from wire.programs.output import OutputFlag, OutputFormat, Shown, shown, write_shown
-from wire.views import CallView, Timeline
+from wire.views import CallView
 
 
 @Parameter(name="*")
@@ -95,23 +95,21 @@ def calls(  # noqa: PLR0913 - one for each option
     run(_calls(account, filters, connection, output))
 
 
-@client_command
+@call_command
 async def timeline(
-    client: Client, call_id: CallId, *, json: Annotated[bool, Parameter(show=False)] = False
+    calls: Calls, call_id: CallId, *, json: Annotated[bool, Parameter(show=False)] = False
 ) -> Shown | None:
     """Show a call's legs, verbs, digits and webhooks as a ladder diagram with times.
 
     Example: switchroom call timeline 3-pbx1-7f3a
     """
-    view = await client.timeline(call_id)
+    fields = await calls.timeline_fields(call_id)
+    view = timeline_of(calls, fields)
+    drawn = shown(fields, Group(*screen.ladder(view, Console(highlight=False))))
     if not json:
-        return _drawn(view)
-    write_shown(shown(view), "json")
+        return drawn
+    write_shown(drawn, "json")
     return None
-
-
-def _drawn(view: Timeline) -> Shown:
-    return shown(view, Group(*screen.ladder(view, Console(highlight=False))))
 
 
 async def _calls(

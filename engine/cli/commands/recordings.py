@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 from engine.cli import call_view
-from engine.cli.client import Client
-from engine.cli.command import client_command, rest_command
+from engine.cli.calls import Calls
+from engine.cli.command import call_command, rest_command
 from engine.cli.errors import NotFound, RpcError, UsageError
 from engine.cli.options.channel_names import CallId
 from engine.cli.responses import FIRST_ERROR_STATUS, problem_of
@@ -38,48 +38,48 @@ recording = App(
 
 
 @recording.command
-@client_command
-async def start(client: Client, call_id: CallId) -> Shown:
+@call_command
+async def start(calls: Calls, call_id: CallId) -> Shown:
     """Start the recording of a call.
 
     Example: switchroom recording start 3-pbx1-7f3a
     """
-    return await _change(client, call_id, "start")
+    return await _change(calls, call_id, "start")
 
 
 @recording.command
-@client_command
-async def pause(client: Client, call_id: CallId) -> Shown:
+@call_command
+async def pause(calls: Calls, call_id: CallId) -> Shown:
     """Pause the recording of a call.
 
     Example: switchroom recording pause 3-pbx1-7f3a
     """
-    return await _change(client, call_id, "pause")
+    return await _change(calls, call_id, "pause")
 
 
 @recording.command
-@client_command
-async def resume(client: Client, call_id: CallId) -> Shown:
+@call_command
+async def resume(calls: Calls, call_id: CallId) -> Shown:
     """Continue the recording of a call.
 
     Example: switchroom recording resume 3-pbx1-7f3a
     """
-    return await _change(client, call_id, "resume")
+    return await _change(calls, call_id, "resume")
 
 
 @recording.command
-@client_command
-async def stop(client: Client, call_id: CallId) -> Shown:
+@call_command
+async def stop(calls: Calls, call_id: CallId) -> Shown:
     """Stop the recording of a call.
 
     Example: switchroom recording stop 3-pbx1-7f3a
     """
-    return await _change(client, call_id, "stop")
+    return await _change(calls, call_id, "stop")
 
 
-@client_command
+@call_command
 async def record(
-    client: Client,
+    calls: Calls,
     call_id: CallId,
     action: Annotated[
         RecordingState, Parameter(name="ACTION", help="What to do with the recording.")
@@ -89,7 +89,7 @@ async def record(
 
     Example: switchroom record 3-pbx1-7f3a start
     """
-    return await _change(client, call_id, action)
+    return await _change(calls, call_id, action)
 
 
 @recording.command(name="list")
@@ -164,7 +164,7 @@ def _path(url: str) -> tuple[str, ...]:
     raise UsageError(f"{url}: a URL that ends in ACCOUNT/DAY/FILE is expected")
 
 
-async def _change(client: Client, call_id: str, action: RecordingState) -> Shown:
-    view = await client.control(CallRecordings, call_id, f"recording/{action}", {})
+async def _change(calls: Calls, call_id: str, action: RecordingState) -> Shown:
+    view = await calls.control(CallRecordings, call_id, f"recording/{action}", {})
     items = map(call_view.recording, view.recordings)
     return shown(view, *(items if view.recordings else [_NO_RECORDING]))

@@ -9,8 +9,7 @@ from tests.contract.cli.fake_rest import FakeRest, problem
 from tests.contract.cli.forked import Ended, run_forked
 
 OF_OPERATORS = (
-    "node list", "slots", "call timeline c1", "call replay c1", "call list --ended 1",
-    "call list --watch", "recording start c1",
+    "node list", "slots", "call replay c1", "call list --ended 1", "call list --watch",
 )  # fmt: skip
 
 

@@ -8,8 +8,13 @@ import msgspec
 import pytest
 import yaml
 
+from api.voice.timeline import call_timeline
+from tests.contract.cli.command import switchroom
+from tests.contract.cli.fake_engine import FakeEngine
 from tests.contract.cli.fake_rest import FakeRest
 from tests.unit.cli.controlled_call import ADA, CALL, CONFERENCE, ID, MAIN, PHONE, SECOND
+from tests.unit.cli.inbound import timeline
+from wire.views import CallRecordings
 
 
 def details(**changes: Any) -> dict[str, Any]:
@@ -27,8 +32,8 @@ CALL_ID = {"callId": ID}
 @pytest.mark.parametrize(
     ("words", "sent", "response", "said"),
     [
-        (f"call mute {ID} ada", ("POST", f"/voice/call/{ID}/mute", {"channelId": ADA}), details(),
-         "muted"),
+        (f"call mute {ID} ada --direction both", ("POST", f"/voice/call/{ID}/mute",
+         {"channelId": ADA, "direction": "both"}), details(), "muted"),
         (f"call unhold {ID} main", ("POST", f"/voice/call/{ID}/unhold", {"channelId": MAIN}),
          details(), "on hold"),
         (f"call hangup {ID} --agent ada", ("POST", f"/voice/call/{ID}/hangup",
@@ -39,12 +44,16 @@ CALL_ID = {"callId": ID}
         (f"transfer start {ID} --from ada --customer main --number +47", ("POST",
          "/voice/transfer/init", CALL_ID | {
              "transferMode": "attended", "sourceChannelId": ADA, "customerChannelId": MAIN,
-             "sourceAgentId": "ada", "target": {"kind": "number", "number": "+47"}}),
+             "sourceAgentId": "ada", "timeout": 30.0,
+             "target": {"kind": "number", "number": "+47"}}),
          TRANSFER, SECOND),
         (f"conference add {ID} --agent 1002", ("POST", "/voice/conference/add-members",
-         CALL_ID | {"requestedByAgentId": "operator", "targetAgentIds": ["1002"],
+         CALL_ID | {"requestedByAgentId": "operator", "targetAgentIds": ["1002"], "timeout": 30.0,
                     "customerChannelId": MAIN, "sourceChannelId": ADA, "sourceAgentId": "ada"}),
          MEMBERS, CONFERENCE),
+        (f"conference coach {ID} {PHONE} ada", ("POST", "/voice/conference/coach",
+         CALL_ID | {"conferenceSessionId": CONFERENCE, "channelId": PHONE,
+                    "coachedChannelId": ADA}), MEMBERS, CONFERENCE),
         (f"conference kick {ID} {PHONE}", ("POST", "/voice/conference/kick",
          CALL_ID | {"requesterAgentId": "operator", "targetChannelId": PHONE,
                     "conferenceSessionId": CONFERENCE}), MEMBERS, CONFERENCE),
@@ -68,18 +77,46 @@ async def test_a_party_is_dialed(tmp_path: Path) -> None:
     async with FakeRest() as rest:
         path = "/voice/dial"
         rest.responses = {f"POST {path}": CALL_ID | {"channelId": "c9"}}
-        status, out, _ = await rest.run(tmp_path, "call", "dial", ID, "+47")
+        words = ("call", "dial", ID, "+47", "--caller-id", "+48", "--timeout", "5")
+        status, out, _ = await rest.run(tmp_path, *words)
     assert (status, out) == (0, "dialing +47: channel c9\n")
-    assert rest.typed == [("POST", path, CALL_ID | {"target": "+47"})]
+    body = CALL_ID | {"target": "+47", "callerId": "+48", "timeout": 5.0}
+    assert rest.typed == [("POST", path, body)]
+
+
+@pytest.mark.parametrize("action", ["start", "pause", "resume", "stop"])
+async def test_a_call_is_recorded(tmp_path: Path, action: str) -> None:
+    """The response has all recordings of the call."""
+    path = f"/voice/call/{ID}/recording/{action}"
+    recordings = CallRecordings(ID, CALL.recordings)
+    async with FakeRest() as rest:
+        rest.responses = {f"POST {path}": msgspec.to_builtins(recordings)}
+        status, out, err = await rest.run(tmp_path, "recording", action, ID)
+    assert (status, err) == (0, "")
+    assert rest.typed == [("POST", path, {})]
+    assert CALL.recordings[0].url in out
+
+
+async def test_a_timeline_is_drawn_as_that_of_an_operator(
+    tmp_path: Path, engine: FakeEngine
+) -> None:
+    """Of what happened, a customer misses nothing that can be seen in a drawing."""
+    found = msgspec.structs.replace(timeline(), call=CALL)
+    engine.timelines = [found]
+    _, drawn, _ = await switchroom(tmp_path, engine.url(), "call", "timeline", ID)
+    of_customer = call_timeline(msgspec.json.encode(found), with_attempts=True)
+    async with FakeRest() as rest:
+        rest.responses = {f"GET /voice/call/{ID}/timeline": of_customer}
+        status, out, err = await rest.run(tmp_path, "call", "timeline", ID)
+        _, text, _ = await rest.run(tmp_path, "call", "timeline", ID, "-o", "json")
+    assert (status, err) == (0, "")
+    assert out == drawn.replace(f"engine {CALL.node}   ", "")
+    assert json.loads(text) == json.loads(of_customer)
 
 
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (f"call mute {ID} ada --direction both", "--direction: over REST only in is possible"),
-        (f"call dial {ID} +47 --timeout 5", "--timeout: over REST only 60 is possible"),
-        (f"call dial {ID} +47 --caller-id +48", "--caller-id: over REST the call's own is shown"),
-        (f"conference coach {ID} ada", "conference/coach: the REST layer has no such operation"),
         ("call list --account acme", "--account: over REST a key shows the calls of its own"),
     ],
 )

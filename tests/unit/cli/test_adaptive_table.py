@@ -62,4 +62,4 @@ def test_no_text_is_lost(rows: list[tuple[str, str, str]], width: int) -> None:
     """Each letter of each cell is shown, wherever lines are broken."""
     lines = printed(AdaptiveTable(("i", "j", "k"), rows), width)
     shown = "".join(lines).replace(" ", "")
-    assert all(shown.count(letter) == str(rows).count(letter) for letter in "abx")
+    assert all(shown.count(char) == str(rows).count(char) for char in "abx")
