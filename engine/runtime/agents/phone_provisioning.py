@@ -31,6 +31,7 @@ _FORBIDDEN = 403
 _NOT_FOUND = 404
 # Not copied: what each phone has of its own, and an option that Asterisk lists but does not accept.
 _OWN_FIELDS = frozenset({"auth", "aors", "callerid", "identify_by", "stir_shaken"})
+_DIGEST = "password_digest"
 _DIGESTS = "supported_algorithms_uas"
 
 
@@ -116,6 +117,8 @@ class PhoneProvisioning:
             if wanted is None:
                 await self._delete(name)
                 self._done.pop(name, None)
+            elif is_present and await self._has(name, wanted):
+                self._done[name] = wanted
             else:
                 await self._make(name, wanted, is_new=not is_present)
                 self._done[name] = wanted
@@ -123,6 +126,19 @@ class PhoneProvisioning:
             self._log.warning("phone not provided", phone=name, error=str(error))
             return False
         return True
+
+    async def _has(self, name: str, credentials: PhoneCredentials) -> bool:
+        """Return whether the node has a phone's password already, by an engine before this one.
+
+        While it is made again, the phone cannot register.
+        """
+        try:
+            fields = await query(self._pbx, asterisk.get_object(_CLASS, "auth", name), _fields)
+        except PbxUnavailable:
+            return False
+        shown = {each.attribute: each.value for each in fields}
+        digests = {value for field, value in _auth(name, credentials) if field == _DIGEST}
+        return set(shown.get(_DIGEST, "").split(",")) == digests
 
     async def _make(self, name: str, credentials: PhoneCredentials, *, is_new: bool) -> None:
         digests = await self._template("auth")
@@ -172,8 +188,8 @@ def _put_request(kind: str, name: str, fields: Sequence[tuple[str, str]]) -> Req
 def _auth(name: str, credentials: PhoneCredentials) -> Iterator[tuple[str, str]]:
     yield "auth_type", "digest"
     yield "username", name
-    yield "password_digest", f"MD5:{credentials.md5}"
-    yield "password_digest", f"SHA-256:{credentials.sha256}"
+    yield _DIGEST, f"MD5:{credentials.md5}"
+    yield _DIGEST, f"SHA-256:{credentials.sha256}"
 
 
 def _digests(template: Sequence[_Field]) -> Iterator[tuple[str, str]]:

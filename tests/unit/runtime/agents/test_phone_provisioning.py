@@ -151,6 +151,18 @@ async def test_a_new_password_changes_the_digests_only() -> None:
     assert await bench.provide() == [f"DELETE {CONFIG}/auth/anna", f"PUT {CONFIG}/auth/anna"]
 
 
+async def test_the_next_engine_changes_nothing() -> None:
+    """A phone that the engine before has made registers all the time; another password is set."""
+    bench = Bench()
+    bench.show("trunk", "anna")
+    digests = {"password_digest": f"MD5:{ANNA.md5},SHA-256:{ANNA.sha256}"}
+    bench.pbx.shows[f"{CONFIG}/auth/anna"] = Reply(200, tuples(digests))
+    await bench.credentials.put("PJSIP/anna", ANNA)
+    assert await bench.provide() == []
+    await bench.credentials.put("PJSIP/anna", replace(ANNA, md5="0" * 32))
+    assert await bench.provide() == [f"DELETE {CONFIG}/auth/anna", f"PUT {CONFIG}/auth/anna"]
+
+
 async def test_a_removed_phone_is_deleted() -> None:
     """With its address record and its digests."""
     bench = Bench()
