@@ -2,44 +2,78 @@
 
 import msgspec
 from msgspec import Struct
+from sqlalchemy import and_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from api.accounts.store import accounts
+from api.common.errors import Conflict
 from api.documents.collection import Change
 from api.documents.document import Document
 from api.documents.store import DocumentStore
-from wire.agents import Agent, phone_name
+from api.documents.tables import documents
+from wire.agents import TECHNOLOGY, Agent, phone_name
 
 
 class _Phone(Struct, frozen=True):
-    """Whose password it is."""
+    """Whose password it is; engines of earlier versions have marked what they removed."""
 
     agent_id: str = ""
+    is_removed: bool = False
 
 
 class AgentStore(DocumentStore):
-    """Stores agents; with an agent's endpoint goes the password of its phone."""
+    """Stores agents; with an agent's endpoint goes the password of its phone.
+
+    A phone with a password is one agent's over all accounts. Engines check that, too, but they do
+    not know while their store has lost its data.
+    """
 
     async def put_phone(self, agent: Document, phone_id: str, body: bytes) -> Document:
         """Store the password of an agent's phone.
 
-        Raises PreconditionFailed if the agent has been changed or deleted since it was read.
+        Raises PreconditionFailed if the agent has been changed or deleted since it was read, and
+        Conflict if the phone is another agent's.
         """
         of, change = _agent(agent), Change(agent.account_id, "phone", phone_id, body)
         async with self._database.writing() as connection:
             await self._writer.lock(connection, {agent.account_id}, "agent")
             await self._writer.check(connection, of, agent.version)
             await self._writer.lock(connection, {agent.account_id}, "phone")
+            await self._check_owner(connection, agent.account_id, agent.id, phone_id)
             return await self._writer.write(connection, change, self._now_ms())
 
     async def _before_write(self, connection: AsyncConnection, change: Change) -> None:
         before = _phone_of(await self._writer.replaced_body(connection, change))
-        if not before or before == _phone_of(change.body):
+        after = _phone_of(change.body)
+        if after:
+            await self._check_owner(connection, change.account_id, change.id, after)
+        if not before or before == after:
             return
         phone = Change(change.account_id, "phone", before, None)
         await self._writer.lock(connection, {change.account_id}, "phone")
         body = await self._writer.replaced_body(connection, phone)
         if body is not None and msgspec.json.decode(body, type=_Phone).agent_id == change.id:
             await self._writer.write(connection, phone, self._now_ms())
+
+    async def _check_owner(
+        self, connection: AsyncConnection, account_id: str, agent_id: str, phone_id: str
+    ) -> None:
+        """Check that a phone has no password of another agent; raises Conflict."""
+        columns = documents.c
+        # By account, so that PostgreSQL looks each of them up in the primary key.
+        of_account = and_(columns.account_id == accounts.c.id, columns.kind == "phone")
+        query = (
+            select(documents)
+            .select_from(accounts.join(documents, of_account))
+            .where(columns.id == phone_id, ~columns.is_deleted)
+        )
+        for row in (await connection.execute(query)).mappings():
+            phone = msgspec.json.decode(self._writer.document(row).body, type=_Phone)
+            is_own = (row["account_id"], phone.agent_id) == (account_id, agent_id)
+            if not is_own and not phone.is_removed:
+                raise Conflict(
+                    f"{TECHNOLOGY}/{phone_id} is another agent's phone", "endpoint_taken"
+                )
 
 
 def _agent(document: Document) -> Change:

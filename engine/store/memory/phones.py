@@ -14,8 +14,8 @@ class MemoryPhones:
     def __init__(self, documents: MemoryVersionedDocuments, now_ms: Callable[[], int]) -> None:
         self._documents = documents
         self._now_ms = now_ms
-        self._endpoints: dict[str, str] = {}
-        self._reserved: dict[str, tuple[str, int]] = {}  # the account, and until when
+        self._endpoints = documents.endpoints
+        self._reserved = documents.reserved_endpoints
 
     async def put(self, name: str, body: bytes) -> None:
         self._documents.put_now(owner_in(body), "phone", VersionedDocument(name, 0, body))

@@ -57,6 +57,8 @@ class MemoryVersionedDocuments:
         self._last_numbers: dict[tuple[str, str], int] = {}
         self.agent_changes: dict[str, list[str]] = {}
         self.phone_changes: list[str] = []
+        self.endpoints: dict[str, str] = {}
+        self.reserved_endpoints: dict[str, tuple[str, int]] = {}  # the account, and until when
         self.losses = 0  # of everything
 
     def table(self, kind: DocumentKind, account: str = "") -> _Table:
@@ -166,6 +168,8 @@ class MemoryVersionedDocuments:
         self._flow_bodies.clear()
         self._last_numbers.clear()
         self.phone_changes.clear()
+        self.endpoints.clear()
+        self.reserved_endpoints.clear()
         self.losses += 1
 
     def forget_versions(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from api.common.errors import PreconditionFailed
+from api.common.errors import Conflict, PreconditionFailed
 from api.documents.document import Document
 from api.documents.plugin import DocumentSlice
 from engine.ari.request import Reply
@@ -139,3 +139,32 @@ async def test_an_endpoint_in_the_configuration(kept: Rest, documents: DocumentS
     assert error["path"] == "endpoint"
     assert "PJSIP/acme-ann" in error["message"]
     assert await stored(documents) == {}
+
+
+async def test_a_phone_stays_its_agents_while_engines_know_nothing(
+    kept: Rest, documents: DocumentSlice
+) -> None:
+    """Their store has lost everything: no other agent, of any account, gets it meanwhile."""
+    await add_phone(kept)
+    theirs = await kept.token_of("other", "other")
+    other = await documents.agents.put("other", "agent", "eve", b'{"endpoint": "PJSIP/1003"}')
+    for token, path in ((theirs, BOB), (kept.token, BOB)):
+        kept.bench.store.documents.clear()
+        refused = await kept.rejected("PUT", path, PHONE, token=token)
+        assert refused[:2] == (409, "endpoint_taken")
+    with pytest.raises(Conflict):
+        await documents.agents.put_phone(other, "1002", b"{}")
+    await documents.sync.compare_all()
+    assert (await kept.bench.store.phones.all()).keys() == {"1002"}
+    assert (await kept.request("DELETE", ANN)).status_code == 204
+    assert (await kept.request("PUT", BOB, PHONE)).status_code == 200
+
+
+async def test_a_phone_that_an_earlier_engine_marked_is_free(
+    kept: Rest, documents: DocumentSlice
+) -> None:
+    """Until an engine has deleted the mark, which the database has taken over."""
+    marked = {"account": "other", "agent_id": "eve", "is_removed": True}
+    await documents.store.put("other", "phone", "1002", msgspec.json.encode(marked))
+    await add_phone(kept)
+    assert (await stored(documents)).keys() == {"1002"}
