@@ -66,10 +66,12 @@ def _sound(command: Mapping[str, Any], call_state: str, state: TimelineState) ->
             return Row("♪ custom hold music", ENGINE, leg, kind="sound")
         case {"type": "stop-playback", "playback": playback} if playback in state.music:
             return Row("♪ music ends", ENGINE, state.music[playback], kind="sound")
-        case {"type": "play", "leg": leg, "clips": clips, "offset_ms": offset_ms}:
-            length = wording.seconds(sum(length_ms for _key, length_ms in clips))
+        case {"type": "play", "leg": leg, "offset_ms": offset_ms}:
+            clips = command.get("clips", ())  # the REST layer shows none
+            total_ms = sum(length_ms for _key, length_ms in clips)
+            length = f" {wording.seconds(total_ms)}" if clips else ""
             start = f", from {wording.seconds(offset_ms)}" if offset_ms else ""
-            return Row(f"♪ plays {length}{start}", ENGINE, leg, kind="sound")
+            return Row(f"♪ plays{length}{start}", ENGINE, leg, kind="sound")
         case {"type": "stop-playback"}:
             return mark("prompt stopped", kind="faint")
         case {"type": name, "leg": leg} if name in SOUNDS:
