@@ -67,6 +67,7 @@ from api.contacts.quotas import ContactLimits, ContactQuotas
 from api.db.database import Database
 from api.dnc.service import DncService
 from api.dnc.store import DncStore
+from api.documents.cipher import DocumentCipher
 from api.documents.editor import DocumentEditor
 from api.http.event_stream import ReaderLimit
 from api.http.idempotency import Idempotency
@@ -163,7 +164,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             upload_slots=UploadSlots(),
             listeners=ListenerService(engine, accounts),
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
-            idempotency=Idempotency(database, clock, secrets[0]),
+            idempotency=Idempotency(database, clock, secrets[0], DocumentCipher(secrets)),
             jobs=jobs,
             account_pages=AccountPages(
                 accounts, jobs, UsageStore(database, clock), _quotas(settings), CANCELLABLE

@@ -22,9 +22,13 @@ KeyId = Annotated[str, Path(alias="id", max_length=64)]
     status=201,
     errors=(409,),
     example={"scopes": ["read-only"], "networks": ["192.0.2.0/24"], "days": 90},
+    idempotent=True,
+    has_secret=True,
 )
 async def create_key(user: AuthenticatedUser, keys: Keys, body: Body[NewKey]) -> CreatedKey:
     """Create a key; its secret is shown only in this response.
+
+    With an `Idempotency-Key` the key of the caller gets the same response again.
 
     It may not have scopes that the caller lacks, nor networks beyond those of the caller's key, nor
     outlive that key (403: `scope`, `networks`, `expiry`).
@@ -44,6 +48,8 @@ async def list_keys(user: AuthenticatedUser, keys: Keys) -> KeyPage:
     status=201,
     errors=(404, 409),
     example={"overlapS": 3_600},
+    idempotent=True,
+    has_secret=True,
 )
 async def rotate_key(
     key_id: KeyId, user: AuthenticatedUser, keys: Keys, body: Body[RotateKey]

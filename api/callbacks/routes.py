@@ -55,16 +55,17 @@ async def delete_callbacks(
     f"{BASE}/rotate",
     scope="routes:write",
     returns=CallbackState,
-    errors=(412, 503),
+    errors=(409, 412, 503),
     has_etag=True,
+    idempotent=True,
+    has_secret=True,
 )
 async def rotate_secret(
     user: AuthenticatedUser, callbacks: Callbacks, condition: IfMatch
 ) -> Response:
     """Create a new secret, shown in this response only; for a day both sign.
 
-    With `If-Match` a repeated request creates no second one. There is no `Idempotency-Key`, since
-    a stored response would keep the secret.
+    With an `Idempotency-Key` the key of the caller gets the same response again.
     """
     return tagged_response(*await callbacks.rotate(user.account_id, condition))
 

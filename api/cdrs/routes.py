@@ -42,6 +42,7 @@ async def list_records(
     scope="cdr:own",
     errors=(409, 429),
     example={"includeTimeline": True, "format": "csv"},
+    idempotent=True,
 )
 async def start_export(
     user: AuthenticatedUser,

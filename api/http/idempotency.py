@@ -2,15 +2,20 @@
 
 Only responses of successful operations are stored; a rejected request changed nothing and can be
 repeated. A process that takes over the key of a dead one uses the same `request_id`.
+
+A response with a secret is stored encrypted, with a key that the database does not have, and only
+the API key that made the request gets it again: another one may have fewer rights.
 """
 
 import asyncio
 import hashlib
 import hmac
+from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Annotated
+from typing import Annotated, Protocol
 
+import msgspec
 from fastapi import Header
 from msgspec import Struct
 from sqlalchemy import (
@@ -61,14 +66,26 @@ responses = Table(
 )
 
 
+class ResponseCipher(Protocol):
+    """Encrypts responses with secrets, each bound to its place."""
+
+    def encrypt(self, place: str, body: bytes) -> bytes: ...
+
+    def decrypt(self, place: str, stored: bytes) -> bytes: ...
+
+
 class IdempotentRequest(Struct, frozen=True):
-    """A request with an idempotency key; each agent has keys of its own."""
+    """A request with an idempotency key; each agent has keys of its own.
+
+    `key_id` is the caller's API key if the response has a secret: then each of them has, too.
+    """
 
     account_id: str
     agent_id: str | None
     key: str
-    path: str
+    path: str  # with the query
     body: bytes
+    key_id: str = ""
 
     @property
     def digest(self) -> bytes:
@@ -78,9 +95,17 @@ class IdempotentRequest(Struct, frozen=True):
     @property
     def stored_key(self) -> str:
         """Return the key under which the response is stored."""
-        if self.agent_id is None:
+        if self.key_id:
+            text = f"{self.agent_id or ''}\0{self.key}\0{self.key_id}"
+        elif self.agent_id is not None:
+            text = f"{self.agent_id}\0{self.key}"
+        else:
             return self.key
-        return hashlib.sha256(f"{self.agent_id}\0{self.key}".encode()).hexdigest()
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def place(self) -> str:
+        return f"idempotency/{self.account_id}/{self.stored_key}"
 
     def request_id(self, secret: str) -> str:
         """Return the id by which an engine recognizes a repeated request.
@@ -107,9 +132,11 @@ class Idempotency:
         database: Database,
         now_ms: Clock,
         secret: str,
+        cipher: ResponseCipher,
         renew_interval_s: float = LEASE_MS / 3_000,
     ) -> None:
         self._secret = secret
+        self._cipher = cipher
         self._database = database
         self._now_ms = now_ms
         self._renew_interval_s = renew_interval_s
@@ -126,7 +153,8 @@ class Idempotency:
         except BaseException:
             await self._update_claim(claim, delete(responses))
             raise
-        await self._update_claim(claim, update(responses).values(response=response))
+        stored = self._sealed(request, response) if request.key_id else response
+        await self._update_claim(claim, update(responses).values(response=stored))
         return response
 
     async def delete_expired(self) -> None:
@@ -186,7 +214,16 @@ class Idempotency:
             raise BadInput(HEADER, "was used for another request", "idempotency_key_reused")
         if response is None:
             raise Conflict("the same request is being worked on", "in_flight", retry_after_s=1)
-        return bytes(response)
+        return self._opened(request, response) if request.key_id else bytes(response)
+
+    def _sealed(self, request: IdempotentRequest, response: bytes) -> bytes:
+        """Return an encrypted response as JSON, which all stored responses are."""
+        encrypted = self._cipher.encrypt(request.place, response)
+        return msgspec.json.encode(b64encode(encrypted).decode())
+
+    def _opened(self, request: IdempotentRequest, stored: bytes) -> bytes:
+        encrypted = b64decode(msgspec.json.decode(stored, type=str))
+        return self._cipher.decrypt(request.place, encrypted)
 
     async def _update_claim(self, claim: Claim, change: Update | Delete) -> bool:
         ours = and_(_is(claim.request), responses.c.since_ms.in_(claim.renewed_ms))

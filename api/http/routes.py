@@ -25,11 +25,13 @@ import msgspec
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.security.base import SecurityBase
+from msgspec import Struct
 
 from api.http.idempotency import IdempotencyKey, IdempotentRequest
 from api.http.msgspec_adapter import json_body, json_response, operation
 from api.http.multipart import Form
 
+_TAGGED = b'{"type":"tagged",'
 T = TypeVar("T")
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
 BodyReader = Callable[[Request], Awaitable[Any]]
@@ -76,6 +78,7 @@ class Options(TypedDict, total=False):
     status: int  # of success
     errors: tuple[int, ...]  # other statuses than 400, 401, 403 and 429
     idempotent: bool
+    has_secret: bool  # the response has one
     has_etag: bool  # the response has one
     response_class: type[Response]
 
@@ -114,8 +117,11 @@ class Routes:
         if parameters.is_authenticated != (scope is not None):
             raise TypeError(f"{method} {path}: a scope, or no authenticated user")
         status, is_idempotent = options.get("status", 200), options.get("idempotent", False)
-        make = _idempotent_endpoint if is_idempotent else _endpoint
-        endpoint = make(handler, parameters, status)
+        if is_idempotent:
+            has_secret = options.get("has_secret", False)
+            endpoint = _idempotent_endpoint(handler, parameters, status, has_secret=has_secret)
+        else:
+            endpoint = _endpoint(handler, parameters, status)
         summary, _, description = inspect.cleandoc(handler.__doc__ or "").partition("\n")
         errors = {
             400,
@@ -199,7 +205,11 @@ def _endpoint(
 
 
 def _idempotent_endpoint(
-    handler: Callable[..., Awaitable[Any]], parameters: _Parameters, status: int
+    handler: Callable[..., Awaitable[Any]],
+    parameters: _Parameters,
+    status: int,
+    *,
+    has_secret: bool,
 ) -> Callable[..., Awaitable[Response]]:
     @functools.wraps(handler)
     async def endpoint(
@@ -208,20 +218,24 @@ def _idempotent_endpoint(
         async def run(request_id: str | None) -> bytes:
             given = {} if parameters.request_id is None else {parameters.request_id: request_id}
             result = await handler(**arguments, **given)
+            if isinstance(result, Response):
+                return _with_etag(result)
             return result if isinstance(result, bytes) else msgspec.json.encode(result)
 
         if idempotency_key is None:
-            return json_response(await run(None), status)
+            return _response(await run(None), status)
         form = next((each for each in arguments.values() if isinstance(each, Form)), None)
+        url, state = http_request.url, http_request.state
         request = IdempotentRequest(
-            http_request.state.account_id,
-            http_request.state.agent_id,
+            state.account_id,
+            state.agent_id,
             idempotency_key,
-            http_request.url.path,
+            f"{url.path}?{url.query}" if url.query else url.path,
             await (form.digest() if form else http_request.body()),
+            state.key_id if has_secret else "",
         )
         idempotency = http_request.app.state.services.idempotency
-        return json_response(await idempotency.once(request, run), status)
+        return _response(await idempotency.once(request, run), status)
 
     added = (
         ("http_request", Request, inspect.Parameter.empty),
@@ -239,6 +253,28 @@ def _idempotent_endpoint(
             ),
         ],
     )
+
+
+class _Tagged(Struct, frozen=True, tag="tagged"):
+    """A response with its ETag, as it is stored."""
+
+    etag: str
+    body: msgspec.Raw
+
+
+def _with_etag(response: Response) -> bytes:
+    body = msgspec.Raw(bytes(response.body))
+    return msgspec.json.encode(_Tagged(response.headers["ETag"], body))
+
+
+def _response(stored: bytes, status: int) -> Response:
+    """Return a response that was stored with its ETag or without."""
+    if not stored.startswith(_TAGGED):
+        return json_response(stored, status)
+    found = msgspec.json.decode(stored, type=_Tagged)
+    response = json_response(bytes(found.body), status)
+    response.headers["ETag"] = found.etag
+    return response
 
 
 def _with_signature(

@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.http.idempotency import responses
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.rest import Rest, run_rest, settings_for
 from tests.contract.rpc.harness.bench import Bench
@@ -212,3 +214,28 @@ async def test_a_key_makes_none_that_outlives_it(rest: Rest, owner: str) -> None
         assert answer.status_code == 201, answer.text
     own = await rest.request("POST", f"{KEYS}/{short['id']}/rotate", {}, token=short["apiKey"])
     assert own.status_code == 201, own.text
+
+
+@pytest.mark.parametrize("of", ["create", "rotate"])
+async def test_a_repeated_request_gets_the_secret_again(kept: Rest, of: str) -> None:
+    """Of the key that made it: one with fewer rights does not get what it could not make.
+
+    The database does not have the secret in readable form.
+    """
+    owner = await token(kept, "owner")
+    path = KEYS if of == "create" else f"{KEYS}/{(await created(kept, owner))['id']}/rotate"
+    header, before = {"Idempotency-Key": "key-1"}, len(await listed(kept, owner))
+    body = {"scopes": ["owner"]} if of == "create" else {}
+    first = await kept.request("POST", path, body, token=owner, headers=header)
+    assert first.status_code == 201, first.text
+    again = await kept.request("POST", path, body, token=owner, headers=header)
+    assert (again.status_code, again.json()) == (201, first.json())
+    assert len(await listed(kept, owner)) == before + 1
+    other = await kept.rejected("POST", path, {"days": 7}, token=owner, headers=header)
+    assert other[:2] == (400, "idempotency_key_reused")
+    less = await token(kept, "keys")
+    refused = await kept.rejected("POST", path, body, token=less, headers=header)
+    assert refused[:2] == (403, "scope")
+    made = first.json()
+    for stored in await kept.services.database.rows(select(responses)):
+        assert not any(made[name] in str(stored) for name in ("apiSecret", "apiKey"))

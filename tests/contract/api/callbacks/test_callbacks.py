@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from msgspec.json import encode
 from msgspec.structs import replace
+from sqlalchemy import select
 
+from api.http.idempotency import responses
 from tests.contract.api.rest import Rest
 from tests.contract.rpc.test_callbacks import bury
 from tests.harness.customers.webhook_server import WebhookServer
@@ -62,6 +64,21 @@ async def test_the_secret_is_shown_once(kept: Rest) -> None:
     settings = await at_engine(kept)
     assert (settings.secret, settings.previous) == (second["secret"], secret)
     assert "secret" not in (await kept.request("GET", BASE)).json()
+
+
+async def test_a_repeated_rotation_shows_the_same_secret(kept: Rest) -> None:
+    """With its ETag; no second secret is made, and the database has none in readable form."""
+    await put(kept)
+    header = {"Idempotency-Key": "rotation-1"}
+    answers = [await kept.request("POST", f"{BASE}/rotate", headers=header) for _ in range(2)]
+    first, again = answers
+    assert (first.status_code, first.json()["secretNumber"]) == (200, 1)
+    assert (again.json(), again.headers["ETag"]) == (first.json(), first.headers["ETag"])
+    assert (await kept.request("GET", BASE)).headers["ETag"] == first.headers["ETag"]
+    for stored in await kept.services.database.rows(select(responses)):
+        assert first.json()["secret"] not in str(stored)
+    tag = {"Idempotency-Key": "rotation-2", "If-Match": '"1"'}
+    assert (await kept.rejected("POST", f"{BASE}/rotate", headers=tag))[0] == 412
 
 
 async def test_a_deleted_secret_never_signs_again(kept: Rest) -> None:

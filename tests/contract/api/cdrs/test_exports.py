@@ -161,3 +161,20 @@ async def test_an_export_of_nothing(rest: Served) -> None:
     """An empty export has a header line."""
     (names,) = csv.reader(io.StringIO(await made(rest, {"includeTimeline": True})))
     assert (names[0], names[-1]) == ("reqId", "timeline")
+
+
+async def test_a_repeated_request_starts_no_second_export(rest: Served) -> None:
+    """The same key and filters get the first response; other filters are another request."""
+    headers = {**rest.headers("acme"), "Idempotency-Key": "export-1"}
+
+    async def start(**query: str) -> tuple[int, Any]:
+        words = {name: str(value) for name, value in {**REQUIRED, **query}.items()}
+        url, body = f"{rest.url}{EXPORT}", {"format": "csv"}
+        async with rest.http.post(url, params=words, json=body, headers=headers) as reply:
+            return reply.status, await reply.json(content_type=None)
+
+    first = await start()
+    assert first[0] == 200
+    assert await start() == first
+    status, problem = await start(answerStatus="answered")
+    assert (status, problem["code"]) == (400, "idempotency_key_reused")

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from api.common.errors import Conflict
+from api.documents.cipher import DocumentCipher
 from api.http.idempotency import LEASE_MS, Idempotency, IdempotentRequest, responses
 from api.voice.rate_limits import RateLimits
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
@@ -14,6 +15,7 @@ from tests.contract.rpc.harness.bench import created
 from tests.contract.rpc.harness.conversation import talking
 from tests.harness.until import until
 
+CIPHER = DocumentCipher(("secret",))
 CALL = "/srmain/voice/call"
 BODY = {"from": OURS, "to": CUSTOMER}
 KEY = {"Idempotency-Key": "order-4711"}
@@ -113,7 +115,7 @@ async def test_a_key_is_for_one_request(kept: Rest) -> None:
 async def test_a_request_in_progress_is_a_conflict(kept: Rest) -> None:
     """It gets 409; if its process dies, a retry runs with the same request id."""
     now = [1_000_000]
-    idempotency = Idempotency(kept.services.database, lambda: now[0], "secret")
+    idempotency = Idempotency(kept.services.database, lambda: now[0], "secret", CIPHER)
     idempotent_request = IdempotentRequest("acme", None, "k", "/x", b"{}")
     started, names = asyncio.Event(), []
 
@@ -144,7 +146,7 @@ async def test_a_long_request_is_executed_once(kept: Rest) -> None:
     """The key is renewed while the request runs: a large file takes more than a minute."""
     now, goes_on = [1_000_000], asyncio.Event()
     database = kept.services.database
-    idempotency = Idempotency(database, lambda: now[0], "secret", renew_interval_s=0.01)
+    idempotency = Idempotency(database, lambda: now[0], "secret", CIPHER, renew_interval_s=0.01)
     idempotent_request = IdempotentRequest("acme", None, "k", "/x", b"{}")
     done: list[str] = []
 
@@ -162,7 +164,9 @@ async def test_a_long_request_is_executed_once(kept: Rest) -> None:
         await until(is_held)
         now[0] += LEASE_MS - 1
         with pytest.raises(Conflict, match="being worked on"):
-            await Idempotency(database, lambda: now[0], "secret").once(idempotent_request, long)
+            await Idempotency(database, lambda: now[0], "secret", CIPHER).once(
+                idempotent_request, long
+            )
     goes_on.set()
     assert await working == b"made"
     assert await idempotency.once(idempotent_request, long) == b"made"
@@ -176,7 +180,7 @@ async def test_a_failed_request_may_be_retried(kept: Rest) -> None:
     kept.bench.store.down = False
     assert (await kept.request("POST", CALL, BODY, headers=KEY)).status_code == 201
     await Idempotency(
-        kept.services.database, lambda: kept.services.now_ms() + 86_400_000, "secret"
+        kept.services.database, lambda: kept.services.now_ms() + 86_400_000, "secret", CIPHER
     ).delete_expired()
     assert (await kept.request("POST", CALL, {**BODY, "timeout": 9}, headers=KEY)).status_code in {
         201,
