@@ -133,7 +133,8 @@ def listener_registry(parts: Assembly, service: CallService) -> ListenerRegistry
         found = service.find(call_id)
         return found[1].call.own_number if found else None
 
-    return ListenerRegistry(parts.context.store.listeners, number_of, now_ms)
+    context = parts.context
+    return ListenerRegistry(context.store.listeners, number_of, now_ms, context.metrics.listeners)
 
 
 async def io_runner(

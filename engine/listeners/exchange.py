@@ -7,6 +7,7 @@ from contextlib import suppress
 import msgspec
 from msgspec import Struct
 
+from engine.observe.event_metrics import ListenerMetrics
 from engine.store.errors import StoreDown
 from engine.store.listeners import ListenerStore
 from engine.webhooks.errors import AttemptFailed
@@ -43,6 +44,7 @@ class ListenerExchange(Struct, frozen=True):
     forget: Callable[[str], None]
     now_ms: Callable[[], int]
     new_id: Callable[[int], str]
+    metrics: ListenerMetrics
 
     async def send(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes, wait_s: float
@@ -56,11 +58,20 @@ class ListenerExchange(Struct, frozen=True):
         request = ListenerRequest(
             request_id, method, url, dict(headers), body.decode(), self.now_ms() + wait_ms
         )
+        outcome = "timeout"  # unless it ends otherwise
         try:
-            return _reply(await self._exchange(request, wait_s))
+            response = await self._exchange(request, wait_s)
+            outcome = "answered" if response.fault is None else "failed"
         except StoreDown:
+            outcome = "store_down"
             self.forget(self.listener)
             raise AttemptFailed(LOST, "the store can't be used now", transient=True) from None
+        except AttemptFailed:
+            outcome = "lost"
+            raise
+        finally:
+            self.metrics.requests.table()[outcome] += 1
+        return _reply(response)
 
     async def _exchange(self, request: ListenerRequest, wait_s: float) -> ListenerResponse:
         body = msgspec.json.encode(request)

@@ -9,6 +9,7 @@ import structlog
 from engine.calls.model.call_id_format import call_of
 from engine.common.phone_numbers import spellings
 from engine.listeners.exchange import ListenerExchange
+from engine.observe.event_metrics import ListenerMetrics
 from engine.store.errors import StoreDown
 from engine.store.listeners import ListenerStore
 from wire.listeners import Listener
@@ -22,9 +23,14 @@ class ListenerRegistry:
     """Finds the listener of a request; while the store is down, there is none."""
 
     def __init__(
-        self, store: ListenerStore, number_of: NumberOf, now_ms: Callable[[], int]
+        self,
+        store: ListenerStore,
+        number_of: NumberOf,
+        now_ms: Callable[[], int],
+        metrics: ListenerMetrics,
     ) -> None:
         self._store = store
+        self._metrics = metrics
         self._number_of = number_of
         self._now_ms = now_ms
         self._live: dict[str, Listener] = {}
@@ -51,7 +57,13 @@ class ListenerRegistry:
         if found is None:
             return None
         return ListenerExchange(
-            self._store, found.id, self.is_live, self.forget, self._now_ms, secrets.token_hex
+            self._store,
+            found.id,
+            self.is_live,
+            self.forget,
+            self._now_ms,
+            secrets.token_hex,
+            self._metrics,
         )
 
     def has(self, account: str) -> bool:
@@ -85,6 +97,7 @@ class ListenerRegistry:
 
     def _set(self, live: list[Listener]) -> None:
         self._live = {each.id: each for each in live}
+        self._metrics.connected.table()[""] = len(live)
         self._by_account = {}
         for each in live:
             self._by_account.setdefault(each.account, []).append(each)

@@ -83,6 +83,21 @@ class WebhookLogMetrics:
             self.dropped.initialize(reason)  # an alert needs the series from the start
 
 
+class ListenerMetrics:
+    """Listeners: developers' machines that answer webhooks instead of their addresses."""
+
+    def __init__(self) -> None:
+        self.connected = Gauge(
+            "switchroom_listeners", "Live listeners of all accounts, as this engine knows them"
+        )
+        self.requests = Counter(
+            "switchroom_listener_requests_total",
+            "Requests to listeners instead of their addresses, by outcome",
+            "outcome",
+        )
+        self.connected.table()[""] = 0  # an engine without listeners shows that it has none
+
+
 class ConsumerGroupMetrics:
     """Consumer groups of the event stream."""
 

@@ -3,7 +3,12 @@
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from engine.observe.event_metrics import CallbackMetrics, ConsumerGroupMetrics, WebhookLogMetrics
+from engine.observe.event_metrics import (
+    CallbackMetrics,
+    ConsumerGroupMetrics,
+    ListenerMetrics,
+    WebhookLogMetrics,
+)
 from engine.observe.metric_types import (
     FAST_BUCKETS,
     LATENESS_BUCKETS,
@@ -197,6 +202,7 @@ class Metrics:
         self.external = ExternalMetrics()
         self.callbacks = CallbackMetrics()
         self.webhook_log = WebhookLogMetrics()
+        self.listeners = ListenerMetrics()
         self.consumer_groups = ConsumerGroupMetrics()
 
     @property
@@ -209,6 +215,7 @@ class Metrics:
             self.external,
             self.callbacks,
             self.webhook_log,
+            self.listeners,
             self.consumer_groups,
         )
         for part in parts:

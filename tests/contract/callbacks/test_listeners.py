@@ -9,6 +9,7 @@ import pytest
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
 from engine.callbacks.transports.listener import ListenerTransport
 from engine.listeners.registry import ListenerRegistry
+from engine.observe.event_metrics import ListenerMetrics
 from engine.store.listeners import FIRST
 from engine.store.memory.listeners import MemoryListeners
 from engine.webhooks.log.logged_attempt import logged
@@ -38,7 +39,8 @@ class Bench:
     def __init__(self) -> None:
         self.store = MemoryListeners(now_ms)
         self.target = Target()
-        self.registry = ListenerRegistry(self.store, lambda _call_id: None, now_ms)
+        self.metrics = ListenerMetrics()
+        self.registry = ListenerRegistry(self.store, lambda _call_id: None, now_ms, self.metrics)
         self.log = RecordingLog()
         self.transport = ListenerTransport(self.registry, self.target, log=self.log)
 
@@ -72,6 +74,7 @@ async def test_a_listener_receives_the_events_of_its_number() -> None:
     await bench.listen()
     outcome, request = await bench.deliver_through(ListenerResponse(status=204))
     assert outcome == Delivered(is_from_target=False)
+    assert list(bench.metrics.requests) == [(("answered",), 1)]
     assert (request.method, request.url) == ("POST", TARGET.url)
     assert request.headers == {"Content-Type": "application/json", "webhook-id": f"{CALL}.e0"}
     assert bench.target.events == []

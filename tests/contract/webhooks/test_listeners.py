@@ -9,6 +9,7 @@ from aiohttp import ClientSession, web
 from standardwebhooks import Webhook
 
 from engine.listeners.registry import ListenerRegistry
+from engine.observe.event_metrics import ListenerMetrics
 from engine.store.errors import StoreDown
 from engine.store.listeners import FIRST
 from engine.store.memory.listeners import MemoryListeners
@@ -33,8 +34,9 @@ class Engine:
     ) -> None:
         self.store = store
         self.position = FIRST
+        self.metrics = ListenerMetrics()
         self.registry = ListenerRegistry(
-            store, lambda call_id: NUMBER if call_id == CALL else None, now_ms
+            store, lambda call_id: NUMBER if call_id == CALL else None, now_ms, self.metrics
         )
         self.client = ActionClient(
             session,
@@ -52,6 +54,10 @@ class Engine:
         listener = Listener(name, account, now_ms(), now_ms() + LEASE_MS, **to)
         await self.store.add(listener, LEASE_MS)
         await self.registry.poll()
+
+    def counted(self) -> dict[str, int]:
+        """Return how many requests had each outcome."""
+        return {outcome: number for (outcome,), number in self.metrics.requests}
 
     async def ask(self, url: str) -> ActionResponse:
         return await self.client.ask("acme", url, b'{"callId":"c1"}', f"{CALL}.r0")
@@ -122,6 +128,7 @@ async def test_a_listener_gets_the_request_as_it_would_be_sent(engine: Engine) -
     assert response.action == Hangup()
     assert outcomes(response.attempts) == [(200, "")]
     assert await engine.store.requests("a", FIRST, 0, 1) == []
+    assert engine.counted() == {"answered": 1}
 
 
 @pytest.mark.parametrize(
@@ -191,6 +198,7 @@ async def test_an_invalid_response_fails_as_one_of_a_server(
         await ask_through(engine, response)
     assert failed.value.reason == reason
     assert [each.reason for each in failed.value.attempts] == [reason]
+    assert engine.counted() == {"failed" if response.fault else "answered": 1}
 
 
 @pytest.mark.parametrize(
@@ -224,6 +232,7 @@ async def test_a_request_whose_listener_ends_goes_to_its_address(engine: Engine)
     assert outcomes(response.attempts) == [(0, "listener_lost"), (200, "")]
     assert server.requests[0][0]["Idempotency-Key"] == f"{CALL}.r0"
     assert not await engine.store.respond("a", request.id, b"{}")
+    assert engine.counted() == {"lost": 1}
 
 
 async def test_a_newer_listener_gets_the_requests_of_the_one_that_it_replaces(
@@ -247,6 +256,7 @@ async def test_a_listener_that_never_responds_is_a_timeout(session: ClientSessio
     with pytest.raises(WebhookFailed) as failed:
         await engine.ask(NOWHERE)
     assert failed.value.reason == "timeout"
+    assert engine.counted() == {"timeout": 1}
     assert await engine.store.requests("a", FIRST, 0, 1) == []
 
 
@@ -263,3 +273,18 @@ async def test_requests_go_to_their_address_while_the_store_is_down(engine: Engi
     engine.store.is_down = False
     await engine.registry.poll()
     assert (await ask_through(engine, OK)).action == Hangup()
+    assert engine.counted() == {"store_down": 1, "answered": 1}
+
+
+async def test_live_listeners_are_counted(engine: Engine) -> None:
+    """Of all accounts; one that the engine uses no longer is none."""
+
+    def connected() -> list[int]:
+        return [number for _, number in engine.metrics.connected]
+
+    assert connected() == [0]
+    await engine.listen()
+    await engine.listen("b", "other")
+    assert connected() == [2]
+    engine.registry.forget("a")
+    assert connected() == [1]
