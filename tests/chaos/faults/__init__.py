@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.chaos.faults import deploys, engines, networks, nodes, stores
+from tests.chaos.faults import deploys, engines, networks, nodes, rest, stores
 from tests.chaos.run import Fault
 
 FAULTS: Mapping[str, Fault] = {
@@ -11,4 +11,5 @@ FAULTS: Mapping[str, Fault] = {
     **nodes.FAULTS,
     **stores.FAULTS,
     **deploys.FAULTS,
+    **rest.FAULTS,
 }
