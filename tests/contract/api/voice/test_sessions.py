@@ -52,6 +52,21 @@ async def test_a_transfer(rest: Rest, talk: Conversation) -> None:
     assert (await rest.post(f"{BASE}/transfer/complete", **done))["endedBy"] == AGENT
 
 
+async def test_a_session_rings_for_a_chosen_time(rest: Rest, talk: Conversation) -> None:
+    """A transfer's target and a conference's member; a day is too long."""
+    init = {"callId": talk.call, **transfer_body(talk, timeout=12)}
+    problem = await rest.rejected("POST", f"{BASE}/transfer/init", {**init, "timeout": 86_400})
+    assert (problem[0], problem[2]) == (400, ["timeout"])
+    started = await rest.post(f"{BASE}/transfer/init", **init)
+    session = {"callId": talk.call, "transferSessionId": started["transferSessionId"]}
+    reason = {"cancelledByAgentId": AGENT, "reason": "source_cancel"}
+    await rest.post(f"{BASE}/transfer/cancel", **session, **reason)
+    body = member_body(talk, targetAgentIds=["1003"], timeout=13)
+    await rest.post(f"{BASE}/conference/add-members", **body)
+    events = [each["event"] for each in (await talk.shown("/timeline"))["moments"]]
+    assert [each["ring_s"] for each in events if "ring_s" in each] == [12, 13]
+
+
 @pytest.mark.parametrize("base", [BASE, "/voice"])
 async def test_a_transfer_by_path_is_canceled(rest: Rest, talk: Conversation, base: str) -> None:
     """It is started by path, whose call the body may repeat, and canceled by body."""
