@@ -7,39 +7,36 @@ from urllib.parse import quote, quote_plus
 from engine.webhooks.log.header_names import is_secret
 from wire.webhook_log import MASK
 
-_MASK = MASK.encode()
 _MIN_HEADER_CHARS = 6  # of a value: a shorter one, such as a version of a key, is no secret
 
 
-def secret_texts(secrets: Iterable[str], headers: Mapping[str, str]) -> tuple[bytes, ...]:
+def secret_texts(secrets: Iterable[str], headers: Mapping[str, str]) -> list[str]:
     """Return the texts that no response in the log may contain, the longest first.
 
     They are the secrets of an API request, as texts, JSON and addresses have them, and the values
     of headers that the log masks: whole, and without the scheme before them (`Bearer`).
     """
-    found = {form for secret in secrets for form in _forms(secret)}
+    found = [form for secret in secrets if secret for form in _forms(secret)]
     for name, value in headers.items():
-        if is_secret(name):
-            parts = (value, value.rpartition(" ")[2])
-            found |= {each.encode(errors="replace") for each in parts if _is_long(each)}
-    return tuple(sorted(filter(None, found), key=len, reverse=True))
+        if is_secret(name) and len(value) >= _MIN_HEADER_CHARS:
+            found.append(value)
+            if " " in value and len(part := value.rpartition(" ")[2]) >= _MIN_HEADER_CHARS:
+                found.append(part)
+    if len(found) > 1:
+        found.sort(key=len, reverse=True)  # one may be the beginning of another
+    return found
 
 
-def _is_long(value: str) -> bool:
-    return len(value) >= _MIN_HEADER_CHARS
-
-
-def _forms(secret: str) -> Iterator[bytes]:
+def _forms(secret: str) -> Iterator[str]:
     """Yield a secret as text, in addresses, in JSON, and in JSON within JSON."""
-    yield secret.encode()
+    yield secret
     if secret.isascii() and secret.isalnum():
         return
-    yield quote(secret, safe="").encode()
-    yield quote_plus(secret).encode()
+    yield quote(secret, safe="")
+    yield quote_plus(secret)
     for once in _in_json(secret):
-        yield once.encode()
-        for twice in _in_json(once):
-            yield twice.encode()
+        yield once
+        yield from _in_json(once)
 
 
 def _in_json(text: str) -> Iterator[str]:
@@ -49,20 +46,26 @@ def _in_json(text: str) -> Iterator[str]:
     yield json.dumps(text)[1:-1].replace("/", r"\/")
 
 
-def without_echoes(text: bytes, secrets: Sequence[bytes], *, is_cut: bool) -> bytes:
-    """Return a text with a mask for each secret; `is_cut`: it may end within one."""
-    if is_cut:
-        text = _without_beginning(text, secrets)
+def without_echoes(text: str, secrets: Sequence[str]) -> str:
+    """Return a text with a mask for each secret."""
     for secret in secrets:
         if secret in text:
-            text = text.replace(secret, _MASK)
+            text = text.replace(secret, MASK)
     return text
 
 
-def _without_beginning(text: bytes, secrets: Sequence[bytes]) -> bytes:
-    """Return a text without the beginning of a secret at its end."""
-    for secret in secrets:
-        for length in range(min(len(secret) - 1, len(text)), 0, -1):
-            if text.endswith(secret[:length]):
-                return text[:-length] + _MASK
-    return text
+def body_without_echoes(body: bytes, secrets: Sequence[str], *, is_cut: bool) -> bytes:
+    """Return a body with a mask for each secret; `is_cut`: it may end within one."""
+    encoded = [each.encode(errors="replace") for each in secrets]
+    if is_cut and (length := max((_overlap(body, each) for each in encoded), default=0)):
+        body = body[:-length] + MASK.encode()
+    for secret in encoded:
+        if secret in body:
+            body = body.replace(secret, MASK.encode())
+    return body
+
+
+def _overlap(body: bytes, secret: bytes) -> int:
+    """Return how many bytes of a secret are at the end of a body, from its first one on."""
+    lengths = range(min(len(secret), len(body)), 0, -1)
+    return next((each for each in lengths if body.endswith(secret[:each])), 0)

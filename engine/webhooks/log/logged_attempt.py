@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from engine.calls.model.call_id_format import call_of
-from engine.webhooks.log.echoes import secret_texts, without_echoes
+from engine.webhooks.log.echoes import body_without_echoes, secret_texts, without_echoes
 from engine.webhooks.log.exchange import Exchange, Subject
 from engine.webhooks.log.header_names import is_kept, is_secret
 from wire.webhook_log import (
@@ -139,7 +139,7 @@ def _request_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _response_headers(
-    headers: Mapping[str, str], sensitive: str, secrets: Sequence[bytes]
+    headers: Mapping[str, str], sensitive: str, secrets: Sequence[str]
 ) -> dict[str, str]:
     return {
         name: MASK if sensitive and sensitive in value else _header_text(value, secrets)
@@ -148,10 +148,8 @@ def _response_headers(
     }
 
 
-def _header_text(value: str, secrets: Sequence[bytes]) -> str:
-    text = value.encode(errors="surrogateescape")
-    shown = without_echoes(text, secrets, is_cut=False)
-    return _as_text(value if shown is text else shown.decode(errors="replace"))[:MAX_HEADER_CHARS]
+def _header_text(value: str, secrets: Sequence[str]) -> str:
+    return _as_text(without_echoes(value, secrets)[:MAX_HEADER_CHARS])
 
 
 def _as_text(value: str) -> str:
@@ -166,12 +164,12 @@ def _without_digits(body: bytes, digits: str) -> bytes:
     return body.replace(b'"dtmf":"%b"' % digits.encode(), b'"dtmf":"%b"' % MASK.encode())
 
 
-def _response_body(exchange: Exchange, secrets: Sequence[bytes]) -> bytes:
+def _response_body(exchange: Exchange, secrets: Sequence[str]) -> bytes:
     """Return a response without secrets; nothing of it if it repeats sensitive digits."""
     body, sensitive = exchange.response_body, exchange.subject.sensitive
     if sensitive and sensitive.encode() in body:
         return MASK.encode()
-    return without_echoes(body, secrets, is_cut=exchange.is_response_cut)
+    return body_without_echoes(body, secrets, is_cut=exchange.is_response_cut)
 
 
 def _text(body: bytes, *, is_cut: bool) -> LoggedText:
