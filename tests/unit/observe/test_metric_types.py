@@ -30,4 +30,6 @@ def test_every_family_has_a_name_of_its_own_with_its_unit_last() -> None:
     assert len(set(names)) == len(names)
     for name in names:
         assert name.startswith("switchroom_")
-        assert name.endswith(("_total", "_seconds", "_changes", "_events", "_circuits", "_calls"))
+        assert name.endswith(
+            ("_total", "_seconds", "_changes", "_events", "_circuits", "_calls", "_listeners")
+        )
