@@ -101,7 +101,7 @@ class Settings(DatabaseSettings):
     max_upload_bytes: int = Field(268_435_456, ge=1_024)  # of a file of contacts
     # Of one account: background jobs; keys; requests a second to this process, after a burst of
     # twice as many; requests in progress; contact lists, contacts, and bytes of files and exports;
-    # flows, API requests and agents, of each; test messages a minute.
+    # flows, API requests and agents, of each, and bytes of each; test messages a minute.
     max_jobs: int = Field(100, ge=1)
     max_keys: int = Field(1_000, ge=1)
     api_requests_per_s: float = Field(200, gt=0)
@@ -110,6 +110,7 @@ class Settings(DatabaseSettings):
     max_contacts: int = Field(5_000_000, ge=1)
     max_stored_bytes: int = Field(4 << 30, ge=1_024)
     max_documents: int = Field(20_000, ge=1)
+    max_document_bytes: int = Field(1 << 28, ge=1_024)
     test_sends_per_min: int = Field(10, ge=1)
     cors_origins: tuple[str, ...] = ()
     log_level: Literal["debug", "info", "warning", "error"] = "info"

@@ -146,7 +146,12 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
         secrets = _token_secrets(settings)
         metrics = Metrics()
         documents = api.documents.plugin.build(
-            database, engine, secrets, clock, metrics.document_differences.set
+            database,
+            engine,
+            secrets,
+            clock,
+            metrics.document_differences.set,
+            max_bytes=settings.max_document_bytes,
         )
         editor = DocumentEditor(documents.store, documents.sync.push, settings.max_documents)
         signer = UrlSigner(secrets, settings.recording_url_s, clock)
@@ -196,7 +201,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
 
 def _quotas(settings: Settings) -> dict[str, float]:
     names = ("max_keys", "max_jobs", "max_contact_lists", "max_contacts", "max_stored_bytes")
-    more = ("max_documents", "api_requests_per_s")
+    more = ("max_documents", "max_document_bytes", "api_requests_per_s")
     return {name: getattr(settings, name) for name in (*names, *more)}
 
 

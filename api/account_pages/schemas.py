@@ -40,6 +40,7 @@ class AccountLimits(Struct, frozen=True, rename="camel"):
     max_contacts: int
     max_stored_bytes: int
     max_documents: int
+    max_document_bytes: int
     api_requests_per_s: float
 
 

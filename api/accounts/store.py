@@ -21,6 +21,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.errors import Conflict, NotFound
 from api.db.database import Store, metadata
@@ -172,6 +173,14 @@ class AccountStore(Store):
             numbers.c.account_id == account_id, numbers.c.number == number
         )
         return await self._database.scalar(query) is not None
+
+    async def hold_number(self, connection: AsyncConnection, account_id: str, number: str) -> None:
+        """Keep a number with its account until the transaction ends; raises NotFound."""
+        query = select(numbers.c.number).where(
+            numbers.c.account_id == account_id, numbers.c.number == number
+        )
+        if (await connection.execute(query.with_for_update(read=True))).first() is None:
+            raise NotFound(f"{number} is no number of this account")
 
     async def all_numbers(self) -> dict[str, list[str]]:
         """Return the numbers of each account, oldest first."""

@@ -13,12 +13,13 @@ from sqlalchemy import ColumnElement, RowMapping, and_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.common.errors import NotFound, PreconditionFailed
+from api.common.errors import Conflict, NotFound, PreconditionFailed
 from api.db.database import Database
 from api.documents.cipher import DocumentCipher
 from api.documents.document import SECRET_KINDS, Document, Kind
 from api.documents.tables import collections, documents
 from wire.documents.versioned import add_digests, version_digest
+from wire.rpc import FieldError
 
 
 class StoredVersion(Struct, frozen=True):
@@ -26,6 +27,7 @@ class StoredVersion(Struct, frozen=True):
 
     version: int = 0
     is_deleted: bool = True
+    size: int = 0
 
     @property
     def live_version(self) -> int:
@@ -34,24 +36,33 @@ class StoredVersion(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """A document that is stored, or deleted if it has no body."""
+    """A document that is stored, or deleted if it has no body.
+
+    `versions_size` is by how much the versions of a flow grow.
+    """
 
     account_id: str
     kind: Kind
     id: str
     body: bytes | None
+    versions_size: int = 0
 
 
 class CollectionWriter(Struct, frozen=True):
-    """Writes documents, and keeps the summaries of their collections."""
+    """Writes documents, and keeps the summaries of their collections.
+
+    `max_bytes` is what an account may have of a kind.
+    """
 
     database: Database
     cipher: DocumentCipher
+    max_bytes: int | None = None
 
     async def lock(self, connection: AsyncConnection, names: Names[str], kind: Kind) -> None:
         """Lock what accounts have of a kind, always in the same order; raises NotFound."""
         for account_id in sorted(names):
-            row = {"account_id": account_id, "kind": kind, "version": 0, "checksum": 0, "count": 0}
+            numbers = dict.fromkeys(("version", "checksum", "count", "size"), 0)
+            row = {"account_id": account_id, "kind": kind, **numbers}
             added = self.database.insert(collections).values(row).on_conflict_do_nothing()
             try:
                 await connection.execute(added)
@@ -71,7 +82,8 @@ class CollectionWriter(Struct, frozen=True):
 
     async def stored(self, connection: AsyncConnection, change: Change) -> StoredVersion:
         """Return the version of what a change replaces, which may be that of a deletion."""
-        query = select(documents.c.version, documents.c.is_deleted).where(_this(change))
+        columns = documents.c
+        query = select(columns.version, columns.is_deleted, columns.size).where(_this(change))
         row = (await connection.execute(query)).first()
         return StoredVersion(*row) if row else StoredVersion()
 
@@ -89,15 +101,36 @@ class CollectionWriter(Struct, frozen=True):
         min_version: int = 0,
         version: int = 0,
     ) -> Document:
-        """Store a change under the next version, or under the one that an engine gave it."""
+        """Store a change under the next version, or under the one that an engine gave it.
+
+        Raises Conflict if the collection becomes too large.
+        """
         before = await self.stored(connection, change)
         of = _of(change.account_id, change.kind)
         summary = (await connection.execute(select(collections).where(of))).mappings().one()
         new = version or _even(max(summary["version"] + 1, min_version, now_ms))
-        await connection.execute(self._upsert(), [self._row(change, new, now_ms)])
         after = _summary(summary, change, before, new)
+        self._check_size(change.kind, summary["size"], after["size"])
+        await connection.execute(self._upsert(), [self._row(change, new, now_ms)])
         await connection.execute(update(collections).where(of).values(after))
         return Document(change.account_id, change.kind, change.id, new, change.body or b"", now_ms)
+
+    async def shrink(
+        self, connection: AsyncConnection, account_id: str, kind: Kind, size: int
+    ) -> None:
+        """Count what was removed apart from a change."""
+        of = _of(account_id, kind)
+        await connection.execute(
+            update(collections).where(of).values(size=collections.c.size - size)
+        )
+
+    def _check_size(self, kind: Kind, before: int, after: int) -> None:
+        if self.max_bytes is None or after <= max(before, self.max_bytes):
+            return
+        more = ", with all versions and those of deleted flows" if kind == "flow" else ""
+        limit = f"at most {self.max_bytes} (SWITCHROOM_MAX_DOCUMENT_BYTES)"
+        text = f"the account's {kind}s would have {after} bytes{more}; {limit}"
+        raise Conflict(text, "quota", errors=(FieldError("", text, "quota"),))
 
     async def encrypt_again(self, row: RowMapping) -> None:
         """Encrypt a document with the first secret, unless it has changed; no new version."""
@@ -180,4 +213,5 @@ def _summary(
         "version": max(stored["version"], version),
         "checksum": add_digests(stored["checksum"], removed=removed, added=added),
         "count": stored["count"] + is_live - (not before.is_deleted),
+        "size": stored["size"] + len(change.body or b"") - before.size + change.versions_size,
     }

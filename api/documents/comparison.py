@@ -152,8 +152,7 @@ class DocumentComparison:
                 page = await self._store.live(kind, accounts, after, MAX_BATCH_CHANGES)
                 if not page:
                     break
-                with _logging_rejection(page[0].key):
-                    self._on_rejected(await self._transfer.send(page))
+                self._on_rejected(await self._transfer.send(page))
                 after = (page[-1].key.account_id, page[-1].id)
         # A PBX node keeps a phone until an engine has read its deletion.
         names = sorted({each.key.account_id for each in lost})

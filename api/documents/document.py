@@ -4,7 +4,16 @@ from msgspec import Struct
 
 from wire.documents.versioned import CALLBACK_ID, KINDS, DocumentKind, FlowState
 
-__all__ = ["CALLBACK_ID", "KINDS", "SECRET_KINDS", "Document", "FlowState", "FlowVersion", "Kind"]
+__all__ = [
+    "CALLBACK_ID",
+    "KINDS",
+    "SECRET_KINDS",
+    "Document",
+    "FlowState",
+    "FlowVersion",
+    "FlowVersionInfo",
+    "Kind",
+]
 Kind = DocumentKind
 # Encrypted in the database.
 SECRET_KINDS = frozenset[DocumentKind]({"request", "callback", "phone"})
@@ -31,3 +40,12 @@ class FlowVersion(Struct, frozen=True):
     body: bytes
     made_ms: int
     is_published: bool  # now or before
+
+
+class FlowVersionInfo(Struct, frozen=True):
+    """A version of a flow without its body, but with its size."""
+
+    number: int
+    size: int
+    made_ms: int
+    is_published: bool

@@ -6,11 +6,11 @@ from msgspec import Struct
 
 from api.common.errors import Conflict, NotFound, PreconditionFailed
 from api.documents.document import Document, Kind
-from api.documents.store import DocumentStore
+from api.documents.store import CheckOwner, DocumentStore
 from api.http.paging import Page
 from api.http.preconditions import ABSENT, Precondition
 
-MAX_ATTEMPTS = 5  # of a change without a condition, while others change the same document
+MAX_ATTEMPTS = 10  # of a change without a condition, while others change the same document
 NewBody = Callable[[Document | None], Awaitable[bytes]]  # of what is stored, if it is
 
 
@@ -43,31 +43,39 @@ class DocumentEditor(Struct, frozen=True):
         possible = tuple(each for each in doc_ids if each.isprintable())  # as in `get`
         return await self.store.read(account_id, kind, possible)
 
-    async def change(
+    async def change(  # noqa: PLR0913 - the document, and what it depends on
         self,
         account_id: str,
         kind: Kind,
         doc_id: str,
         new_body: NewBody,
         condition: Precondition,
+        *,
+        check_owner: CheckOwner | None = None,
     ) -> Document:
         """Replace a document by one that is made of it; raises PreconditionFailed.
 
-        Without a condition, a change that another one has overtaken is made again.
+        Without a condition, a change that another one has overtaken is made again, and after some
+        attempts stored whatever there is by then: of two writers the last one wins.
+        `check_owner` runs within the transaction.
         """
-        attempts = 1 if condition.version is not None else MAX_ATTEMPTS
+        attempts = 0
         while True:
-            attempts -= 1
+            attempts += 1
             before = (await self.find(account_id, kind, [doc_id])).get(doc_id)
             version = before.version if before else ABSENT
             condition.check(version)
             if before is None:
                 await self.check_room(account_id, kind)
             body = await new_body(before)
+            is_last = attempts == MAX_ATTEMPTS and condition.version is None
+            expected = None if is_last else version
             try:
-                after = await self.store.put(account_id, kind, doc_id, body, expected=version)
+                after = await self.store.put(
+                    account_id, kind, doc_id, body, expected=expected, check_owner=check_owner
+                )
             except PreconditionFailed:
-                if not attempts:
+                if condition.version is not None:
                     raise
             else:
                 await self.push(account_id)

@@ -62,7 +62,11 @@ class EngineChanges(Store):
             state = msgspec.json.decode(found.body or b"", type=FlowState)
             merged = _merge(state, bodies, await self._versions(connection, found))
             await self._add_versions(connection, found, merged)
-            change = msgspec.structs.replace(change, body=msgspec.json.encode(merged.state))
+            change = msgspec.structs.replace(
+                change,
+                body=msgspec.json.encode(merged.state),
+                versions_size=sum(map(len, merged.added.values())),
+            )
             await self._writer.write(
                 connection,
                 change,

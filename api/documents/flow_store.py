@@ -11,11 +11,12 @@ from api.common.errors import NotFound
 from api.db.database import Database, Store
 from api.documents.cipher import DocumentCipher
 from api.documents.collection import Change, CollectionWriter
-from api.documents.document import Document, FlowVersion
+from api.documents.document import Document, FlowVersion, FlowVersionInfo
 from api.documents.tables import documents, flow_versions
 from wire.documents.versioned import FlowState
 
 MAX_FLOW_VERSIONS = 100  # kept of a flow, besides the published one
+_SIZE = func.length(flow_versions.c.body)  # in bytes; no body is read for it
 
 
 class FlowStore(Store):
@@ -25,9 +26,15 @@ class FlowStore(Store):
     deletes flows. Numbers outlive a deleted flow, because engines cache versions by number.
     """
 
-    def __init__(self, database: Database, now_ms: Clock, cipher: DocumentCipher) -> None:
+    def __init__(
+        self,
+        database: Database,
+        now_ms: Clock,
+        cipher: DocumentCipher,
+        max_bytes: int | None = None,
+    ) -> None:
         super().__init__(database, now_ms)
-        self._writer = CollectionWriter(database, cipher)
+        self._writer = CollectionWriter(database, cipher, max_bytes)
 
     async def put_flow_version(
         self,
@@ -40,7 +47,7 @@ class FlowStore(Store):
     ) -> tuple[Document, FlowVersion]:
         """Store a flow's next version; new calls run it if it is published.
 
-        Raises PreconditionFailed, and NotFound for an unknown account.
+        Raises PreconditionFailed, Conflict, and NotFound for an unknown account.
         """
         now_ms = self._now_ms()
         async with self._database.writing() as connection:
@@ -51,8 +58,9 @@ class FlowStore(Store):
             version = FlowVersion(number, body, now_ms, publish)
             await self._add(connection, account_id, flow_id, version)
             state = FlowState(number if publish else before.published, number)
-            await self._remove_oldest(connection, account_id, flow_id, state)
-            return await self._put_state(connection, account_id, flow_id, state), version
+            removed = await self._remove_oldest(connection, account_id, flow_id, state)
+            flow = _flow(account_id, flow_id, state, len(body) - removed)
+            return await self._writer.write(connection, flow, now_ms), version
 
     async def publish(
         self, account_id: str, flow_id: str, number: int, *, expected: int | None = None
@@ -62,31 +70,32 @@ class FlowStore(Store):
             await self._writer.lock(connection, {account_id}, "flow")
             if not await self._writer.check(connection, _flow(account_id, flow_id), expected):
                 raise NotFound(f"no flow {flow_id}")
-            this = _versions(account_id, flow_id, number)
+            this = and_(_versions(account_id, flow_id, number), _SIZE > 0)
             await connection.execute(update(flow_versions).where(this).values(is_published=True))
             row = (await connection.execute(select(flow_versions).where(this))).mappings().first()
             if row is None:
                 raise NotFound(f"no version {number} of flow {flow_id}")
             state = await self._state(connection, account_id, flow_id)
-            after = FlowState(number, state.last)
-            return await self._put_state(connection, account_id, flow_id, after), _version(row)
+            flow = _flow(account_id, flow_id, FlowState(number, state.last))
+            return await self._writer.write(connection, flow, self._now_ms()), _version(row)
 
-    async def flow_versions(self, account_id: str, flow_id: str) -> list[FlowVersion]:
+    async def flow_versions(self, account_id: str, flow_id: str) -> list[FlowVersionInfo]:
         """Return the kept versions of a flow, the oldest first; none if there is no flow."""
+        columns = flow_versions.c
         query = (
-            select(flow_versions)
+            select(columns.number, _SIZE, columns.made_ms, columns.is_published)
             .join(documents, _is_document())
-            .where(_versions(account_id, flow_id), ~documents.c.is_deleted)
-            .order_by(flow_versions.c.number)
+            .where(_versions(account_id, flow_id), ~documents.c.is_deleted, _SIZE > 0)
+            .order_by(columns.number)
         )
-        return [_version(row) for row in await self._database.mappings(query)]
+        return [FlowVersionInfo(*row) for row in await self._database.rows(query)]
 
     async def flow_version(self, account_id: str, flow_id: str, number: int) -> FlowVersion:
         """Return a version of a flow; raises NotFound."""
         query = (
             select(flow_versions)
             .join(documents, _is_document())
-            .where(_versions(account_id, flow_id, number), ~documents.c.is_deleted)
+            .where(_versions(account_id, flow_id, number), ~documents.c.is_deleted, _SIZE > 0)
         )
         rows = await self._database.mappings(query)
         if not rows:
@@ -96,12 +105,6 @@ class FlowStore(Store):
     async def _state(self, connection: AsyncConnection, account_id: str, flow_id: str) -> FlowState:
         body = await self._writer.replaced_body(connection, _flow(account_id, flow_id))
         return msgspec.json.decode(body, type=FlowState) if body else FlowState(0, 0)
-
-    async def _put_state(
-        self, connection: AsyncConnection, account_id: str, flow_id: str, state: FlowState
-    ) -> Document:
-        change = Change(account_id, "flow", flow_id, msgspec.json.encode(state))
-        return await self._writer.write(connection, change, self._now_ms())
 
     async def _last_number(self, connection: AsyncConnection, account_id: str, flow_id: str) -> int:
         query = select(func.max(flow_versions.c.number)).where(_versions(account_id, flow_id))
@@ -115,17 +118,21 @@ class FlowStore(Store):
 
     async def _remove_oldest(
         self, connection: AsyncConnection, account_id: str, flow_id: str, state: FlowState
-    ) -> None:
+    ) -> int:
+        """Remove the versions that are too many; returns how many bytes."""
         excess = delete(flow_versions).where(
             _versions(account_id, flow_id),
             flow_versions.c.number <= state.last - MAX_FLOW_VERSIONS,
             flow_versions.c.number != state.published,
         )
-        await connection.execute(excess)
+        return sum((await connection.execute(excess.returning(_SIZE))).scalars())
 
 
-def _flow(account_id: str, flow_id: str) -> Change:
-    return Change(account_id, "flow", flow_id, None)
+def _flow(
+    account_id: str, flow_id: str, state: FlowState | None = None, versions_size: int = 0
+) -> Change:
+    body = msgspec.json.encode(state) if state else None
+    return Change(account_id, "flow", flow_id, body, versions_size)
 
 
 def _is_document() -> ColumnElement[bool]:

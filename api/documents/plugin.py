@@ -9,6 +9,7 @@ from api.db.database import Database
 from api.documents.agent_store import AgentStore
 from api.documents.cipher import DocumentCipher
 from api.documents.comparison import DocumentComparison
+from api.documents.deleted_flows import DeletedFlows
 from api.documents.engine_changes import EngineChanges
 from api.documents.flow_store import FlowStore
 from api.documents.store import DocumentStore
@@ -27,12 +28,14 @@ class DocumentSlice(Struct, frozen=True):
     sync: DocumentSync
 
 
-def build(
+def build(  # noqa: PLR0913 - what the stores need
     database: Database,
     engine: EngineClient,
     token_secrets: Sequence[str],
     clock: Clock,
     report_differences: Callable[[int], None],
+    *,
+    max_bytes: int | None = None,
 ) -> DocumentSlice:
     """Build the stores; the first secret encrypts, and any of them decrypts."""
     cipher = DocumentCipher(token_secrets)
@@ -40,8 +43,8 @@ def build(
     transfer = DocumentTransfer(engine, store, changes, clock)
     comparison = DocumentComparison(engine, store, transfer, clock, report_differences)
     return DocumentSlice(
-        DocumentStore(database, clock, cipher),
-        AgentStore(database, clock, cipher),
-        FlowStore(database, clock, cipher),
-        DocumentSync(store, comparison, clock),
+        DocumentStore(database, clock, cipher, max_bytes),
+        AgentStore(database, clock, cipher, max_bytes),
+        FlowStore(database, clock, cipher, max_bytes),
+        DocumentSync(store, DeletedFlows(database, clock, cipher), comparison, clock),
     )

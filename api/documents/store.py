@@ -1,6 +1,6 @@
 """Documents of accounts in the database: the source of truth, from which engines are filled."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.exc import IntegrityError
@@ -15,6 +15,8 @@ from api.documents.document import Document, Kind
 from api.documents.tables import collections, documents
 from api.http.paging import Page
 
+CheckOwner = Callable[[AsyncConnection], Awaitable[None]]  # raises an ApiError
+
 
 class _OwnerChanged(Exception):
     """Another account has put a route of the same number meanwhile."""
@@ -26,11 +28,17 @@ class DocumentStore(Store):
     `expected` is the version that a change is made to: 0, there must be no document; None, any.
     """
 
-    def __init__(self, database: Database, now_ms: Clock, cipher: DocumentCipher) -> None:
+    def __init__(
+        self,
+        database: Database,
+        now_ms: Clock,
+        cipher: DocumentCipher,
+        max_bytes: int | None = None,
+    ) -> None:
         super().__init__(database, now_ms)
-        self._writer = CollectionWriter(database, cipher)
+        self._writer = CollectionWriter(database, cipher, max_bytes)
 
-    async def put(
+    async def put(  # noqa: PLR0913 - the document, and what it depends on
         self,
         account_id: str,
         kind: Kind,
@@ -38,11 +46,12 @@ class DocumentStore(Store):
         body: bytes,
         *,
         expected: int | None = None,
+        check_owner: CheckOwner | None = None,
     ) -> Document:
-        """Store a document; raises PreconditionFailed, and NotFound for an unknown account.
+        """Store a document; raises PreconditionFailed, Conflict, and NotFound without the account.
 
         A number's route replaces that of another account, which had the number before: whether a
-        number is the account's is for the caller to check.
+        number is the account's is for `check_owner`, which runs within the transaction.
         """
         change = Change(account_id, kind, doc_id, body)
         while True:
@@ -50,6 +59,8 @@ class DocumentStore(Store):
             try:
                 async with self._database.writing() as connection:
                     await self._writer.lock(connection, {account_id, owner or account_id}, kind)
+                    if check_owner:
+                        await check_owner(connection)
                     await self._writer.check(connection, change, expected)
                     return await self._put(connection, change, owner)
             except (_OwnerChanged, IntegrityError):

@@ -13,6 +13,7 @@ import structlog
 from api.common.clock import Clock
 from api.common.errors import ApiError
 from api.documents.comparison import DocumentComparison
+from api.documents.deleted_flows import DeletedFlows
 from api.documents.sync_store import BATCH_SIZE, SyncStore
 from wire.documents.versioned import MAX_ACCOUNTS
 
@@ -24,8 +25,15 @@ MAINTENANCE_INTERVAL_MS = 3_600_000
 class DocumentSync:
     """Compares the accounts in turn; several processes may do so at once."""
 
-    def __init__(self, store: SyncStore, comparison: DocumentComparison, now_ms: Clock) -> None:
+    def __init__(
+        self,
+        store: SyncStore,
+        deleted: DeletedFlows,
+        comparison: DocumentComparison,
+        now_ms: Clock,
+    ) -> None:
         self._store = store
+        self._deleted = deleted
         self._comparison = comparison
         self._now_ms = now_ms
         self._last_account = ""
@@ -93,7 +101,9 @@ class DocumentSync:
             return
         while (count := await self._store.encrypt_again()) == BATCH_SIZE:
             log.info("documents encrypted with the new secret", count=count)
-        await self._store.remove_old_deletions()
+        while await self._deleted.remove_versions() == BATCH_SIZE:
+            log.info("versions of deleted flows removed", flows=BATCH_SIZE)
+        await self._deleted.remove_old_deletions()
         self._maintenance_ms = self._now_ms() + MAINTENANCE_INTERVAL_MS
 
     async def _send_notified(self) -> None:

@@ -9,7 +9,6 @@ from sqlalchemy import (
     LargeBinary,
     RowMapping,
     and_,
-    delete,
     func,
     or_,
     select,
@@ -25,7 +24,6 @@ from api.documents.document import SECRET_KINDS, Kind
 from api.documents.tables import collections, documents, flow_versions
 
 log = structlog.get_logger()
-TOMBSTONE_KEPT_MS = 90 * 86_400_000  # longer than a snapshot of the engines' store is kept
 MAX_RECENT_FLOW_VERSIONS = 20
 BATCH_SIZE = 500
 
@@ -156,13 +154,6 @@ class SyncStore(Store):
             columns.account_id == key.account_id, columns.flow_id == flow_id
         )
         return frozenset(each.number for each in await self._database.rows(query))
-
-    async def remove_old_deletions(self) -> int:
-        """Remove deletions that are older than any copy of the engines' store; returns how many."""
-        old = and_(
-            documents.c.is_deleted, documents.c.changed_ms < self._now_ms() - TOMBSTONE_KEPT_MS
-        )
-        return await self._database.execute(delete(documents).where(old))
 
     async def encrypt_again(self, limit: int = BATCH_SIZE) -> int:
         """Encrypt documents of earlier secrets with the first one; returns how many."""

@@ -22,6 +22,9 @@ collections = sa.Table(
     sa.Column("version", sa.BigInteger, nullable=False),  # of its last change
     sa.Column("checksum", sa.BigInteger, nullable=False),  # of its documents' versions
     sa.Column("count", sa.Integer, nullable=False),  # without deleted documents
+    # In bytes, of its documents and of the versions of flows, also of those deleted lately.
+    sa.Column("size", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Index("ix_document_collections_version", "version"),
 )
 
 documents = sa.Table(
@@ -51,6 +54,7 @@ flow_versions = sa.Table(
     sa.Column("account_id", Account, sa.ForeignKey("accounts.id"), primary_key=True),
     sa.Column("flow_id", Name, primary_key=True),
     sa.Column("number", sa.Integer, primary_key=True),
+    # Empty after a while if the flow is deleted: its number is not given to another version.
     sa.Column("body", sa.LargeBinary, nullable=False),
     sa.Column("made_ms", Millis, nullable=False),
     sa.Column("is_published", sa.Boolean, nullable=False),  # now or before: calls may run it

@@ -1,12 +1,14 @@
 """Sends documents to the engines' store, and takes over what is newer there."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
+from typing import TypeVar
 
 import msgspec
 import structlog
 from msgspec import Struct, field
 
 from api.common.clock import Clock
+from api.common.errors import InvalidRequest
 from api.documents.engine_changes import EngineChanges
 from api.documents.sync_store import CollectionKey, SyncedDocument, SyncStore
 from api.engine_client import EngineClient
@@ -23,6 +25,7 @@ from wire.flow import MAX_CALL_S
 from wire.rpc import FlowVersions
 
 log = structlog.get_logger()
+T = TypeVar("T")
 MAX_BATCH_CHANGES = 500
 MAX_BATCH_BYTES = 786_432  # of bodies
 MAX_READ = 200  # documents of a request, which may be large
@@ -38,8 +41,28 @@ class _Batch(Struct):
 
     @property
     def is_full(self) -> bool:
-        count = len(self.documents) + len(self.versions)
-        return count >= MAX_BATCH_CHANGES or self.size >= MAX_BATCH_BYTES
+        return self.count >= MAX_BATCH_CHANGES or self.size >= MAX_BATCH_BYTES
+
+    @property
+    def count(self) -> int:
+        return len(self.documents) + len(self.versions)
+
+    def halves(self) -> "list[_Batch]":
+        """Return smaller batches in the same order, versions first; none if it has one item."""
+        if self.count <= 1:
+            return []
+        halves = [_Batch(versions=each) for each in _halves(self.versions)]
+        return halves + [_Batch(documents=each) for each in _halves(self.documents)]
+
+    def remove_flows(self, names: Collection[tuple[str, str]]) -> list[SyncedDocument]:
+        """Remove flows of accounts, and return their documents."""
+        removed = [
+            each
+            for each in self.documents
+            if each.key.kind == "flow" and (each.key.account_id, each.id) in names
+        ]
+        self.documents = [each for each in self.documents if each not in removed]
+        return removed
 
 
 class DocumentTransfer(Struct, frozen=True):
@@ -140,6 +163,23 @@ class DocumentTransfer(Struct, frozen=True):
         ]
 
     async def _send(self, batch: _Batch) -> list[SyncedDocument]:
+        """Send a batch; if engines reject it as a whole, in parts, to find what is wrong."""
+        rejected, parts = list[SyncedDocument](), [batch]
+        incomplete = set[tuple[str, str]]()  # flows that name a version that was rejected
+        while parts:
+            part = parts.pop()
+            rejected += part.remove_flows(incomplete)
+            try:
+                rejected += await self._send_whole(part)
+            except InvalidRequest as error:
+                parts += reversed(part.halves())
+                if part.count == 1:
+                    log.warning("documents rejected", reason=error.detail)
+                    rejected += part.documents
+                    incomplete |= {(each.account, each.flow) for each in part.versions}
+        return rejected
+
+    async def _send_whole(self, batch: _Batch) -> list[SyncedDocument]:
         changes = tuple(
             DocumentChange(
                 each.key.account_id,
@@ -159,3 +199,8 @@ class DocumentTransfer(Struct, frozen=True):
             elif version < document.version:
                 rejected.append(document)
         return rejected
+
+
+def _halves(items: list[T]) -> list[list[T]]:
+    middle = len(items) // 2
+    return [each for each in (items[:middle], items[middle:]) if each]

@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from api.common.timestamps import format_ms
-from api.documents.document import Document, FlowState, FlowVersion, Kind
+from api.documents.document import Document, FlowState, FlowVersionInfo, Kind
 from api.documents.editor import DocumentEditor
 from api.documents.flow_store import FlowStore
 from api.engine_client import EngineClient, id_in_path
@@ -111,8 +111,6 @@ def _state(document: Document) -> FlowState:
     return msgspec.json.decode(document.body, type=FlowState)
 
 
-def _version_view(version: FlowVersion, state: FlowState) -> FlowVersionView:
+def _version_view(version: FlowVersionInfo, state: FlowState) -> FlowVersionView:
     is_published = version.number == state.published
-    return FlowVersionView(
-        version.number, is_published, format_ms(version.made_ms), len(version.body)
-    )
+    return FlowVersionView(version.number, is_published, format_ms(version.made_ms), version.size)

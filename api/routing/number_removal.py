@@ -11,7 +11,10 @@ from api.documents.store import DocumentStore
 async def remove_number(
     accounts: AccountStore, documents: DocumentStore, account_id: str, number: str
 ) -> None:
-    """Remove a number, then its route in whichever spelling; raises NotFound without a number."""
+    """Remove a number, then its route in whichever spelling; raises NotFound without a number.
+
+    A route that is put meanwhile is either there before the number is removed, or rejected.
+    """
     await accounts.remove_number(account_id, number)
     for spelling in spellings(number):
         with suppress(NotFound):

@@ -6,6 +6,7 @@ stored with a plus sign; a route in another spelling, which an operator made, is
 
 import re
 from collections.abc import Collection
+from functools import partial
 
 import msgspec
 from msgspec import Struct
@@ -64,7 +65,10 @@ class NumberRoutes(Struct, frozen=True):
             await self._check(number, route)
             return msgspec.json.encode(route)
 
-        after = await self.documents.change(account_id, KIND, number, checked, condition)
+        hold = partial(self.accounts.hold_number, account_id=account_id, number=number)
+        after = await self.documents.change(
+            account_id, KIND, number, checked, condition, check_owner=hold
+        )
         if before is not None and before.id != number:
             await self.documents.delete(account_id, KIND, before.id)
         return after

@@ -24,6 +24,7 @@ from wire.documents.versioned import (
     DocumentChecksums,
     DocumentKind,
     DocumentVersions,
+    FlowState,
     PatchDocuments,
     PatchedDocuments,
     ReadDocuments,
@@ -81,13 +82,23 @@ class DocumentHandlers(Struct, frozen=True):
         self, account: str, kind: DocumentKind, changes: Sequence[DocumentChange]
     ) -> list[int]:
         documents = [VersionedDocument(each.id, each.version, each.document) for each in changes]
-        if kind != "agent":
+        if kind == "agent":
+            versions = await self.agents.put(account, documents)
+        elif kind == "flow":
+            versions = await self._put_flows(account, documents)
+        else:
             return await self.store.documents.put(account, kind, documents)
-        versions = await self.agents.put(account, documents)
         for document, version in zip(documents, versions, strict=True):
             if not version:
-                log.warning("agent not accepted", account=account, agent=document.id)
+                log.warning("document not accepted", account=account, kind=kind, id=document.id)
         return versions
+
+    async def _put_flows(self, account: str, documents: Sequence[VersionedDocument]) -> list[int]:
+        """Store flows, except those whose documents are none."""
+        accepted = [each for each in documents if each.body is None or _is_flow(each.body)]
+        stored = await self.store.documents.put(account, "flow", accepted)
+        versions = dict(zip((each.id for each in accepted), stored, strict=True))
+        return [versions.get(each.id, 0) for each in documents]
 
 
 def _kind(request: web.Request) -> DocumentKind:
@@ -96,6 +107,14 @@ def _kind(request: web.Request) -> DocumentKind:
         if kind == found:
             return kind
     raise BadInput("kind", f"one of {', '.join(KINDS)}")
+
+
+def _is_flow(body: bytes) -> bool:
+    try:
+        msgspec.json.decode(body, type=FlowState)
+    except msgspec.DecodeError:
+        return False
+    return True
 
 
 def _is_json(text: bytes) -> bool:

@@ -7,6 +7,7 @@ from api.accounts.usage import DAY_MS, Usage, UsageStore, usage_days
 from api.db.migrate import migrate, upgrade
 from tests.contract.api.cdrs.records import NOON_MS, missed, record, write_calls
 from tests.contract.api.databases import opened
+from tests.contract.api.documents.stores import undo_document_sizes
 from tests.contract.api.rest import Rest
 
 USAGE = "/srmain/account/usage"
@@ -38,6 +39,7 @@ async def test_existing_records_are_counted(database_url: str) -> None:
         expected = await UsageStore(database, lambda: 0).days("acme", 0, 30_000)
         async with database.writing() as connection:
             await connection.run_sync(usage_days.drop)
+            await undo_document_sizes(connection)
             await connection.execute(sa.text("UPDATE alembic_version SET version_num = '0026'"))
             await connection.run_sync(upgrade)
         found: list[Usage] = await UsageStore(database, lambda: 0).days("acme", 0, 30_000)

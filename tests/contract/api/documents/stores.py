@@ -1,5 +1,8 @@
 """Stores of documents for tests, with accounts."""
 
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
 from api.accounts.store import Account, AccountStore
 from api.db.database import Database
 from api.documents.cipher import DocumentCipher
@@ -24,3 +27,10 @@ async def add_accounts(database: Database, *names: str) -> None:
     """Add accounts."""
     for each in names:
         await AccountStore(database, lambda: 1).add(Account(each, each))
+
+
+async def undo_document_sizes(connection: AsyncConnection) -> None:
+    """Leave the tables as they were before migration 0028."""
+    await connection.execute(text("DROP INDEX ix_document_collections_version"))
+    await connection.execute(text("ALTER TABLE document_collections DROP COLUMN size"))
+    await connection.execute(text("UPDATE alembic_version SET version_num = '0027'"))

@@ -2,15 +2,27 @@
 
 import msgspec
 import pytest
+from sqlalchemy import func, select
 
-from api.common.errors import NotFound, PreconditionFailed
+from api.common.errors import Conflict, NotFound, PreconditionFailed
 from api.db.database import Database
+from api.db.migrate import upgrade
+from api.documents.cipher import DocumentCipher
+from api.documents.deleted_flows import TOMBSTONE_KEPT_MS, DeletedFlows
 from api.documents.document import Document
 from api.documents.flow_store import MAX_FLOW_VERSIONS, FlowStore
 from api.documents.store import DocumentStore
-from tests.contract.api.documents.stores import add_accounts, document_store, flow_store
+from api.documents.tables import collections, documents, flow_versions
+from tests.contract.api.documents.stores import (
+    SECRET,
+    add_accounts,
+    document_store,
+    flow_store,
+    undo_document_sizes,
+)
 from tests.contract.api.manual_clock import ManualClock
 from wire.documents.versioned import FlowState
+from wire.flow import MAX_CALL_S
 
 
 @pytest.fixture
@@ -44,7 +56,7 @@ async def test_versions_are_numbered_and_published(flows: FlowStore, store: Docu
     assert state(last) == FlowState(1, 2)
     assert first.version < second.version < third.version < last.version
     found = await flows.flow_versions("acme", "ivr")
-    assert [(each.number, each.body) for each in found] == [(1, b"{1}"), (2, b"{2}")]
+    assert [(each.number, each.size) for each in found] == [(1, 3), (2, 3)]
     assert (await flows.flow_version("acme", "ivr", 1)).body == b"{1}"
 
 
@@ -94,3 +106,107 @@ async def test_old_versions_are_removed(flows: FlowStore) -> None:
         await flows.put_flow_version("acme", "ivr", b"{%d}" % number, publish=number == 0)
     found = [each.number for each in await flows.flow_versions("acme", "ivr")]
     assert found == [1, *range(3, MAX_FLOW_VERSIONS + 3)]
+
+
+async def size_of(database: Database, kind: str = "flow") -> int:
+    """Return the bytes that are counted for acme, which are those that it has."""
+    collection = select(collections.c.size).where(collections.c.kind == kind)
+    bodies = select(func.coalesce(func.sum(func.length(flow_versions.c.body)), 0))
+    live = select(func.coalesce(func.sum(documents.c.size), 0)).where(documents.c.kind == kind)
+    counted = await database.scalar(collection.where(collections.c.account_id == "acme"))
+    its_versions = await database.scalar(bodies) if kind == "flow" else 0
+    assert counted == its_versions + await database.scalar(live)
+    return int(counted)
+
+
+async def test_all_versions_count(database: Database, clock: ManualClock) -> None:
+    """Beyond the limit nothing is stored; what makes an account smaller is always possible."""
+    await add_accounts(database, "acme")
+    cipher = DocumentCipher((SECRET,))
+    flows = FlowStore(database, clock, cipher, max_bytes=1_000)
+    store = DocumentStore(database, clock, cipher, max_bytes=1_000)
+    await flows.put_flow_version("acme", "ivr", b"1" * 400)
+    await flows.put_flow_version("acme", "other", b"2" * 400)
+    for flow_id in ("ivr", "new"):
+        with pytest.raises(Conflict, match=r"flows would have 1\d+ bytes.*at most 1000") as raised:
+            await flows.put_flow_version("acme", flow_id, b"3" * 400)
+        assert (raised.value.code, raised.value.errors[0].path) == ("quota", "")
+    assert len(await flows.flow_versions("acme", "ivr")) == 1
+    assert 800 < await size_of(database) < 1_000
+    await store.delete("acme", "flow", "other")
+    await store.put("acme", "request", "r", b"4" * 900)
+    await store.put("acme", "request", "r", b"5" * 1_000)
+    assert await size_of(database, "request") == 1_000
+    with pytest.raises(Conflict, match="requests would have 1001 bytes; at most 1000"):
+        await store.put("acme", "request", "s", b"6")
+    smaller = DocumentStore(database, clock, cipher, max_bytes=10)
+    await smaller.put("acme", "request", "r", b"7" * 900)
+    assert (await store.get("acme", "request", "r")).body == b"7" * 900
+
+
+async def test_existing_documents_count(
+    flows: FlowStore, store: DocumentStore, database: Database
+) -> None:
+    """The migration sums up what later changes would have added."""
+    for flow_id in ("ivr", "deleted"):
+        await flows.put_flow_version("acme", flow_id, b"{12345678}")
+        await flows.put_flow_version("acme", flow_id, b"{9}", publish=False)
+    await store.delete("acme", "flow", "deleted")
+    await store.put("acme", "agent", "1001", b"{}")
+    expected = await database.rows(select(collections))
+    async with database.writing() as connection:
+        await undo_document_sizes(connection)
+        await connection.run_sync(upgrade)
+    assert await database.rows(select(collections)) == expected
+
+
+async def test_old_versions_count_no_more(flows: FlowStore, database: Database) -> None:
+    """Those that exceed the number of versions are removed, and subtracted."""
+    for _ in range(MAX_FLOW_VERSIONS + 5):
+        await flows.put_flow_version("acme", "ivr", b"{12345678}")
+    assert await size_of(database) < 10 * MAX_FLOW_VERSIONS + 100
+
+
+async def test_versions_of_a_deleted_flow(
+    flows: FlowStore, store: DocumentStore, database: Database, clock: ManualClock
+) -> None:
+    """They can be restored for as long as a call may last; then they are removed, but no number."""
+    deleted = DeletedFlows(database, clock, DocumentCipher((SECRET,)))
+    for flow_id in ("ivr", "restored", "live"):
+        await flows.put_flow_version("acme", flow_id, b"{1}")
+        await flows.put_flow_version("acme", flow_id, b"{2}")
+    await store.delete("acme", "flow", "ivr")
+    await store.delete("acme", "flow", "restored")
+    clock.now += MAX_CALL_S * 1000
+    assert await deleted.remove_versions() == 0
+    await flows.put_flow_version("acme", "restored", b"{3}")
+    assert (await flows.flow_version("acme", "restored", 1)).body == b"{1}"
+    clock.now += 1
+    assert await deleted.remove_versions() == 1
+    assert await deleted.remove_versions() == 0
+    await size_of(database)
+    assert len(await flows.flow_versions("acme", "live")) == 2
+    _, version = await flows.put_flow_version("acme", "ivr", b"{4}")
+    assert version.number == 3
+    assert [each.number for each in await flows.flow_versions("acme", "ivr")] == [3]
+    for removed in (1, 2):
+        with pytest.raises(NotFound):
+            await flows.flow_version("acme", "ivr", removed)
+        with pytest.raises(NotFound):
+            await flows.publish("acme", "ivr", removed)
+
+
+async def test_nothing_is_left_of_an_old_deletion(
+    flows: FlowStore, store: DocumentStore, database: Database, clock: ManualClock
+) -> None:
+    """Its number goes with it, also if its versions were not removed before."""
+    deleted = DeletedFlows(database, clock, DocumentCipher((SECRET,)))
+    for flow_id in ("ivr", "live"):
+        await flows.put_flow_version("acme", flow_id, b"{1}")
+    await store.delete("acme", "flow", "ivr")
+    clock.now += TOMBSTONE_KEPT_MS + 1
+    assert await deleted.remove_versions() == 1
+    assert await deleted.remove_old_deletions() == 1
+    names = select(flow_versions.c.flow_id)
+    assert [each.flow_id for each in await database.rows(names)] == ["live"]
+    await size_of(database)

@@ -50,6 +50,12 @@ async def in_engine(rest: Rest, account: str = "acme") -> dict[str, bytes]:
     return found | ({"flow": flow[1]} if flow else {})
 
 
+async def flow_bodies(documents: DocumentSlice) -> list[bytes]:
+    """Return the versions of a flow."""
+    found = await documents.flows.flow_versions("acme", "ivr")
+    return [(await documents.flows.flow_version("acme", "ivr", each.number)).body for each in found]
+
+
 EVERYTHING = {**{kind: body for kind, (_, body) in BODIES.items()}, "flow": FLOW}
 
 
@@ -144,7 +150,7 @@ async def test_documents_from_before_there_were_versions(
     for kind, (doc_id, body) in BODIES.items():
         if kind != "agent":
             assert (await documents.store.get("acme", kind, doc_id)).body == body
-    assert [each.body for each in await documents.flows.flow_versions("acme", "ivr")] == [
+    assert await flow_bodies(documents) == [
         b'{"1":1}',
         FLOW,
     ]
@@ -217,8 +223,7 @@ async def test_a_flow_version_that_both_have_numbered(kept: Rest, documents: Doc
     theirs = (await kept.bench.store.flow("acme", "ivr") or (0, b""))[1]
     await documents.sync.compare_account("acme")
     await documents.sync.push("acme")
-    bodies = [each.body for each in await documents.flows.flow_versions("acme", "ivr")]
-    assert bodies == [b'{"ours":1}', theirs]
+    assert await flow_bodies(documents) == [b'{"ours":1}', theirs]
     assert await kept.bench.store.flow("acme", "ivr") == (2, theirs)
     assert await kept.bench.store.flow("acme", "ivr", 1) == (1, b'{"ours":1}')
     state = msgspec.json.decode((await documents.store.get("acme", "flow", "ivr")).body)
@@ -243,6 +248,43 @@ async def test_an_endpoint_of_another_account(kept: Rest, documents: DocumentSli
     await documents.sync.compare_account("acme")
     await documents.sync.compare_account("acme")
     assert differences(kept) == 0
+
+
+@pytest.mark.parametrize("kind", ["route", "request"])
+async def test_one_document_that_engines_reject(
+    kept: Rest, documents: DocumentSlice, kind: Kind
+) -> None:
+    """The others are stored, also if all are lost; the log names it, and the metric counts it."""
+    broken = "+4721939999" if kind == "route" else "f" * 24
+    await documents.store.put("acme", kind, broken, b'{"account": "acme", ')
+    for number in range(5):
+        await documents.store.put("acme", "route", f"+472193000{number}", ROUTE)
+    await put_all(documents)
+    for _ in range(2):
+        kept.bench.store.documents.clear()
+        with capture_logs() as logs:
+            await documents.sync.compare_account("acme")
+        warnings = [each for each in logs if "not accepted by the engines" in each["event"]]
+        assert [(each["kind"], each["id"]) for each in warnings] == [(kind, broken)]
+        assert await in_engine(kept) == EVERYTHING
+        assert len(await kept.bench.store.routes()) == 5
+        await documents.sync.compare_next()
+        assert differences(kept) == 1
+    await documents.store.delete("acme", kind, broken)
+    await documents.sync.push("acme")
+    await documents.sync.compare_account("acme")
+    assert differences(kept) == 0
+
+
+async def test_a_flow_whose_version_engines_reject(kept: Rest, documents: DocumentSlice) -> None:
+    """It is not stored without the version; other flows are."""
+    await documents.flows.put_flow_version("acme", "broken", b"{")
+    await documents.flows.put_flow_version("acme", "ivr", FLOW)
+    with capture_logs() as logs:
+        await documents.sync.compare_account("acme")
+    rejected = [each["id"] for each in logs if "not accepted by the" in each["event"]]
+    assert rejected == ["broken"]
+    assert await kept.bench.store.flows("acme") == {"ivr": 1}
 
 
 def differences(rest: Rest) -> float | None:

@@ -217,3 +217,20 @@ async def test_an_account_has_a_limited_number_of_flows(tmp_path: Path, bench: B
         await put(rest, says("two"))
         assert (await rest.request("DELETE", ONE)).status_code == 204
         await put(rest, says("two"), f"{BASE}/other")
+
+
+async def test_an_account_has_a_limited_number_of_bytes(tmp_path: Path, bench: Bench) -> None:
+    """All versions count; what exceeds it is 409 with the limit, and nothing is stored."""
+    settings = settings_for(sqlite_url(tmp_path), bench.url, max_document_bytes=4_000)
+    async with run_rest(settings, bench) as rest:
+        await put(rest, says("x" * 3_000))
+        for path in (ONE, f"{BASE}/other"):
+            refused = await rest.request("PUT", path, says("y" * 1_000))
+            problem = refused.json()
+            assert (refused.status_code, problem["code"]) == (409, "quota")
+            assert [each["path"] for each in problem["errors"]] == [""]
+            assert "at most 4000 (SWITCHROOM_MAX_DOCUMENT_BYTES)" in problem["detail"]
+        assert (await rest.request("GET", f"{ONE}/versions")).json()["total"] == 1
+        assert await at_engine(rest) == says("x" * 3_000)
+        limits = (await rest.request("GET", "/srmain/account")).json()["limits"]
+        assert limits["maxDocumentBytes"] == 4_000

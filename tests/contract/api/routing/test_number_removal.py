@@ -1,10 +1,18 @@
 """A number that is taken away from an account takes its route along."""
 
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from api.common.errors import NotFound
+from api.http.preconditions import Precondition
+from api.routing.number_removal import remove_number
+from api.routing.number_schemas import RouteBody
+from api.routing.number_service import NumberRoutes
 from tests.contract.api.cli import switchroom
 from tests.contract.api.databases import sqlite_url
-from tests.contract.api.rest import OURS, run_rest, settings_for
+from tests.contract.api.rest import OURS, Rest, run_rest, settings_for
 from tests.contract.rpc.harness.bench import Bench
 from tests.harness.until import until
 
@@ -27,3 +35,25 @@ async def test_its_route_is_deleted_in_every_spelling(tmp_path: Path, bench: Ben
             return bool(routes.keys() == {"+4721930009"})
 
         await until(is_removed, what="the engine to reject calls to the number")
+
+
+class RemovingEngine:
+    """Accepts each route, and removes its number while it is checked."""
+
+    def __init__(self, rest: Rest) -> None:
+        self.rest = rest
+
+    async def request_raw(self, *_request: Any) -> bytes:
+        """Remove the number."""
+        services = self.rest.services
+        await remove_number(services.accounts, services.documents.store, "acme", OURS)
+        return b""
+
+
+async def test_a_number_that_is_removed_while_its_route_is_put(kept: Rest) -> None:
+    """The route is rejected: another account that gets the number would have it otherwise."""
+    routing = kept.services.routing.numbers
+    numbers = NumberRoutes(routing.accounts, routing.documents, RemovingEngine(kept))  # type: ignore[arg-type]  # all that it uses
+    with pytest.raises(NotFound, match="is no number of this account"):
+        await numbers.put("acme", OURS, RouteBody(action="https://x.example/"), Precondition())
+    assert await kept.services.documents.store.owner("route", OURS) is None

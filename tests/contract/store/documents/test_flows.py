@@ -2,12 +2,15 @@
 
 import asyncio
 
+import msgspec
 from redis import Redis
 
 from engine.store.redis.store import RedisStore
 from engine.store.store import MAX_FLOW_VERSIONS, Store
+from engine.store.versioned_documents import DELETION_KEPT_MS, VersionedDocument
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import MAX_WAIT_S
+from wire.documents.versioned import FlowState
 from wire.flow import MAX_CALL_S
 
 
@@ -65,6 +68,29 @@ async def test_a_deleted_flow_outlives_the_longest_call(shared_valkey: Valkey) -
         await store.delete_flow("a1", "f1")
         times_s = [client.ttl(each) for each in before & set(client.keys())]
         assert MAX_CALL_S - 60 < max(times_s) <= MAX_CALL_S
+    await store.close()
+
+
+async def test_nothing_is_left_of_a_flow_that_was_deleted_long_ago(shared_valkey: Valkey) -> None:
+    """Its number stays as long as its versions; both are removed, with the next change."""
+    store = RedisStore(shared_valkey.url, timeout_s=MAX_WAIT_S)
+    with Redis(port=shared_valkey.port) as client:
+        client.flushall()
+        long_ago = await store.time_ms() - DELETION_KEPT_MS - 10
+        state = msgspec.json.encode(FlowState(3, 3))
+        await store.documents.put_flow_version("a1", "f1", 3, b"3")
+        for version, body in ((long_ago, state), (long_ago + 2, None)):
+            document = VersionedDocument("f1", version, body)
+            assert await store.documents.put("a1", "flow", [document]) == [version]
+        await store.put_flow("a1", "f2", b"1")
+        assert await store.put_flow("a1", "f1", b"4") == 4
+        await store.delete_flow("a1", "f1")
+        client.unlink("flow:{a1}:f1")  # as a server does when they expire
+        client.zadd("flows:{a1}:deleted", {"f1": long_ago})
+        await store.put_flow("a1", "f2", b"2")
+        assert client.hkeys("flows:{a1}") == [b"f2:last", b"f2"]
+        assert client.zcard("flows:{a1}:deleted") == 0
+        assert await store.put_flow("a1", "f1", b"1") == 1
     await store.close()
 
 

@@ -1,7 +1,7 @@
 -- Stores a flow's next version, makes it the newest, and deletes the version that exceeds the limit.
 -- KEYS[1]: the account's flows and their newest versions
 -- ARGV[1]: msgpack of {account, flow, body, how many versions are kept}. Returns the version.
--- The last version number outlives the flow, because engines cache versions by number.
+-- The last version number outlives the flow by a week, because engines cache versions by number.
 local account, flow, body, kept = unpack(cmsgpack.unpack(ARGV[1]))
 local versions = 'flow' .. string.sub(KEYS[1], 6) .. ':' .. flow
 local stored, owner = stored_version(flow, account, false)

@@ -5,6 +5,7 @@
 -- Engines' own versions are odd, those of the database are even.
 local MODULUS = 2 ^ 48
 local DELETION_KEPT_MS = 604800000
+local MAX_FORGOTTEN = 100 -- deletions, of a change
 local is_tagged = string.find(KEYS[1], '{', 1, true)
 local prefix = is_tagged and KEYS[1] or '{' .. KEYS[1] .. '}'
 local owners, sums, deleted = prefix .. ':owners', prefix .. ':sums', prefix .. ':deleted'
@@ -48,7 +49,21 @@ local function forget(id, owner, version)
   add_to_sum(owner, -digest(id, version))
 end
 
+-- A deleted flow's last number (put_flow.lua) is kept until the versions expire that calls may run.
+local function forget_old_deletions()
+  local is_flows = string.sub(KEYS[1], 1, 6) == 'flows:'
+  local before = integer(server_ms() - DELETION_KEPT_MS)
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', deleted, '-inf', before, 'LIMIT', 0, MAX_FORGOTTEN)) do
+    local versions = 'flow' .. string.sub(KEYS[1], 6) .. ':' .. id
+    if not is_flows or redis.call('EXISTS', versions) == 0 then
+      if is_flows then redis.call('HDEL', KEYS[1], id .. ':last') end
+      redis.call('ZREM', deleted, id)
+    end
+  end
+end
+
 local function record(id, version, account, is_shared, stored, owner)
+  forget_old_deletions()
   forget(id, owner, stored)
   redis.call('HSET', versions_of(account), id, integer(version))
   if is_shared then redis.call('HSET', owners, id, account) end
@@ -59,5 +74,5 @@ end
 local function record_deletion(id, version, stored, owner)
   forget(id, owner, stored)
   redis.call('ZADD', deleted, integer(version), id)
-  redis.call('ZREMRANGEBYSCORE', deleted, '-inf', integer(server_ms() - DELETION_KEPT_MS))
+  forget_old_deletions()
 end
