@@ -4,6 +4,7 @@ Both have a checksum of what an account has of each kind. Where these differ, th
 documents are compared, and the newer document replaces the older one.
 """
 
+import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -26,6 +27,7 @@ from wire.documents.versioned import (
 log = structlog.get_logger()
 FIRST_RETRY_MS = 1_000
 MAX_RETRY_MS = 60_000
+MAX_ACCOUNTS_AT_ONCE = 8  # of which all versions are compared
 NEW_FLOW_VERSIONS_MS = 600_000  # older ones were sent when they were published
 # What a route names is there before the route.
 ORDER: tuple[DocumentKind, ...] = ("callback", "request", "flow", "agent", "phone", "route")
@@ -50,6 +52,13 @@ class _Difference(Struct, frozen=True):
     def is_lost(self) -> bool:
         """Whether the engines' store has nothing of it."""
         return self.checksum == 0
+
+
+class Compared(Struct, frozen=True):
+    """What was wrong in the engines' store: it had lost documents, or had older ones."""
+
+    is_lost: bool = False
+    is_outdated: bool = False
 
 
 class DocumentComparison:
@@ -98,24 +107,40 @@ class DocumentComparison:
                 self._on_rejected(await self._transfer.send(found, since_ms))
                 self._sent[key] = max(self._sent[key], found[-1].version)
 
-    async def compare(self, accounts: Sequence[str]) -> bool:
-        """Compare accounts, and send or take over what differs; raises ServiceUnavailable.
-
-        Returns whether the engines' store has lost documents.
-        """
+    async def compare(self, accounts: Collection[str]) -> Compared:
+        """Compare accounts, and send or take over what differs; raises ServiceUnavailable."""
         found = await self._differences(accounts)
         lost = [each for each in found if each.is_lost]
         await self._refill(lost)
         others = {each.key for each in found if not each.is_lost}
-        if others:
-            # What differed because it was changed between the two reads does not any more.
-            again = await self._differences(sorted({each.account_id for each in others}))
-            for each in again:
-                if each.key in others:
-                    with _logging_rejection(each.key):
-                        await self._reconcile(each.key)
+        is_outdated = bool(others) and await self._compare_versions(others)
         self._report(len(self._retries))
-        return bool(lost)
+        return Compared(bool(lost), is_outdated)
+
+    async def _compare_versions(self, keys: Collection[CollectionKey]) -> bool:
+        """Compare what still differs, several accounts at once; returns whether any was older."""
+        # What differed because it was changed between the two reads does not any more.
+        again = await self._differences(sorted({each.account_id for each in keys}))
+        by_account: dict[str, list[CollectionKey]] = {}
+        for each in again:  # in the order of their kinds
+            if each.key in keys:
+                by_account.setdefault(each.key.account_id, []).append(each.key)
+        pending, is_outdated = list(by_account.values()), False
+        while pending:
+            now, pending = pending[:MAX_ACCOUNTS_AT_ONCE], pending[MAX_ACCOUNTS_AT_ONCE:]
+            found = await asyncio.gather(*map(self._reconcile_all, now), return_exceptions=True)
+            for result in found:
+                if isinstance(result, BaseException):
+                    raise result
+                is_outdated = is_outdated or result
+        return is_outdated
+
+    async def _reconcile_all(self, keys: Sequence[CollectionKey]) -> bool:
+        is_outdated = False
+        for key in keys:
+            with _logging_rejection(key):
+                is_outdated = await self._reconcile(key) or is_outdated
+        return is_outdated
 
     def retry_now(self, account_id: str) -> None:
         """Compare all that an account has, also what was found different a moment ago."""
@@ -152,7 +177,8 @@ class DocumentComparison:
                 page = await self._store.live(kind, accounts, after, MAX_BATCH_CHANGES)
                 if not page:
                     break
-                self._on_rejected(await self._transfer.send(page))
+                with _logging_rejection(page[0].key):
+                    self._on_rejected(await self._transfer.send(page))
                 after = (page[-1].key.account_id, page[-1].id)
         # A PBX node keeps a phone until an engine has read its deletion.
         names = sorted({each.key.account_id for each in lost})
@@ -162,8 +188,8 @@ class DocumentComparison:
         for each in lost:
             self._sent[each.key] = each.state.version
 
-    async def _reconcile(self, key: CollectionKey) -> None:
-        """Compare all versions of a collection."""
+    async def _reconcile(self, key: CollectionKey) -> bool:
+        """Compare all versions of a collection; returns whether engines had older documents."""
         self._delay(key)
         path = f"/documents/{key.account_id}/{key.kind}"
         theirs = (await self._engine.request(DocumentVersions, "GET", path)).versions
@@ -183,6 +209,7 @@ class DocumentComparison:
             found = await self._store.read(key, to_send[start : start + MAX_BATCH_CHANGES])
             self._on_rejected(await self._transfer.send(found))
         await self._transfer.fetch(key, newer)
+        return bool(to_send)
 
     def _delay(self, key: CollectionKey) -> None:
         """Let what differs again be compared after a while, which grows; once without a delay."""

@@ -14,11 +14,12 @@ from api.common.clock import Clock
 from api.common.errors import ApiError
 from api.documents.comparison import DocumentComparison
 from api.documents.deleted_flows import DeletedFlows
-from api.documents.sync_store import BATCH_SIZE, SyncStore
+from api.documents.sync_store import BATCH_SIZE, Place, SyncStore
 from wire.documents.versioned import MAX_ACCOUNTS
 
 log = structlog.get_logger()
 INTERVAL_S = 1.0
+MAX_RECENT = 50  # collections that were changed last, which are compared each time
 MAINTENANCE_INTERVAL_MS = 3_600_000
 
 
@@ -72,11 +73,29 @@ class DocumentSync:
                     await self._send_notified()
 
     async def compare_next(self) -> None:
-        """Compare some accounts in turn, and all if any has lost documents; raises ApiError."""
-        accounts = await self._store.accounts(self._last_account, MAX_ACCOUNTS)
-        self._last_account = accounts[-1] if len(accounts) == MAX_ACCOUNTS else ""
-        if accounts and await self._comparison.compare(accounts):
+        """Compare some accounts in turn, and those that were changed last; raises ApiError.
+
+        All are compared if any has lost documents. A store with an old snapshot lacks what was
+        changed last: if it does, the accounts that were changed before are compared, too.
+        """
+        limit = MAX_ACCOUNTS - MAX_RECENT
+        accounts = await self._store.accounts(self._last_account, limit)
+        self._last_account = accounts[-1] if len(accounts) == limit else ""
+        recent = await self._store.last_changed(None, MAX_RECENT)
+        found = await self._comparison.compare({*accounts, *(each[1] for each in recent)})
+        if found.is_lost:
             await self.compare_all()
+        elif found.is_outdated:
+            await self._compare_changed()
+
+    async def _compare_changed(self) -> None:
+        """Compare accounts by their last change, until some have nothing outdated."""
+        last: Place | None = None
+        while places := await self._store.last_changed(last, MAX_ACCOUNTS):
+            found = await self._comparison.compare({each[1] for each in places})
+            if last and not (found.is_outdated or found.is_lost):
+                return
+            last = places[-1]
 
     async def compare_all(self) -> None:
         """Compare all accounts; the first time, also documents without versions count.

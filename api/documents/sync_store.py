@@ -28,6 +28,9 @@ MAX_RECENT_FLOW_VERSIONS = 20
 BATCH_SIZE = 500
 
 
+Place = tuple[int, str, str]  # of a collection: its version, account and kind
+
+
 class CollectionKey(Struct, frozen=True):
     """What an account has of a kind."""
 
@@ -67,6 +70,15 @@ class SyncStore(Store):
         query = select(accounts.c.id).where(accounts.c.id > after)
         rows = await self._database.rows(query.order_by(accounts.c.id).limit(limit))
         return [str(each.id) for each in rows]
+
+    async def last_changed(self, before: Place | None, limit: int) -> list[Place]:
+        """Return collections by the version of their last change, the newest first."""
+        columns = collections.c
+        place = (columns.version, columns.account_id, columns.kind)
+        query = select(*place).order_by(*(each.desc() for each in place)).limit(limit)
+        if before:
+            query = query.where(tuple_(*place) < tuple_(*before))
+        return [tuple(row) for row in await self._database.rows(query)]
 
     async def collections(
         self, account_ids: Collection[str]
