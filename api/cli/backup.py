@@ -11,7 +11,6 @@ from typing import IO, Annotated, Any
 
 from cyclopts import Parameter
 
-import api.app  # noqa: F401 - with all tables
 from api.backup.passphrase import find_passphrase
 from api.backup.records import Header, InvalidBackup, Record, SettingsFile
 from api.backup.sealing import read_header, read_records
@@ -113,6 +112,8 @@ def restore(
 async def _back_up(
     url: str, file: IO[bytes], passphrase: str, settings: tuple[SettingsFile, ...]
 ) -> Contents:
+    import api.app  # noqa: F401, PLC0415 - with all tables; `--help` needs none
+
     database = Database(url)
     try:
         if database.is_new:
@@ -127,6 +128,8 @@ async def _back_up(
 
 
 async def _restore(url: str, header: Header, records: Iterator[Record]) -> Contents:
+    import api.app  # noqa: F401, PLC0415 - with all tables; `--check` needs none
+
     database = Database(url)
     try:
         contents = await restore_backup(database, header, records)

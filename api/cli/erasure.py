@@ -14,7 +14,6 @@ from api.config import Settings
 from api.db.migrate import migrate
 from api.engine_client import TlsFileError
 from api.retention.erasure import ErasureReport
-from api.services import open_services
 from wire.decoding.errors import BadInput
 from wire.programs.exit_status import ExitStatus
 from wire.programs.output import OutputFlag, shown, write_shown
@@ -49,6 +48,8 @@ def erase(
 
 
 async def _erase(settings: Settings, account: str, number: str) -> ErasureReport:
+    from api.services import open_services  # noqa: PLC0415 - `--help` starts faster without
+
     async with open_services(settings) as services:
         await migrate(services.database)
         outcome = "failed"

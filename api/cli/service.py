@@ -13,8 +13,6 @@ from api.db.database import Database
 from api.db.migrate import migrate
 from api.engine_client import TlsFileError
 from api.logging import configure_logging
-from api.serve import serve
-from api.services import open_services
 from sandbox.process import protect_process
 from wire.programs.named_commands import with_example
 from wire.programs.output import OutputFlag, shown, write_shown
@@ -34,6 +32,8 @@ def start() -> None:
 
     Example: switchroom api
     """
+    from api.serve import serve  # noqa: PLC0415 - `api migrate` serves nothing
+
     settings = load_settings(Settings)
     configure_logging(settings.log_level)
     protect_process()
@@ -78,6 +78,8 @@ def push_policies(
 
 
 async def _push(settings: Settings, *, full: bool) -> None:
+    from api.services import open_services  # noqa: PLC0415 - `api migrate` needs none
+
     async with open_services(settings) as services:
         await (services.policy_sync.resend_all() if full else services.policy_sync.sync_all())
 

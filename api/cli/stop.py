@@ -10,7 +10,6 @@ from api.cli.validators import AccountId
 from api.common.errors import ApiError
 from api.config import Settings
 from api.engine_client import TlsFileError
-from api.services import open_services
 from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
 from wire.programs.output import OutputFlag, shown, write_shown
@@ -41,6 +40,8 @@ def stop(account: AccountId, *, output: OutputFlag = "table") -> None:
 
 
 async def _send(settings: Settings, account: str) -> None:
+    from api.services import open_services  # noqa: PLC0415 - `--help` starts faster without
+
     async with open_services(settings) as services:
         await services.policy_sync.send_policy(account)
 

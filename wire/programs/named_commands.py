@@ -20,6 +20,11 @@ def add_named_command(app: App, path: str, name: str, text: str) -> None:
     app._commands[name] = _NamedCommand(path, name=name, help=text)  # noqa: SLF001 - `App.command` has no place for another class
 
 
+def add_commands_of(app: App, group: App) -> None:
+    """Add the commands of a group to another's, without an import of those that it names."""
+    app._commands.update(group._commands)  # noqa: SLF001 - `App.command` would resolve each
+
+
 def with_example(text: str, example: str) -> str:
     """Return the help of a group: its line in lists, and an example of its commands."""
     return f"{text}\n\nExample: switchroom {example}"

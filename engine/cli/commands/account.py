@@ -9,7 +9,7 @@ from engine.cli.command import rest_command
 from engine.cli.errors import UsageError
 from engine.cli.options.version import IfVersion
 from engine.cli.rest_client import RestClient
-from wire.programs.named_commands import with_example
+from wire.programs.named_commands import add_commands_of, with_example
 from wire.programs.output import Column, Shown, fields_shown, rows_shown
 
 Days = Annotated[int | None, Parameter(help="Days until they are deleted; 0: never.")]
@@ -29,7 +29,7 @@ account = App(
 )
 # An administrator's commands, if the REST layer is installed: they need its database.
 for _found in entry_points(group="switchroom.commands", name="account"):
-    account.command(_found.load(), name="*")
+    add_commands_of(account, _found.load())
 
 
 @account.command(alias="get")
