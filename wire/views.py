@@ -98,12 +98,14 @@ class Timeline(Shape, frozen=True):
     """A call's timeline, computed by replaying its recorded events.
 
     `attempts` are those of the webhook log, the earliest first; their `requestId` is the `request`
-    of commands and events, and the id of a status callback's event.
+    of commands and events, and the id of a status callback's event. Of a long call, `omitted`
+    earlier moments are left out.
     """
 
     call: CallView
     moments: tuple[TimelineEntry, ...]
     attempts: tuple[AttemptSummary, ...] = ()
+    omitted: int = 0
 
 
 class Difference(Shape, frozen=True):

@@ -39,18 +39,21 @@ class CallTimeline(Struct, frozen=True):
     """A call, what happened in it, and the attempts to reach servers for it, the earliest first.
 
     An attempt's `requestId` is the `request` of commands and events; its `id` is that in the
-    webhook log. Without the scope `webhooks` there are none.
+    webhook log. Without the scope `webhooks` there are none. Of a long call, `omitted` earlier
+    moments are left out.
     """
 
     call: CallDetails  # type: ignore[valid-type]  # a shape that is built at run time
     moments: tuple[CallMoment, ...]
     attempts: tuple[AttemptSummary, ...]
+    omitted: int
 
 
 class _EngineTimeline(Struct, frozen=True):
     call: Raw
     moments: tuple[TimelineEntry, ...]
     attempts: tuple[AttemptSummary, ...] = ()
+    omitted: int = 0
 
 
 class _Encoded(Struct, frozen=True):
@@ -59,6 +62,7 @@ class _Encoded(Struct, frozen=True):
     call: Raw
     moments: tuple[CallMoment, ...]
     attempts: tuple[AttemptSummary, ...]
+    omitted: int
 
 
 def call_timeline(timeline: bytes, *, with_attempts: bool) -> bytes:
@@ -69,6 +73,7 @@ def call_timeline(timeline: bytes, *, with_attempts: bool) -> bytes:
             Raw(call_details(bytes(found.call))),
             tuple(_moments(found.moments)),
             found.attempts if with_attempts else (),
+            found.omitted,
         )
     )
 

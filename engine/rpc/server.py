@@ -54,6 +54,7 @@ from engine.rpc.peers.client import PeerClient, ShardDirectory, open_peer_client
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.peers.remote_clips import RemoteClips
 from engine.rpc.problems import Handler, problem_middleware
+from engine.rpc.views.timelines import TimelineTurns
 from engine.runtime.agents.agent_documents import AgentDocuments
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.agents.phone_credentials import CredentialStore
@@ -163,7 +164,7 @@ def _routes(
     )
     served: tuple[tuple[Iterable[Operation], object], ...] = (
         (operations.AUDIT, AuditHandlers(store, shards)),
-        (operations.CALLS, CallHandlers(service, store, limits, fan_out, policy)),
+        (operations.CALLS, CallHandlers(service, store, limits, fan_out, policy, TimelineTurns())),
         (operations.CONTROL, ControlHandlers(service, limits, policy, agents.directory)),
         (operations.RECORDING, RecordingHandlers(service)),
         (operations.RECORDING_FILES, RecordingFileHandlers(deps.archive)),

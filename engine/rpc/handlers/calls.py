@@ -15,7 +15,8 @@ from engine.rpc.lookup import call_of, live_calls
 from engine.rpc.middleware.forwarding import may_pass_on
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Conflict
-from engine.rpc.views.calls import call_view, timeline_view
+from engine.rpc.views.calls import call_view
+from engine.rpc.views.timelines import TimelineTurns, timeline_view
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
@@ -33,6 +34,7 @@ class CallHandlers(Struct, frozen=True):
     limits: Limits
     fan_out: FanOut
     dial_policy: DialPolicy
+    timelines: TimelineTurns
 
     async def originate(self, request: web.Request, body: rpc.Originate) -> rpc.Started:
         """Start a call, or return the call that this requestId already started."""
@@ -72,9 +74,10 @@ class CallHandlers(Struct, frozen=True):
     async def timeline(self, request: web.Request) -> Timeline:
         call = await call_of(self.service, request, request.query.get("account"))
         shard = shard_of(call.id) or NO_SHARD
-        log = await self.store.log(shard, call.id)
-        attempts = await self.store.webhook_log.of_call(call.account, call.id)
-        return timeline_view(call, log, attempts)
+        async with self.timelines.turn(call.account):
+            log = await self.store.log(shard, call.id)
+            attempts = await self.store.webhook_log.of_call(call.account, call.id)
+            return await timeline_view(call, log, attempts)
 
 
 def _checks(body: rpc.Originate, limits: Limits) -> Iterator[Callable[[], object]]:

@@ -1,6 +1,5 @@
-"""Views of calls and their timelines."""
+"""Views of calls, and the fields of their events and commands."""
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -8,25 +7,14 @@ import msgspec
 from engine.calls.model.call import Call
 from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.call_states import Bridged, CallState
-from engine.calls.model.commands import Command, EmitEvent
-from engine.calls.model.events import ClockChanged
 from engine.calls.model.leg import Leg
-from engine.calls.model.sealed_digits import hide_sealed
 from engine.calls.model.state_traits import running_verb
-from engine.calls.replay_audit import ReplayStep, replay
 from engine.calls.reporting.call_events import end_reason
 from engine.rpc.views.recordings import recording_views
 from engine.rpc.views.sessions import conference_view, transfer_view
-from engine.store.webhook_log import StoredAttempt
-from engine.webhooks.log.codec import decompress
 from wire.base import tag_of
-from wire.events.call_events import Kind
 from wire.shard import NO_SHARD
-from wire.verbs import Verb
-from wire.views import CallView, LegView, Timeline, TimelineEntry
-from wire.webhook_log import AttemptSummary
-
-_SHOWN: frozenset[Kind] = frozenset({"transfer", "conference", "conference-member", "gathered"})
+from wire.views import CallView, LegView
 
 
 def call_view(call: Call) -> CallView:
@@ -90,64 +78,6 @@ def _leg_view(leg: Leg) -> LegView:
         answered_by=leg.answered_by or "",
         held_by_phone=leg.held_by_phone,
     )
-
-
-def timeline_view(call: Call, log: list[bytes], attempts: Sequence[StoredAttempt] = ()) -> Timeline:
-    """Build a call's timeline by replaying its log through the core."""
-    moments: list[TimelineEntry] = []
-    before: Call | None = None
-    for step in replay(log):
-        commands = tuple(_masked(tagged_fields(each)) for each in step.commands if _is_shown(each))
-        verb = running_verb(step.call.state) if _has_started_verb(before, step) else None
-        before = step.call
-        moments.append(
-            TimelineEntry(
-                step.at_ms,
-                _masked(tagged_fields(step.event)),
-                commands,
-                state_of(step.call),
-                _verb_view(verb) if verb is not None else None,
-            )
-        )
-    return Timeline(call_view(call), tuple(moments), tuple(_summaries(attempts)))
-
-
-def _masked(value: Any) -> Any:
-    """Return a value in which sealed digits are dots."""
-    match value:
-        case str():
-            return hide_sealed(value)
-        case dict():
-            return {name: _masked(each) for name, each in value.items()}
-        case list() | tuple():
-            return [_masked(each) for each in value]
-        case _:
-            return value
-
-
-def _summaries(attempts: Sequence[StoredAttempt]) -> Iterator[AttemptSummary]:
-    """Yield attempts that this version can read."""
-    for each in attempts:
-        attempt = decompress(each.body)
-        if attempt is not None:
-            yield attempt.summary(each.id)
-
-
-def _has_started_verb(before: Call | None, step: ReplayStep) -> bool:
-    """Return whether a step has started a verb; the count restarts after some minutes."""
-    if before is None or isinstance(step.event, ClockChanged):  # which moves all times
-        return before is None and step.call.verbs_started > 0
-    is_reset = step.call.verbs_since_ms != before.verbs_since_ms
-    return is_reset or step.call.verbs_started > before.verbs_started
-
-
-def _verb_view(verb: Verb) -> dict[str, Any]:
-    return {"type": tag_of(verb), "data": msgspec.to_builtins(verb.data)}
-
-
-def _is_shown(command: Command) -> bool:
-    """Return whether the timeline shows a command; of emitted events, sessions and digits."""
-    return not isinstance(command, EmitEvent) or command.event.event in _SHOWN
 
 
 def tagged_fields(value: msgspec.Struct) -> dict[str, Any]:

@@ -1,11 +1,16 @@
 """The timeline over the RPC: commands and session states."""
 
+import asyncio
 from typing import Any
 
+import pytest
+
 from engine.calls.model.events import ClockChanged, DigitPressed, LegAnswered, LegCreated
+from engine.calls.model.requests import MuteRequested
 from engine.calls.model.sealed_digits import MARK, TOKEN_LENGTH
 from engine.calls.state_dispatch import MAX_VERBS_PERIOD_MS
-from engine.rpc.views.calls import timeline_view
+from engine.rpc.problems import LimitReached
+from engine.rpc.views.timelines import PIECE, TimelineTurns, timeline_view
 from tests.contract.rpc.harness.bench import Bench, inject
 from tests.contract.rpc.harness.conversation import talking
 from tests.harness.recorded_call import record_call
@@ -53,7 +58,7 @@ async def test_a_started_verb_is_shown(bench: Bench) -> None:
     assert (view["state"], view["verb"]) == ("pausing", "pause")
 
 
-def test_a_verb_after_some_minutes_is_shown() -> None:
+async def test_a_verb_after_some_minutes_is_shown() -> None:
     """Verbs are counted per period; a new count hides no verb, and a new clock shows none."""
     last = {"type": "pause", "data": {"length": 7}}
     long_pause = {"type": "pause", "data": {"length": MAX_VERBS_PERIOD_MS / 1000}, "action": last}
@@ -62,12 +67,12 @@ def test_a_verb_after_some_minutes_is_shown() -> None:
     story.now += 60_000
     story.pass_deadline()
     log = record_call(outbound(long_pause), story.events).log
-    shown = timeline_view(story.call, list(log)).moments
+    shown = (await timeline_view(story.call, log)).moments
     lengths = [each.started["data"]["length"] for each in shown if each.started is not None]
     assert lengths == [300.0, 7.0]
 
 
-def test_sensitive_digits_are_dots() -> None:
+async def test_sensitive_digits_are_dots() -> None:
     """Sealed digits appear neither as a key that was pressed nor in the request to the webhook."""
     sealed = MARK + "x" * (TOKEN_LENGTH - 1)
     gather = {
@@ -80,12 +85,59 @@ def test_sensitive_digits_are_dots() -> None:
         story.now += 200
         story.take(DigitPressed(MAIN, sealed, story.now - 80, 80), 0)
     log = record_call(outbound(gather), story.events).log
-    moments = timeline_view(story.call, list(log)).moments
+    moments = (await timeline_view(story.call, log)).moments
     pressed = [each.event for each in moments if each.event["type"] == "digit-pressed"]
     assert [each["digit"] for each in pressed] == ["•", "•"]
     sent = [command for each in moments for command in each.commands]
     assert [each["body"]["dtmf"] for each in sent if each["type"] == "send-webhook"] == ["••"]
     assert sealed not in str(moments)
+
+
+async def test_live_calls_continue_while_a_long_timeline_is_built() -> None:
+    """The event loop is free after some events; of many, the latest are shown."""
+    action = {"type": "pause", "data": {"length": 80_000}}
+    story, turns, is_built = answered_call(action), 0, False
+    for _ in range(100):
+        story.take(MuteRequested(MAIN, "in"), 100)
+        story.take(MuteRequested(MAIN, ""), 100)
+    log = record_call(outbound(action), story.events).log
+
+    async def count() -> None:
+        nonlocal turns
+        while not is_built:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    whole = await timeline_view(story.call, log)
+    is_built = True
+    await counting
+    assert turns >= len(whole.moments) // PIECE
+    latest = await timeline_view(story.call, log, max_moments=7)
+    assert latest.moments == whole.moments[-7:]
+    assert (whole.omitted, latest.omitted) == (0, len(whole.moments) - 7)
+
+
+async def test_timelines_wait_for_one_another() -> None:
+    """One is built at a time; an account with too many gets 429, and others do not."""
+    turns, entered, go_on = TimelineTurns(3, 2), list[str](), asyncio.Event()
+
+    async def take(account: str) -> None:
+        async with turns.turn(account):
+            entered.append(account)
+            await go_on.wait()
+
+    taking = [asyncio.create_task(take(each)) for each in ("a", "a", "b")]
+    await until(lambda: bool(entered))
+    with pytest.raises(LimitReached):
+        await take("a")  # one account's
+    with pytest.raises(LimitReached):
+        await take("c")  # all
+    assert entered == ["a"]
+    go_on.set()
+    await asyncio.gather(*taking)
+    assert entered == ["a", "a", "b"]
+    await take("c")
 
 
 def _session_events(story: Any) -> list[dict[str, Any]]:

@@ -1,0 +1,135 @@
+"""Timelines of calls, built beside live calls: in short pieces, and one at a time.
+
+A customer may request that of a call with thousands of events, often and at once.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+
+from engine.calls.model.call import Call
+from engine.calls.model.commands import Command, EmitEvent
+from engine.calls.model.events import ClockChanged
+from engine.calls.model.sealed_digits import hide_sealed
+from engine.calls.model.state_traits import running_verb
+from engine.calls.replay_audit import ReplayStep, replay
+from engine.rpc.problems import LimitReached
+from engine.rpc.views.calls import call_view, state_of, tagged_fields
+from engine.store.webhook_log import StoredAttempt
+from engine.webhooks.log.codec import decompress
+from wire.base import tag_of
+from wire.events.call_events import Kind
+from wire.verbs import Verb
+from wire.views import Timeline, TimelineEntry
+from wire.webhook_log import AttemptSummary
+
+PIECE = 10  # events, of about 50 µs each; then live calls get their turn on the event loop
+MAX_MOMENTS = 5_000  # of a timeline: the latest
+MAX_TIMELINES = 20  # in progress and waiting
+MAX_ACCOUNT_TIMELINES = 4  # of them one account's
+_SHOWN: frozenset[Kind] = frozenset({"transfer", "conference", "conference-member", "gathered"})
+
+
+class TimelineTurns:
+    """Whose turn it is to get a timeline."""
+
+    def __init__(
+        self, max_timelines: int = MAX_TIMELINES, max_account: int = MAX_ACCOUNT_TIMELINES
+    ) -> None:
+        self._max_timelines = max_timelines
+        self._max_account = max_account
+        self._accounts = Counter[str]()
+        self._turn = asyncio.Lock()
+
+    @asynccontextmanager
+    async def turn(self, account: str) -> AsyncIterator[None]:
+        """Wait until no other timeline is in progress; raises LimitReached."""
+        if self._accounts[account] >= self._max_account or (
+            self._accounts.total() >= self._max_timelines
+        ):
+            raise LimitReached("too_many_timelines", "too many timelines are requested at once")
+        self._accounts[account] += 1
+        try:
+            async with self._turn:
+                yield
+        finally:
+            self._accounts[account] -= 1
+            if not self._accounts[account]:
+                del self._accounts[account]
+
+
+async def timeline_view(
+    call: Call,
+    log: Sequence[bytes],
+    attempts: Sequence[StoredAttempt] = (),
+    max_moments: int = MAX_MOMENTS,
+) -> Timeline:
+    """Build a call's timeline by replaying its log through the core."""
+    latest = deque[TimelineEntry](maxlen=max_moments)
+    omitted = 0
+    for number, moment in enumerate(_moments(log), 1):
+        omitted += len(latest) == max_moments
+        latest.append(moment)
+        if number % PIECE == 0:
+            await asyncio.sleep(0)
+    summaries: list[AttemptSummary] = []
+    for number, each in enumerate(attempts, 1):
+        summaries += _summary(each)
+        if number % PIECE == 0:
+            await asyncio.sleep(0)
+    return Timeline(call_view(call), tuple(latest), tuple(summaries), omitted)
+
+
+def _moments(log: Sequence[bytes]) -> Iterator[TimelineEntry]:
+    before: Call | None = None
+    for step in replay(log):
+        verb = running_verb(step.call.state) if _has_started_verb(before, step) else None
+        before = step.call
+        yield TimelineEntry(
+            step.at_ms,
+            _masked(tagged_fields(step.event)),
+            tuple(_masked(tagged_fields(each)) for each in step.commands if _is_shown(each)),
+            state_of(step.call),
+            _verb_view(verb) if verb is not None else None,
+        )
+
+
+def _masked(value: Any) -> Any:
+    """Return a value in which sealed digits are dots."""
+    match value:
+        case str():
+            return hide_sealed(value)
+        case dict():
+            return {name: _masked(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_masked(each) for each in value]
+        case _:
+            return value
+
+
+def _summary(stored: StoredAttempt) -> Iterator[AttemptSummary]:
+    """Yield an attempt, if this version can read it."""
+    attempt = decompress(stored.body)
+    if attempt is not None:
+        yield attempt.summary(stored.id)
+
+
+def _has_started_verb(before: Call | None, step: ReplayStep) -> bool:
+    """Return whether a step has started a verb; the count restarts after some minutes."""
+    if before is None or isinstance(step.event, ClockChanged):  # which moves all times
+        return before is None and step.call.verbs_started > 0
+    is_reset = step.call.verbs_since_ms != before.verbs_since_ms
+    return is_reset or step.call.verbs_started > before.verbs_started
+
+
+def _verb_view(verb: Verb) -> dict[str, Any]:
+    return {"type": tag_of(verb), "data": msgspec.to_builtins(verb.data)}
+
+
+def _is_shown(command: Command) -> bool:
+    """Return whether the timeline shows a command; of emitted events, sessions and digits."""
+    return not isinstance(command, EmitEvent) or command.event.event in _SHOWN
