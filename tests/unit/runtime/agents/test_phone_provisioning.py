@@ -1,5 +1,6 @@
 """Agents' phones at a node: made from the template, changed, deleted."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -11,6 +12,7 @@ from engine.runtime.agents.phone_credentials import CredentialStore, digest_cred
 from engine.runtime.agents.phone_provisioning import (
     BATCH_SIZE,
     COMPARED_EVERY,
+    CONCURRENCY,
     PhoneProvisioning,
 )
 from engine.store.memory.store import MemoryStore
@@ -42,11 +44,27 @@ def tuples(fields: dict[str, str]) -> bytes:
     return json.dumps(shown).encode()
 
 
+class SlowPbx(RecordingPbx):
+    """A PBX that takes a moment for each request, and counts those at the same time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.in_flight = self.most_in_flight = 0
+
+    async def ask(self, request: Request) -> Reply:
+        """Answer a query a little later."""
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        await asyncio.sleep(0)
+        self.in_flight -= 1
+        return await super().ask(request)
+
+
 class Bench:
     """A node with the template, and the credentials of phones."""
 
-    def __init__(self) -> None:
-        self.pbx = RecordingPbx()
+    def __init__(self, pbx: RecordingPbx | None = None) -> None:
+        self.pbx = pbx or RecordingPbx()
         self.requests: list[Request] = []
         self.pbx.on_ask = self.requests.append
         self.store = MemoryStore()
@@ -240,6 +258,21 @@ async def test_one_phone_that_fails_does_not_stop_others() -> None:
     assert f"PUT {CONFIG}/endpoint/anna" in await bench.provide()
     bench.show("trunk", "anna")
     assert await bench.provide() == [f"DELETE {CONFIG}/auth/aaron", f"PUT {CONFIG}/auth/aaron"]
+
+
+async def test_several_phones_are_made_at_the_same_time() -> None:
+    """The PBX waits for its disk; but a call's requests wait for few of them."""
+    pbx = SlowPbx()
+    bench = Bench(pbx)
+    for number in range(2 * CONCURRENCY):
+        for kind in TEMPLATES:
+            pbx.shows[f"{CONFIG}/{kind}/a{number}"] = Reply(200, b"[]")
+        found = digest_credentials("acme", f"a{number}", f"PJSIP/a{number}", "", "a password")
+        await bench.credentials.put(f"PJSIP/a{number}", found)
+    changes = await bench.provide()
+    made = {f"PUT {CONFIG}/endpoint/a{number}" for number in range(2 * CONCURRENCY)}
+    assert made <= set(changes)
+    assert pbx.most_in_flight == CONCURRENCY
 
 
 async def test_without_passwords_a_node_gets_no_request() -> None:
