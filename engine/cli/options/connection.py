@@ -20,6 +20,7 @@ from wire.programs.invalid_settings import InvalidSettings
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a client cannot connect to a bind-all address
 _PREFIX = "SWITCHROOM_"
+_CONFIG = "SWITCHROOM_CONFIG"
 _SERVERS = ("API_URL", "RPC_HOST", "RPC_PORT", "RPC_TOKEN")
 _MAX_PORT = 65_535
 DOTENV = Path(".env")
@@ -82,8 +83,8 @@ def client_settings(
             if name := named or profiles.current:
                 return _of_profile(name, profiles.get(name))
     own = {k: v for k, v in environ.items() if k.startswith(_PREFIX)}
-    of_folder = _dotenv(dotenv)
-    found = of_folder | own
+    of_folder, of_config = _dotenv(dotenv), _config(own.get(_CONFIG, ""))
+    found = of_config | of_folder | own  # as engines read them
     sources = {"the environment": own, str(dotenv): of_folder}
     named = " and ".join(name for name, values in sources.items() if values)
     return _of_environment(found, named or "defaults")
@@ -138,6 +139,25 @@ def _dotenv(path: Path) -> dict[str, str]:
 
     found = dotenv_values(path, encoding="utf-8")
     return {k: v for k, v in found.items() if v is not None and k.startswith(_PREFIX)}
+
+
+def _config(path: str) -> dict[str, str]:
+    """Return the settings of the TOML file that engines read."""
+    if not path:
+        return {}
+    import tomllib  # noqa: PLC0415 - few clients have such a file
+
+    try:
+        found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidSettings([f"{_CONFIG}: {path}: {error.strerror}"]) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidSettings([f"{_CONFIG}: no valid TOML: {error}"]) from None
+    return {
+        f"{_PREFIX}{name.upper()}": str(value)
+        for name, value in found.items()
+        if isinstance(value, str | int)
+    }
 
 
 def engine_address(connection: ConnectionOptions, settings: ClientSettings) -> EngineAddress:

@@ -74,6 +74,38 @@ def test_without_profiles_the_environment_goes_before_the_file(tmp_path: Path) -
     assert (settings.rpc_token, settings.account) == ("a b", "env")
 
 
+def test_the_file_of_an_engines_settings_is_read(tmp_path: Path) -> None:
+    """On an engine's host, commands find the engine as it found its settings."""
+    (config := tmp_path / "switchroom.toml").write_text(
+        'rpc_port = 9070\nrpc_token = "t"\naccount = "toml"\nnodes = [{name = "pbx1"}]\n'
+    )
+    (dotenv := tmp_path / ".env").write_text("SWITCHROOM_ACCOUNT=file\n")
+    environ = {"SWITCHROOM_CONFIG": str(config), "XDG_CONFIG_HOME": "/none"}
+    settings = found(environ, dotenv)
+    assert (settings.rpc_url, settings.rpc_token) == ("http://127.0.0.1:9070", "t")
+    assert settings.account == "file"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"), [("[", "no valid TOML"), (None, "No such file or directory")]
+)
+def test_a_wrong_file_of_settings(tmp_path: Path, content: str | None, expected: str) -> None:
+    """The error names the variable."""
+    config = tmp_path / "switchroom.toml"
+    if content is not None:
+        config.write_text(content)
+    with pytest.raises(InvalidSettings, match=f"SWITCHROOM_CONFIG: .*{expected}"):
+        found({"SWITCHROOM_CONFIG": str(config), "XDG_CONFIG_HOME": "/none"})
+
+
+def test_the_settings_of_a_rest_layer_name_its_address() -> None:
+    """They are used where only the REST layer can help; an engine is used otherwise."""
+    environ = {"SWITCHROOM_API_HOST": "0.0.0.0", "SWITCHROOM_API_KEY": "k", "XDG_CONFIG_HOME": "/n"}
+    settings = found(environ)
+    assert (settings.own_api_url, settings.has_api) == ("http://127.0.0.1:8000", False)
+    assert settings.source == "the environment"
+
+
 def test_a_port_is_checked() -> None:
     """The error names the variable and what is allowed."""
     with pytest.raises(InvalidSettings) as error:
