@@ -90,6 +90,8 @@ def _meant(value: Any, kind: inspect.Type) -> Any:
             return {name: _meant(each, item) for name, each in value.items()}
         case list(), inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):
             return [_meant(each, item) for each in value]
+        case _, inspect.RawType():  # which `convert` does not make of a value
+            return msgspec.Raw(msgspec.json.encode(value))
         case _:
             return _meant_scalar(value, kind)
 
@@ -99,7 +101,7 @@ def _meant_field(value: Any, field: inspect.Field | None) -> Any:
     if field is None or (value is not None and value != ""):
         return value if field is None else _meant(value, field.type)
     if _accepts(field.type, value):
-        return value
+        return _meant(value, field.type)
     if _accepts(field.type, None):
         return None
     return value if field.required else UNSET

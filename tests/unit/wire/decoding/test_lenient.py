@@ -175,3 +175,25 @@ def test_a_strict_document_is_decoded_once() -> None:
     """What the shape accepts is what msgspec returns."""
     document = Document(size=3, part=Part(1, "x"), named={"a": Part()})
     assert lenient.decode(msgspec.json.encode(document), Document) == document
+
+
+class _Change(Struct):
+    version: int
+    body: msgspec.Raw
+
+
+class _Changes(Struct):
+    changes: list[_Change]
+
+
+def test_raw_documents_are_no_errors() -> None:
+    """A part of any shape is accepted beside a faulty field, and beside one that is converted."""
+    bodies = (b"{}", b"null", b'""', b"[1.0]")
+    for body in bodies:
+        text = b'{"changes": [{"version": 1, "body": %b}, {"version": "x", "body": %b}]}'
+        with pytest.raises(BadInput) as raised:
+            lenient.decode(text % (body, body), _Changes)
+        assert [each.path for each in errors_in(raised.value)] == ["changes[1].version"]
+        found = lenient.decode((text % (body, body)).replace(b'"x"', b"2.0"), _Changes)
+        assert [each.version for each in found.changes] == [1, 2]
+        assert [bytes(each.body) for each in found.changes] == [body, body]
