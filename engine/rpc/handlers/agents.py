@@ -73,9 +73,9 @@ class AgentHandlers(Struct, frozen=True):
         previous = await self.store.agent(account, agent_id)
         with _conflicts():
             async with self.documents.claimed(account, agent.endpoint):
+                await self.documents.forget_password(account, agent_id, previous, agent.endpoint)
                 await self.store.put_agent(account, agent_id, msgspec.json.encode(agent))
-        if previous is not None:
-            await self.documents.settle(account, agent_id, previous, agent.endpoint)
+        await self.documents.release(account, previous)
         await self.agent_presence.directory.update(account)  # the next call may be the agent's
         local = [*self.agent_presence.views(account, {agent_id: agent})]
         return merge_views(local, await self.fan_out.collect(request, AgentView))[0]
@@ -92,8 +92,9 @@ class AgentHandlers(Struct, frozen=True):
         previous = await self.store.agent(account, agent_id)
         if previous is None:
             raise NotFound(f"no agent {agent_id} in the directory of account {account}")
+        await self.documents.forget_password(account, agent_id, previous)
         await self.store.put_agent(account, agent_id, None)
-        await self.documents.settle(account, agent_id, previous)
+        await self.documents.release(account, previous)
 
     async def put_password(self, request: web.Request, given: AgentPassword) -> None:
         """Set the password of an agent's phone; its digests are stored, not the password."""

@@ -54,11 +54,19 @@ class AgentDocuments(Struct, frozen=True):
                 await self._release(account, endpoint)
             raise
 
-    async def settle(self, account: str, agent_id: str, before: bytes, endpoint: str = "") -> None:
-        """Let the endpoint and the password of a replaced document go, unless they are its own."""
-        replaced = VersionedDocument(agent_id, 0, before)
+    async def forget_password(
+        self, account: str, agent_id: str, before: bytes | None, endpoint: str = ""
+    ) -> None:
+        """Delete the password of a document that is replaced next, unless its phone stays.
+
+        Not after that: if it failed then, the password would stay valid without an agent.
+        """
         if _endpoint(before) != endpoint:
-            await self._let_go(account, replaced)
+            await CredentialStore(self.store).remove(account, agent_id, _endpoint(before))
+
+    async def release(self, account: str, before: bytes | None) -> None:
+        """Release the endpoint of a replaced document, unless an agent has it."""
+        await self._release(account, _endpoint(before))
 
     async def _may_have(self, account: str, body: bytes | None) -> bool:
         if body is None:

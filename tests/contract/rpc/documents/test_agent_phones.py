@@ -96,6 +96,21 @@ async def test_a_claim_that_an_engine_left_behind(full: Bench, clock: ManualCloc
     assert await full.store.phones.owner("PJSIP/1002") == "other"
 
 
+@pytest.mark.parametrize("method", ["DELETE", "PUT"])
+async def test_no_password_stays_without_its_agent(full: Bench, method: str) -> None:
+    """An agent that fails to be deleted or moved has none any more: so it can be repeated."""
+    full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
+    await full.request("PUT", ANN, PHONE)
+    await full.request("PUT", f"{ANN}/password", PASSWORD)
+    full.store.is_full = True  # type: ignore[attr-defined]  # it is a FullStore
+    body = {"endpoint": "PJSIP/1003"} if method == "PUT" else None
+    assert await full.problem(method, ANN, body) == (503, "store_down")
+    assert await full.store.phones.all() == {}
+    full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
+    assert await status_of(full, method, ANN, body) == 200
+    assert await full.store.phones.owner("PJSIP/1002") is None
+
+
 async def test_an_older_document_claims_nothing(bench: Bench) -> None:
     """The endpoint that an agent had before the newest change stays free."""
     assert await status_of(bench, "PUT", ANN, {"endpoint": "PJSIP/1003"}) == 200
