@@ -1,7 +1,8 @@
-"""Runs checks of flows beside the event loop, which serves live calls.
+"""Runs checks of flows beside the event loop, which serves live calls; also of what flows use.
 
-A large flow takes tens of milliseconds. Checks run in one thread, one at a time, and one account
-has at most one; the others wait in a bounded queue.
+A large flow, or an API request, takes tens of milliseconds, and a route may name hundreds of flows.
+Checks run in one thread, one at a time, and one account has at most one; the others wait in a
+bounded queue.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ CODE = "too_many_checks"
 
 
 class FlowChecks:
-    """Whose turn it is to check a flow."""
+    """Whose turn it is to check a flow, an API request, or a route that names flows."""
 
     def __init__(
         self, max_checks: int = MAX_CHECKS, max_account_checks: int = MAX_ACCOUNT_CHECKS

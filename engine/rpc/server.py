@@ -157,7 +157,7 @@ def _routes(
     service, store, limits, shards = deps.service, deps.store, deps.limits, deps.shards
     policy, targets, tester = deps.dial_policy, deps.account_settings, deps.callback_tester
     agents = deps.agent_presence
-    groups = ConsumerGroupHandlers(store, shards)
+    groups, flow_checks = ConsumerGroupHandlers(store, shards), FlowChecks()
     documents = AgentDocuments(store, agents.directory)
     passwords = PhonePasswords(
         CredentialStore(store), lambda: [each.pbx for each in service.nodes.values()]
@@ -171,9 +171,9 @@ def _routes(
         (operations.TRANSFERS, TransferHandlers(service, limits, policy, agents)),
         (operations.CONFERENCES, ConferenceHandlers(service, limits, fan_out, policy)),
         (operations.AGENTS, AgentHandlers(store, agents, fan_out, documents, passwords)),
-        (operations.FLOWS, FlowHandlers(store, limits, FlowChecks())),
-        (operations.API_REQUESTS, ApiRequestHandlers(store, limits)),
-        (operations.NUMBER_ROUTES, NumberRouteHandlers(store, limits)),
+        (operations.FLOWS, FlowHandlers(store, limits, flow_checks)),
+        (operations.API_REQUESTS, ApiRequestHandlers(store, limits, flow_checks)),
+        (operations.NUMBER_ROUTES, NumberRouteHandlers(store, limits, flow_checks)),
         (operations.EVENTS, EventHandlers(store, shards, groups)),
         (operations.ENDED_CALLS, EndedCallHandlers(store, shards)),
         (operations.CONSUMER_GROUPS, groups),

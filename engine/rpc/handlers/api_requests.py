@@ -1,6 +1,7 @@
 """RPC operations on API requests; secrets are write-only."""
 
 import re
+from collections.abc import Mapping
 
 import msgspec
 from aiohttp import web
@@ -8,6 +9,7 @@ from msgspec import Struct
 
 from engine.flows.check import MAX_FLOW_BYTES, read_document
 from engine.flows.requests import check_request
+from engine.rpc.flow_checks import FlowChecks
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
@@ -20,21 +22,21 @@ from wire.tree import Limits
 class ApiRequestHandlers(Struct, frozen=True):
     store: Store
     limits: Limits
+    checks: FlowChecks
 
     async def put(self, request: web.Request) -> ApiRequestView:
         """Replace an API request; secrets that are left out are kept."""
         account, request_id = name_in(request, "account"), _request_id(request)
         before = await self.store.request(account, request_id)
         secrets = _read(before).secrets if before is not None else {}
-        document = read_document(await request.read(), MAX_FLOW_BYTES)
-        api_request = check_request(document, self.limits, secrets)
+        api_request = await self._checked(account, await request.read(), secrets)
         await self.store.put_request(account, request_id, msgspec.json.encode(api_request))
         return _view(request_id, api_request)
 
     async def check(self, request: web.Request) -> None:
         """Validate an API request, with all its secrets, without storing it."""
-        _request_id(request)
-        check_request(read_document(await request.read(), MAX_FLOW_BYTES), self.limits, {})
+        account, _ = name_in(request, "account"), _request_id(request)
+        await self._checked(account, await request.read(), {})
 
     async def get(self, request: web.Request) -> ApiRequestView:
         request_id = request.match_info["request"]
@@ -53,6 +55,16 @@ class ApiRequestHandlers(Struct, frozen=True):
         if await self.store.request(account, request_id) is None:
             raise NotFound(f"no API request {request_id}")
         await self.store.put_request(account, request_id, None)
+
+    async def _checked(
+        self, account: str, body: bytes, secrets: Mapping[str, str | None]
+    ) -> ApiRequest:
+        async with self.checks.turn(account):
+            return await self.checks.run(_check, body, self.limits, secrets)
+
+
+def _check(body: bytes, limits: Limits, secrets: Mapping[str, str | None]) -> ApiRequest:
+    return check_request(read_document(body, MAX_FLOW_BYTES), limits, secrets)
 
 
 def _read(body: bytes) -> ApiRequest:

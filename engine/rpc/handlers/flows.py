@@ -100,17 +100,28 @@ def _read_requests(bodies: Mapping[str, bytes]) -> dict[str, ApiRequest]:
     return {each: msgspec.json.decode(body, type=ApiRequest) for each, body in bodies.items()}
 
 
-async def check_flow_ids(store: Store, account: str, ids: Iterable[tuple[str, str]]) -> None:
+async def check_flow_ids(
+    store: Store,
+    account: str,
+    ids: Iterable[tuple[str, str]],
+    checks: FlowChecks | None = None,
+) -> None:
     """Check that flows exist and are call flows; raises BadInput, StoreDown.
 
-    `ids` are pairs of a path in the request and a flow's id.
+    `ids` are pairs of a path in the request and a flow's id. `checks` read the flows in their
+    thread; a call that starts does not wait for it.
     """
     by_id: dict[str, str | None] = {}
     errors = list[BadInput]()
     for path, flow_id in ids:
         if flow_id not in by_id:
             found = await store.flow(account, flow_id)
-            by_id[flow_id] = why_not_runnable(flow_id, found[1] if found else None)
+            body = found[1] if found else None
+            by_id[flow_id] = (
+                await checks.run(why_not_runnable, flow_id, body)
+                if checks
+                else why_not_runnable(flow_id, body)
+            )
         if reason := by_id[flow_id]:
             errors.append(BadInput(path, reason, "unknown_flow"))
     raise_errors(errors)

@@ -4,6 +4,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
+from engine.rpc.flow_checks import FlowChecks
 from engine.rpc.handlers.flows import check_flow_ids
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
@@ -11,11 +12,13 @@ from wire import rpc
 from wire.callbacks.targets import parse_call_target
 from wire.custom_data import check_custom_data
 from wire.tree import Limits, check_action, flow_ids
+from wire.verbs import Action
 
 
 class NumberRouteHandlers(Struct, frozen=True):
     store: Store
     limits: Limits
+    checks: FlowChecks
 
     async def put(self, request: web.Request, route: rpc.NumberRoute) -> rpc.NumberRoute:
         """Set the action of inbound calls to a number; `*` is the default route."""
@@ -39,11 +42,16 @@ class NumberRouteHandlers(Struct, frozen=True):
 
     async def _check(self, route: rpc.NumberRoute) -> None:
         check_action(route.action, self.limits, "action")
-        await check_flow_ids(self.store, route.account, flow_ids(route.action, "action"))
+        await self._check_flows(route.account, route.action, "action")
         if route.fallback is not None:
             check_action(route.fallback, self.limits, "fallback")
-            ids = flow_ids(route.fallback, "fallback")
-            await check_flow_ids(self.store, route.account, ids)
+            await self._check_flows(route.account, route.fallback, "fallback")
         check_custom_data(route.custom_data, "customData")
         if route.status_callback_url is not None:
             parse_call_target(route.status_callback_url, "statusCallbackUrl")
+
+    async def _check_flows(self, account: str, action: Action, path: str) -> None:
+        """Check the flows of an action: it may name hundreds, each of the largest size."""
+        if ids := tuple(flow_ids(action, path)):
+            async with self.checks.turn(account):
+                await check_flow_ids(self.store, account, ids, self.checks)

@@ -154,3 +154,22 @@ async def test_too_many_flows_at_once(bench: Bench) -> None:
     assert [status for status, _ in found].count(200) >= 10
     assert {each["code"] for status, each in found if status == 429} <= {"too_many_checks"}
     assert (await bench.request("POST", "/flows/acme/f/check", FLOW))[0] == 200
+
+
+async def test_a_route_that_names_flows_is_such_a_check(bench: Bench) -> None:
+    """Each of them is read; one of another account is unknown. Other routes never wait."""
+    await bench.request("PUT", "/flows/acme/menu", FLOW)
+    await bench.request("PUT", "/flows/other/theirs", FLOW)
+    named = {"type": "flow", "data": {"flowId": "menu"}}
+    route = {**ROUTE, "action": {**SAY, "action": named}, "fallback": named}
+    checks = (bench.request("POST", "/routes/+4733333333/check", route) for _ in range(40))
+    found = await asyncio.gather(*checks)
+    assert {status for status, _ in found} <= {200, 429}
+    assert [status for status, _ in found].count(200) >= 10
+    plain = (bench.request("POST", "/routes/+4733333333/check", ROUTE) for _ in range(40))
+    assert {status for status, _ in await asyncio.gather(*plain)} == {200}
+    for field in ("action", "fallback"):
+        theirs = {**route, field: {"type": "flow", "data": {"flowId": "theirs"}}}
+        status, problem = await bench.request("POST", "/routes/+4733333333/check", theirs)
+        assert (status, problem["code"]) == (400, "unknown_flow")
+        assert problem["errors"][0]["path"] == f"{field}.data.flowId"
