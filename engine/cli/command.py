@@ -33,6 +33,7 @@ from engine.cli.options.connection import (
 )
 from engine.cli.resources import Resources, RestResources, RpcResources
 from engine.cli.rest_client import RestClient, open_rest
+from wire.programs.help_text import paragraphs
 from wire.programs.output import OutputFlag, Shown, write_shown
 
 P = ParamSpec("P")
@@ -143,6 +144,7 @@ def _command(
         own.append(_option("connection", ConnectionOptions, DEFAULT_CONNECTION))
     if "output" not in read:
         own.append(_option("output", OutputFlag, "table"))
+    command.__doc__ = paragraphs(function.__doc__ or "")
     command.__annotations__ = {each.name: each.annotation for each in own}
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]  # read by cyclopts
     return command

@@ -3,6 +3,8 @@
 from cyclopts import App
 from cyclopts.command_spec import CommandSpec
 
+from wire.programs.help_text import paragraphs
+
 
 class _NamedCommand(CommandSpec):
     """A group or function: its own help is whole; the text of lists is the first line."""
@@ -10,9 +12,11 @@ class _NamedCommand(CommandSpec):
     def resolve(self, parent_app: App) -> App:
         listed, self.help = self.help, None  # else it would replace the help of the group
         try:
-            return super().resolve(parent_app)
+            resolved = super().resolve(parent_app)
         finally:
             self.help = listed
+        resolved.help = paragraphs(resolved.help)
+        return resolved
 
 
 def add_named_command(app: App, path: str, name: str, text: str) -> None:

@@ -57,7 +57,7 @@ async def test_an_engine_is_no_rest_layer(tmp_path: Path) -> None:
 
 
 async def test_a_wrong_token_is_named_with_its_profile(tmp_path: Path, engine: FakeEngine) -> None:
-    """Whoever has several profiles sees which one the engine rejected."""
+    """A person with several profiles sees which one the engine rejected."""
     ended = await run(tmp_path, f'rpc_url = "{engine.url()}"\nrpc_token = "t"', "node list")
     assert ended.status == 2
     for text in ("wrong token", "profile acme is in use", "SWITCHROOM_RPC_TOKEN"):

@@ -1,5 +1,6 @@
 """`--help`: every command and every argument is explained."""
 
+import inspect
 import io
 import re
 import shlex
@@ -123,6 +124,16 @@ def test_each_command_has_an_example(tmp_path: Path) -> None:
     ]
     with chdir(tmp_path):
         assert [fault for name, text in texts if (fault := _fault_of_help(name, text or ""))] == []
+
+
+def test_a_paragraph_of_a_help_is_a_line() -> None:
+    """The terminal breaks it by its width, not by that of our source."""
+    broken = [
+        name
+        for name, command in everything()
+        if any("\n" in block for block in inspect.cleandoc(command.help).split("\n\n"))
+    ]
+    assert broken == []
 
 
 def everything() -> Iterator[tuple[str, cyclopts.App]]:
