@@ -5,6 +5,7 @@ make runs it before a virtual environment exists, so it imports only the standar
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,11 @@ def _installed(name: str) -> bool:
 
 
 if __name__ == "__main__":
+    if shutil.which("dpkg-query") is None:
+        if shutil.which("docker") is None:
+            sys.exit("Debian or Ubuntu is needed, or Docker, in which `make up` runs the lab")
+        sys.stderr.write(f"no Debian: not installed are {' '.join(sys.argv[1:])}\n")
+        sys.exit()
     try:
         ensure_packages(*sys.argv[1:])
     except (PermissionError, RuntimeError) as error:

@@ -1,0 +1,24 @@
+"""The command that `make up` prints for customers' commands in other folders."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from engine.cli.options.connection import client_settings
+from tests.harness.lab.commands import banner
+from tests.harness.lab.env import ensure_env
+
+
+def test_the_banner_has_the_command_for_a_profile(tmp_path: Path) -> None:
+    """A shell that runs it as printed makes a profile with which customers' commands work."""
+    settings = ensure_env(tmp_path / ".env", {})
+    printed = banner(settings, "").partition("other folders:\n")[2]
+    command = printed[: printed.index(")") + 1]
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environ = {"PATH": path, "XDG_CONFIG_HOME": str(tmp_path)}
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environ, check=True)
+    found = client_settings(environ=environ, dotenv=Path("/none"))
+    assert (found.source, found.has_api) == ("profile lab", True)
+    assert found.api_key == settings["SWITCHROOM_API_KEY"]
+    assert found.rpc_token == settings["SWITCHROOM_RPC_TOKEN"]
