@@ -1,12 +1,11 @@
 """Checks during a run that calls can be controlled, and that shards are shared evenly."""
 
+from tests.sim.checks.ends import HANDOVER_MS
 from tests.sim.cluster.engines import Engines
 from wire.shard import ShardId
 
 EVERY_MS = 200
 SLACK_MS = 2 * EVERY_MS
-# The old owner waits up to 250 ms for customers' responses, the next one takes 60 ms to recover.
-HANDOVER_MS = 400
 SETTLING_MS = 6_000  # one shard moves with each heartbeat
 SHARED_MS = 15_000  # after the last fault; a node failure counts for 5 s
 WATCHED_MS = SHARED_MS + SLACK_MS - SETTLING_MS  # one poll may find a move that the next undoes
