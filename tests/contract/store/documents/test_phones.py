@@ -88,6 +88,21 @@ async def test_changes_of_a_store_that_lost_everything(shared_valkey: Valkey) ->
     await store.close()
 
 
+async def test_an_engine_that_was_away_for_hours_misses_no_deletion(shared_valkey: Valkey) -> None:
+    """Also if it had read no change before: the password would stay valid at its PBX node."""
+    store = RedisStore(shared_valkey.url)
+    with Redis(port=shared_valkey.port) as client:
+        client.flushall()
+        _, position = await store.phones.changes("")
+        await store.phones.put("1001", phone(1))
+        await delete(store, "1001")
+        for key in client.scan_iter():
+            if client.ttl(key) > 0:  # hours later
+                client.delete(key)
+        assert (await store.phones.changes(position))[0] == {"1001": None}
+    await store.close()
+
+
 async def test_ten_thousand_phones_cost_little(shared_valkey: Valkey) -> None:
     """An engine reads them once; after that a poll without changes gets a few bytes."""
     store = RedisStore(shared_valkey.url)

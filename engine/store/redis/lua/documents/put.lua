@@ -1,7 +1,7 @@
 -- Stores documents of one account and kind, unless there are newer ones. KEYS[1]: their table.
 -- ARGV[1]: msgpack of {account, form, is_shared, {{id, version, body}…}, limits of changes}
 -- `form` is hash, agent, phone, flow or string. Body false: a deletion. Version 0: the next one.
--- Agents and phones are hashes, of which engines read the changes.
+-- Agents and phones are hashes, of which engines read the changes; those of agents expire.
 -- Returns msgpack of the versions afterwards; 0: there was nothing to delete.
 local account, form, is_shared, documents, limits = unpack(cmsgpack.unpack(ARGV[1]))
 local MAX_CALL_S = 604800
@@ -38,7 +38,11 @@ local function write(id, body)
   if form == 'agent' or form == 'phone' then
     local changes = prefix .. ':changes'
     redis.call('XADD', changes, 'MAXLEN', '~', limits[1], '*', form, id)
-    redis.call('EXPIRE', changes, limits[2])
+    if form == 'agent' then
+      redis.call('EXPIRE', changes, limits[2])
+    else -- an engine that was away for long must not take lost changes for none
+      redis.call('PERSIST', changes)
+    end
   end
 end
 
