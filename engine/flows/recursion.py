@@ -4,6 +4,7 @@ A call that runs one ends with `too_many_flows`; so does one whose flows change 
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
@@ -15,6 +16,8 @@ from wire.verbs import Dial, Flow
 # Of the flows that a flow calls; a check must not take longer than a request.
 MAX_READ_FLOWS = 500
 MAX_READ_BYTES = 8_388_608
+MAX_FAULTS = 50  # reported
+MAX_SHOWN = 10  # flows of a way; of a longer one, the first and the last
 _CALLERS = frozenset({tag_of(Flow), tag_of(Dial)})
 
 
@@ -36,12 +39,12 @@ async def check_no_recursion(
     `called` are the `called_flows` of its document.
     """
     ways = await _ways_to(flow_id, {each for _, each in called}, read)
-    faults = []
-    for path, each in called:
-        if each in ways:
-            way = " → ".join((flow_id, *ways[each]))
-            faults.append(BadInput(path, f"the flow calls itself: {way}", "recursive_flow"))
-    raise_errors(faults)
+    faults = (
+        BadInput(path, f"the flow calls itself: {_text((flow_id, *ways[each]))}", "recursive_flow")
+        for path, each in called
+        if each in ways
+    )
+    raise_errors(tuple(islice(faults, MAX_FAULTS)))
 
 
 def called_flows(document: Any, path: str = "") -> Iterator[tuple[str, str]]:
@@ -79,6 +82,13 @@ async def _ways_to(caller: str, called: set[str], read: ReadFlow) -> dict[str, t
                 ways[flow_id] = (flow_id, *ways[target])
                 reached.append(flow_id)
     return ways
+
+
+def _text(way: Sequence[str]) -> str:
+    if len(way) > MAX_SHOWN:
+        half = MAX_SHOWN // 2
+        way = (*way[:half], "…", *way[-half:])
+    return " → ".join(way)
 
 
 def _join(path: str, step: str) -> str:

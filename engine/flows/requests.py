@@ -1,6 +1,7 @@
 """Validates an API request before it is stored: its URL, its body, its variable names."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from wire.decoding.errors import BadInput, InputErrors
 from wire.request import ApiRequest
 from wire.tree import Limits, check_url
 
+MAX_FAULTS = 50  # reported of what has its shape
 _RESERVED_HEADERS = frozenset(
     {
         "accept-encoding",
@@ -36,7 +38,7 @@ def check_request(document: Any, limits: Limits, stored: Mapping[str, str | None
         merged = {**stored, **request.secrets}
         secrets = {name: each for name, each in merged.items() if each is not None}
         request = msgspec.structs.replace(request, secrets=secrets)
-        faults += _find_faults(request, limits)
+        faults += islice(_find_faults(request, limits), MAX_FAULTS)
     if faults or request is None:
         raise InputErrors(tuple(faults))
     return request

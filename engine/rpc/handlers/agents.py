@@ -1,5 +1,6 @@
 """RPC operations on agents: an account's directory with presence and active calls."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -28,6 +29,7 @@ from wire.agents import (
     phone_name,
 )
 from wire.decoding.errors import BadInput
+from wire.decoding.patterns import PATTERNS, TEXT_LINE
 
 PRESENCE_PRECEDENCE: tuple[Presence, ...] = ("online", "offline", "unknown")
 
@@ -69,7 +71,7 @@ class AgentHandlers(Struct, frozen=True):
     async def put(self, request: web.Request, agent: Agent) -> AgentView:
         """Store the endpoint and the name of an agent."""
         account, agent_id = name_in(request, "account"), name_in(request, "agent")
-        await self._check(account, agent_id, agent.endpoint)
+        await self._check(account, agent_id, agent)
         previous = await self.store.agent(account, agent_id)
         with _conflicts():
             async with self.documents.claimed(account, agent.endpoint):
@@ -83,7 +85,7 @@ class AgentHandlers(Struct, frozen=True):
     async def check(self, request: web.Request, agent: Agent) -> None:
         """Validate an agent without storing it; its endpoint is kept for the account a minute."""
         account, agent_id = name_in(request, "account"), name_in(request, "agent")
-        await self._check(account, agent_id, agent.endpoint)
+        await self._check(account, agent_id, agent)
         with _conflicts():
             await self.documents.reserve(account, agent.endpoint)
 
@@ -115,8 +117,11 @@ class AgentHandlers(Struct, frozen=True):
         document = msgspec.Raw(msgspec.json.encode(found))
         return DraftedPhone(phone_name(draft.agent.endpoint), document)
 
-    async def _check(self, account: str, agent_id: str, endpoint: str) -> None:
-        """Check that an endpoint can be an agent's; raises BadInput, Conflict."""
+    async def _check(self, account: str, agent_id: str, agent: Agent) -> None:
+        """Check that an agent can have its name and endpoint; raises BadInput, Conflict."""
+        endpoint = agent.endpoint
+        if re.search(TEXT_LINE, agent.name) is None:  # a SIP header of the agent's phone has it
+            raise BadInput("name", f"expected {PATTERNS[TEXT_LINE]}")
         if self.agent_presence.directory.is_trunk(endpoint):
             raise BadInput("endpoint", "is the trunk")
         if await self.passwords.credentials.is_of_another(endpoint, account, agent_id):

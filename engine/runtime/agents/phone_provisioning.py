@@ -161,7 +161,7 @@ class PhoneProvisioning:
             self._log.info("phone has a new password", phone=name)
             return
         await self._put("aor", name, _copied(await self._template("aor")))
-        shown = "".join(each for each in credentials.name if each not in '"\\<>') or name
+        shown = "".join(filter(_may_be_shown, credentials.name)) or name
         own = [("auth", name), ("aors", name), ("identify_by", "username")]
         own.append(("callerid", f'"{shown}" <{name}>'))
         await self._put("endpoint", name, [*_copied(await self._template("endpoint")), *own])
@@ -210,6 +210,11 @@ def _copied(template: Sequence[_Field]) -> list[tuple[str, str]]:
     return [
         _accepted(each) for each in template if each.value and each.attribute not in _OWN_FIELDS
     ]
+
+
+def _may_be_shown(letter: str) -> bool:
+    """Return whether a caller's name may have a letter: a line break would begin a SIP header."""
+    return letter.isprintable() and letter not in '"\\<>'
 
 
 def _accepted(field: _Field) -> tuple[str, str]:

@@ -74,6 +74,8 @@ async def test_an_agent_called_conference(bench: Bench) -> None:
         {"endpoint": "PJSIP/+4790000000@trunk"},
         {"endpoint": "Local/1@from-trunk"},
         {"endpoint": "PJSIP/1002", "callerId": "Ada <1>"},
+        {"endpoint": "PJSIP/1002", "name": "Ada\r\nP-Asserted-Identity: <sip:1@x>"},
+        {"endpoint": "PJSIP/1002", "name": "Ada\x00"},
         {"endpoint": "PJSIP/1002", "phone": "red"},
     ],
 )

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from engine.flows.recursion import (
+    MAX_FAULTS,
     MAX_READ_BYTES,
     MAX_READ_FLOWS,
     StoredFlow,
@@ -86,6 +87,16 @@ async def test_a_check_reads_a_limited_number_of_flows() -> None:
     assert len(reads) == MAX_READ_FLOWS
     _, reads = await faults("a", calling("f0"), chain, size_bytes=MAX_READ_BYTES // 2)
     assert len(reads) == 2
+
+
+async def test_what_is_reported_is_limited() -> None:
+    """A flow that calls itself often, through hundreds of others, had megabytes of faults."""
+    chain = {f"f{number}": calling(f"f{number + 1}") for number in range(300)}
+    chain["f300"] = calling("a")
+    found, _ = await faults("a", calling(*["f0"] * 200), chain)
+    assert len(found) == MAX_FAULTS
+    way = "a → f0 → f1 → f2 → f3 → … → f297 → f298 → f299 → f300 → a"
+    assert set(found.values()) == {f"the flow calls itself: {way}"}
 
 
 def test_what_a_flow_calls() -> None:

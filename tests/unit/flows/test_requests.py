@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.flows.requests import check_request
+from engine.flows.requests import MAX_FAULTS, check_request
 from wire.decoding.errors import InputErrors
 from wire.tree import Limits
 
@@ -67,3 +67,8 @@ def test_secrets_are_kept_and_removed() -> None:
 def test_faults(fields: dict[str, Any], expected: dict[str, str]) -> None:
     """Each fault has its field's path."""
     assert faults(**fields) == expected
+
+
+def test_what_is_reported_is_limited() -> None:
+    """A body full of unknown names had tens of thousands of faults, which an engine encoded."""
+    assert len(faults(method="POST", json=["{{x}}"] * 25_000)) == MAX_FAULTS

@@ -60,6 +60,7 @@ async def test_valid_documents_are_not_stored(bench: Bench) -> None:
         ),
         ("/requests/acme/x/check", REQUEST, "invalid", "request"),
         ("/agents/acme/ann/check", {"endpoint": "PJSIP/trunk"}, "invalid", "endpoint"),
+        ("/agents/acme/ann/check", {**AGENT, "name": "Ann\r\nX: y"}, "invalid", "name"),
         ("/agents/acme/a%2Fb/check", AGENT, "invalid", "agent"),
         ("/flows/acme/menu/check", calling("menu"), "recursive_flow", "nodes.a.data.flowId"),
     ],

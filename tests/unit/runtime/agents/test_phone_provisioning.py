@@ -136,6 +136,15 @@ async def test_a_phone_is_made_from_the_template() -> None:
     ]
 
 
+async def test_the_name_of_a_phone_is_one_line() -> None:
+    """Earlier versions stored any name; a line break in it would begin a header of SIP."""
+    bench = Bench()
+    name = "Anna\r\nP-Asserted-Identity: x\x00"
+    await bench.credentials.put("PJSIP/anna", replace(ANNA, name=name))
+    await bench.provide()
+    assert dict(bench.fields("endpoint"))["callerid"] == '"AnnaP-Asserted-Identity: x" <anna>'
+
+
 async def test_a_phone_is_made_once_and_after_a_restart() -> None:
     """A node that has it gets nothing; one that has lost it gets it again, at the latest soon."""
     bench = Bench()
