@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, NoReturn, ParamSpec
 
-from rich.console import Console
 from rich.markup import escape
 
 from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
+from wire.programs.output import PlainConsole
 from wire.rpc import FieldError, Problem
 
 P = ParamSpec("P")
@@ -110,7 +110,7 @@ def _printed_errors() -> Iterator[None]:
 
 
 def _print(text: str) -> None:
-    Console(stderr=True, highlight=False).print(text, soft_wrap=True)
+    PlainConsole(stderr=True, highlight=False).print(text, soft_wrap=True)
 
 
 def explain(error: RpcError | Unreachable | UsageError | InvalidSettings) -> str:

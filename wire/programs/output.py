@@ -1,12 +1,14 @@
 """What a command shows: a value, as a table for people, or as JSON or YAML for programs."""
 
+import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from cyclopts import Parameter
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -23,6 +25,7 @@ MAX_WIDTH = 120  # columns of a pipe
 _CONTROLS = {
     code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"
 }
+_UNESCAPED = re.compile(rb"\x7f|\xc2([\x80-\x9f])")  # controls that JSON may have as they are
 
 
 class Shown(NamedTuple):
@@ -87,18 +90,25 @@ def cell_text(value: Any) -> str:
             return str(value)
 
 
-class _PlainConsole(Console):
+class PlainConsole(Console):
     """Prints texts of strangers: their control characters could change the terminal."""
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(text.translate(_CONTROLS), **options)
 
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """See Console; also texts that have a style already."""
+        for each in super().render(renderable, options):
+            yield each if each.control else each._replace(text=each.text.translate(_CONTROLS))
+
 
 def write_items(*items: RenderableType) -> None:
     """Print for people: without markup in names and without wrapping ids."""
-    console = _PlainConsole(highlight=False, markup=False)
+    console = PlainConsole(highlight=False, markup=False)
     if not console.is_terminal:
-        console = _PlainConsole(highlight=False, markup=False, width=MAX_WIDTH)
+        console = PlainConsole(highlight=False, markup=False, width=MAX_WIDTH)
     for each in items:
         console.print(each, soft_wrap=isinstance(each, str))
 
@@ -106,12 +116,12 @@ def write_items(*items: RenderableType) -> None:
 def write_shown(found: Shown, output: OutputFormat) -> None:
     """Print a value in the format that is wanted, and the reason of its status."""
     if found.reason:
-        Console(stderr=True, highlight=False, markup=False).print(found.reason, soft_wrap=True)
+        PlainConsole(stderr=True, highlight=False, markup=False).print(found.reason, soft_wrap=True)
     if output == "table":
         write_items(*found.items)
         return
     if output == "json":
-        _write(msgspec.json.format(msgspec.json.encode(found.value)) + b"\n")
+        _write(msgspec.json.format(_json(found.value)) + b"\n")
     else:
         _write(_yaml(found.value))
 
@@ -122,9 +132,13 @@ def write_next(value: Any, output: OutputFormat, *items: RenderableType) -> None
         case "table":
             write_items(*items)
         case "json":
-            _write(msgspec.json.encode(value) + b"\n")
+            _write(_json(value) + b"\n")
         case "yaml":
             _write(b"---\n" + _yaml(value))
+
+
+def _json(value: Any) -> bytes:
+    return _UNESCAPED.sub(lambda found: b"\\u%04x" % found[0][-1], msgspec.json.encode(value))
 
 
 def _yaml(value: Any) -> bytes:

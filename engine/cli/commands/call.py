@@ -24,7 +24,14 @@ from engine.cli.timeline import screen
 from engine.cli.timeline.outcome import EXIT_STATUSES, outcome_text
 from wire.programs.exit_status import ExitStatus
 from wire.programs.named_commands import with_example
-from wire.programs.output import OutputFlag, OutputFormat, Shown, shown, write_shown
+from wire.programs.output import (
+    OutputFlag,
+    OutputFormat,
+    PlainConsole,
+    Shown,
+    shown,
+    write_shown,
+)
 from wire.views import CallView
 
 call = App(
@@ -113,7 +120,7 @@ async def create(  # noqa: PLR0913 - one for each option
     # Over REST the account is that of the key.
     account = client_settings(connection).account if isinstance(source, Client) else ""
     body = originate_body(parsing.document(file), options, account)
-    console = Console(highlight=False, stderr=output != "table")
+    console = PlainConsole(highlight=False, stderr=output != "table")
     if not watch:
         call_id = await source.originate(body, idempotency_key)
         return shown({"callId": call_id}, call_id)

@@ -11,6 +11,7 @@ from rich.text import Text
 from engine.cli.timeline.ladder import draw
 from engine.cli.timeline.row import ENGINE
 from engine.cli.timeline.timeline import Diagram, build_diagram
+from wire.programs.output import PlainConsole
 from wire.views import Timeline
 
 MIN_WIDTH, MAX_WIDTH = 80, 120  # columns
@@ -26,10 +27,10 @@ class Screen(Protocol):
 
 def table_console() -> Console:
     """Return a console that is wide enough for ids in a pipe and ignores markup in names."""
-    console = Console(highlight=False, markup=False)
-    return (
-        console if console.is_terminal else Console(highlight=False, markup=False, width=MAX_WIDTH)
-    )
+    console = PlainConsole(highlight=False, markup=False)
+    if console.is_terminal:
+        return console
+    return PlainConsole(highlight=False, markup=False, width=MAX_WIDTH)
 
 
 def ladder(timeline: Timeline, console: Console) -> list[Text]:

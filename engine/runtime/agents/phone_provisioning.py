@@ -212,9 +212,9 @@ def _copied(template: Sequence[_Field]) -> list[tuple[str, str]]:
     ]
 
 
-def _may_be_shown(letter: str) -> bool:
-    """Return whether a caller's name may have a letter: a line break would begin a SIP header."""
-    return letter.isprintable() and letter not in '"\\<>'
+def _may_be_shown(char: str) -> bool:
+    """Return whether a caller's name may have it: a line break would begin a SIP header."""
+    return char.isprintable() and char not in '"\\<>'
 
 
 def _accepted(field: _Field) -> tuple[str, str]:

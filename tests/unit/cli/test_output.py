@@ -6,9 +6,12 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.text import Text
 
+from engine.cli.errors import RpcError, run
 from wire.programs.output import (
     OutputFormat,
+    Shown,
     fields_shown,
     rows_shown,
     shown,
@@ -16,7 +19,7 @@ from wire.programs.output import (
     write_shown,
 )
 from wire.programs.yaml_text import yaml_text
-from wire.rpc import FlowVersion
+from wire.rpc import FieldError, FlowVersion, Problem
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(
     ["no", "2024-01-01", "1e3", "0x1F", "~", "- a", "a: b", "a #b", "12:30:45", "=", ".5", "<<"]
@@ -70,5 +73,20 @@ def test_people_get_tables(capsys: pytest.CaptureFixture[str]) -> None:
 def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """A response of a customer's server may have sequences that change title or colours."""
     evil = "a\x1b]0;title\x07\x9b2J\tb\nc"
-    write_items(evil, *rows_shown([{"name": evil}], [("name", "name")], "").items)
-    assert not {"\x1b", "\x07", "\x9b"} & {*capsys.readouterr().out}
+    write_items(evil, Text(evil), *rows_shown([{"name": evil}], [("name", "name")], "").items)
+    write_shown(Shown(evil, reason=evil), "json")
+    written = capsys.readouterr()
+    assert not {"\x1b", "\x07", "\x9b"} & {*written.out, *written.err}
+    assert json.loads(written.out[written.out.rindex("\n", 0, -1) :]) == evil
+
+
+def test_errors_have_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    """A fault names a field of a document, which may be a stranger's."""
+
+    async def refused() -> None:
+        faults = (FieldError("nodes.\x1b]0;title\x07\x9b2J", "unknown field"),)
+        raise RpcError(Problem("Invalid input", 400, "invalid", "", faults))
+
+    with pytest.raises(SystemExit):
+        run(refused())
+    assert not {"\x1b", "\x07", "\x9b"} & {*capsys.readouterr().err}
