@@ -1,0 +1,96 @@
+"""The code blocks of docs/tutorial.md, and how a reader runs them.
+
+Blocks in `sh` run in order; one with the title `second terminal` stays running, and a title with a
+dot is the name of a file. Below a heading of the third level is one of several choices.
+"""
+
+import asyncio
+import os
+import re
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from msgspec import Struct
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/tutorial.md"
+SECOND_TERMINAL, START = "second terminal", "start"
+_PARTS = re.compile(
+    r"^(?P<marks>##+) (?P<heading>[^\n]+)$"
+    r'|^```(?P<language>\w+)(?: title="(?P<title>[^"]*)")?\n(?P<text>.*?)^```$',
+    re.MULTILINE | re.DOTALL,
+)
+
+
+class Block(Struct, frozen=True):
+    """One block of code: its step, and its choice, empty if all readers run it."""
+
+    step: str
+    choice: str
+    language: str
+    title: str
+    text: str
+
+
+def blocks() -> list[Block]:
+    """Return the blocks of the page in order."""
+    found, step, choice = [], "", ""
+    for part in _PARTS.finditer(PAGE.read_text()):
+        if part["marks"]:
+            is_choice = part["marks"] == "###"
+            step, choice = (step, part["heading"]) if is_choice else (part["heading"], "")
+        else:
+            found.append(Block(step, choice, part["language"], part["title"] or "", part["text"]))
+    return found
+
+
+def choices() -> list[str]:
+    """Return the names of the choices, in the order of the page."""
+    return list(dict.fromkeys(each.choice for each in blocks() if each.choice))
+
+
+class Reader:
+    """Runs blocks in a folder, with other addresses than those of the page."""
+
+    def __init__(
+        self, folder: Path, replaced: Mapping[str, str], environment: Mapping[str, str]
+    ) -> None:
+        self._folder = folder
+        self._replaced = replaced
+        programs = (str(Path(sys.executable).parent), os.environ["PATH"])
+        self._environment = {**os.environ, **environment, "PATH": ":".join(programs)}
+        self._exports: list[str] = []
+
+    async def run(self, block: Block) -> str:
+        """Run a block of the first terminal and return what it prints; it must succeed."""
+        text = self._adapted(block.text)
+        process = await self._start("\n".join((*self._exports, text)), asyncio.subprocess.PIPE)
+        printed, _ = await process.communicate()
+        assert process.returncode == 0, f"{block.text}\n{printed.decode()}"
+        self._exports += [line for line in text.splitlines() if line.startswith("export ")]
+        return printed.decode()
+
+    @asynccontextmanager
+    async def programs(self, chosen: Sequence[Block]) -> AsyncIterator[None]:
+        """Write the files of a choice, and keep its second terminal running."""
+        async with AsyncExitStack() as stack:
+            for block in chosen:
+                if block.title != SECOND_TERMINAL:
+                    (self._folder / block.title).write_text(self._adapted(block.text))
+                    continue
+                process = await self._start(f"exec {self._adapted(block.text)}", None)
+                stack.push_async_callback(process.wait)
+                stack.callback(process.terminate)
+            yield
+
+    async def _start(self, text: str, output: int | None) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            *("bash", "-euc", text), cwd=self._folder, env=self._environment, stdout=output
+        )
+
+    def _adapted(self, text: str) -> str:
+        for example, value in self._replaced.items():
+            text = text.replace(example, value)
+        return text

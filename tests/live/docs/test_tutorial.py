@@ -1,0 +1,107 @@
+"""Every block of docs/tutorial.md runs in order, in each of its languages, and is heard."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.harness.live_lab import Lab
+from tests.harness.phones.audio import RATE_HZ, is_sound
+from tests.harness.phones.phone import Phone
+from tests.harness.phones.recording_file import LEFT, RIGHT, RecordingFile
+from tests.harness.ports import free_port, media_port, taken_ports
+from tests.harness.servers.api import Api
+from tests.harness.tutorial import ROOT, START, Reader, blocks, choices
+from tests.harness.until import until
+
+ACCOUNT, NUMBER = "tutorial", "+15550004"  # of no other test
+MIN_PROMPT_MS, MIN_GOODBYE_MS = 2_000, 1_500  # at any speed of speech
+STEP = RATE_HZ // 10
+
+
+@pytest.fixture
+async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
+    """Run a REST layer in front of the engine."""
+    folder = tmp_path / "api"
+    async with Api(folder, engines=[lab.engine], account=ACCOUNT, number=NUMBER) as running:
+        yield running
+
+
+@pytest.mark.parametrize("choice", choices())
+async def test_the_tutorial_is_heard(lab: Lab, api: Api, tmp_path: Path, choice: str) -> None:
+    """The caller of the page and a phone hear the prompt, press 1, and hear what follows."""
+    port = free_port()
+    reader = Reader(tmp_path, replaced(lab, api, port), environment(lab, api))
+    chosen = [each for each in blocks() if each.choice == choice]
+    common = [each for each in blocks() if not each.choice and each.title != START]
+    before, *after = common  # the page asks for the program after the first one
+    await reader.run(before)
+    async with reader.programs(chosen):
+        await until(lambda: bool(taken_ports([port])), what="the program to listen")
+        for block in after:
+            if "recording list" in block.text:
+                await until_recorded(api)
+            printed = await reader.run(block)
+        assert "You pressed one" in printed  # the timeline has the texts
+        check_recording(RecordingFile(tmp_path / "call.wav"))
+        await check_phone(lab)
+
+
+def replaced(lab: Lab, api: Api, port: int) -> dict[str, str]:
+    """Return the addresses of this test for those of the page."""
+    return {
+        "http://127.0.0.1:8000": api.url,
+        "127.0.0.1:3000": f"127.0.0.1:{port}",
+        "--port 3000": f"--port {port}",
+        "listen(3000": f"listen({port}",
+        "+4721930000": NUMBER,
+        "127.0.0.1:5060": f"127.0.0.1:{lab.pbx.sip_port}",
+        "-p 5081": f"-p {free_port()} -mp {media_port()} -nostdin",
+        "docs/examples": str(ROOT / "docs/examples"),
+    }
+
+
+def environment(lab: Lab, api: Api) -> dict[str, str]:
+    """Return what `.env` has in the lab of a reader."""
+    return {
+        "SWITCHROOM_API_KEY": api.api_key,
+        "SWITCHROOM_ACCOUNT": ACCOUNT,
+        "SWITCHROOM_RPC_PORT": str(lab.engine.port),
+        "SWITCHROOM_RPC_TOKEN": lab.engine.token,
+    }
+
+
+async def until_recorded(api: Api) -> None:
+    """Wait until REST lists the recording, as a reader does."""
+
+    async def is_listed() -> bool:
+        page = await api.request("GET", "/srmain/recordings", token=api.api_key)
+        return bool(page["data"]) and bool(page["data"][0].get("durationMs"))
+
+    await until(is_listed, what="the recording to be listed")
+
+
+def check_recording(recording: RecordingFile) -> None:
+    """Check that the right channel has speech, and the silent caller's has none."""
+    assert recording.channels == 2
+    heard = [
+        sum(is_sound(side[start : start + STEP]) for start in range(0, len(side), STEP)) * 100
+        for side in recording.sides
+    ]
+    assert heard[RIGHT] >= MIN_PROMPT_MS + MIN_GOODBYE_MS
+    assert heard[LEFT] == 0
+
+
+async def check_phone(lab: Lab) -> None:
+    """Check what a phone with audio hears, before and after the key."""
+    async with Phone.calling(lab.pbx, NUMBER) as caller:
+        await until(lambda: spoken_ms(caller) >= MIN_PROMPT_MS, what="the prompt")
+        before_ms = spoken_ms(caller)
+        await caller.press("1")
+        await until(lambda: spoken_ms(caller) - before_ms >= MIN_GOODBYE_MS, what="the goodbye")
+        await caller.wait_ended()
+
+
+def spoken_ms(phone: Phone) -> int:
+    """Return how much sound a phone has received."""
+    return sum(each.length_ms for each in phone.sound_spans())
