@@ -19,7 +19,9 @@ async def check_ami(settings: Settings, node: NodeSettings) -> list[Finding]:
     password = node.ami_password or settings.ami_password
     if password is None:
         text = "no ami_password: no recording, and health only from ARI"
-        return [warning(node.name, text, "set SWITCHROOM_AMI_PASSWORD as in its manager.conf")]
+        return [
+            warning("ami", node.name, text, "set SWITCHROOM_AMI_PASSWORD as in its manager.conf")
+        ]
     secret = password.get_secret_value()
     tls = client_context(settings.tls_ca)
     async with open_ami(str(node.url).rstrip("/"), node.ami_user, secret, tls) as ami:
@@ -32,14 +34,18 @@ async def _recording(node: NodeSettings, ami: AmiClient) -> Finding:
         answer = await ami.ask("ListCommands", {})
     except AmiUnavailable as error:
         advice = "manager.conf: `webenabled = yes`, its user, `secret`; http.conf `enabled = yes`"
-        return failure(node.name, f"no manager interface over HTTP: {error}", advice)
+        return failure("ami", node.name, f"no manager interface over HTTP: {error}", advice)
     if _SHELL_ACTION in answer.fields:
         text = f"its manager lets {node.ami_user} use the console"
-        return warning(node.name, text, "manager.conf: `write = system,reporting`, no `command`")
+        return warning(
+            "ami", node.name, text, "manager.conf: `write = system,reporting`, no `command`"
+        )
     if _RECORD_ACTION in answer.fields:
         return ok(node.name, f"can record: its manager accepts {node.ami_user} over HTTP")
     advice = f"manager.conf: `write = system` for {node.ami_user}; load app_mixmonitor.so"
-    return failure(node.name, f"its manager has no {_RECORD_ACTION} for {node.ami_user}", advice)
+    return failure(
+        "ami", node.name, f"its manager has no {_RECORD_ACTION} for {node.ami_user}", advice
+    )
 
 
 async def _health(node: NodeSettings, secret: str, tls: SSLContext | None) -> Finding:
@@ -49,11 +55,13 @@ async def _health(node: NodeSettings, secret: str, tls: SSLContext | None) -> Fi
             reply = await _log_in(node, secret, tls)
     except (OSError, TimeoutError) as error:
         advice = "manager.conf: `enabled = yes`, `bindaddr`; set the node's ami_port"
-        return warning(node.name, f"no manager interface at {address}: {error_text(error)}", advice)
+        return warning(
+            "ami", node.name, f"no manager interface at {address}: {error_text(error)}", advice
+        )
     if "Success" in reply:
         return ok(node.name, f"reports its health by its manager at {address}")
     text = f"its manager at {address} rejects {node.ami_user}"
-    return warning(node.name, text, "manager.conf: `secret`, and `permit` for this address")
+    return warning("ami", node.name, text, "manager.conf: `secret`, and `permit` for this address")
 
 
 async def _log_in(node: NodeSettings, secret: str, tls: SSLContext | None) -> str:

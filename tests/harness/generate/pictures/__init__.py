@@ -1,0 +1,1 @@
+"""Pictures of the docs, drawn by code."""
