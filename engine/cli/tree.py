@@ -34,6 +34,7 @@ NOUNS: Mapping[str, tuple[str, str]] = {
     "profile": ("profiles", "Manage named servers and keys, and choose the one in use."),
     "node": ("nodes", "List the PBX nodes; drain or undrain one."),
     "slots": ("slots", "Show or change the number of slots per PBX node."),
+    "convert": ("convert", "Convert documents of other platforms."),
 }  # fmt: skip
 # Commands without a noun.
 OTHERS: Mapping[str, tuple[str, str]] = {

@@ -1,0 +1,53 @@
+"""`switchroom convert`: documents of other platforms become trees of verbs."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+from rich.console import Console
+
+from engine.cli.errors import UsageError, exit_on_errors
+from wire.programs.exit_status import ExitStatus
+from wire.programs.output import OutputFlag, json_shown, write_shown
+
+convert = App(name="convert", help="Convert documents of other platforms.")
+STANDARD_INPUT = "-"
+
+
+@convert.command
+@exit_on_errors
+def twiml(
+    file: Annotated[
+        Path, Parameter(help="TwiML document; - for standard input.", allow_leading_hyphen=True)
+    ],
+    *,
+    output: OutputFlag = "json",
+) -> None:
+    """Print the tree of verbs that does what a TwiML document does.
+
+    Differences and what has no counterpart are named on standard error, with their lines. Exit
+    status: 0 all of it is converted, 1 a part is not, 2 it is not TwiML.
+
+    Example: switchroom convert twiml menu.xml
+    """
+    from engine.cli.twiml.convert import convert as convert_document  # noqa: PLC0415 - XML's imports
+    from engine.cli.twiml.document import TwimlError  # noqa: PLC0415 - likewise
+
+    name = "standard input" if str(file) == STANDARD_INPUT else str(file)
+    try:
+        converted = convert_document(_content(file))
+    except OSError as error:
+        raise UsageError(f"{name}: {(error.strerror or str(error)).lower()}") from None
+    except TwimlError as error:
+        raise UsageError(f"{name}: {error}") from None
+    notes = Console(stderr=True, highlight=False, markup=False)
+    for each in converted.remarks:
+        notes.print(f"{name}:{each.line}: {each.text}", soft_wrap=True)
+    write_shown(json_shown(converted.action), output)
+    if not converted.is_complete:
+        raise SystemExit(ExitStatus.NEGATIVE)
+
+
+def _content(file: Path) -> bytes:
+    return sys.stdin.buffer.read() if str(file) == STANDARD_INPUT else file.read_bytes()

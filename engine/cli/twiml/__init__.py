@@ -1,0 +1,1 @@
+"""`switchroom convert twiml`: from a TwiML document to a tree of verbs."""

@@ -1,0 +1,84 @@
+"""Reads a TwiML document: elements with their lines.
+
+A document type is rejected, so there are no entities but those of XML itself.
+"""
+
+from collections.abc import Mapping
+from xml.parsers import expat
+
+from msgspec import Struct
+
+MAX_BYTES = 65_536  # as Twilio's
+MAX_DEPTH = 10
+ROOT = "Response"
+
+
+class TwimlError(Exception):
+    """The document is not TwiML at all; the line is 0 if it has none."""
+
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(f"line {line}: {text}" if line else text)
+
+
+class Element(Struct, frozen=True):
+    """One element: its own text without surrounding space, its attributes and its children."""
+
+    name: str
+    line: int
+    attributes: Mapping[str, str]
+    text: str
+    children: tuple["Element", ...]
+
+
+class _Builder:
+    """Collects what the parser reports; the first element of `_open` is the document."""
+
+    def __init__(self, parser: expat.XMLParserType) -> None:
+        self._parser = parser
+        self._open: list[tuple[str, int, dict[str, str], list[str], list[Element]]] = [
+            ("", 0, {}, [], [])
+        ]
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._characters
+        parser.StartDoctypeDeclHandler = self._reject_doctype
+
+    @property
+    def root(self) -> Element:
+        (root,) = self._open[0][4]  # expat accepts one root only
+        return root
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        line = self._parser.CurrentLineNumber
+        if len(self._open) > MAX_DEPTH:
+            raise TwimlError(line, f"nested deeper than {MAX_DEPTH} elements")
+        self._open.append((name, line, attributes, [], []))
+
+    def _end(self, _name: str) -> None:
+        name, line, attributes, pieces, children = self._open.pop()
+        text = " ".join("".join(pieces).split())
+        self._open[-1][4].append(Element(name, line, attributes, text, tuple(children)))
+
+    def _characters(self, text: str) -> None:
+        self._open[-1][3].append(text)
+
+    def _reject_doctype(self, *_declared: object) -> None:
+        raise TwimlError(self._parser.CurrentLineNumber, "a document type is not accepted")
+
+
+def read_document(content: bytes) -> Element:
+    """Return the root of a document; raises TwimlError."""
+    if len(content) > MAX_BYTES:
+        raise TwimlError(0, f"larger than {MAX_BYTES} bytes")
+    parser = expat.ParserCreate()
+    builder = _Builder(parser)
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError as error:
+        raise TwimlError(error.lineno, f"not XML: {expat.ErrorString(error.code)}") from None
+    except (LookupError, ValueError) as error:
+        raise TwimlError(0, f"not XML: {error}") from None
+    root = builder.root
+    if root.name != ROOT:
+        raise TwimlError(root.line, f"<{ROOT}> is expected, not <{root.name}>")
+    return root
