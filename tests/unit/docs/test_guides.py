@@ -1,0 +1,88 @@
+"""Tutorial, concepts, how-tos, migration, troubleshooting: what readers are to type works."""
+
+import ast
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import cyclopts
+import pytest
+
+from engine.cli.tree import app
+from engine.cli.twiml.convert import convert
+from tests.harness.page_blocks import DOCS, GUIDES, page_blocks
+from tests.unit.operations.inputs import unknown_pbx_variables, unknown_settings
+from wire.tree import Limits, parse_action
+
+OTHERS = {"SWITCHROOM_API_URL", "SWITCHROOM_CONFIG", "SWITCHROOM_PROFILE"}  # of commands
+LIMITS = Limits(allow_insecure=True)
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(DOCS))
+
+
+def commands(text: str) -> list[list[str]]:
+    """Return the words of each `switchroom` command in a block of a shell, without comments."""
+    joined = re.sub(r"\$\([^)]*\)", "X", text.replace("\\\n", " "))
+    lines = re.split(r"\n(?=\S)(?![\"'{}\] ])", joined)
+    typed = [each for each in lines if each.startswith("switchroom ")]
+    return [shlex.split(each, comments=True) for each in typed]
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=name)
+def test_commands_can_be_typed(page: Path) -> None:
+    """Each `switchroom` command of a block, and of a code span that has options, is one."""
+    spans = re.findall(r"`(switchroom [^`\n…]+)`", page.read_text())
+    typed = [shlex.split(each) for each in spans]
+    typed += [each for block in page_blocks(page, "sh") for each in commands(block.text)]
+    faults = [fault for each in typed if (fault := fault_of(each[1:]))]
+    assert faults == []
+
+
+def fault_of(words: list[str]) -> str:
+    """Return why words are no command; a span may name a command without its arguments."""
+    if words and words[0] in app and len(words) == 1:
+        return ""
+    try:
+        app.parse_args(words, exit_on_error=False, print_error=False)
+    except cyclopts.MissingArgumentError:
+        return ""
+    except cyclopts.CycloptsError as error:
+        return f"{' '.join(words)}: {error}"
+    return ""
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=name)
+def test_settings_exist(page: Path) -> None:
+    """Each `PBX_…` is one of a node, each `SWITCHROOM_…` one of an engine or the REST layer."""
+    text = page.read_text()
+    named = set(re.findall(r"\b(?:PBX|SWITCHROOM)_[A-Z0-9_]*[A-Z0-9]\b", text)) - OTHERS
+    assert unknown_settings(named) | unknown_pbx_variables(named) == set()
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=name)
+def test_trees_are_accepted(page: Path) -> None:
+    """Each JSON block is JSON, and an engine accepts those that are trees, or contain one."""
+    for block in page_blocks(page, "json"):
+        document: Any = json.loads(block.text)
+        if isinstance(document, dict):
+            tree = document if "type" in document else document["action"]
+            parse_action(json.dumps(tree).encode(), LIMITS)
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=name)
+def test_programs_are_python(page: Path) -> None:
+    """Each block in Python can be compiled."""
+    for block in page_blocks(page, "python"):
+        ast.parse(block.text)
+
+
+def test_the_converted_document_is_as_shown() -> None:
+    """The page for those who come from Twilio shows a document and its tree."""
+    page = DOCS / "migration/from-twilio.md"
+    (document,), (tree,) = page_blocks(page, "xml"), page_blocks(page, "json")
+    converted = convert(document.text.encode())
+    assert (converted.action, converted.remarks) == (json.loads(tree.text), ())
