@@ -7,7 +7,7 @@ UV := $(PYTHON) -m uv pip
 unexport PYTHONDONTWRITEBYTECODE
 PACKAGES := curl sip-tester baresip-core espeak-ng sox redis-tools
 
-.PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto docs compose-trial lock sbom audit tools
+.PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto docs site compose-trial lock sbom audit tools
 
 up: $(INSTALLED) tools  ## start the lab and wait until it is ready
 	@$(PYTHON) -m tests.harness.lab up
@@ -81,9 +81,13 @@ ari: $(INSTALLED)  ## regenerate the ARI client from Asterisk's API description
 proto: $(INSTALLED)  ## regenerate the gRPC messages of status callbacks
 	@$(PYTHON) -m tests.harness.generate.proto
 
-docs: $(INSTALLED)  ## regenerate the state diagrams and the JSON Schemas
+docs: $(INSTALLED)  ## regenerate the pictures, the state diagrams and the JSON Schemas
 	@$(PYTHON) -m tests.harness.generate.diagrams
 	@$(PYTHON) -m tests.harness.generate.schemas
+	@$(PYTHON) -m tests.harness.generate.pictures
+
+site: $(INSTALLED)  ## build the docs as a site, in .site/html; its links are checked
+	@$(PYTHON) -m tests.harness.generate.site
 
 compose-trial: $(INSTALLED) tools  ## validate the examples; start Compose's with TLS and real calls, which needs a Docker engine
 	@.venv/bin/pytest -q tests/unit/operations tests/contract/operations

@@ -1,0 +1,1 @@
+"""The docs as a site: `make site`."""

@@ -1,0 +1,28 @@
+"""The configuration of the build: zensical.toml, where a folder stands for its pages."""
+
+import json
+import re
+from pathlib import Path
+
+from tests.harness.generate.site.pages import DOCS, ROOT, titles
+
+CONFIG = ROOT / "zensical.toml"
+_FOLDER = re.compile(r'"([\w/-]+/)"')
+_SCRIPTS = "extra_javascript = []\n"
+
+
+def build_config(*, scripts: list[str]) -> str:
+    """Return the text of the configuration for a build in its own folder."""
+    text = CONFIG.read_text().replace(_SCRIPTS, f"extra_javascript = {json.dumps(scripts)}\n")
+    return _FOLDER.sub(lambda found: _pages(DOCS / found[1]), text)
+
+
+def _pages(folder: Path) -> str:
+    """Return the pages of a folder as entries of the navigation, its own page first."""
+    found = sorted(folder.glob("*.md"), key=lambda each: (each.name != "README.md", each.name))
+    named = titles(found).items()
+    entries = (
+        f"{{ {json.dumps(title)} = {json.dumps(path.relative_to(DOCS).as_posix())} }}"
+        for path, title in named
+    )
+    return f"[{', '.join(entries)}]"
