@@ -1,7 +1,8 @@
-"""The code blocks of docs/tutorial.md, and how a reader runs them.
+"""The code blocks of docs/tutorial.md or the README, and how a reader runs them.
 
-Blocks in `sh` run in order; one with the title `second terminal` stays running, and a title with a
-dot is the name of a file. Below a heading of the third level is one of several choices.
+Blocks in `sh` run in order; one with the title `second terminal` stays running, one with `start`
+needs a machine of its own, and a title with a dot is the name of a file. Below a heading of the
+third level is one of several choices.
 """
 
 import asyncio
@@ -35,9 +36,14 @@ class Block(Struct, frozen=True):
 
 
 def blocks() -> list[Block]:
-    """Return the blocks of the page in order."""
+    """Return the blocks of the tutorial in order."""
+    return blocks_of(PAGE)
+
+
+def blocks_of(page: Path) -> list[Block]:
+    """Return the blocks of a page in order."""
     found, step, choice = [], "", ""
-    for part in _PARTS.finditer(PAGE.read_text()):
+    for part in _PARTS.finditer(page.read_text()):
         if part["marks"]:
             is_choice = part["marks"] == "###"
             step, choice = (step, part["heading"]) if is_choice else (part["heading"], "")

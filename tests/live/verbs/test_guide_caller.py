@@ -1,4 +1,4 @@
-"""The caller of the README, who presses a key: docs/examples/caller.xml."""
+"""The caller of the tutorial, who presses a key: docs/examples/caller.xml."""
 
 import asyncio
 from pathlib import Path

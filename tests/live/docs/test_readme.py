@@ -1,0 +1,61 @@
+"""Every block of the README that needs no machine of its own runs in order."""
+
+import re
+from pathlib import Path
+
+from tests.harness.live_lab import Lab
+from tests.harness.ports import media_port
+from tests.harness.servers.api import Api
+from tests.harness.servers.engine import RequestError
+from tests.harness.tutorial import ROOT, START, Reader, blocks_of
+from tests.harness.until import until
+
+ACCOUNT, NUMBER = "readme", "+15550005"  # of no other test
+
+
+async def test_the_readme_can_be_followed(lab: Lab, tmp_path: Path) -> None:
+    """A call is placed and drawn; one over REST is shown, hung up, and has its record."""
+    folder = tmp_path / "api"
+    async with Api(folder, engines=[lab.engine], account=ACCOUNT, number=NUMBER) as api:
+        write_env(tmp_path / ".env", lab, api)
+        phone = f"-p {lab.trunk_port} -mp {media_port()} -nostdin -m 2"  # ends after both calls
+        replaced = {
+            "http://127.0.0.1:8000": api.url,
+            "-p 5080 -timeout 30m": phone,
+            "+4721930000": NUMBER,
+            "docs/examples": str(ROOT / "docs/examples"),
+        }
+        reader = Reader(tmp_path, replaced, {})
+        place, over_rest = [
+            each
+            for each in blocks_of(ROOT / "README.md")
+            if each.language == "sh" and each.title != START
+        ]
+        assert "Your parcel arrives" in await reader.run(place)
+        printed = await reader.run(over_rest)
+        call = re.search(r'"callId":"([^"]+)"', printed)
+        assert call is not None, printed
+        await until_recorded(api, call[1])
+
+
+def write_env(path: Path, lab: Lab, api: Api) -> None:
+    """Write what `make up` writes, as far as the README needs it."""
+    path.write_text(
+        f"SWITCHROOM_API_KEY='{api.api_key}'\n"
+        f"SWITCHROOM_ACCOUNT='{ACCOUNT}'\n"
+        f"SWITCHROOM_RPC_PORT='{lab.engine.port}'\n"
+        f"SWITCHROOM_RPC_TOKEN='{lab.engine.token}'\n"
+    )
+
+
+async def until_recorded(api: Api, call: str) -> None:
+    """Wait for the record of a call that was hung up over REST."""
+
+    async def has_record() -> bool:
+        try:
+            record = await api.request("GET", f"/srmain/cdr/{call}", token=api.api_key)
+        except RequestError:
+            return False
+        return bool(record["endedBy"] == "api")
+
+    await until(has_record, what="the record of the call")
