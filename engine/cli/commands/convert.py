@@ -9,9 +9,13 @@ from rich.console import Console
 
 from engine.cli.errors import UsageError, exit_on_errors
 from wire.programs.exit_status import ExitStatus
+from wire.programs.named_commands import with_example
 from wire.programs.output import OutputFlag, json_shown, write_shown
 
-convert = App(name="convert", help="Convert documents of other platforms.")
+convert = App(
+    name="convert",
+    help=with_example("Convert documents of other platforms.", "convert twiml menu.xml"),
+)
 STANDARD_INPUT = "-"
 
 

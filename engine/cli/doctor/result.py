@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from wire.docs_address import page_link
+from wire.programs.docs_address import page_link
 
 Level = Literal["OK", "WARN", "FAIL"]
 Topic = Literal[

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from engine.cli.doctor.command import report
 from engine.cli.doctor.result import Topic, failure, warning
-from wire.docs_address import DOCS_URL
+from wire.programs.docs_address import DOCS_URL
 
 ROOT = Path(__file__).parents[3]
 
