@@ -1,8 +1,8 @@
 """The code blocks of docs/tutorial.md or the README, and how a reader runs them.
 
-Blocks in `sh` run in order; one with the title `second terminal` stays running, one with `start`
-needs a machine of its own, and a title with a dot is the name of a file. Below a heading of the
-third level is one of several choices.
+Blocks in `sh` run in order. One with the title `first terminal` needs a machine of its own, one
+with `second terminal` stays running, and a title with a dot is the name of a file. Below a heading
+of the third level is one of several choices.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from msgspec import Struct
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/tutorial.md"
-SECOND_TERMINAL, START = "second terminal", "start"
+FIRST_TERMINAL, SECOND_TERMINAL = "first terminal", "second terminal"
 _PARTS = re.compile(
     r"^(?P<marks>##+) (?P<heading>[^\n]+)$"
     r'|^```(?P<language>\w+)(?: title="(?P<title>[^"]*)")?\n(?P<text>.*?)^```$',

@@ -11,7 +11,7 @@ from tests.harness.phones.phone import Phone
 from tests.harness.phones.recording_file import LEFT, RIGHT, RecordingFile
 from tests.harness.ports import free_port, media_port, taken_ports
 from tests.harness.servers.api import Api
-from tests.harness.tutorial import ROOT, START, Reader, blocks, choices
+from tests.harness.tutorial import FIRST_TERMINAL, ROOT, Reader, blocks, choices
 from tests.harness.until import until
 
 ACCOUNT, NUMBER = "tutorial", "+15550004"  # of no other test
@@ -33,7 +33,7 @@ async def test_the_tutorial_is_heard(lab: Lab, api: Api, tmp_path: Path, choice:
     port = free_port()
     reader = Reader(tmp_path, replaced(lab, api, port), environment(lab, api))
     chosen = [each for each in blocks() if each.choice == choice]
-    common = [each for each in blocks() if not each.choice and each.title != START]
+    common = [each for each in blocks() if not each.choice and each.title != FIRST_TERMINAL]
     before, *after = common  # the page asks for the program after the first one
     await reader.run(before)
     async with reader.programs(chosen):

@@ -12,6 +12,7 @@ import pytest
 
 from engine.cli.tree import app
 from engine.cli.twiml.convert import convert
+from engine.flows.check import check_graph
 from tests.harness.page_blocks import DOCS, GUIDES, page_blocks
 from tests.unit.operations.inputs import unknown_pbx_variables, unknown_settings
 from wire.tree import Limits, parse_action
@@ -71,6 +72,19 @@ def test_trees_are_accepted(page: Path) -> None:
         if isinstance(document, dict):
             tree = document if "type" in document else document["action"]
             parse_action(json.dumps(tree).encode(), LIMITS)
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=name)
+def test_what_commands_store_is_accepted(page: Path) -> None:
+    """The flows and trees that a page stores are without errors."""
+    for block in page_blocks(page, "sh"):
+        for words in commands(block.text):
+            documents = [json.loads(each) for each in words if each.startswith("{")]
+            for document in documents:
+                if "nodes" in document:
+                    check_graph(document, LIMITS, {})
+                else:
+                    parse_action(json.dumps(document).encode(), LIMITS)
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=name)
