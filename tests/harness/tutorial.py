@@ -69,12 +69,12 @@ class Reader:
         self._environment = {**os.environ, **environment, "PATH": ":".join(programs)}
         self._exports: list[str] = []
 
-    async def run(self, block: Block) -> str:
-        """Run a block of the first terminal and return what it prints; it must succeed."""
-        text = self._adapted(block.text)
+    async def run(self, block: str) -> str:
+        """Run the text of a block and return what it prints; it must succeed."""
+        text = self._adapted(block)
         process = await self._start("\n".join((*self._exports, text)), asyncio.subprocess.PIPE)
         printed, _ = await process.communicate()
-        assert process.returncode == 0, f"{block.text}\n{printed.decode()}"
+        assert process.returncode == 0, f"{block}\n{printed.decode()}"
         self._exports += [line for line in text.splitlines() if line.startswith("export ")]
         return printed.decode()
 

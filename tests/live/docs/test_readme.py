@@ -27,7 +27,7 @@ async def test_the_readme_can_be_followed(lab: Lab, tmp_path: Path) -> None:
         }
         reader = Reader(tmp_path, replaced, {})
         place, over_rest = [
-            each
+            each.text
             for each in blocks_of(ROOT / "README.md")
             if each.language == "sh" and not each.title
         ]

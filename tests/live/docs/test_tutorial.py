@@ -35,13 +35,13 @@ async def test_the_tutorial_is_heard(lab: Lab, api: Api, tmp_path: Path, choice:
     chosen = [each for each in blocks() if each.choice == choice]
     common = [each for each in blocks() if not each.choice and each.title != FIRST_TERMINAL]
     before, *after = common  # the page asks for the program after the first one
-    await reader.run(before)
+    await reader.run(before.text)
     async with reader.programs(chosen):
         await until(lambda: bool(taken_ports([port])), what="the program to listen")
         for block in after:
             if "recording list" in block.text:
                 await until_recorded(api)
-            printed = await reader.run(block)
+            printed = await reader.run(block.text)
         assert "You pressed one" in printed  # the timeline has the texts
         check_recording(RecordingFile(tmp_path / "call.wav"))
         await check_phone(lab)
