@@ -36,7 +36,7 @@ SURVIVAL = (
     Message(0, 1, "dials, presses 4 2"),
     Message(1, 2, "digits 4 2, stored"),
     Message(2, 2, "killed", ends_life=True),
-    Message(1, 0, "the prompt continues"),
+    Message(1, 0, "the line stays up"),
     Message(0, 1, "presses 1 7"),
     Message(3, 1, "takes the call over"),
     Message(1, 3, "digits 1 7"),
