@@ -100,3 +100,14 @@ def test_the_converted_document_is_as_shown() -> None:
     (document,), (tree,) = page_blocks(page, "xml"), page_blocks(page, "json")
     converted = convert(document.text.encode())
     assert (converted.action, converted.remarks) == (json.loads(tree.text), ())
+
+
+async def test_the_program_of_the_opening_hours_runs() -> None:
+    """At any hour it returns a tree that an engine accepts; so do both of its trees."""
+    (program,) = page_blocks(DOCS / "how-to/after-hours.md", "python")
+    names: dict[str, Any] = {}
+    exec(program.text, names)  # noqa: S102 - a program of our own page
+    returned = await names["open_or_closed"]()
+    assert returned in (names["OPEN"], names["CLOSED"])
+    for tree in (names["OPEN"], names["CLOSED"]):
+        parse_action(json.dumps(tree).encode(), LIMITS)
