@@ -18,11 +18,12 @@ def build_config(*, scripts: list[str]) -> str:
 
 
 def _pages(folder: Path) -> str:
-    """Return the pages of a folder as entries of the navigation, its own page first."""
+    """Return the pages of a folder as entries of the navigation: its own, others, folders in it."""
     found = sorted(folder.glob("*.md"), key=lambda each: (each.name != "README.md", each.name))
-    named = titles(found).items()
-    entries = (
+    entries = [
         f"{{ {json.dumps(title)} = {json.dumps(path.relative_to(DOCS).as_posix())} }}"
-        for path, title in named
-    )
+        for path, title in titles(found).items()
+    ]
+    inner = (each for each in sorted(folder.iterdir()) if each.is_dir() and any(each.rglob("*.md")))
+    entries += [f"{{ {json.dumps(each.name.capitalize())} = {_pages(each)} }}" for each in inner]
     return f"[{', '.join(entries)}]"
