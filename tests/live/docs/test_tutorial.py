@@ -1,5 +1,6 @@
 """Every block of docs/tutorial.md runs in order, in each of its languages, and is heard."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from tests.harness.tutorial import FIRST_TERMINAL, ROOT, Reader, blocks, choices
 from tests.harness.until import until
 
 ACCOUNT, NUMBER = "tutorial", "+15550004"  # of no other test
+ENDPOINT = "tutorial-anna"
+AGENT_HZ, CALLER_HZ = 600, 400
 MIN_PROMPT_MS, MIN_GOODBYE_MS = 2_000, 1_500  # at any speed of speech
 STEP = RATE_HZ // 10
 
@@ -29,22 +32,27 @@ async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
 
 @pytest.mark.parametrize("choice", choices())
 async def test_the_tutorial_is_heard(lab: Lab, api: Api, tmp_path: Path, choice: str) -> None:
-    """The caller of the page and a phone hear the prompt, press 1, and hear what follows."""
+    """The caller of the page and a phone hear the prompt, press 1, and hear what follows.
+
+    Another caller presses 2 and talks to the agent.
+    """
     port = free_port()
     reader = Reader(tmp_path, replaced(lab, api, port), environment(lab, api))
     chosen = [each for each in blocks() if each.choice == choice]
-    common = [each for each in blocks() if not each.choice and each.title != FIRST_TERMINAL]
-    before, *after = common  # the page asks for the program after the first one
-    await reader.run(before.text)
+    common = [each.text for each in blocks() if not each.choice and each.title != FIRST_TERMINAL]
+    before, route, call, hear, see, agent, call_agent = common
+    await reader.run(before)
     async with reader.programs(chosen):
         await until(lambda: bool(taken_ports([port])), what="the program to listen")
-        for block in after:
-            if "recording list" in block.text:
-                await until_recorded(api)
-            printed = await reader.run(block.text)
-        assert "You pressed one" in printed  # the timeline has the texts
+        await reader.run(route)
+        await reader.run(call)
+        await until_recorded(api)
+        await reader.run(hear)
         check_recording(RecordingFile(tmp_path / "call.wav"))
+        assert "You pressed one" in await reader.run(see)
         await check_phone(lab)
+        await reader.run(agent)
+        await check_agent(lab, reader, call_agent)
 
 
 def replaced(lab: Lab, api: Api, port: int) -> dict[str, str]:
@@ -58,6 +66,7 @@ def replaced(lab: Lab, api: Api, port: int) -> dict[str, str]:
         "127.0.0.1:5060": f"127.0.0.1:{lab.pbx.sip_port}",
         "-p 5081": f"-p {free_port()} -mp {media_port()} -nostdin",
         "docs/examples": str(ROOT / "docs/examples"),
+        "a-long-password-of-your-own": lab.pbx.passwords.agents,
     }
 
 
@@ -100,6 +109,30 @@ async def check_phone(lab: Lab) -> None:
         await caller.press("1")
         await until(lambda: spoken_ms(caller) - before_ms >= MIN_GOODBYE_MS, what="the goodbye")
         await caller.wait_ended()
+
+
+async def check_agent(lab: Lab, reader: Reader, call: str) -> None:
+    """Check that a caller of the page, and a phone that presses 2, reach the agent."""
+
+    async def has_phone() -> bool:
+        return any(each["resource"] == ENDPOINT for each in await lab.ari("endpoints/PJSIP"))
+
+    await until(has_phone, what="the PBX to know the agent's phone")
+    async with Phone.agent(lab.pbx, ENDPOINT, tone_hz=AGENT_HZ) as agent:
+        calling = asyncio.create_task(reader.run(call))
+        await agent.wait_answered()
+        await agent.hang_up()
+        await calling
+    async with (
+        Phone.agent(lab.pbx, ENDPOINT, tone_hz=AGENT_HZ) as agent,
+        Phone.calling(lab.pbx, NUMBER, tone_hz=CALLER_HZ) as caller,
+    ):
+        await until(lambda: spoken_ms(caller) >= MIN_PROMPT_MS, what="the prompt")
+        await caller.press("2")
+        await caller.until_hears(AGENT_HZ)
+        await agent.until_hears(CALLER_HZ)
+        await caller.hang_up()
+        await agent.wait_ended()
 
 
 def spoken_ms(phone: Phone) -> int:
