@@ -28,6 +28,7 @@ ERRORS = {
 }
 # Asterisk's names, as its interface description has them, are the tags.
 ASTERISK = ("engine/ari/config.py", "engine/ari/generated/", "engine/ari/generator/")
+TWIML = ("engine/cli/twiml/verbs.py",)  # the elements of a TwiML document have such names
 
 
 def _trees() -> Iterator[tuple[str, ast.Module]]:
@@ -78,7 +79,7 @@ def test_no_text_is_a_class_name() -> None:
     assert not [
         f"{path}:{node.lineno}: {node.value}"
         for path, tree in _trees()
-        if not path.startswith(ASTERISK)
+        if not path.startswith((*ASTERISK, *TWIML))
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and node.value in names
     ]

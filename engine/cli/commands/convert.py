@@ -30,8 +30,9 @@ def twiml(
 ) -> None:
     """Print the tree of verbs that does what a TwiML document does.
 
-    Differences and what has no counterpart are named on standard error, with their lines. Exit
-    status: 0 all of it is converted, 1 a part is not, 2 it is not TwiML.
+    What is different, or has no counterpart, is named on standard error with its line.
+
+    Exit status: 0 all of it is converted, 1 a part is not, 2 it is not TwiML.
 
     Example: switchroom convert twiml menu.xml
     """
