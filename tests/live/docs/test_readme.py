@@ -18,7 +18,7 @@ async def test_the_readme_can_be_followed(lab: Lab, tmp_path: Path) -> None:
     folder = tmp_path / "api"
     async with Api(folder, engines=[lab.engine], account=ACCOUNT, number=NUMBER) as api:
         write_env(tmp_path / ".env", lab, api)
-        phone = f"-p {lab.trunk_port} -mp {media_port()} -nostdin -m 2"  # ends after both calls
+        phone = f"-p {lab.trunk_port} -mp {media_port()} -nostdin -m 2 -timeout 2m"  # of both calls
         replaced = {
             "http://127.0.0.1:8000": api.url,
             "-p 5080 -timeout 30m": phone,
