@@ -46,6 +46,10 @@ OTHERS: Mapping[str, tuple[str, str]] = {
         f"{_COMMANDS}.listen:listen",
         "Answer the webhooks of a number or call with a local server.",
     ),
+    "new": (
+        "engine.cli.new.command:new",
+        "Create an application from a sample: an IVR, voicemail, a survey and others.",
+    ),
     "completion": (f"{_COMMANDS}.completion:completion", "Print the completion script of a shell."),
     "engine": (
         "engine.app.command:engine",

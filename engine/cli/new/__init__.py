@@ -1,0 +1,1 @@
+"""`switchroom new`: a sample application with the SDK, ready to run."""

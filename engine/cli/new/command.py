@@ -1,0 +1,41 @@
+"""`switchroom new`: create an application from a sample, without a network or an engine."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from engine.cli.errors import UsageError, exit_on_errors
+from engine.cli.new.project import Framework, Sample, create_project
+
+_PORT = 3000  # of the samples, unless PORT is set
+
+
+@exit_on_errors
+def new(
+    sample: Annotated[Sample, Parameter(name="SAMPLE", help="What the application does.")],
+    folder: Annotated[
+        Path | None, Parameter(name="DIR", help="Folder to create; default: the sample's name.")
+    ] = None,
+    *,
+    fastapi: Annotated[bool, Parameter(help="In Python, with FastAPI.")] = False,
+    flask: Annotated[bool, Parameter(help="In Python, with Flask.")] = False,
+    express: Annotated[bool, Parameter(help="In TypeScript, with Express.")] = False,
+) -> None:
+    """Create an application from a sample, and print the commands that run it.
+
+    Example: switchroom new ivr --fastapi
+    """
+    chosen: list[Framework] = []
+    chosen += ["fastapi"] if fastapi else []
+    chosen += ["flask"] if flask else []
+    chosen += ["express"] if express else []
+    if len(chosen) != 1:
+        raise UsageError("one of --fastapi, --flask and --express is required")
+    project = create_project(sample, chosen[0], folder or Path(sample))
+    lines = [f"created {project.folder}; run it:", *(f"  {each}" for each in project.commands)]
+    if sample != "click-to-call":
+        lines.append("then let calls to a number run it:")
+        lines.append(f"  switchroom route set +4721930000 http://127.0.0.1:{_PORT}/answer")
+    sys.stdout.write("\n".join(lines) + "\n")

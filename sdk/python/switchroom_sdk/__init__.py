@@ -1,0 +1,88 @@
+"""The Python SDK of Switchroom: verbs, webhooks, and the REST API.
+
+    from switchroom_sdk import say
+
+    say("Press one for sales.").gather(max_digits=1, action="/menu").to_dict("https://example.com")
+"""
+
+from switchroom_sdk.bodies import Body, UnexpectedBody, parse
+from switchroom_sdk.errors import (
+    ApiError,
+    ConnectionFailed,
+    FieldError,
+    InvalidField,
+    RelativeAddress,
+    SwitchroomError,
+    VerificationFailed,
+)
+from switchroom_sdk.generated.verbs import (
+    Action,
+    Confirm,
+    Dial,
+    Flow,
+    Gather,
+    Hangup,
+    MachineDetection,
+    Pause,
+    Play,
+    Record,
+    Say,
+    Verb,
+    dial,
+    flow,
+    gather,
+    hangup,
+    pause,
+    play,
+    record,
+    say,
+)
+from switchroom_sdk.generated.webhooks import (
+    ActionRequest,
+    CallEvent,
+    CallRecord,
+    DialResult,
+    GatherResult,
+    RecordResult,
+)
+from switchroom_sdk.verification import Verifier
+
+__all__ = [
+    "Action",
+    "ActionRequest",
+    "ApiError",
+    "Body",
+    "CallEvent",
+    "CallRecord",
+    "Confirm",
+    "ConnectionFailed",
+    "Dial",
+    "DialResult",
+    "FieldError",
+    "Flow",
+    "Gather",
+    "GatherResult",
+    "Hangup",
+    "InvalidField",
+    "MachineDetection",
+    "Pause",
+    "Play",
+    "Record",
+    "RecordResult",
+    "RelativeAddress",
+    "Say",
+    "SwitchroomError",
+    "UnexpectedBody",
+    "Verb",
+    "VerificationFailed",
+    "Verifier",
+    "dial",
+    "flow",
+    "gather",
+    "hangup",
+    "parse",
+    "pause",
+    "play",
+    "record",
+    "say",
+]

@@ -1,0 +1,121 @@
+"""What all verbs have in common: a next action, limits that are checked, and their JSON."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, Self, TypeVar
+from urllib.parse import urljoin
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from switchroom_sdk.errors import InvalidField, RelativeAddress
+
+_PLACEHOLDER = "https://relative.invalid"
+_ADDRESSES = frozenset({"action", "on_error", "audio_url", "fallback", "on_machine", "whisper"})
+
+
+class Shape(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True,
+    rename="camel",
+):  # fmt: skip
+    """Base of all shapes that are sent: frozen, camelCase, without fields that have no value."""
+
+
+S = TypeVar("S", bound=Shape)
+
+
+class _Verb(Protocol):
+    action: Any
+
+
+class Chain(Shape, frozen=True, kw_only=True):
+    """A verb, which may be followed by others."""
+
+    def then(self, action: Any) -> Self:
+        """Return this chain with an action after its last verb: a chain, or an address.
+
+        An address is that of a webhook; one that begins with `/` is at your own server.
+        """
+        following = _following(self)
+        if isinstance(following, str):
+            raise InvalidField("action", f"the chain ends with the webhook {following}")
+        if isinstance(following, Chain):
+            return replace(self, action=following.then(action))
+        return checked(replace(self, action=action))
+
+    def to_dict(self, base_url: str | None = None) -> dict[str, Any]:
+        """Return the JSON object; `base_url` is where addresses that begin with `/` are."""
+        found: dict[str, Any] = to_builtins(self, base_url)
+        return found
+
+    def to_json(self, base_url: str | None = None) -> bytes:
+        """Return the same as bytes."""
+        return msgspec.json.encode(resolved(self, base_url))
+
+
+def _following(verb: Any) -> Any:
+    return verb.action
+
+
+def checked(value: S) -> S:
+    """Return a shape whose values are within their limits; raises InvalidField."""
+    builtins = msgspec.to_builtins(_resolved(value, _PLACEHOLDER))
+    try:
+        msgspec.convert(builtins, type(value))
+    except msgspec.ValidationError as error:
+        text, _, path = str(error).partition(" - at `$.")
+        raise InvalidField(path.rstrip("`"), _plain(text)) from None
+    return value
+
+
+def _plain(text: str) -> str:
+    return text[:1].lower() + text[1:].replace("`", "")
+
+
+def many(value: Any) -> Any:
+    """Return a text or None as it is, and any other sequence as a tuple."""
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def resolved(value: Any, base_url: str | None) -> Any:
+    """Return a value whose addresses are absolute; raises RelativeAddress."""
+    return _resolved(value, base_url)
+
+
+def to_builtins(value: Any, base_url: str | None) -> Any:
+    """Return the JSON value of shapes, with absolute addresses."""
+    return msgspec.to_builtins(_resolved(value, base_url))
+
+
+def _resolved(value: Any, base_url: str | None) -> Any:
+    match value:
+        case Shape():
+            fields = asdict(value)
+            changed = {
+                name: _address(each, base_url) if name in _ADDRESSES else _resolved(each, base_url)
+                for name, each in fields.items()
+            }
+            differing = {name: each for name, each in changed.items() if each is not fields[name]}
+            return replace(value, **differing) if differing else value
+        case _:
+            return value
+
+
+def _address(value: Any, base_url: str | None) -> Any:
+    match value:
+        case str() if value.startswith("/"):
+            return absolute(value, base_url)
+        case tuple():
+            found = tuple(_address(each, base_url) for each in value)
+            return value if found == value else found
+        case _:
+            return _resolved(value, base_url)
+
+
+def absolute(address: str, base_url: str | None) -> str:
+    """Return an address; one that begins with `/` needs a base."""
+    if not address.startswith("/"):
+        return address
+    if base_url is None:
+        raise RelativeAddress(address)
+    return urljoin(base_url.rstrip("/") + "/", address.lstrip("/"))

@@ -1,0 +1,97 @@
+"""What the helpers for web frameworks have in common: requests verified, actions returned.
+
+Without a secret only requests from this machine are accepted, which is enough to try the lab.
+"""
+
+import inspect
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from ipaddress import ip_address
+from typing import Any, NamedTuple, get_type_hints
+
+import msgspec
+
+from switchroom_sdk.bodies import Body, UnexpectedBody, parse_as
+from switchroom_sdk.chain import Chain, absolute, resolved
+from switchroom_sdk.errors import VerificationFailed
+from switchroom_sdk.verification import Verifier
+
+SECRET_VARIABLE = "SWITCHROOM_WEBHOOK_SECRET"  # noqa: S105 - the name of a variable
+PUBLIC_URL_VARIABLE = "SWITCHROOM_PUBLIC_URL"
+MAX_BODY_BYTES = 1_048_576
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+_log = logging.getLogger("switchroom_sdk")
+
+Handler = Callable[[Any], Any]
+
+
+class Reply(NamedTuple):
+    """The response to a request: JSON, or nothing."""
+
+    status: int
+    body: bytes = b""
+
+
+class Receiver:
+    """Verifies and parses requests, and writes what a handler returns."""
+
+    def __init__(
+        self,
+        secret: str | Sequence[str] | None = None,
+        public_url: str | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        secrets = environ.get(SECRET_VARIABLE, "").split() if secret is None else secret
+        self._verifier = Verifier(secrets) if secrets else None
+        self._public_url = public_url or environ.get(PUBLIC_URL_VARIABLE)
+        if self._verifier is None:
+            text = "%s is not set: signatures are not verified, and only this machine is served"
+            _log.warning(text, SECRET_VARIABLE)
+
+    def read(self, kind: Any, body: bytes, headers: Mapping[str, str], peer: str) -> Body:
+        """Return the body of a request; raises VerificationFailed."""
+        if self._verifier is not None:
+            self._verifier.verify(body, headers)
+        elif not _is_local(headers, peer):
+            raise VerificationFailed(f"only this machine is served: set {SECRET_VARIABLE}")
+        found: Body = parse_as(body, kind)
+        return found
+
+    def reply(self, action: Any, base_url: str) -> Reply:
+        """Return the response for what a handler returned: a chain, an address, or None."""
+        base = self._public_url or base_url
+        match action:
+            case None:
+                return Reply(204)
+            case str():
+                return Reply(200, msgspec.json.encode(absolute(action, base)))
+            case Chain():
+                return Reply(200, msgspec.json.encode(resolved(action, base)))
+            case _:
+                name = type(action).__name__
+                raise TypeError(f"a handler returns a verb, an address or None, not {name}")
+
+
+def rejection(error: VerificationFailed) -> Reply:
+    """Return the response to a request that is not served."""
+    status = 400 if isinstance(error, UnexpectedBody) else 401
+    return Reply(status, msgspec.json.encode({"detail": str(error)}))
+
+
+def body_type(handler: Handler) -> Any:
+    """Return the type that a handler's parameter has; any body without one."""
+    names = list(inspect.signature(handler).parameters)
+    if len(names) != 1:
+        raise TypeError(f"{handler.__name__}: one parameter, the body, is expected")
+    return get_type_hints(handler).get(names[0], Body)
+
+
+
+
+def _is_local(headers: Mapping[str, str], peer: str) -> bool:
+    names = {name.lower() for name in headers}
+    try:
+        return ip_address(peer).is_loopback and not names.intersection(_FORWARDED)
+    except ValueError:
+        return False

@@ -1,0 +1,35 @@
+"""`make docs`: write the generated parts of the SDKs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.harness.generate.sdk.python_verbs import verbs_source
+from tests.harness.generate.sdk.python_webhooks import webhooks_source
+
+ROOT = Path(__file__).parents[4]
+PYTHON = ROOT / "sdk/python/switchroom_sdk/generated"
+
+
+def sources() -> dict[Path, str]:
+    """Return the generated files with their contents."""
+    return {
+        PYTHON / "verbs.py": formatted(verbs_source()),
+        PYTHON / "webhooks.py": formatted(webhooks_source()),
+    }
+
+
+def formatted(source: str) -> str:
+    """Return Python source as the formatter writes it."""
+    ruff = Path(sys.executable).with_name("ruff")
+    argv = [str(ruff), "format", "--stdin-filename", "generated.py", "-"]
+    return subprocess.run(argv, input=source, capture_output=True, text=True, check=True).stdout
+
+
+def main() -> None:
+    for path, text in sources().items():
+        path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
