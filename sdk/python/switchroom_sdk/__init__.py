@@ -1,11 +1,12 @@
 """The Python SDK of Switchroom: verbs, webhooks, and the REST API.
 
-    from switchroom_sdk import say
+from switchroom_sdk import say
 
-    say("Press one for sales.").gather(max_digits=1, action="/menu").to_dict("https://example.com")
+say("Press one for sales.").gather(max_digits=1, action="/menu").to_dict("https://example.com")
 """
 
 from switchroom_sdk.bodies import Body, UnexpectedBody, parse
+from switchroom_sdk.client.clients import AsyncSwitchroom, Switchroom
 from switchroom_sdk.errors import (
     ApiError,
     ConnectionFailed,
@@ -51,6 +52,7 @@ __all__ = [
     "Action",
     "ActionRequest",
     "ApiError",
+    "AsyncSwitchroom",
     "Body",
     "CallEvent",
     "CallRecord",
@@ -71,6 +73,7 @@ __all__ = [
     "RecordResult",
     "RelativeAddress",
     "Say",
+    "Switchroom",
     "SwitchroomError",
     "UnexpectedBody",
     "Verb",

@@ -1,7 +1,7 @@
 """What all verbs have in common: a next action, limits that are checked, and their JSON."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import urljoin
 
 import msgspec
@@ -24,10 +24,6 @@ class Shape(
 S = TypeVar("S", bound=Shape)
 
 
-class _Verb(Protocol):
-    action: Any
-
-
 class Chain(Shape, frozen=True, kw_only=True):
     """A verb, which may be followed by others."""
 
@@ -45,7 +41,7 @@ class Chain(Shape, frozen=True, kw_only=True):
 
     def to_dict(self, base_url: str | None = None) -> dict[str, Any]:
         """Return the JSON object; `base_url` is where addresses that begin with `/` are."""
-        found: dict[str, Any] = to_builtins(self, base_url)
+        found: dict[str, Any] = msgspec.json.decode(self.to_json(base_url))
         return found
 
     def to_json(self, base_url: str | None = None) -> bytes:
@@ -54,7 +50,7 @@ class Chain(Shape, frozen=True, kw_only=True):
 
 
 def _following(verb: Any) -> Any:
-    return verb.action
+    return verb.action  # which each verb has; it is typed there
 
 
 def checked(value: S) -> S:

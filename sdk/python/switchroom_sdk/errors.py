@@ -39,17 +39,22 @@ class FieldError(NamedTuple):
 
 
 class ConnectionFailed(SwitchroomError):
-    """Switchroom did not answer, or not in time."""
+    """Switchroom did not answer, or not in time; `is_sent`: it may have got the request."""
+
+    def __init__(self, message: str, *, is_sent: bool = True) -> None:
+        super().__init__(message)
+        self.is_sent = is_sent
 
 
 class ApiError(SwitchroomError):
     """Switchroom rejected a request (RFC 9457)."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the fields of a problem
         self,
         status: int,
         code: str,
         detail: str,
+        *,
         errors: tuple[FieldError, ...] = (),
         request_id: str = "",
         retry_after_s: float | None = None,

@@ -1,11 +1,11 @@
 """FastAPI: routes for webhooks, which are verified, parsed, and answered with verbs.
 
-    app = FastAPI()
-    webhooks = Webhooks(app)
+app = FastAPI()
+webhooks = Webhooks(app)
 
-    @webhooks.post("/answer")
-    async def answer(call: ActionRequest) -> Say:
-        return say("Press one for sales.").gather(max_digits=1, action="/menu")
+@webhooks.post("/answer")
+async def answer(call: ActionRequest) -> Say:
+return say("Press one for sales.").gather(max_digits=1, action="/menu")
 """
 
 import inspect

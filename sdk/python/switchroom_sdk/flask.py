@@ -1,11 +1,11 @@
 """Flask: routes for webhooks, which are verified, parsed, and answered with verbs.
 
-    app = Flask(__name__)
-    webhooks = Webhooks(app)
+app = Flask(__name__)
+webhooks = Webhooks(app)
 
-    @webhooks.post("/answer")
-    def answer(call: ActionRequest) -> Say:
-        return say("Press one for sales.").gather(max_digits=1, action="/menu")
+@webhooks.post("/answer")
+def answer(call: ActionRequest) -> Say:
+return say("Press one for sales.").gather(max_digits=1, action="/menu")
 """
 
 from collections.abc import Callable, Sequence

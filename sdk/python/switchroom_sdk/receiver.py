@@ -23,7 +23,7 @@ MAX_BODY_BYTES = 1_048_576
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 _log = logging.getLogger("switchroom_sdk")
 
-Handler = Callable[[Any], Any]
+Handler = Callable[..., Any]
 
 
 class Reply(NamedTuple):
@@ -85,8 +85,6 @@ def body_type(handler: Handler) -> Any:
     if len(names) != 1:
         raise TypeError(f"{handler.__name__}: one parameter, the body, is expected")
     return get_type_hints(handler).get(names[0], Body)
-
-
 
 
 def _is_local(headers: Mapping[str, str], peer: str) -> bool:

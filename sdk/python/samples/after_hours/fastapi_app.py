@@ -6,7 +6,6 @@ from zoneinfo import ZoneInfo
 
 import uvicorn
 from fastapi import FastAPI, HTTPException
-
 from switchroom_sdk import ActionRequest, AsyncSwitchroom, GatherResult, Verb, dial, gather, say
 from switchroom_sdk.fastapi import Webhooks
 

@@ -5,7 +5,6 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from flask import Flask
-
 from switchroom_sdk import ActionRequest, GatherResult, Switchroom, Verb, dial, gather, say
 from switchroom_sdk.flask import Webhooks
 

@@ -7,7 +7,6 @@ import uvicorn
 from fastapi import FastAPI, HTTPException
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel
-
 from switchroom_sdk import ApiError, AsyncSwitchroom
 
 AGENT = os.environ.get("AGENT", "agent:1001")

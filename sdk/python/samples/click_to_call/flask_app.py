@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 from flask import Flask, request
-
 from switchroom_sdk import ApiError, Switchroom
 
 AGENT = os.environ.get("AGENT", "agent:1001")

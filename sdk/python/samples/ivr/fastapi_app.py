@@ -4,7 +4,6 @@ import os
 
 import uvicorn
 from fastapi import FastAPI
-
 from switchroom_sdk import ActionRequest, Gather, GatherResult, Verb, gather, say
 from switchroom_sdk.fastapi import Webhooks
 

@@ -3,7 +3,6 @@
 import os
 
 from flask import Flask
-
 from switchroom_sdk import ActionRequest, Gather, GatherResult, Verb, gather, say
 from switchroom_sdk.flask import Webhooks
 

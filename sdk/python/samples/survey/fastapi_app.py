@@ -5,7 +5,6 @@ from statistics import fmean
 
 import uvicorn
 from fastapi import FastAPI
-
 from switchroom_sdk import ActionRequest, Gather, GatherResult, Verb, gather, say
 from switchroom_sdk.fastapi import Webhooks
 

@@ -4,7 +4,6 @@ import os
 from statistics import fmean
 
 from flask import Flask
-
 from switchroom_sdk import ActionRequest, Gather, GatherResult, Verb, gather, say
 from switchroom_sdk.flask import Webhooks
 
@@ -17,16 +16,19 @@ app = Flask(__name__)
 webhooks = Webhooks(app)
 marks: dict[int, list[int]] = {index: [] for index in range(len(QUESTIONS))}
 
+
 def question(index: int) -> Gather:
     return gather(
         QUESTIONS[index], max_digits=1, action=f"/marks/{index}", fallback=say("Goodbye.")
     )
+
 
 @webhooks.post("/answer")
 def answer(call: ActionRequest) -> Verb:
     return say("Thank you for taking part. Please press a digit after each question.").then(
         question(0)
     )
+
 
 def mark(index: int, result: GatherResult) -> Verb:
     if result.dtmf not in {"1", "2", "3", "4", "5"}:
@@ -36,13 +38,16 @@ def mark(index: int, result: GatherResult) -> Verb:
         return question(index + 1)
     return say("Thank you. Goodbye.")
 
+
 @webhooks.post("/marks/0")
 def first(result: GatherResult) -> Verb:
     return mark(0, result)
 
+
 @webhooks.post("/marks/1")
 def second(result: GatherResult) -> Verb:
     return mark(1, result)
+
 
 @app.get("/results")
 def results() -> list[dict[str, object]]:
@@ -51,8 +56,10 @@ def results() -> list[dict[str, object]]:
         for index, text in enumerate(QUESTIONS)
     ]
 
+
 def average(given: list[int]) -> float | None:
     return fmean(given) if given else None
+
 
 if __name__ == "__main__":
     app.run("127.0.0.1", int(os.environ.get("PORT", "3000")))

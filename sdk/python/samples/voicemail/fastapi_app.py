@@ -5,7 +5,6 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
-
 from switchroom_sdk import ActionRequest, RecordResult, Verb, record, say
 from switchroom_sdk.fastapi import Webhooks
 

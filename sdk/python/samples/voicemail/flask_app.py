@@ -4,7 +4,6 @@ import os
 from typing import Any
 
 from flask import Flask
-
 from switchroom_sdk import ActionRequest, RecordResult, Verb, record, say
 from switchroom_sdk.flask import Webhooks
 

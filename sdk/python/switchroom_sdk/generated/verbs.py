@@ -46,7 +46,7 @@ Seconds = Annotated[float, Meta(ge=0.001, le=86400)]
 Milliseconds = Annotated[int, Meta(ge=0, le=600000)]
 
 
-class Steps(Chain):
+class Steps(Chain, frozen=True, kw_only=True):
     """Methods that add a verb to the end of a chain."""
 
     def play(

@@ -4,8 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.harness.generate.sdk.python_rest import models_source, resources_source
 from tests.harness.generate.sdk.python_verbs import verbs_source
 from tests.harness.generate.sdk.python_webhooks import webhooks_source
+from tests.harness.generate.sdk.rest_operations import rest_api
 
 ROOT = Path(__file__).parents[4]
 PYTHON = ROOT / "sdk/python/switchroom_sdk/generated"
@@ -13,7 +15,11 @@ PYTHON = ROOT / "sdk/python/switchroom_sdk/generated"
 
 def sources() -> dict[Path, str]:
     """Return the generated files with their contents."""
+    api = rest_api()
     return {
+        PYTHON / "models.py": formatted(models_source(api)),
+        PYTHON / "resources.py": formatted(resources_source(api, is_async=False)),
+        PYTHON / "async_resources.py": formatted(resources_source(api, is_async=True)),
         PYTHON / "verbs.py": formatted(verbs_source()),
         PYTHON / "webhooks.py": formatted(webhooks_source()),
     }

@@ -1,12 +1,13 @@
 """Python source of msgspec structs, from JSON Schemas."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tests.harness.generate.sdk.schema_reading import (
     Schema,
     camel,
+    enum_of,
     is_null,
     is_verb,
     options,
@@ -35,12 +36,24 @@ MAX_LINE = 100
 class PythonTypes:
     """Writes types; `aliases` are names of values by the JSON of their schema.
 
-    Without `with_limits` a value is only its type: what a server sends is not checked again.
+    Without `with_limits` a value is only its type, and without `has_words` a word is any text:
+    later versions may send others. `opaque` are components that are any JSON object.
     """
 
-    def __init__(self, aliases: Mapping[str, Schema], *, with_limits: bool) -> None:
+    def __init__(
+        self,
+        aliases: Mapping[str, Schema],
+        *,
+        with_limits: bool,
+        opaque: Collection[str] = (),
+        has_verbs: bool = True,
+        has_words: bool | None = None,
+    ) -> None:
         self._names = {_key(schema): name for name, schema in aliases.items()}
         self._with_limits = with_limits
+        self._opaque = opaque
+        self._has_verbs = has_verbs
+        self._has_words = with_limits if has_words is None else has_words
 
     def alias_lines(self, aliases: Mapping[str, Schema]) -> Iterator[str]:
         """Yield the definitions of the named values."""
@@ -55,9 +68,9 @@ class PythonTypes:
         rest = [each for each in found if not is_null(each)]
         names = []
         if is_verb(schema):
-            names.append("Verb")
-            rest = [each for each in rest if "properties" not in each and not _is_verb_name(each)]
-            if [self._one(each) for each in rest] == ["Url"]:
+            names.append("Verb" if self._has_verbs else "dict[str, Any]")
+            rest = [each for each in rest if not _is_verb_name(each)]
+            if self._has_verbs and [self._one(each) for each in rest] in (["Url"], ["str"]):
                 names, rest = ["Action"], []
         names += [self._one(each) for each in rest]
         if any(is_null(each) for each in found):
@@ -66,7 +79,7 @@ class PythonTypes:
 
     def _one(self, schema: Schema) -> str:
         if (name := reference(schema)) is not None:
-            return name
+            return "dict[str, Any]" if name in self._opaque else name
         key = _key(schema)
         if self._with_limits and key in self._names:
             return self._names[key]
@@ -81,9 +94,9 @@ class PythonTypes:
         return f"Annotated[{plain}, Meta({written})]"
 
     def _plain(self, schema: Schema) -> str:
-        if "enum" in schema:
+        if "enum" in schema and self._has_words:
             return f"Literal[{', '.join(json.dumps(each) for each in schema['enum'])}]"
-        match schema.get("type"):
+        match schema.get("type", "string" if "enum" in schema else None):
             case "array":
                 return f"tuple[{self.written(schema.get('items', {}))}, ...]"
             case "object":
@@ -127,7 +140,10 @@ class PythonTypes:
             yield f"    {attribute}: {kind} = field({', '.join(parts)})"
         else:
             yield f"    {attribute}: {kind}{f' = {default}' if default else ''}"
-        if text := text_of(schema):
+        text = text_of(schema)
+        if not self._has_words and (words := enum_of(schema)):
+            text = "\n\n".join(filter(None, (text, f"Known values: {', '.join(words)}.")))
+        if text:
             yield from _docstring(text, 4)
 
     def _default(self, schema: Schema, kind: str) -> str:

@@ -65,7 +65,11 @@ def verbs_source() -> str:
     parts = {name: each for name, each in components.items() if name not in tags}
     lines = [HEAD, *types.alias_lines(aliases), "", ""]
     functions = {name: _Function(types, name, components) for name in tags}
-    lines += ["class Steps(Chain):", '    """Methods that add a verb to the end of a chain."""', ""]
+    lines += [
+        "class Steps(Chain, frozen=True, kw_only=True):",
+        '    """Methods that add a verb to the end of a chain."""',
+        "",
+    ]
     for function in functions.values():
         lines += [*function.method(), ""]
     defaults = default_structs(components)
@@ -102,7 +106,7 @@ class _Function:
             *(self._parameter(key, each, False, False) for key, each in properties.items()),
         ]  # fmt: skip
         first = FIRST.get(self._name)
-        self._parameters.sort(key=lambda each: (each.field != first or not each.is_data))
+        self._parameters.sort(key=lambda each: each.field != first or not each.is_data)
 
     def _parameter(self, key: str, schema: Schema, is_data: bool, is_needed: bool) -> Parameter:
         kind = self._types.written(schema)
@@ -209,5 +213,3 @@ def _first_argument(text: str, start: int) -> tuple[str, int]:
         elif char == "," and depth == 0 and not end_of_first:
             end_of_first = position
     raise ValueError(text)
-
-

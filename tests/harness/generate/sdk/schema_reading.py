@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 Schema = dict[str, Any]
@@ -43,6 +43,11 @@ def is_null(schema: Schema) -> bool:
     return schema.get("type") == "null"
 
 
+def enum_of(schema: Schema) -> list[str]:
+    """Return the words that a schema names; none if it has others."""
+    return [str(word) for each in options(schema) for word in each.get("enum", ()) if word]
+
+
 def is_verb(schema: Schema) -> bool:
     """Whether a schema is a union of verbs, and perhaps more."""
     return {"Play", "Hangup"} <= {reference(each) for each in options(schema)}
@@ -67,12 +72,15 @@ def references(value: Any) -> Iterator[str]:
                 yield from references(each)
 
 
-def reachable(names: Iterable[str], components: Mapping[str, Schema]) -> dict[str, Schema]:
+def reachable(
+    names: Iterable[str], components: Mapping[str, Schema], opaque: Collection[str] = ()
+) -> dict[str, Schema]:
     """Return the components with these names, and all that they refer to, in order of name."""
     found: set[str] = set()
     left = set(names)
     while left:
         name = left.pop()
-        found.add(name)
-        left |= set(references(components[name])) - found
+        if name not in opaque:
+            found.add(name)
+            left |= set(references(components[name])) - found
     return {name: components[name] for name in sorted(found)}

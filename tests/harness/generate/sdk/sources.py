@@ -4,6 +4,7 @@ import asyncio
 import tempfile
 from typing import Any
 
+from fastapi import FastAPI
 from msgspec.json import schema_components
 from pydantic import SecretStr
 
@@ -65,7 +66,7 @@ def webhook_schemas() -> dict[str, Schema]:
 
 
 def rest_document() -> dict[str, Any]:
-    """Return the OpenAPI document of the REST layer."""
+    """Return the OpenAPI document of the REST layer; operations have their components."""
     return asyncio.run(_rest_document())
 
 
@@ -79,4 +80,4 @@ async def _rest_document() -> dict[str, Any]:
             token_secret=SecretStr("s" * 32),
         )
         async with open_services(settings) as services:
-            return create_routes(services).openapi()
+            return FastAPI.openapi(create_routes(services))

@@ -1,0 +1,105 @@
+"""A request to the REST API, and what sends it."""
+
+import json
+import uuid
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeVar
+from urllib.parse import quote
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from switchroom_sdk.chain import Shape, absolute, to_builtins
+
+T = TypeVar("T")
+_WEBHOOKS = frozenset({"action", "fallback"})  # fields of bodies that may be addresses
+
+
+class Request(Struct, frozen=True):
+    """A request; `path` are its segments, values that are UNSET are not sent."""
+
+    method: str
+    path: tuple[str | int, ...]
+    query: Mapping[str, Any] = {}
+    body: Mapping[str, Any] | None = None
+    is_idempotent: bool = False
+    idempotency_key: str | None = None
+    if_match: str | None = None
+    if_none_match: str | None = None
+
+    @property
+    def target(self) -> str:
+        """The path, escaped."""
+        return "/" + "/".join(quote(str(each), safe="") for each in self.path)
+
+    def parameters(self) -> dict[str, str]:
+        """Return the query."""
+        return {
+            name: value if isinstance(value, str) else json.dumps(value)
+            for name, value in self.query.items()
+            if value is not UNSET and value is not None
+        }
+
+    def content(self, public_url: str | None) -> bytes | None:
+        """Return the body as JSON; addresses that begin with `/` are at your own server."""
+        if self.body is None:
+            return None
+        return msgspec.json.encode(
+            {
+                name: _json_value(name, value, public_url)
+                for name, value in self.body.items()
+                if value is not UNSET
+            }
+        )
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers; a POST has a key, by which a repetition is known."""
+        found = {"Content-Type": "application/json"} if self.body is not None else {}
+        if self.method == "POST":
+            found["Idempotency-Key"] = self.idempotency_key or uuid.uuid4().hex
+        if self.if_match is not None:
+            found["If-Match"] = _quoted(self.if_match)
+        if self.if_none_match is not None:
+            found["If-None-Match"] = _quoted(self.if_none_match)
+        return found
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether sending it twice has the effect of sending it once.
+
+        That of a POST depends on the operation: not all of them read the key.
+        """
+        return self.is_idempotent or self.method in {"GET", "PUT", "DELETE"}
+
+
+class Sender(Protocol):
+    """Sends requests."""
+
+    def send(self, request: Request, kind: type[T] | None) -> T:
+        """Send a request and return the response; raises ApiError, ConnectionFailed."""
+        ...
+
+
+class AsyncSender(Protocol):
+    """Sends requests with asyncio."""
+
+    async def send(self, request: Request, kind: type[T] | None) -> T:
+        """Send a request and return the response; raises ApiError, ConnectionFailed."""
+        ...
+
+
+def _json_value(name: str, value: Any, public_url: str | None) -> Any:
+    match value:
+        case Shape():
+            return to_builtins(value, public_url)
+        case str() if name in _WEBHOOKS:
+            return absolute(value, public_url)
+        case Mapping():
+            return {key: _json_value(key, each, public_url) for key, each in value.items()}
+        case _:
+            return value
+
+
+def _quoted(version: str) -> str:
+    """Return an ETag; a version without quotes gets them."""
+    return version if version == "*" or version.startswith('"') else f'"{version}"'
