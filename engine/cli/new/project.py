@@ -5,7 +5,6 @@ The SDKs with their samples are in the folder `sdk`: of the repository, or of th
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -15,8 +14,7 @@ Sample = Literal["ivr", "voicemail", "click-to-call", "survey", "after-hours"]
 Framework = Literal["fastapi", "flask", "express"]
 SDK = Path(__file__).parents[3] / "sdk"
 PYTHON, TYPESCRIPT = SDK / "python", SDK / "typescript"
-_NO_CACHE = shutil.ignore_patterns("__pycache__", "*.pyc", "node_modules", "dist")
-_COMMON = ("README.md", "page.html")  # of a sample, in every framework
+_NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 
 class Project(NamedTuple):
@@ -31,6 +29,7 @@ def create_project(sample: Sample, framework: Framework, folder: Path) -> Projec
     _check_empty(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        _copy_files(SDK / "samples" / sample, folder)  # what all frameworks share
         if framework == "express":
             return _write_typescript(sample, folder)
         return _write_python(sample, framework, folder)
@@ -47,36 +46,26 @@ def _check_empty(folder: Path) -> None:
 
 def _write_python(sample: Sample, framework: str, folder: Path) -> Project:
     source = PYTHON / "samples" / sample.replace("-", "_")
-    _copy(source, {f"{framework}_app.py": "app.py"}, folder)
-    shutil.copytree(PYTHON / "switchroom_sdk", folder / "switchroom_sdk", ignore=_NO_CACHE)
-    requirements = (PYTHON / "samples" / f"requirements-{framework}.txt").read_text()
-    (folder / "requirements.txt").write_text(requirements)
+    shutil.copy(source / f"{framework}_app.py", folder / "app.py")
+    requirements = PYTHON / f"samples/requirements-{framework}.txt"
+    shutil.copy(requirements, folder / "requirements.txt")
+    shutil.copytree(PYTHON / "switchroom_sdk", folder / "switchroom_sdk", ignore=_NOT_COPIED)
     install = f"python -m pip install -r {folder / 'requirements.txt'}"
     return Project(folder, (install, f"python {folder / 'app.py'}"))
 
 
 def _write_typescript(sample: Sample, folder: Path) -> Project:
-    _copy(TYPESCRIPT / "samples" / sample, {"app.ts": "app.ts"}, folder)
-    shared = TYPESCRIPT / "samples/shared"
-    _copy(shared, {each.name: each.name for each in shared.iterdir()}, folder)
+    shutil.copy(TYPESCRIPT / "samples" / sample / "app.ts", folder)
+    _copy_files(TYPESCRIPT / "samples/shared", folder)
     package = json.loads((folder / "package.json").read_text())
     (folder / "package.json").write_text(json.dumps({"name": sample, **package}, indent=2) + "\n")
     sdk = folder / "switchroom-sdk"
-    shutil.copytree(TYPESCRIPT / "src", sdk / "src", ignore=_NO_CACHE)
+    shutil.copytree(TYPESCRIPT / "src", sdk / "src", ignore=_NOT_COPIED)
     for name in ("package.json", "tsconfig.json"):
-        shutil.copy(TYPESCRIPT / name, sdk / name)
-    where = f" --prefix {folder}"
-    return Project(folder, (f"npm install{where}", f"npm start{where}"))
+        shutil.copy(TYPESCRIPT / name, sdk)
+    return Project(folder, (f"npm install --prefix {folder}", f"npm start --prefix {folder}"))
 
 
-def _copy(source: Path, names: Mapping[str, str], folder: Path) -> None:
-    for path, name in _files(source, names):
-        shutil.copy(path, folder / name)
-
-
-def _files(source: Path, names: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
-    for name, target in names.items():
-        yield source / name, target
-    for name in _COMMON:
-        if (path := source / name).exists() and name not in names:
-            yield path, name
+def _copy_files(source: Path, folder: Path) -> None:
+    for path in source.iterdir():
+        shutil.copy(path, folder)

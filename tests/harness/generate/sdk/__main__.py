@@ -4,12 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.harness.generate.sdk import typescript_rest, typescript_verbs
 from tests.harness.generate.sdk.python_rest import models_source, resources_source
 from tests.harness.generate.sdk.python_verbs import verbs_source
 from tests.harness.generate.sdk.python_webhooks import webhooks_source
 from tests.harness.generate.sdk.rest_operations import rest_api
 
 ROOT = Path(__file__).parents[4]
+TYPESCRIPT = ROOT / "sdk/typescript/src/generated"
 PYTHON = ROOT / "sdk/python/switchroom_sdk/generated"
 
 
@@ -22,6 +24,10 @@ def sources() -> dict[Path, str]:
         PYTHON / "async_resources.py": formatted(resources_source(api, is_async=True)),
         PYTHON / "verbs.py": formatted(verbs_source()),
         PYTHON / "webhooks.py": formatted(webhooks_source()),
+        TYPESCRIPT / "models.ts": typescript_rest.models_source(api),
+        TYPESCRIPT / "resources.ts": typescript_rest.resources_source(api),
+        TYPESCRIPT / "types.ts": typescript_verbs.types_source(),
+        TYPESCRIPT / "verbs.ts": typescript_verbs.verbs_source(),
     }
 
 

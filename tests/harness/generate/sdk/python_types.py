@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tests.harness.generate.sdk.schema_reading import (
+    VERBS,
     Schema,
     camel,
     enum_of,
@@ -69,7 +70,7 @@ class PythonTypes:
         names = []
         if is_verb(schema):
             names.append("Verb" if self._has_verbs else "dict[str, Any]")
-            rest = [each for each in rest if not _is_verb_name(each)]
+            rest = [each for each in rest if reference(each) not in VERBS]
             if self._has_verbs and [self._one(each) for each in rest] in (["Url"], ["str"]):
                 names, rest = ["Action"], []
         names += [self._one(each) for each in rest]
@@ -156,12 +157,6 @@ class PythonTypes:
                 return constant_of(kind) if reference(schema) else "factory dict"
             case value:
                 return _literal(value)
-
-
-def _is_verb_name(schema: Schema) -> bool:
-    return reference(schema) in {
-        "Play", "Say", "Gather", "Record", "Pause", "Dial", "Flow", "Hangup"
-    }  # fmt: skip
 
 
 def _key(schema: Schema) -> str:

@@ -1,0 +1,163 @@
+// The client: what it sends, how it repeats, and what errors say. SWITCHROOM_API_URL names a real
+// server for the last test.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ApiError, ConnectionFailed, say, Switchroom } from "switchroom-sdk";
+
+interface Sent {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body: unknown;
+}
+
+/** Return a client whose requests get these responses in turn, what it sent, and its delays. */
+function client(...responses: (Response | Error)[]) {
+  const sent: Sent[] = [];
+  const delays: number[] = [];
+  const answer = async (url: string | URL | Request, init: RequestInit = {}) => {
+    const body: unknown = typeof init.body === "string" ? JSON.parse(init.body) : undefined;
+    const headers = init.headers as Record<string, string>;
+    sent.push({ url: String(url), method: init.method ?? "", headers, body });
+    const next = responses.shift();
+    if (next === undefined || next instanceof Error) {
+      throw next ?? new Error("one request too many");
+    }
+    return next;
+  };
+  const switchroom = new Switchroom({
+    baseUrl: "https://voice.example/",
+    apiKey: "key",
+    publicUrl: "https://example.com",
+    fetch: answer as typeof fetch,
+    sleep: async (ms) => void delays.push(ms),
+  });
+  return { switchroom, sent, delays };
+}
+
+function problem(status: number, body: object, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify(body), { status, headers });
+}
+
+test("a call is created with a chain and an idempotency key", async () => {
+  const { switchroom, sent } = client(Response.json({ callId: "c1", reqId: "c1" }, { status: 201 }));
+  const action = say("Press one.").gather({ action: "/menu" });
+  const created = await switchroom.calls.create({ from: "+1", to: "+2", action, customData: { action: "/as it is" } });
+  assert.equal(created.callId, "c1");
+  const [request] = sent;
+  assert.ok(request);
+  assert.equal(request.url, "https://voice.example/srmain/voice/call");
+  assert.equal(request.headers["Authorization"], "key");
+  assert.match(request.headers["Idempotency-Key"] ?? "", /^[0-9a-f-]{36}$/);
+  assert.deepEqual(request.body, {
+    from: "+1",
+    to: "+2",
+    action: {
+      type: "say",
+      data: { text: "Press one." },
+      action: { type: "gather", data: {}, action: "https://example.com/menu" },
+    },
+    customData: { action: "/as it is" },
+  });
+});
+
+test("an error has the code and the field", async () => {
+  const errors = [{ path: "to", message: "a number is expected", code: "" }];
+  const { switchroom } = client(
+    problem(400, { code: "invalid", detail: "to: …", errors }, { "x-request-id": "id" }),
+  );
+  await assert.rejects(switchroom.calls.create({ from: "+1", to: "x" }), (error: unknown) => {
+    assert.ok(error instanceof ApiError);
+    assert.deepEqual([error.status, error.code, error.field, error.requestId], [400, "invalid", "to", "id"]);
+    assert.equal(error.message, "400 invalid: to: a number is expected");
+    return true;
+  });
+});
+
+test("a busy server is asked again with the same key", async () => {
+  const { switchroom, sent, delays } = client(
+    problem(503, { code: "no_node" }, { "retry-after": "2" }),
+    new TypeError("fetch failed"),
+    Response.json({ callId: "c1", reqId: "c1" }),
+  );
+  await switchroom.calls.create({ from: "+1", to: "+2" });
+  assert.deepEqual(delays, [2000, 1000]);
+  assert.equal(new Set(sent.map((each) => each.headers["Idempotency-Key"])).size, 1);
+});
+
+test("what may have happened is not repeated", async () => {
+  const { switchroom } = client(new TypeError("fetch failed"));
+  await assert.rejects(switchroom.calls.hangup("c1"), ConnectionFailed);
+  const { switchroom: other } = client(problem(503, {}));
+  await assert.rejects(other.calls.mute("c1", { channelId: "c1.l0" }), ApiError);
+});
+
+test("lists follow offsets and cursors", async () => {
+  const page = (ids: string[], more: object) => Response.json({ data: ids.map((agentId) => ({ agentId })), ...more });
+  const { switchroom, sent } = client(
+    page(["a", "b"], { total: 3, limit: 2, offset: 0 }),
+    page(["c"], { total: 3, limit: 2, offset: 2 }),
+  );
+  const found: string[] = [];
+  for await (const each of switchroom.agents.list({ limit: 2 })) {
+    found.push(each.agentId);
+  }
+  assert.deepEqual(found, ["a", "b", "c"]);
+  assert.deepEqual(sent.map((each) => new URL(each.url).search), ["?limit=2", "?limit=2&offset=2"]);
+
+  const { switchroom: other, sent: requests } = client(
+    page(["a"], { nextCursor: "n1" }),
+    page(["b"], { nextCursor: null }),
+  );
+  for await (const each of other.records.list({ limit: 1 }).pages()) {
+    assert.equal(each.data.length, 1);
+  }
+  assert.match(requests[1]?.url ?? "", /cursor=n1/);
+});
+
+test("parts of a path are escaped", async () => {
+  const { switchroom, sent } = client(new Response(null, { status: 204 }));
+  await switchroom.numbers.deleteRoute("+47/../x");
+  assert.equal(sent[0]?.url, "https://voice.example/srmain/voice/numbers/%2B47%2F..%2Fx/route");
+});
+
+test("a token is got with account and secret, and replaced when it has expired", async () => {
+  const { sent, switchroom } = client();
+  assert.ok(switchroom);
+  const answers = [
+    Response.json({ accessToken: "t1" }),
+    problem(401, {}),
+    Response.json({ accessToken: "t2" }),
+    Response.json({ id: "acme" }),
+  ];
+  const seen: string[] = [];
+  const fetched = async (_url: unknown, init: RequestInit = {}) => {
+    seen.push((init.headers as Record<string, string>)["Authorization"] ?? "");
+    return answers.shift() ?? problem(500, {});
+  };
+  const tokens = new Switchroom({
+    apiKey: "key",
+    account: "acme",
+    apiSecret: "secret",
+    fetch: fetched as unknown as typeof fetch,
+  });
+  await assert.rejects(tokens.account.get(), ApiError); // a new token that is rejected
+  assert.deepEqual(seen, ["", "t1"]);
+  await tokens.account.get();
+  assert.equal(sent.length, 0);
+});
+
+test("a real server", { skip: !process.env["SWITCHROOM_API_URL"] && "no server" }, async () => {
+  const switchroom = new Switchroom({ publicUrl: "https://example.com" });
+  const from = process.env["NUMBER"] ?? "";
+  const created = await switchroom.calls.create({ from, to: "+4722222222", action: say("Hello.").gather({ action: "/menu" }) });
+  assert.equal((await switchroom.calls.get(created.callId)).from, from);
+  const ids: string[] = [];
+  for await (const each of switchroom.calls.list()) {
+    ids.push(each.callId);
+  }
+  assert.deepEqual(ids, [created.callId]);
+  await switchroom.calls.hangup(created.callId);
+  await assert.rejects(switchroom.calls.create({ from, to: "nobody" }), (error: unknown) => error instanceof ApiError && error.field === "to");
+});
