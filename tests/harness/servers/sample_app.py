@@ -1,13 +1,18 @@
 """An application that `switchroom new` creates, running on a free port."""
 
+import asyncio
+import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
+import pytest
 
 from engine.cli.new.project import Framework, Sample, create_project
+from tests.harness import npm
 from tests.harness.ports import free_port
 from tests.harness.servers.process import Process
 from tests.harness.until import until
@@ -50,7 +55,12 @@ async def run_sample(
     """Create and run an application; its packages are those of the tests."""
     port = free_port()
     create_project(sample, framework, folder)
-    argv = (sys.executable, str(folder / "app.py"))
+    if framework == "express":
+        if reason := await asyncio.to_thread(npm.install, folder):
+            pytest.skip(reason)
+        argv: tuple[str, ...] = ("npm", "start", "--prefix", str(folder))
+    else:
+        argv = (sys.executable, str(folder / "app.py"))
     settings = {"PORT": str(port), "NO_PROXY": "127.0.0.1", **(env or {})}
     process = Process.start(argv, log=folder / "log", env=settings)
     app = SampleApp(port)
@@ -58,4 +68,5 @@ async def run_sample(
         await until(app.is_listening, what=f"{sample} to listen")
         yield app
     finally:
+        os.killpg(process.pid, signal.SIGKILL)  # npm starts other programs
         await process.kill()

@@ -1,0 +1,70 @@
+"""npm for the TypeScript SDK: its packages, or why they are not there.
+
+`python -m tests.harness.npm check` is a part of `make check`.
+"""
+
+import fcntl
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+SDK = Path(__file__).parents[2] / "sdk/typescript"
+MIN_NODE = 20
+_INSTALL_S = 300
+
+
+def missing_npm() -> str:
+    """Return why npm cannot be used; empty if it can."""
+    if shutil.which("npm") is None or shutil.which("node") is None:
+        return "no npm on this machine"
+    version = _run(("node", "--version"), SDK).stdout.strip()
+    major = int(version.removeprefix("v").partition(".")[0] or 0)
+    return "" if major >= MIN_NODE else f"node {version} is older than {MIN_NODE}"
+
+
+def install_sdk() -> str:
+    """Install the packages of the lock file, once; return why they are not there, if so."""
+    if reason := missing_npm():
+        return reason
+    with (SDK / "package.json").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
+        installed = SDK / "node_modules/.package-lock.json"
+        changed_s = (SDK / "package-lock.json").stat().st_mtime
+        if installed.exists() and installed.stat().st_mtime >= changed_s:
+            return ""
+        return install(SDK, "ci")
+
+
+def install(folder: Path, command: str = "install") -> str:
+    """Install the packages of a folder; return why that failed, if so."""
+    done = _run(("npm", command, "--prefer-offline"), folder)
+    return "" if done.returncode == 0 else f"npm {command} failed: {done.stderr.strip()[-300:]}"
+
+
+def run_script(name: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a script of the SDK's package."""
+    return _run(("npm", "run", "--silent", name), SDK, env)
+
+
+def _run(
+    argv: tuple[str, ...], folder: Path, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        argv, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=_INSTALL_S
+    )
+
+
+def main(script: str) -> int:
+    """Run a script, unless npm or its packages are not there; return its status."""
+    if reason := install_sdk():
+        sys.stderr.write(f"sdk/typescript is not checked: {reason}\n")
+        return 0
+    done = run_script(script)
+    sys.stderr.write(done.stdout + done.stderr)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
