@@ -13,7 +13,7 @@ from tests.contract.api.databases import sqlite_url
 from tests.contract.api.serving import Served, serve_rest
 from tests.contract.rpc.harness.bench import Bench
 
-ACCOUNT, NUMBER = "shop", "+4721930002"
+ACCOUNT, NUMBER = "shop", "+4721930000"
 
 
 class Server(Struct):
