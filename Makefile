@@ -45,6 +45,7 @@ check: $(INSTALLED)  ## lint, format, spelling, types, layers; vulnerabilities, 
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	$(UV) check --quiet
+	@$(PYTHON) -m tests.harness.npm check
 	@$(PYTHON) -m tests.harness.audit --if-reachable
 
 bench: $(INSTALLED) tools  ## run the benchmarks; writes bench-out/
@@ -81,10 +82,11 @@ ari: $(INSTALLED)  ## regenerate the ARI client from Asterisk's API description
 proto: $(INSTALLED)  ## regenerate the gRPC messages of status callbacks
 	@$(PYTHON) -m tests.harness.generate.proto
 
-docs: $(INSTALLED)  ## regenerate the pictures, the state diagrams and the JSON Schemas
+docs: $(INSTALLED)  ## regenerate the pictures, the state diagrams, the JSON Schemas and parts of the SDKs
 	@$(PYTHON) -m tests.harness.generate.diagrams
 	@$(PYTHON) -m tests.harness.generate.schemas
 	@$(PYTHON) -m tests.harness.generate.pictures
+	@$(PYTHON) -m tests.harness.generate.sdk
 
 site: $(INSTALLED)  ## build the docs as a site, in .site/html; its links are checked
 	@$(PYTHON) -m tests.harness.generate.site

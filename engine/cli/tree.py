@@ -48,7 +48,7 @@ OTHERS: Mapping[str, tuple[str, str]] = {
     ),
     "new": (
         "engine.cli.new.command:new",
-        "Create an application from a sample: an IVR, voicemail, a survey and others.",
+        "Create an application from a sample, and print the commands that run it.",
     ),
     "completion": (f"{_COMMANDS}.completion:completion", "Print the completion script of a shell."),
     "engine": (

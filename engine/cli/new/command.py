@@ -1,6 +1,5 @@
 """`switchroom new`: create an application from a sample, without a network or an engine."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +7,7 @@ from cyclopts import Parameter
 
 from engine.cli.errors import UsageError, exit_on_errors
 from engine.cli.new.project import Framework, Sample, create_project
+from wire.programs.output import OutputFlag, shown, write_shown
 
 _PORT = 3000  # of the samples, unless PORT is set
 
@@ -22,6 +22,7 @@ def new(
     fastapi: Annotated[bool, Parameter(help="In Python, with FastAPI.")] = False,
     flask: Annotated[bool, Parameter(help="In Python, with Flask.")] = False,
     express: Annotated[bool, Parameter(help="In TypeScript, with Express.")] = False,
+    output: OutputFlag = "table",
 ) -> None:
     """Create an application from a sample, and print the commands that run it.
 
@@ -38,4 +39,5 @@ def new(
     if sample != "click-to-call":
         lines.append("then let calls to a number run it:")
         lines.append(f"  switchroom route set +4721930000 http://127.0.0.1:{_PORT}/answer")
-    sys.stdout.write("\n".join(lines) + "\n")
+    value = {"folder": str(project.folder), "commands": list(project.commands)}
+    write_shown(shown(value, "\n".join(lines)), output)

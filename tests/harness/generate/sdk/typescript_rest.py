@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from tests.harness.generate.sdk.rest_operations import OPAQUE, Field, Operation, RestApi
-from tests.harness.generate.sdk.schema_reading import pascal, reachable
+from tests.harness.generate.sdk.schema_reading import Schema, pascal, reachable
 from tests.harness.generate.sdk.sources import verb_schemas, webhook_schemas
 from tests.harness.generate.sdk.typescript_types import (
     OBJECT,
@@ -44,7 +44,7 @@ def _is_used(name: str, lines: Iterable[str]) -> bool:
     return any(used.search(re.sub(r'"[^"]*"', "", each.partition(": ")[2])) for each in fields)
 
 
-def _arguments(api: RestApi) -> dict[str, object]:
+def _arguments(api: RestApi) -> dict[str, Schema]:
     """Return the components of bodies, and what they refer to, but for verbs."""
     names = {each.body_name for each in api.operations if each.body_name and not each.is_document}
     verbs = verb_schemas()[2]
