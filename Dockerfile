@@ -39,6 +39,7 @@ COPY wire wire
 COPY sandbox sandbox
 COPY engine engine
 COPY api api
+COPY sdk sdk
 RUN tools/bin/pip wheel --no-deps --no-build-isolation --wheel-dir wheels .
 
 
