@@ -13,7 +13,7 @@ _PORT = 3000  # of the samples, unless PORT is set
 
 
 @exit_on_errors
-def new(
+def new(  # noqa: PLR0913 - one parameter per option
     sample: Annotated[Sample, Parameter(name="SAMPLE", help="What the application does.")],
     folder: Annotated[
         Path | None, Parameter(name="DIR", help="Folder to create; default: the sample's name.")

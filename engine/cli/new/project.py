@@ -4,6 +4,7 @@ The SDKs with their samples are in the folder `sdk`: of the repository, or of th
 """
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -50,8 +51,8 @@ def _write_python(sample: Sample, framework: str, folder: Path) -> Project:
     requirements = PYTHON / f"samples/requirements-{framework}.txt"
     shutil.copy(requirements, folder / "requirements.txt")
     shutil.copytree(PYTHON / "switchroom_sdk", folder / "switchroom_sdk", ignore=_NOT_COPIED)
-    install = f"python -m pip install -r {folder / 'requirements.txt'}"
-    return Project(folder, (install, f"python {folder / 'app.py'}"))
+    install = f"python -m pip install -r {_quoted(folder / 'requirements.txt')}"
+    return Project(folder, (install, f"python {_quoted(folder / 'app.py')}"))
 
 
 def _write_typescript(sample: Sample, folder: Path) -> Project:
@@ -63,7 +64,12 @@ def _write_typescript(sample: Sample, folder: Path) -> Project:
     shutil.copytree(TYPESCRIPT / "src", sdk / "src", ignore=_NOT_COPIED)
     for name in ("package.json", "tsconfig.json"):
         shutil.copy(TYPESCRIPT / name, sdk)
-    return Project(folder, (f"npm install --prefix {folder}", f"npm start --prefix {folder}"))
+    where = f"--prefix {_quoted(folder)}"
+    return Project(folder, (f"npm install {where}", f"npm start {where}"))
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))
 
 
 def _copy_files(source: Path, folder: Path) -> None:

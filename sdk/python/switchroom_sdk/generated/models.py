@@ -63,6 +63,7 @@ class AccountLimits(Received, frozen=True, kw_only=True):
     max_contacts: int
     max_stored_bytes: int
     max_documents: int
+    max_document_bytes: int
     api_requests_per_s: float
 
 
@@ -208,6 +209,32 @@ class AttemptPage(Received, frozen=True, kw_only=True):
     next_cursor: str | None
 
 
+class AttemptSummary(Received, frozen=True, kw_only=True):
+    """One attempt, as lists show it.
+
+    `kind`: a request for the next action, a gather's result, an API request, a status callback.
+    `requestId` is the idempotency key, which all attempts of a request have in common. `status` is
+    0 without a response; `reason` is empty if the attempt succeeded.
+    """
+
+    id: str
+    at_ms: int
+    kind: str
+    """Known values: action, callback, gather, request."""
+    request_id: str
+    attempt: int
+    method: str
+    url: str
+    took_ms: int
+    outcome: str
+    """Known values: failed, succeeded."""
+    call_id: str | None = None
+    status: int = 0
+    reason: str = ""
+    retry_of: str | None = None
+    to_listener: bool = False
+
+
 class AuditItem(Received, frozen=True, kw_only=True):
     """An action; `outcome` is the status of the response, or `done` or `failed`."""
 
@@ -260,6 +287,40 @@ class CallDetails(Received, frozen=True, kw_only=True):
     privacy: bool = False
     diversion: tuple[Diversion, ...] = ()
     agents: tuple[str, ...] = ()
+
+
+class CallMoment(Received, frozen=True, kw_only=True):
+    """An event of a call, the commands that it caused, and the state after it.
+
+    `event` and `commands` have a `type`; `started` is the verb that started, with type and data.
+    """
+
+    at_ms: int
+    event: dict[str, Any]
+    commands: tuple[dict[str, Any], ...]
+    state: str
+    started: dict[str, Any] | None = None
+
+
+class CallRecordings(Received, frozen=True, kw_only=True):
+    """The recordings of a call."""
+
+    call_id: str
+    recordings: tuple[RecordingView, ...]
+
+
+class CallTimeline(Received, frozen=True, kw_only=True):
+    """A call, what happened in it, and the attempts to reach servers for it, the earliest first.
+
+    An attempt's `requestId` is the `request` of commands and events; its `id` is that in the
+    webhook log. Without the scope `webhooks` there are none. Of a long call, `omitted` earlier
+    moments are left out.
+    """
+
+    call: CallDetails
+    moments: tuple[CallMoment, ...]
+    attempts: tuple[AttemptSummary, ...]
+    omitted: int
 
 
 class CallbackState(Received, frozen=True, kw_only=True):
@@ -446,6 +507,23 @@ class Diversion(Received, frozen=True, kw_only=True):
     number: str
     reason: str = ""
     privacy: bool = False
+
+
+class ExportView(Received, frozen=True, kw_only=True):
+    """An export; `total` is an estimate until it is done."""
+
+    export_id: str
+    state: str
+    """Known values: done, failed, running, waiting."""
+    format: str
+    """Known values: csv, jsonl."""
+    rows: int
+    total: int | None
+    requested_time: str
+    ended_time: str | None = None
+    expires_time: str | None = None
+    download_path: str | None = None
+    error: str | None = None
 
 
 class FlowDiff(Received, frozen=True, kw_only=True):
@@ -719,6 +797,24 @@ class RouteBody(Received, frozen=True, kw_only=True):
     labels: dict[str, str] | None = None
     status_callback_url: str | None = None
     answer: bool = True
+
+
+class TodayStats(Received, frozen=True, kw_only=True):
+    """The calls of an agent, with the agent's own times, in milliseconds."""
+
+    agent_id: str
+    start_time: str
+    end_time: str
+    total: int
+    answered: int
+    missed: int
+    inbound: int
+    outbound: int
+    ring_ms: int
+    talk_ms: int
+    hold_ms: int
+    average_talk_ms: int
+    longest_talk_ms: int
 
 
 class TransferRecord(Received, frozen=True, kw_only=True):

@@ -110,13 +110,15 @@ class Calls:
         *,
         call_id: str,
         target: str,
+        caller_id: str | None | UnsetType = UNSET,
+        timeout: float | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> models.DialedLeg:
         """Call a party into a live call."""
         request = Request(
             "POST",
             ("srmain", "voice", "dial"),
-            body={"callId": call_id, "target": target},
+            body={"callId": call_id, "target": target, "callerId": caller_id, "timeout": timeout},
             is_idempotent=True,
             idempotency_key=idempotency_key,
         )
@@ -145,12 +147,16 @@ class Calls:
         call_id: str,
         *,
         channel_id: str,
+        direction: Literal["both", "in", "out"] | UnsetType = UNSET,
     ) -> models.CallDetails:
-        """Mute a leg."""
+        """Mute a leg.
+
+        Mute a leg of this call: the others do not hear it.
+        """
         request = Request(
             "POST",
             ("srmain", "voice", "call", call_id, "mute"),
-            body={"channelId": channel_id},
+            body={"channelId": channel_id, "direction": direction},
         )
         return self._client.send(request, models.CallDetails)
 
@@ -196,6 +202,85 @@ class Calls:
         )
         return self._client.send(request, models.CallDetails)
 
+    def timeline(
+        self,
+        call_id: str,
+    ) -> models.CallTimeline:
+        """Show what happened in a call, live or ended within the last day.
+
+        Digits of sensitive gathers are dots. Attempts to reach servers need the scope `webhooks`, too;
+        `/srmain/voice/webhooks/{id}` shows one in full.
+        """
+        request = Request(
+            "GET",
+            ("srmain", "voice", "call", call_id, "timeline"),
+        )
+        return self._client.send(request, models.CallTimeline)
+
+    def start_recording(
+        self,
+        call_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.CallRecordings:
+        """Start recording a call."""
+        request = Request(
+            "POST",
+            ("srmain", "voice", "call", call_id, "recording", "start"),
+            body={},
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return self._client.send(request, models.CallRecordings)
+
+    def pause_recording(
+        self,
+        call_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.CallRecordings:
+        """Pause a recording; it continues with silence."""
+        request = Request(
+            "POST",
+            ("srmain", "voice", "call", call_id, "recording", "pause"),
+            body={},
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return self._client.send(request, models.CallRecordings)
+
+    def resume_recording(
+        self,
+        call_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.CallRecordings:
+        """Resume a recording."""
+        request = Request(
+            "POST",
+            ("srmain", "voice", "call", call_id, "recording", "resume"),
+            body={},
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return self._client.send(request, models.CallRecordings)
+
+    def stop_recording(
+        self,
+        call_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.CallRecordings:
+        """Stop recording a call."""
+        request = Request(
+            "POST",
+            ("srmain", "voice", "call", call_id, "recording", "stop"),
+            body={},
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return self._client.send(request, models.CallRecordings)
+
 
 class Transfers:
     """Operations on transfers."""
@@ -213,6 +298,7 @@ class Transfers:
         source_channel_id: str,
         target: models.TransferTarget | Mapping[str, Any],
         moh_audio_url: str | None | UnsetType = UNSET,
+        timeout: float | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> models.TransferView:
         """Start a transfer of this call's customer to another party."""
@@ -226,6 +312,7 @@ class Transfers:
                 "sourceChannelId": source_channel_id,
                 "target": target,
                 "mohAudioUrl": moh_audio_url,
+                "timeout": timeout,
             },
             is_idempotent=True,
             idempotency_key=idempotency_key,
@@ -311,6 +398,7 @@ class Conferences:
         target_agent_names: dict[str, str] | None | UnsetType = UNSET,
         target_external_number: str | None | UnsetType = UNSET,
         moh_audio_url: str | None | UnsetType = UNSET,
+        timeout: float | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> models.ConferenceView:
         """Call a member into a conference.
@@ -331,6 +419,7 @@ class Conferences:
                 "targetAgentNames": target_agent_names,
                 "targetExternalNumber": target_external_number,
                 "mohAudioUrl": moh_audio_url,
+                "timeout": timeout,
             },
             is_idempotent=True,
             idempotency_key=idempotency_key,
@@ -403,6 +492,33 @@ class Conferences:
         request = Request(
             "GET",
             ("srmain", "voice", "conference", "my"),
+        )
+        return self._client.send(request, models.ConferenceView)
+
+    def coach(
+        self,
+        *,
+        call_id: str,
+        conference_session_id: str,
+        channel_id: str,
+        coached_channel_id: str | None | UnsetType = UNSET,
+        idempotency_key: str | None = None,
+    ) -> models.ConferenceView:
+        """Let one other member only hear a member, who hears all that this one says and hears.
+
+        Without `coachedChannelId` all hear it again. An agent's token coaches on the agent's own leg.
+        """
+        request = Request(
+            "POST",
+            ("srmain", "voice", "conference", "coach"),
+            body={
+                "callId": call_id,
+                "conferenceSessionId": conference_session_id,
+                "channelId": channel_id,
+                "coachedChannelId": coached_channel_id,
+            },
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
         )
         return self._client.send(request, models.ConferenceView)
 
@@ -752,6 +868,8 @@ class Agents:
     ) -> Paginator[models.AgentRow, models.AgentPage]:
         """List the account's agents, ordered by id.
 
+        While no engine responds, the presence of all is `unknown`.
+
         Arguments:
             limit: Rows of a page.
             offset: Rows to skip.
@@ -833,7 +951,8 @@ class Agents:
     ) -> None:
         """Set the password of an agent's phone, which replaces the one before.
 
-        Digests of it are stored, not the password itself.
+        Digests of it are stored, not the password itself. An endpoint that the configuration of a PBX
+        node has keeps its password there: 400 (`configured_endpoint`).
         """
         request = Request(
             "PUT",
@@ -901,17 +1020,19 @@ class Callbacks:
         *,
         if_match: str | None = None,
         if_none_match: str | None = None,
+        idempotency_key: str | None = None,
     ) -> models.CallbackState:
         """Create a new secret, shown in this response only; for a day both sign.
 
-        With `If-Match` a repeated request creates no second one. There is no `Idempotency-Key`, since
-        a stored response would keep the secret.
+        With an `Idempotency-Key` the key of the caller gets the same response again.
         """
         request = Request(
             "POST",
             ("srmain", "voice", "callbacks", "rotate"),
             if_match=if_match,
             if_none_match=if_none_match,
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
         )
         return self._client.send(request, models.CallbackState)
 
@@ -1150,6 +1271,89 @@ class Records:
         )
         return Paginator(self._client, request, models.CdrPage)
 
+    def today(
+        self,
+    ) -> models.TodayStats:
+        """Show today's call statistics of the token's agent."""
+        request = Request(
+            "GET",
+            ("srmain", "cdr", "me", "today-stats"),
+        )
+        return self._client.send(request, models.TodayStats)
+
+    def start_export(
+        self,
+        *,
+        include_timeline: bool | UnsetType = UNSET,
+        format: Literal["csv", "jsonl"] | UnsetType = UNSET,
+        dialed_number: str = "",
+        disposition_level1_id: str = "",
+        disposition_level2_id: str = "",
+        disposition_level3_id: str = "",
+        req_id: str | UnsetType = UNSET,
+        start_time: str | UnsetType = UNSET,
+        end_time: str | UnsetType = UNSET,
+        client_id: str | UnsetType = UNSET,
+        caller_id: str | UnsetType = UNSET,
+        to_number: str | UnsetType = UNSET,
+        call_path: str | UnsetType = UNSET,
+        obd_type: str | UnsetType = UNSET,
+        answer_status: Literal["answered", "missed", ""] | UnsetType = UNSET,
+        recording_purpose: Literal["call", "voicemail", ""] | UnsetType = UNSET,
+        agent_name: str | UnsetType = UNSET,
+        limit: int | UnsetType = UNSET,
+        offset: int | UnsetType = UNSET,
+        idempotency_key: str | None = None,
+    ) -> models.ExportView:
+        """Start an export.
+
+        A background job writes the records that exist now to a file.
+
+        Arguments:
+            dialed_number: One of the dialled numbers.
+            start_time: Calls that started at that time or later; requires endTime.
+            end_time: Calls that started before, or until the end of a date; requires startTime.
+            agent_name: One or more names, separated by commas.
+        """
+        request = Request(
+            "POST",
+            ("srmain", "cdr", "export"),
+            body={"includeTimeline": include_timeline, "format": format},
+            query={
+                "dialedNumber": dialed_number,
+                "dispositionLevel1Id": disposition_level1_id,
+                "dispositionLevel2Id": disposition_level2_id,
+                "dispositionLevel3Id": disposition_level3_id,
+                "reqId": req_id,
+                "startTime": start_time,
+                "endTime": end_time,
+                "clientId": client_id,
+                "callerId": caller_id,
+                "toNumber": to_number,
+                "callPath": call_path,
+                "obdType": obd_type,
+                "answerStatus": answer_status,
+                "recordingPurpose": recording_purpose,
+                "agentName": agent_name,
+                "limit": limit,
+                "offset": offset,
+            },
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return self._client.send(request, models.ExportView)
+
+    def export(
+        self,
+        export_id: str,
+    ) -> models.ExportView:
+        """Show the progress of an export."""
+        request = Request(
+            "GET",
+            ("srmain", "cdr", "exports", export_id),
+        )
+        return self._client.send(request, models.ExportView)
+
 
 class Recordings:
     """Operations on recordings."""
@@ -1189,6 +1393,19 @@ class Recordings:
             },
         )
         return Paginator(self._client, request, models.RecordingPage)
+
+    def delete(
+        self,
+        account_id: str,
+        day: str,
+        file: str,
+    ) -> None:
+        """Delete a recording."""
+        request = Request(
+            "DELETE",
+            ("srmain", "recordings", "files", account_id, day, file),
+        )
+        self._client.send(request, None)
 
 
 class Audit:
@@ -1256,15 +1473,21 @@ class Keys:
         scopes: Sequence[str] | UnsetType = UNSET,
         networks: Sequence[str] | UnsetType = UNSET,
         days: int | None | UnsetType = UNSET,
+        idempotency_key: str | None = None,
     ) -> models.CreatedKey:
         """Create a key; its secret is shown only in this response.
 
-        It may not have scopes that the caller lacks, nor networks beyond the caller's.
+        With an `Idempotency-Key` the key of the caller gets the same response again.
+
+        It may not have scopes that the caller lacks, nor networks beyond those of the caller's key, nor
+        outlive that key (403: `scope`, `networks`, `expiry`).
         """
         request = Request(
             "POST",
             ("srmain", "keys"),
             body={"agentId": agent_id, "scopes": scopes, "networks": networks, "days": days},
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
         )
         return self._client.send(request, models.CreatedKey)
 
@@ -1274,12 +1497,15 @@ class Keys:
         *,
         overlap_s: int | UnsetType = UNSET,
         days: int | None | UnsetType = UNSET,
+        idempotency_key: str | None = None,
     ) -> models.CreatedKey:
         """Create a replacement of a key, with its rights, and let the old key expire."""
         request = Request(
             "POST",
             ("srmain", "keys", id, "rotate"),
             body={"overlapS": overlap_s, "days": days},
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
         )
         return self._client.send(request, models.CreatedKey)
 

@@ -18,7 +18,11 @@ export interface AccountChange {
   keepRecordingsDays?: number | null;
 }
 
-/** An agent or external number to call in; without a session id, a conference is created. */
+/**
+ * An agent or external number to call in; without a session id, a conference is created.
+ *
+ * It rings for `timeout` seconds.
+ */
 export interface AddMembersBody {
   /** Length at least 1; length at most 128. */
   callId: string;
@@ -35,6 +39,8 @@ export interface AddMembersBody {
   targetExternalNumber?: string | null;
   /** Length at most 2048. */
   mohAudioUrl?: string | null;
+  /** At most 600. Default: 30.0. */
+  timeout?: number;
 }
 
 /** An entry of an account's directory; `callerId` is shown when the agent calls. */
@@ -77,11 +83,36 @@ export interface CallBody {
   callId: string;
 }
 
-/** A party to call into a live call. */
+/** Nothing, or the path's call once more. */
+export interface CallByPathBody {
+  /** Length at least 1; length at most 128. */
+  callId?: string | null;
+}
+
+/** A member that only one other hears from now on; without `coachedChannelId`, all hear it. */
+export interface CoachBody {
+  /** Length at least 1; length at most 128. */
+  callId: string;
+  /** Length at least 1; length at most 160. */
+  conferenceSessionId: string;
+  /** Length at least 1; length at most 149. */
+  channelId: string;
+  /** Length at least 1; length at most 149. */
+  coachedChannelId?: string | null;
+}
+
+/**
+ * A party to call into a live call, ringing for `timeout` seconds.
+ *
+ * It sees `callerId`, a number of the account, instead of the call's own.
+ */
 export interface DialBody {
   /** Length at least 1; length at most 128. */
   callId: string;
   target: string;
+  callerId?: string | null;
+  /** At most 600. Default: 60.0. */
+  timeout?: number;
 }
 
 /** Disposition levels; null clears a level, an omitted level stays. */
@@ -92,6 +123,14 @@ export interface DispositionBody {
   dispositionLevel2Id?: string | null;
   /** Length at most 128. */
   dispositionLevel3Id?: string | null;
+}
+
+/** Format of an export. */
+export interface ExportBody {
+  /** Default: false. */
+  includeTimeline?: boolean;
+  /** Default: "csv". */
+  format?: "csv" | "jsonl";
 }
 
 /** A leg of the path's call, or none for the call itself. */
@@ -132,6 +171,16 @@ export interface LeaveBody {
 export interface LegByPathBody {
   /** Length at least 1; length at most 149. */
   channelId: string;
+  /** Length at least 1; length at most 128. */
+  callId?: string | null;
+}
+
+/** A leg of the path's call to mute: `in` what it says, `out` what it hears, or `both`. */
+export interface MuteByPathBody {
+  /** Length at least 1; length at most 149. */
+  channelId: string;
+  /** Default: "in". */
+  direction?: "both" | "in" | "out";
   /** Length at least 1; length at most 128. */
   callId?: string | null;
 }
@@ -255,6 +304,8 @@ export interface TransferByPathBody {
   target: TransferTarget;
   /** Length at most 2048. */
   mohAudioUrl?: string | null;
+  /** At most 600. Default: 30.0. */
+  timeout?: number;
   /** Length at least 1; length at most 128. */
   callId?: string | null;
 }
@@ -306,6 +357,7 @@ export interface AccountLimits {
   maxContacts: number;
   maxStoredBytes: number;
   maxDocuments: number;
+  maxDocumentBytes: number;
   apiRequestsPerS: number;
 }
 
@@ -440,6 +492,33 @@ export interface AttemptPage {
   nextCursor: string | null;
 }
 
+/**
+ * One attempt, as lists show it.
+ *
+ * `kind`: a request for the next action, a gather's result, an API request, a status callback.
+ * `requestId` is the idempotency key, which all attempts of a request have in common. `status` is
+ * 0 without a response; `reason` is empty if the attempt succeeded.
+ */
+export interface AttemptSummary {
+  id: string;
+  atMs: number;
+  kind: Word<"action" | "callback" | "gather" | "request">;
+  requestId: string;
+  attempt: number;
+  callId?: string | null;
+  method: string;
+  url: string;
+  /** Default: 0. */
+  status?: number;
+  tookMs: number;
+  outcome: Word<"failed" | "succeeded">;
+  /** Default: "". */
+  reason?: string;
+  retryOf?: string | null;
+  /** Default: false. */
+  toListener?: boolean;
+}
+
 /** An action; `outcome` is the status of the response, or `done` or `failed`. */
 export interface AuditItem {
   time: string;
@@ -499,6 +578,39 @@ export interface CallDetails {
   privacy?: boolean;
   diversion?: Diversion[];
   agents?: string[];
+}
+
+/**
+ * An event of a call, the commands that it caused, and the state after it.
+ *
+ * `event` and `commands` have a `type`; `started` is the verb that started, with type and data.
+ */
+export interface CallMoment {
+  atMs: number;
+  event: { [name: string]: unknown };
+  commands: { [name: string]: unknown }[];
+  state: string;
+  started?: { [name: string]: unknown } | null;
+}
+
+/** The recordings of a call. */
+export interface CallRecordings {
+  callId: string;
+  recordings: RecordingView[];
+}
+
+/**
+ * A call, what happened in it, and the attempts to reach servers for it, the earliest first.
+ *
+ * An attempt's `requestId` is the `request` of commands and events; its `id` is that in the
+ * webhook log. Without the scope `webhooks` there are none. Of a long call, `omitted` earlier
+ * moments are left out.
+ */
+export interface CallTimeline {
+  call: CallDetails;
+  moments: CallMoment[];
+  attempts: AttemptSummary[];
+  omitted: number;
 }
 
 /**
@@ -677,6 +789,20 @@ export interface Difference {
   change: Word<"added" | "changed" | "removed">;
   before?: unknown;
   after?: unknown;
+}
+
+/** An export; `total` is an estimate until it is done. */
+export interface ExportView {
+  exportId: string;
+  state: Word<"done" | "failed" | "running" | "waiting">;
+  format: Word<"csv" | "jsonl">;
+  rows: number;
+  total: number | null;
+  requestedTime: string;
+  endedTime?: string | null;
+  expiresTime?: string | null;
+  downloadPath?: string | null;
+  error?: string | null;
 }
 
 /** The differences between two versions of a flow. */
@@ -925,6 +1051,23 @@ export interface RecordingView {
 /** How many are due again; others are missing, or exceed the outbox limits. */
 export interface Resent {
   resent: number;
+}
+
+/** The calls of an agent, with the agent's own times, in milliseconds. */
+export interface TodayStats {
+  agentId: string;
+  startTime: string;
+  endTime: string;
+  total: number;
+  answered: number;
+  missed: number;
+  inbound: number;
+  outbound: number;
+  ringMs: number;
+  talkMs: number;
+  holdMs: number;
+  averageTalkMs: number;
+  longestTalkMs: number;
 }
 
 /** A transfer session. */

@@ -50,8 +50,12 @@ export class Calls {
     return this.#client.send(request, options);
   }
 
-  /** Mute a leg. */
-  mute(callId: string, body: Omit<models.LegByPathBody, "callId">, options: RequestOptions = {}): Promise<models.CallDetails> {
+  /**
+   * Mute a leg.
+   *
+   * Mute a leg of this call: the others do not hear it.
+   */
+  mute(callId: string, body: Omit<models.MuteByPathBody, "callId">, options: RequestOptions = {}): Promise<models.CallDetails> {
     const request = { method: "POST", path: ["srmain", "voice", "call", callId, "mute"], body };
     return this.#client.send(request, options);
   }
@@ -71,6 +75,41 @@ export class Calls {
   /** Take a leg off hold. */
   unhold(callId: string, body: Omit<models.LegByPathBody, "callId">, options: RequestOptions = {}): Promise<models.CallDetails> {
     const request = { method: "POST", path: ["srmain", "voice", "call", callId, "unhold"], body };
+    return this.#client.send(request, options);
+  }
+
+  /**
+   * Show what happened in a call, live or ended within the last day.
+   *
+   * Digits of sensitive gathers are dots. Attempts to reach servers need the scope `webhooks`, too;
+   * `/srmain/voice/webhooks/{id}` shows one in full.
+   */
+  timeline(callId: string, options: RequestOptions = {}): Promise<models.CallTimeline> {
+    const request = { method: "GET", path: ["srmain", "voice", "call", callId, "timeline"] };
+    return this.#client.send(request, options);
+  }
+
+  /** Start recording a call. */
+  startRecording(callId: string, body: Omit<models.CallByPathBody, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallRecordings> {
+    const request = { method: "POST", path: ["srmain", "voice", "call", callId, "recording", "start"], body, isIdempotent: true };
+    return this.#client.send(request, options);
+  }
+
+  /** Pause a recording; it continues with silence. */
+  pauseRecording(callId: string, body: Omit<models.CallByPathBody, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallRecordings> {
+    const request = { method: "POST", path: ["srmain", "voice", "call", callId, "recording", "pause"], body, isIdempotent: true };
+    return this.#client.send(request, options);
+  }
+
+  /** Resume a recording. */
+  resumeRecording(callId: string, body: Omit<models.CallByPathBody, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallRecordings> {
+    const request = { method: "POST", path: ["srmain", "voice", "call", callId, "recording", "resume"], body, isIdempotent: true };
+    return this.#client.send(request, options);
+  }
+
+  /** Stop recording a call. */
+  stopRecording(callId: string, body: Omit<models.CallByPathBody, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallRecordings> {
+    const request = { method: "POST", path: ["srmain", "voice", "call", callId, "recording", "stop"], body, isIdempotent: true };
     return this.#client.send(request, options);
   }
 }
@@ -151,6 +190,16 @@ export class Conferences {
   /** Show the live conference that the token's agent is in. */
   mine(options: RequestOptions = {}): Promise<models.ConferenceView> {
     const request = { method: "GET", path: ["srmain", "voice", "conference", "my"] };
+    return this.#client.send(request, options);
+  }
+
+  /**
+   * Let one other member only hear a member, who hears all that this one says and hears.
+   *
+   * Without `coachedChannelId` all hear it again. An agent's token coaches on the agent's own leg.
+   */
+  coach(body: models.CoachBody, options: RequestOptions = {}): Promise<models.ConferenceView> {
+    const request = { method: "POST", path: ["srmain", "voice", "conference", "coach"], body, isIdempotent: true };
     return this.#client.send(request, options);
   }
 }
@@ -315,7 +364,11 @@ export class Agents {
     this.#client = client;
   }
 
-  /** List the account's agents, ordered by id. */
+  /**
+   * List the account's agents, ordered by id.
+   *
+   * While no engine responds, the presence of all is `unknown`.
+   */
   list(query: { limit?: number; offset?: number; withPresence?: boolean } = {}, options: ListOptions = {}): Paginator<models.AgentRow, models.AgentPage> {
     const request = { method: "GET", path: ["srmain", "voice", "agents"], query: { ...query } };
     return new Paginator(this.#client, request, options);
@@ -352,7 +405,8 @@ export class Agents {
   /**
    * Set the password of an agent's phone, which replaces the one before.
    *
-   * Digests of it are stored, not the password itself.
+   * Digests of it are stored, not the password itself. An endpoint that the configuration of a PBX
+   * node has keeps its password there: 400 (`configured_endpoint`).
    */
   setPassword(agentId: string, body: Omit<models.AgentPassword, "agentId">, options: RequestOptions = {}): Promise<void> {
     const request = { method: "PUT", path: ["srmain", "voice", "agents", agentId, "password"], body };
@@ -393,11 +447,10 @@ export class Callbacks {
   /**
    * Create a new secret, shown in this response only; for a day both sign.
    *
-   * With `If-Match` a repeated request creates no second one. There is no `Idempotency-Key`, since
-   * a stored response would keep the secret.
+   * With an `Idempotency-Key` the key of the caller gets the same response again.
    */
   rotate(options: RequestOptions = {}): Promise<models.CallbackState> {
-    const request = { method: "POST", path: ["srmain", "voice", "callbacks", "rotate"] };
+    const request = { method: "POST", path: ["srmain", "voice", "callbacks", "rotate"], isIdempotent: true };
     return this.#client.send(request, options);
   }
 
@@ -491,6 +544,28 @@ export class Records {
     const request = { method: "GET", path: ["srmain", "cdr", "customer-history"], query: { ...query } };
     return new Paginator(this.#client, request, options);
   }
+
+  /** Show today's call statistics of the token's agent. */
+  today(options: RequestOptions = {}): Promise<models.TodayStats> {
+    const request = { method: "GET", path: ["srmain", "cdr", "me", "today-stats"] };
+    return this.#client.send(request, options);
+  }
+
+  /**
+   * Start an export.
+   *
+   * A background job writes the records that exist now to a file.
+   */
+  startExport(body: models.ExportBody = {}, query: { dialedNumber?: string; dispositionLevel1Id?: string; dispositionLevel2Id?: string; dispositionLevel3Id?: string; reqId?: string; startTime?: string; endTime?: string; clientId?: string; callerId?: string; toNumber?: string; callPath?: string; obdType?: string; answerStatus?: "answered" | "missed" | ""; recordingPurpose?: "call" | "voicemail" | ""; agentName?: string; limit?: number; offset?: number } = {}, options: RequestOptions = {}): Promise<models.ExportView> {
+    const request = { method: "POST", path: ["srmain", "cdr", "export"], body, query: { dialedNumber: "", dispositionLevel1Id: "", dispositionLevel2Id: "", dispositionLevel3Id: "", ...query }, isIdempotent: true };
+    return this.#client.send(request, options);
+  }
+
+  /** Show the progress of an export. */
+  export(exportId: string, options: RequestOptions = {}): Promise<models.ExportView> {
+    const request = { method: "GET", path: ["srmain", "cdr", "exports", exportId] };
+    return this.#client.send(request, options);
+  }
 }
 
 /** Operations on recordings. */
@@ -509,6 +584,12 @@ export class Recordings {
   list(query: { purpose?: "call" | "voicemail"; callId?: string; startTime?: string; endTime?: string; limit?: number; cursor?: string } = {}, options: ListOptions = {}): Paginator<models.RecordingItem, models.RecordingPage> {
     const request = { method: "GET", path: ["srmain", "recordings"], query: { ...query } };
     return new Paginator(this.#client, request, options);
+  }
+
+  /** Delete a recording. */
+  delete(accountId: string, day: string, file: string, options: RequestOptions = {}): Promise<void> {
+    const request = { method: "DELETE", path: ["srmain", "recordings", "files", accountId, day, file] };
+    return this.#client.send(request, options);
   }
 }
 
@@ -548,16 +629,19 @@ export class Keys {
   /**
    * Create a key; its secret is shown only in this response.
    *
-   * It may not have scopes that the caller lacks, nor networks beyond the caller's.
+   * With an `Idempotency-Key` the key of the caller gets the same response again.
+   *
+   * It may not have scopes that the caller lacks, nor networks beyond those of the caller's key, nor
+   * outlive that key (403: `scope`, `networks`, `expiry`).
    */
   create(body: models.NewKey = {}, options: RequestOptions = {}): Promise<models.CreatedKey> {
-    const request = { method: "POST", path: ["srmain", "keys"], body };
+    const request = { method: "POST", path: ["srmain", "keys"], body, isIdempotent: true };
     return this.#client.send(request, options);
   }
 
   /** Create a replacement of a key, with its rights, and let the old key expire. */
   rotate(id: string, body: Omit<models.RotateKey, "id"> = {}, options: RequestOptions = {}): Promise<models.CreatedKey> {
-    const request = { method: "POST", path: ["srmain", "keys", id, "rotate"], body };
+    const request = { method: "POST", path: ["srmain", "keys", id, "rotate"], body, isIdempotent: true };
     return this.#client.send(request, options);
   }
 

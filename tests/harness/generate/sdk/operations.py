@@ -1,6 +1,6 @@
 """The REST operations that the SDKs have, by resource and method.
 
-The other operations (contacts, templates, do-not-call, streams, files) are used with `request`.
+The others have no method, for the reasons in `WITHOUT_METHOD`; `request` sends them, too.
 """
 
 from typing import NamedTuple
@@ -27,6 +27,11 @@ OPERATIONS = (
     Named("calls.unmute", "POST", f"{VOICE}/call/{{callId}}/unmute"),
     Named("calls.hold", "POST", f"{VOICE}/call/{{callId}}/hold"),
     Named("calls.unhold", "POST", f"{VOICE}/call/{{callId}}/unhold"),
+    Named("calls.timeline", "GET", f"{VOICE}/call/{{callId}}/timeline"),
+    Named("calls.start_recording", "POST", f"{VOICE}/call/{{callId}}/recording/start"),
+    Named("calls.pause_recording", "POST", f"{VOICE}/call/{{callId}}/recording/pause"),
+    Named("calls.resume_recording", "POST", f"{VOICE}/call/{{callId}}/recording/resume"),
+    Named("calls.stop_recording", "POST", f"{VOICE}/call/{{callId}}/recording/stop"),
     Named("transfers.start", "POST", f"{VOICE}/call/{{callId}}/transfer/init"),
     Named("transfers.complete", "POST", f"{VOICE}/transfer/complete"),
     Named("transfers.cancel", "POST", f"{VOICE}/transfer/cancel"),
@@ -36,6 +41,7 @@ OPERATIONS = (
     Named("conferences.leave", "POST", f"{VOICE}/conference/leave"),
     Named("conferences.members", "POST", f"{VOICE}/conference/members"),
     Named("conferences.mine", "GET", f"{VOICE}/conference/my"),
+    Named("conferences.coach", "POST", f"{VOICE}/conference/coach"),
     Named("numbers.list", "GET", f"{VOICE}/numbers"),
     Named("numbers.get", "GET", f"{VOICE}/numbers/{{number}}"),
     Named("numbers.route", "GET", f"{VOICE}/numbers/{{number}}/route"),
@@ -74,7 +80,11 @@ OPERATIONS = (
     Named("records.get", "GET", "/srmain/cdr/{id}"),
     Named("records.set_disposition", "PATCH", "/srmain/cdr/{id}/disposition"),
     Named("records.customer_history", "GET", "/srmain/cdr/customer-history"),
+    Named("records.today", "GET", "/srmain/cdr/me/today-stats"),
+    Named("records.start_export", "POST", "/srmain/cdr/export"),
+    Named("records.export", "GET", "/srmain/cdr/exports/{exportId}"),
     Named("recordings.list", "GET", "/srmain/recordings"),
+    Named("recordings.delete", "DELETE", "/srmain/recordings/files/{accountId}/{day}/{file}"),
     Named("audit.list", "GET", "/srmain/audit"),
     Named("keys.list", "GET", "/srmain/keys"),
     Named("keys.create", "POST", "/srmain/keys"),
@@ -87,3 +97,19 @@ OPERATIONS = (
     Named("jobs.get", "GET", "/srmain/jobs/{id}"),
     Named("jobs.cancel", "POST", "/srmain/jobs/{id}/cancel"),
 )
+
+# By a pattern of `METHOD path`.
+WITHOUT_METHOD = {
+    r"\w+ /voice/.*": "a second path of an operation",
+    r"POST /srmain/voice/(mute|unmute|hold|unhold|hangup|transfer/init)": "the same, by its body",
+    r"\w+ /srmain/voice/active-call-details": "the same as call-details",
+    r"POST /auth/get-access-token/.*": "the clients get tokens themselves",
+    r"GET .*/events": "a stream",
+    r"GET .*/(download|files/.*)": "a file",
+    r"GET /media/recordings/.*": "a file, by its signed address",
+    r"\w+ /srmain/voice/listeners.*": "of `switchroom listen`",
+    r"GET /srmain/cdr/\{prefix\}/getClientIds": "of a console",
+    r"\w+ /srmain/contacts_list/.*": "contacts",
+    r"\w+ /srmain/dnc/.*": "the do-not-call list, with tokens of its own",
+    r"\w+ /srmain/msgapp.*": "the messaging platform",
+}
