@@ -17,7 +17,7 @@ SATURDAY = 5
 app = FastAPI()
 webhooks = Webhooks(app)
 callers: dict[str, str] = {}  # a real application keeps both in a database
-waiting: list[str] = []
+waiting: dict[str, str] = {}  # by call: a webhook may be repeated
 
 
 def is_open(now: datetime) -> bool:
@@ -50,16 +50,16 @@ def offer(call: ActionRequest, text: str) -> Verb:
 
 @webhooks.post("/call-back")
 async def call_back(result: GatherResult) -> Verb:
-    caller = callers.pop(result.call_id, "")
-    if result.dtmf != "1" or not caller:
+    caller = callers.get(result.call_id)
+    if result.dtmf != "1" or caller is None:
         return say("Goodbye.")
-    waiting.append(caller)
+    waiting[result.call_id] = caller
     return say("Thank you. We will call you back. Goodbye.")
 
 
 @app.get("/waiting")
 async def listed() -> list[str]:
-    return waiting
+    return list(waiting.values())
 
 
 @app.post("/waiting/next", status_code=201)
@@ -67,9 +67,11 @@ async def call_next() -> dict[str, str]:
     """Call the agent, then the caller who has waited longest, and connect them."""
     if not waiting:
         raise HTTPException(404, "no caller waits")
+    key, number = next(iter(waiting.items()))
     async with AsyncSwitchroom() as switchroom:
-        call = await switchroom.calls.create(from_=AGENT, to=waiting[0])
-    return {"number": waiting.pop(0), "callId": call.call_id}
+        call = await switchroom.calls.create(from_=AGENT, to=number, idempotency_key=key)
+    waiting.pop(key, None)
+    return {"number": number, "callId": call.call_id}
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ SATURDAY = 5
 app = Flask(__name__)
 webhooks = Webhooks(app)
 callers: dict[str, str] = {}  # a real application keeps both in a database
-waiting: list[str] = []
+waiting: dict[str, str] = {}  # by call: a webhook may be repeated
 
 
 def is_open(now: datetime) -> bool:
@@ -49,16 +49,16 @@ def offer(call: ActionRequest, text: str) -> Verb:
 
 @webhooks.post("/call-back")
 def call_back(result: GatherResult) -> Verb:
-    caller = callers.pop(result.call_id, "")
-    if result.dtmf != "1" or not caller:
+    caller = callers.get(result.call_id)
+    if result.dtmf != "1" or caller is None:
         return say("Goodbye.")
-    waiting.append(caller)
+    waiting[result.call_id] = caller
     return say("Thank you. We will call you back. Goodbye.")
 
 
 @app.get("/waiting")
 def listed() -> list[str]:
-    return waiting
+    return list(waiting.values())
 
 
 @app.post("/waiting/next")
@@ -66,9 +66,11 @@ def call_next() -> tuple[dict[str, str], int]:
     """Call the agent, then the caller who has waited longest, and connect them."""
     if not waiting:
         return {"detail": "no caller waits"}, 404
+    key, number = next(iter(waiting.items()))
     with Switchroom() as switchroom:
-        call = switchroom.calls.create(from_=AGENT, to=waiting[0])
-    return {"number": waiting.pop(0), "callId": call.call_id}, 201
+        call = switchroom.calls.create(from_=AGENT, to=number, idempotency_key=key)
+    waiting.pop(key, None)
+    return {"number": number, "callId": call.call_id}, 201
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ QUESTIONS = (
 
 app = Flask(__name__)
 webhooks = Webhooks(app)
-marks: dict[int, list[int]] = {index: [] for index in range(len(QUESTIONS))}
+# By question and call: a webhook may be repeated. A real application keeps them in a database.
+marks: dict[int, dict[str, int]] = {index: {} for index in range(len(QUESTIONS))}
 
 
 def question(index: int) -> Gather:
@@ -33,7 +34,7 @@ def answer(call: ActionRequest) -> Verb:
 def mark(index: int, result: GatherResult) -> Verb:
     if result.dtmf not in {"1", "2", "3", "4", "5"}:
         return say("Please press a digit from one to five.").then(question(index))
-    marks[index].append(int(result.dtmf))
+    marks[index][result.call_id] = int(result.dtmf)
     if index + 1 < len(QUESTIONS):
         return question(index + 1)
     return say("Thank you. Goodbye.")
@@ -57,8 +58,8 @@ def results() -> list[dict[str, object]]:
     ]
 
 
-def average(given: list[int]) -> float | None:
-    return fmean(given) if given else None
+def average(given: dict[str, int]) -> float | None:
+    return fmean(given.values()) if given else None
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from switchroom_sdk.fastapi import Webhooks
 app = FastAPI()
 webhooks = Webhooks(app)
 callers: dict[str, str] = {}  # a real application keeps both in a database
-messages: list[dict[str, Any]] = []
+messages: dict[str, dict[str, Any]] = {}  # by call: a webhook may be repeated
 
 
 @webhooks.post("/answer")
@@ -23,19 +23,17 @@ async def answer(call: ActionRequest) -> Verb:
 
 @webhooks.post("/recorded")
 async def recorded(result: RecordResult) -> Verb:
-    messages.append(
-        {
-            "from": callers.pop(result.call_id, ""),
-            "url": result.recording_url,
-            "seconds": result.duration,
-        }
-    )
+    messages[result.call_id] = {
+        "from": callers.get(result.call_id),
+        "url": result.recording_url,
+        "seconds": result.duration,
+    }
     return say("Thank you. Goodbye.")
 
 
 @app.get("/messages")
 async def listed() -> list[dict[str, Any]]:
-    return messages
+    return list(messages.values())
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from switchroom_sdk.flask import Webhooks
 app = Flask(__name__)
 webhooks = Webhooks(app)
 callers: dict[str, str] = {}  # a real application keeps both in a database
-messages: list[dict[str, Any]] = []
+messages: dict[str, dict[str, Any]] = {}  # by call: a webhook may be repeated
 
 
 @webhooks.post("/answer")
@@ -22,19 +22,17 @@ def answer(call: ActionRequest) -> Verb:
 
 @webhooks.post("/recorded")
 def recorded(result: RecordResult) -> Verb:
-    messages.append(
-        {
-            "from": callers.pop(result.call_id, ""),
-            "url": result.recording_url,
-            "seconds": result.duration,
-        }
-    )
+    messages[result.call_id] = {
+        "from": callers.get(result.call_id),
+        "url": result.recording_url,
+        "seconds": result.duration,
+    }
     return say("Thank you. Goodbye.")
 
 
 @app.get("/messages")
 def listed() -> list[dict[str, Any]]:
-    return messages
+    return list(messages.values())
 
 
 if __name__ == "__main__":

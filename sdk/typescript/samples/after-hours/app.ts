@@ -16,7 +16,7 @@ const CLOCK = new Intl.DateTimeFormat("en-GB", {
 const app = express();
 const webhooks = new Webhooks();
 const callers = new Map<string, string>(); // a real application keeps both in a database
-const waiting: string[] = [];
+const waiting = new Map<string, string>(); // by call: a webhook may be repeated
 
 function isOpen(now: Date): boolean {
   const parts = new Map(CLOCK.formatToParts(now).map((each) => [each.type, each.value]));
@@ -48,27 +48,28 @@ app.post("/after-agent", webhooks.onAction((call) =>
 
 app.post("/call-back", webhooks.onGather(({ callId, dtmf }) => {
   const caller = callers.get(callId);
-  callers.delete(callId);
   if (dtmf !== "1" || !caller) {
     return say("Goodbye.");
   }
-  waiting.push(caller);
+  waiting.set(callId, caller);
   return say("Thank you. We will call you back. Goodbye.");
 }));
 
 app.get("/waiting", (_request, response) => {
-  response.json(waiting);
+  response.json([...waiting.values()]);
 });
 
 // Call the agent, then the caller who has waited longest, and connect them.
 app.post("/waiting/next", async (_request, response) => {
-  const number = waiting[0];
-  if (number === undefined) {
+  const [next] = waiting;
+  if (next === undefined) {
     response.status(404).json({ detail: "no caller waits" });
     return;
   }
-  const { callId } = await new Switchroom().calls.create({ from: AGENT, to: number });
-  waiting.shift();
+  const [key, number] = next;
+  const body = { from: AGENT, to: number };
+  const { callId } = await new Switchroom().calls.create(body, { idempotencyKey: key });
+  waiting.delete(key);
   response.status(201).json({ number, callId });
 });
 

@@ -11,7 +11,8 @@ const QUESTIONS = [
 
 const app = express();
 const webhooks = new Webhooks();
-const marks = QUESTIONS.map((): number[] => []);
+// By question and call: a webhook may be repeated. A real application keeps them in a database.
+const marks = QUESTIONS.map(() => new Map<string, number>());
 
 function question(index: number): Chain {
   const text = QUESTIONS[index] ?? "";
@@ -23,18 +24,18 @@ app.post("/answer", webhooks.onAction(() =>
 ));
 
 QUESTIONS.forEach((_text, index) => {
-  app.post(`/marks/${index}`, webhooks.onGather(({ dtmf }) => {
+  app.post(`/marks/${index}`, webhooks.onGather(({ callId, dtmf }) => {
     if (!/^[1-5]$/.test(dtmf)) {
       return say("Please press a digit from one to five.").andThen(question(index));
     }
-    marks[index]?.push(Number(dtmf));
+    marks[index]?.set(callId, Number(dtmf));
     return index + 1 < QUESTIONS.length ? question(index + 1) : say("Thank you. Goodbye.");
   }));
 });
 
 app.get("/results", (_request, response) => {
   response.json(QUESTIONS.map((text, index) => {
-    const given = marks[index] ?? [];
+    const given = [...(marks[index]?.values() ?? [])];
     const sum = given.reduce((total, mark) => total + mark, 0);
     const average = given.length > 0 ? sum / given.length : null;
     return { question: text, answers: given.length, average };

@@ -13,7 +13,7 @@ interface Message {
 const app = express();
 const webhooks = new Webhooks();
 const callers = new Map<string, string>(); // a real application keeps both in a database
-const messages: Message[] = [];
+const messages = new Map<string, Message>(); // by call: a webhook may be repeated
 
 app.post("/answer", webhooks.onAction((call) => {
   callers.set(call.callId, call.from);
@@ -23,13 +23,12 @@ app.post("/answer", webhooks.onAction((call) => {
 
 app.post("/recorded", webhooks.onRecord((result) => {
   const from = callers.get(result.callId) ?? "";
-  callers.delete(result.callId);
-  messages.push({ from, url: result.recordingUrl, seconds: result.duration });
+  messages.set(result.callId, { from, url: result.recordingUrl, seconds: result.duration });
   return say("Thank you. Goodbye.");
 }));
 
 app.get("/messages", (_request, response) => {
-  response.json(messages);
+  response.json([...messages.values()]);
 });
 
 app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1");
