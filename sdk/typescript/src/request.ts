@@ -1,6 +1,7 @@
 // A request to the REST API, and what sends it.
 
 import { absolute, resolved } from "./chain.js";
+import { SwitchroomError } from "./errors.js";
 
 /** Options of one request. */
 export interface RequestOptions {
@@ -29,6 +30,10 @@ export interface Sender {
 const WEBHOOKS = new Set(["action", "fallback"]); // fields of bodies that may be addresses
 
 export function target(request: Request): string {
+  const wrong = request.path.find((each) => ["", ".", ".."].includes(String(each)));
+  if (wrong !== undefined) {
+    throw new SwitchroomError(`path: "${wrong}" is no id`);
+  }
   const path = request.path.map((each) => encodeURIComponent(String(each))).join("/");
   const words = Object.entries(request.query ?? {})
     .filter(([, value]) => value !== undefined && value !== null)

@@ -120,6 +120,9 @@ test("parts of a path are escaped", async () => {
   const { switchroom, sent } = client(new Response(null, { status: 204 }));
   await switchroom.numbers.deleteRoute("+47/../x");
   assert.equal(sent[0]?.url, "https://voice.example/srmain/voice/numbers/%2B47%2F..%2Fx/route");
+  for (const id of ["", ".", ".."]) {
+    await assert.rejects(switchroom.calls.get(id), /is no id/);
+  }
 });
 
 test("a token is got with account and secret, and replaced when it has expired", async () => {

@@ -10,8 +10,10 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from switchroom_sdk.chain import Shape, absolute, to_builtins
+from switchroom_sdk.errors import InvalidField
 
 T = TypeVar("T")
+_NO_IDS = frozenset({"", ".", ".."})
 _WEBHOOKS = frozenset({"action", "fallback"})  # fields of bodies that may be addresses
 
 
@@ -29,7 +31,10 @@ class Request(Struct, frozen=True):
 
     @property
     def target(self) -> str:
-        """The path, escaped."""
+        """The path, escaped; raises InvalidField for an id that would name another path."""
+        for each in self.path:
+            if each in _NO_IDS:
+                raise InvalidField("path", f"{each!r} is no id")
         return "/" + "/".join(quote(str(each), safe="") for each in self.path)
 
     def parameters(self) -> dict[str, str]:
