@@ -17,6 +17,7 @@ from tests.harness.until import until
 PYTHON: tuple[Framework, ...] = ("fastapi", "flask")
 AGENT_HZ, CALLER_HZ, BEEP_HZ = 600, 400, 1000
 CALLER = "+15550001"
+OTHER_SECRET = "whsec_b3RoZXIgc2VjcmV0IG9mIGFub3RoZXI="  # noqa: S105 - of no account
 
 
 async def until_spoken(phone: Phone) -> None:
@@ -40,15 +41,17 @@ def settings_of(api: Api) -> dict[str, str]:
 async def test_a_caller_is_connected_by_the_ivr(
     lab: Lab, tmp_path: Path, framework: Framework
 ) -> None:
-    """The caller hears the menu, presses 1, and talks to sales."""
+    """The caller hears the menu, presses 1, and talks to sales; each request is verified."""
     if framework == "express" and (reason := npm.missing_npm()):
         pytest.skip(reason)
-    env = {"SALES": "+15550123"}
+    account = f"sdk-{framework}"
+    secret = (await lab.engine.rpc("PUT", f"/callbacks/{account}", {}))["secret"]
+    env = {"SALES": "+15550123", "SWITCHROOM_WEBHOOK_SECRET": f"{OTHER_SECRET} {secret}"}
     async with (
         Phone.answering(lab.trunk_port, tone_hz=AGENT_HZ) as sales,
         run_sample("ivr", framework, tmp_path / "app", env) as app,
     ):
-        number = await lab.add_number(f"{app.url}/answer")
+        number = await lab.add_number(f"{app.url}/answer", account=account)
         async with Phone.calling(lab.pbx, number, tone_hz=CALLER_HZ) as caller:
             call = await lab.wait_for_call()
             await lab.wait_for_state(call, "gathering")
@@ -58,6 +61,16 @@ async def test_a_caller_is_connected_by_the_ivr(
             await sales.until_hears(CALLER_HZ)
             await caller.hang_up()
         await lab.wait_ended(call)
+
+
+async def test_a_wrong_secret_ends_the_call(lab: Lab, tmp_path: Path) -> None:
+    """An application that knows another account's secret serves none of our calls."""
+    env = {"SWITCHROOM_WEBHOOK_SECRET": OTHER_SECRET}
+    async with run_sample("ivr", "fastapi", tmp_path / "app", env) as app:
+        number = await lab.add_number(f"{app.url}/answer")
+        async with Phone.calling(lab.pbx, number) as caller:
+            await caller.wait_ended()
+            assert caller.sound_spans() == []
 
 
 @pytest.mark.parametrize("framework", PYTHON)
