@@ -39,7 +39,7 @@ class FieldError(NamedTuple):
 
 
 class ConnectionFailed(SwitchroomError):
-    """Switchroom did not answer, or not in time; `is_sent`: it may have got the request."""
+    """Switchroom did not respond, or not in time; `is_sent`: it may have got the request."""
 
     def __init__(self, message: str, *, is_sent: bool = True) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""FastAPI: routes for webhooks, which are verified, parsed, and answered with verbs.
+"""FastAPI: routes for webhooks, which are verified and parsed; handlers return verbs.
 
 app = FastAPI()
 webhooks = Webhooks(app)

@@ -1,4 +1,4 @@
-"""Flask: routes for webhooks, which are verified, parsed, and answered with verbs.
+"""Flask: routes for webhooks, which are verified and parsed; handlers return verbs.
 
 app = Flask(__name__)
 webhooks = Webhooks(app)

@@ -153,7 +153,7 @@ class Transport implements Sender {
       if (signal?.aborted) {
         throw cause;
       }
-      throw new ConnectionFailed(`${this.#baseUrl} did not answer: ${reasonOf(cause)}`, { cause });
+      throw new ConnectionFailed(`${this.#baseUrl} did not respond: ${reasonOf(cause)}`, { cause });
     }
     return read(response, text);
   }

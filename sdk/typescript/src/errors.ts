@@ -28,7 +28,7 @@ export class VerificationFailed extends SwitchroomError {}
 /** A request has another body than the handler expects. */
 export class UnexpectedBody extends VerificationFailed {}
 
-/** Switchroom did not answer, or not in time. */
+/** Switchroom did not respond, or not in time. */
 export class ConnectionFailed extends SwitchroomError {}
 
 /** One error in a request: the path of the field, what is wrong, and a code. */

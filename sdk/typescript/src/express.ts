@@ -1,4 +1,4 @@
-// Express: handlers of webhooks, which are verified, parsed, and answered with chains.
+// Express: handlers of webhooks, which are verified and parsed, and return chains.
 //
 //   const webhooks = new Webhooks();
 //   app.post("/answer", webhooks.onAction(() => say("Hello.").gather({ action: "/menu" })));
@@ -82,11 +82,11 @@ export class Webhooks {
 
   #serve<K extends BodyKind>(kind: K, handler: Handler<K>): Middleware {
     return (request, response, next) => {
-      this.#answer(kind, handler, request, response).catch(next);
+      this.#respond(kind, handler, request, response).catch(next);
     };
   }
 
-  async #answer<K extends BodyKind>(
+  async #respond<K extends BodyKind>(
     kind: K,
     handler: Handler<K>,
     request: IncomingRequest,

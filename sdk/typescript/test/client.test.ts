@@ -16,7 +16,7 @@ interface Sent {
 function client(...responses: (Response | Error)[]) {
   const sent: Sent[] = [];
   const delays: number[] = [];
-  const answer = async (url: string | URL | Request, init: RequestInit = {}) => {
+  const respond = async (url: string | URL | Request, init: RequestInit = {}) => {
     const body: unknown = typeof init.body === "string" ? JSON.parse(init.body) : undefined;
     const headers = init.headers as Record<string, string>;
     sent.push({ url: String(url), method: init.method ?? "", headers, body });
@@ -30,7 +30,7 @@ function client(...responses: (Response | Error)[]) {
     baseUrl: "https://voice.example/",
     apiKey: "key",
     publicUrl: "https://example.com",
-    fetch: answer as typeof fetch,
+    fetch: respond as typeof fetch,
     sleep: async (ms) => void delays.push(ms),
   });
   return { switchroom, sent, delays };
@@ -75,7 +75,7 @@ test("an error has the code and the field", async () => {
   });
 });
 
-test("a busy server is asked again with the same key", async () => {
+test("a busy server gets the request again with the same key", async () => {
   const { switchroom, sent, delays } = client(
     problem(503, { code: "no_node" }, { "retry-after": "2" }),
     new TypeError("fetch failed"),
@@ -126,7 +126,7 @@ test("parts of a path are escaped", async () => {
 });
 
 test("a token is got with account and secret, and replaced when it has expired", async () => {
-  const answers = [
+  const responses = [
     Response.json({ accessToken: "t1" }),
     Response.json({ id: "acme" }),
     problem(401, {}),
@@ -134,15 +134,15 @@ test("a token is got with account and secret, and replaced when it has expired",
     Response.json({ id: "acme" }),
   ];
   const seen: string[] = [];
-  const answer = async (_url: unknown, init: RequestInit = {}) => {
+  const respond = async (_url: unknown, init: RequestInit = {}) => {
     seen.push((init.headers as Record<string, string>)["Authorization"] ?? "none");
-    return answers.shift() ?? problem(500, {});
+    return responses.shift() ?? problem(500, {});
   };
   const switchroom = new Switchroom({
     apiKey: "key",
     account: "acme",
     apiSecret: "secret",
-    fetch: answer as unknown as typeof fetch,
+    fetch: respond as unknown as typeof fetch,
   });
   await switchroom.account.get();
   await switchroom.account.get();

@@ -1,4 +1,4 @@
-// Signatures that the engine makes are verified, and no others; Express answers with chains.
+// Signatures that the engine makes are verified, and no others; Express responds with chains.
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
@@ -110,12 +110,12 @@ function post(url: string, body: string, headers: Record<string, string>): Promi
   return fetch(url, { method: "POST", body, headers: { "Content-Type": "application/json", ...headers } });
 }
 
-test("Express answers a signed request, and no other", async (context) => {
+test("Express serves a signed request, and no other", async (context) => {
   const url = await served(context, SECRET);
   const nowS = Math.floor(Date.now() / 1000);
-  const answer = await post(`${url}/menu`, DIGITS, signed(DIGITS, SECRET, nowS));
-  assert.equal(answer.status, 200);
-  assert.deepEqual(await answer.json(), {
+  const response = await post(`${url}/menu`, DIGITS, signed(DIGITS, SECRET, nowS));
+  assert.equal(response.status, 200);
+  assert.deepEqual(await response.json(), {
     type: "say",
     data: { text: "1" },
     action: { type: "gather", data: {}, action: "https://example.com/menu" },

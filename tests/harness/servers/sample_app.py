@@ -40,7 +40,7 @@ class SampleApp:
             return await reply.json()
 
     async def is_listening(self) -> bool:
-        """Return whether anything answers, with whatever status."""
+        """Return whether anything responds, with any status."""
         try:
             async with aiohttp.ClientSession() as session, session.get(self.url):
                 return True

@@ -94,7 +94,7 @@ async def test_a_caller_leaves_a_message(lab: Lab, tmp_path: Path, framework: Fr
 
 @pytest.mark.parametrize("framework", PYTHON)
 async def test_a_caller_answers_the_survey(lab: Lab, tmp_path: Path, framework: Framework) -> None:
-    """An answer that is none is asked for again; the results have the averages."""
+    """A question is repeated after another key; the results have the averages."""
     async with run_sample("survey", framework, tmp_path / "app") as app:
         number = await lab.add_number(f"{app.url}/answer")
         async with Phone.calling(lab.pbx, number) as caller:

@@ -93,7 +93,7 @@ def signed(body: bytes, secret: str = SIGNING_SECRET) -> dict[str, str]:
     }
 
 
-def test_a_signed_request_is_answered(app: Callable[..., Post]) -> None:
+def test_a_signed_request_is_served(app: Callable[..., Post]) -> None:
     """The handler gets the typed body; addresses in its tree are at the server's own URL."""
     reply = app(secret=SIGNING_SECRET)("/answer", START, signed(START))
     assert reply.status == 200

@@ -235,5 +235,5 @@ def any_request(
 
 
 def _connection_failed(base_url: str, error: httpx2.TransportError) -> ConnectionFailed:
-    text = f"{base_url} did not answer: {error or type(error).__name__}"
+    text = f"{base_url} did not respond: {error or type(error).__name__}"
     return ConnectionFailed(text, is_sent=not isinstance(error, httpx2.ConnectError))

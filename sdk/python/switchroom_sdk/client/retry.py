@@ -1,4 +1,4 @@
-"""When a request is repeated: the server is busy, did not answer, or the token has expired."""
+"""When a request is repeated: the server is busy, did not respond, or the token has expired."""
 
 from switchroom_sdk.client.request import Request
 from switchroom_sdk.errors import ApiError, ConnectionFailed, SwitchroomError

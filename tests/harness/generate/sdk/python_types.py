@@ -160,7 +160,7 @@ class PythonTypes:
 
 
 def _key(schema: Schema) -> str:
-    """Return what tells schemas of values apart; texts and defaults do not."""
+    """Return what distinguishes schemas of values; texts and defaults do not."""
     kept = {
         key: each
         for key, each in schema.items()
