@@ -26,8 +26,6 @@ def missing_npm() -> str:
 
 def install_sdk() -> str:
     """Install the packages of the lock file, once; return why they are not there, if so."""
-    if reason := missing_npm():
-        return reason
     with (SDK / "package.json").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
         installed = SDK / "node_modules/.package-lock.json"
@@ -39,6 +37,8 @@ def install_sdk() -> str:
 
 def install(folder: Path, command: str = "install") -> str:
     """Install the packages of a folder; return why that failed, if so."""
+    if reason := missing_npm():
+        return reason
     done = _run(("npm", command, "--prefer-offline"), folder)
     return "" if done.returncode == 0 else f"npm {command} failed: {done.stderr.strip()[-300:]}"
 
