@@ -26,6 +26,8 @@ def missing_npm() -> str:
 
 def install_sdk() -> str:
     """Install the packages of the lock file, once; return why they are not there, if so."""
+    if reason := missing_npm():
+        return reason
     with (SDK / "package.json").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
         installed = SDK / "node_modules/.package-lock.json"
