@@ -161,7 +161,7 @@ def call_path(call_id: str, action: str = "") -> str:
 def id_in_path(text: str) -> str:
     """Return an id that is safe as a path segment; raises NotFound."""
     if len(text) > MAX_ID_CHARS or _ID.fullmatch(text) is None:
-        raise NotFound("no such id")
+        raise NotFound("no such id: expected letters, digits, _ or -, with single dots between")
     return text
 
 

@@ -24,7 +24,7 @@ class Agent(Shape, frozen=True):
 class AgentPassword(Shape, frozen=True):
     """The password of an agent's phone, which an engine gives to the PBX nodes."""
 
-    password: Annotated[str, Meta(min_length=16, max_length=128, pattern=r"^[!-~]+$")]
+    password: Annotated[str, Meta(min_length=16, max_length=128, pattern=patterns.PASSWORD)]
 
 
 class PhoneDraft(AgentPassword, frozen=True, kw_only=True):

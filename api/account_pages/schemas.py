@@ -13,7 +13,7 @@ from api.accounts.store import Account
 from api.accounts.usage import Usage, plus
 from api.common.timestamps import format_ms
 from api.jobs.store import Job
-from wire.decoding.patterns import EMAIL
+from wire.decoding.patterns import COUNTRY, EMAIL, LINE
 
 MAX_DAYS = 36_500
 EPOCH = date(1970, 1, 1)
@@ -60,10 +60,8 @@ class AccountView(Struct, frozen=True, rename="camel"):
 class AccountChange(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """What an account may change of itself; a field that is absent keeps its value."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]+$")] | (
-        UnsetType
-    ) = UNSET
-    region: Annotated[str, Meta(pattern="^[A-Z]{2}$")] | UnsetType | None = UNSET
+    name: Annotated[str, Meta(min_length=1, max_length=128, pattern=LINE)] | (UnsetType) = UNSET
+    region: Annotated[str, Meta(pattern=COUNTRY)] | UnsetType | None = UNSET
     email: Annotated[str, Meta(max_length=254, pattern=EMAIL)] | UnsetType | None = UNSET
     keep_records_days: Days = UNSET
     keep_digits_days: Days = UNSET

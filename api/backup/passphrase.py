@@ -14,8 +14,10 @@ def find_passphrase(file: Path | None, environment: Mapping[str, str], *, is_new
     if file is not None:
         try:
             return file.read_text(encoding="utf-8").rstrip("\r\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidBackup(f"--passphrase-file: {error}") from None
+        except OSError as error:
+            raise InvalidBackup(f"--passphrase-file {file}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise InvalidBackup(f"--passphrase-file {file}: expected text in UTF-8") from None
     if found := environment.get(PASSPHRASE):
         return found
     if not sys.stdin.isatty():

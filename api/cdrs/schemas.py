@@ -22,8 +22,7 @@ MAX_NAME_CHARS = 128
 MAX_LIMIT = 1_000
 MAX_OFFSET = 100_000  # beyond it, use a cursor: skipping rows takes time
 MAX_EXPORT_ROWS = 5_000_000
-PLAIN = r"[^\x00-\x1f\x7f%*?\\]"
-_PLAIN = re.compile(f"{PLAIN}*")
+_PLAIN = re.compile(f"{patterns.PLAIN}*")
 _PARTY = re.compile(rf"{patterns.PARTY}|{patterns.NAME}")
 
 
@@ -127,7 +126,7 @@ class CustomerHistoryQuery(BaseModel):
     cursor: str = Field("", max_length=64, description="The `nextCursor` of the previous page.")
 
 
-Level = Annotated[str, Meta(max_length=128, pattern=f"^{PLAIN}+{patterns.END}")]
+Level = Annotated[str, Meta(max_length=128, pattern=patterns.PLAIN_TEXT)]
 
 
 class DispositionBody(Struct, frozen=True, forbid_unknown_fields=True):

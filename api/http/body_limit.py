@@ -53,7 +53,7 @@ class BodyLimit:
 
 
 def _text(max_bytes: int) -> str:
-    return f"larger than {max_bytes} bytes"
+    return f"the body is larger than {max_bytes} bytes"
 
 
 def _content_length(scope: Scope) -> int:

@@ -26,7 +26,14 @@ class Precondition(Struct, frozen=True):
     def check(self, version: int) -> None:
         """Raise PreconditionFailed if a resource has another version."""
         if self.version not in {None, version}:
-            raise PreconditionFailed("the resource is not the one that the request expects")
+            raise PreconditionFailed(self._text(version))
+
+    def _text(self, version: int) -> str:
+        if self.version == ABSENT:
+            return "there is such a resource already (If-None-Match: *)"
+        if version == ABSENT:
+            return "the resource does not exist (If-Match)"
+        return "the resource has changed since it was read (If-Match); read it again"
 
 
 async def _precondition(

@@ -58,8 +58,10 @@ class NumberPage(Struct, frozen=True):
 
 def route_of(account_id: str, body: RouteBody) -> NumberRoute:
     """Return the route as engines know it; raises BadInput unless there is one action."""
-    if (body.action is None) == (body.flow_id is None):
-        raise BadInput("action", "one of action or flowId is required")
+    if body.action is None and body.flow_id is None:
+        raise BadInput("action", "one of action and flowId is required")
+    if body.action is not None and body.flow_id is not None:
+        raise BadInput("action", "expected either action or flowId, got both")
     fields = msgspec.structs.asdict(body)
     flow_id = fields.pop("flow_id")
     if flow_id is not None:

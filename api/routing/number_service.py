@@ -20,9 +20,11 @@ from api.engine_client import EngineClient
 from api.http.paging import Page
 from api.http.preconditions import Precondition
 from api.routing.number_schemas import NumberPage, NumberView, RouteBody, number_view, route_of
+from wire.rpc import FieldError
 
 KIND: Kind = "route"
 UNKNOWN_FLOW = "unknown_flow"
+_FLOW_OF_ACTION = "action.data.flowId"
 _DIGITS = re.compile(r"(?:\+|00)?([0-9]{2,20})")
 
 
@@ -62,7 +64,7 @@ class NumberRoutes(Struct, frozen=True):
             condition = Precondition()
 
         async def checked(_stored: Document | None) -> bytes:
-            await self._check(number, route)
+            await self._check(number, route, has_flow_id=body.flow_id is not None)
             return msgspec.json.encode(route)
 
         hold = partial(self.accounts.hold_number, account_id=account_id, number=number)
@@ -83,7 +85,7 @@ class NumberRoutes(Struct, frozen=True):
         digits = _DIGITS.fullmatch(text)
         number = f"+{digits[1]}" if digits else ""
         if not await self.accounts.has_number(account_id, number):
-            raise NotFound(f"{text} is no number of this account")
+            raise NotFound(f"{text} is no number of this account{_advice(text)}")
         return number
 
     async def _route(self, account_id: str, number: str) -> Document | None:
@@ -99,11 +101,26 @@ class NumberRoutes(Struct, frozen=True):
                 routes.setdefault(number, found[spelling])
         return routes
 
-    async def _check(self, number: str, route: object) -> None:
+    async def _check(self, number: str, route: object, *, has_flow_id: bool) -> None:
         """Let an engine check a route; raises NotFound for flows of another account."""
         try:
             await self.engine.request_raw("POST", f"/routes/{number}/check", route)
         except InvalidRequest as error:
             if error.code == UNKNOWN_FLOW:
-                raise NotFound(error.detail, error.code, errors=error.errors) from None
+                errors = tuple(map(_of_flow_id, error.errors)) if has_flow_id else error.errors
+                detail = "; ".join(f"{each.path}: {each.message}" for each in errors)
+                raise NotFound(detail, error.code, errors=errors) from None
             raise
+
+
+def _of_flow_id(error: FieldError) -> FieldError:
+    """Return an engine's error with the path of the body: engines know `flowId` as an action."""
+    is_of_flow = error.path == _FLOW_OF_ACTION
+    return msgspec.structs.replace(error, path="flowId") if is_of_flow else error
+
+
+def _advice(text: str) -> str:
+    """Return what may be missing: a number is not completed with the account's country."""
+    digits = _DIGITS.fullmatch(text) is not None
+    is_national = digits and not text.startswith(("+", "00"))
+    return "; expected it with its country code, such as +4721930000" if is_national else ""

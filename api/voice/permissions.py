@@ -10,6 +10,7 @@ from wire.party import Party
 from wire.tree import walk
 from wire.verbs import Action, Dial
 
+_NO_COUNTRY = "a number needs its country code and a plus sign, such as +4721930000"
 _DIGITS = re.compile(r"\+?[0-9]{2,20}")
 
 
@@ -38,7 +39,8 @@ class Permissions(Struct, frozen=True):
         allowed = self.destinations
         if allowed is not None and not party.startswith(allowed):
             prefixes = ", ".join(allowed) or "none"
-            raise BadInput(path, f"may not be called; allowed: {prefixes}", "not_allowed")
+            begins = f"; {_NO_COUNTRY}" if party[0].isdigit() else ""
+            raise BadInput(path, f"may not be called; allowed: {prefixes}{begins}", "not_allowed")
 
     def check_tree(self, action: Action, path: str) -> None:
         """Check the parties and caller ids of an action tree's dial actions; raises BadInput."""

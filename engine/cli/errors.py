@@ -28,7 +28,7 @@ _ADVICE = {
     "stopped": "`switchroom callback set TARGET` restarts delivery; then resend.",
     "unauthenticated": "`switchroom profile show` says which key is used.",
     "scope": "`switchroom key list` shows the scopes of keys; another profile may have them.",
-    "changed_meanwhile": "Another one has changed it: show it, and repeat with its version.",
+    "changed_meanwhile": "Show it, and repeat with its version.",
     "no_target": "`switchroom callback set TARGET` sets the callback target of an account.",
 }
 _OF_KEYS = {"unauthorized", "unauthenticated", "scope"}
@@ -106,7 +106,9 @@ def _printed_errors() -> Iterator[None]:
         raise SystemExit(ExitStatus.NEGATIVE) from None
     except (RpcError, Unreachable, UsageError, InvalidSettings) as error:
         _print(explain(error))
-        raise SystemExit(ExitStatus.NOT_DONE) from None
+        is_negative = isinstance(error, RpcError) and error.problem.code == "not_found"
+        status = ExitStatus.NEGATIVE if is_negative else ExitStatus.NOT_DONE
+        raise SystemExit(status) from None
 
 
 def _print(text: str) -> None:

@@ -52,6 +52,11 @@ TEMPLATE_SUBCATEGORY = r"^[A-Za-z0-9_]{1,64}" + END
 WRITTEN_NUMBER = r"^ *\+?[0-9][0-9 ().\-]*" + END
 TAG = r"^(?! )[^\x00-\x1f\x7f,]{1,64}(?<! )" + END
 BRANCH = r"^[0-9A-D*#]{1,16}" + END
+PLAIN = r"[^\x00-\x1f\x7f%*?\\]"
+PLAIN_TEXT = f"^{PLAIN}+" + END
+COUNTRY = r"^[A-Z]{2}" + END  # ISO 3166-1
+PASSWORD = r"^[!-~]+" + END
+ENCODING = r"^[A-Za-z0-9_.:\-]+" + END
 
 ENTRY_ID = r"^[0-9]{1,20}-[0-9]{1,20}" + END
 # Without a node in earlier versions.
@@ -63,9 +68,10 @@ PATTERNS = {
     PARTY: "a number such as +4721930000, agent:1001, or sip:user@host",
     REQUEST_ID: "8 to 64 letters, digits or _",
     DEAD_LETTER_ID: "the id of a dead letter, such as pbx1/3.1795262400000-0",
-    STATUS_TARGET: "auto-set, grpc://host, grpcs://host:port or the id of an API Request node",
+    STATUS_TARGET: "auto-set, grpc://host, grpcs://host:port or the id of an API request: 24 digits"
+    " of 0-9 a-f",
     ACCOUNT_TARGET: "an https:// address, grpc://host, grpcs://host:port or the id of an API"
-    " Request node",
+    " request: 24 digits of 0-9 a-f",
     HEX_ID: "the id of an API request: 24 digits of 0-9 a-f",
     HEADER: "the name of a header",
     HEADER_TEXT: "a header's text, without control characters",
@@ -77,6 +83,10 @@ PATTERNS = {
     POINTER: "a JSON pointer such as /customer/name",
     VARIABLE: "1 to 32 letters, digits or _, not a digit first",
     REFERENCE: "the name of a value, such as contact.fName or answers.lookup.tier",
+    PLAIN_TEXT: "a text without control characters, %, *, ? and \\",
+    COUNTRY: "a country of two capital letters, such as NO",
+    PASSWORD: "visible ASCII characters without spaces",
+    ENCODING: "the name of an encoding, such as utf-8",
     TEMPLATE_NAME: "a name of a-z, 0-9 and _",
     TEMPLATE_LANGUAGE: "a language such as en_US",
     TEMPLATE_SUBCATEGORY: "1 to 64 letters, digits or _",

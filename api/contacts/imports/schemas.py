@@ -5,7 +5,9 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 from pydantic import BaseModel, ConfigDict
 
-Encoding = Annotated[str, Meta(min_length=1, max_length=32, pattern=r"^[A-Za-z0-9_.:\-]+$(?!\n)")]
+from wire.decoding.patterns import ENCODING
+
+Encoding = Annotated[str, Meta(min_length=1, max_length=32, pattern=ENCODING)]
 Delimiter = Literal[",", ";", "\t", "|"]
 
 

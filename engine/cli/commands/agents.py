@@ -8,7 +8,7 @@ import msgspec
 from cyclopts import App, Parameter
 
 from engine.cli.command import resource_command
-from engine.cli.errors import UsageError
+from engine.cli.errors import RpcError, Unreachable, UsageError
 from engine.cli.options.version import IfVersion
 from engine.cli.resources import Resources
 from engine.cli.resources import remove as remove_resource
@@ -96,8 +96,7 @@ async def put(  # noqa: PLR0913 - one for each option
     password = _password(is_new=new_password, is_read=password_stdin)  # first: it may be refused
     stored = await resources.request("PUT", "agent", agent_id, body=body, version=if_version)
     if password is not None:
-        sent = {"password": password}
-        await resources.request("PUT", "agent", agent_id, "password", body=sent)
+        await _set_password(resources, agent_id, password)
     if not new_password:
         return shown(stored)
     sys.stderr.write("switchroom: the password is shown only once\n")
@@ -114,6 +113,16 @@ async def remove(resources: Resources, agent_id: AgentId) -> Shown:
     Example: switchroom agent rm 1001
     """
     return await remove_resource(resources, "agent", agent_id)
+
+
+async def _set_password(resources: Resources, agent_id: str, password: str) -> None:
+    sent = {"password": password}
+    try:
+        await resources.request("PUT", "agent", agent_id, "password", body=sent)
+    except (RpcError, Unreachable):
+        # The next lines say why: status 2 alone would mean that nothing was changed.
+        sys.stderr.write(f"switchroom: agent {agent_id} is stored, but not its phone's password\n")
+        raise
 
 
 def _password(*, is_new: bool, is_read: bool) -> str | None:

@@ -38,9 +38,9 @@ async def listen(  # noqa: PLR0913 - one for each option
     server = LocalServer(forward)
 
     subject = {"number": number} if number else {"callId": call}
-    say(f"webhooks of {number or call} go to {server.url} until Ctrl-C")
     show = printer(output, has_bodies=not quiet)
-    await ListenSession(rest, server, subject, show, say).run()
+    started = f"webhooks of {number or call} go to {server.url} until Ctrl-C"
+    await ListenSession(rest, server, subject, show, say).run(started)
 
 
 def say(text: str) -> None:

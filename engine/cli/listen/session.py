@@ -45,10 +45,11 @@ class ListenSession:
         self._seen: set[str] = set()
         self._forwards: set[asyncio.Task[None]] = set()
 
-    async def run(self) -> None:
-        """Start a listener, and forward its requests; raises RpcError."""
+    async def run(self, started: str) -> None:
+        """Start a listener, say so, and forward its requests; raises RpcError."""
         await self._start()
         try:
+            self._say(started)
             while True:
                 await self._poll_with_retries()
         finally:

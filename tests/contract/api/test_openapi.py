@@ -13,6 +13,7 @@ from tests.contract.api.serving import serve_rest
 from tests.contract.rpc.harness.bench import Bench
 from tests.harness.servers.process import Process
 from tests.harness.until import until
+from wire.decoding.patterns import PATTERNS
 
 WITHOUT_BODY = {"get", "delete"}
 # Operations document their 503s; no operation documents a 500.
@@ -73,6 +74,32 @@ async def test_the_document_is_complete(rest: Rest) -> None:
             if method not in WITHOUT_BODY and "requestBody" in operation:
                 content = operation["requestBody"]["content"].values()
                 assert all("example" in each or "examples" in each for each in content), what
+
+
+def patterns_of(value: Any, known: dict[str, Any], seen: set[str]) -> set[str]:
+    """Return all patterns of a schema, and of those that it refers to."""
+    if isinstance(value, list):
+        return set().union(*(patterns_of(each, known, seen) for each in value))
+    if not isinstance(value, dict):
+        return set()
+    name = str(value.get("$ref", "")).rpartition("/")[2]
+    below = [known[name]] if name and name not in seen else []
+    seen.add(name)
+    own = {value["pattern"]} if isinstance(value.get("pattern"), str) else set()
+    return own.union(*(patterns_of(each, known, seen) for each in (*value.values(), *below)))
+
+
+async def test_each_pattern_of_a_body_has_a_description(rest: Rest) -> None:
+    """Errors say what is allowed in words: no reader is shown a regular expression."""
+    document = await document_of(rest)
+    known, seen = document["components"]["schemas"], set[str]()
+    bodies = [
+        operation["requestBody"]
+        for operations in document["paths"].values()
+        for operation in operations.values()
+        if "requestBody" in operation
+    ]
+    assert patterns_of(bodies, known, seen) <= PATTERNS.keys()
 
 
 async def test_all_voice_endpoints_exist(rest: Rest) -> None:

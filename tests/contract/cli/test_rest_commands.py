@@ -198,6 +198,28 @@ async def test_nothing_of_that_name_can_be_removed(tmp_path: Path, words: str) -
     assert err.startswith("switchroom: no such ")
 
 
+@pytest.mark.parametrize("words", ["flow show x", "route show x", "number show x", "cdr show x",
+                                   "call show x", "webhook retry x", "key rotate x"])  # fmt: skip
+async def test_nothing_of_that_name_is_a_negative_result(tmp_path: Path, words: str) -> None:
+    """Status 1, as the page of commands says, with the server's text."""
+    async with FakeRest() as rest:
+        rest.responses = _Always(problem(404, "not_found", "no such thing"))
+        status, out, err = await rest.run(tmp_path, *words.split())
+    assert (status, out, err) == (1, "", "switchroom: no such thing\n")
+
+
+async def test_a_phone_without_its_password(tmp_path: Path) -> None:
+    """An agent that is stored although its phone's password is rejected is named."""
+    async with FakeRest() as rest:
+        taken = problem(400, "configured_endpoint", "in pjsip.conf")
+        rest.responses = {"PUT /voice/agents/ada/password": taken}
+        words = ("agent", "set", "ada", "PJSIP/1001", "--new-password")
+        status, out, err = await rest.run(tmp_path, *words)
+    assert (status, out) == (2, "")
+    assert "agent ada is stored, but not its phone's password" in err
+    assert "in pjsip.conf" in err
+
+
 async def test_a_secret_is_exchanged_for_a_token(tmp_path: Path) -> None:
     """Where keys are no tokens, a profile with a secret gets one first."""
     async with FakeRest() as rest:

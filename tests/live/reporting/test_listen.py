@@ -82,7 +82,7 @@ async def listening(api: Api, local: LocalApplication) -> AsyncIterator[list[str
         lambda *_exchange: None,
         said.append,
     )
-    task = asyncio.create_task(session.run())
+    task = asyncio.create_task(session.run("started"))
     token = await api.token()
 
     async def is_live() -> bool:

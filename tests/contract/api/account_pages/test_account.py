@@ -70,6 +70,13 @@ async def test_what_an_account_may_not_change(rest: Rest, body: dict[str, Any]) 
     assert (await rest.request("GET", ACCOUNT)).json()["name"] == "acme"
 
 
+async def test_a_country_is_two_letters(rest: Rest) -> None:
+    """The error says so in plain words."""
+    answer = await change(rest, region="Norway")
+    expected = "expected a country of two capital letters, such as NO"
+    assert answer.json()["detail"] == f"region: {expected}"
+
+
 async def test_names_in_any_script(rest: Rest) -> None:
     """A name may have any letters."""
     assert (await change(rest, name="Åse 株式会社 🙂")).json()["name"] == "Åse 株式会社 🙂"

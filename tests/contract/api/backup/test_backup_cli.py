@@ -95,6 +95,10 @@ async def test_nothing_is_half_done(lost: Path, new: Path) -> None:
     assert (status, said) == (2, f"switchroom: {lost}/none.env: No such file or directory\n")
     status, said = await switchroom(lost, "backup", str(file))
     assert "a passphrase is needed: --passphrase-file, or SWITCHROOM_BACKUP_PASS" in said
+    assert await switchroom(lost, "backup", str(file), "--passphrase-file", "none") == (
+        2,
+        "switchroom: --passphrase-file none: No such file or directory\n",
+    )
     assert files_of(new) == []
     status, said = await switchroom(lost, "backup", str(file), **word)
     assert (status, "SWITCHROOM_TOKEN_SECRET is in none of the settings" in said) == (0, True)

@@ -58,6 +58,8 @@ async def test_a_route_to_a_flow(kept: Rest) -> None:
     theirs = await kept.token_of("other", "other")
     path = f"{BASE}/{OTHERS}/route"
     refused = await kept.rejected("PUT", path, {"flowId": "support"}, token=theirs)
+    assert refused == (404, "unknown_flow", ["flowId"])
+    refused = await kept.rejected("PUT", path, {"action": flow}, token=theirs)
     assert refused == (404, "unknown_flow", ["action.data.flowId"])
     refused = await kept.rejected("PUT", path, {"action": SAY, "fallback": flow}, token=theirs)
     assert refused == (404, "unknown_flow", ["fallback.data.flowId"])
@@ -116,6 +118,36 @@ async def test_of_two_writers_the_second_gets_412(kept: Rest) -> None:
     assert (await kept.request("DELETE", ROUTE, headers=headers)).status_code == 204
     refused = await kept.rejected("PUT", ROUTE, {"action": SAY}, headers=headers)
     assert refused == (412, "changed_meanwhile", [])
+
+
+async def test_a_rejected_change_says_what_the_resource_is(kept: Rest) -> None:
+    """It has changed, it is there already, or it does not exist."""
+
+    async def detail(**headers: str) -> str:
+        answer = await kept.request("PUT", ROUTE, {"action": SAY}, headers=headers)
+        return str(answer.json()["detail"])
+
+    assert "does not exist" in await detail(**{"If-Match": '"17"'})
+    await put(kept, {"action": SAY})
+    assert "has changed since it was read" in await detail(**{"If-Match": '"17"'})
+    assert "there is such a resource already" in await detail(**{"If-None-Match": "*"})
+
+
+async def test_an_action_and_a_flow(kept: Rest) -> None:
+    """Either may be given: the error of both is not that of neither."""
+    both = await kept.request("PUT", ROUTE, {"action": SAY, "flowId": "support"})
+    assert both.json()["detail"] == "action: expected either action or flowId, got both"
+    neither = await kept.request("PUT", ROUTE, {})
+    assert neither.json()["detail"] == "action: one of action and flowId is required"
+
+
+async def test_a_number_without_its_country(kept: Rest) -> None:
+    """It is not found, and the error says how a number is written."""
+    national = await kept.request("GET", f"{BASE}/21930000/route")
+    assert national.status_code == 404
+    assert "expected it with its country code" in national.json()["detail"]
+    theirs = await kept.request("GET", f"{BASE}/+4722222222/route")
+    assert theirs.json()["detail"] == "+4722222222 is no number of this account"
 
 
 async def test_spellings_of_a_number_have_one_route(kept: Rest) -> None:

@@ -27,6 +27,7 @@ from wire.listeners import ListenerRequest, ListenerResponse
 
 NUMBER = "+4721930000"
 HANGUP = '{"type": "hangup"}'
+STARTED = "webhooks go to this machine"
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -98,7 +99,7 @@ async def wait_for_another(developer: Developer, before: set[str]) -> None:
 async def listening(developer: Developer) -> AsyncIterator[asyncio.Task[None]]:
     """Run the command within the context."""
     before = {each.id for each in await developer.store.live()}
-    task = asyncio.create_task(developer.session().run())
+    task = asyncio.create_task(developer.session().run(STARTED))
     try:
         await wait_for_another(developer, before)
         yield task
@@ -187,10 +188,10 @@ async def test_a_lost_listener_is_started_again(developer: Developer) -> None:
     async with listening(developer):
         lost = (await developer.store.live())[0].id
         await developer.store.remove("acme", lost)
-        await until(lambda: bool(developer.said))
+        await until(lambda: developer.said != [STARTED])
         await wait_for_another(developer, {lost})
         assert (await developer.exchange()).body == HANGUP
-    assert developer.said == ["the listener has ended; starting it again"]
+    assert developer.said == [STARTED, "the listener has ended; starting it again"]
 
 
 async def test_a_listener_whose_client_has_died_ends_soon(developer: Developer) -> None:
@@ -211,7 +212,8 @@ async def test_a_listener_whose_client_has_died_ends_soon(developer: Developer) 
 async def test_a_number_of_another_account_is_rejected(developer: Developer) -> None:
     """Before anything is sent."""
     with pytest.raises(RpcError):
-        await developer.session("+4799999999").run()
+        await developer.session("+4799999999").run(STARTED)
+    assert developer.said == []  # not that it listens
 
 
 @pytest.mark.parametrize("url", ["localhost:3000", "ftp://localhost", "http://localhost/path", ""])

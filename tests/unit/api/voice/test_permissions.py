@@ -43,6 +43,14 @@ def test_other_destinations_may_not_be_called(party: str) -> None:
     ANYBODY.check_party(party, "to")
 
 
+def test_a_number_without_its_country_is_explained() -> None:
+    """The prefixes alone would not say why a national number is rejected."""
+    with pytest.raises(BadInput, match=r"allowed: .*; a number needs its country code"):
+        OURS.check_party("22222222", "to")
+    with pytest.raises(BadInput, match=r"allowed: [^;]*$"):
+        OURS.check_party("+15551234567", "to")
+
+
 @pytest.mark.parametrize("number", ["+1", "+999123456789", "+47222222222222222"])
 def test_an_impossible_number_is_rejected(number: str) -> None:
     """Whatever the allowed prefixes are."""
