@@ -69,6 +69,8 @@ class AgentService(Struct, frozen=True):
             raise BadInput("agentId", f"expected {PATTERNS[NAME]}")
 
         async def checked(_before: Document | None) -> bytes:
+            # Before engines reserve it: they may have lost that it is another account's.
+            await self.agents.check_endpoint(account_id, agent.endpoint)
             path = f"{_path(account_id, agent_id)}/check"
             await self.engine.request_raw("POST", path, agent)
             return msgspec.json.encode(agent)

@@ -1,8 +1,10 @@
 """Agents in the database, with the passwords of their phones."""
 
+from typing import Any
+
 import msgspec
 from msgspec import Struct
-from sqlalchemy import and_, select
+from sqlalchemy import Select, and_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.store import accounts
@@ -10,7 +12,7 @@ from api.common.errors import Conflict
 from api.documents.collection import Change
 from api.documents.document import Document
 from api.documents.store import DocumentStore
-from api.documents.tables import documents
+from api.documents.tables import IS_AGENT, documents
 from wire.agents import TECHNOLOGY, Agent, phone_name
 
 
@@ -24,8 +26,8 @@ class _Phone(Struct, frozen=True):
 class AgentStore(DocumentStore):
     """Stores agents; with an agent's endpoint goes the password of its phone.
 
-    A phone with a password is one agent's over all accounts. Engines check that, too, but they do
-    not know while their store has lost its data.
+    An endpoint is one account's, and with a password one agent's. Engines check that, too, but they
+    do not know while their store has lost its data.
     """
 
     async def put_phone(self, agent: Document, phone_id: str, body: bytes) -> Document:
@@ -43,8 +45,13 @@ class AgentStore(DocumentStore):
             return await self._writer.write(connection, change, self._now_ms())
 
     async def _before_write(self, connection: AsyncConnection, change: Change) -> None:
-        before = _phone_of(await self._writer.replaced_body(connection, change))
-        after = _phone_of(change.body)
+        replaced = await self._writer.replaced_body(connection, change)
+        before, after = _phone_of(replaced), _phone_of(change.body)
+        endpoint = _endpoint_of(change.body)
+        if endpoint and endpoint != _endpoint_of(replaced):
+            others = _others(change.account_id, endpoint)
+            if (await connection.execute(others)).first():
+                raise _taken(endpoint)
         if after:
             await self._check_owner(connection, change.account_id, change.id, after)
         if not before or before == after:
@@ -54,6 +61,11 @@ class AgentStore(DocumentStore):
         body = await self._writer.replaced_body(connection, phone)
         if body is not None and msgspec.json.decode(body, type=_Phone).agent_id == change.id:
             await self._writer.write(connection, phone, self._now_ms())
+
+    async def check_endpoint(self, account_id: str, endpoint: str) -> None:
+        """Check that no agent of another account has an endpoint; raises Conflict."""
+        if await self._database.rows(_others(account_id, endpoint)):
+            raise _taken(endpoint)
 
     async def _check_owner(
         self, connection: AsyncConnection, account_id: str, agent_id: str, phone_id: str
@@ -76,10 +88,32 @@ class AgentStore(DocumentStore):
                 )
 
 
+def _others(account_id: str, endpoint: str) -> Select[Any]:
+    """Return the query of an account that has an endpoint, other than one."""
+    columns = documents.c
+    first = b'{"endpoint":%b' % msgspec.json.encode(endpoint)  # as an agent is encoded
+    return (
+        select(columns.account_id)
+        .where(IS_AGENT)
+        .where(columns.body >= first, columns.body < first + b"\xff")
+        .where(columns.account_id != account_id)
+        .limit(1)
+    )
+
+
+def _taken(endpoint: str) -> Conflict:
+    return Conflict(f"{endpoint} belongs to another account", "endpoint_taken")
+
+
 def _agent(document: Document) -> Change:
     return Change(document.account_id, "agent", document.id, document.body)
 
 
 def _phone_of(body: bytes | None) -> str:
     """Return the name of an agent's phone; empty for none."""
-    return "" if body is None else phone_name(msgspec.json.decode(body, type=Agent).endpoint)
+    return phone_name(_endpoint_of(body))
+
+
+def _endpoint_of(body: bytes | None) -> str:
+    """Return the endpoint of an agent; empty for none."""
+    return "" if body is None else msgspec.json.decode(body, type=Agent).endpoint

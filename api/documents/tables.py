@@ -13,6 +13,7 @@ Account = sa.String(64)
 Kind = sa.String(16)
 Name = Text(128)
 _ROUTED = sa.text("kind = 'route' AND NOT is_deleted")
+IS_AGENT = sa.text("kind = 'agent' AND NOT is_deleted")  # in these words, which an index has
 
 collections = sa.Table(
     "document_collections",
@@ -46,6 +47,8 @@ documents = sa.Table(
     sa.Index(
         "uq_documents_route", "id", unique=True, sqlite_where=_ROUTED, postgresql_where=_ROUTED
     ),
+    # By endpoint, with which an agent's body begins.
+    sa.Index("ix_documents_agent", "body", sqlite_where=IS_AGENT, postgresql_where=IS_AGENT),
 )
 
 flow_versions = sa.Table(

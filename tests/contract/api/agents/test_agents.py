@@ -161,3 +161,15 @@ async def test_a_list_without_an_engine(served: Any) -> None:
     (row,) = page["data"]
     assert (row["agentId"], row["state"]) == ("ann", UNKNOWN)
     assert (await served.request("GET", f"{ANN}/presence"))[0] == 503
+
+
+async def test_an_endpoint_stays_its_accounts_while_engines_have_lost_it(kept: Rest) -> None:
+    """Else another account could take the phone, and the agent would be missing ever after."""
+    await put(kept)
+    other = await kept.token_of("other", "other")
+    kept.bench.store.documents.clear()
+    rejected = await kept.rejected("PUT", ANN, {**AGENT, "name": "x"}, token=other)
+    assert rejected[:2] == (409, "endpoint_taken")
+    await put(kept, body={**AGENT, "name": "Ann"})
+    await put(kept, body={"endpoint": "PJSIP/1003"})
+    await put(kept, body=AGENT, token=other)
