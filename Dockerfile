@@ -34,12 +34,15 @@ RUN apt-get ${APT_OPTIONS} update \
 WORKDIR /build
 COPY lock lock
 RUN python3 -m venv tools && tools/bin/pip install --no-cache-dir --require-hashes -r lock/build.txt
-COPY pyproject.toml README.md ./
+COPY pyproject.toml README.md LICENSE ./
+COPY asterisk-config asterisk-config
+COPY docs/operations docs/operations
 COPY wire wire
 COPY sandbox sandbox
 COPY engine engine
 COPY api api
 COPY sdk sdk
+COPY switchroom switchroom
 RUN tools/bin/pip wheel --no-deps --no-build-isolation --wheel-dir wheels .
 
 

@@ -32,6 +32,7 @@ NOUNS: Mapping[str, tuple[str, str]] = {
     "job": ("jobs", "Show and cancel the background jobs of the account."),
     "key": ("keys", "Manage the API keys of the account."),
     "profile": ("profiles", "Manage named servers and keys, and choose the one in use."),
+    "asset": ("assets", "List the files for operators, and save them to a folder."),
     "node": ("nodes", "List the PBX nodes; drain or undrain one."),
     "slots": ("slots", "Show or change the number of slots per PBX node."),
     "convert": ("convert", "Convert documents of other platforms."),

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 MAX_FILES = 25
-PACKAGES = ("api", "asterisk-config", "engine", "sandbox", "tests", "wire")
+PACKAGES = ("api", "asterisk-config", "engine", "sandbox", "switchroom", "tests", "wire")
 UNLIMITED = {"generated", "operations", "decisions", "versions"}  # one file per item
 
 # Standard terms replaced these words; `dead letter` is one of those terms.
