@@ -42,7 +42,7 @@ def start() -> None:
     except TlsFileError as error:
         fail(str(error))
     except ApiError as error:
-        fail(f"{error}: {error.__cause__}")
+        fail(_text(error))
 
 
 @app.command(name="migrate")
@@ -54,7 +54,7 @@ def migrate_database(*, output: OutputFlag = "table") -> None:
     try:
         asyncio.run(_migrate(load_settings(DatabaseSettings).database_url))
     except ApiError as error:
-        fail(f"{error}: {error.__cause__}")
+        fail(_text(error))
     write_shown(shown({"isMigrated": True}), output)
 
 
@@ -75,6 +75,10 @@ def push_policies(
     except (ApiError, TlsFileError) as error:
         fail(str(error))
     write_shown(shown({"isPushed": True}), output)
+
+
+def _text(error: ApiError) -> str:
+    return f"{error}: {error.__cause__}" if error.__cause__ else str(error)
 
 
 async def _push(settings: Settings, *, full: bool) -> None:

@@ -9,16 +9,38 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from api.common.errors import ApiError
 from api.db.database import Database
 
 LOCK = 0x5377_6974  # any number, the same in all processes
 
 
+class LaterDatabase(ApiError):
+    """The database belongs to a later version, which this one does not know."""
+
+    def __init__(self, found: str, last_known: str) -> None:
+        super().__init__(
+            f"the database has migration {found}, of a later version; this version knows those up"
+            f" to {last_known}. Start the later version, or restore a backup of the time before"
+            " its start: nothing was changed"
+        )
+
+
 async def migrate(database: Database) -> None:
-    """Run the pending migrations; several processes may start at the same time."""
+    """Run the pending migrations; several processes may start at the same time.
+
+    Raises LaterDatabase: there are no downgrades.
+    """
     async with database.writing() as connection:
         await lock_migrations(connection)
+        await connection.run_sync(_check_known)
         await connection.run_sync(upgrade)
+
+
+def _check_known(connection: Connection) -> None:
+    found, known = migration_of(connection), known_migrations(connection)
+    if found is not None and found not in known:
+        raise LaterDatabase(found, known[0])
 
 
 async def lock_migrations(connection: AsyncConnection) -> None:

@@ -10,7 +10,7 @@ from engine.cli.errors import NotFound, UsageError, error_text, exit_on_errors
 from wire.programs.named_commands import with_example
 from wire.programs.output import OutputFlag, rows_shown, shown, write_shown
 
-# The repository, or the folder of the packages in a wheel: pyproject.toml puts the files there, too.
+# The repository; in a wheel, the folder of the packages, to which pyproject.toml adds the files.
 _ROOT = Path(__file__).parents[3]
 _UNWANTED = "__pycache__"
 

@@ -16,7 +16,7 @@ from api.accounts.store import Account, AccountStore, accounts
 from api.common.clock import now_ms
 from api.common.errors import Conflict, NotFound
 from api.db.database import Database, DatabaseUnavailable, metadata
-from api.db.migrate import migrate
+from api.db.migrate import LaterDatabase, migrate
 from tests.contract.api.databases import empty_database, migrated_database, opened
 from tests.harness.servers.postgres import Postgres
 
@@ -28,6 +28,15 @@ async def test_many_processes_may_start_at_once(database_url: str) -> None:
         await asyncio.gather(*map(migrate, several))
         await AccountStore(several[0], now_ms).add(Account("acme", "Acme"))
         assert [each.id for each in await AccountStore(several[2], now_ms).all()] == ["acme"]
+
+
+async def test_a_database_of_a_later_version_is_refused(database: Database) -> None:
+    """The error names both migrations, and nothing was changed: there are no downgrades."""
+    later = text("UPDATE alembic_version SET version_num = '9999'")
+    await database.execute(later)
+    with pytest.raises(LaterDatabase, match=r"migration 9999, of a later version.* up to 00\d\d"):
+        await migrate(database)
+    assert await database.scalar(text("SELECT version_num FROM alembic_version")) == "9999"
 
 
 async def test_an_unknown_account(database: Database) -> None:
