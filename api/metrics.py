@@ -31,6 +31,17 @@ class Metrics:
             "Kinds of accounts' documents that the engines' store has otherwise than the database",
             registry=self.registry,
         )
+        self.database_up = Gauge(
+            "switchroom_api_database_up",
+            "1: the database answers",
+            registry=self.registry,
+        )
+        self.job_age = Gauge(
+            "switchroom_api_job_age_seconds",
+            "Age of the oldest background job that has not ended",
+            ("kind",),
+            registry=self.registry,
+        )
         self.jobs = Counter(
             "switchroom_api_jobs",
             "Background jobs that ended, or are tried again",

@@ -23,6 +23,7 @@ from api.http.connection_limits import ConnectionLimits
 from api.http.header_limits import HeaderLimits
 from api.http.health import create_health_app
 from api.jobs.cleanup import clean_up
+from api.jobs.monitor import Monitor
 from api.jobs.worker import Worker
 from api.services import open_services
 
@@ -39,16 +40,12 @@ async def serve(settings: Settings) -> None:
             consumer_name(settings.api_port),
             region_of=AccountCache(services.accounts, services.now_ms).region,
         )
+        slices = (services.cdrs.jobs, services.lists.jobs, services.contacts.jobs)
+        kinds = frozenset(kind for handlers in slices for kind in handlers)
         for work in (
             # One worker for each slice: none waits for another.
-            *(
-                Worker(services.jobs, handlers, services.metrics).run()
-                for handlers in (
-                    services.cdrs.jobs,
-                    services.lists.jobs,
-                    services.contacts.jobs,
-                )
-            ),
+            *(Worker(services.jobs, handlers, services.metrics).run() for handlers in slices),
+            Monitor(services.database, services.metrics, kinds, services.now_ms).run(),
             consumer.run(),
             services.policy_sync.run(),
             services.documents.sync.run(),

@@ -8,9 +8,11 @@ import pytest
 from api.accounts.store import Account, AccountStore
 from api.common.errors import ServiceUnavailable
 from api.db.database import Database
+from api.jobs.monitor import Monitor
 from api.jobs.store import LEASE_MS, MAX_ATTEMPTS, Job, JobStore, LeaseLost
 from api.jobs.worker import PermanentFailure, Progress, Worker
 from api.metrics import Metrics
+from tests.contract.api.databases import opened
 from tests.contract.api.manual_clock import ManualClock
 from tests.harness.until import until
 
@@ -166,3 +168,31 @@ class ShyJobs(JobStore):
         if self.held == 1:
             raise ServiceUnavailable("the database can't be used now")
         await super().renew(job)
+
+
+async def test_the_age_of_the_oldest_job_is_measured(database: Database) -> None:
+    """Of each kind: 0 without an unfinished job, also after the last one has ended."""
+    clock, metrics = ManualClock(), Metrics()
+    jobs, ids = await added(database, clock, 2)
+    monitor = Monitor(database, metrics, frozenset({"sum", "import"}), clock)
+    clock.now += 90_000
+    await monitor.once()
+    assert (_age_s(metrics, "sum"), _age_s(metrics, "import")) == (90, 0)
+    for each in ids:
+        assert await jobs.cancel("acme", each)
+    await monitor.once()
+    assert _age_s(metrics, "sum") == 0
+    assert metrics.registry.get_sample_value("switchroom_api_database_up") == 1
+
+
+async def test_a_database_that_does_not_answer_is_measured() -> None:
+    """The monitor goes on, and shows it."""
+    metrics = Metrics()
+    async with opened("postgresql+asyncpg://nobody@127.0.0.1:1/none") as away:
+        with pytest.raises(ServiceUnavailable):
+            await Monitor(away, metrics, frozenset(), ManualClock()).once()
+    assert metrics.registry.get_sample_value("switchroom_api_database_up") == 0
+
+
+def _age_s(metrics: Metrics, kind: str) -> float | None:
+    return metrics.registry.get_sample_value("switchroom_api_job_age_seconds", {"kind": kind})

@@ -25,7 +25,7 @@ from tests.unit.runtime.harness.shard_bench import ManualClock
 
 OPERATIONS = Path(__file__).parents[3] / "docs/operations"
 NAME = re.compile(r"\b(?:switchroom|process)_[a-z_]+")
-MACROS = {"$__rate_interval": "5m", "$instance": ".*", "$node": ".*"}
+MACROS = {"$__rate_interval": "5m", "$instance": ".*", "$node": ".*", "$rest": ".*"}
 
 
 def _shown() -> Mapping[str, str]:
@@ -44,11 +44,16 @@ def _shown() -> Mapping[str, str]:
     return kinds
 
 
-def _shown_by_rest() -> set[str]:
+def _shown_by_rest() -> Mapping[str, str]:
+    """Name all metrics that the REST layer shows, as they may be queried, with their kinds."""
     page = generate_latest(ApiMetrics().registry).decode()
-    ends = {"counter": "_total", "histogram": "_count", "gauge": ""}
-    families = text_string_to_metric_families(page)
-    return {f"{each.name}{ends[each.type]}" for each in families if each.type in ends}
+    kinds: dict[str, str] = {}
+    for family in text_string_to_metric_families(page):
+        if family.name.endswith("_created"):
+            continue
+        ends = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
+        kinds |= {family.name + end: family.type for end in ends.get(family.type, ("",))}
+    return kinds
 
 
 def _alerts() -> list[dict[str, Any]]:
@@ -77,7 +82,7 @@ QUERIES = [*(alert["expr"] for alert in _alerts()), *_dashboards()]
 def test_a_query_is_promql_about_metrics_that_there_are(query: str) -> None:
     """It parses, and each metric in it stands on /metrics."""
     promql_parser.parse(query)
-    assert set(NAME.findall(query)) <= _shown().keys() | _shown_by_rest()
+    assert set(NAME.findall(query)) <= _shown().keys() | _shown_by_rest().keys()
     assert NAME.search(query) or query.startswith("up{")
 
 
@@ -98,14 +103,15 @@ SECURITY_EVENTS = {
 def test_every_security_event_has_an_alert(event: str) -> None:
     """A rule reads its metric, which is there."""
     metric, label = SECURITY_EVENTS[event]
-    assert metric in _shown().keys() | _shown_by_rest()
+    assert metric in _shown().keys() | _shown_by_rest().keys()
     assert [each for each in _alerts() if metric in each["expr"] and label in str(each)]
 
 
 def test_every_metric_is_documented() -> None:
     """The list in metrics.md is complete, and names nothing that is not there."""
     listed = set(re.findall(r"^\| `(switchroom_\w+)` \| (\w+)", _read("metrics.md"), re.MULTILINE))
-    ours = {name: kind for name, kind in _shown().items() if name.startswith("switchroom_")}
+    both = {**_shown(), **_shown_by_rest()}
+    ours = {name: kind for name, kind in both.items() if name.startswith("switchroom_")}
     shown = {(re.sub("_(bucket|count|sum)$", "", name), kind) for name, kind in ours.items()
              if kind == "histogram"}  # fmt: skip
     shown |= {(name, kind) for name, kind in ours.items() if kind != "histogram"}
@@ -116,8 +122,9 @@ def test_every_metric_can_be_seen() -> None:
     """The dashboard leaves none out but the limits that others are shown as shares of."""
     drawn = {re.sub("_(bucket|count|sum)$", "", name)
              for query in _dashboards() for name in NAME.findall(query)}  # fmt: skip
+    shown = {**_shown(), **_shown_by_rest()}
     families = {re.sub("_(bucket|count|sum)$", "", name)
-                for name in _shown() if name.startswith("switchroom_")}  # fmt: skip
+                for name in shown if name.startswith("switchroom_")}  # fmt: skip
     assert families <= drawn
 
 
@@ -128,8 +135,17 @@ def test_every_alert_has_its_page_in_the_runbook() -> None:
     for alert in _alerts():
         anchor = alert["annotations"]["runbook"]
         assert anchor == f"docs/operations/runbook.md#{alert['alert'].lower()}"
+        address = alert["annotations"]["runbook_url"]
+        assert address == anchor.replace("docs", "{{ $externalLabels.switchroom_docs }}", 1)
         assert alert["labels"]["severity"] in {"page", "ticket"}
         assert alert["annotations"]["summary"]
+
+
+def test_every_panel_says_what_it_shows() -> None:
+    """It has a sentence for who does not know the metric, and a unit."""
+    for panel in _panels():
+        assert panel["description"].endswith("."), panel["title"]
+        assert panel["fieldConfig"]["defaults"]["unit"], panel["title"]
 
 
 def test_panels_lie_side_by_side() -> None:
