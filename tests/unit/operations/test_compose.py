@@ -181,6 +181,7 @@ def test_ports_are_distinct(engines: list[Settings], env: Mapping[str, str]) -> 
     """All services share the host's network."""
     ports = [VALKEY_PORT, *(each.rpc_port for each in engines)]
     ports.append(int(environment("api", env)["SWITCHROOM_API_PORT"]))
+    ports += [9090, int(environment("grafana", env)["GF_SERVER_HTTP_PORT"])]
     for name in PBXES:
         pbx = environment(name, env)
         ports += [int(pbx[f"PBX_{port}_PORT"]) for port in ("SIP", "TLS", "ARI", "AMI")]

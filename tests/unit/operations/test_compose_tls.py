@@ -44,8 +44,8 @@ def engines(env: Mapping[str, str], tmp_path: Path) -> list[Settings]:
 
 
 def test_it_changes_every_service() -> None:
-    """None is left in clear text."""
-    assert SERVICES.keys() == lab.SERVICES.keys()
+    """None is left in clear text, but for Grafana, which reaches Prometheus on this host only."""
+    assert SERVICES.keys() == lab.SERVICES.keys() - {"grafana"}
 
 
 def test_engines_use_tls_everywhere(engines: list[Settings]) -> None:
