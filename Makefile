@@ -8,6 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PACKAGES := curl sip-tester baresip-core espeak-ng sox redis-tools
 
 .PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto docs site compose-trial lock sbom audit tools
+.PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto docs compose-trial lock sbom audit tools version release
 
 up: $(INSTALLED) tools  ## start the lab and wait until it is ready
 	@$(PYTHON) -m tests.harness.lab up
@@ -103,6 +104,12 @@ lock: $(INSTALLED)  ## resolve the dependencies: versions and hashes, in lock/
 
 sbom: $(INSTALLED)  ## list the contents of each image in CycloneDX, in dist/
 	@$(PYTHON) -m tests.harness.generate.sbom
+
+version: $(INSTALLED)  ## VERSION=1.2.0: write it to all its places, and name the section of the changelog
+	@$(PYTHON) -m tests.harness.release.version "$(VERSION)"
+
+release: $(INSTALLED)  ## VERSION=1.2.0: build wheel, source, SBOM and images into dist/, and tag; nothing is pushed
+	@$(PYTHON) -m tests.harness.release.build "$(VERSION)"
 
 audit: $(INSTALLED)  ## compare the locked versions with published vulnerabilities; needs the network
 	@$(PYTHON) -m tests.harness.audit

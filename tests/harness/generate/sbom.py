@@ -57,13 +57,18 @@ def _component(name: str, version: str) -> dict[str, str]:
     return {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
 
 
-def main() -> None:
+def write_bills(folder: Path) -> None:
     """Write one file for each image."""
-    (folder := ROOT / "dist").mkdir(exist_ok=True)
     for name in (*EXTRAS, BUILD):
-        path: Path = folder / f"sbom-{name}.json"
+        path = folder / f"sbom-{name}.json"
         path.write_text(json.dumps(bill_of_materials(name), indent=2) + "\n")
         sys.stdout.write(f"{path.relative_to(ROOT)}\n")
+
+
+def main() -> None:
+    """Write the files to dist/."""
+    (folder := ROOT / "dist").mkdir(exist_ok=True)
+    write_bills(folder)
 
 
 if __name__ == "__main__":

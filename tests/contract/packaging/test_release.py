@@ -1,0 +1,126 @@
+"""`make version` and `make release`, in a repository that the test makes."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.harness.release.build import IMAGES, image_commands
+from tests.harness.release.version import PLACES, other_versions, section
+
+ROOT = Path(__file__).parents[3]
+FOLDERS = (
+    "api", "asterisk-config", "docs/operations", "engine", "lock", "sandbox", "switchroom",
+    "tests/harness", "wire",
+)  # fmt: skip
+FILES = ("CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml", ".gitignore")
+WHO = {
+    f"GIT_{role}_{field}": "t@example.com"
+    for role in ("AUTHOR", "COMMITTER")
+    for field in ("NAME", "EMAIL")
+}
+ALONE = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **WHO, **ALONE}
+    return subprocess.run(
+        words, cwd=folder, env=environment, check=False, capture_output=True, text=True
+    )
+
+
+def make(folder: Path, module: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return run(folder, sys.executable, "-m", f"tests.harness.release.{module}", *words)
+
+
+def commit(folder: Path) -> None:
+    assert run(folder, "git", "add", "--all").returncode == 0
+    assert run(folder, "git", "commit", "--quiet", "--message", "Change").returncode == 0
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Provide a repository with what a release is built from, in one commit."""
+    for name in FOLDERS:
+        ignored = shutil.ignore_patterns("__pycache__", "*.env")
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
+    for name in FILES:
+        shutil.copy(ROOT / name, tmp_path / name)
+    assert run(tmp_path, "git", "init", "--quiet").returncode == 0
+    commit(tmp_path)
+    return tmp_path
+
+
+def test_a_release_is_built_and_tagged(repository: Path) -> None:
+    """Twice the same bytes from the same commit; nothing is left to commit."""
+    assert make(repository, "version", "7.8.9").returncode == 0
+    commit(repository)
+    released = make(repository, "build", "7.8.9", "--no-images")
+    assert released.returncode == 0, released.stderr
+    assert "nothing was pushed" in released.stdout
+    folder = repository / "dist/7.8.9"
+    names = {each.name for each in folder.iterdir()}
+    assert {
+        "switchroom-7.8.9-py3-none-any.whl", "switchroom-7.8.9.tar.gz", "sbom-engine.json",
+        "sbom-api.json", "CHANGES.md", "SHA256SUMS",
+    } <= names  # fmt: skip
+    sums = (folder / "SHA256SUMS").read_text()
+    for line in sums.splitlines():
+        digest, name = line.split()
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+    tag = run(repository, "git", "cat-file", "-p", "v7.8.9").stdout
+    assert "Switchroom 7.8.9" in tag
+    assert (folder / "CHANGES.md").read_text().strip() in tag
+    assert run(repository, "git", "status", "--porcelain").stdout == ""
+    again = make(repository, "build", "7.8.9", "--no-images")
+    assert (again.returncode, "the tag v7.8.9 exists" in again.stderr) == (1, True)
+    run(repository, "git", "tag", "--delete", "v7.8.9")
+    assert make(repository, "build", "7.8.9", "--no-images").returncode == 0
+    assert (folder / "SHA256SUMS").read_text() == sums
+
+
+def test_a_tree_that_is_not_ready_is_refused(repository: Path) -> None:
+    """All reasons at once: places, changelog and changes; there is no tag and no file."""
+    (repository / "wire/new.py").write_text("")
+    (repository / "LICENSE").write_text("")
+    refused = make(repository, "build", "7.8.9", "--no-images")
+    assert refused.returncode == 1
+    for text in (*PLACES, "CHANGELOG.md has no section", "not committed: LICENSE, wire/new.py"):
+        assert text in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert not (repository / "dist").exists()
+    assert run(repository, "git", "tag").stdout == ""
+
+
+@pytest.mark.parametrize("version", ["", "1.2", "v1.2.3", "1.2.3-rc1"])
+def test_a_version_has_three_numbers(repository: Path, version: str) -> None:
+    """Others are refused before anything is written."""
+    for module in ("version", "build"):
+        refused = make(repository, module, version)
+        assert (refused.returncode, "expected three numbers" in refused.stderr) == (1, True)
+    assert run(repository, "git", "status", "--porcelain").stdout == ""
+
+
+def test_the_unreleased_changes_become_the_section(repository: Path) -> None:
+    """The heading of the next ones stays; the version is in every place."""
+    assert make(repository, "version", "7.8.9").returncode == 0
+    text = (repository / "CHANGELOG.md").read_text()
+    assert text.index("## [Unreleased]") < text.index("## [7.8.9] - ")
+    assert section(repository, "7.8.9").startswith("### Added")
+    assert list(other_versions(repository, "7.8.9")) == []
+    assert make(repository, "version", "7.8.9").returncode == 1
+
+
+def test_every_role_has_an_image() -> None:
+    """Tagged with the version, from the targets of the Dockerfile."""
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    commands = image_commands("7.8.9")
+    assert [each[3] for each in commands] == [f"switchroom-{role}:7.8.9" for role in IMAGES]
+    for each in commands:
+        if "--target" in each:
+            assert f" AS {each[each.index('--target') + 1]}\n" in dockerfile
+        assert (ROOT / each[-1] / "Dockerfile").is_file()

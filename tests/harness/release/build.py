@@ -1,0 +1,113 @@
+"""Builds a release from a clean tree, and tags it: `make release VERSION=1.2.0`.
+
+It writes wheel, source, bills of materials, the changelog's section and their checksums to
+dist/VERSION/, builds the images where a Docker engine answers, and adds the tag vVERSION. It pushes
+nothing: the last line says what would.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.harness.generate.lock import ROOT
+from tests.harness.generate.sbom import write_bills
+from tests.harness.release.version import ReleaseError, check_number, other_versions, section
+
+IMAGES = {"engine": ".", "api": ".", "valkey": ".", "pbx": "asterisk-config"}
+
+
+def check(root: Path, version: str) -> str:
+    """Return the changelog's section; raises ReleaseError with all that is wrong."""
+    check_number(version)
+    faults = list(other_versions(root, version))
+    if faults:
+        faults.append(f"`make version VERSION={version}` writes it everywhere")
+    try:
+        notes = section(root, version)
+    except ReleaseError as error:
+        faults.append(str(error))
+    if changed := git(root, "status", "--porcelain"):
+        faults.append(f"not committed: {', '.join(line[3:] for line in changed.splitlines())}")
+    if git(root, "tag", "--list", f"v{version}"):
+        faults.append(f"the tag v{version} exists")
+    if faults:
+        raise ReleaseError("\n  ".join(["nothing was done:", *faults]))
+    return notes
+
+
+def git(root: Path, *words: str) -> str:
+    """Return what git prints; raises CalledProcessError."""
+    done = subprocess.run(["git", *words], cwd=root, check=True, capture_output=True, text=True)
+    return done.stdout.rstrip("\n")
+
+
+def build_files(root: Path, folder: Path, notes: str) -> None:
+    """Write all files; the same commit gives the same bytes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": git(root, "log", "-1", "--format=%ct")}
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--target", "sdist"]
+    subprocess.run([*command, "--directory", folder], cwd=root, check=True, env=environment)
+    write_bills(folder)
+    (folder / "CHANGES.md").write_text(notes)
+    sums = [
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n"
+        for path in sorted(folder.iterdir())
+    ]
+    (folder / "SHA256SUMS").write_text("".join(sums))
+
+
+def image_commands(version: str) -> list[list[str]]:
+    """Return the commands that build the images, each with the version as its tag."""
+    return [
+        ["docker", "build", "--tag", f"switchroom-{role}:{version}",
+         *(["--target", role] if context == "." else []), context]
+        for role, context in IMAGES.items()
+    ]  # fmt: skip
+
+
+def build_images(root: Path, version: str) -> None:
+    """Build the images, unless no Docker engine answers."""
+    program = shutil.which("docker")
+    if program is None or _run(root, [program, "info"], is_quiet=True) != 0:
+        sys.stdout.write("images: not built, because no Docker engine answers\n")
+        return
+    for command in image_commands(version):
+        if _run(root, command) != 0:
+            raise ReleaseError(f"`{' '.join(command)}` failed; there is no tag")
+
+
+def _run(root: Path, command: Sequence[str], *, is_quiet: bool = False) -> int:
+    output = subprocess.DEVNULL if is_quiet else None
+    return subprocess.run(command, cwd=root, check=False, stdout=output, stderr=output).returncode
+
+
+def release(root: Path, version: str, *, has_images: bool) -> None:
+    """Check, build, and then tag, so that a failure leaves no tag."""
+    notes = check(root, version)
+    folder = root / "dist" / version
+    build_files(root, folder, notes)
+    if has_images:
+        build_images(root, version)
+    message = f"Switchroom {version}\n\n{notes}"
+    git(root, "tag", "--annotate", "--cleanup=verbatim", "--message", message, f"v{version}")
+    names = " ".join(path.name for path in sorted(folder.iterdir()))
+    sys.stdout.write(f"{folder.relative_to(root)}: {names}\n")
+    sys.stdout.write(f"tag v{version}; nothing was pushed: git push origin v{version}\n")
+
+
+def main() -> None:
+    """Release the version of the command line."""
+    words = sys.argv[1:]
+    try:
+        release(ROOT, words[0], has_images="--no-images" not in words)
+    except ReleaseError as error:
+        sys.exit(f"release: {error}")
+
+
+if __name__ == "__main__":
+    main()
