@@ -7,8 +7,7 @@ UV := $(PYTHON) -m uv pip
 unexport PYTHONDONTWRITEBYTECODE
 PACKAGES := curl sip-tester baresip-core espeak-ng sox redis-tools
 
-.PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto docs site compose-trial lock sbom audit tools
-.PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto docs compose-trial lock sbom audit tools version release
+.PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto docs site compose-trial lock sbom audit tools version release
 
 up: $(INSTALLED) tools  ## start the lab and wait until it is ready
 	@$(PYTHON) -m tests.harness.lab up

@@ -32,12 +32,11 @@ NOUNS: Mapping[str, tuple[str, str]] = {
     "job": ("jobs", "Show and cancel the background jobs of the account."),
     "key": ("keys", "Manage the API keys of the account."),
     "profile": ("profiles", "Manage named servers and keys, and choose the one in use."),
-    "asset": ("assets", "List the files for operators, and save them to a folder."),
     "node": ("nodes", "List the PBX nodes; drain or undrain one."),
     "slots": ("slots", "Show or change the number of slots per PBX node."),
     "convert": ("convert", "Convert documents of other platforms."),
 }  # fmt: skip
-# Commands without a noun.
+# Commands without a noun, and nouns that are not in the folder of the others.
 OTHERS: Mapping[str, tuple[str, str]] = {
     "doctor": (
         "engine.cli.doctor.command:doctor",
@@ -50,6 +49,10 @@ OTHERS: Mapping[str, tuple[str, str]] = {
     "new": (
         "engine.cli.new.command:new",
         "Create an application from a sample, and print the commands that run it.",
+    ),
+    "asset": (
+        "engine.cli.assets:asset",
+        "List the files for operators, and save them to a folder.",
     ),
     "completion": (f"{_COMMANDS}.completion:completion", "Print the completion script of a shell."),
     "engine": (

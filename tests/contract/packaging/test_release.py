@@ -14,8 +14,8 @@ from tests.harness.release.version import PLACES, other_versions, section
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = (
-    "api", "asterisk-config", "docs/operations", "engine", "lock", "sandbox", "switchroom",
-    "tests/harness", "wire",
+    "api", "asterisk-config", "docs/operations", "engine", "lock", "sandbox", "sdk",
+    "switchroom", "tests/harness", "wire",
 )  # fmt: skip
 FILES = ("CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml", ".gitignore")
 WHO = {
@@ -46,7 +46,7 @@ def commit(folder: Path) -> None:
 def repository(tmp_path: Path) -> Path:
     """Provide a repository with what a release is built from, in one commit."""
     for name in FOLDERS:
-        ignored = shutil.ignore_patterns("__pycache__", "*.env")
+        ignored = shutil.ignore_patterns("__pycache__", "*.env", "node_modules", "dist")
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
     for name in FILES:
         shutil.copy(ROOT / name, tmp_path / name)

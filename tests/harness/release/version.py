@@ -17,10 +17,14 @@ OPERATIONS = "docs/operations"
 # Files, and what stands before the version there.
 PLACES = {
     "pyproject.toml": r'^version = "',
+    "sdk/python/pyproject.toml": r'^version = "',
+    "sdk/typescript/package.json": r'^  "version": "',
+    "sdk/typescript/package-lock.json": r'"name": "switchroom-sdk",\s+"version": "',
     f"{OPERATIONS}/deploy.md": r"/switchroom-(?:engine|api):",
     f"{OPERATIONS}/helm/switchroom/Chart.yaml": r"^(?:version|appVersion): ",
     f"{OPERATIONS}/helm/switchroom/values.yaml": r"/switchroom-(?:engine|api):",
     f"{OPERATIONS}/kubernetes/overlays/example/kustomization.yaml": r"newTag: ",
+    f"{OPERATIONS}/kubernetes/overlays/trial/kustomization.yaml": r"newTag: ",
 }
 
 

@@ -136,7 +136,8 @@ def test_every_alert_has_its_page_in_the_runbook() -> None:
         anchor = alert["annotations"]["runbook"]
         assert anchor == f"docs/operations/runbook.md#{alert['alert'].lower()}"
         address = alert["annotations"]["runbook_url"]
-        assert address == anchor.replace("docs", "{{ $externalLabels.switchroom_docs }}", 1)
+        site = "{{ $externalLabels.switchroom_docs }}/operations/runbook/"
+        assert address == f"{site}#{alert['alert'].lower()}"
         assert alert["labels"]["severity"] in {"page", "ticket"}
         assert alert["annotations"]["summary"]
 
