@@ -70,7 +70,7 @@ async def test_what_an_account_may_not_change(rest: Rest, body: dict[str, Any]) 
     assert (await rest.request("GET", ACCOUNT)).json()["name"] == "acme"
 
 
-async def test_a_country_is_two_letters(rest: Rest) -> None:
+async def test_a_country_is_a_code(rest: Rest) -> None:
     """The error says so in plain words."""
     answer = await change(rest, region="Norway")
     expected = "expected a country of two capital letters, such as NO"
