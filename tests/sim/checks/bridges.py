@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from engine.calls.media.plan import required_bridges
 from engine.calls.model.call import Call
+from engine.calls.model.call_id_format import call_of
 from tests.harness.sim.model import SimBridge, SimChannel
 from tests.sim.call_histories import CallHistory
 from tests.sim.intervals import Interval, is_long, lifetime, subtract
@@ -13,11 +14,12 @@ from tests.sim.world_view import WorldView
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check every bridge and snoop channel."""
     needed: dict[str, list[Interval]] = {}
+    if world.faults.kinds:  # bridges that an ended call has left wait for the reaper
+        ended_ms = {history.id: history.record.call.ended_ms for history in histories}
+        for bridge in (*world.pbx.past_bridges, *world.pbx.bridges.values()):
+            if call_ended_ms := ended_ms.get(call_of(bridge.id) or ""):
+                needed[bridge.id] = [(call_ended_ms, world.clock.at_ms)]
     for history in histories:
-        if world.faults.kinds:  # leftovers of an ended call wait for the reaper
-            after = history.record.call.ended_ms, world.clock.at_ms
-            names = {name for _, _, call in history.intervals for name in required_bridges(call)}
-            needed |= {name: [after] for name in names}
         for begin_ms, end_ms, call in history.intervals:
             for name in (*required_bridges(call), *_snoops(call)):
                 needed.setdefault(name, []).append((begin_ms, end_ms))
