@@ -125,8 +125,6 @@ def create_routes(services: Services) -> Application:
     settings = services.settings
     app = Application(
         title="Switchroom",
-        version="1.0",
-        description="Voice calls, their control, and their records.",
         openapi_url="/openapi.json" if settings.api_docs else None,
         docs_url=None,  # served below, without a CDN
         redoc_url=None,

@@ -11,6 +11,7 @@ from msgspec.structs import fields
 from wire.answer_detection import Confirm
 from wire.events.call_events import VERSION, CallEvent
 from wire.flow import FlowDocument, Node, RequestData
+from wire.openapi.patterns import portable
 from wire.request import ApiRequest
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -21,13 +22,14 @@ _REF = "#/$defs/{name}"
 def event_schema() -> dict[str, Any]:
     """Return the schema of an event, including its call record."""
     (event,), parts = schema_components([CallEvent], ref_template=_REF)
-    return {
+    whole = {
         "$schema": _DIALECT,
         "title": "A call event of Switchroom",
         "description": f"Version {VERSION}; docs/events.md says what may change within it.",
         **event,
         "$defs": parts,
     }
+    return dict(portable(whole))
 
 
 def flow_schema() -> dict[str, Any]:
@@ -57,7 +59,7 @@ def _document(title: str, description: str, shape: Any) -> dict[str, Any]:
     (document,), parts = schema_components([shape], ref_template=_REF)
     name = document["$ref"].rpartition("/")[2]
     whole = {"$schema": _DIALECT, **parts.pop(name), "$defs": parts}
-    return {**whole, "title": title, "description": description}
+    return dict(portable({**whole, "title": title, "description": description}))
 
 
 def _templated(schema: Any) -> Any:

@@ -27,7 +27,7 @@ JobId = Annotated[str, Path(alias="id", max_length=64)]
 JobRows = Annotated[Page, Depends(paging(50))]
 
 
-@routes.get(ACCOUNT, scope="account:read", returns=AccountView, has_etag=True)
+@routes.get(ACCOUNT, id="account.get", scope="account:read", returns=AccountView, has_etag=True)
 async def get_account(user: AuthenticatedUser, pages: Pages) -> Response:
     """Show the account's settings and limits."""
     return tagged_response(*await pages.get(user))
@@ -35,6 +35,7 @@ async def get_account(user: AuthenticatedUser, pages: Pages) -> Response:
 
 @routes.patch(
     ACCOUNT,
+    id="account.update",
     scope="account:write",
     returns=AccountView,
     has_etag=True,
@@ -51,7 +52,7 @@ async def change_account(
     return tagged_response(*await pages.change(user, body, expected))
 
 
-@routes.get(f"{ACCOUNT}/usage", scope="account:read")
+@routes.get(f"{ACCOUNT}/usage", id="account.usage", scope="account:read")
 async def get_usage(
     user: AuthenticatedUser, query: Annotated[UsageQuery, Query()], pages: Pages
 ) -> UsagePage:
@@ -63,19 +64,21 @@ async def get_usage(
     return await pages.usage(user, query)
 
 
-@routes.get(JOBS, scope="jobs")
+@routes.get(JOBS, id="jobs.list", scope="jobs")
 async def list_jobs(user: AuthenticatedUser, page: JobRows, pages: Pages) -> JobPage:
     """List background jobs, newest first."""
     return await pages.list_jobs(user, page)
 
 
-@routes.get(f"{JOBS}/{{id}}", scope="jobs", errors=(404,))
+@routes.get(f"{JOBS}/{{id}}", id="jobs.get", scope="jobs", errors=(404,))
 async def get_job(job_id: JobId, user: AuthenticatedUser, pages: Pages) -> JobView:
     """Show a background job."""
     return await pages.job(user, job_id)
 
 
-@routes.post(f"{JOBS}/{{id}}/cancel", scope="jobs", errors=(404, 409), idempotent=True)
+@routes.post(
+    f"{JOBS}/{{id}}/cancel", id="jobs.cancel", scope="jobs", errors=(404, 409), idempotent=True
+)
 async def cancel_job(job_id: JobId, user: AuthenticatedUser, pages: Pages) -> JobView:
     """Cancel a job that waits or runs; what it has done already stays."""
     return await pages.cancel(user, job_id)

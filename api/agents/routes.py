@@ -20,7 +20,7 @@ AgentId = Annotated[str, Path(alias="agentId", max_length=64)]
 EXAMPLE = {"endpoint": "PJSIP/acme-ada", "name": "Ada", "callerId": "+4721930000"}
 
 
-@routes.get(BASE, scope="agents:read")
+@routes.get(BASE, id="agents.list", scope="agents:read")
 async def list_agents(
     user: AuthenticatedUser, query: Annotated[AgentQuery, Query()], agents: AgentsOfAccount
 ) -> AgentPage:
@@ -31,7 +31,9 @@ async def list_agents(
     return await agents.list(user.account_id, query)
 
 
-@routes.get(ONE, scope="agents:read", returns=AgentRow, errors=(404,), has_etag=True)
+@routes.get(
+    ONE, id="agents.get", scope="agents:read", returns=AgentRow, errors=(404,), has_etag=True
+)
 async def get_agent(
     agent_id: AgentId, user: AuthenticatedUser, agents: AgentsOfAccount
 ) -> Response:
@@ -40,7 +42,7 @@ async def get_agent(
     return tagged_response(agent_row(found), found.version)
 
 
-@routes.get(f"{ONE}/presence", scope="agents:read", errors=(404, 503))
+@routes.get(f"{ONE}/presence", id="agents.presence", scope="agents:read", errors=(404, 503))
 async def get_presence(
     agent_id: AgentId, user: AuthenticatedUser, agents: AgentsOfAccount
 ) -> AgentState:
@@ -50,6 +52,7 @@ async def get_presence(
 
 @routes.put(
     ONE,
+    id="agents.put",
     scope="agents:write",
     returns=AgentRow,
     errors=(409, 412, 503),
@@ -73,6 +76,7 @@ async def put_agent(
 
 @routes.put(
     f"{ONE}/password",
+    id="agents.setPassword",
     scope="agents:write",
     errors=(404, 409, 503),
     status=204,
@@ -93,7 +97,7 @@ async def put_password(
     return Response(status_code=204)
 
 
-@routes.delete(ONE, scope="agents:write", errors=(404, 412), status=204)
+@routes.delete(ONE, id="agents.delete", scope="agents:write", errors=(404, 412), status=204)
 async def delete_agent(
     agent_id: AgentId, user: AuthenticatedUser, agents: AgentsOfAccount, condition: IfMatch
 ) -> Response:

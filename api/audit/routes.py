@@ -55,7 +55,7 @@ class AuditPage(Struct, frozen=True, rename="camel"):
     next_cursor: int | None
 
 
-@routes.get("/srmain/audit", scope="audit")
+@routes.get("/srmain/audit", id="audit.list", scope="audit")
 async def list_audit(
     user: AuthenticatedUser, query: Annotated[AuditQuery, Query()], trail: Trail
 ) -> AuditPage:

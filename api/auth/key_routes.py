@@ -18,6 +18,7 @@ KeyId = Annotated[str, Path(alias="id", max_length=64)]
 
 @routes.post(
     BASE,
+    id="keys.create",
     scope="keys",
     status=201,
     errors=(409,),
@@ -36,7 +37,7 @@ async def create_key(user: AuthenticatedUser, keys: Keys, body: Body[NewKey]) ->
     return await keys.create(user, body)
 
 
-@routes.get(BASE, scope="keys")
+@routes.get(BASE, id="keys.list", scope="keys")
 async def list_keys(user: AuthenticatedUser, keys: Keys) -> KeyPage:
     """List the keys, oldest first, also those that have expired or were revoked."""
     return await keys.list(user)
@@ -44,6 +45,7 @@ async def list_keys(user: AuthenticatedUser, keys: Keys) -> KeyPage:
 
 @routes.post(
     f"{BASE}/{{id}}/rotate",
+    id="keys.rotate",
     scope="keys",
     status=201,
     errors=(404, 409),
@@ -58,7 +60,7 @@ async def rotate_key(
     return await keys.rotate(user, key_id, body)
 
 
-@routes.delete(f"{BASE}/{{id}}", scope="keys", errors=(404,))
+@routes.delete(f"{BASE}/{{id}}", id="keys.revoke", scope="keys", errors=(404,))
 async def revoke_key(key_id: KeyId, user: AuthenticatedUser, keys: Keys) -> KeyView:
     """Revoke a key, and all tokens that were issued for it, within two seconds."""
     return await keys.revoke(user, key_id)

@@ -16,6 +16,7 @@ routes = Routes("Authentication")
 
 @routes.post(
     "/auth/get-access-token/{accountId}",
+    id="tokens.create",
     errors=(401, 429),
     example={"apiKey": "swk_…", "apiSecret": "sws_…"},
 )

@@ -18,7 +18,14 @@ Callbacks = Annotated[CallbackService, service("callbacks")]
 EXAMPLE = {"target": "https://example.com/status", "concurrency": 32, "perS": 100}
 
 
-@routes.get(BASE, scope="routes:read", returns=CallbackState, errors=(404,), has_etag=True)
+@routes.get(
+    BASE,
+    id="callbacks.get",
+    scope="routes:read",
+    returns=CallbackState,
+    errors=(404,),
+    has_etag=True,
+)
 async def get_callbacks(user: AuthenticatedUser, callbacks: Callbacks) -> Response:
     """Return where status callbacks are sent; without the secret."""
     return tagged_response(*await callbacks.get(user.account_id))
@@ -26,6 +33,7 @@ async def get_callbacks(user: AuthenticatedUser, callbacks: Callbacks) -> Respon
 
 @routes.put(
     BASE,
+    id="callbacks.put",
     scope="routes:write",
     returns=CallbackState,
     errors=(412, 503),
@@ -42,7 +50,9 @@ async def put_callbacks(
     return tagged_response(*await callbacks.put(user.account_id, body, condition))
 
 
-@routes.delete(BASE, scope="routes:write", errors=(404, 412, 503), status=204)
+@routes.delete(
+    BASE, id="callbacks.delete", scope="routes:write", errors=(404, 412, 503), status=204
+)
 async def delete_callbacks(
     user: AuthenticatedUser, callbacks: Callbacks, condition: IfMatch
 ) -> Response:
@@ -53,6 +63,7 @@ async def delete_callbacks(
 
 @routes.post(
     f"{BASE}/rotate",
+    id="callbacks.rotate",
     scope="routes:write",
     returns=CallbackState,
     errors=(409, 412, 503),
@@ -70,13 +81,15 @@ async def rotate_secret(
     return tagged_response(*await callbacks.rotate(user.account_id, condition))
 
 
-@routes.post(f"{BASE}/test", scope="routes:write", errors=(409, 503), idempotent=True)
+@routes.post(
+    f"{BASE}/test", id="callbacks.test", scope="routes:write", errors=(409, 503), idempotent=True
+)
 async def test_callbacks(user: AuthenticatedUser, callbacks: Callbacks) -> CallbackTestResult:
     """Send a signed test event to the target now, once."""
     return await callbacks.test(user.account_id)
 
 
-@routes.get(f"{BASE}/dead-letters", scope="routes:read", errors=(503,))
+@routes.get(f"{BASE}/dead-letters", id="callbacks.deadLetters", scope="routes:read", errors=(503,))
 async def list_dead_letters(
     user: AuthenticatedUser, query: Annotated[DeadLetterQuery, Query()], callbacks: Callbacks
 ) -> DeadLetterPage:
@@ -86,6 +99,7 @@ async def list_dead_letters(
 
 @routes.post(
     f"{BASE}/resend",
+    id="callbacks.resend",
     scope="routes:write",
     errors=(409, 503),
     example={"all": True},

@@ -29,7 +29,7 @@ CallId = Annotated[str, Path(alias="id")]
 ExportId = Annotated[str, Path(alias="exportId")]
 
 
-@routes.get("/srmain/cdr", scope="cdr:own")
+@routes.get("/srmain/cdr", id="records.list", scope="cdr:own")
 async def list_records(
     user: AuthenticatedUser, query: Annotated[CdrListQuery, Query()], records: Records
 ) -> CdrPage:
@@ -39,6 +39,7 @@ async def list_records(
 
 @routes.post(
     "/srmain/cdr/export",
+    id="records.startExport",
     scope="cdr:own",
     errors=(409, 429),
     example={"includeTimeline": True, "format": "csv"},
@@ -57,7 +58,7 @@ async def start_export(
     return await exports.start(user, query, body)
 
 
-@routes.get("/srmain/cdr/me/today-stats", scope="cdr:own")
+@routes.get("/srmain/cdr/me/today-stats", id="records.today", scope="cdr:own")
 async def today_stats(user: AuthenticatedUser, records: Records) -> TodayStats:
     """Show today's call statistics of the token's agent."""
     if user.agent_id is None:
@@ -65,7 +66,7 @@ async def today_stats(user: AuthenticatedUser, records: Records) -> TodayStats:
     return await records.today(user.account_id, user.agent_id)
 
 
-@routes.get("/srmain/cdr/customer-history", scope="cdr:own")
+@routes.get("/srmain/cdr/customer-history", id="records.customerHistory", scope="cdr:own")
 async def customer_history(
     user: AuthenticatedUser, query: Annotated[CustomerHistoryQuery, Query()], records: Records
 ) -> CdrPage:
@@ -73,19 +74,24 @@ async def customer_history(
     return await records.history(user, query)
 
 
-@routes.get("/srmain/cdr/{prefix}/getClientIds", scope="cdr")
+@routes.get("/srmain/cdr/{prefix}/getClientIds", id="records.clientIds", scope="cdr")
 async def client_ids(user: AuthenticatedUser, prefix: Prefix, records: Records) -> ClientIds:
     """List the client ids with a prefix that have call records."""
     return await records.clients(user.account_id, prefix)
 
 
-@routes.get("/srmain/cdr/exports/{exportId}", scope="cdr:own", errors=(404,))
+@routes.get("/srmain/cdr/exports/{exportId}", id="records.export", scope="cdr:own", errors=(404,))
 async def get_export(export_id: ExportId, user: AuthenticatedUser, exports: Exports) -> ExportView:
     """Show the progress of an export."""
     return await exports.get(user, export_id)
 
 
-@routes.get("/srmain/cdr/exports/{exportId}/download", scope="cdr:own", errors=(404, 409))
+@routes.get(
+    "/srmain/cdr/exports/{exportId}/download",
+    id="records.downloadExport",
+    scope="cdr:own",
+    errors=(404, 409),
+)
 async def download(
     export_id: ExportId, user: AuthenticatedUser, exports: Exports
 ) -> StreamingResponse:
@@ -96,7 +102,7 @@ async def download(
     return StreamingResponse(content, media_type=kind, headers=headers)
 
 
-@routes.get("/srmain/cdr/{id}", scope="cdr:own", errors=(404,))
+@routes.get("/srmain/cdr/{id}", id="records.get", scope="cdr:own", errors=(404,))
 async def get_record(call_id: CallId, user: AuthenticatedUser, records: Records) -> CdrView:
     """Show a call record with its timeline."""
     return await records.get(user, call_id)
@@ -104,6 +110,7 @@ async def get_record(call_id: CallId, user: AuthenticatedUser, records: Records)
 
 @routes.patch(
     "/srmain/cdr/{id}/disposition",
+    id="records.setDisposition",
     scope="cdr:own",
     errors=(404,),
     example={"dispositionLevel1Id": "sale", "dispositionLevel2Id": "follow-up"},

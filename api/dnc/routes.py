@@ -29,8 +29,8 @@ ENTRY = _EntryOptions(
 )
 
 
-@routes.get(f"{BASE}/subscribe/{{token}}", **ENTRY, status=201)
-@routes.post(f"{BASE}/subscribe/{{token}}", **ENTRY, status=201)
+@routes.get(f"{BASE}/subscribe/{{token}}", id="doNotCall.addByLink", **ENTRY, status=201)
+@routes.post(f"{BASE}/subscribe/{{token}}", id="doNotCall.add", **ENTRY, status=201)
 async def subscribe(
     request: Request, token: Token, dnc: Dnc, entry: BodyOrQuery[Entry]
 ) -> EntryView:
@@ -38,8 +38,8 @@ async def subscribe(
     return _audited(request, token, await dnc.subscribe(token, entry))
 
 
-@routes.get(f"{BASE}/unsubscribe/{{token}}", **ENTRY)
-@routes.post(f"{BASE}/unsubscribe/{{token}}", **ENTRY)
+@routes.get(f"{BASE}/unsubscribe/{{token}}", id="doNotCall.removeByLink", **ENTRY)
+@routes.post(f"{BASE}/unsubscribe/{{token}}", id="doNotCall.remove", **ENTRY)
 async def unsubscribe(
     request: Request, token: Token, dnc: Dnc, entry: BodyOrQuery[Entry]
 ) -> EntryView:

@@ -3,44 +3,76 @@
 from typing import Any
 
 from fastapi import FastAPI
-from msgspec.json import schema_components
 
-from api.http.msgspec_adapter import COMPONENTS, REFS, SCOPE
-from wire.rpc import Problem
+from api.http.operation import ALIAS_OF, COMPONENTS, SCOPE
+from api.http.tags import TAGS
+from api.http.webhook_documents import WEBHOOKS, webhook_documents
+from wire.openapi.document import Tag, complete, info
 
 UNPROCESSABLE = "422"
 FASTAPI_ERRORS = ("HTTPValidationError", "ValidationError")  # our errors are problems
+BEARER = "BearerToken"
+_BEARER_SCHEME = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "An access token, or an API key, with the prefix `Bearer`.",
+}
+_DESCRIPTION = "Voice calls, their control, and their records."
 
 
 class Application(FastAPI):
     """An application whose OpenAPI document describes its real responses."""
 
     def openapi(self) -> dict[str, Any]:
-        document = super().openapi()
-        (problem,), components = schema_components([Problem], ref_template=REFS)
-        for path in document["paths"].values():
-            for operation in path.values():
-                components.update(operation.pop(COMPONENTS, {}))
-                if scope := operation.pop(SCOPE, None):
-                    operation["security"] = [{name: [scope] for name in operation["security"][0]}]
-                _replace_422(operation["responses"], problem)
-                _drop_empty_schemas(operation["responses"])
-        schemas = document.setdefault("components", {}).setdefault("schemas", {})
-        for name in FASTAPI_ERRORS:
-            schemas.pop(name, None)
-        schemas.update(components)
-        return document
+        """Return the document; it is made once."""
+        if self.openapi_schema is None:
+            self.openapi_schema = _whole(super().openapi())
+        return self.openapi_schema
 
 
-def _replace_422(responses: dict[str, Any], problem: dict[str, Any]) -> None:
-    if responses.pop(UNPROCESSABLE, None):
-        content = {"application/problem+json": {"schema": problem}}
-        responses.setdefault("400", {"description": "Invalid input", "content": content})
+def _whole(document: dict[str, Any]) -> dict[str, Any]:
+    webhooks, components = webhook_documents()
+    for path in document["paths"].values():
+        for operation in path.values():
+            components.update(operation.pop(COMPONENTS, {}))
+            _name_alias(operation, operation.pop(ALIAS_OF, None))
+            _declare_security(operation, operation.pop(SCOPE, None))
+            operation["responses"].pop(UNPROCESSABLE, None)
+            _drop_empty_schemas(operation["responses"])
+    found = document.setdefault("components", {})
+    schemas = found.setdefault("schemas", {})
+    for name in FASTAPI_ERRORS:
+        schemas.pop(name, None)
+    schemas.update(components)
+    found.setdefault("securitySchemes", {})[BEARER] = _BEARER_SCHEME
+    tags = (*TAGS, Tag(WEBHOOKS, "Requests to customers' servers."))
+    return complete(
+        {
+            **document,
+            "info": info("Switchroom", _DESCRIPTION),
+            "servers": [{"url": "/", "description": "This server"}],
+            "externalDocs": {"url": "/docs", "description": "This document as a page"},
+            "tags": [each.document() for each in tags],
+            "webhooks": webhooks,
+        }
+    )
+
+
+def _name_alias(operation: dict[str, Any], of: str | None) -> None:
+    if of is not None:
+        text = f"Another path of `{of}`, which clients should use."
+        operation["description"] = "\n\n".join(filter(None, (operation.get("description"), text)))
+
+
+def _declare_security(operation: dict[str, Any], scope: str | None) -> None:
+    """Name the scope with each scheme; a public operation has none."""
+    names = [*operation["security"][0], BEARER] if scope else []
+    operation["security"] = [{name: [scope]} for name in names]
 
 
 def _drop_empty_schemas(responses: dict[str, Any]) -> None:
-    """Remove FastAPI's empty JSON schema where another content type is described."""
+    """Remove FastAPI's empty JSON schema, which describes nothing."""
     for response in responses.values():
         content = response.get("content", {})
-        if len(content) > 1 and content.get("application/json") == {"schema": {}}:
+        if content.get("application/json") == {"schema": {}}:
             del content["application/json"]

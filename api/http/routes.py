@@ -2,7 +2,9 @@
 
     routes = Routes("Voice")
 
-    @routes.post("/srmain/voice/dial", scope="calls:own", returns=Dialled, idempotent=True)
+    @routes.post(
+        "/srmain/voice/dial", id="calls.dial", scope="calls:own", returns=Dialled, idempotent=True
+    )
     async def dial(user: AuthenticatedUser, voice: Voice, body: Body[DialBody]) -> bytes:
         \"\"\"Call a party into a live call.\"\"\"
         return await voice.dial(user, body)
@@ -18,8 +20,8 @@ response again; a parameter of type RequestId receives an id that is the same fo
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any, NamedTuple, TypedDict, TypeVar, Unpack, get_args, get_type_hints
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, NamedTuple, TypeVar, Unpack, get_args, get_type_hints
 
 import msgspec
 from fastapi import APIRouter, Depends, Request, Response
@@ -28,8 +30,9 @@ from fastapi.security.base import SecurityBase
 from msgspec import Struct
 
 from api.http.idempotency import IdempotencyKey, IdempotentRequest
-from api.http.msgspec_adapter import json_body, json_response, operation
+from api.http.msgspec_adapter import json_body, json_response
 from api.http.multipart import Form
+from api.http.operation import Options, document_operation
 
 _TAGGED = b'{"type":"tagged",'
 T = TypeVar("T")
@@ -63,24 +66,6 @@ class _RequestIdMarker:
 Body = Annotated[T, JsonBody(or_query=False)]  # of a GET: the query, where there is no body
 BodyOrQuery = Annotated[T, JsonBody(or_query=True)]
 RequestId = Annotated[str | None, _RequestIdMarker()]
-
-
-class Options(TypedDict, total=False):
-    """What a route says beside its path and its handler."""
-
-    scope: str  # that the caller needs
-    summary: str  # instead of the docstring's
-    accepts: Any  # shape of the body, where the handler reads the request itself
-    form: Mapping[str, Any]  # schema of a multipart body
-    query: tuple[str, ...]  # fields of the body that the query may hold instead
-    example: Any  # of the body
-    returns: Any  # shape of the response, where the handler returns bytes
-    status: int  # of success
-    errors: tuple[int, ...]  # other statuses than 400, 401, 403 and 429
-    idempotent: bool
-    has_secret: bool  # the response has one
-    has_etag: bool  # the response has one
-    response_class: type[Response]
 
 
 class Routes:
@@ -136,19 +121,16 @@ class Routes:
             response_model=None,
             response_class=options.get("response_class", JSONResponse),
             description=description.strip(),
-            openapi_extra=operation(
+            openapi_extra=document_operation(
+                options,
+                method,
                 body=options.get("accepts", parameters.body),
-                form=options.get("form"),
-                query=options.get("query", ()),
-                example=options.get("example"),
                 response=options.get("returns", _response_shape(handler)),
-                description=summary,
-                status=status,
                 errors=errors,
-                scope=scope,
-                has_etag=options.get("has_etag", False),
             ),
             summary=options.get("summary", summary.rstrip(".")),
+            operation_id=options["id"],
+            deprecated="alias_of" in options or None,
         )
 
 

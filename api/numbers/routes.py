@@ -26,7 +26,13 @@ EXAMPLE = {
 
 
 @routes.post(
-    BASE, scope="numbers:write", status=201, errors=(409, 503), example=EXAMPLE, idempotent=True
+    BASE,
+    id="messagingNumbers.create",
+    scope="numbers:write",
+    status=201,
+    errors=(409, 503),
+    example=EXAMPLE,
+    idempotent=True,
 )
 async def create_number(
     user: AuthenticatedUser, numbers: Numbers, body: Body[NewNumber]
@@ -35,7 +41,7 @@ async def create_number(
     return await numbers.create(user.account_id, body)
 
 
-@routes.get(BASE, scope="numbers:read")
+@routes.get(BASE, id="messagingNumbers.list", scope="numbers:read")
 async def list_numbers(user: AuthenticatedUser, page: PageQuery, numbers: Numbers) -> NumberPage:
     """List messaging numbers, newest first."""
     return await numbers.list(user.account_id, page)
@@ -43,6 +49,7 @@ async def list_numbers(user: AuthenticatedUser, page: PageQuery, numbers: Number
 
 @routes.patch(
     f"{BASE}/{{id}}",
+    id="messagingNumbers.update",
     scope="numbers:write",
     errors=(404, 503),
     example={"verified": True, "flowbuilderId": None},
@@ -54,7 +61,7 @@ async def change_number(
     return await numbers.change(user.account_id, number_id, body)
 
 
-@routes.delete(f"{BASE}/{{id}}", scope="numbers:write", errors=(404,))
+@routes.delete(f"{BASE}/{{id}}", id="messagingNumbers.delete", scope="numbers:write", errors=(404,))
 async def delete_number(
     number_id: NumberId, user: AuthenticatedUser, numbers: Numbers
 ) -> DeletedNumber:

@@ -22,7 +22,7 @@ Part = Annotated[str | None, Header(alias="Range", max_length=64)]
 _FILE = "/{accountId}/{day}/{file}"
 
 
-@routes.get("/srmain/recordings", scope="recordings")
+@routes.get("/srmain/recordings", id="recordings.list", scope="recordings")
 async def list_recordings(
     user: AuthenticatedUser, query: Annotated[RecordingQuery, Query()], recordings: Recordings
 ) -> RecordingPage:
@@ -33,7 +33,7 @@ async def list_recordings(
     return await recordings.list(user, query)
 
 
-@routes.get(f"{FILES}{_FILE}", scope="recordings", errors=(404, 416, 503))
+@routes.get(f"{FILES}{_FILE}", id="recordings.download", scope="recordings", errors=(404, 416, 503))
 async def get_recording(  # noqa: PLR0913, PLR0917 - the parts of the path, and what FastAPI provides
     user: AuthenticatedUser,
     account_id: AccountId,
@@ -46,7 +46,9 @@ async def get_recording(  # noqa: PLR0913, PLR0917 - the parts of the path, and 
     return recordings.file(user, account_id, day, file, part)
 
 
-@routes.delete(f"{FILES}{_FILE}", scope="recordings", errors=(404, 503), status=204)
+@routes.delete(
+    f"{FILES}{_FILE}", id="recordings.delete", scope="recordings", errors=(404, 503), status=204
+)
 async def delete_recording(
     user: AuthenticatedUser, account_id: AccountId, day: Day, file: File, recordings: Recordings
 ) -> Response:
@@ -55,7 +57,7 @@ async def delete_recording(
     return Response(status_code=204)
 
 
-@routes.get(f"{BASE}{_FILE}", errors=(404, 416, 503))
+@routes.get(f"{BASE}{_FILE}", id="recordings.downloadSigned", errors=(404, 416, 503))
 async def get_signed_recording(  # noqa: PLR0913, PLR0917 - the parts of the address
     account_id: AccountId,
     day: Day,

@@ -50,13 +50,15 @@ EXAMPLE = {
 }
 
 
-@routes.get(BASE, scope="routes:read")
+@routes.get(BASE, id="flows.list", scope="routes:read")
 async def list_flows(user: AuthenticatedUser, page: PageQuery, flows: Flows) -> FlowPage:
     """List the account's flows, ordered by id."""
     return await flows.list(user.account_id, page)
 
 
-@routes.get(ONE, scope="routes:read", returns=PublishedFlow, errors=(404,), has_etag=True)
+@routes.get(
+    ONE, id="flows.get", scope="routes:read", returns=PublishedFlow, errors=(404,), has_etag=True
+)
 async def get_flow(flow_id: FlowId, user: AuthenticatedUser, flows: Flows) -> Response:
     """Return the published version of a flow; the latest one if none is published."""
     return tagged_response(*await flows.get(user.account_id, flow_id))
@@ -64,6 +66,7 @@ async def get_flow(flow_id: FlowId, user: AuthenticatedUser, flows: Flows) -> Re
 
 @routes.put(
     ONE,
+    id="flows.put",
     scope="routes:write",
     accepts=FlowDocument,
     returns=FlowSummary,
@@ -89,7 +92,7 @@ async def put_flow(  # noqa: PLR0913, PLR0917 - the parts of the request
     return tagged_response(*found)
 
 
-@routes.delete(ONE, scope="routes:write", errors=(404, 412), status=204)
+@routes.delete(ONE, id="flows.delete", scope="routes:write", errors=(404, 412), status=204)
 async def delete_flow(
     flow_id: FlowId, user: AuthenticatedUser, flows: Flows, condition: IfMatch
 ) -> Response:
@@ -100,6 +103,7 @@ async def delete_flow(
 
 @routes.post(
     f"{ONE}/check",
+    id="flows.check",
     scope="routes:read",
     accepts=FlowDocument,
     errors=(404, 413, 503),
@@ -114,13 +118,19 @@ async def check_flow(
     return Response(status_code=204)
 
 
-@routes.get(f"{ONE}/versions", scope="routes:read", errors=(404,))
+@routes.get(f"{ONE}/versions", id="flows.versions", scope="routes:read", errors=(404,))
 async def list_versions(flow_id: FlowId, user: AuthenticatedUser, flows: Flows) -> FlowVersionList:
     """List the kept versions of a flow, newest first."""
     return await flows.versions(user.account_id, flow_id)
 
 
-@routes.get(f"{ONE}/versions/{{number}}", scope="routes:read", returns=PublishedFlow, errors=(404,))
+@routes.get(
+    f"{ONE}/versions/{{number}}",
+    id="flows.version",
+    scope="routes:read",
+    returns=PublishedFlow,
+    errors=(404,),
+)
 async def get_version(
     flow_id: FlowId, number: Number, user: AuthenticatedUser, flows: Flows
 ) -> FlowVersionDocument:
@@ -128,7 +138,7 @@ async def get_version(
     return await flows.version(user.account_id, flow_id, number)
 
 
-@routes.get(f"{ONE}/diff", scope="routes:read", errors=(404,))
+@routes.get(f"{ONE}/diff", id="flows.diff", scope="routes:read", errors=(404,))
 async def diff_versions(
     flow_id: FlowId,
     user: AuthenticatedUser,
@@ -142,6 +152,7 @@ async def diff_versions(
 
 @routes.post(
     f"{ONE}/publish",
+    id="flows.publish",
     scope="routes:write",
     errors=(404, 412, 503),
     example={"number": 3},

@@ -26,19 +26,21 @@ EXAMPLE = {
 }
 
 
-@routes.get(BASE, scope="routes:read")
+@routes.get(BASE, id="numbers.list", scope="routes:read")
 async def list_numbers(user: AuthenticatedUser, page: PageQuery, numbers: Numbers) -> NumberPage:
     """List the account's numbers with their routes, in ascending order."""
     return await numbers.list(user.account_id, page)
 
 
-@routes.get(f"{BASE}/{{number}}", scope="routes:read", errors=(404,))
+@routes.get(f"{BASE}/{{number}}", id="numbers.get", scope="routes:read", errors=(404,))
 async def get_number(user: AuthenticatedUser, number: Number, numbers: Numbers) -> NumberView:
     """Return a number with its route."""
     return await numbers.get(user.account_id, number)
 
 
-@routes.get(ROUTE, scope="routes:read", returns=RouteBody, errors=(404,), has_etag=True)
+@routes.get(
+    ROUTE, id="numbers.route", scope="routes:read", returns=RouteBody, errors=(404,), has_etag=True
+)
 async def get_route(user: AuthenticatedUser, number: Number, numbers: Numbers) -> Response:
     """Return what calls to a number run, as it was put."""
     found = await numbers.get_route(user.account_id, number)
@@ -47,6 +49,7 @@ async def get_route(user: AuthenticatedUser, number: Number, numbers: Numbers) -
 
 @routes.put(
     ROUTE,
+    id="numbers.setRoute",
     scope="routes:write",
     returns=RouteBody,
     errors=(404, 412, 503),
@@ -68,7 +71,7 @@ async def put_route(
     return tagged_response(route_body(found), found.version)
 
 
-@routes.delete(ROUTE, scope="routes:write", errors=(404, 412), status=204)
+@routes.delete(ROUTE, id="numbers.deleteRoute", scope="routes:write", errors=(404, 412), status=204)
 async def delete_route(
     user: AuthenticatedUser, number: Number, numbers: Numbers, condition: IfMatch
 ) -> Response:

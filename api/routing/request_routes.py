@@ -32,7 +32,7 @@ EXAMPLE = {
 }
 
 
-@routes.get(BASE, scope="routes:read")
+@routes.get(BASE, id="requests.list", scope="routes:read")
 async def list_requests(
     user: AuthenticatedUser, page: PageQuery, requests: Requests
 ) -> ApiRequestPage:
@@ -40,7 +40,14 @@ async def list_requests(
     return await requests.list(user.account_id, page)
 
 
-@routes.get(ONE, scope="routes:read", returns=ApiRequestView, errors=(404,), has_etag=True)
+@routes.get(
+    ONE,
+    id="requests.get",
+    scope="routes:read",
+    returns=ApiRequestView,
+    errors=(404,),
+    has_etag=True,
+)
 async def get_request(
     request_id: RequestId, user: AuthenticatedUser, requests: Requests
 ) -> Response:
@@ -51,6 +58,7 @@ async def get_request(
 
 @routes.put(
     ONE,
+    id="requests.put",
     scope="routes:write",
     returns=ApiRequestView,
     errors=(409, 412, 503),
@@ -72,7 +80,7 @@ async def put_request(
     return tagged_response(request_view(found.id, decode_request(found)), found.version)
 
 
-@routes.delete(ONE, scope="routes:write", errors=(404, 412), status=204)
+@routes.delete(ONE, id="requests.delete", scope="routes:write", errors=(404, 412), status=204)
 async def delete_request(
     request_id: RequestId, user: AuthenticatedUser, requests: Requests, condition: IfMatch
 ) -> Response:

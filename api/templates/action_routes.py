@@ -17,7 +17,13 @@ _FORM = form_schema(
 )
 
 
-@routes.post(UPLOAD, scope="templates:write", errors=(*PLATFORM_ERRORS, 413), form=_FORM)
+@routes.post(
+    UPLOAD,
+    id="templates.uploadMedia",
+    scope="templates:write",
+    errors=(*PLATFORM_ERRORS, 413),
+    form=_FORM,
+)
 async def upload_header_media(
     user: AuthenticatedUser, services: Slice, form: MultipartForm
 ) -> UploadResult:
@@ -32,6 +38,7 @@ async def upload_header_media(
 
 @routes.post(
     f"{BASE}/test-send",
+    id="templates.testSend",
     scope="templates:write",
     errors=(*PLATFORM_ERRORS, 409),
     example=examples.TEST,
@@ -44,7 +51,12 @@ async def test_send(
     return await services.test_sender.send(user.account_id, body)
 
 
-@routes.post(f"{BASE}/sync-status", scope="templates:write", errors=PLATFORM_ERRORS)
+@routes.post(
+    f"{BASE}/sync-status",
+    id="templates.syncStatus",
+    scope="templates:write",
+    errors=PLATFORM_ERRORS,
+)
 async def sync_status(user: AuthenticatedUser, services: Slice) -> SyncResult:
     """Synchronize the statuses of all templates with the messaging platform."""
     return await services.sync.sync(user.account_id)

@@ -22,6 +22,7 @@ routes = Routes("Message templates")
 
 @routes.post(
     BASE,
+    id="templates.create",
     scope="templates:write",
     status=201,
     errors=(*PLATFORM_ERRORS, 409),
@@ -38,7 +39,7 @@ async def create_template(
     return await services.templates.create(user.account_id, body)
 
 
-@routes.get(BASE, scope="templates:read")
+@routes.get(BASE, id="templates.list", scope="templates:read")
 async def list_templates(
     user: AuthenticatedUser, query: Annotated[TemplateListQuery, Query()], services: Slice
 ) -> TemplatePage:
@@ -46,7 +47,7 @@ async def list_templates(
     return await services.templates.list(user.account_id, query)
 
 
-@routes.get(f"{BASE}/{{id}}", scope="templates:read", errors=(404,))
+@routes.get(f"{BASE}/{{id}}", id="templates.get", scope="templates:read", errors=(404,))
 async def get_template(
     template_id: TemplateId, user: AuthenticatedUser, services: Slice
 ) -> TemplateView:
@@ -56,6 +57,7 @@ async def get_template(
 
 @routes.patch(
     f"{BASE}/{{id}}",
+    id="templates.update",
     scope="templates:write",
     errors=(*PLATFORM_ERRORS, 404, 409),
     example=examples.CHANGE,
@@ -73,7 +75,9 @@ async def change_template(
     return await services.templates.change(user.account_id, template_id, body)
 
 
-@routes.delete(f"{BASE}/{{id}}", scope="templates:write", errors=(*PLATFORM_ERRORS, 404))
+@routes.delete(
+    f"{BASE}/{{id}}", id="templates.delete", scope="templates:write", errors=(*PLATFORM_ERRORS, 404)
+)
 async def delete_template(
     template_id: TemplateId, user: AuthenticatedUser, services: Slice
 ) -> DeletedNumber:

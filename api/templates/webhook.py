@@ -34,21 +34,21 @@ class _Update(Struct, frozen=True):
     reason: _Text | None = None
 
 
-class _Change(Struct, frozen=True):
+class NotificationChange(Struct, frozen=True):
     field: str = ""
     value: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
 
 
-class _Entry(Struct, frozen=True):
+class NotificationEntry(Struct, frozen=True):
     id: str
     time: _Seconds = 0
-    changes: list[_Change] = []
+    changes: list[NotificationChange] = []
 
 
 class Notification(Struct, frozen=True):
     """Changes of one or several business accounts."""
 
-    entry: list[_Entry]
+    entry: list[NotificationEntry]
 
 
 class Webhook(Struct, frozen=True):
@@ -93,7 +93,7 @@ class Webhook(Struct, frozen=True):
         return sum([await self.statuses.apply_update(account, update) for account in accounts])
 
 
-def _status_update(change: _Change, at_s: int) -> StatusUpdate | None:
+def _status_update(change: NotificationChange, at_s: int) -> StatusUpdate | None:
     """Decode a change; None if it is not a status or not valid, so that the others are applied."""
     if change.field != FIELD:
         return None

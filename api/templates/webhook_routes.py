@@ -22,7 +22,7 @@ class WebhookResult(Struct, frozen=True):
     noted: int
 
 
-@routes.get(PATH, errors=(401, 404), response_class=PlainTextResponse)
+@routes.get(PATH, id="messagingWebhook.verify", errors=(401, 404), response_class=PlainTextResponse)
 async def verify_webhook(
     services: Slice,
     mode: Annotated[str, Query(alias="hub.mode", max_length=64)],
@@ -35,6 +35,7 @@ async def verify_webhook(
 
 @routes.post(
     PATH,
+    id="messagingWebhook.receive",
     accepts=Notification,
     errors=(401, 404, 503),
     example=examples.NOTIFICATION,

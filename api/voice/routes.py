@@ -30,9 +30,23 @@ from api.voice.views import CallDetails
 from wire.control import DialedLeg
 from wire.views import CallRecordings
 
-routes = Routes("Voice")
+routes = Routes("Calls")
 BASE = "/srmain/voice"
-OTHER_BASES = (BASE, "/voice")  # alternative paths, without /srmain
+BASES = (BASE, "/voice")  # of paths with a call's id: the second one is without /srmain
+
+
+class Naming(TypedDict, total=False):
+    """The id of an operation, and the operation that it is another path of."""
+
+    id: str
+    alias_of: str
+
+
+def naming_by_path(base: str, operation: str) -> Naming:
+    """Return the naming of an operation that has a path below each base."""
+    if base == BASE:
+        return Naming(id=operation)
+    return Naming(id=f"{operation}ByShortPath", alias_of=operation)
 
 
 class _CallControl(TypedDict):
@@ -45,6 +59,7 @@ CALL_CONTROL = _CallControl(returns=CallDetails, errors=CONTROL_ERRORS)
 
 @routes.post(
     f"{BASE}/call",
+    id="calls.create",
     scope="calls:own",
     returns=Originated,
     status=201,
@@ -59,7 +74,9 @@ async def originate(
     return await voice.originate(user, body, request_id)
 
 
-@routes.get(f"{BASE}/calls", scope="calls:own", returns=LiveCallPage, errors=(503,))
+@routes.get(
+    f"{BASE}/calls", id="calls.list", scope="calls:own", returns=LiveCallPage, errors=(503,)
+)
 async def list_live_calls(
     user: AuthenticatedUser, query: Annotated[LiveCallQuery, Query()], voice: Voice
 ) -> bytes:
@@ -71,7 +88,11 @@ async def list_live_calls(
 
 
 @routes.get(
-    f"{BASE}/call-details/{{callId}}", scope="calls:own", returns=CallDetails, errors=READ_ERRORS
+    f"{BASE}/call-details/{{callId}}",
+    id="calls.get",
+    scope="calls:own",
+    returns=CallDetails,
+    errors=READ_ERRORS,
 )
 async def call_details(call_id: CallId, user: AuthenticatedUser, voice: Voice) -> bytes:
     """Show a call, live or ended within the last day."""
@@ -80,6 +101,7 @@ async def call_details(call_id: CallId, user: AuthenticatedUser, voice: Voice) -
 
 @routes.get(
     f"{BASE}/call/{{callId}}/timeline",
+    id="calls.timeline",
     scope="calls",
     returns=CallTimeline,
     errors=READ_ERRORS,
@@ -95,6 +117,7 @@ async def call_timeline(call_id: CallId, user: AuthenticatedUser, voice: Voice) 
 
 @routes.get(
     f"{BASE}/active-call-details",
+    id="calls.getActive",
     scope="calls:own",
     query=("callId",),
     returns=CallDetails,
@@ -103,6 +126,8 @@ async def call_timeline(call_id: CallId, user: AuthenticatedUser, voice: Voice) 
 )
 @routes.post(
     f"{BASE}/active-call-details",
+    id="calls.getActiveByBody",
+    alias_of="calls.getActive",
     scope="calls:own",
     returns=CallDetails,
     errors=READ_ERRORS,
@@ -115,6 +140,7 @@ async def active_call_details(user: AuthenticatedUser, voice: Voice, body: Body[
 
 @routes.post(
     f"{BASE}/dial",
+    id="calls.dial",
     scope="calls:own",
     returns=DialedLeg,
     errors=CONTROL_ERRORS,
@@ -128,6 +154,8 @@ async def dial(user: AuthenticatedUser, voice: Voice, body: Body[DialBody]) -> b
 
 @routes.post(
     f"{BASE}/hangup",
+    id="calls.hangupByBody",
+    alias_of="calls.hangup",
     scope="calls:own",
     **CALL_CONTROL,
     example={"callId": examples.CALL, "agentId": "1001"},
@@ -154,6 +182,8 @@ async def hangup_by_path(
 def _add_leg_route(action: str, summary: str) -> None:
     @routes.post(
         f"{BASE}/{action}",
+        id=f"calls.{action}ByBody",
+        alias_of=f"calls.{action}",
         scope="calls:own",
         **CALL_CONTROL,
         summary=summary,
@@ -166,6 +196,7 @@ def _add_leg_route(action: str, summary: str) -> None:
 def _add_leg_route_by_path(base: str, action: str, summary: str) -> None:
     @routes.post(
         f"{base}/call/{{callId}}/{action}",
+        **naming_by_path(base, f"calls.{action}"),
         scope="calls:own",
         **CALL_CONTROL,
         summary=summary,
@@ -179,7 +210,13 @@ def _add_leg_route_by_path(base: str, action: str, summary: str) -> None:
 
 
 @routes.post(
-    f"{BASE}/mute", scope="calls:own", **CALL_CONTROL, example=examples.ON_LEG, summary="Mute a leg"
+    f"{BASE}/mute",
+    id="calls.muteByBody",
+    alias_of="calls.mute",
+    scope="calls:own",
+    **CALL_CONTROL,
+    example=examples.ON_LEG,
+    summary="Mute a leg",
 )
 async def mute(user: AuthenticatedUser, voice: Voice, body: Body[CallMuteBody]) -> bytes:
     """Mute a leg: the others do not hear it."""
@@ -197,6 +234,7 @@ async def mute_by_path(
 def _add_recording_route(action: RecordingAction, scope: str, summary: str) -> None:
     @routes.post(
         f"{BASE}/call/{{callId}}/recording/{action}",
+        id=f"calls.{action}Recording",
         scope=scope,
         returns=CallRecordings,
         errors=CONTROL_ERRORS,
@@ -223,11 +261,12 @@ for _action, _summary in (
     ("unhold", "Take a leg off hold"),
 ):
     _add_leg_route(_action, _summary)
-    for _base in OTHER_BASES:
+    for _base in BASES:
         _add_leg_route_by_path(_base, _action, _summary)
-for _base in OTHER_BASES:
+for _base in BASES:
     routes.post(
         f"{_base}/call/{{callId}}/mute",
+        **naming_by_path(_base, "calls.mute"),
         scope="calls:own",
         **CALL_CONTROL,
         summary="Mute a leg",
@@ -235,6 +274,7 @@ for _base in OTHER_BASES:
     )(mute_by_path)
     routes.post(
         f"{_base}/call/{{callId}}/hangup",
+        **naming_by_path(_base, "calls.hangup"),
         scope="calls:own",
         **CALL_CONTROL,
         example={"agentId": "1001"},

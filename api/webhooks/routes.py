@@ -17,7 +17,7 @@ Log = Annotated[WebhookLogService, service("webhooks")]
 AttemptId = Annotated[str, Path(alias="id", max_length=64)]
 
 
-@routes.get(BASE, scope="webhooks", errors=(503,))
+@routes.get(BASE, id="webhooks.list", scope="webhooks", errors=(503,))
 async def list_attempts(
     user: AuthenticatedUser, query: Annotated[AttemptQuery, Query()], log: Log
 ) -> AttemptPage:
@@ -28,7 +28,7 @@ async def list_attempts(
     return await log.list(user.account_id, query)
 
 
-@routes.get(f"{BASE}/events", scope="webhooks", errors=(503,))
+@routes.get(f"{BASE}/events", id="webhooks.stream", scope="webhooks", errors=(503,))
 async def live_attempts(
     user: AuthenticatedUser,
     request: Request,
@@ -46,7 +46,7 @@ async def live_attempts(
     return await log.stream(user.account_id, last_event_id, reauthenticate)
 
 
-@routes.get(f"{BASE}/{{id}}", scope="webhooks", errors=(404, 503))
+@routes.get(f"{BASE}/{{id}}", id="webhooks.get", scope="webhooks", errors=(404, 503))
 async def get_attempt(user: AuthenticatedUser, attempt_id: AttemptId, log: Log) -> AttemptDetails:
     """Show an attempt with its request and response.
 
@@ -55,7 +55,13 @@ async def get_attempt(user: AuthenticatedUser, attempt_id: AttemptId, log: Log) 
     return await log.get(user.account_id, attempt_id)
 
 
-@routes.post(f"{BASE}/{{id}}/retry", scope="webhooks", errors=(404, 409, 503), idempotent=True)
+@routes.post(
+    f"{BASE}/{{id}}/retry",
+    id="webhooks.retry",
+    scope="webhooks",
+    errors=(404, 409, 503),
+    idempotent=True,
+)
 async def retry_attempt(user: AuthenticatedUser, attempt_id: AttemptId, log: Log) -> AttemptDetails:
     """Send the request of an attempt again, with the same idempotency key.
 

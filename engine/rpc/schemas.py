@@ -1,17 +1,68 @@
 """The OpenAPI document of the RPC, built from the shapes that it decodes."""
 
-from typing import Any
+import asyncio
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
 
 from aiohttp import web
 from msgspec.json import schema_components
 
+from engine.rpc import operations
 from engine.rpc.json_body import json_response
 from engine.rpc.operations import OPERATIONS, Operation
 from engine.rpc.problems import NotFound
 from wire import rpc
+from wire.openapi.document import Tag, complete, info
+from wire.openapi.problems import any_problem, problem_responses
+from wire.openapi.responses import success_response
 from wire.schemas import DOCUMENTS
 
 
+class Group(NamedTuple):
+    """Operations under one heading; their ids begin with the noun."""
+
+    noun: str
+    tag: Tag
+    operations: tuple[Operation, ...]
+
+
+_CALLS = Tag("Calls", "Start calls, list them, and control them leg by leg.")
+_RECORDINGS = Tag("Recordings", "Recordings of live calls, and archived files.")
+_EVENTS = Tag("Events", "The events of all calls, and consumer groups that read them.")
+_CALLBACKS = Tag("Callbacks", "Targets of events, and dead letters.")
+GROUPS = (
+    Group("calls", _CALLS, (*operations.CALLS, *operations.AUDIT, *operations.CONTROL)),
+    Group("callRecording", _RECORDINGS, operations.RECORDING),
+    Group("recordings", _RECORDINGS, operations.RECORDING_FILES),
+    Group("transfers", Tag("Transfers", "Transfers of a customer."), operations.TRANSFERS),
+    Group("conferences", Tag("Conferences", "Members of conferences."), operations.CONFERENCES),
+    Group("agents", Tag("Agents", "The directory of agents, and phones."), operations.AGENTS),
+    Group("flows", Tag("Flows", "Call flows and their versions."), operations.FLOWS),
+    Group("requests", Tag("API requests", "Requests that flows send."), operations.API_REQUESTS),
+    Group("routes", Tag("Routes", "What calls to a number run."), operations.NUMBER_ROUTES),
+    Group("events", _EVENTS, operations.EVENTS),
+    Group("endedCalls", _EVENTS, operations.ENDED_CALLS),
+    Group("consumerGroups", _EVENTS, operations.CONSUMER_GROUPS),
+    Group("callbacks", _CALLBACKS, operations.CALLBACKS),
+    Group("deadLetters", _CALLBACKS, operations.DEAD_LETTERS),
+    Group("listeners", Tag("Listeners", "Webhooks in development."), operations.LISTENERS),
+    Group("webhooks", Tag("Webhook log", "Attempts to reach servers."), operations.WEBHOOK_LOG),
+    Group(
+        "dialPolicies", Tag("Dial policies", "What accounts may call."), operations.DIAL_POLICIES
+    ),
+    Group("documents", Tag("Documents", "Documents of accounts."), operations.DOCUMENTS),
+    Group("schemas", Tag("Schemas", "JSON Schemas of documents."), operations.SCHEMAS),
+    Group("endedCalls", Tag("Erasure", "Removal of personal data."), operations.ERASURE),
+    Group("nodes", Tag("Nodes", "PBX nodes."), operations.NODES),
+    Group("slots", Tag("Slots", "Slots of the nodes."), operations.SLOTS),
+    Group("peers", Tag("Peers", "What engines request of each other."), operations.PEERS),
+)
+_VERBS = {"originate": "create", "published_schema": "get"}  # by handler, where they differ
+
+
+@cache
 def openapi_document() -> dict[str, Any]:
     shapes = [
         each for one in OPERATIONS for each in (one.request, one.response) if each is not None
@@ -20,37 +71,66 @@ def openapi_document() -> dict[str, Any]:
     found, components = schema_components(shapes, ref_template="#/components/schemas/{name}")
     refs = dict(zip(map(repr, shapes), found, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for one in OPERATIONS:
-        paths.setdefault(f"/rpc/v1{one.path}", {})[one.method] = _operation(one, refs)
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Switchroom engine RPC", "version": "1.0"},
-        "security": [{"token": []}],
-        "paths": paths,
-        "components": {
-            "schemas": components,
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-        },
-    }
+    for group in GROUPS:
+        for one in group.operations:
+            path = paths.setdefault(f"/rpc/v1{one.path}", {})
+            path[one.method] = _operation(group, one, refs)
+    return complete(
+        {
+            "openapi": "3.1.0",
+            "info": info("Switchroom engine RPC", "For the REST layer and for operators."),
+            "servers": [{"url": "/", "description": "This engine"}],
+            "security": [{"token": []}],
+            "tags": [each.document() for each in _tags()],
+            "paths": paths,
+            "components": {
+                "schemas": components,
+                "securitySchemes": {
+                    "token": {
+                        "type": "http",
+                        "scheme": "bearer",
+                        "description": "SWITCHROOM_RPC_TOKEN of the engines.",
+                    }
+                },
+            },
+        }
+    )
 
 
-def _operation(one: Operation, refs: dict[str, Any]) -> dict[str, Any]:
-    response = refs.get(repr(one.response))
-    content = {"application/json": {"schema": response}} if response else {}
+def _tags() -> Iterator[Tag]:
+    yield from dict.fromkeys(group.tag for group in GROUPS)
+
+
+def operation_id(group: Group, one: Operation) -> str:
+    """Return a noun and a verb, as clients name the method."""
+    verb = _VERBS.get(one.handler, one.handler)
+    return f"{group.noun}.{re.sub('_([a-z])', lambda found: found[1].upper(), verb)}"
+
+
+def _operation(group: Group, one: Operation, refs: dict[str, Any]) -> dict[str, Any]:
+    problem = refs[repr(rpc.Problem)]
+    success = success_response(one.status, one.response, refs.get(repr(one.response)))
+    statuses = {400, 401, 503, *((404,) if "{" in one.path else ())}
+    if one.method != "get":
+        statuses |= {409, 429}
     operation: dict[str, Any] = {
+        "operationId": operation_id(group, one),
+        "tags": [group.tag.name],
         "summary": one.summary,
+        "description": f"{one.summary}.",
         "parameters": _parameters(one.path),
         "responses": {
-            str(one.status): {"description": one.summary, "content": content},
-            "default": {
-                "description": "Problem details (RFC 9457)",
-                "content": {"application/problem+json": {"schema": refs[repr(rpc.Problem)]}},
-            },
+            str(one.status): success,
+            **problem_responses(statuses, problem),
+            "default": any_problem(problem),
         },
     }
     if one.request is not None:
         body = refs[repr(one.request)]
-        operation["requestBody"] = {"content": {"application/json": {"schema": body}}}
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": body}},
+        }
     return operation
 
 
@@ -63,7 +143,7 @@ def _parameters(path: str) -> list[dict[str, Any]]:
 
 
 async def openapi(_request: web.Request) -> web.Response:
-    return json_response(openapi_document())
+    return json_response(await asyncio.to_thread(openapi_document))
 
 
 async def published_schema(request: web.Request) -> dict[str, Any]:

@@ -67,7 +67,7 @@ async def test_every_route_requires_its_scope(rest: Rest) -> None:
     document = (await rest.client.get("/openapi.json")).json()["paths"]
     for each in found:
         shown = document.get(each.path, {}).get(each.method.lower(), {}).get("security", [])
-        expected = [] if each.scope is None else [[each.scope]]
+        expected = [] if each.scope is None else [[each.scope]] * 2  # with and without `Bearer`
         assert [scopes for one in shown for scopes in one.values()] == expected, each
 
 

@@ -43,14 +43,14 @@ LINE = r"^[^\x00-\x1f\x7f]+" + END
 LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+" + END
 TEXT_LINE = r"^[^\x00-\x1f\x7f]*" + END
 TEXT_LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*" + END
-TITLE = r"^(?=.*\S)[^\x00-\x1f\x7f]+" + END
+TITLE = r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*" + END
 POINTER = r"^(/([^/~]|~[01])*)*" + END  # RFC 6901
 EMAIL = r"^[^\s@\x00-\x1f\x7f]{1,64}@[^\s@\x00-\x1f\x7f]{1,189}" + END
 TEMPLATE_NAME = r"^[a-z0-9_]+" + END
 TEMPLATE_LANGUAGE = r"^[a-z]{2,3}([_-][A-Za-z]{2,3})?" + END
 TEMPLATE_SUBCATEGORY = r"^[A-Za-z0-9_]{1,64}" + END
 WRITTEN_NUMBER = r"^ *\+?[0-9][0-9 ().\-]*" + END
-TAG = r"^(?! )[^\x00-\x1f\x7f,]{1,64}(?<! )" + END
+TAG = r"^[^ \x00-\x1f\x7f,]([^\x00-\x1f\x7f,]{0,62}[^ \x00-\x1f\x7f,])?" + END
 BRANCH = r"^[0-9A-D*#]{1,16}" + END
 PLAIN = r"[^\x00-\x1f\x7f%*?\\]"
 PLAIN_TEXT = f"^{PLAIN}+" + END

@@ -13,7 +13,7 @@ from api.http.services import service
 routes = Routes("Live events")
 
 
-@routes.get("/srmain/voice/events", scope="calls", errors=(429, 503))
+@routes.get("/srmain/voice/events", id="events.stream", scope="calls", errors=(429, 503))
 async def live_events(
     user: AuthenticatedUser,
     request: Request,

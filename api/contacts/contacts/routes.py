@@ -36,7 +36,12 @@ EXAMPLE = {
 }
 
 
-@routes.get(f"{BASE}/get-contact/{{contactListId}}", scope="contacts:read", errors=(404,))
+@routes.get(
+    f"{BASE}/get-contact/{{contactListId}}",
+    id="contacts.listOfList",
+    scope="contacts:read",
+    errors=(404,),
+)
 async def contacts_of_list(
     list_id: ListIdPath,
     user: AuthenticatedUser,
@@ -47,7 +52,7 @@ async def contacts_of_list(
     return await search.in_list(user.account_id, list_id, query)
 
 
-@routes.get(f"{BASE}/all-contacts", scope="contacts:read")
+@routes.get(f"{BASE}/all-contacts", id="contacts.list", scope="contacts:read")
 async def all_contacts(
     user: AuthenticatedUser, query: Annotated[AllContactsQuery, Query()], search: Search
 ) -> ContactPage:
@@ -55,7 +60,12 @@ async def all_contacts(
     return await search.in_all_lists(user.account_id, query)
 
 
-@routes.get(f"{BASE}/viewContacts/{{contactListId}}", scope="contacts:read", errors=(404,))
+@routes.get(
+    f"{BASE}/viewContacts/{{contactListId}}",
+    id="contacts.search",
+    scope="contacts:read",
+    errors=(404,),
+)
 async def view_contacts(
     list_id: ListIdPath,
     user: AuthenticatedUser,
@@ -66,7 +76,7 @@ async def view_contacts(
     return await search.view(user.account_id, list_id, query)
 
 
-@routes.get(f"{BASE}/viewmore/{{id}}", scope="contacts:read", errors=(404,))
+@routes.get(f"{BASE}/viewmore/{{id}}", id="contacts.get", scope="contacts:read", errors=(404,))
 async def get_contact(contact_id: IdPath, user: AuthenticatedUser, search: Search) -> ContactView:
     """Show a contact, with its list's name and its calls."""
     return await search.get(user.account_id, contact_id)
@@ -74,6 +84,7 @@ async def get_contact(contact_id: IdPath, user: AuthenticatedUser, search: Searc
 
 @routes.post(
     f"{BASE}/contactNumber",
+    id="contacts.create",
     scope="contacts:write",
     status=201,
     errors=(409,),
@@ -88,7 +99,11 @@ async def add_contact(
 
 
 @routes.patch(
-    f"{BASE}/contactNumber/{{contactId}}", scope="contacts:write", errors=(404,), example=EXAMPLE
+    f"{BASE}/contactNumber/{{contactId}}",
+    id="contacts.update",
+    scope="contacts:write",
+    errors=(404,),
+    example=EXAMPLE,
 )
 async def change_contact(
     contact_id: ContactIdPath, user: AuthenticatedUser, contacts: Contacts, body: Body[ContactBody]
@@ -97,7 +112,12 @@ async def change_contact(
     return await contacts.change(user.account_id, contact_id, body)
 
 
-@routes.delete(f"{BASE}/contactNumber/{{contactId}}", scope="contacts:write", errors=(404,))
+@routes.delete(
+    f"{BASE}/contactNumber/{{contactId}}",
+    id="contacts.delete",
+    scope="contacts:write",
+    errors=(404,),
+)
 async def delete_contact(
     contact_id: ContactIdPath,
     user: AuthenticatedUser,
@@ -110,6 +130,7 @@ async def delete_contact(
 
 @routes.patch(
     f"{BASE}/contact/{{contactId}}",
+    id="contacts.setCallStatus",
     scope="contacts:write",
     errors=(404,),
     example={"callStatus": "answered"},
@@ -124,7 +145,7 @@ async def set_call_status(
     return await contacts.set_call_status(user.account_id, contact_id, body)
 
 
-@routes.get(f"{BASE}/contact-events", scope="contacts:read")
+@routes.get(f"{BASE}/contact-events", id="contacts.events", scope="contacts:read")
 async def contact_events(
     user: AuthenticatedUser, query: Annotated[ContactEventsQuery, Query()], events: Events
 ) -> EventPage:

@@ -26,6 +26,7 @@ PageQuery = Annotated[Page, Depends(paging(default=10))]
 
 @routes.post(
     REQUESTS,
+    id="downloads.create",
     scope="contacts:export",
     status=201,
     errors=(409, 429),
@@ -39,7 +40,7 @@ async def start_download(
     return await downloads.start(user.account_id, body)
 
 
-@routes.get(REQUESTS, scope="contacts:export")
+@routes.get(REQUESTS, id="downloads.list", scope="contacts:export")
 async def list_downloads(
     user: AuthenticatedUser, page: PageQuery, downloads: Downloads
 ) -> DownloadPage:
@@ -47,7 +48,7 @@ async def list_downloads(
     return await downloads.list(user.account_id, page)
 
 
-@routes.get(f"{REQUESTS}/{{id}}", scope="contacts:export", errors=(404,))
+@routes.get(f"{REQUESTS}/{{id}}", id="downloads.get", scope="contacts:export", errors=(404,))
 async def get_download(
     download_id: IdPath, user: AuthenticatedUser, downloads: Downloads
 ) -> DownloadView:
@@ -55,7 +56,12 @@ async def get_download(
     return await downloads.get(user.account_id, download_id)
 
 
-@routes.get(f"{REQUESTS}/{{id}}/download", scope="contacts:export", errors=(404, 409))
+@routes.get(
+    f"{REQUESTS}/{{id}}/download",
+    id="downloads.download",
+    scope="contacts:export",
+    errors=(404, 409),
+)
 async def download(
     download_id: IdPath, user: AuthenticatedUser, downloads: Downloads
 ) -> StreamingResponse:
@@ -67,6 +73,7 @@ async def download(
 
 @routes.get(
     f"{BASE}/{{contactListId}}/export",
+    id="contactLists.export",
     scope="contacts:export",
     errors=(404, 409, 429, 503),
     idempotent=True,

@@ -25,6 +25,7 @@ UPLOAD_EXAMPLE = {
 
 @routes.post(
     UPLOAD,
+    id="contactLists.upload",
     scope="contacts:write",
     status=201,
     errors=(409, 413),
@@ -41,7 +42,12 @@ async def upload(user: AuthenticatedUser, lists: Lists, form: MultipartForm) -> 
     return await lists.upload(user.account_id, data, form.required_file())
 
 
-@routes.get(f"{BASE}/preview/{{contactListId}}", scope="contacts:read", errors=(404,))
+@routes.get(
+    f"{BASE}/preview/{{contactListId}}",
+    id="contactLists.preview",
+    scope="contacts:read",
+    errors=(404,),
+)
 async def preview(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> Preview:
     """Show the columns of a list's file and its first rows."""
     return await lists.preview(user.account_id, list_id)
@@ -49,6 +55,7 @@ async def preview(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> Pre
 
 @routes.post(
     f"{BASE}/map-fields/{{contactListId}}",
+    id="contactLists.mapFields",
     scope="contacts:write",
     errors=(404, 409),
     example={"mappings": {"Phone": "phoneNumber", "First name": "fName"}},
@@ -67,6 +74,7 @@ async def map_fields(
 
 @routes.post(
     f"{BASE}/process-file/{{contactListId}}",
+    id="contactLists.process",
     scope="contacts:write",
     errors=(404, 409, 429),
     idempotent=True,
@@ -83,7 +91,12 @@ async def process_file(
     return await lists.get(user.account_id, list_id)
 
 
-@routes.get(f"{BASE}/rejected-rows/{{contactListId}}", scope="contacts:read", errors=(404, 409))
+@routes.get(
+    f"{BASE}/rejected-rows/{{contactListId}}",
+    id="contactLists.rejectedRows",
+    scope="contacts:read",
+    errors=(404, 409),
+)
 async def rejected_rows(
     user: AuthenticatedUser, list_id: ListId, lists: Lists
 ) -> StreamingResponse:

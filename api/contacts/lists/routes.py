@@ -23,13 +23,18 @@ INBOUND_EXAMPLE = {
 }
 
 
-@routes.delete(f"{BASE}/delete-file/{{contactListId}}", scope="contacts:write", errors=(404, 429))
+@routes.delete(
+    f"{BASE}/delete-file/{{contactListId}}",
+    id="contactLists.delete",
+    scope="contacts:write",
+    errors=(404, 429),
+)
 async def delete_list(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> DeletedList:
     """Delete a list, its file and all of its contacts."""
     return await lists.delete(user.account_id, list_id)
 
 
-@routes.get(f"{BASE}/contactlists", scope="contacts:read")
+@routes.get(f"{BASE}/contactlists", id="contactLists.list", scope="contacts:read")
 async def contact_lists(
     user: AuthenticatedUser, query: Annotated[ListQuery, Query()], lists: Lists
 ) -> ListPage:
@@ -37,8 +42,19 @@ async def contact_lists(
     return await lists.page(user.account_id, query)
 
 
-@routes.get(f"{BASE}/get-contactList-by-Id/{{contactListId}}", scope="contacts:read", errors=(404,))
-@routes.get(f"{BASE}/contactlists/{{contactListId}}", scope="contacts:read", errors=(404,))
+@routes.get(
+    f"{BASE}/get-contactList-by-Id/{{contactListId}}",
+    id="contactLists.getById",
+    alias_of="contactLists.get",
+    scope="contacts:read",
+    errors=(404,),
+)
+@routes.get(
+    f"{BASE}/contactlists/{{contactListId}}",
+    id="contactLists.get",
+    scope="contacts:read",
+    errors=(404,),
+)
 async def contact_list(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> ListView:
     """Show a list, its file, and the progress of its import."""
     return await lists.get(user.account_id, list_id)
@@ -46,6 +62,7 @@ async def contact_list(user: AuthenticatedUser, list_id: ListId, lists: Lists) -
 
 @routes.patch(
     f"{CHANGE}{{contactListId}}",
+    id="contactLists.update",
     scope="contacts:write",
     errors=(404, 409, 413),
     form=form_schema(DATA, (), CHANGE_EXAMPLE),
@@ -60,6 +77,7 @@ async def change_list(
 
 @routes.post(
     f"{BASE}/inbound-contact-list",
+    id="contactLists.create",
     scope="contacts:write",
     status=201,
     errors=(409,),

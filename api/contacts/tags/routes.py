@@ -15,6 +15,7 @@ Tags = Annotated[TagService, service("contacts.tags")]
 
 @routes.patch(
     f"{BASE}/{{contactListId}}/tags",
+    id="contactLists.updateTags",
     scope="contacts:write",
     errors=(404,),
     example={"tagsToAdd": ["spring"], "tagsToRemove": ["winter"]},
@@ -28,6 +29,7 @@ async def change_list_tags(
 
 @routes.patch(
     f"{BASE}/{{contactListId}}/manage-tags",
+    id="contacts.replaceTags",
     scope="contacts:write",
     errors=(404, 429),
     example={"removeTag": "new", "insertTag": "called"},

@@ -21,6 +21,7 @@ RequestId = Annotated[str, Path(alias="request", max_length=64)]
 
 @routes.post(
     BASE,
+    id="listeners.create",
     scope="listen",
     status=201,
     errors=(404, 503),
@@ -38,13 +39,15 @@ async def create_listener(
     return await listeners.create(user.account_id, body)
 
 
-@routes.get(BASE, scope="listen", errors=(503,))
+@routes.get(BASE, id="listeners.list", scope="listen", errors=(503,))
 async def list_listeners(user: AuthenticatedUser, listeners: Service) -> ListenerList:
     """List the live listeners, oldest first."""
     return await listeners.list(user.account_id)
 
 
-@routes.get(f"{BASE}/{{id}}/requests", scope="listen", errors=(404, 409, 503))
+@routes.get(
+    f"{BASE}/{{id}}/requests", id="listeners.requests", scope="listen", errors=(404, 409, 503)
+)
 async def poll_requests(
     listener_id: ListenerId,
     user: AuthenticatedUser,
@@ -62,6 +65,7 @@ async def poll_requests(
 
 @routes.post(
     RESPONSES,
+    id="listeners.respond",
     scope="listen",
     status=204,
     errors=(404, 409, 503),
@@ -79,7 +83,9 @@ async def respond(
     return Response(status_code=204)
 
 
-@routes.delete(f"{BASE}/{{id}}", scope="listen", errors=(404, 503), status=204)
+@routes.delete(
+    f"{BASE}/{{id}}", id="listeners.delete", scope="listen", errors=(404, 503), status=204
+)
 async def delete_listener(
     listener_id: ListenerId, user: AuthenticatedUser, listeners: Service
 ) -> Response:

@@ -14,6 +14,7 @@ routes = Routes("Conferences")
 
 @routes.post(
     f"{BASE}/conference/add-members",
+    id="conferences.add",
     scope="calls:own",
     returns=ConferenceView,
     errors=CONTROL_ERRORS,
@@ -32,6 +33,7 @@ async def add_members(
 
 @routes.post(
     f"{BASE}/conference/kick",
+    id="conferences.kick",
     scope="calls:own",
     returns=ConferenceView,
     errors=CONTROL_ERRORS,
@@ -44,6 +46,7 @@ async def kick(user: AuthenticatedUser, sessions: Sessions, body: Body[KickBody]
 
 @routes.post(
     f"{BASE}/conference/leave",
+    id="conferences.leave",
     scope="calls:own",
     returns=ConferenceView,
     errors=CONTROL_ERRORS,
@@ -56,6 +59,7 @@ async def leave(user: AuthenticatedUser, sessions: Sessions, body: Body[LeaveBod
 
 @routes.post(
     f"{BASE}/conference/coach",
+    id="conferences.coach",
     scope="calls:own",
     returns=ConferenceView,
     errors=CONTROL_ERRORS,
@@ -72,6 +76,7 @@ async def coach(user: AuthenticatedUser, sessions: Sessions, body: Body[CoachBod
 
 @routes.post(
     f"{BASE}/conference/members",
+    id="conferences.members",
     scope="calls:own",
     returns=ConferenceView,
     errors=READ_ERRORS,
@@ -82,7 +87,13 @@ async def members(user: AuthenticatedUser, sessions: Sessions, body: Body[CallBo
     return await sessions.members(user, body.call_id)
 
 
-@routes.get(f"{BASE}/conference/my", scope="calls:own", returns=ConferenceView, errors=READ_ERRORS)
+@routes.get(
+    f"{BASE}/conference/my",
+    id="conferences.mine",
+    scope="calls:own",
+    returns=ConferenceView,
+    errors=READ_ERRORS,
+)
 async def my_conference(user: AuthenticatedUser, sessions: Sessions) -> bytes:
     """Show the live conference that the token's agent is in."""
     return await sessions.my_conference(user)

@@ -4,7 +4,7 @@ from api.auth.dependencies import AuthenticatedUser
 from api.http.routes import Body, Routes
 from api.voice import examples
 from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, CallId, Sessions
-from api.voice.routes import BASE, OTHER_BASES
+from api.voice.routes import BASE, BASES, naming_by_path
 from api.voice.schemas import check_call_id
 from api.voice.sessions.schemas import (
     TransferBody,
@@ -20,6 +20,8 @@ routes = Routes("Transfers")
 
 @routes.post(
     f"{BASE}/transfer/init",
+    id="transfers.startByBody",
+    alias_of="transfers.start",
     scope="calls:own",
     returns=TransferView,
     errors=CONTROL_ERRORS,
@@ -41,9 +43,10 @@ async def transfer_init_by_path(
     return await sessions.start_transfer(user, call_id, body)
 
 
-for _base in OTHER_BASES:
+for _base in BASES:
     routes.post(
         f"{_base}/call/{{callId}}/transfer/init",
+        **naming_by_path(_base, "transfers.start"),
         scope="calls:own",
         returns=TransferView,
         errors=CONTROL_ERRORS,
@@ -54,6 +57,7 @@ for _base in OTHER_BASES:
 
 @routes.post(
     f"{BASE}/transfer/complete",
+    id="transfers.complete",
     scope="calls:own",
     returns=TransferView,
     errors=CONTROL_ERRORS,
@@ -71,6 +75,7 @@ async def transfer_complete(
 
 @routes.post(
     f"{BASE}/transfer/cancel",
+    id="transfers.cancel",
     scope="calls:own",
     returns=TransferView,
     errors=CONTROL_ERRORS,
@@ -85,6 +90,7 @@ async def transfer_cancel(
 
 @routes.post(
     f"{BASE}/transfer/status",
+    id="transfers.get",
     scope="calls:own",
     returns=TransferView,
     errors=READ_ERRORS,

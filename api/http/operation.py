@@ -1,0 +1,92 @@
+"""What the OpenAPI document says about an operation, from the options of its route."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, Required, TypedDict
+
+from fastapi import Response
+from msgspec.json import schema_components
+
+from wire.openapi.problems import problem_responses
+from wire.openapi.responses import success_response
+from wire.rpc import Problem
+
+REFS = "#/components/schemas/{name}"
+SCOPE = "x-scope"  # the OpenAPI document shows it as the operation's security
+COMPONENTS = "x-components"  # the OpenAPI document moves them to its `components`
+ALIAS_OF = "x-alias-of"  # the id of the operation that this is another path of
+_ETAG = {
+    "description": "The version; with `If-Match` a change is made to this version only.",
+    "schema": {"type": "string"},
+}
+
+
+class Options(TypedDict, total=False):
+    """What a route says beside its path and its handler."""
+
+    id: Required[str]  # of the operation: a noun and a verb, the method's name in clients
+    alias_of: str  # the operation that this is another path of
+    scope: str  # that the caller needs
+    summary: str  # instead of the docstring's
+    accepts: Any  # shape of the body, where the handler reads the request itself
+    form: Mapping[str, Any]  # schema of a multipart body
+    query: tuple[str, ...]  # fields of the body that the query may hold instead
+    example: Any  # of the body
+    returns: Any  # shape of the response, where the handler returns bytes
+    status: int  # of success
+    errors: tuple[int, ...]  # other statuses than 400, 401, 403 and 429
+    idempotent: bool
+    has_secret: bool  # the response has one
+    has_etag: bool  # the response has one
+    response_class: type[Response]
+
+
+def document_operation(
+    options: Options, method: str, *, body: Any, response: Any, errors: Collection[int]
+) -> dict[str, Any]:
+    """Return the extra parts of an operation, in addition to those that FastAPI finds."""
+    in_query = _query_parameters(body, options.get("query", ()), is_needed=method == "GET")
+    body = None if method == "GET" else body
+    shapes = [each for each in (body, response, Problem) if each is not None]
+    schemas, components = schema_components(shapes, ref_template=REFS)
+    refs = dict(zip(map(repr, shapes), schemas, strict=True))
+    status = options.get("status", 200)
+    success = success_response(status, response, refs.get(repr(response)))
+    found: dict[str, Any] = {
+        COMPONENTS: components,
+        "responses": {str(status): success, **problem_responses(errors, refs[repr(Problem)])},
+    }
+    if (scope := options.get("scope")) is not None:
+        found[SCOPE] = scope
+    if (alias_of := options.get("alias_of")) is not None:
+        found[ALIAS_OF] = alias_of
+    if options.get("has_etag"):
+        success["headers"] = {"ETag": _ETAG}
+    if in_query:
+        found["parameters"] = in_query
+    if (form := options.get("form")) is not None:
+        found["requestBody"] = {**form, "required": True}
+    if body is not None:
+        content: dict[str, Any] = {"schema": refs[repr(body)]}
+        if (example := options.get("example")) is not None:
+            content["example"] = example
+        found["requestBody"] = {"content": {"application/json": content}}
+    return found
+
+
+def _query_parameters(
+    shape: Any, names: Collection[str], *, is_needed: bool
+) -> list[dict[str, Any]]:
+    """Return the parameters of a query that may hold the fields of a body."""
+    if not names:
+        return []
+    (schema,), components = schema_components([shape], ref_template=REFS)
+    whole = components[schema["$ref"].rpartition("/")[2]]
+    return [
+        {
+            "name": name,
+            "in": "query",
+            "required": is_needed and name in whole.get("required", ()),
+            "schema": whole["properties"][name],
+        }
+        for name in names
+    ]

@@ -1,0 +1,105 @@
+"""The `webhooks` of the OpenAPI document: the requests that customers' servers get."""
+
+from typing import Any, NamedTuple
+
+from msgspec.json import schema_components
+
+from api.http.operation import REFS
+from wire.events.call_events import CallEvent
+from wire.verbs import Verb
+from wire.webhooks import ActionRequest, GatherResult, RecordResult
+
+WEBHOOKS = "Webhooks"
+_NEXT = "The next verb of the call, an object with a `type`."
+_HEADERS = (
+    ("webhook-id", "Id of the request; the same when it is sent again.", "msg_0195c2f0a1b24c"),
+    ("webhook-timestamp", "When it was sent, in seconds since 1970.", "1795683600"),
+    ("webhook-signature", "HMAC-SHA-256 over `id.timestamp.body` (Standard Webhooks).", "v1,…"),
+)
+
+
+class _Webhook(NamedTuple):
+    name: str
+    summary: str
+    description: str
+    shape: Any
+    returns_verb: bool
+
+
+_ALL = (
+    _Webhook(
+        "action",
+        "A call needs its next action",
+        "Sent to the address in `action`: at the start of a call, and when a verb has ended.",
+        ActionRequest,
+        returns_verb=True,
+    ),
+    _Webhook(
+        "gather",
+        "Digits were collected",
+        "Sent to the address in the `action` of a gather.",
+        GatherResult,
+        returns_verb=True,
+    ),
+    _Webhook(
+        "record",
+        "A message was recorded",
+        "Sent to the address in the `action` of a record.",
+        RecordResult,
+        returns_verb=True,
+    ),
+    _Webhook(
+        "statusCallback",
+        "A call event",
+        "Sent to `statusCallbackUrl`, or else to the account's target. It is repeated until the"
+        " response is a success.",
+        CallEvent,
+        returns_verb=False,
+    ),
+)
+
+
+def webhook_documents() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the webhooks by name, and the components that they refer to."""
+    schemas, components = schema_components(
+        [*(each.shape for each in _ALL), Verb], ref_template=REFS
+    )
+    *bodies, verb = schemas
+    return {
+        each.name: {"post": _operation(each, body, verb)}
+        for each, body in zip(_ALL, bodies, strict=True)
+    }, components
+
+
+def _operation(webhook: _Webhook, body: Any, verb: Any) -> dict[str, Any]:
+    content = {"application/json": {"schema": verb}}
+    success = (
+        {"200": {"description": _NEXT, "content": content}}
+        if webhook.returns_verb
+        else {"204": {"description": "Received; any other 2xx counts, too."}}
+    )
+    return {
+        "operationId": f"webhookRequests.{webhook.name}",
+        "tags": [WEBHOOKS],
+        "summary": webhook.summary,
+        "description": webhook.description,
+        "security": [],
+        "parameters": [
+            {
+                "name": name,
+                "in": "header",
+                "required": False,
+                "description": text,
+                "schema": {"type": "string"},
+                "example": example,
+            }
+            for name, text, example in _HEADERS
+        ],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
+        "responses": {
+            **success,
+            "4XX": {
+                "description": "An error; the call runs its fallback, or the event is repeated."
+            },
+        },
+    }

@@ -1,0 +1,74 @@
+"""What makes an OpenAPI document whole: descriptions, examples, and portable patterns."""
+
+from collections.abc import Iterator, Mapping
+from importlib.metadata import metadata
+from typing import Any, NamedTuple
+
+from wire.openapi.examples import example_of
+from wire.openapi.patterns import portable
+from wire.openapi.texts.calls import CALLS
+from wire.openapi.texts.contacts import CONTACTS
+from wire.openapi.texts.documents import DOCUMENTS
+from wire.openapi.texts.names import NAMES
+from wire.openapi.texts.records import RECORDS
+
+TEXTS: Mapping[str, str] = {**CALLS, **RECORDS, **DOCUMENTS, **CONTACTS, **NAMES}
+
+
+class Tag(NamedTuple):
+    """A group of operations."""
+
+    name: str
+    description: str
+
+    def document(self) -> dict[str, str]:
+        return {"name": self.name, "description": self.description}
+
+
+def info(title: str, description: str) -> dict[str, Any]:
+    """Return the document's `info`, of the installed version."""
+    package = metadata("switchroom")
+    return {
+        "title": title,
+        "version": package["Version"],
+        "description": description,
+        "contact": {"name": "The operator of this server"},
+        "license": {"name": "Apache 2.0", "identifier": package["License-Expression"]},
+    }
+
+
+def complete(document: dict[str, Any]) -> dict[str, Any]:
+    """Add the descriptions and examples that are missing, and make patterns portable."""
+    found: dict[str, Any] = portable(document)
+    components = found["components"]["schemas"]
+    for name, schema in components.items():
+        for field, each in schema.get("properties", {}).items():
+            _describe(each, name, field)
+    for operation in operations(found):
+        noun = operation["operationId"].partition(".")[0]
+        for each in operation.get("parameters", ()):
+            _describe(each, noun, each["name"])
+        for content in _bodies(operation):
+            if "example" not in content and "examples" not in content and content.get("schema"):
+                content["example"] = example_of(content["schema"], components)
+    return found
+
+
+def operations(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield all operations, those of webhooks too."""
+    for items in (document["paths"], document.get("webhooks", {})):
+        for item in items.values():
+            yield from item.values()
+
+
+def _describe(described: dict[str, Any], shape: str, field: str) -> None:
+    text = TEXTS.get(f"{shape}.{field}") or TEXTS.get(field)
+    if text is not None:
+        described.setdefault("description", text)
+
+
+def _bodies(operation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the bodies of the request and of responses of success."""
+    parts = [operation.get("requestBody", {})]
+    parts += [each for status, each in operation["responses"].items() if status.startswith("2")]
+    yield from (content for each in parts for content in each.get("content", {}).values())

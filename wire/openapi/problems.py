@@ -1,0 +1,94 @@
+"""Error responses: what each status means, its codes, and an example."""
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+
+class Status(NamedTuple):
+    """What the problems of a status have in common."""
+
+    title: str
+    meaning: str
+    codes: tuple[str, ...]
+    detail: str  # of the example
+
+
+STATUSES = {
+    400: Status(
+        "Invalid input",
+        "The request is invalid; `errors` names each field and what is allowed.",
+        ("invalid", "too_deep", "too_large", "unknown_verb", "unknown_flow", "not_your_number"),
+        "timeout: expected int >= 1",
+    ),
+    401: Status(
+        "User not authenticated",
+        "There is no valid key or token.",
+        ("unauthenticated",),
+        "User not authenticated",
+    ),
+    403: Status(
+        "Not allowed",
+        "The key or token does not allow this.",
+        ("forbidden", "scope", "agent", "networks"),
+        "the key lacks the scope calls",
+    ),
+    404: Status("Not found", "The account has no such thing.", ("not_found",), "no such call"),
+    409: Status(
+        "Wrong state",
+        "The state of the thing does not allow this.",
+        (
+            *("conflict", "call_ended", "already_a_party", "no_target", "in_flight", "processing"),
+            *("not_answered", "not_in_conversation", "too_few_members", "not_recorded"),
+        ),
+        "the call has ended",
+    ),
+    412: Status(
+        "Changed meanwhile",
+        "The thing is not the version that `If-Match` names.",
+        ("changed_meanwhile",),
+        "the resource is not the one that the request expects",
+    ),
+    413: Status("Too large", "The body is too large.", ("too_large",), "at most 1048576 bytes"),
+    416: Status("No such part", "The file has no such range.", ("range",), "the file ends before"),
+    429: Status(
+        "Too many requests",
+        "A limit of the account is reached; `Retry-After` says when to try again.",
+        ("too_many", "request_rate", "too_many_requests", "call_rate", "too_many_timelines"),
+        "this account sends too many requests",
+    ),
+    503: Status(
+        "Not now",
+        "Something that the request needs does not respond; try again.",
+        ("unavailable", "no_engine", "store_down", "database_down", "no_node", "node_full"),
+        "no engine responds",
+    ),
+}  # fmt: skip
+_EXAMPLE_CODES = {409: "call_ended", 429: "request_rate", 503: "no_engine"}
+_TYPE = "application/problem+json"
+
+
+def problem_responses(statuses: Collection[int], schema: Any) -> dict[str, Any]:
+    """Return the error responses of an operation, whose body has this schema."""
+    return {str(each): _response(each, schema) for each in sorted(statuses)}
+
+
+def any_problem(schema: Any) -> dict[str, Any]:
+    """Return the response of all other statuses."""
+    content = {"schema": schema, "example": _example(503)}
+    return {"description": "Another error (RFC 9457).", "content": {_TYPE: content}}
+
+
+def _response(status: int, schema: Any) -> dict[str, Any]:
+    found = STATUSES[status]
+    codes = ", ".join(f"`{each}`" for each in found.codes)
+    more = "Its code" if len(found.codes) == 1 else "Its codes include"
+    return {
+        "description": f"{found.meaning} {more}: {codes}.",
+        "content": {_TYPE: {"schema": schema, "example": _example(status)}},
+    }
+
+
+def _example(status: int) -> dict[str, Any]:
+    found = STATUSES[status]
+    code = _EXAMPLE_CODES.get(status, found.codes[0])
+    return {"title": found.title, "status": status, "code": code, "detail": found.detail}

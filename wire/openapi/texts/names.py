@@ -1,0 +1,70 @@
+"""Ids, names and kinds, which mean another thing in each shape.
+
+A parameter is named with the noun of its operation's id, such as `keys.id`.
+"""
+
+_BY_TEXT = {
+    "Id of the key.": "CreatedKey.id KeyView.id keys.id",
+    "Id of the account.": "AccountView.id",
+    "Id of the job.": "JobView.id jobs.id",
+    "Id of the call.": "records.id",
+    "Id of the attempt.": "AttemptSummary.id AttemptItem.id AttemptDetails.id AttemptView.id"
+    " webhooks.id",
+    "Id of the listener.": "ListenerView.id Listener.id listeners.id",
+    "Id of the request, for its response.": "ListenerRequest.id",
+    "Id of the messaging number.": "NumberView.id messagingNumbers.id",
+    "Id of the dead letter.": "DeadLetter.id DeadLetterView.id",
+    "Id of what was deleted.": "DeletedNumber.id",
+    "Id of the event; a repetition has the same.": "CallEvent.id EventView.id",
+    "Id that acknowledges the event.": "DeliveredEvent.id",
+    "Id that acknowledges the loss.": "LostEvents.id",
+    "Id of the download.": "DownloadView.id downloads.id",
+    "Id of the template.": "TemplateView.id templates.id",
+    "Id of the contact.": "contacts.id",
+    "Id of the business account.": "NotificationEntry.id",
+    "Id of the document.": "DraftedPhone.id DocumentChange.id",
+    "Ids of the dead letters to resend.": "Resend.ids",
+    "Ids of the handled events.": "AcknowledgeEvents.ids",
+    "Ids of the documents to read.": "ReadDocuments.ids",
+    "Name of the account.": "AccountView.name AccountChange.name",
+    "Name of the member, as the agent or number has it.": "MemberView.name",
+    "Name of the flow.": "FlowDocument.name",
+    "Name of the request.": "ApiRequestSummary.name ApiRequestView.name ApiRequest.name",
+    "Name of the agent.": "AgentRow.name Agent.name AgentView.name",
+    "Name of the list.": "ListView.name InboundBody.name",
+    "Name of the file.": "FileView.name",
+    "Name of the template.": "TemplateView.name",
+    "Name of the PBX node.": "NodeView.name",
+    "Name of the schema, such as `flow.json`.": "schemas.name",
+    "What the job does.": "JobView.kind",
+    "What the request was for: an action, a gather, a callback or a flow's request.":
+    "AttemptSummary.kind AttemptItem.kind AttemptDetails.kind AttemptView.kind webhooks.kind",
+    "Whether the target is an agent or a number.": "TransferTarget.kind",
+    "What the flow is for: calls or messages.": "FlowDocument.kind",
+    "Kind of the file.": "FileView.kind Preview.kind",
+    "Kind of the documents.": "DocumentChange.kind ReadDocuments.kind documents.kind",
+    "The dialed number.": "DialResult.number",
+    "The number that forwarded the call.": "Diversion.number",
+    "The party to dial: a number, `agent:1001` or `sip:user@host`; several ring at once.":
+    "DialData.number",
+    "The number to which the call is transferred.": "TransferTarget.number",
+    "The number whose calls are listened to.": "NewListener.number ListenerView.number"
+    " Listener.number",
+    "The number to remove.": "EraseNumber.number",
+    "Number of the version.": "flows.number",
+    "The customer's number.": "records.number",
+    "The called number, such as `+4721930000`.": "routes.number",
+    "The text to speak.": "SayData.text",
+    "The text to speak before and during it, unless there is audio.": "GatherData.text"
+    " RecordData.text Confirm.text MenuData.text",
+    "The body as text; null: there is none, or it is JSON.": "ApiRequestView.text ApiRequest.text",
+    "The body, as far as the log has it.": "LoggedText.text",
+    "What the variable is compared with.": "Case.value",
+    "What the field has now.": "NotificationChange.value",
+    "State of the leg, such as `ringing` or `bridged`.": "LegView.state",
+    "State of the recording: `running`, `paused`, `ended`, `archived`, `lost` or `deleted`.":
+    "RecordingView.state RecordingRecord.state CdrRecording.state",
+    "State of the agent's phone, if it was requested.": "AgentRow.state",
+    "State of the call after the event.": "CallMoment.state TimelineEntry.state",
+}  # fmt: skip
+NAMES = {key: text for text, keys in _BY_TEXT.items() for key in keys.split()}
