@@ -45,6 +45,8 @@ def complete(document: dict[str, Any]) -> dict[str, Any]:
         for field, each in schema.get("properties", {}).items():
             _describe(each, name, field)
     for operation in operations(found):
+        if not operation.get("description"):
+            operation["description"] = f"{operation['summary']}."
         noun = operation["operationId"].partition(".")[0]
         for each in operation.get("parameters", ()):
             _describe(each, noun, each["name"])
