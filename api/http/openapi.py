@@ -51,7 +51,6 @@ def _whole(document: dict[str, Any]) -> dict[str, Any]:
             **document,
             "info": info("Switchroom", _DESCRIPTION),
             "servers": [{"url": "/", "description": "This server"}],
-            "externalDocs": {"url": "/docs", "description": "This document as a page"},
             "tags": [each.document() for each in tags],
             "webhooks": webhooks,
         }
