@@ -37,7 +37,7 @@ def run(installed: Path, *arguments: str) -> str:
     program = clone + "import runpy; " + arguments[0]
     result = subprocess.run(
         [sys.executable, "-P", "-c", program, *arguments[1:]],
-        env={"PYTHONPATH": str(installed), "PATH": "/usr/bin:/bin"},
+        env={"PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1"},
         cwd=installed,
         check=False,
         capture_output=True,

@@ -175,7 +175,7 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
     assert (await typed("rm"))[0] == 0
     assert (await typed("rm")) == (1, "", "switchroom: no such callbacks: account acme\n")
     status, _, err = await typed("show")
-    assert status == 2
+    assert status == 1
     assert "no callbacks of account acme" in err
 
 
