@@ -7,7 +7,8 @@ have read before, one could never continue
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from random import randrange
 from sqlite3 import OperationalError as SqliteError
@@ -69,8 +70,10 @@ class Database:
         self._reader = _engine(
             url, self.is_sqlite, isolation_level="AUTOCOMMIT", skip_autocommit_rollback=True
         )
-        if self.is_sqlite:
+        if self._path is not None:
             event.listen(self._engine.sync_engine, "begin", _begin)
+            for engine in (self._engine, self._reader):
+                event.listen(engine.sync_engine, "do_connect", partial(_make_private, self._path))
 
     @property
     def is_new(self) -> bool:
@@ -186,6 +189,12 @@ async def _mapped_errors() -> AsyncIterator[None]:
 def _is_transient(error: DBAPIError) -> bool:
     state = getattr(error.orig, "sqlstate", None) or ""
     return isinstance(error, OperationalError | InterfaceError) or state[:2] in TRANSIENT_SQLSTATES
+
+
+def _make_private(path: Path, *_connection: Any) -> None:
+    """Let only its owner read a new file: it has what customers sent, and digests of keys."""
+    with suppress(OSError):  # a folder that is missing is reported by the connection
+        path.touch(mode=0o600, exist_ok=False)
 
 
 def _set_pragmas(connection: Any, _record: Any) -> None:

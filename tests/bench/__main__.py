@@ -33,7 +33,9 @@ from tests.bench.ivr.sessions import sessions
 from tests.bench.rest.cdrs import cdrs, cdrs_postgres
 from tests.bench.rest.contact_search import contact_search, contact_search_postgres
 from tests.bench.rest.contacts import contacts, contacts_postgres
+from tests.bench.rest.lists import lists, lists_postgres
 from tests.bench.rest.rest import rest
+from tests.bench.rest.route_change import route_change
 from tests.bench.setting import Bench, Setting
 
 BENCHES: Mapping[str, Bench] = {
@@ -43,6 +45,7 @@ BENCHES: Mapping[str, Bench] = {
     "control": control,
     "digit_webhook": digit_webhook,
     "rest": rest,
+    "route_change": route_change,
     "sessions": sessions,
     "engine_alone": engine_alone,
     "callbacks": callbacks,
@@ -59,11 +62,13 @@ BENCHES: Mapping[str, Bench] = {
     "contact_search": contact_search,
     "contacts": contacts,
     "contacts_postgres": contacts_postgres,
+    "lists": lists,
     "sim": sim,
 }
 LONG: Mapping[str, Bench] = {
     "cdrs_postgres": cdrs_postgres,
     "contact_search_postgres": contact_search_postgres,
+    "lists_postgres": lists_postgres,
 }
 ALL: Mapping[str, Bench] = {**BENCHES, **LONG}
 OUT = Path(__file__).parents[2] / "bench-out"

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from api.common.clock import now_ms
 from api.common.errors import Conflict, NotFound
 from api.db.database import Database, DatabaseUnavailable, metadata
 from api.db.migrate import LaterDatabase, migrate
-from tests.contract.api.databases import empty_database, migrated_database, opened
+from tests.contract.api.databases import empty_database, migrated_database, opened, sqlite_url
 from tests.harness.servers.postgres import Postgres
 
 
@@ -28,6 +29,18 @@ async def test_many_processes_may_start_at_once(database_url: str) -> None:
         await asyncio.gather(*map(migrate, several))
         await AccountStore(several[0], now_ms).add(Account("acme", "Acme"))
         assert [each.id for each in await AccountStore(several[2], now_ms).all()] == ["acme"]
+
+
+def modes(folder: Path) -> set[int]:
+    """Return the permissions of a folder's files."""
+    return {each.stat().st_mode & 0o777 for each in folder.iterdir()}
+
+
+async def test_a_new_file_is_its_owners_only(tmp_path: Path) -> None:
+    """It has what customers sent, and digests of keys; so have the files beside it."""
+    async with migrated_database(sqlite_url(tmp_path)) as database:
+        await AccountStore(database, now_ms).add(Account("acme", "Acme"))
+        assert modes(tmp_path) == {0o600}
 
 
 async def test_a_database_of_a_later_version_is_refused(database: Database) -> None:
