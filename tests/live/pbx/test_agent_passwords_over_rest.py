@@ -108,13 +108,13 @@ async def test_store_engine_and_pbx_lose_everything(nora: Nora) -> None:
 async def test_an_endpoint_of_the_configuration(nora: Nora) -> None:
     """It keeps the password that pjsip.conf has, and REST says so."""
     shared = nora.lab.pbx.passwords.agents
-    await nora.put("configured", endpoint="PJSIP/1009")
+    await nora.put("configured", endpoint="PJSIP/1008")
     with pytest.raises(RequestError) as refused:
         await nora.put("configured/password", password=PASSWORD)
     problem: dict[str, Any] = refused.value.problem
     assert (refused.value.status, problem["code"]) == (400, "configured_endpoint")
     assert [each["path"] for each in problem["errors"]] == ["endpoint"]
-    assert await try_login(nora.lab.pbx, Login("1009", shared)) == 200
+    assert await try_login(nora.lab.pbx, Login("1008", shared)) == 200
     await nora.api.request("DELETE", f"{BASE}/configured", token=nora.api.api_key)
 
 

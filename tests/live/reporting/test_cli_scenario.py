@@ -132,7 +132,7 @@ async def test_a_flow_is_tried_published_and_rolled_back(api: Api, tmp_path: Pat
     late = put.format('{"type": "hangup"}') + f" --if-version {flow['version']}"
     assert (await shell.run(f"{late} 2>&1 || echo status $?")).splitlines()[-1] == "status 2"
     refused = await shell.run("switchroom route set +19 flow:trial 2>&1 || echo status $?")
-    assert refused.splitlines()[-1] == "status 2"  # it is no number of the account
+    assert refused.splitlines()[-1] == "status 1"  # there is no such number of the account
     await shell.run("switchroom flow rm trial")
 
 
