@@ -73,6 +73,8 @@ OTHERS = (
     Row("the same beside a target that hangs, p99", "callbacks.beside_one_that_hangs_p99", "20 ms"),
     Row("REST: time added to an originate, p99", "rest.originate_added_p99", "10 ms"),
     Row("REST: control requests a second of its CPU", "rest.control_per_core", "1,500"),
+    Row("REST: a call runs a changed route after, p99", "route_change.applied_p99", "300 ms"),
+    Row("REST: lists of 100,000 routes, 10,000 flows, p95", "lists.all_p95", "20 ms"),
     Row("core: steps a second", "core.steps_per_s"),
     Row("simulator: calls a second on one core", "sim.calls_per_s", "1,500"),
 )
