@@ -10,42 +10,27 @@ import api.auth.key_routes
 import api.auth.routes
 import api.callbacks.routes
 import api.cdrs.live.routes
-import api.cdrs.plugin
 import api.cdrs.routes
 import api.contacts.contacts.routes
 import api.contacts.exports.routes
 import api.contacts.lists.file_routes
-import api.contacts.lists.plugin
 import api.contacts.lists.routes
-import api.contacts.plugin
 import api.contacts.tags.routes
-import api.dnc.plugin
 import api.dnc.routes
-import api.documents.plugin
-import api.engine_client
-import api.messaging_platform.client
-import api.numbers.plugin
 import api.numbers.routes
-import api.recordings.plugin
 import api.recordings.routes
-import api.recordings.service
-import api.retention.plugin
 import api.routing.flow_routes
 import api.routing.number_routes
-import api.routing.plugin
 import api.routing.request_routes
 import api.templates.action_routes
 import api.templates.media
-import api.templates.plugin
 import api.templates.routes
 import api.templates.webhook_routes
 import api.voice.listeners.routes
-import api.voice.plugin
 import api.voice.routes
 import api.voice.sessions.conference_routes
 import api.voice.sessions.transfer_routes
 import api.webhooks.routes
-import api.webhooks.service
 from api.audit.requests import RequestAudit
 from api.http import health
 from api.http.body_limit import BodyLimit

@@ -60,7 +60,7 @@ class AccountView(Struct, frozen=True, rename="camel"):
 class AccountChange(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """What an account may change of itself; a field that is absent keeps its value."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=128, pattern=LINE)] | (UnsetType) = UNSET
+    name: Annotated[str, Meta(min_length=1, max_length=128, pattern=LINE)] | UnsetType = UNSET
     region: Annotated[str, Meta(pattern=COUNTRY)] | UnsetType | None = UNSET
     email: Annotated[str, Meta(max_length=254, pattern=EMAIL)] | UnsetType | None = UNSET
     keep_records_days: Days = UNSET
