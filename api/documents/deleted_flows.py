@@ -8,10 +8,8 @@ body: engines cache versions by number, so a new flow of the same name continues
 from sqlalchemy import and_, delete, func, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.common.clock import Clock
-from api.db.database import Database, Store
-from api.documents.cipher import DocumentCipher
-from api.documents.collection import Change, CollectionWriter
+from api.documents.collection import Change
+from api.documents.collection_store import CollectionStore
 from api.documents.tables import documents, flow_versions
 from wire.flow import MAX_CALL_S
 
@@ -19,12 +17,8 @@ TOMBSTONE_KEPT_MS = 90 * 86_400_000  # longer than a snapshot of the engines' st
 BATCH_SIZE = 500
 
 
-class DeletedFlows(Store):
+class DeletedFlows(CollectionStore):
     """What is left of deleted flows, and of other deleted documents."""
-
-    def __init__(self, database: Database, now_ms: Clock, cipher: DocumentCipher) -> None:
-        super().__init__(database, now_ms)
-        self._writer = CollectionWriter(database, cipher)
 
     async def remove_versions(self, limit: int = BATCH_SIZE) -> int:
         """Remove the bodies of some deleted flows; returns of how many flows."""

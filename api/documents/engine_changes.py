@@ -8,10 +8,8 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.common.clock import Clock
-from api.db.database import Database, Store
-from api.documents.cipher import DocumentCipher
-from api.documents.collection import Change, CollectionWriter
+from api.documents.collection import Change
+from api.documents.collection_store import CollectionStore
 from api.documents.sync_store import SyncedDocument
 from api.documents.tables import documents, flow_versions
 from wire.documents.versioned import FlowState
@@ -27,12 +25,8 @@ class _Merged(Struct, frozen=True):
     is_renumbered: bool
 
 
-class EngineChanges(Store):
+class EngineChanges(CollectionStore):
     """Writes the changes of engines under the versions that they gave them."""
-
-    def __init__(self, database: Database, now_ms: Clock, cipher: DocumentCipher) -> None:
-        super().__init__(database, now_ms)
-        self._writer = CollectionWriter(database, cipher)
 
     async def put(self, found: SyncedDocument) -> bool:
         """Store a document or a deletion; returns whether it was newer.

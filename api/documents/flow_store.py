@@ -6,11 +6,9 @@ import msgspec
 from sqlalchemy import ColumnElement, RowMapping, and_, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.common.clock import Clock
 from api.common.errors import NotFound
-from api.db.database import Database, Store
-from api.documents.cipher import DocumentCipher
-from api.documents.collection import Change, CollectionWriter
+from api.documents.collection import Change
+from api.documents.collection_store import CollectionStore
 from api.documents.document import Document, FlowVersion, FlowVersionInfo
 from api.documents.tables import documents, flow_versions
 from wire.documents.versioned import FlowState
@@ -19,22 +17,12 @@ MAX_FLOW_VERSIONS = 100  # kept of a flow, besides the published one
 _SIZE = func.length(flow_versions.c.body)  # in bytes; no body is read for it
 
 
-class FlowStore(Store):
+class FlowStore(CollectionStore):
     """Stores versions of flows; the flow itself is a document with a `FlowState` as its body.
 
     `expected` is the version of that document, as in `DocumentStore`, which also reads, lists and
     deletes flows. Numbers outlive a deleted flow, because engines cache versions by number.
     """
-
-    def __init__(
-        self,
-        database: Database,
-        now_ms: Clock,
-        cipher: DocumentCipher,
-        max_bytes: int | None = None,
-    ) -> None:
-        super().__init__(database, now_ms)
-        self._writer = CollectionWriter(database, cipher, max_bytes)
 
     async def put_flow_version(
         self,

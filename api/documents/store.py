@@ -6,11 +6,9 @@ from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from api.common.clock import Clock
 from api.common.errors import NotFound
-from api.db.database import Database, Store
-from api.documents.cipher import DocumentCipher
-from api.documents.collection import Change, CollectionWriter, is_live
+from api.documents.collection import Change, is_live
+from api.documents.collection_store import CollectionStore
 from api.documents.document import Document, Kind
 from api.documents.tables import collections, documents
 from api.http.paging import Page
@@ -22,21 +20,11 @@ class _OwnerChanged(Exception):
     """Another account has put a route of the same number meanwhile."""
 
 
-class DocumentStore(Store):
+class DocumentStore(CollectionStore):
     """Stores documents with a version each; flows have a store of their own, `FlowStore`.
 
     `expected` is the version that a change is made to: 0, there must be no document; None, any.
     """
-
-    def __init__(
-        self,
-        database: Database,
-        now_ms: Clock,
-        cipher: DocumentCipher,
-        max_bytes: int | None = None,
-    ) -> None:
-        super().__init__(database, now_ms)
-        self._writer = CollectionWriter(database, cipher, max_bytes)
 
     async def put(  # noqa: PLR0913 - the document, and what it depends on
         self,

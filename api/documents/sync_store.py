@@ -16,10 +16,9 @@ from sqlalchemy import (
 )
 
 from api.accounts.store import accounts
-from api.common.clock import Clock
-from api.db.database import Database, Store
-from api.documents.cipher import DocumentCipher, UnreadableDocument
-from api.documents.collection import CollectionWriter, StoredVersion
+from api.documents.cipher import UnreadableDocument
+from api.documents.collection import StoredVersion
+from api.documents.collection_store import CollectionStore
 from api.documents.document import SECRET_KINDS, Kind
 from api.documents.tables import collections, documents, flow_versions
 
@@ -57,13 +56,8 @@ class SyncedDocument(Struct, frozen=True):
     body: bytes | None
 
 
-class SyncStore(Store):
+class SyncStore(CollectionStore):
     """Reads what is to be sent to engines, and keeps what is stored in order."""
-
-    def __init__(self, database: Database, now_ms: Clock, cipher: DocumentCipher) -> None:
-        super().__init__(database, now_ms)
-        self._cipher = cipher
-        self._writer = CollectionWriter(database, cipher)
 
     async def accounts(self, after: str, limit: int) -> list[str]:
         """Return ids of accounts in order, after one of them."""
@@ -169,7 +163,7 @@ class SyncStore(Store):
 
     async def encrypt_again(self, limit: int = BATCH_SIZE) -> int:
         """Encrypt documents of earlier secrets with the first one; returns how many."""
-        name = self._cipher.key_name
+        name = self._writer.cipher.key_name
         query = (
             select(documents)
             .where(documents.c.kind.in_(SECRET_KINDS), ~documents.c.is_deleted)
