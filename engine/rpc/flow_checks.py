@@ -6,18 +6,17 @@ bounded queue.
 """
 
 import asyncio
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from engine.rpc.problems import LimitReached
+from engine.rpc.account_queue import AccountQueue
 
 T = TypeVar("T")
 MAX_CHECKS = 40  # running and waiting
 MAX_ACCOUNT_CHECKS = 10  # of them one account's
-CODE = "too_many_checks"
 
 
 class FlowChecks:
@@ -26,28 +25,25 @@ class FlowChecks:
     def __init__(
         self, max_checks: int = MAX_CHECKS, max_account_checks: int = MAX_ACCOUNT_CHECKS
     ) -> None:
-        self._max_checks = max_checks
-        self._max_account_checks = max_account_checks
-        self._accounts = Counter[str]()
+        self._queue = AccountQueue(
+            "too_many_checks",
+            "checks of flows",
+            most=max_checks,
+            most_of_account=max_account_checks,
+        )
         self._turns = defaultdict[str, asyncio.Lock](asyncio.Lock)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="flow-check")
 
     @asynccontextmanager
     async def turn(self, account: str) -> AsyncIterator[None]:
         """Wait until no other check of the account is in progress; raises LimitReached."""
-        if self._accounts[account] >= self._max_account_checks:
-            limit = self._max_account_checks
-            raise LimitReached(CODE, f"{limit} flows of account {account} are being checked")
-        if self._accounts.total() >= self._max_checks:
-            raise LimitReached(CODE, f"{self._max_checks} flows are being checked")
-        self._accounts[account] += 1
         try:
-            async with self._turns[account]:
-                yield
+            with self._queue.place(account):
+                async with self._turns[account]:
+                    yield
         finally:
-            self._accounts[account] -= 1
-            if not self._accounts[account]:
-                del self._accounts[account], self._turns[account]
+            if not self._queue.count(account):
+                self._turns.pop(account, None)
 
     async def run(self, check: Callable[..., T], *arguments: Any) -> T:
         """Run a part of a check in the thread, and return or raise what it does."""

@@ -4,7 +4,7 @@ A customer may request that of a call with thousands of events, often and at onc
 """
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,7 +17,7 @@ from engine.calls.model.events import ClockChanged
 from engine.calls.model.sealed_digits import hide_sealed
 from engine.calls.model.state_traits import running_verb
 from engine.calls.replay_audit import ReplayStep, replay
-from engine.rpc.problems import LimitReached
+from engine.rpc.account_queue import AccountQueue
 from engine.rpc.views.calls import call_view, state_of, tagged_fields
 from engine.store.webhook_log import StoredAttempt
 from engine.webhooks.log.codec import decompress
@@ -40,26 +40,17 @@ class TimelineTurns:
     def __init__(
         self, max_timelines: int = MAX_TIMELINES, max_account: int = MAX_ACCOUNT_TIMELINES
     ) -> None:
-        self._max_timelines = max_timelines
-        self._max_account = max_account
-        self._accounts = Counter[str]()
+        self._queue = AccountQueue(
+            "too_many_timelines", "timelines", most=max_timelines, most_of_account=max_account
+        )
         self._turn = asyncio.Lock()
 
     @asynccontextmanager
     async def turn(self, account: str) -> AsyncIterator[None]:
         """Wait until no other timeline is in progress; raises LimitReached."""
-        if self._accounts[account] >= self._max_account or (
-            self._accounts.total() >= self._max_timelines
-        ):
-            raise LimitReached("too_many_timelines", "too many timelines are requested at once")
-        self._accounts[account] += 1
-        try:
+        with self._queue.place(account):
             async with self._turn:
                 yield
-        finally:
-            self._accounts[account] -= 1
-            if not self._accounts[account]:
-                del self._accounts[account]
 
 
 async def timeline_view(

@@ -57,10 +57,10 @@ async def test_the_queue_is_bounded() -> None:
         await stack.enter_async_context(checks.turn("a"))
         waiting = asyncio.create_task(_turn(checks, "a"))
         await asyncio.sleep(0)
-        with pytest.raises(LimitReached, match="2 flows of account a are being checked"):
+        with pytest.raises(LimitReached, match="2 checks of flows of account a are in progress"):
             await _turn(checks, "a")
         await stack.enter_async_context(checks.turn("b"))
-        with pytest.raises(LimitReached, match="3 flows are being checked"):
+        with pytest.raises(LimitReached, match="3 checks of flows are in progress"):
             await _turn(checks, "c")
     await waiting
     await _turn(checks, "c")
