@@ -23,6 +23,7 @@ from engine.flows.variable_names import (
 from wire.decoding import lenient
 from wire.decoding.error_texts import REQUIRED
 from wire.decoding.errors import (
+    MAX_ERRORS,
     BadInput,
     ErrorCollector,
     InputErrors,
@@ -37,7 +38,6 @@ from wire.tree import Limits, check_action
 from wire.verbs import Action
 
 MAX_FLOW_BYTES = 262_144
-MAX_FAULTS = 50  # reported; after so many, the nodes that follow are not read
 BRANCHES = frozenset({"noInput", "invalid", "else", "success", "failure"})
 
 
@@ -58,7 +58,7 @@ def requested_ids(document: Any) -> set[str]:
 
 def check_graph(document: dict[str, Any], limits: Limits, apis: ApiRequests) -> None:
     """Check a graph; `apis` are the account's API requests that it names. Raises InputErrors."""
-    faults = tuple(islice(_find_faults(document, limits, apis), MAX_FAULTS))
+    faults = tuple(islice(_find_faults(document, limits, apis), MAX_ERRORS))
     if faults:
         raise InputErrors(faults)
 
@@ -66,7 +66,7 @@ def check_graph(document: dict[str, Any], limits: Limits, apis: ApiRequests) -> 
 def check_tree(document: Any, limits: Limits) -> None:
     """Check a tree with samples in place of its templates. Raises BadInput, InputErrors."""
     found = chain(unclosed_templates(document), unknown_names(document))
-    faults = list(islice(found, MAX_FAULTS))
+    faults = list(islice(found, MAX_ERRORS))
     collector = ErrorCollector()
     with collector.check():
         sampled = with_samples(document, type_info(Action))
@@ -104,7 +104,7 @@ def _read_nodes(raw: Mapping[str, dict[str, Any]]) -> tuple[dict[str, Node], lis
         faults += [_as_fault_of_node(each, path) for each in more]
         if node is not None:
             nodes[name] = node
-        if len(faults) >= MAX_FAULTS:
+        if len(faults) >= MAX_ERRORS:
             break
     return nodes, faults
 

@@ -10,13 +10,12 @@ from typing import Any
 from msgspec import Struct
 
 from wire.base import tag_of
-from wire.decoding.errors import BadInput, raise_errors
+from wire.decoding.errors import MAX_ERRORS, BadInput, raise_errors
 from wire.verbs import Dial, Flow
 
 # Of the flows that a flow calls; a check must not take longer than a request.
 MAX_READ_FLOWS = 500
 MAX_READ_BYTES = 8_388_608
-MAX_FAULTS = 50  # reported
 MAX_SHOWN = 10  # flows of a way; of a longer one, the first and the last
 _CALLERS = frozenset({tag_of(Flow), tag_of(Dial)})
 
@@ -44,7 +43,7 @@ async def check_no_recursion(
         for path, each in called
         if each in ways
     )
-    raise_errors(tuple(islice(faults, MAX_FAULTS)))
+    raise_errors(tuple(islice(faults, MAX_ERRORS)))
 
 
 def called_flows(document: Any, path: str = "") -> Iterator[tuple[str, str]]:

@@ -9,11 +9,10 @@ import msgspec
 
 from engine.calls.flows.templates import fill_decoded, is_name, names
 from engine.flows.errors import explain
-from wire.decoding.errors import BadInput, InputErrors
+from wire.decoding.errors import MAX_ERRORS, BadInput, InputErrors
 from wire.request import ApiRequest
 from wire.tree import Limits, check_url
 
-MAX_FAULTS = 50  # reported of what has its shape
 _RESERVED_HEADERS = frozenset(
     {
         "accept-encoding",
@@ -38,7 +37,7 @@ def check_request(document: Any, limits: Limits, stored: Mapping[str, str | None
         merged = {**stored, **request.secrets}
         secrets = {name: each for name, each in merged.items() if each is not None}
         request = msgspec.structs.replace(request, secrets=secrets)
-        faults += islice(_find_faults(request, limits), MAX_FAULTS)
+        faults += islice(_find_faults(request, limits), MAX_ERRORS)
     if faults or request is None:
         raise InputErrors(tuple(faults))
     return request

@@ -11,6 +11,7 @@ from msgspec import inspect
 
 from wire.decoding.error_texts import UNKNOWN_FIELD, plain_text
 
+MAX_ERRORS = 50  # reported of a document: more would take long to find, and help no reader
 _STEP = re.compile(r"\[(?P<index>\d+|\.\.\.)\]|\.(?P<key>[^.\[]+)")
 _SOME = ""  # the decoder does not report which value of a mapping failed
 type_info = cache(inspect.type_info)

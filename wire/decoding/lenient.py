@@ -16,11 +16,17 @@ import msgspec
 from msgspec import UNSET, Struct, inspect
 
 from wire.decoding.error_texts import REQUIRED, UNKNOWN_FIELD, expected_range
-from wire.decoding.errors import BadInput, from_decoder, one_type, raise_errors, type_info
+from wire.decoding.errors import (
+    MAX_ERRORS,
+    BadInput,
+    from_decoder,
+    one_type,
+    raise_errors,
+    type_info,
+)
 from wire.decoding.json_document import NOT_JSON, is_out_of_range, json_error, read_json
 
 T = TypeVar("T")
-MAX_ERRORS = 50
 
 
 @overload

@@ -5,14 +5,13 @@ from typing import Any
 import pytest
 
 from engine.flows.recursion import (
-    MAX_FAULTS,
     MAX_READ_BYTES,
     MAX_READ_FLOWS,
     StoredFlow,
     called_flows,
     check_no_recursion,
 )
-from wire.decoding.errors import BadInput, errors_in
+from wire.decoding.errors import MAX_ERRORS, BadInput, errors_in
 
 
 def calling(*flows: str) -> dict[str, Any]:
@@ -94,7 +93,7 @@ async def test_what_is_reported_is_limited() -> None:
     chain = {f"f{number}": calling(f"f{number + 1}") for number in range(300)}
     chain["f300"] = calling("a")
     found, _ = await faults("a", calling(*["f0"] * 200), chain)
-    assert len(found) == MAX_FAULTS
+    assert len(found) == MAX_ERRORS
     way = "a → f0 → f1 → f2 → f3 → … → f297 → f298 → f299 → f300 → a"
     assert set(found.values()) == {f"the flow calls itself: {way}"}
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from engine.flows.requests import MAX_FAULTS, check_request
-from wire.decoding.errors import InputErrors
+from engine.flows.requests import check_request
+from wire.decoding.errors import MAX_ERRORS, InputErrors
 from wire.tree import Limits
 
 URL = "https://crm.example/people?n={{ call.from }}"
@@ -71,4 +71,4 @@ def test_faults(fields: dict[str, Any], expected: dict[str, str]) -> None:
 
 def test_what_is_reported_is_limited() -> None:
     """A body full of unknown names had tens of thousands of faults, which an engine encoded."""
-    assert len(faults(method="POST", json=["{{x}}"] * 25_000)) == MAX_FAULTS
+    assert len(faults(method="POST", json=["{{x}}"] * 25_000)) == MAX_ERRORS
