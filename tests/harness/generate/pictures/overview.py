@@ -1,4 +1,4 @@
-"""Who talks to whom, and who owns the shards before and after the death of an engine."""
+"""The components with their connections, and the owners of shards before and after a failure."""
 
 from collections.abc import Sequence
 
@@ -45,7 +45,7 @@ def architecture() -> str:
         svg.arrow((572, 232), (858, 232)),
         svg.text(640, 224, "HTTPS, signed", "small middle"),
     ]
-    title = "Phones and carriers talk to Asterisk, engines control it and ask your webhooks"
+    title = "Phones and carriers reach Asterisk; engines control it and call your webhooks"
     return svg.picture(1020, 390, title, parts)
 
 
