@@ -44,10 +44,18 @@ async def test_calls_without_attempts_are_forgotten(store: RedisStore, client: R
     assert len(kept) <= CEILING + SLACK
     lists = await client.keys("{webhooks:acme}:call:*")
     assert len(lists) <= len(kept) + 1
-    assert await client.zcard("{webhooks:acme}:calls") == len(lists)
+    assert await client.zcard("{webhooks:acme}:calls_by_last") == len(lists)
     assert len(await store.webhook_log.of_call("acme", "call-999")) == 1
     for key in await client.keys("*"):
         assert await client.pttl(key) > 0, key
+
+
+async def test_calls_of_one_millisecond_are_forgotten(store: RedisStore, client: Redis) -> None:
+    """Attempts stored together have one time; those before the oldest are removed all the same."""
+    for batch in range(10):
+        await append(store, *(f"call-{batch}-{number}" for number in range(150)))
+    kept = await store.webhook_log.read_before("acme", NEWEST, 10_000)
+    assert len(await client.keys("{webhooks:acme}:call:*")) == len(kept)
 
 
 async def test_a_call_forgets_the_ids_of_removed_attempts(store: RedisStore, client: Redis) -> None:
