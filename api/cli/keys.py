@@ -28,7 +28,7 @@ _COLUMNS: tuple[Column, ...] = (
     ("expires", lambda row: _minute(row["expiryTime"])),
     ("last used", lambda row: _minute(row["lastUsedTime"])),
 )
-_DAYS = validators.Number(gte=0, lte=MAX_DAYS)
+_DAYS = validators.Number(gte=1, lte=MAX_DAYS)
 
 key = App(
     name="key",
@@ -51,9 +51,11 @@ def create(  # noqa: PLR0913 - one parameter for each option
         Parameter(help="Network that may use it, such as 192.0.2.0/24; repeatable."),
     ] = (),
     days: Annotated[
-        int,
-        Parameter(help=f"Days until it expires, {MAX_DAYS} at most; 0: never.", validator=_DAYS),
-    ] = 0,
+        int | None,
+        Parameter(
+            help=f"Days until it expires, 1 to {MAX_DAYS:,}; without it: never.", validator=_DAYS
+        ),
+    ] = None,
     output: OutputFlag = "table",
 ) -> None:
     """Create a key; it is shown only once.
@@ -64,7 +66,7 @@ def create(  # noqa: PLR0913 - one parameter for each option
         agent_id=check_name(agent) if agent else None,
         scopes=check_scopes(scope),
         networks=check_networks(network),
-        expires_ms=now_ms() + days * DAY_MS if days else None,
+        expires_ms=_expiry(days),
     )
 
     async def command(accounts: AccountStore, keys: KeyStore) -> None:
@@ -105,12 +107,13 @@ def rotate(
         ),
     ] = 3_600,
     days: Annotated[
-        int,
+        int | None,
         Parameter(
-            help=f"Days until the new key expires, {MAX_DAYS} at most; 0: when the old one would.",
+            help=f"Days until the new key expires, 1 to {MAX_DAYS:,}; "
+            "without it: when the old one would.",
             validator=_DAYS,
         ),
-    ] = 0,
+    ] = None,
     output: OutputFlag = "table",
 ) -> None:
     """Create a replacement of a key, with its rights, and let the old key expire.
@@ -120,8 +123,7 @@ def rotate(
 
     async def command(_accounts: AccountStore, keys: KeyStore) -> None:
         credentials = generate_credentials()
-        expires_ms = now_ms() + days * DAY_MS if days else None
-        await keys.rotate(account, _id(key_id), credentials, overlap_s * 1_000, expires_ms)
+        await keys.rotate(account, _id(key_id), credentials, overlap_s * 1_000, _expiry(days))
         _show(credentials, output)
 
     change_stores("account key rotate", account, command)
@@ -139,6 +141,10 @@ def revoke(account: AccountId, key_id: KeyId, *, output: OutputFlag = "table") -
         write_shown(shown({"id": _id(key_id), "isExpired": True}), output)
 
     change_stores("account key revoke", account, command)
+
+
+def _expiry(days: int | None) -> int | None:
+    return None if days is None else now_ms() + days * DAY_MS
 
 
 def _id(text: str) -> str:

@@ -38,7 +38,9 @@ async def create(
         tuple[str, ...],
         Parameter(help="Network that may use it, such as 192.0.2.0/24; repeatable."),
     ] = (),
-    days: Annotated[int, Parameter(help="Days until it expires; 0: never.")] = 0,
+    days: Annotated[
+        int | None, Parameter(help="Days until it expires, at least 1; without it: never.")
+    ] = None,
 ) -> Shown:
     """Create a key; its secret is shown only once.
 
@@ -46,7 +48,7 @@ async def create(
     """
     body: dict[str, Any] = {"scopes": scope, "networks": network}
     body |= {"agentId": agent} if agent else {}
-    body |= {"days": days} if days else {}
+    body |= {} if days is None else {"days": days}
     return _created(await rest.request(dict[str, Any], "POST", "keys", body=body))
 
 
@@ -68,14 +70,15 @@ async def rotate(
     *,
     overlap_s: Annotated[int, Parameter(help="Seconds until the old key expires.")] = 3_600,
     days: Annotated[
-        int, Parameter(help="Days until the new key expires; 0: when the old one would.")
-    ] = 0,
+        int | None,
+        Parameter(help="Days until the new key expires; without it: when the old one would."),
+    ] = None,
 ) -> Shown:
     """Create a replacement of a key, with its rights, and let the old key expire.
 
     Example: switchroom key rotate 3f9a12 --overlap-s 600
     """
-    body: dict[str, Any] = {"overlapS": overlap_s} | ({"days": days} if days else {})
+    body: dict[str, Any] = {"overlapS": overlap_s} | ({} if days is None else {"days": days})
     path = ("keys", _id(key_id), "rotate")
     return _created(await rest.request(dict[str, Any], "POST", *path, body=body))
 

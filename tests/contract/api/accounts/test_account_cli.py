@@ -39,6 +39,13 @@ async def test_unknown_account(tmp_path: Path, words: tuple[str, ...]) -> None:
     assert (status, reported.splitlines()[-1]) == (2, "switchroom: no account acct_nope")
 
 
+@pytest.mark.parametrize("words", [("create", "acme"), ("rotate", "acme", "3f9a12")])
+async def test_no_days_are_not_an_unlimited_key(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """`--days 0` is rejected instead of creating a key that never expires."""
+    status, reported = await switchroom(tmp_path, "account", "key", *words, "--days", "0")
+    assert (status, "Must be >= 1" in reported) == (2, True), reported
+
+
 @pytest.mark.parametrize("limit", ["--max-calls", "--max-calls-per-s", "--max-live-legs"])
 async def test_limits_are_not_negative(tmp_path: Path, limit: str) -> None:
     """A negative limit is rejected, and nothing is created."""
