@@ -82,9 +82,10 @@ ari: $(INSTALLED)  ## regenerate the ARI client from Asterisk's API description
 proto: $(INSTALLED)  ## regenerate the gRPC messages of status callbacks
 	@$(PYTHON) -m tests.harness.generate.proto
 
-docs: $(INSTALLED)  ## regenerate the pictures, the state diagrams, the JSON Schemas and parts of the SDKs
+docs: $(INSTALLED)  ## regenerate the reference, pictures, diagrams, JSON Schemas and parts of the SDKs
 	@$(PYTHON) -m tests.harness.generate.diagrams
 	@$(PYTHON) -m tests.harness.generate.schemas
+	@$(PYTHON) -m tests.harness.generate.reference
 	@$(PYTHON) -m tests.harness.generate.pictures
 	@$(PYTHON) -m tests.harness.generate.sdk
 

@@ -33,14 +33,15 @@ QUICK = settings(
 def rows(page: str) -> set[str]:
     """Return the names in the first column of a page's tables."""
     lines = (DOCS / page).read_text().splitlines()
-    cells = [line.split("|")[1] for line in lines if line.startswith("| `")]
+    cells = [line.split("|")[1] for line in lines if line.startswith(("| `", "| [`"))]
     return {name for cell in cells for name in re.findall(r"`([a-z]+)`", cell)}
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_is_documented(verb: str) -> None:
-    """It has a row in the page of the verbs."""
+    """It has a row in the page of the verbs, and a page of its own."""
     assert verb in rows("reference/verbs.md")
+    assert (DOCS / f"reference/verbs/{verb}.md").exists()
 
 
 @pytest.mark.parametrize("node", NODES)

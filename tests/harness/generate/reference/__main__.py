@@ -1,0 +1,15 @@
+"""`python -m tests.harness.generate.reference` (`make docs`): writes docs/reference."""
+
+from tests.harness.generate.reference.pages import sources, stale_pages
+
+
+def main() -> None:
+    for path in stale_pages():
+        path.unlink()
+    for path, text in sources().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

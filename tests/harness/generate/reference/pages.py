@@ -1,0 +1,42 @@
+"""All files of the reference with their contents, and those that nothing generates any more."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tests.harness.generate.reference.events import common_table, event_pages, kinds_table
+from tests.harness.generate.reference.markdown import with_blocks
+from tests.harness.generate.reference.verbs import (
+    common_errors,
+    limits_table,
+    verb_pages,
+    verb_table,
+)
+from tests.harness.generate.reference.webhooks import webhook_pages, webhook_table
+
+DOCS = Path(__file__).parents[4] / "docs"
+REFERENCE = DOCS / "reference"
+# Written pages with generated blocks.
+BLOCKS: Mapping[str, Mapping[str, Callable[[], str]]] = {
+    "verbs.md": {"verbs": verb_table},
+    "verbs/common.md": {"limits": limits_table, "errors": common_errors},
+    "webhooks.md": {"webhooks": webhook_table},
+    "events.md": {"events": kinds_table, "common": common_table},
+}
+_WRITTEN = {"common.md", "digits.md"}  # in folders of generated pages
+_FOLDERS = ("verbs", "webhooks", "events")
+
+
+def sources() -> dict[Path, str]:
+    """Return the contents of all files that `make docs` writes."""
+    pages = {**verb_pages(), **webhook_pages(), **event_pages()}
+    written = {
+        name: with_blocks((REFERENCE / name).read_text(), blocks) for name, blocks in BLOCKS.items()
+    }
+    return {REFERENCE / name: text for name, text in {**pages, **written}.items()}
+
+
+def stale_pages() -> list[Path]:
+    """Return the pages of folders that nothing generates: their verb or body was removed."""
+    current = sources()
+    found = (path for folder in _FOLDERS for path in (REFERENCE / folder).glob("*.md"))
+    return [path for path in found if path not in current and path.name not in _WRITTEN]

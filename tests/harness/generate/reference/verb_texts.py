@@ -1,0 +1,206 @@
+"""What the pages of verbs say beside their shapes: behaviour, examples, and rejected input."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+MENU = "https://example.com/menu"
+WELCOME = "https://example.com/welcome.mp3"
+
+
+class VerbText(NamedTuple):
+    """The prose of a verb's page; `rejected` are trees with an error that the decoder explains."""
+
+    does: str
+    after: str
+    result: str  # page of the body that a webhook in `action` gets; empty: it gets none
+    example: Mapping[str, Any]
+    full: Mapping[str, Any]  # uses each field of `data`
+    rejected: tuple[Mapping[str, Any], ...]
+    more: str = ""
+
+
+_BYE = {"type": "hangup"}
+_SORRY = {"type": "say", "data": {"text": "Sorry, that did not work."}, "action": _BYE}
+VERBS: Mapping[str, VerbText] = {
+    "play": VerbText(
+        "Plays audio to the leg: one file or several in sequence, all of it `loop` times. Common"
+        " formats such as MP3, WAV and OGG work; each file is fetched once and cached.",
+        "When the audio has ended, or after `timeout`, `action` runs.",
+        "action",
+        {"type": "play", "data": {"audioUrl": WELCOME}, "action": MENU},
+        {
+            "type": "play",
+            "data": {"audioUrl": [WELCOME, "https://example.com/hours.mp3"], "loop": 2},
+            "timeout": 30,
+            "onError": {"type": "say", "data": {"text": "Welcome."}, "action": MENU},
+            "action": MENU,
+        },
+        (
+            {"type": "play", "data": {}},
+            {"type": "play", "data": {"audioUrl": "http://example.com/a.mp3"}},
+            {"type": "play", "data": {"audioUrl": WELCOME, "loop": 0}},
+        ),
+    ),
+    "say": VerbText(
+        "Speaks a text. `language` chooses the voice unless `voice` names one. With `ssml: true`"
+        " the text is SSML; unknown marks are an error of the audio, as with `onError`.",
+        "When the text has been spoken, or after `timeout`, `action` runs.",
+        "action",
+        {"type": "say", "data": {"text": "Thank you. Goodbye."}, "action": {"type": "hangup"}},
+        {
+            "type": "say",
+            "data": {
+                "text": "<speak>Your code is <break time='300ms'/> 4 7 1 1.</speak>",
+                "ssml": True, "language": "en", "voice": "en",
+            },
+            "timeout": 20,
+            "onError": _SORRY,
+            "action": MENU,
+        },
+        (
+            {"type": "say", "data": {"text": ""}},
+            {"type": "say", "data": {"text": "Hello", "language": "english"}},
+        ),
+    ),
+    "gather": VerbText(
+        "Collects digits, during a prompt and after it. Without a prompt it waits at once. It ends"
+        " at `maxDigits` digits, at the `terminator`, when no further digit comes within"
+        " `digitTimeout`, when there is none within `timeout`, or when the leg hangs up; after an"
+        " hour at the latest. The rules of keys in detail: [digits](digits.md).",
+        "An address in `action` gets the digits and the reason, and responds with the next verb; a"
+        " verb there runs without a request. If no digit is pressed, or the request fails,"
+        " `fallback` runs instead, if there is one.",
+        "gather",
+        {
+            "type": "gather",
+            "data": {"text": "Press 1 for sales, 2 for support.", "maxDigits": 1},
+            "action": MENU,
+        },
+        {
+            "type": "gather",
+            "data": {
+                "audioUrl": "https://example.com/enter-pin.mp3", "language": "en", "maxDigits": 4,
+                "timeout": 8000, "digitTimeout": 3000, "terminator": "#",
+                "channelId": "3-pbx1-0195c2f0a1b24c.l0", "typeAhead": False, "sensitive": True,
+                "fallback": {"type": "say", "data": {"text": "Goodbye."}, "action": _BYE},
+            },
+            "timeout": 60,
+            "onError": {
+                "type": "gather", "data": {"text": "Your PIN?", "voice": "en"}, "action": MENU,
+            },
+            "action": "https://example.com/pin",
+        },
+        (
+            {"type": "gather", "data": {"maxDigits": 100}},
+            {"type": "gather", "data": {"text": "Hi", "audioUrl": WELCOME}},
+            {"type": "gather", "data": {"sensitive": True}, "action": _BYE},
+        ),
+        more="`timeout` in `data` is in milliseconds and limits the wait for the first digit;"
+        " `timeout` beside `data` is in seconds and ends the whole gather.",
+    ),
+    "record": VerbText(
+        "Records a message of the caller, such as a voicemail, after a prompt and a tone. It ends"
+        " at the `terminator`, after `silence`, at `maxLength`, or when the caller hangs up. The"
+        " start of the recording drops digits that were typed ahead. To record a whole call, see"
+        " [recordings](../../recordings.md).",
+        "When the recording is archived, an address in `action` gets its URL and length, also after"
+        " a hangup; a verb there runs at that moment.",
+        "record",
+        {
+            "type": "record",
+            "data": {"text": "Please leave a message after the tone.", "maxLength": 60},
+            "action": "https://example.com/message",
+        },
+        {
+            "type": "record",
+            "data": {
+                "text": "Please leave a message.", "voice": "en", "language": "en", "beep": True,
+                "maxLength": 60, "silence": 4, "terminator": "#",
+            },
+            "timeout": 20,
+            "onError": {"type": "record", "data": {"audioUrl": WELCOME}, "action": MENU},
+            "action": "https://example.com/message",
+        },
+        (
+            {"type": "record", "data": {"maxLength": 7200}},
+            {"type": "record", "data": {"terminator": "##"}},
+        ),
+        more="`timeout` beside `data` limits the prompt, not the recording.",
+    ),
+    "pause": VerbText(
+        "Waits in silence. Digits that are pressed meanwhile are kept for the next `gather`.",
+        "When the time has passed, `action` runs.",
+        "action",
+        {"type": "pause", "data": {"length": 1.5}, "action": MENU},
+        {"type": "pause", "data": {"length": 2}, "timeout": 10, "action": MENU},
+        ({"type": "pause", "data": {}}, {"type": "pause", "data": {"length": 0}}),
+    ),
+    "dial": VerbText(
+        "Calls a party and connects it with the leg. `number` is a number, `agent:1001` or"
+        " `sip:user@host`, or a list that rings all at once: the first to answer wins, and the"
+        ' other phones get the cause "answered elsewhere" (26), so they show no missed call.'
+        " Instead of `number`, `agent_id` names an agent, or `flowId` a stored flow. The account's"
+        " [dial policy](../../dnc.md) applies to each party.\n\nThe answering party is connected"
+        " after machine detection, the `whisper` and the key of `confirm`, if these are requested:"
+        " [answering](../../answering.md). `sip:` addresses work only at hosts that the operator"
+        " allows.",
+        "When the leg of the dialed party has ended, for any reason, `action` runs; an address"
+        " there gets the result in `dial`. `timeout` limits how long the parties ring; `timeLimit`"
+        " ends this conversation only, not a conference or transfer that follows from it.",
+        "dial",
+        {"type": "dial", "data": {"number": "+4722222222"}, "timeout": 25, "action": MENU},
+        {
+            "type": "dial",
+            "data": {
+                "number": ["agent:1001", "+4722222222"], "callerId": "+4721930000",
+                "agent_id": "1001", "reference_id": "order-4711", "timeLimit": 3600,
+                "moh": {"enable": True}, "earlyMedia": False,
+                "whisper": {"type": "say", "data": {"text": "A call from the web page."}},
+                "confirm": {"text": "Press 1 to accept.", "digit": "1", "timeout": 10000},
+                "machineDetection": {"onMachine": "hangup", "timeout": 4000},
+            },
+            "timeout": 25,
+            "moh": {"enable": True},
+            "action": MENU,
+        },
+        (
+            {"type": "dial", "data": {}},
+            {"type": "dial", "data": {"number": "Ada"}},
+            {"type": "dial", "data": {"number": "+4722222222", "flowId": "welcome"}},
+            {"type": "dial", "data": {"number": "sip:ada@example.com"}},
+            {"type": "dial", "data": {"number": "+4722222222", "whisper": _BYE}},
+        ),
+        more="`agent_id` and `reference_id` are part of every event of the call from then on, and"
+        " of its record. Beside a number or a flow, `agent_id` may be any text. `moh` may stand in"
+        " `data` or beside it.",
+    ),
+    "flow": VerbText(
+        "Runs a stored [flow](../../flows.md) of the account, in the version that is published. Its"
+        " texts may contain templates such as `{{contact.fName}}`.",
+        "When the flow has ended, `action` runs. `timeout` has no effect.",
+        "action",
+        {"type": "flow", "data": {"flowId": "welcome"}},
+        {
+            "type": "flow",
+            "data": {"flowId": "welcome", "agent_id": "1001", "reference_id": "order-4711"},
+            "timeout": 60,
+            "action": _BYE,
+        },
+        (
+            {"type": "flow", "data": {"flowId": "a name"}},
+            {"type": "flow", "data": {}, "action": _BYE},
+        ),
+    ),
+    "hangup": VerbText(
+        "Ends the call. A caller that is not answered yet is rejected, with `reason`; on others"
+        " `reason` has no effect.",
+        "Nothing runs: the call is over, and `action` and `timeout` have no effect.",
+        "",
+        {"type": "hangup"},
+        {"type": "hangup", "data": {"reason": "busy"}, "timeout": 1, "action": MENU},
+        (
+            {"type": "hangup", "data": {"reason": "tired"}},
+            {"type": "hangup", "reason": "busy"},
+        ),
+    ),
+}  # fmt: skip

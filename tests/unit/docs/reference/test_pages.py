@@ -1,0 +1,124 @@
+"""The generated reference: current, complete, and true to the decoders."""
+
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from engine.store.stream import START
+from tests.harness.generate.reference import events, webhooks
+from tests.harness.generate.reference.event_texts import FAMILIES
+from tests.harness.generate.reference.markdown import block_names
+from tests.harness.generate.reference.pages import BLOCKS, REFERENCE, sources, stale_pages
+from tests.harness.generate.reference.shapes import Shapes
+from tests.harness.generate.reference.verb_texts import VERBS
+from tests.harness.generate.reference.verbs import BY_TAG, errors_of
+from tests.harness.generate.reference.webhook_texts import BODIES
+from tests.harness.sim.store import done
+from tests.sim.engine_run import SHARD, PartOverrides
+from tests.sim.world import World
+from wire.events.call_events import Kind
+from wire.tree import DEFAULT_LIMITS
+from wire.webhooks import GatherReason, RecordReason
+
+SOURCES = sources()
+SEEDS = range(3)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(REFERENCE.parent)))
+def test_a_page_is_current(path: Path) -> None:
+    """Else run `make docs`."""
+    assert path.read_text() == SOURCES[path]
+
+
+def test_no_page_is_left_of_what_is_gone() -> None:
+    """`make docs` removes the page of a verb or body that no longer exists."""
+    assert stale_pages() == []
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_a_written_page_has_its_blocks(name: str) -> None:
+    """A block that lost its markers would stay as it is for ever."""
+    assert sorted(block_names((REFERENCE / name).read_text())) == sorted(BLOCKS[name])
+
+
+@pytest.mark.parametrize("tag", BY_TAG)
+def test_the_examples_of_a_verb_are_valid(tag: str) -> None:
+    """The decoder accepts both examples, and they are of this verb."""
+    text = VERBS[tag]
+    assert [errors_of(each) for each in (text.example, text.full)] == [[], []]
+    assert {text.example["type"], text.full["type"]} == {tag}
+
+
+@pytest.mark.parametrize("tag", BY_TAG)
+def test_an_example_has_every_field(tag: str) -> None:
+    """Those that exclude each other are in examples of another verb or in `onError`."""
+    shapes = Shapes(BY_TAG[tag])
+    shape = shapes.of(BY_TAG[tag])
+    fields = {each.name for each in (*shape.fields, *shapes.named(shape.parts["data"]).fields)}
+    assert fields - set(names_in(VERBS[tag].full)) <= {"flowId", "data"}
+
+
+def names_in(tree: Any) -> list[str]:
+    if isinstance(tree, list):
+        return [name for each in tree for name in names_in(each)]
+    if not isinstance(tree, dict):
+        return []
+    return [*tree, *(name for each in tree.values() for name in names_in(each))]
+
+
+@pytest.mark.parametrize("tag", BY_TAG)
+def test_rejected_examples_are_rejected(tag: str) -> None:
+    """Each has an error; else the page would have an empty row."""
+    assert all(errors_of(each, DEFAULT_LIMITS) for each in VERBS[tag].rejected)
+    assert VERBS[tag].rejected
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_the_example_of_a_body_is_valid(name: str) -> None:
+    """A receiver decodes it, and it has no field that the body does not have."""
+    body = BODIES[name]
+    encoded = msgspec.to_builtins(webhooks.decoded(body))
+    assert set(body.example) <= set(encoded)
+
+
+def test_reasons_are_those_of_the_shapes() -> None:
+    """A reason without a text, or a text without a reason, is an error of the page."""
+    assert set(BODIES["gather"].values) == set(get_args(GatherReason))
+    assert set(BODIES["record"].values) == set(get_args(RecordReason))
+    assert set(BODIES["action"].values) - {"start", "reply"} == set(BY_TAG) - {"hangup"}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_example_of_an_event_is_valid(name: str) -> None:
+    """It has only fields that the page lists for its kind."""
+    event = events.decoded(FAMILIES[name])
+    listed = {*FAMILIES[name].events[event.event].fields, *events.COMMON}
+    assert set(events.example(FAMILIES[name])) <= listed
+
+
+def test_every_kind_of_event_is_on_one_page() -> None:
+    """A new kind needs its text in `event_texts.py`."""
+    listed = [kind for family in FAMILIES.values() for kind in family.events]
+    assert sorted(listed) == sorted(get_args(Kind))
+
+
+def test_events_have_the_fields_that_their_pages_list() -> None:
+    """Events of simulated calls have no others."""
+    found: dict[str, set[str]] = {}
+    for seed in SEEDS:
+        world = World(seed, 40, PartOverrides())
+        world.run()
+        for event in emitted(world):
+            found.setdefault(event["event"], set()).update(event)
+    texts = {kind: each for family in FAMILIES.values() for kind, each in family.events.items()}
+    assert len(found) > len(texts) / 2
+    for kind, fields in found.items():
+        assert fields - set(events.COMMON) <= set(texts[kind].fields), kind
+
+
+def emitted(world: World) -> list[dict[str, Any]]:
+    """Return the events on the stream of a world's shard."""
+    found = done(world.memory.stream.read_after({SHARD: START}, limit=1_000_000))
+    return [msgspec.json.decode(body) for _, _, body in found]
