@@ -38,6 +38,7 @@ from api.http.docs_page import serve_docs
 from api.http.openapi import Application
 from api.http.problems import register_error_handlers
 from api.http.request_middleware import RequestMiddleware
+from api.http.tracing import Tracing
 from api.services import Services
 
 ROUTES = (
@@ -97,12 +98,13 @@ def create_app(services: Services) -> ASGIApp:
         )
     uploads = (api.contacts.lists.file_routes.UPLOAD, api.contacts.lists.routes.CHANGE)
     limits = MAX_BODY_BYTES | dict.fromkeys(uploads, settings.max_upload_bytes)
-    return RequestMiddleware(
+    served = RequestMiddleware(
         BodyLimit(app, settings.max_body_bytes, limits),
         services.metrics,
         RequestAudit(services.audit),
         services.requests_in_flight,
     )
+    return Tracing(served, services.traces) if services.traces is not None else served
 
 
 def create_routes(services: Services) -> Application:

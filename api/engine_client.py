@@ -25,6 +25,7 @@ from api.common.errors import (
     ServiceUnavailable,
     TooManyRequests,
 )
+from wire.programs.tracing.traces import RequestTraces
 from wire.rpc import Problem
 
 log = structlog.get_logger()
@@ -76,9 +77,15 @@ class EngineUnavailable(ServiceUnavailable):
 class EngineClient:
     """Sends requests to engines in turn; their problems are raised as ApiErrors."""
 
-    def __init__(self, http: aiohttp.ClientSession, urls: Sequence[str]) -> None:
+    def __init__(
+        self,
+        http: aiohttp.ClientSession,
+        urls: Sequence[str],
+        traces: RequestTraces | None = None,
+    ) -> None:
         self.http = http
         self._engines = EngineRotation(urls)
+        self._traces = traces
 
     async def request(
         self,
@@ -126,6 +133,8 @@ class EngineClient:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Open a response that is read piece by piece; raises ApiError."""
         limit = aiohttp.ClientTimeout(connect=CONNECT_TIMEOUT_S, sock_read=RESPONSE_TIMEOUT_S)
+        if self._traces is not None:
+            headers = {**headers, **self._traces.headers()}
         error: ApiError = EngineUnavailable("no engine answers", retry_after_s=1)
         for engine in self._engines:
             url = f"{engine}/rpc/v1{path}"
@@ -146,7 +155,10 @@ class EngineClient:
     async def _send(
         self, method: str, url: str, data: bytes | None, query: Mapping[str, str] | None
     ) -> bytes:
-        async with self.http.request(method, url, data=data, params=query) as reply:
+        headers = None if self._traces is None else self._traces.headers()
+        async with self.http.request(
+            method, url, data=data, params=query, headers=headers
+        ) as reply:
             response = await reply.read()
             if reply.status >= ERROR_STATUS:
                 raise _to_error(reply.status, response, reply.headers.get("Retry-After"))
@@ -167,7 +179,10 @@ def id_in_path(text: str) -> str:
 
 @asynccontextmanager
 async def open_client(
-    urls: Sequence[str], token: str, ca: Path | None = None
+    urls: Sequence[str],
+    token: str,
+    ca: Path | None = None,
+    traces: RequestTraces | None = None,
 ) -> AsyncIterator[EngineClient]:
     """Yield a client for as long as the context lasts.
 
@@ -183,7 +198,7 @@ async def open_client(
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
     ) as http:
-        yield EngineClient(http, urls)
+        yield EngineClient(http, urls, traces)
 
 
 def _verifier(ca: Path | None) -> ssl.SSLContext:

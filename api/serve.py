@@ -2,10 +2,12 @@
 
 import asyncio
 import gc
+import os
 import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 import uvicorn
 
@@ -26,12 +28,17 @@ from api.jobs.cleanup import clean_up
 from api.jobs.monitor import Monitor
 from api.jobs.worker import Worker
 from api.services import open_services
+from wire.programs.tracing.opened import open_traces
+
+if TYPE_CHECKING:
+    from wire.programs.tracing.otel import OtelRequestTraces
 
 
 async def serve(settings: Settings) -> None:
     """Migrate the database, create the configured account, and serve."""
     async with AsyncExitStack() as stack:
-        services = await stack.enter_async_context(open_services(settings))
+        traces = await stack.enter_async_context(open_traces(os.environ, _create_traces))
+        services = await stack.enter_async_context(open_services(settings, traces=traces))
         await migrate(services.database)
         await create_configured_account(services.accounts, services.keys, settings)
         consumer = EventConsumer(
@@ -79,6 +86,15 @@ async def create_configured_account(
             await keys.add(settings.account, credentials)
     for number in settings.caller_ids:
         await accounts.add_number(settings.account, number)
+
+
+def _create_traces() -> "OtelRequestTraces":
+    from wire.programs.tracing.otel import (  # noqa: PLC0415 - an optional package
+        OtelRequestTraces,
+        create_provider,
+    )
+
+    return OtelRequestTraces(create_provider("switchroom-api"))
 
 
 def _relax_garbage_collector() -> None:

@@ -52,6 +52,7 @@ from api.policy_sync.sync import PolicySync
 from api.recordings.signed_urls import UrlSigner
 from api.voice.listeners.service import ListenerService
 from api.voice.service import VoiceService
+from wire.programs.tracing.traces import RequestTraces
 
 # What these have done already is whole; an erasure that stopped would leave half a list.
 CANCELLABLE = frozenset({"cdr-export", "contact-download", "contact-tags", "contacts-import"})
@@ -91,12 +92,15 @@ class Services(Struct, frozen=True):
     audit: AuditTrail
     templates: api.templates.plugin.TemplateSlice
     metrics: Metrics
+    traces: RequestTraces | None
     readiness: Readiness
     now_ms: Clock
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncIterator[Services]:
+async def open_services(
+    settings: Settings, clock: Clock = now_ms, traces: RequestTraces | None = None
+) -> AsyncIterator[Services]:
     """Open the components for as long as the context lasts."""
     async with AsyncExitStack() as stack:
         database = Database(settings.database_url)
@@ -104,7 +108,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
         urls = [str(url) for url in settings.engine_urls]
         token = settings.rpc_token.get_secret_value()
         engine = await stack.enter_async_context(
-            api.engine_client.open_client(urls, token, settings.tls_ca)
+            api.engine_client.open_client(urls, token, settings.tls_ca, traces)
         )
         platform = await stack.enter_async_context(
             api.messaging_platform.client.open_client(settings.msgapp)
@@ -166,6 +170,7 @@ async def open_services(settings: Settings, clock: Clock = now_ms) -> AsyncItera
             audit=AuditTrail(database, clock, metrics.audit_failures.inc),
             templates=api.templates.plugin.build(database, platform, test_sends, clock),
             metrics=metrics,
+            traces=traces,
             readiness=Readiness(database, engine),
             now_ms=clock,
         )

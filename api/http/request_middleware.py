@@ -70,7 +70,7 @@ class RequestMiddleware:
         try:
             await self._app(scope, receive, send_with_id)
         except Exception:
-            log.exception("request failed", route=_route(scope))  # a path may hold a token
+            log.exception("request failed", route=route_of(scope))  # a path may hold a token
             if not status:
                 await problem_response(500, "internal")(scope, receive, send_with_id)
             elif not is_complete:
@@ -79,11 +79,11 @@ class RequestMiddleware:
             if account_id := scope.get("state", {}).get("in_flight_of"):
                 self._in_flight.end(account_id)
             self._record(scope, status, time.perf_counter() - started_s)
-            self._audit.add(scope, _route(scope), status, request_id)
+            self._audit.add(scope, route_of(scope), status, request_id)
             structlog.contextvars.unbind_contextvars("request_id")
 
     def _record(self, scope: Scope, status: int, duration_s: float) -> None:
-        route = _route(scope)
+        route = route_of(scope)
         self._metrics.requests.labels(scope["method"], route, str(status)).observe(duration_s)
         write = log.debug if route in QUIET_ROUTES else log.info
         state = scope.get("state", {})
@@ -103,7 +103,8 @@ class RequestMiddleware:
         )
 
 
-def _route(scope: Scope) -> str:
+def route_of(scope: Scope) -> str:
+    """Return the template of the path; known once the request has been routed."""
     found: str = getattr(scope.get("route"), "path", UNKNOWN_ROUTE)
     return found
 

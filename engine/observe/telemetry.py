@@ -1,17 +1,17 @@
 """Telemetry of one engine: metrics always, traces if an OTLP endpoint is configured."""
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
-import structlog
 from msgspec import Struct, field
 
 from engine.observe.metrics import Metrics
 from engine.observe.traces import Traces
+from wire.programs.tracing.opened import open_traces
 
-ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-log = structlog.get_logger()
+if TYPE_CHECKING:
+    from engine.observe.otel import OtelTraces
 
 
 class Telemetry(Struct, frozen=True):
@@ -22,23 +22,12 @@ class Telemetry(Struct, frozen=True):
 @asynccontextmanager
 async def open_telemetry(environ: Mapping[str, str]) -> AsyncIterator[Telemetry]:
     """Open an engine's telemetry; pending spans are exported at the end."""
-    if not is_traced(environ):
-        yield Telemetry()
-        return
-    try:
-        from engine.observe.otel import OtelTraces, create_provider  # noqa: PLC0415 - an optional package
-    except ImportError as error:
-        log.warning("tracing disabled: pip install 'switchroom[otel]'", error=str(error))
-        yield Telemetry()
-        return
-    traces = OtelTraces(create_provider("switchroom"))
-    try:
+    async with open_traces(environ, _create) as traces:
         yield Telemetry(traces=traces)
-    finally:
-        await asyncio.to_thread(traces.close)
 
 
-def is_traced(environ: Mapping[str, str]) -> bool:
-    """Return whether OpenTelemetry's variables name an endpoint and do not disable it."""
-    is_off = environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
-    return not is_off and any(environ.get(name) for name in ENDPOINTS)
+def _create() -> "OtelTraces":
+    from engine.observe.otel import OtelTraces  # noqa: PLC0415 - an optional package
+    from wire.programs.tracing.otel import create_provider  # noqa: PLC0415 - likewise
+
+    return OtelTraces(create_provider("switchroom"))

@@ -8,6 +8,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
 )
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
 from tests.harness.servers.web_server import WebServer
 
@@ -49,9 +50,13 @@ class Collector(WebServer):
                         span.trace_id.hex(),
                         span.span_id.hex(),
                         span.parent_span_id.hex(),
-                        {each.key: each.value.string_value for each in span.attributes},
+                        {each.key: _text(each.value) for each in span.attributes},
                     )
                     for span in scope.spans
                 ]
         body = ExportTraceServiceResponse().SerializeToString()
         return web.Response(body=body, content_type="application/x-protobuf")
+
+
+def _text(value: AnyValue) -> str:
+    return str(getattr(value, value.WhichOneof("value") or "string_value"))

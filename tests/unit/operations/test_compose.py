@@ -22,6 +22,7 @@ from tests.unit.operations.inputs import (
     unknown_settings,
 )
 from tests.unit.operations.pbx_script import load_prepare
+from wire.programs.tracing.opened import is_traced
 
 PATH = Path(__file__).parents[3] / "docker-compose.yml"
 COMPOSE: dict[str, Any] = yaml.safe_load(PATH.read_text())
@@ -83,6 +84,15 @@ def test_every_setting_is_passed_on(
     expected = {f"{PREFIX}{name.upper()}" for name in settings.model_fields}
     assert not expected - SERVICES[service]["environment"].keys() - NOT_IN_THE_LAB
     assert {name for name in environment(service, env) if name.startswith(PREFIX)} <= expected
+
+
+@pytest.mark.parametrize("service", [*ENGINES, "api"])
+def test_traces_are_settings_of_the_environment(service: str, env: Mapping[str, str]) -> None:
+    """OpenTelemetry's variables are passed on, and have no value of ours: traces are off."""
+    endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
+    assert SERVICES[service]["environment"][endpoint] is None
+    assert is_traced({**environment(service, env), endpoint: "http://127.0.0.1:4318"})
+    assert not is_traced(environment(service, env))
 
 
 @pytest.mark.parametrize("name", PBXES)

@@ -1,0 +1,1 @@
+"""Traces of both layers: their interface, and OpenTelemetry behind it."""
