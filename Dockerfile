@@ -1,6 +1,8 @@
 # One image for each role: `--target engine`, `--target api`, `--target valkey`. For a known base, give
 # its digest: --build-arg DEBIAN=debian@sha256:… . A mirror that is a snapshot has an expired Release
 # file: --build-arg APT_OPTIONS="-o Acquire::Check-Valid-Until=false"; signatures are still checked.
+# `make release` gives VERSION and REVISION, which are labels. The health checks are of programs without
+# TLS; docker-compose.tls.yml has those of engines with TLS.
 ARG DEBIAN=debian:forky-slim
 
 # The store, for installations without their own.
@@ -12,6 +14,13 @@ RUN apt-get ${APT_OPTIONS} update \
  && rm -rf /var/lib/apt/lists/* \
  && install --directory --owner=valkey --group=valkey /data
 USER valkey
+ARG VERSION=
+ARG REVISION=
+LABEL org.opencontainers.image.title="switchroom-valkey" \
+      org.opencontainers.image.description="Debian's Valkey, the store of Switchroom" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
 
 
 # What both programs run on.
@@ -28,6 +37,7 @@ RUN apt-get ${APT_OPTIONS} update \
 # The package, built by locked tools; it needs no network.
 FROM base AS build
 
+ARG APT_OPTIONS=
 RUN apt-get ${APT_OPTIONS} update \
  && apt-get install --yes --no-install-recommends python3-venv \
  && rm -rf /var/lib/apt/lists/*
@@ -47,20 +57,21 @@ RUN tools/bin/pip wheel --no-deps --no-build-isolation --wheel-dir wheels .
 
 
 FROM build AS engine-packages
-RUN python3 -m venv /opt/switchroom/.venv \
- && /opt/switchroom/.venv/bin/pip install --no-cache-dir --require-hashes -r lock/engine.txt \
- && /opt/switchroom/.venv/bin/pip install --no-cache-dir --no-deps wheels/*.whl
+RUN python3 -m venv --without-pip /opt/switchroom/.venv \
+ && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --require-hashes -r lock/engine.txt \
+ && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --no-deps wheels/*.whl
 
 
 FROM build AS api-packages
-RUN python3 -m venv /opt/switchroom/.venv \
- && /opt/switchroom/.venv/bin/pip install --no-cache-dir --require-hashes -r lock/api.txt \
- && /opt/switchroom/.venv/bin/pip install --no-cache-dir --no-deps wheels/*.whl
+RUN python3 -m venv --without-pip /opt/switchroom/.venv \
+ && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --require-hashes -r lock/api.txt \
+ && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --no-deps wheels/*.whl
 
 
 # The engine.
 FROM base AS engine
 
+ARG APT_OPTIONS=
 RUN apt-get ${APT_OPTIONS} update \
  && apt-get install --yes --no-install-recommends espeak-ng \
  && rm -rf /var/lib/apt/lists/* \
@@ -70,7 +81,18 @@ USER switchroom
 WORKDIR /var/lib/switchroom
 VOLUME /var/lib/switchroom
 ENV PATH=/opt/switchroom/.venv/bin:$PATH
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=5s --timeout=5s --start-period=30s \
+  CMD ["python3", "-c", "import os, urllib.request as http; http.urlopen('http://127.0.0.1:' + os.environ.get('SWITCHROOM_RPC_PORT', '8070') + '/readyz', timeout=2)"]
 CMD ["switchroom", "engine"]
+ARG VERSION=
+ARG REVISION=
+LABEL org.opencontainers.image.title="switchroom-engine" \
+      org.opencontainers.image.description="Engine of Switchroom, a voice API for Asterisk" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+
 
 
 # The REST layer.
@@ -81,4 +103,15 @@ USER switchroom
 WORKDIR /var/lib/switchroom
 VOLUME /var/lib/switchroom
 ENV PATH=/opt/switchroom/.venv/bin:$PATH
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=5s --timeout=5s --start-period=30s \
+  CMD ["python3", "-c", "import os, urllib.request as http; http.urlopen('http://127.0.0.1:' + (os.environ.get('SWITCHROOM_API_METRICS_PORT') or os.environ.get('SWITCHROOM_API_PORT', '8000')) + '/readyz', timeout=2)"]
 CMD ["switchroom", "api"]
+ARG VERSION=
+ARG REVISION=
+LABEL org.opencontainers.image.title="switchroom-api" \
+      org.opencontainers.image.description="REST layer of Switchroom, a voice API for Asterisk" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+

@@ -116,11 +116,12 @@ def test_the_unreleased_changes_become_the_section(repository: Path) -> None:
 
 
 def test_every_role_has_an_image() -> None:
-    """Tagged with the version, from the targets of the Dockerfile."""
+    """Tagged with the version, labelled with it and the commit, from targets of the Dockerfile."""
     dockerfile = (ROOT / "Dockerfile").read_text()
-    commands = image_commands("7.8.9")
+    commands = image_commands("7.8.9", "0657e73")
     assert [each[3] for each in commands] == [f"switchroom-{role}:7.8.9" for role in IMAGES]
     for each in commands:
         if "--target" in each:
             assert f" AS {each[each.index('--target') + 1]}\n" in dockerfile
-        assert (ROOT / each[-1] / "Dockerfile").is_file()
+        assert {"--build-arg=VERSION=7.8.9", "--build-arg=REVISION=0657e73"} <= {*each}
+        assert "image.version=" in (ROOT / each[-1] / "Dockerfile").read_text()

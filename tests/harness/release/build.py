@@ -61,10 +61,11 @@ def build_files(root: Path, folder: Path, notes: str) -> None:
     (folder / "SHA256SUMS").write_text("".join(sums))
 
 
-def image_commands(version: str) -> list[list[str]]:
-    """Return the commands that build the images, each with the version as its tag."""
+def image_commands(version: str, revision: str) -> list[list[str]]:
+    """Return the commands that build the images, each with the version as its tag and label."""
+    labels = [f"--build-arg=VERSION={version}", f"--build-arg=REVISION={revision}"]
     return [
-        ["docker", "build", "--tag", f"switchroom-{role}:{version}",
+        ["docker", "build", "--tag", f"switchroom-{role}:{version}", *labels,
          *(["--target", role] if context == "." else []), context]
         for role, context in IMAGES.items()
     ]  # fmt: skip
@@ -76,7 +77,7 @@ def build_images(root: Path, version: str) -> None:
     if program is None or _run(root, [program, "info"], is_quiet=True) != 0:
         sys.stdout.write("images: not built, because no Docker engine answers\n")
         return
-    for command in image_commands(version):
+    for command in image_commands(version, git(root, "rev-parse", "HEAD")):
         if _run(root, command) != 0:
             raise ReleaseError(f"`{' '.join(command)}` failed; there is no tag")
 
