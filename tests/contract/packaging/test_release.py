@@ -14,10 +14,17 @@ from tests.harness.release.version import PLACES, other_versions, section
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = (
-    "api", "asterisk-config", "docs/operations", "engine", "lock", "sandbox", "sdk",
+    "api", "asterisk-config", "docs/openapi", "docs/operations", "engine", "lock", "sandbox", "sdk",
     "switchroom", "tests/harness", "wire",
 )  # fmt: skip
-FILES = ("CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml", ".gitignore")
+FILES = (
+    "CHANGELOG.md",
+    "docs/asyncapi.json",
+    "LICENSE",
+    "README.md",
+    "pyproject.toml",
+    ".gitignore",
+)
 WHO = {
     f"GIT_{role}_{field}": "t@example.com"
     for role in ("AUTHOR", "COMMITTER")

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from api.http.problems import TITLES
-from tests.unit.openapi.documents import DOCUMENTS
+from tests.harness.generate.reference.openapi import DOCUMENTS
 from wire.openapi.document import TEXTS, operations
 from wire.openapi.problems import STATUSES
 

@@ -2,7 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
+import msgspec
+
+from tests.harness.generate.reference import openapi
+from tests.harness.generate.reference.asyncapi import asyncapi_document
 from tests.harness.generate.reference.events import common_table, event_pages, kinds_table
 from tests.harness.generate.reference.markdown import with_blocks
 from tests.harness.generate.reference.verbs import (
@@ -22,6 +27,11 @@ BLOCKS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "webhooks.md": {"webhooks": webhook_table},
     "events.md": {"events": kinds_table, "common": common_table},
 }
+DOCUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "openapi/rest.json": openapi.DOCUMENTS["rest"],
+    "openapi/rpc.json": openapi.DOCUMENTS["rpc"],
+    "asyncapi.json": asyncapi_document,
+}
 _WRITTEN = {"common.md", "digits.md"}  # in folders of generated pages
 _FOLDERS = ("verbs", "webhooks", "events")
 
@@ -32,7 +42,12 @@ def sources() -> dict[Path, str]:
     written = {
         name: with_blocks((REFERENCE / name).read_text(), blocks) for name, blocks in BLOCKS.items()
     }
-    return {REFERENCE / name: text for name, text in {**pages, **written}.items()}
+    found = {REFERENCE / name: text for name, text in {**pages, **written}.items()}
+    return {**found, **{DOCS / name: _json(make()) for name, make in DOCUMENTS.items()}}
+
+
+def _json(document: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
 
 
 def stale_pages() -> list[Path]:

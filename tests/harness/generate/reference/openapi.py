@@ -1,4 +1,4 @@
-"""Both OpenAPI documents, as they are published."""
+"""Both OpenAPI documents, as their servers return them."""
 
 from functools import cache
 from typing import Any
