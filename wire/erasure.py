@@ -30,7 +30,7 @@ class EraseNumber(Shape, frozen=True):
     shard: Annotated[str, Meta(pattern=patterns.SHARD)] | None = None
 
 
-class Erased(Shape, frozen=True):
+class ErasureResult(Shape, frozen=True):
     """How much was removed from a shard, and the shard that follows it; None: it was the last."""
 
     next_shard: str | None = None

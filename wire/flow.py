@@ -121,7 +121,7 @@ class MenuNode(Shape, frozen=True, tag="menu"):
     on_error: Name | None = None
 
 
-class Case(Shape, frozen=True):
+class ConditionCase(Shape, frozen=True):
     """One case of a condition: a variable compared with a value."""
 
     variable: Reference
@@ -133,7 +133,7 @@ class Case(Shape, frozen=True):
 class ConditionNode(Shape, frozen=True, tag="condition"):
     """Continue at the node of the first case that is true, or of `else`."""
 
-    cases: Annotated[tuple[Case, ...], Meta(min_length=1, max_length=40)]
+    cases: Annotated[tuple[ConditionCase, ...], Meta(min_length=1, max_length=40)]
     else_: Name = field(name="else")
 
 

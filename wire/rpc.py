@@ -68,7 +68,7 @@ class Originate(Shape, frozen=True):
         return is_enabled(self.record_call)
 
 
-class Started(Shape, frozen=True):
+class StartedCall(Shape, frozen=True):
     """The call that an originate started now, or before."""
 
     call_id: str

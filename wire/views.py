@@ -108,7 +108,7 @@ class Timeline(Shape, frozen=True):
     omitted: int = 0
 
 
-class Difference(Shape, frozen=True):
+class ReplayDifference(Shape, frozen=True):
     """A replayed decision that differs from the log: commands, published events or final state.
 
     `commands` are those of the replay, if known; the log has only a digest of the original ones.
@@ -138,7 +138,7 @@ class Replay(Shape, frozen=True):
     trimmed: int = 0
     gap: int | None = None
     is_live: bool = False
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[ReplayDifference, ...] = ()
 
 
 class EndedCalls(Shape, frozen=True):

@@ -10,7 +10,7 @@ from api.callbacks.service import CallbackService
 from api.http.preconditions import IfMatch, tagged_response
 from api.http.routes import Body, Routes
 from api.http.services import service
-from wire.callbacks.account import CallbackTestResult, PutCallback, Resend, Resent
+from wire.callbacks.account import CallbackTestResult, PutCallback, Resend, ResendResult
 
 routes = Routes("Callbacks")
 BASE = "/srmain/voice/callbacks"
@@ -107,6 +107,6 @@ async def list_dead_letters(
 )
 async def resend_dead_letters(
     user: AuthenticatedUser, callbacks: Callbacks, body: Body[Resend]
-) -> Resent:
+) -> ResendResult:
     """Queue dead letters again: those with the given ids, or all."""
     return await callbacks.resend(user.account_id, body)

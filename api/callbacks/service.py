@@ -12,7 +12,13 @@ from api.documents.document import CALLBACK_ID, Document, Kind
 from api.documents.editor import DocumentEditor
 from api.engine_client import EngineClient, id_in_path
 from api.http.preconditions import Precondition
-from wire.callbacks.account import CallbackTestResult, DeadLetters, PutCallback, Resend, Resent
+from wire.callbacks.account import (
+    CallbackTestResult,
+    DeadLetters,
+    PutCallback,
+    Resend,
+    ResendResult,
+)
 from wire.callbacks.settings import CallbackChange, CallbackSettings, ChangedCallback
 
 KIND: Kind = "callback"
@@ -53,9 +59,9 @@ class CallbackService(Struct, frozen=True):
         next_cursor = found.dead_letters[-1].id if found.more and found.dead_letters else None
         return DeadLetterPage(tuple(map(dead_letter, found.dead_letters)), next_cursor)
 
-    async def resend(self, account_id: str, body: Resend) -> Resent:
+    async def resend(self, account_id: str, body: Resend) -> ResendResult:
         """Queue dead letters again; raises Conflict without a target that takes them."""
-        return await self.engine.request(Resent, "POST", f"{_path(account_id)}/resend", body)
+        return await self.engine.request(ResendResult, "POST", f"{_path(account_id)}/resend", body)
 
     async def test(self, account_id: str) -> CallbackTestResult:
         """Send a test event; raises Conflict without a target."""

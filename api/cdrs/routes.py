@@ -6,13 +6,13 @@ from fastapi import Path, Query
 from fastapi.responses import StreamingResponse
 
 from api.auth.dependencies import AuthenticatedUser
-from api.cdrs.exports.service import ExportService, ExportView
+from api.cdrs.exports.service import CallRecordExport, ExportService
 from api.cdrs.schemas import (
+    CallRecordExportRequest,
     CdrExportQuery,
     CdrListQuery,
     CustomerHistoryQuery,
-    DispositionBody,
-    ExportBody,
+    DispositionRequest,
     Prefix,
 )
 from api.cdrs.service import CdrPage, CdrService, ClientIds
@@ -48,9 +48,9 @@ async def list_records(
 async def start_export(
     user: AuthenticatedUser,
     query: Annotated[CdrExportQuery, Query()],
-    body: Body[ExportBody],
+    body: Body[CallRecordExportRequest],
     exports: Exports,
-) -> ExportView:
+) -> CallRecordExport:
     """Start an export.
 
     A background job writes the records that exist now to a file.
@@ -81,7 +81,9 @@ async def client_ids(user: AuthenticatedUser, prefix: Prefix, records: Records) 
 
 
 @routes.get("/srmain/cdr/exports/{exportId}", id="records.export", scope="cdr:own", errors=(404,))
-async def get_export(export_id: ExportId, user: AuthenticatedUser, exports: Exports) -> ExportView:
+async def get_export(
+    export_id: ExportId, user: AuthenticatedUser, exports: Exports
+) -> CallRecordExport:
     """Show the progress of an export."""
     return await exports.get(user, export_id)
 
@@ -116,7 +118,7 @@ async def get_record(call_id: CallId, user: AuthenticatedUser, records: Records)
     example={"dispositionLevel1Id": "sale", "dispositionLevel2Id": "follow-up"},
 )
 async def set_disposition(
-    call_id: CallId, user: AuthenticatedUser, body: Body[DispositionBody], records: Records
+    call_id: CallId, user: AuthenticatedUser, body: Body[DispositionRequest], records: Records
 ) -> CdrView:
     """Set the dispositions of a call."""
     return await records.set_dispositions(user, call_id, body)

@@ -129,7 +129,7 @@ class CustomerHistoryQuery(BaseModel):
 Level = Annotated[str, Meta(max_length=128, pattern=patterns.PLAIN_TEXT)]
 
 
-class DispositionBody(Struct, frozen=True, forbid_unknown_fields=True):
+class DispositionRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """Disposition levels; null clears a level, an omitted level stays."""
 
     level1: Level | UnsetType | None = field(name="dispositionLevel1Id", default=UNSET)
@@ -142,7 +142,7 @@ class DispositionBody(Struct, frozen=True, forbid_unknown_fields=True):
         return {f"disposition{name[-1]}": value for name, value in found if value is not UNSET}
 
 
-class ExportBody(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+class CallRecordExportRequest(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """Format of an export."""
 
     include_timeline: bool = False

@@ -12,7 +12,7 @@ from api.cdrs.schemas import (
     CdrFilterQuery,
     CdrListQuery,
     CustomerHistoryQuery,
-    DispositionBody,
+    DispositionRequest,
     split_names,
 )
 from api.cdrs.store import CdrStore
@@ -79,7 +79,7 @@ class CdrService(Struct, frozen=True):
         return view
 
     async def set_dispositions(
-        self, user: Principal, req_id: str, body: DispositionBody
+        self, user: Principal, req_id: str, body: DispositionRequest
     ) -> CdrView:
         """Set the dispositions of a call, and return its record."""
         await self.get(user, req_id)

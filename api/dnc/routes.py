@@ -4,7 +4,7 @@ from typing import Annotated, TypedDict
 
 from fastapi import Path, Request
 
-from api.dnc.schemas import Entry, EntryView
+from api.dnc.schemas import DncEntry, DncEntryView
 from api.dnc.service import DncService
 from api.dnc.tokens import parse_token_id
 from api.http.routes import BodyOrQuery, Routes
@@ -32,8 +32,8 @@ ENTRY = _EntryOptions(
 @routes.get(f"{BASE}/subscribe/{{token}}", id="doNotCall.addByLink", **ENTRY, status=201)
 @routes.post(f"{BASE}/subscribe/{{token}}", id="doNotCall.add", **ENTRY, status=201)
 async def subscribe(
-    request: Request, token: Token, dnc: Dnc, entry: BodyOrQuery[Entry]
-) -> EntryView:
+    request: Request, token: Token, dnc: Dnc, entry: BodyOrQuery[DncEntry]
+) -> DncEntryView:
     """Put a number on the do-not-call list."""
     return _audited(request, token, await dnc.subscribe(token, entry))
 
@@ -41,13 +41,13 @@ async def subscribe(
 @routes.get(f"{BASE}/unsubscribe/{{token}}", id="doNotCall.removeByLink", **ENTRY)
 @routes.post(f"{BASE}/unsubscribe/{{token}}", id="doNotCall.remove", **ENTRY)
 async def unsubscribe(
-    request: Request, token: Token, dnc: Dnc, entry: BodyOrQuery[Entry]
-) -> EntryView:
+    request: Request, token: Token, dnc: Dnc, entry: BodyOrQuery[DncEntry]
+) -> DncEntryView:
     """Take a number off the do-not-call list."""
     return _audited(request, token, await dnc.unsubscribe(token, entry))
 
 
-def _audited(request: Request, token: str, entry: EntryView) -> EntryView:
+def _audited(request: Request, token: str, entry: DncEntryView) -> DncEntryView:
     """Name the account and the token for logs and the audit trail, which has no numbers."""
     request.state.account_id = entry.account_id
     request.state.actor = f"dnc-token:{parse_token_id(token)}"

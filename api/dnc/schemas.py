@@ -11,7 +11,7 @@ PhoneNo = Annotated[str, Meta(min_length=3, max_length=64)]
 Provider = Annotated[str, Meta(min_length=1, max_length=64, pattern=patterns.TEXT_LINE)]
 
 
-class Entry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+class DncEntry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """A number, and the telecom provider it is listed for; `accountId`, if given, is the token's.
 
     An inactive entry is stored, and blocks no call.
@@ -23,7 +23,7 @@ class Entry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     is_active: bool = True
 
 
-class EntryView(Struct, frozen=True, rename="camel"):
+class DncEntryView(Struct, frozen=True, rename="camel"):
     """An entry's state; the number is E.164."""
 
     account_id: str

@@ -8,7 +8,7 @@ from api.accounts.cache import AccountCache
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import Unauthenticated
 from api.common.phone_numbers import InvalidNumber, e164
-from api.dnc.schemas import Entry, EntryView
+from api.dnc.schemas import DncEntry, DncEntryView
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokenStore
 from wire.decoding.errors import BadInput
@@ -22,21 +22,21 @@ class DncService(Struct, frozen=True):
     accounts: AccountCache
     on_change: Callable[[str], None]
 
-    async def subscribe(self, token: str, entry: Entry) -> EntryView:
+    async def subscribe(self, token: str, entry: DncEntry) -> DncEntryView:
         """Put a number on the list; engines apply it a moment later."""
         account_id, number = await self._resolve(token, entry)
         await self.store.put(account_id, (number,), entry.provider, is_active=entry.is_active)
         self.on_change(account_id)
-        return EntryView(account_id, number, entry.provider, entry.is_active)
+        return DncEntryView(account_id, number, entry.provider, entry.is_active)
 
-    async def unsubscribe(self, token: str, entry: Entry) -> EntryView:
+    async def unsubscribe(self, token: str, entry: DncEntry) -> DncEntryView:
         """Take a provider's entry off; without one, do nothing."""
         account_id, number = await self._resolve(token, entry)
         await self.store.remove(account_id, number, entry.provider)
         self.on_change(account_id)
-        return EntryView(account_id, number, entry.provider, False)
+        return DncEntryView(account_id, number, entry.provider, False)
 
-    async def _resolve(self, token: str, entry: Entry) -> tuple[str, str]:
+    async def _resolve(self, token: str, entry: DncEntry) -> tuple[str, str]:
         account_id = await self.tokens.account_of(token)
         if account_id is None:
             raise Unauthenticated(NOT_AUTHENTICATED)

@@ -1,5 +1,6 @@
 """The OpenAPI document: FastAPI's, with msgspec's schemas, and 400 where FastAPI has 422."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI
@@ -34,7 +35,7 @@ def _whole(document: dict[str, Any]) -> dict[str, Any]:
     webhooks, components = webhook_documents()
     for path in document["paths"].values():
         for operation in path.values():
-            components.update(operation.pop(COMPONENTS, {}))
+            _add(components, operation.pop(COMPONENTS, {}))
             _name_alias(operation, operation.pop(ALIAS_OF, None))
             _declare_security(operation, operation.pop(SCOPE, None))
             operation["responses"].pop(UNPROCESSABLE, None)
@@ -43,7 +44,7 @@ def _whole(document: dict[str, Any]) -> dict[str, Any]:
     schemas = found.setdefault("schemas", {})
     for name in FASTAPI_ERRORS:
         schemas.pop(name, None)
-    schemas.update(components)
+    _add(schemas, components)
     found.setdefault("securitySchemes", {})[BEARER] = _BEARER_SCHEME
     tags = (*TAGS, Tag(WEBHOOKS, "Requests to customers' servers."))
     return complete(
@@ -55,6 +56,13 @@ def _whole(document: dict[str, Any]) -> dict[str, Any]:
             "webhooks": webhooks,
         }
     )
+
+
+def _add(components: dict[str, Any], more: Mapping[str, Any]) -> None:
+    """Add components; raises ValueError if two shapes have the same name."""
+    for name, schema in more.items():
+        if components.setdefault(name, schema) != schema:
+            raise ValueError(f"two shapes have the name {name}")
 
 
 def _name_alias(operation: dict[str, Any], of: str | None) -> None:

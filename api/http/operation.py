@@ -4,13 +4,12 @@ from collections.abc import Collection, Mapping
 from typing import Any, Required, TypedDict
 
 from fastapi import Response
-from msgspec.json import schema_components
 
+from wire.openapi.components import Components
 from wire.openapi.problems import problem_responses
 from wire.openapi.responses import success_response
 from wire.rpc import Problem
 
-REFS = "#/components/schemas/{name}"
 SCOPE = "x-scope"  # the OpenAPI document shows it as the operation's security
 COMPONENTS = "x-components"  # the OpenAPI document moves them to its `components`
 ALIAS_OF = "x-alias-of"  # the id of the operation that this is another path of
@@ -41,19 +40,20 @@ class Options(TypedDict, total=False):
 
 
 def document_operation(
-    options: Options, method: str, *, body: Any, response: Any, errors: Collection[int]
+    options: Options, method: str, *, shape: Any, response: Any, errors: Collection[int]
 ) -> dict[str, Any]:
     """Return the extra parts of an operation, in addition to those that FastAPI finds."""
-    in_query = _query_parameters(body, options.get("query", ()), is_needed=method == "GET")
-    body = None if method == "GET" else body
-    shapes = [each for each in (body, response, Problem) if each is not None]
-    schemas, components = schema_components(shapes, ref_template=REFS)
-    refs = dict(zip(map(repr, shapes), schemas, strict=True))
+    body = None if method == "GET" else shape
+    components = Components(body, response, Problem)
+    in_query = _query_parameters(shape, options.get("query", ()), is_needed=method == "GET")
     status = options.get("status", 200)
-    success = success_response(status, response, refs.get(repr(response)))
+    success = success_response(status, response, components)
     found: dict[str, Any] = {
-        COMPONENTS: components,
-        "responses": {str(status): success, **problem_responses(errors, refs[repr(Problem)])},
+        COMPONENTS: components.schemas,
+        "responses": {
+            str(status): success,
+            **problem_responses(errors, components.of(Problem)),
+        },
     }
     if (scope := options.get("scope")) is not None:
         found[SCOPE] = scope
@@ -66,7 +66,7 @@ def document_operation(
     if (form := options.get("form")) is not None:
         found["requestBody"] = {**form, "required": True}
     if body is not None:
-        content: dict[str, Any] = {"schema": refs[repr(body)]}
+        content: dict[str, Any] = {"schema": components.of(body)}
         if (example := options.get("example")) is not None:
             content["example"] = example
         found["requestBody"] = {"content": {"application/json": content}}
@@ -79,8 +79,8 @@ def _query_parameters(
     """Return the parameters of a query that may hold the fields of a body."""
     if not names:
         return []
-    (schema,), components = schema_components([shape], ref_template=REFS)
-    whole = components[schema["$ref"].rpartition("/")[2]]
+    components = Components(shape)
+    whole = components.schemas[components.of(shape)["$ref"].rpartition("/")[2]]
     return [
         {
             "name": name,

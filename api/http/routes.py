@@ -5,7 +5,7 @@
     @routes.post(
         "/srmain/voice/dial", id="calls.dial", scope="calls:own", returns=Dialled, idempotent=True
     )
-    async def dial(user: AuthenticatedUser, voice: Voice, body: Body[DialBody]) -> bytes:
+    async def dial(user: AuthenticatedUser, voice: Voice, body: Body[DialRequest]) -> bytes:
         \"\"\"Call a party into a live call.\"\"\"
         return await voice.dial(user, body)
 
@@ -124,7 +124,7 @@ class Routes:
             openapi_extra=document_operation(
                 options,
                 method,
-                body=options.get("accepts", parameters.body),
+                shape=options.get("accepts", parameters.body),
                 response=options.get("returns", _response_shape(handler)),
                 errors=errors,
             ),

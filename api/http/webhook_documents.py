@@ -2,10 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from msgspec.json import schema_components
-
-from api.http.operation import REFS
 from wire.events.call_events import CallEvent
+from wire.openapi.components import Components
 from wire.verbs import Verb
 from wire.webhooks import ActionRequest, GatherResult, RecordResult
 
@@ -61,18 +59,12 @@ _ALL = (
 
 def webhook_documents() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the webhooks by name, and the components that they refer to."""
-    schemas, components = schema_components(
-        [*(each.shape for each in _ALL), Verb], ref_template=REFS
-    )
-    *bodies, verb = schemas
-    return {
-        each.name: {"post": _operation(each, body, verb)}
-        for each, body in zip(_ALL, bodies, strict=True)
-    }, components
+    components = Components(*(each.shape for each in _ALL), Verb)
+    return {each.name: {"post": _operation(each, components)} for each in _ALL}, components.schemas
 
 
-def _operation(webhook: _Webhook, body: Any, verb: Any) -> dict[str, Any]:
-    content = {"application/json": {"schema": verb}}
+def _operation(webhook: _Webhook, components: Components) -> dict[str, Any]:
+    content = {"application/json": {"schema": components.of(Verb)}}
     success = (
         {"200": {"description": _NEXT, "content": content}}
         if webhook.returns_verb
@@ -95,7 +87,10 @@ def _operation(webhook: _Webhook, body: Any, verb: Any) -> dict[str, Any]:
             }
             for name, text, example in _HEADERS
         ],
-        "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": components.of(webhook.shape)}},
+        },
         "responses": {
             **success,
             "4XX": {

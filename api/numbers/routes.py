@@ -8,7 +8,13 @@ from api.auth.dependencies import AuthenticatedUser
 from api.http.paging import Page, paging
 from api.http.routes import Body, Routes
 from api.http.services import service
-from api.numbers.schemas import DeletedNumber, NewNumber, NumberChange, NumberPage, NumberView
+from api.numbers.schemas import (
+    DeletionResult,
+    MessagingNumber,
+    MessagingNumberChange,
+    MessagingNumberPage,
+    NewMessagingNumber,
+)
 from api.numbers.service import NumberService
 
 routes = Routes("Messaging numbers")
@@ -35,14 +41,16 @@ EXAMPLE = {
     idempotent=True,
 )
 async def create_number(
-    user: AuthenticatedUser, numbers: Numbers, body: Body[NewNumber]
-) -> NumberView:
+    user: AuthenticatedUser, numbers: Numbers, body: Body[NewMessagingNumber]
+) -> MessagingNumber:
     """Store a number that the account's business has on the messaging platform."""
     return await numbers.create(user.account_id, body)
 
 
 @routes.get(BASE, id="messagingNumbers.list", scope="numbers:read")
-async def list_numbers(user: AuthenticatedUser, page: PageQuery, numbers: Numbers) -> NumberPage:
+async def list_numbers(
+    user: AuthenticatedUser, page: PageQuery, numbers: Numbers
+) -> MessagingNumberPage:
     """List messaging numbers, newest first."""
     return await numbers.list(user.account_id, page)
 
@@ -55,8 +63,11 @@ async def list_numbers(user: AuthenticatedUser, page: PageQuery, numbers: Number
     example={"verified": True, "flowbuilderId": None},
 )
 async def change_number(
-    number_id: NumberId, user: AuthenticatedUser, numbers: Numbers, body: Body[NumberChange]
-) -> NumberView:
+    number_id: NumberId,
+    user: AuthenticatedUser,
+    numbers: Numbers,
+    body: Body[MessagingNumberChange],
+) -> MessagingNumber:
     """Change a messaging number; omitted fields keep their values."""
     return await numbers.change(user.account_id, number_id, body)
 
@@ -64,7 +75,7 @@ async def change_number(
 @routes.delete(f"{BASE}/{{id}}", id="messagingNumbers.delete", scope="numbers:write", errors=(404,))
 async def delete_number(
     number_id: NumberId, user: AuthenticatedUser, numbers: Numbers
-) -> DeletedNumber:
+) -> DeletionResult:
     """Delete a messaging number.
 
     Its templates stay: they belong to the business account.

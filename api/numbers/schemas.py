@@ -23,7 +23,7 @@ class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename
     """Base of the bodies: camelCase names, no unknown fields."""
 
 
-class NewNumber(Body, frozen=True, kw_only=True):
+class NewMessagingNumber(Body, frozen=True, kw_only=True):
     """A number to store; `source` is the old name of `via`."""
 
     business_name: ShortText
@@ -36,7 +36,7 @@ class NewNumber(Body, frozen=True, kw_only=True):
     source: Deprecated = None
 
 
-class NumberChange(Body, frozen=True, kw_only=True):
+class MessagingNumberChange(Body, frozen=True, kw_only=True):
     """The fields to change; omitted ones keep their values, null clears an optional one."""
 
     business_name: ShortText | UnsetType = UNSET
@@ -49,7 +49,7 @@ class NumberChange(Body, frozen=True, kw_only=True):
     source: DeprecatedChange = UNSET
 
 
-class NumberView(Struct, frozen=True, rename="camel"):
+class MessagingNumber(Struct, frozen=True, rename="camel"):
     id: str
     business_name: str
     phone_number_id: str
@@ -63,23 +63,23 @@ class NumberView(Struct, frozen=True, rename="camel"):
     updated_at: str
 
 
-class NumberPage(Struct, frozen=True):
+class MessagingNumberPage(Struct, frozen=True):
     """A page of numbers, newest first."""
 
-    data: tuple[NumberView, ...]
+    data: tuple[MessagingNumber, ...]
     total: int
     limit: int
     offset: int
 
 
-class DeletedNumber(Struct, frozen=True):
+class DeletionResult(Struct, frozen=True):
     """Confirms that a number or a template is deleted."""
 
     id: str
     deleted: bool = True
 
 
-def columns_of(body: NewNumber | NumberChange) -> dict[str, object]:
+def columns_of(body: NewMessagingNumber | MessagingNumberChange) -> dict[str, object]:
     """Map a body to columns, `source` as `via`; raises BadInput if the two differ."""
     fields = msgspec.structs.asdict(body).items()
     columns = {name: each for name, each in fields if each is not UNSET}
@@ -91,9 +91,9 @@ def columns_of(body: NewNumber | NumberChange) -> dict[str, object]:
     return columns
 
 
-def number_view(number: Number) -> NumberView:
+def number_view(number: Number) -> MessagingNumber:
     return project(
-        NumberView,
+        MessagingNumber,
         number,
         source=number.via,
         created_at=format_ms(number.created_ms),

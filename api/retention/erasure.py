@@ -21,7 +21,7 @@ from api.http.idempotency import responses
 from api.jobs.tables import jobs
 from api.retention.calls import CallRemoval
 from wire.decoding.errors import BadInput
-from wire.erasure import Erased, EraseNumber, NumberMatcher
+from wire.erasure import EraseNumber, ErasureResult, NumberMatcher
 from wire.views import Calls
 
 PAGE_SIZE = 200
@@ -71,7 +71,7 @@ class Erasure(Struct, frozen=True):
         removed = Counter[str]()
         request = EraseNumber(account_id, matcher.number, matcher.country, matcher.is_national)
         while True:
-            erased = await self.engine.request(Erased, "POST", "/erasures", request)
+            erased = await self.engine.request(ErasureResult, "POST", "/erasures", request)
             removed["calls in the store"] += erased.ended_calls
             removed["undelivered events"] += erased.events + erased.dead_letters
             removed["logged requests"] += erased.attempts

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 
-class Difference(Struct, frozen=True):
+class FlowDifference(Struct, frozen=True):
     """A field that was added, removed or changed, by its path; what it was, and what it is."""
 
     path: str
@@ -20,10 +20,10 @@ class FlowDiff(Struct, frozen=True, rename={"from_": "from"}):
 
     from_: int
     to: int
-    differences: tuple[Difference, ...]
+    differences: tuple[FlowDifference, ...]
 
 
-def differences(before: Any, after: Any, path: str = "") -> Iterator[Difference]:
+def differences(before: Any, after: Any, path: str = "") -> Iterator[FlowDifference]:
     """Yield the differences of two JSON documents; a list is compared place by place."""
     if isinstance(before, dict) and isinstance(after, dict):
         for name in dict.fromkeys([*before, *after]):
@@ -34,14 +34,14 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[Difference]
             inner = f"{path}[{place}]"
             yield from _of_field(_at(before, place), _at(after, place), inner)
     elif type(before) is not type(after) or before != after:
-        yield Difference(path, "changed", before, after)
+        yield FlowDifference(path, "changed", before, after)
 
 
-def _of_field(before: Any, after: Any, path: str) -> Iterator[Difference]:
+def _of_field(before: Any, after: Any, path: str) -> Iterator[FlowDifference]:
     if before is UNSET:
-        yield Difference(path, "added", after=after)
+        yield FlowDifference(path, "added", after=after)
     elif after is UNSET:
-        yield Difference(path, "removed", before=before)
+        yield FlowDifference(path, "removed", before=before)
     else:
         yield from differences(before, after, path)
 

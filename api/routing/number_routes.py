@@ -9,7 +9,7 @@ from api.http.paging import Page, paging
 from api.http.preconditions import IfMatch, tagged_response
 from api.http.routes import Body, Routes
 from api.http.services import service
-from api.routing.number_schemas import NumberPage, NumberView, RouteBody, route_body
+from api.routing.number_schemas import NumberPage, NumberView, RouteDocument, route_body
 from api.routing.number_service import NumberRoutes
 
 routes = Routes("Numbers")
@@ -39,7 +39,12 @@ async def get_number(user: AuthenticatedUser, number: Number, numbers: Numbers) 
 
 
 @routes.get(
-    ROUTE, id="numbers.route", scope="routes:read", returns=RouteBody, errors=(404,), has_etag=True
+    ROUTE,
+    id="numbers.route",
+    scope="routes:read",
+    returns=RouteDocument,
+    errors=(404,),
+    has_etag=True,
 )
 async def get_route(user: AuthenticatedUser, number: Number, numbers: Numbers) -> Response:
     """Return what calls to a number run, as it was put."""
@@ -51,7 +56,7 @@ async def get_route(user: AuthenticatedUser, number: Number, numbers: Numbers) -
     ROUTE,
     id="numbers.setRoute",
     scope="routes:write",
-    returns=RouteBody,
+    returns=RouteDocument,
     errors=(404, 412, 503),
     has_etag=True,
     example=EXAMPLE,
@@ -60,7 +65,7 @@ async def put_route(
     user: AuthenticatedUser,
     number: Number,
     numbers: Numbers,
-    body: Body[RouteBody],
+    body: Body[RouteDocument],
     condition: IfMatch,
 ) -> Response:
     """Set what calls to a number run, from the next call on.

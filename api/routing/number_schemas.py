@@ -16,7 +16,7 @@ from wire.verbs import Action, Flow, FlowData, Verb
 NumberInPath = Annotated[str, Meta(max_length=64)]
 
 
-class RouteBody(
+class RouteDocument(
     Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"
 ):
     """What calls to a number run: an action (an object or an https address), or a flow.
@@ -42,7 +42,7 @@ class NumberView(Struct, frozen=True, rename="camel"):
     """
 
     number: str
-    route: RouteBody | None = None
+    route: RouteDocument | None = None
     version: int | None = None
     changed_time: str | None = None
 
@@ -56,7 +56,7 @@ class NumberPage(Struct, frozen=True):
     offset: int
 
 
-def route_of(account_id: str, body: RouteBody) -> NumberRoute:
+def route_of(account_id: str, body: RouteDocument) -> NumberRoute:
     """Return the route as engines know it; raises BadInput unless there is one action."""
     if body.action is None and body.flow_id is None:
         raise BadInput("action", "one of action and flowId is required")
@@ -69,14 +69,14 @@ def route_of(account_id: str, body: RouteBody) -> NumberRoute:
     return NumberRoute(account=account_id, **fields)
 
 
-def route_body(document: Document) -> RouteBody:
+def route_body(document: Document) -> RouteDocument:
     """Return a stored route as the account put it."""
     fields = msgspec.structs.asdict(msgspec.json.decode(document.body, type=NumberRoute))
     del fields["account"]
     action = fields["action"]
     if isinstance(action, Flow) and action == Flow(FlowData(action.data.flow_id)):
         fields |= {"action": None, "flow_id": action.data.flow_id}
-    return RouteBody(**fields)
+    return RouteDocument(**fields)
 
 
 def number_view(number: str, document: Document | None) -> NumberView:

@@ -19,7 +19,7 @@ from api.documents.editor import DocumentEditor
 from api.engine_client import EngineClient
 from api.http.paging import Page
 from api.http.preconditions import Precondition
-from api.routing.number_schemas import NumberPage, NumberView, RouteBody, number_view, route_of
+from api.routing.number_schemas import NumberPage, NumberView, RouteDocument, number_view, route_of
 from wire.rpc import FieldError
 
 KIND: Kind = "route"
@@ -54,7 +54,7 @@ class NumberRoutes(Struct, frozen=True):
         return found
 
     async def put(
-        self, account_id: str, text: str, body: RouteBody, condition: Precondition
+        self, account_id: str, text: str, body: RouteDocument, condition: Precondition
     ) -> Document:
         """Set what calls to a number run; raises NotFound and PreconditionFailed."""
         number, route = await self._own(account_id, text), route_of(account_id, body)

@@ -6,7 +6,7 @@ from api.http.routes import Body, Routes
 from api.templates import examples
 from api.templates.dependencies import BASE, PLATFORM_ERRORS, Slice
 from api.templates.media import KINDS
-from api.templates.schemas import SyncResult, TestSendBody, TestSendResult, UploadResult
+from api.templates.schemas import SyncResult, TestMessageRequest, TestMessageResult, UploadResult
 
 routes = Routes("Message templates")
 UPLOAD = f"{BASE}/upload-header-media"
@@ -45,8 +45,8 @@ async def upload_header_media(
     idempotent=True,
 )
 async def test_send(
-    user: AuthenticatedUser, services: Slice, body: Body[TestSendBody]
-) -> TestSendResult:
+    user: AuthenticatedUser, services: Slice, body: Body[TestMessageRequest]
+) -> TestMessageResult:
     """Send a template as a test message, with values for its placeholders."""
     return await services.test_sender.send(user.account_id, body)
 

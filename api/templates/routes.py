@@ -6,7 +6,7 @@ from fastapi import Query
 
 from api.auth.dependencies import AuthenticatedUser
 from api.http.routes import Body, Routes
-from api.numbers.schemas import DeletedNumber
+from api.numbers.schemas import DeletionResult
 from api.templates import examples
 from api.templates.dependencies import BASE, PLATFORM_ERRORS, Slice, TemplateId
 from api.templates.schemas import (
@@ -80,6 +80,6 @@ async def change_template(
 )
 async def delete_template(
     template_id: TemplateId, user: AuthenticatedUser, services: Slice
-) -> DeletedNumber:
+) -> DeletionResult:
     """Delete a template, here and on the messaging platform, in its one language."""
     return await services.templates.delete(user.account_id, template_id)

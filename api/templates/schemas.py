@@ -74,7 +74,9 @@ class TemplateChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     footer_text: Text | UnsetType | None = field(name="footerText", default=UNSET)
 
 
-class TestSendBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class TestMessageRequest(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
+):
     """A test message to send."""
 
     template_id: Annotated[str, Meta(min_length=1, max_length=64)]
@@ -83,7 +85,7 @@ class TestSendBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     sender_phone_number_id: Name | None = None
 
 
-class TestSendResult(Struct, frozen=True, rename="camel"):
+class TestMessageResult(Struct, frozen=True, rename="camel"):
     """A message that the platform accepted; delivery is reported elsewhere."""
 
     message_id: str

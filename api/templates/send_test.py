@@ -13,7 +13,7 @@ from api.numbers.store import NumberStore
 from api.templates.components.parser import parse_component
 from api.templates.components.placeholders import Format
 from api.templates.components.rendering import render
-from api.templates.schemas import TestSendBody, TestSendResult
+from api.templates.schemas import TestMessageRequest, TestMessageResult
 from api.templates.service import active_number
 from api.templates.store import Template, TemplateStore
 from wire.decoding.errors import BadInput
@@ -26,7 +26,7 @@ class TestSender(Struct, frozen=True):
     rates: TokenBuckets
     usage: UsageStore
 
-    async def send(self, account_id: str, body: TestSendBody) -> TestSendResult:
+    async def send(self, account_id: str, body: TestMessageRequest) -> TestMessageResult:
         """Send one message; never retried, as it may have been sent."""
         if not self.rates.take(account_id):
             text = "too many test messages (SWITCHROOM_TEST_SENDS_PER_MIN)"
@@ -47,7 +47,7 @@ class TestSender(Struct, frozen=True):
         sent = await self.platform.send(business, sender, phone, message)
         with suppress(ApiError):  # it is sent, whether or not the database counts it
             await self.usage.add_message(account_id)
-        return TestSendResult(sent.id, sent.message_status, phone)
+        return TestMessageResult(sent.id, sent.message_status, phone)
 
     async def _template(self, account_id: str, template_id: str) -> Template:
         try:
@@ -56,7 +56,7 @@ class TestSender(Struct, frozen=True):
             raise BadInput("templateId", error.detail, "unknown_template") from None
 
 
-def _rendered(template: Template, body: TestSendBody) -> list[dict[str, object]]:
+def _rendered(template: Template, body: TestMessageRequest) -> list[dict[str, object]]:
     style: Format = "NAMED" if template.parameter_format == "NAMED" else "POSITIONAL"
     try:
         components = [parse_component(each, "templateId") for each in template.components]

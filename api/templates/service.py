@@ -12,7 +12,7 @@ from api.http.paging import Page
 from api.messaging_platform.problems import EXISTS, MISSING, PlatformRejected, PlatformUnavailable
 from api.messaging_platform.settings import BusinessAccount
 from api.messaging_platform.templates import PlatformTemplate, PlatformTemplates
-from api.numbers.schemas import DeletedNumber
+from api.numbers.schemas import DeletionResult
 from api.numbers.store import Number, NumberStore
 from api.templates import input_mapping
 from api.templates.schemas import (
@@ -74,7 +74,7 @@ class TemplateService(Struct, frozen=True):
             await self.templates.change(account_id, template_id, {**columns, **status})
         )
 
-    async def delete(self, account_id: str, template_id: str) -> DeletedNumber:
+    async def delete(self, account_id: str, template_id: str) -> DeletionResult:
         """Delete a template, on the platform and here."""
         template = await self.templates.get(account_id, template_id)
         business = self.platform.client.business(account_id)
@@ -85,7 +85,7 @@ class TemplateService(Struct, frozen=True):
         if platform_id is not None:
             await self._delete_on_platform(business, template.name, platform_id)
         await self.templates.delete(account_id, template_id)
-        return DeletedNumber(template_id)
+        return DeletionResult(template_id)
 
     async def _create(
         self,

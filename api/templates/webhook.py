@@ -34,21 +34,22 @@ class _Update(Struct, frozen=True):
     reason: _Text | None = None
 
 
-class NotificationChange(Struct, frozen=True):
+class PlatformNotificationChange(Struct, frozen=True):
     field: str = ""
     value: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
 
 
-class NotificationEntry(Struct, frozen=True):
+class PlatformNotificationEntry(Struct, frozen=True):
     id: str
     time: _Seconds = 0
-    changes: list[NotificationChange] = []
+    changes: list[PlatformNotificationChange] = []
 
 
-class Notification(Struct, frozen=True):
+class PlatformNotification(Struct, frozen=True):
     """Changes of one or several business accounts."""
 
-    entry: list[NotificationEntry]
+    entry: list[PlatformNotificationEntry]
+    object: str = ""
 
 
 class Webhook(Struct, frozen=True):
@@ -81,7 +82,7 @@ class Webhook(Struct, frozen=True):
     async def process(self, body: bytes) -> int:
         """Apply the template statuses of a notification; return how many templates changed."""
         count = 0
-        for entry in lenient.decode(body, Notification).entry:
+        for entry in lenient.decode(body, PlatformNotification).entry:
             for change in entry.changes:
                 update = _status_update(change, entry.time)
                 if update is not None:
@@ -93,7 +94,7 @@ class Webhook(Struct, frozen=True):
         return sum([await self.statuses.apply_update(account, update) for account in accounts])
 
 
-def _status_update(change: NotificationChange, at_s: int) -> StatusUpdate | None:
+def _status_update(change: PlatformNotificationChange, at_s: int) -> StatusUpdate | None:
     """Decode a change; None if it is not a status or not valid, so that the others are applied."""
     if change.field != FIELD:
         return None

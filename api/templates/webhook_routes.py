@@ -9,7 +9,7 @@ from msgspec import Struct
 from api.http.routes import Routes
 from api.templates import examples
 from api.templates.dependencies import Slice
-from api.templates.webhook import Notification
+from api.templates.webhook import PlatformNotification
 
 routes = Routes("Message templates")
 PATH = "/srmain/msgapp-webhook"
@@ -36,7 +36,7 @@ async def verify_webhook(
 @routes.post(
     PATH,
     id="messagingWebhook.receive",
-    accepts=Notification,
+    accepts=PlatformNotification,
     errors=(401, 404, 503),
     example=examples.NOTIFICATION,
 )

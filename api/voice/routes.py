@@ -11,17 +11,17 @@ from api.voice import examples
 from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, CallId, Voice
 from api.voice.live_list import LiveCallPage, LiveCallQuery
 from api.voice.schemas import (
-    CallBody,
-    CallByPathBody,
-    CallHangupBody,
-    CallLegBody,
-    CallMuteBody,
-    DialBody,
-    HangupByPathBody,
-    LegByPathBody,
-    MuteByPathBody,
-    OriginateBody,
-    Originated,
+    CallByPathRequest,
+    CallLegRequest,
+    CallReference,
+    DialRequest,
+    HangupByPathRequest,
+    HangupRequest,
+    LegByPathRequest,
+    MuteByPathRequest,
+    MuteRequest,
+    OriginateRequest,
+    OriginateResult,
     RecordingAction,
     check_call_id,
 )
@@ -61,14 +61,14 @@ CALL_CONTROL = _CallControl(returns=CallDetails, errors=CONTROL_ERRORS)
     f"{BASE}/call",
     id="calls.create",
     scope="calls:own",
-    returns=Originated,
+    returns=OriginateResult,
     status=201,
     errors=(409, 429, 503),
     example=examples.ORIGINATE,
     idempotent=True,
 )
 async def originate(
-    user: AuthenticatedUser, voice: Voice, body: Body[OriginateBody], request_id: RequestId
+    user: AuthenticatedUser, voice: Voice, body: Body[OriginateRequest], request_id: RequestId
 ) -> bytes:
     """Start a call."""
     return await voice.originate(user, body, request_id)
@@ -133,7 +133,9 @@ async def call_timeline(call_id: CallId, user: AuthenticatedUser, voice: Voice) 
     errors=READ_ERRORS,
     example={"callId": examples.CALL},
 )
-async def active_call_details(user: AuthenticatedUser, voice: Voice, body: Body[CallBody]) -> bytes:
+async def active_call_details(
+    user: AuthenticatedUser, voice: Voice, body: Body[CallReference]
+) -> bytes:
     """Show a live call."""
     return await voice.show_active(user, body.call_id)
 
@@ -147,7 +149,7 @@ async def active_call_details(user: AuthenticatedUser, voice: Voice, body: Body[
     example={"callId": examples.CALL, "target": "+4733333333"},
     idempotent=True,
 )
-async def dial(user: AuthenticatedUser, voice: Voice, body: Body[DialBody]) -> bytes:
+async def dial(user: AuthenticatedUser, voice: Voice, body: Body[DialRequest]) -> bytes:
     """Call a party into a live call."""
     return await voice.dial(user, body)
 
@@ -160,7 +162,7 @@ async def dial(user: AuthenticatedUser, voice: Voice, body: Body[DialBody]) -> b
     **CALL_CONTROL,
     example={"callId": examples.CALL, "agentId": "1001"},
 )
-async def hangup(user: AuthenticatedUser, voice: Voice, body: Body[CallHangupBody]) -> bytes:
+async def hangup(user: AuthenticatedUser, voice: Voice, body: Body[HangupRequest]) -> bytes:
     """Hang up a call, or a leg of it.
 
     Without a leg, the leg of the token's agent is hung up; of another token, the whole call.
@@ -169,7 +171,7 @@ async def hangup(user: AuthenticatedUser, voice: Voice, body: Body[CallHangupBod
 
 
 async def hangup_by_path(
-    call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[HangupByPathBody]
+    call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[HangupByPathRequest]
 ) -> bytes:
     """Hang up this call, or a leg of it.
 
@@ -189,7 +191,9 @@ def _add_leg_route(action: str, summary: str) -> None:
         summary=summary,
         example=examples.ON_LEG,
     )
-    async def control_leg(user: AuthenticatedUser, voice: Voice, body: Body[CallLegBody]) -> bytes:
+    async def control_leg(
+        user: AuthenticatedUser, voice: Voice, body: Body[CallLegRequest]
+    ) -> bytes:
         return await voice.control_leg(user, body.call_id, action, body)
 
 
@@ -203,7 +207,7 @@ def _add_leg_route_by_path(base: str, action: str, summary: str) -> None:
         example=examples.LEG,
     )
     async def control_leg_by_path(
-        call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[LegByPathBody]
+        call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[LegByPathRequest]
     ) -> bytes:
         check_call_id(call_id, body.call_id)
         return await voice.control_leg(user, call_id, action, body)
@@ -218,13 +222,13 @@ def _add_leg_route_by_path(base: str, action: str, summary: str) -> None:
     example=examples.ON_LEG,
     summary="Mute a leg",
 )
-async def mute(user: AuthenticatedUser, voice: Voice, body: Body[CallMuteBody]) -> bytes:
+async def mute(user: AuthenticatedUser, voice: Voice, body: Body[MuteRequest]) -> bytes:
     """Mute a leg: the others do not hear it."""
     return await voice.mute(user, body.call_id, body)
 
 
 async def mute_by_path(
-    call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[MuteByPathBody]
+    call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[MuteByPathRequest]
 ) -> bytes:
     """Mute a leg of this call: the others do not hear it."""
     check_call_id(call_id, body.call_id)
@@ -243,7 +247,7 @@ def _add_recording_route(action: RecordingAction, scope: str, summary: str) -> N
         idempotent=True,
     )
     async def control_recording(
-        call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[CallByPathBody]
+        call_id: CallId, user: AuthenticatedUser, voice: Voice, body: Body[CallByPathRequest]
     ) -> bytes:
         check_call_id(call_id, body.call_id)
         return await voice.record(user, call_id, action)

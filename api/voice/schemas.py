@@ -18,11 +18,11 @@ CallId = Annotated[str, Meta(min_length=1, max_length=128)]
 RecordingAction = Literal["start", "pause", "resume", "stop"]
 
 
-class RequestBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class VoiceRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """Base of the bodies: camelCase names, no unknown fields."""
 
 
-class OriginateBody(RequestBody, frozen=True, kw_only=True):
+class OriginateRequest(VoiceRequest, frozen=True, kw_only=True):
     """A call to start.
 
     If `from` is a caller id of the account, `to` is called with it, and the action runs there.
@@ -42,52 +42,52 @@ class OriginateBody(RequestBody, frozen=True, kw_only=True):
     machine_detection: AnsweredDetection | bool = False
 
 
-class Originated(Struct, frozen=True, rename="camel"):
+class OriginateResult(Struct, frozen=True, rename="camel"):
     """The call that is being started; its call record has the same id."""
 
     call_id: str
     req_id: str
 
 
-class LegBody(RequestBody, frozen=True, kw_only=True):
+class BaseLegRequest(VoiceRequest, frozen=True, kw_only=True):
     channel_id: ChannelId
 
 
-class CallLegBody(LegBody, frozen=True, kw_only=True):
+class CallLegRequest(BaseLegRequest, frozen=True, kw_only=True):
     call_id: CallId
 
 
-class LegByPathBody(LegBody, frozen=True, kw_only=True):
+class LegByPathRequest(BaseLegRequest, frozen=True, kw_only=True):
     """A leg of the path's call."""
 
     call_id: CallId | None = None
 
 
-class MuteBody(LegBody, frozen=True, kw_only=True):
+class BaseMuteRequest(BaseLegRequest, frozen=True, kw_only=True):
     """A leg to mute: `in` what it says, `out` what it hears, or `both`."""
 
     direction: Literal["in", "out", "both"] = "in"
 
 
-class CallMuteBody(MuteBody, frozen=True, kw_only=True):
+class MuteRequest(BaseMuteRequest, frozen=True, kw_only=True):
     """A leg to mute: `in` what it says, `out` what it hears, or `both`."""
 
     call_id: CallId
 
 
-class MuteByPathBody(MuteBody, frozen=True, kw_only=True):
+class MuteByPathRequest(BaseMuteRequest, frozen=True, kw_only=True):
     """A leg of the path's call to mute: `in` what it says, `out` what it hears, or `both`."""
 
     call_id: CallId | None = None
 
 
-class CallByPathBody(RequestBody, frozen=True, kw_only=True):
+class CallByPathRequest(VoiceRequest, frozen=True, kw_only=True):
     """Nothing, or the path's call once more."""
 
     call_id: CallId | None = None
 
 
-class DialBody(RequestBody, frozen=True, kw_only=True):
+class DialRequest(VoiceRequest, frozen=True, kw_only=True):
     """A party to call into a live call, ringing for `timeout` seconds.
 
     It sees `callerId`, a number of the account, instead of the call's own.
@@ -99,26 +99,26 @@ class DialBody(RequestBody, frozen=True, kw_only=True):
     timeout: RingSeconds = 60.0
 
 
-class LegHangupBody(RequestBody, frozen=True, kw_only=True):
+class BaseHangupRequest(VoiceRequest, frozen=True, kw_only=True):
     """The leg to hang up: by channel or by agent, else that of the token's agent, else the call."""
 
     agent_id: Name | None = None
     channel_id: ChannelId | None = None
 
 
-class CallHangupBody(LegHangupBody, frozen=True, kw_only=True):
+class HangupRequest(BaseHangupRequest, frozen=True, kw_only=True):
     """The call to hang up, or a leg of it."""
 
     call_id: CallId
 
 
-class HangupByPathBody(LegHangupBody, frozen=True, kw_only=True):
+class HangupByPathRequest(BaseHangupRequest, frozen=True, kw_only=True):
     """A leg of the path's call, or none for the call itself."""
 
     call_id: CallId | None = None
 
 
-class CallBody(RequestBody, frozen=True, kw_only=True):
+class CallReference(VoiceRequest, frozen=True, kw_only=True):
     call_id: CallId
 
 

@@ -20,12 +20,12 @@ from api.voice.limits import CallLimits
 from api.voice.live_list import LiveCallQuery, list_live_calls
 from api.voice.permissions import Permissions
 from api.voice.schemas import (
-    DialBody,
-    LegBody,
-    LegHangupBody,
-    MuteBody,
-    OriginateBody,
-    Originated,
+    BaseHangupRequest,
+    BaseLegRequest,
+    BaseMuteRequest,
+    DialRequest,
+    OriginateRequest,
+    OriginateResult,
     RecordingAction,
 )
 from api.voice.timeline import call_timeline
@@ -51,7 +51,7 @@ class VoiceService(Struct, frozen=True):
     tree_limits: Limits
 
     async def originate(
-        self, user: Principal, body: OriginateBody, request_id: str | None
+        self, user: Principal, body: OriginateRequest, request_id: str | None
     ) -> bytes:
         """Start a call; the same request id starts the same call."""
         _check_own_call(user, body)
@@ -60,8 +60,8 @@ class VoiceService(Struct, frozen=True):
         request = _originate_request(user, body, request_id, permissions)
         self._check(request, permissions)
         async with self.call_limits.admit(entry.account):
-            started = await self.engine.request(rpc.Started, "POST", "/calls", request)
-        return msgspec.json.encode(Originated(started.call_id, started.call_id))
+            started = await self.engine.request(rpc.StartedCall, "POST", "/calls", request)
+        return msgspec.json.encode(OriginateResult(started.call_id, started.call_id))
 
     async def permissions(self, user: Principal) -> Permissions:
         """Return which caller ids the account may show, and which numbers it may call."""
@@ -115,13 +115,15 @@ class VoiceService(Struct, frozen=True):
             raise NotFound(f"call {call_id} has ended", "call_ended")
         return call_details(view)
 
-    async def control_leg(self, user: Principal, call_id: str, action: str, body: LegBody) -> bytes:
+    async def control_leg(
+        self, user: Principal, call_id: str, action: str, body: BaseLegRequest
+    ) -> bytes:
         """Unmute, hold or unhold a leg."""
         await self.check_control(user, call_id)
         request = control.LegControl(body.channel_id, account=user.account_id)
         return call_details(await self._post(call_id, f"/{action}", request))
 
-    async def mute(self, user: Principal, call_id: str, body: MuteBody) -> bytes:
+    async def mute(self, user: Principal, call_id: str, body: BaseMuteRequest) -> bytes:
         """Mute a leg: the others do not hear it, or it does not hear them, or both."""
         await self.check_control(user, call_id)
         request = project(control.MuteLeg, body, account=user.account_id)
@@ -133,7 +135,7 @@ class VoiceService(Struct, frozen=True):
         request = control.CallControl(account=user.account_id)
         return await self._post(call_id, f"/recording/{action}", request)
 
-    async def dial(self, user: Principal, body: DialBody) -> bytes:
+    async def dial(self, user: Principal, body: DialRequest) -> bytes:
         """Call a party into a call."""
         await self.check_control(user, body.call_id)
         permissions = await self.permissions(user)
@@ -145,7 +147,7 @@ class VoiceService(Struct, frozen=True):
         request = project(control.DialInto, body, caller_id=caller_id, account=user.account_id)
         return await self._post(body.call_id, "/dial", request)
 
-    async def hangup(self, user: Principal, call_id: str, body: LegHangupBody) -> bytes:
+    async def hangup(self, user: Principal, call_id: str, body: BaseHangupRequest) -> bytes:
         """Hang up the leg that is named, else the leg of the token's agent, else the call."""
         if user.only_agent("calls"):
             user.check_agent(body.agent_id, "agentId")
@@ -193,7 +195,7 @@ def _on_machine(request: rpc.Originate) -> Action | None:
     return detection.on_machine
 
 
-def _check_own_call(user: Principal, body: OriginateBody) -> None:
+def _check_own_call(user: Principal, body: OriginateRequest) -> None:
     """Let an agent's token call the agent's own phone first, and then one party; no more.
 
     A tree or a flow can call anyone else, and events may not be for the agent.
@@ -218,7 +220,7 @@ def _not_found(call_id: str) -> NotFound:
 
 def _originate_request(
     user: Principal,
-    body: OriginateBody,
+    body: OriginateRequest,
     request_id: str | None,
     permissions: Permissions,
 ) -> rpc.Originate:
@@ -236,7 +238,7 @@ def _originate_request(
     )
 
 
-def labels_of(body: OriginateBody, *, from_first: bool) -> dict[str, str]:
+def labels_of(body: OriginateRequest, *, from_first: bool) -> dict[str, str]:
     """Return labels for the form of a call and its flow, unless its customData has them.
 
     `clientId` is set by the customer alone, as a text of customData; without a flow, a call's path

@@ -22,7 +22,7 @@ INTERNAL_FIELDS = frozenset({
 ENGINE_STEP = {"type": "engine"}  # instead of an internal event that caused something
 
 
-class CallMoment(Struct, frozen=True, rename="camel", omit_defaults=True):
+class CallTimelineEntry(Struct, frozen=True, rename="camel", omit_defaults=True):
     """An event of a call, the commands that it caused, and the state after it.
 
     `event` and `commands` have a `type`; `started` is the verb that started, with type and data.
@@ -44,7 +44,7 @@ class CallTimeline(Struct, frozen=True):
     """
 
     call: CallDetails  # type: ignore[valid-type]  # a shape that is built at run time
-    moments: tuple[CallMoment, ...]
+    moments: tuple[CallTimelineEntry, ...]
     attempts: tuple[AttemptSummary, ...]
     omitted: int
 
@@ -60,7 +60,7 @@ class _Encoded(Struct, frozen=True):
     """What `CallTimeline` describes, with a call that is encoded already."""
 
     call: Raw
-    moments: tuple[CallMoment, ...]
+    moments: tuple[CallTimelineEntry, ...]
     attempts: tuple[AttemptSummary, ...]
     omitted: int
 
@@ -78,7 +78,7 @@ def call_timeline(timeline: bytes, *, with_attempts: bool) -> bytes:
     )
 
 
-def _moments(entries: tuple[TimelineEntry, ...]) -> Iterator[CallMoment]:
+def _moments(entries: tuple[TimelineEntry, ...]) -> Iterator[CallTimelineEntry]:
     for each in entries:
         is_internal = each.event["type"] in INTERNAL_EVENTS
         commands = tuple(
@@ -86,7 +86,7 @@ def _moments(entries: tuple[TimelineEntry, ...]) -> Iterator[CallMoment]:
         )
         if not is_internal or commands or each.started:
             event = ENGINE_STEP if is_internal else _shown(each.event)
-            yield CallMoment(each.at_ms, event, commands, each.state, each.started)
+            yield CallTimelineEntry(each.at_ms, event, commands, each.state, each.started)
 
 
 def _shown(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class Client:
     async def originate(self, body: Mapping[str, Any], idempotency_key: str = "") -> str:
         """Start a call; return its id. With a key that was used before, it is that call's."""
         sent = {**body, "requestId": idempotency_key} if idempotency_key else body
-        return (await self.request(rpc.Started, "POST", "calls", body=sent)).call_id
+        return (await self.request(rpc.StartedCall, "POST", "calls", body=sent)).call_id
 
     async def call(self, call_id: str) -> CallView:
         return await self.request(CallView, "GET", "calls", call_id)

@@ -13,7 +13,7 @@ from wire.callbacks.account import (
     DeadLetters,
     PutCallback,
     Resend,
-    Resent,
+    ResendResult,
 )
 from wire.callbacks.settings import CallbackChange, ChangedCallback
 from wire.control import ConferenceView, TransferView
@@ -34,8 +34,13 @@ from wire.documents.versioned import (
     PatchedDocuments,
     ReadDocuments,
 )
-from wire.erasure import Erased, EraseNumber
-from wire.events.consumer_groups import Acknowledged, AcknowledgeEvents, EventBatch, EventGroups
+from wire.erasure import EraseNumber, ErasureResult
+from wire.events.consumer_groups import (
+    AcknowledgeEvents,
+    AcknowledgementResult,
+    EventBatch,
+    EventGroups,
+)
 from wire.flow import FlowDocument
 from wire.listeners import Listener, ListenerRequests, ListenerResponse, Listeners, NewListener
 from wire.request import ApiRequest, ApiRequests, ApiRequestView
@@ -76,7 +81,7 @@ _put = partial(Operation, "put")
 _delete = partial(Operation, "delete")
 
 CALLS = (
-    _post("/calls", "originate", "Start a call", rpc.Started, rpc.Originate, 201),
+    _post("/calls", "originate", "Start a call", rpc.StartedCall, rpc.Originate, 201),
     _get("/calls", "list", "List the live calls", views.Calls),
     _get(_CALL, "get", "Show a call", CallView),
     _get(f"{_CALL}/timeline", "timeline", "Show a call's timeline", views.Timeline),
@@ -174,7 +179,9 @@ ENDED_CALLS = (
     _get("/events/ended", "read", "Repeat the events of ended calls (application/x-ndjson)"),
 )
 CONSUMER_GROUPS = (
-    _post("/events/ack", "acknowledge", "Acknowledge events", Acknowledged, AcknowledgeEvents),
+    _post(
+        "/events/ack", "acknowledge", "Acknowledge events", AcknowledgementResult, AcknowledgeEvents
+    ),
     _get("/events/groups", "list", "List the consumer groups", EventGroups),
     _delete("/events/groups/{group}", "delete", "Delete a consumer group"),
 )
@@ -197,7 +204,7 @@ LISTENERS = (
 )
 DEAD_LETTERS = (
     _get(f"{_CALLBACK}/dead", "list", "List dead letters", DeadLetters),
-    _post(f"{_CALLBACK}/resend", "resend", "Resend dead letters", Resent, Resend),
+    _post(f"{_CALLBACK}/resend", "resend", "Resend dead letters", ResendResult, Resend),
 )
 WEBHOOK_LOG = (
     _get("/webhooks/{account}", "list", "List attempts to reach a customer's servers", Attempts),
@@ -219,7 +226,9 @@ DOCUMENTS = (
     _post("/documents/{account}/read", "read", "Read documents", DocumentBodies, ReadDocuments),
 )
 SCHEMAS = (_get("/schemas/{name}", "published_schema", "Show the JSON Schema of a document"),)
-ERASURE = (_post("/erasures", "erase", "Remove a number from ended calls", Erased, EraseNumber),)
+ERASURE = (
+    _post("/erasures", "erase", "Remove a number from ended calls", ErasureResult, EraseNumber),
+)
 NODES = (
     _get("/nodes", "list", "List the PBX nodes", rpc.Nodes),
     _post("/nodes/{node}/drain", "drain", "Stop new calls to a node", rpc.NodeView),

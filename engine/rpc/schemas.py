@@ -7,13 +7,13 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from aiohttp import web
-from msgspec.json import schema_components
 
 from engine.rpc import operations
 from engine.rpc.json_body import json_response
 from engine.rpc.operations import OPERATIONS, Operation
 from engine.rpc.problems import NotFound
 from wire import rpc
+from wire.openapi.components import Components
 from wire.openapi.document import Tag, complete, info
 from wire.openapi.problems import any_problem, problem_responses
 from wire.openapi.responses import success_response
@@ -64,17 +64,13 @@ _VERBS = {"originate": "create", "published_schema": "get"}  # by handler, where
 
 @cache
 def openapi_document() -> dict[str, Any]:
-    shapes = [
-        each for one in OPERATIONS for each in (one.request, one.response) if each is not None
-    ]
-    shapes.append(rpc.Problem)
-    found, components = schema_components(shapes, ref_template="#/components/schemas/{name}")
-    refs = dict(zip(map(repr, shapes), found, strict=True))
+    shapes = [shape for each in OPERATIONS for shape in (each.request, each.response)]
+    components = Components(*shapes, rpc.Problem)
     paths: dict[str, dict[str, Any]] = {}
     for group in GROUPS:
         for one in group.operations:
             path = paths.setdefault(f"/rpc/v1{one.path}", {})
-            path[one.method] = _operation(group, one, refs)
+            path[one.method] = _operation(group, one, components)
     return complete(
         {
             "openapi": "3.1.0",
@@ -84,7 +80,7 @@ def openapi_document() -> dict[str, Any]:
             "tags": [each.document() for each in _tags()],
             "paths": paths,
             "components": {
-                "schemas": components,
+                "schemas": components.schemas,
                 "securitySchemes": {
                     "token": {
                         "type": "http",
@@ -107,9 +103,9 @@ def operation_id(group: Group, one: Operation) -> str:
     return f"{group.noun}.{re.sub('_([a-z])', lambda found: found[1].upper(), verb)}"
 
 
-def _operation(group: Group, one: Operation, refs: dict[str, Any]) -> dict[str, Any]:
-    problem = refs[repr(rpc.Problem)]
-    success = success_response(one.status, one.response, refs.get(repr(one.response)))
+def _operation(group: Group, one: Operation, components: Components) -> dict[str, Any]:
+    problem = components.of(rpc.Problem)
+    success = success_response(one.status, one.response, components)
     statuses = {400, 401, 503, *((404,) if "{" in one.path else ())}
     if one.method != "get":
         statuses |= {409, 429}
@@ -126,11 +122,8 @@ def _operation(group: Group, one: Operation, refs: dict[str, Any]) -> dict[str, 
         },
     }
     if one.request is not None:
-        body = refs[repr(one.request)]
-        operation["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": body}},
-        }
+        content = {"application/json": {"schema": components.of(one.request)}}
+        operation["requestBody"] = {"required": True, "content": content}
     return operation
 
 

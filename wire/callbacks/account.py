@@ -67,7 +67,7 @@ class Resend(Shape, frozen=True):
     all: bool = False
 
 
-class Resent(Shape, frozen=True):
+class ResendResult(Shape, frozen=True):
     """How many are due again; others are missing, or exceed the outbox limits."""
 
     resent: int

@@ -74,7 +74,7 @@ class AcknowledgeEvents(Shape, frozen=True):
     ids: Annotated[tuple[EventId, ...], Meta(max_length=10 * MAX_EVENTS)]
 
 
-class Acknowledged(Shape, frozen=True):
+class AcknowledgementResult(Shape, frozen=True):
     """How many of the ids were pending."""
 
     acknowledged: int

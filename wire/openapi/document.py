@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import metadata
 from typing import Any, NamedTuple
 
+from wire.openapi.enums import name_enums
 from wire.openapi.examples import example_of
 from wire.openapi.patterns import portable
 from wire.openapi.texts.calls import CALLS
@@ -38,19 +39,20 @@ def info(title: str, description: str) -> dict[str, Any]:
 
 
 def complete(document: dict[str, Any]) -> dict[str, Any]:
-    """Add the descriptions and examples that are missing, and make patterns portable."""
+    """Add descriptions and examples where they are missing; name enums; make patterns portable."""
     found: dict[str, Any] = portable(document)
     components = found["components"]["schemas"]
-    for name, schema in components.items():
-        for field, each in schema.get("properties", {}).items():
-            _describe(each, name, field)
+    for name, schema in [*components.items()]:
+        _complete_fields(schema, name, components)
     for operation in operations(found):
         if not operation.get("description"):
             operation["description"] = f"{operation['summary']}."
         noun = operation["operationId"].partition(".")[0]
         for each in operation.get("parameters", ()):
             _describe(each, noun, each["name"])
+            each["schema"] = _plain(each["schema"], noun, each["name"], components)
         for content in _bodies(operation):
+            _complete_fields(content.get("schema", {}), noun, components)
             if "example" not in content and "examples" not in content and content.get("schema"):
                 content["example"] = example_of(content["schema"], components)
     return found
@@ -61,6 +63,19 @@ def operations(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for items in (document["paths"], document.get("webhooks", {})):
         for item in items.values():
             yield from item.values()
+
+
+def _complete_fields(schema: dict[str, Any], shape: str, components: dict[str, Any]) -> None:
+    properties = schema.get("properties", {})
+    for field, each in properties.items():
+        _describe(each, shape, field)
+        properties[field] = _plain(each, shape, field, components)
+
+
+def _plain(schema: Any, shape: str, field: str, components: dict[str, Any]) -> Any:
+    """Return a field's schema without pydantic's title, which is the name again."""
+    named = name_enums(schema, shape, field, components)
+    return {key: each for key, each in named.items() if key != "title"}
 
 
 def _describe(described: dict[str, Any], shape: str, field: str) -> None:

@@ -4,13 +4,15 @@ import inspect
 from http import HTTPStatus
 from typing import Any
 
+from wire.openapi.components import Components
 
-def success_response(status: int, shape: Any, schema: Any) -> dict[str, Any]:
+
+def success_response(status: int, shape: Any, components: Components) -> dict[str, Any]:
     """Return the response of success; without a shape it has no JSON body."""
-    if schema is None:
+    if shape is None:
         text = "Done; there is no body." if status == HTTPStatus.NO_CONTENT else "The content."
         return {"description": text}
-    content = {"application/json": {"schema": schema}}
+    content = {"application/json": {"schema": components.of(shape)}}
     return {"description": _text_of(shape) or "The result.", "content": content}
 
 

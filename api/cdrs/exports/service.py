@@ -11,7 +11,7 @@ from api.accounts.cache import AccountCache
 from api.auth.principal import Principal
 from api.cdrs.exports.csv_export import csv_header
 from api.cdrs.exports.job import KIND, ExportJob
-from api.cdrs.schemas import CdrExportQuery, ExportBody
+from api.cdrs.schemas import CallRecordExportRequest, CdrExportQuery
 from api.cdrs.service import own_agent, to_filters
 from api.cdrs.store import CdrStore
 from api.common.errors import Conflict, NotFound
@@ -25,7 +25,7 @@ MAX_WAITING = 10  # of one account
 CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
 
 
-class ExportView(Struct, frozen=True, omit_defaults=True, rename="camel"):
+class CallRecordExport(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """An export; `total` is an estimate until it is done."""
 
     export_id: str
@@ -48,7 +48,9 @@ class ExportService(Struct, frozen=True):
     artifacts: ArtifactStore
     quota: ByteQuota
 
-    async def start(self, user: Principal, query: CdrExportQuery, body: ExportBody) -> ExportView:
+    async def start(
+        self, user: Principal, query: CdrExportQuery, body: CallRecordExportRequest
+    ) -> CallRecordExport:
         """Start an export of the records that exist now; raises Conflict beyond the quota."""
         account_id = user.account_id
         await self.quota.check_bytes(account_id, 1)
@@ -60,7 +62,7 @@ class ExportService(Struct, frozen=True):
             job_id = await self.jobs.add(connection, KIND, account_id, payload, MAX_WAITING)
         return await self.get(user, job_id)
 
-    async def get(self, user: Principal, export_id: str) -> ExportView:
+    async def get(self, user: Principal, export_id: str) -> CallRecordExport:
         """Return an export; raises NotFound."""
         return _view(await self._job(user, export_id))
 
@@ -88,9 +90,9 @@ class ExportService(Struct, frozen=True):
             yield zlib.decompress(body)
 
 
-def _view(job: Job) -> ExportView:
+def _view(job: Job) -> CallRecordExport:
     done = job.state == "done"
-    return ExportView(
+    return CallRecordExport(
         export_id=job.id,
         state=job.state,
         format=job.payload["format"],

@@ -20,7 +20,7 @@ from api.cdrs.ingest.writer import write_events
 from api.common.errors import ApiError
 from api.db.database import Database
 from api.engine_client import EngineClient, EngineUnavailable
-from wire.events.consumer_groups import Acknowledged, AcknowledgeEvents, LostEvents
+from wire.events.consumer_groups import AcknowledgeEvents, AcknowledgementResult, LostEvents
 
 GROUP = "cdrs"
 POLL_TIMEOUT_S = 5
@@ -101,7 +101,7 @@ class EventConsumer(Struct, frozen=True):
     async def _acknowledge(self, ids: Sequence[str]) -> None:
         if ids:
             request = AcknowledgeEvents(GROUP, tuple(ids))
-            await self.engine.request(Acknowledged, "POST", "/events/ack", request)
+            await self.engine.request(AcknowledgementResult, "POST", "/events/ack", request)
 
     async def fill(self, gap: LostEvents) -> int:
         """Write the events of ended calls in a lost range; live calls emit more.

@@ -38,7 +38,7 @@ events = sa.Table(
 )
 
 
-class EventView(Struct, frozen=True, rename="camel"):
+class ContactEvent(Struct, frozen=True, rename="camel"):
     """An event, with the contact's current list and number."""
 
     id: str
@@ -49,10 +49,10 @@ class EventView(Struct, frozen=True, rename="camel"):
     phone_number: str
 
 
-class EventPage(Struct, frozen=True, rename="camel"):
+class ContactEventPage(Struct, frozen=True, rename="camel"):
     """Events in order; `next` is the `after` of the next request."""
 
-    data: tuple[EventView, ...]
+    data: tuple[ContactEvent, ...]
     next: str
 
 
@@ -79,7 +79,7 @@ class ContactEvents(Store):
         }
         await connection.execute(sa.insert(events).values(row))
 
-    async def after(self, account_id: str, after: int, limit: int) -> EventPage:
+    async def after(self, account_id: str, after: int, limit: int) -> ContactEventPage:
         """Return the events after an id."""
         query = (
             sa.select(
@@ -98,9 +98,11 @@ class ContactEvents(Store):
             .limit(limit)
         )
         rows = await self._database.rows(query)
-        return EventPage(tuple(map(_view, rows)), str(rows[-1][0] if rows else after))
+        return ContactEventPage(tuple(map(_view, rows)), str(rows[-1][0] if rows else after))
 
 
-def _view(row: Any) -> EventView:
+def _view(row: Any) -> ContactEvent:
     event_id, kind, time_ms, contact_id, list_id, number = row
-    return EventView(str(event_id), kind, format_ms(time_ms), str(contact_id), str(list_id), number)
+    return ContactEvent(
+        str(event_id), kind, format_ms(time_ms), str(contact_id), str(list_id), number
+    )

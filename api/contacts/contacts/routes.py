@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import Query
 
 from api.auth.dependencies import AuthenticatedUser
-from api.contacts.contacts.contact_events import ContactEvents, EventPage
+from api.contacts.contacts.contact_events import ContactEventPage, ContactEvents
 from api.contacts.contacts.schemas import (
     AllContactsQuery,
-    CallStatusBody,
-    ContactBody,
+    CallStatusRequest,
     ContactEventsQuery,
+    ContactRequest,
     DeleteContactQuery,
     ListContactsQuery,
     ViewContactsQuery,
@@ -92,7 +92,7 @@ async def get_contact(contact_id: IdPath, user: AuthenticatedUser, search: Searc
     idempotent=True,
 )
 async def add_contact(
-    user: AuthenticatedUser, contacts: Contacts, body: Body[ContactBody]
+    user: AuthenticatedUser, contacts: Contacts, body: Body[ContactRequest]
 ) -> ContactView:
     """Add a contact to a list."""
     return await contacts.add(user.account_id, body)
@@ -106,7 +106,10 @@ async def add_contact(
     example=EXAMPLE,
 )
 async def change_contact(
-    contact_id: ContactIdPath, user: AuthenticatedUser, contacts: Contacts, body: Body[ContactBody]
+    contact_id: ContactIdPath,
+    user: AuthenticatedUser,
+    contacts: Contacts,
+    body: Body[ContactRequest],
 ) -> ContactView:
     """Change a contact; another list's id moves it to that list."""
     return await contacts.change(user.account_id, contact_id, body)
@@ -139,7 +142,7 @@ async def set_call_status(
     contact_id: ContactIdPath,
     user: AuthenticatedUser,
     contacts: Contacts,
-    body: Body[CallStatusBody],
+    body: Body[CallStatusRequest],
 ) -> ContactView:
     """Set a contact's call status."""
     return await contacts.set_call_status(user.account_id, contact_id, body)
@@ -148,6 +151,6 @@ async def set_call_status(
 @routes.get(f"{BASE}/contact-events", id="contacts.events", scope="contacts:read")
 async def contact_events(
     user: AuthenticatedUser, query: Annotated[ContactEventsQuery, Query()], events: Events
-) -> EventPage:
+) -> ContactEventPage:
     """List the contacts that running campaigns are to call, after an event."""
     return await events.after(user.account_id, query.after, query.limit)

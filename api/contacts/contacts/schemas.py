@@ -71,7 +71,7 @@ Email = Annotated[str, Meta(max_length=254, pattern=patterns.EMAIL)]
 FieldText = Annotated[str, Meta(max_length=1_024, pattern=LINES)]
 
 
-class ContactBody(Struct, frozen=True, forbid_unknown_fields=True):
+class ContactRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """A contact to add or change; omitted fields keep their values, null clears a field."""
 
     phone_number: Annotated[str, Meta(min_length=1, max_length=64)] = field(name="phoneNumber")
@@ -83,7 +83,7 @@ class ContactBody(Struct, frozen=True, forbid_unknown_fields=True):
     fields: dict[str, FieldText] | UnsetType = UNSET
 
 
-class CallStatusBody(Struct, frozen=True, forbid_unknown_fields=True):
+class CallStatusRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """The result of calling a contact, as free text."""
 
     call_status: Annotated[str, Meta(min_length=1, max_length=64, pattern=LINE)] = field(

@@ -14,7 +14,7 @@ from api.common.errors import NotFound
 from api.common.phone_numbers import InvalidNumber, e164
 from api.contacts.contacts.contact import Contact
 from api.contacts.contacts.contact_events import ContactEvents, Kind
-from api.contacts.contacts.schemas import CallStatusBody, ContactBody
+from api.contacts.contacts.schemas import CallStatusRequest, ContactRequest
 from api.contacts.contacts.store import ContactStore
 from api.contacts.contacts.views import ContactView, contact_view
 from api.contacts.ids import parse_id
@@ -34,7 +34,7 @@ class ContactService(Struct, frozen=True):
     accounts: AccountCache
     quotas: ContactQuotas
 
-    async def add(self, account_id: str, body: ContactBody) -> ContactView:
+    async def add(self, account_id: str, body: ContactRequest) -> ContactView:
         """Add a contact to a list; raises BadInput, Conflict if the account has its contacts."""
         await self.quotas.check_contacts(account_id)
         number = await self._number(account_id, body)
@@ -46,7 +46,7 @@ class ContactService(Struct, frozen=True):
                 await adjust_contact_count(connection, target.id, 1)
                 return await self._publish(connection, account_id, contact_id, "contact-added")
 
-    async def change(self, account_id: str, contact_id: str, body: ContactBody) -> ContactView:
+    async def change(self, account_id: str, contact_id: str, body: ContactRequest) -> ContactView:
         """Change a contact; the id of another list moves it there. Raises NotFound or BadInput."""
         number = await self._number(account_id, body)
         with _unique_number():
@@ -62,7 +62,7 @@ class ContactService(Struct, frozen=True):
                 return await self._publish(connection, account_id, old.id, "contact-changed")
 
     async def set_call_status(
-        self, account_id: str, contact_id: str, body: CallStatusBody
+        self, account_id: str, contact_id: str, body: CallStatusRequest
     ) -> ContactView:
         """Set a contact's call status; raises NotFound."""
         async with self.database.writing() as connection:
@@ -86,7 +86,7 @@ class ContactService(Struct, frozen=True):
         return _existing(contact)
 
     async def _target_list(
-        self, connection: AsyncConnection, account_id: str, body: ContactBody
+        self, connection: AsyncConnection, account_id: str, body: ContactRequest
     ) -> ContactList:
         try:
             list_id = parse_id(body.list_id, "contact list")
@@ -94,7 +94,7 @@ class ContactService(Struct, frozen=True):
         except NotFound:
             raise BadInput("contactListId", "no contact list of this id") from None
 
-    async def _number(self, account_id: str, body: ContactBody) -> str:
+    async def _number(self, account_id: str, body: ContactRequest) -> str:
         region = (await self.accounts.get(account_id)).region
         try:
             return e164(body.phone_number, region)
@@ -125,7 +125,7 @@ def _unique_number() -> Iterator[None]:
         raise BadInput("phoneNumber", "the list has this number already", "duplicate") from None
 
 
-def _values(body: ContactBody, number: str, target: ContactList) -> dict[str, Any]:
+def _values(body: ContactRequest, number: str, target: ContactList) -> dict[str, Any]:
     """Return the columns that a body sets."""
     texts = {"f_name": body.f_name, "l_name": body.l_name, "email": body.email}
     values: dict[str, Any] = {

@@ -21,7 +21,7 @@ class LastCall(Struct, frozen=True, rename="camel"):
     disposition_level3_id: str | None
 
 
-class CrmView(Struct, frozen=True, rename="camel"):
+class ContactCrmView(Struct, frozen=True, rename="camel"):
     """The calls with a number; `calls` is a lower bound if `callsAreExact` is false."""
 
     calls: int
@@ -45,7 +45,7 @@ class ContactView(Struct, frozen=True, rename="camel"):
     created_time: str
     updated_time: str
     list_name: str | UnsetType = field(name="contactListName", default=UNSET)
-    crm: CrmView | UnsetType = UNSET
+    crm: ContactCrmView | UnsetType = UNSET
 
 
 class ContactPage(Struct, frozen=True, rename="camel"):

@@ -8,10 +8,10 @@ from fastapi.responses import StreamingResponse
 from api.auth.dependencies import AuthenticatedUser
 from api.contacts.exports.service import (
     CONTENT_TYPES,
-    DownloadBody,
-    DownloadPage,
+    ContactDownload,
+    ContactDownloadPage,
+    ContactDownloadRequest,
     DownloadService,
-    DownloadView,
 )
 from api.contacts.ids import BASE, IdPath, ListIdPath
 from api.http.paging import Page, paging
@@ -34,8 +34,8 @@ PageQuery = Annotated[Page, Depends(paging(default=10))]
     idempotent=True,
 )
 async def start_download(
-    user: AuthenticatedUser, downloads: Downloads, body: Body[DownloadBody]
-) -> DownloadView:
+    user: AuthenticatedUser, downloads: Downloads, body: Body[ContactDownloadRequest]
+) -> ContactDownload:
     """Start writing a list's contacts to a file, in the background."""
     return await downloads.start(user.account_id, body)
 
@@ -43,7 +43,7 @@ async def start_download(
 @routes.get(REQUESTS, id="downloads.list", scope="contacts:export")
 async def list_downloads(
     user: AuthenticatedUser, page: PageQuery, downloads: Downloads
-) -> DownloadPage:
+) -> ContactDownloadPage:
     """List the downloads and e-mails of the last week, newest first."""
     return await downloads.list(user.account_id, page)
 
@@ -51,7 +51,7 @@ async def list_downloads(
 @routes.get(f"{REQUESTS}/{{id}}", id="downloads.get", scope="contacts:export", errors=(404,))
 async def get_download(
     download_id: IdPath, user: AuthenticatedUser, downloads: Downloads
-) -> DownloadView:
+) -> ContactDownload:
     """Show a download's progress."""
     return await downloads.get(user.account_id, download_id)
 
@@ -80,6 +80,6 @@ async def download(
 )
 async def email_contacts(
     list_id: ListIdPath, user: AuthenticatedUser, downloads: Downloads
-) -> DownloadView:
+) -> ContactDownload:
     """Send a list's contacts as CSV to the account's e-mail address, in the background."""
     return await downloads.send(user.account_id, list_id)

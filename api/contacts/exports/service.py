@@ -28,7 +28,7 @@ CONTENT_TYPES = {
 }
 
 
-class DownloadBody(Struct, frozen=True, forbid_unknown_fields=True):
+class ContactDownloadRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """The list to export, by default the default list, and the format."""
 
     list_id: Annotated[str, Meta(min_length=1, max_length=32)] | None = field(
@@ -37,7 +37,7 @@ class DownloadBody(Struct, frozen=True, forbid_unknown_fields=True):
     format: Literal["csv", "xlsx"] = "csv"
 
 
-class DownloadView(Struct, frozen=True, rename="camel"):
+class ContactDownload(Struct, frozen=True, rename="camel"):
     """A download; `total` is an estimate until it is done."""
 
     id: str
@@ -55,10 +55,10 @@ class DownloadView(Struct, frozen=True, rename="camel"):
     error: str | None  # why it failed, or is retried
 
 
-class DownloadPage(Struct, frozen=True, rename="camel"):
+class ContactDownloadPage(Struct, frozen=True, rename="camel"):
     """A page of the downloads of the last week, newest first."""
 
-    data: tuple[DownloadView, ...]
+    data: tuple[ContactDownload, ...]
     total: int
     limit: int
     offset: int
@@ -76,7 +76,7 @@ class DownloadService(Struct, frozen=True):
     can_mail: bool
     quota: ByteQuota
 
-    async def start(self, account_id: str, body: DownloadBody) -> DownloadView:
+    async def start(self, account_id: str, body: ContactDownloadRequest) -> ContactDownload:
         """Start a download; raises BadInput, or Conflict beyond the quota."""
         try:
             contact_list = await self._requested_list(account_id, body.list_id)
@@ -89,7 +89,7 @@ class DownloadService(Struct, frozen=True):
             return await self.lists.default(account_id)
         return await self.lists.get(account_id, parse_id(list_id, "contact list"))
 
-    async def send(self, account_id: str, list_id: str) -> DownloadView:
+    async def send(self, account_id: str, list_id: str) -> ContactDownload:
         """Start an export that is sent to the account's e-mail address."""
         contact_list = await self.lists.get(account_id, parse_id(list_id, "contact list"))
         if not self.can_mail:
@@ -99,13 +99,13 @@ class DownloadService(Struct, frozen=True):
             raise Conflict("the account has no e-mail address", "no_email")
         return await self._start(account_id, contact_list, "csv", email)
 
-    async def list(self, account_id: str, page: Page) -> DownloadPage:
+    async def list(self, account_id: str, page: Page) -> ContactDownloadPage:
         """Return a page of the account's downloads."""
         since_ms = self.artifacts.retained_since_ms()
         jobs, total = await self.jobs.page(account_id, KIND, since_ms, page.limit, page.offset)
-        return DownloadPage(tuple(map(_view, jobs)), total, page.limit, page.offset)
+        return ContactDownloadPage(tuple(map(_view, jobs)), total, page.limit, page.offset)
 
-    async def get(self, account_id: str, download_id: str) -> DownloadView:
+    async def get(self, account_id: str, download_id: str) -> ContactDownload:
         """Return a download's progress; raises NotFound."""
         return _view(await self._job(account_id, download_id))
 
@@ -121,7 +121,7 @@ class DownloadService(Struct, frozen=True):
 
     async def _start(
         self, account_id: str, contact_list: ContactList, kind: Format, email: str | None
-    ) -> DownloadView:
+    ) -> ContactDownload:
         await self.quota.check_bytes(account_id, 1)
         spec = DownloadJob(
             contact_list.id, contact_list.name, contact_list.assigned_fields, kind, email
@@ -139,9 +139,9 @@ class DownloadService(Struct, frozen=True):
         return job
 
 
-def _view(job: Job) -> DownloadView:
+def _view(job: Job) -> ContactDownload:
     is_done = job.state == "done"
-    return DownloadView(
+    return ContactDownload(
         id=job.id,
         contact_list_id=str(job.payload["list_id"]),
         contact_list_name=job.payload["list_name"],

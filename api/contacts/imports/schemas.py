@@ -18,7 +18,7 @@ class CsvOptions(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, 
     delimiter: Delimiter | None = None
 
 
-class MapBody(Struct, frozen=True, forbid_unknown_fields=True):
+class FieldMappingRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """The field for each column's header: phoneNumber, fName, lName, email, or an assigned one."""
 
     mappings: Annotated[dict[str, str], Meta(min_length=1, max_length=500)]

@@ -8,10 +8,10 @@ from fastapi.responses import StreamingResponse
 
 from api.auth.dependencies import AuthenticatedUser
 from api.contacts.ids import BASE
-from api.contacts.imports.schemas import MapBody, ProcessQuery
+from api.contacts.imports.schemas import FieldMappingRequest, ProcessQuery
 from api.contacts.lists.dependencies import DATA, Imports, ListId, Lists, decode_data
 from api.contacts.lists.schemas import UploadData
-from api.contacts.lists.views import ListView, Preview
+from api.contacts.lists.views import ContactListView, FilePreview
 from api.http.multipart import MultipartForm, form_schema
 from api.http.routes import Body, Routes
 
@@ -32,7 +32,7 @@ UPLOAD_EXAMPLE = {
     form=form_schema(DATA, ("file", "data"), UPLOAD_EXAMPLE),
     idempotent=True,
 )
-async def upload(user: AuthenticatedUser, lists: Lists, form: MultipartForm) -> ListView:
+async def upload(user: AuthenticatedUser, lists: Lists, form: MultipartForm) -> ContactListView:
     """Create a list from a CSV file or a spreadsheet.
 
     `data` is JSON: name, description, isDefault, isActive, assignedFields, encoding and
@@ -48,7 +48,7 @@ async def upload(user: AuthenticatedUser, lists: Lists, form: MultipartForm) -> 
     scope="contacts:read",
     errors=(404,),
 )
-async def preview(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> Preview:
+async def preview(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> FilePreview:
     """Show the columns of a list's file and its first rows."""
     return await lists.preview(user.account_id, list_id)
 
@@ -65,8 +65,8 @@ async def map_fields(
     list_id: ListId,
     imports: Imports,
     lists: Lists,
-    body: Body[MapBody],
-) -> ListView:
+    body: Body[FieldMappingRequest],
+) -> ContactListView:
     """Map the columns of a list's file to the fields of its contacts."""
     await imports.map_columns(user.account_id, list_id, body.mappings)
     return await lists.get(user.account_id, list_id)
@@ -85,7 +85,7 @@ async def process_file(
     query: Annotated[ProcessQuery, Query()],
     imports: Imports,
     lists: Lists,
-) -> ListView:
+) -> ContactListView:
     """Import the contacts of a list's file, in the background; the list shows the progress."""
     await imports.start(user.account_id, list_id, query.action)
     return await lists.get(user.account_id, list_id)

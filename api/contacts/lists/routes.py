@@ -8,8 +8,8 @@ from fastapi import Query
 from api.auth.dependencies import AuthenticatedUser
 from api.contacts.ids import BASE
 from api.contacts.lists.dependencies import DATA, ListId, Lists, decode_data
-from api.contacts.lists.schemas import ChangeData, InboundBody, ListQuery
-from api.contacts.lists.views import DeletedList, ListPage, ListView
+from api.contacts.lists.schemas import ChangeData, InboundListRequest, ListQuery
+from api.contacts.lists.views import ContactListPage, ContactListView, ListDeletionResult
 from api.http.multipart import MultipartForm, form_schema
 from api.http.routes import Body, Routes
 
@@ -29,7 +29,7 @@ INBOUND_EXAMPLE = {
     scope="contacts:write",
     errors=(404, 429),
 )
-async def delete_list(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> DeletedList:
+async def delete_list(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> ListDeletionResult:
     """Delete a list, its file and all of its contacts."""
     return await lists.delete(user.account_id, list_id)
 
@@ -37,7 +37,7 @@ async def delete_list(user: AuthenticatedUser, list_id: ListId, lists: Lists) ->
 @routes.get(f"{BASE}/contactlists", id="contactLists.list", scope="contacts:read")
 async def contact_lists(
     user: AuthenticatedUser, query: Annotated[ListQuery, Query()], lists: Lists
-) -> ListPage:
+) -> ContactListPage:
     """List contact lists, newest first."""
     return await lists.page(user.account_id, query)
 
@@ -55,7 +55,7 @@ async def contact_lists(
     scope="contacts:read",
     errors=(404,),
 )
-async def contact_list(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> ListView:
+async def contact_list(user: AuthenticatedUser, list_id: ListId, lists: Lists) -> ContactListView:
     """Show a list, its file, and the progress of its import."""
     return await lists.get(user.account_id, list_id)
 
@@ -69,7 +69,7 @@ async def contact_list(user: AuthenticatedUser, list_id: ListId, lists: Lists) -
 )
 async def change_list(
     user: AuthenticatedUser, list_id: ListId, lists: Lists, form: MultipartForm
-) -> ListView:
+) -> ContactListView:
     """Change the fields of a list that `data` names; a file replaces the list's file."""
     data = decode_data(form.fields.get("data", "{}"), ChangeData)
     return await lists.change(user.account_id, list_id, data, form.file)
@@ -85,7 +85,7 @@ async def change_list(
     idempotent=True,
 )
 async def create_inbound_list(
-    user: AuthenticatedUser, lists: Lists, body: Body[InboundBody]
-) -> ListView:
+    user: AuthenticatedUser, lists: Lists, body: Body[InboundListRequest]
+) -> ContactListView:
     """Create a list without a file, for example for callers."""
     return await lists.create_inbound(user.account_id, body)

@@ -38,7 +38,7 @@ class ChangeData(CsvOptions, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     assigned_fields: FieldIds | UnsetType = UNSET
 
 
-class InboundBody(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+class InboundListRequest(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """A list to create without a file; `additionalFields` is the old name of `assignedFields`."""
 
     name: Name

@@ -17,12 +17,18 @@ from api.contacts.imports.store import ImportStore
 from api.contacts.imports.uploads import UploadService
 from api.contacts.list_store import ContactList, ListFilters, ListStore
 from api.contacts.lists import delete_job
-from api.contacts.lists.schemas import ChangeData, InboundBody, ListQuery, UploadData, own_fields
+from api.contacts.lists.schemas import (
+    ChangeData,
+    InboundListRequest,
+    ListQuery,
+    UploadData,
+    own_fields,
+)
 from api.contacts.lists.views import (
-    DeletedList,
-    ListPage,
-    ListView,
-    Preview,
+    ContactListPage,
+    ContactListView,
+    FilePreview,
+    ListDeletionResult,
     list_view,
     preview_view,
 )
@@ -46,7 +52,7 @@ class ListService(Struct, frozen=True):
     quotas: ContactQuotas
     uploads: UploadService
 
-    async def upload(self, account_id: str, data: UploadData, file: UploadFile) -> ListView:
+    async def upload(self, account_id: str, data: UploadData, file: UploadFile) -> ContactListView:
         """Create a list from a file; raises Conflict if the account has its lists or bytes."""
         await self.quotas.check_list(account_id)
         file_id = await self.uploads.store(account_id, file, data)
@@ -56,7 +62,7 @@ class ListService(Struct, frozen=True):
             await self.files.assign(connection, file_id, list_id)
         return await self.get(account_id, list_id)
 
-    async def create_inbound(self, account_id: str, body: InboundBody) -> ListView:
+    async def create_inbound(self, account_id: str, body: InboundListRequest) -> ContactListView:
         """Create a list without a file; raises Conflict if the account has its lists."""
         await self.quotas.check_list(account_id)
         fields = own_fields(body.assigned_fields, body.additional_fields)
@@ -68,7 +74,7 @@ class ListService(Struct, frozen=True):
 
     async def change(
         self, account_id: str, list_id: int, data: ChangeData, file: UploadFile | None
-    ) -> ListView:
+    ) -> ContactListView:
         """Change a list; a file replaces the one it has.
 
         With the status MAPPING_DONE, a new file's columns are mapped like those of the old file,
@@ -108,21 +114,21 @@ class ListService(Struct, frozen=True):
             raise BadInput("data.status", text) from None
         await self.files.set_mappings(connection, file.id, mappings)
 
-    async def get(self, account_id: str, list_id: int) -> ListView:
+    async def get(self, account_id: str, list_id: int) -> ContactListView:
         """Return a list's view; raises NotFound."""
         contact_list = await self.lists.get(account_id, list_id)
         async with self.database.reading() as connection:
             return (await self._views(connection, [contact_list]))[0]
 
-    async def page(self, account_id: str, query: ListQuery) -> ListPage:
+    async def page(self, account_id: str, query: ListQuery) -> ContactListPage:
         """Return a page of an account's lists."""
         filters = ListFilters(query.name, query.status, split_tags(query.tags))
         lists, total = await self.lists.page(account_id, filters, query.limit, query.offset)
         async with self.database.reading() as connection:
             views = await self._views(connection, lists)
-        return ListPage(views, total, query.limit, query.offset)
+        return ContactListPage(views, total, query.limit, query.offset)
 
-    async def preview(self, account_id: str, list_id: int) -> Preview:
+    async def preview(self, account_id: str, list_id: int) -> FilePreview:
         """Return the first rows of a list's file; raises NotFound."""
         await self.lists.get(account_id, list_id)
         async with self.database.reading() as connection:
@@ -141,7 +147,7 @@ class ListService(Struct, frozen=True):
             raise NotFound("no file of the list has been processed")
         return await rejected_csv(self.imports.rejected_rows(latest.job_id), file.headers)
 
-    async def delete(self, account_id: str, list_id: int) -> DeletedList:
+    async def delete(self, account_id: str, list_id: int) -> ListDeletionResult:
         """Hide a list at once, and delete it in the background."""
         hidden = {"is_deleted": True, "is_default": False}
         async with self.database.writing() as connection:
@@ -150,16 +156,18 @@ class ListService(Struct, frozen=True):
             await delete_downloads(connection, list_id)
             payload = {"list_id": list_id}
             await self.jobs.add(connection, delete_job.KIND, account_id, payload)
-        return DeletedList(str(list_id))
+        return ListDeletionResult(str(list_id))
 
-    async def _views(self, connection: AsyncConnection, lists: list[ContactList]) -> list[ListView]:
+    async def _views(
+        self, connection: AsyncConnection, lists: list[ContactList]
+    ) -> list[ContactListView]:
         ids = [each.id for each in lists]
         files = await self.files.get_several(connection, ids)
         imports = await self.imports.get_several(connection, ids)
         return [list_view(each, files.get(each.id), imports.get(each.id)) for each in lists]
 
 
-def _values(data: UploadData | ChangeData | InboundBody) -> dict[str, Any]:
+def _values(data: UploadData | ChangeData | InboundListRequest) -> dict[str, Any]:
     """Return the columns for the fields that are set, without the CSV options."""
     fields = msgspec.structs.asdict(data).items()
     found = {

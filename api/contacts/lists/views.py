@@ -13,7 +13,7 @@ from api.contacts.list_store import ContactList, Status
 from api.jobs.tables import State
 
 
-class FileView(Struct, frozen=True, rename="camel"):
+class UploadedFile(Struct, frozen=True, rename="camel"):
     """The file of a list; only CSV has an encoding and a delimiter."""
 
     name: str
@@ -25,7 +25,7 @@ class FileView(Struct, frozen=True, rename="camel"):
     uploaded_time: str
 
 
-class ProcessingView(Struct, frozen=True, rename="camel"):
+class ListProcessing(Struct, frozen=True, rename="camel"):
     """The progress and the results of an import; `total` is an upper bound until it is done."""
 
     action: Action
@@ -42,7 +42,7 @@ class ProcessingView(Struct, frozen=True, rename="camel"):
     error: str | None
 
 
-class ListView(Struct, frozen=True, rename="camel"):
+class ContactListView(Struct, frozen=True, rename="camel"):
     """A contact list; `contacts` is their number."""
 
     contact_list_id: str
@@ -55,23 +55,23 @@ class ListView(Struct, frozen=True, rename="camel"):
     additional_fields: tuple[str, ...]
     tags: tuple[str, ...]
     contacts: int
-    file: FileView | None
+    file: UploadedFile | None
     mappings: Fields | None
-    processing: ProcessingView | None
+    processing: ListProcessing | None
     created_time: str
     updated_time: str
 
 
-class ListPage(Struct, frozen=True):
+class ContactListPage(Struct, frozen=True):
     """A page of lists, newest first, and the total."""
 
-    data: list[ListView]
+    data: list[ContactListView]
     total: int
     limit: int
     offset: int
 
 
-class Preview(Struct, frozen=True, rename="camel"):
+class FilePreview(Struct, frozen=True, rename="camel"):
     """The columns of a list's file, and its first rows."""
 
     contact_list_id: str
@@ -83,19 +83,23 @@ class Preview(Struct, frozen=True, rename="camel"):
     mappings: Fields | None
 
 
-class DeletedList(Struct, frozen=True, rename="camel"):
+class ListDeletionResult(Struct, frozen=True, rename="camel"):
     """Confirms that a list is deleted."""
 
     contact_list_id: str
     deleted: Literal[True] = True
 
 
-def list_view(contact_list: ContactList, file: ListFile | None, latest: Import | None) -> ListView:
+def list_view(
+    contact_list: ContactList, file: ListFile | None, latest: Import | None
+) -> ContactListView:
     return project(
-        ListView,
+        ContactListView,
         contact_list,
         contact_list_id=str(contact_list.id),
-        file=project(FileView, file, uploaded_time=format_ms(file.uploaded_ms)) if file else None,
+        file=project(UploadedFile, file, uploaded_time=format_ms(file.uploaded_ms))
+        if file
+        else None,
         mappings=file.mappings if file else None,
         processing=_processing(latest) if latest else None,
         created_time=format_ms(contact_list.created_ms),
@@ -103,14 +107,14 @@ def list_view(contact_list: ContactList, file: ListFile | None, latest: Import |
     )
 
 
-def preview_view(file: ListFile) -> Preview:
-    return project(Preview, file, contact_list_id=str(file.list_id), rows=file.sample)
+def preview_view(file: ListFile) -> FilePreview:
+    return project(FilePreview, file, contact_list_id=str(file.list_id), rows=file.sample)
 
 
-def _processing(latest: Import) -> ProcessingView:
+def _processing(latest: Import) -> ListProcessing:
     path = f"/srmain/contacts_list/rejected-rows/{latest.list_id}"
     return project(
-        ProcessingView,
+        ListProcessing,
         latest,
         total=latest.rows if latest.state == "done" else latest.total,
         rejected_rows_path=path if latest.rejected else None,

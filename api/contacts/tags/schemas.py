@@ -34,14 +34,14 @@ Tag = Annotated[str, Meta(pattern=TAG)]
 TagIds = Annotated[tuple[Tag, ...], Meta(max_length=100)]  # null: none
 
 
-class ListTagsBody(Struct, frozen=True, forbid_unknown_fields=True):
+class ListTagsRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """The tags to add to a list, and to remove."""
 
     add: TagIds = field(name="tagsToAdd", default=())
     remove: TagIds = field(name="tagsToRemove", default=())
 
 
-class ManageTagsBody(Struct, frozen=True, forbid_unknown_fields=True):
+class ManageTagsRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """The tag to remove from a list's contacts, and the one to add instead.
 
     Without the first, all contacts get the second; without the second, those that have the first

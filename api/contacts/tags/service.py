@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from api.contacts.ids import parse_id
 from api.contacts.list_store import ListStore
-from api.contacts.tags.schemas import ListTagsBody, ManageTagsBody
+from api.contacts.tags.schemas import ListTagsRequest, ManageTagsRequest
 from api.contacts.tags.store import TagReplacementJob, TagStore
 from api.db.database import Database
 from api.jobs.store import Job, JobStore
@@ -40,7 +40,7 @@ class TagService(Struct, frozen=True):
     tags: TagStore
     jobs: JobStore
 
-    async def change(self, account_id: str, list_id: str, body: ListTagsBody) -> ListTags:
+    async def change(self, account_id: str, list_id: str, body: ListTagsRequest) -> ListTags:
         """Change a list's tags; raises NotFound or BadInput."""
         _check_tags(body)
         checked_id = parse_id(list_id, "contact list")
@@ -52,7 +52,9 @@ class TagService(Struct, frozen=True):
                 raise BadInput("tagsToAdd", f"a list has at most {MAX_TAGS} tags")
         return ListTags(list_id, tags)
 
-    async def replace(self, account_id: str, list_id: str, body: ManageTagsBody) -> TagReplacement:
+    async def replace(
+        self, account_id: str, list_id: str, body: ManageTagsRequest
+    ) -> TagReplacement:
         """Replace a tag of a list's contacts: at once, or in the background if they are many."""
         if not (body.remove or body.insert):
             raise BadInput("removeTag", "removeTag or insertTag must be given")
@@ -83,6 +85,6 @@ class TagService(Struct, frozen=True):
         return done
 
 
-def _check_tags(body: ListTagsBody) -> None:
+def _check_tags(body: ListTagsRequest) -> None:
     if set(body.add) & set(body.remove):
         raise BadInput("tagsToRemove", "has a tag that is in tagsToAdd, too")

@@ -5,8 +5,13 @@ from api.http.routes import Body, Routes
 from api.voice import examples
 from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, Sessions
 from api.voice.routes import BASE
-from api.voice.schemas import CallBody
-from api.voice.sessions.schemas import AddMembersBody, CoachBody, KickBody, LeaveBody
+from api.voice.schemas import CallReference
+from api.voice.sessions.schemas import (
+    AddMembersRequest,
+    CoachRequest,
+    KickMemberRequest,
+    LeaveConferenceRequest,
+)
 from wire.control import ConferenceView
 
 routes = Routes("Conferences")
@@ -22,7 +27,7 @@ routes = Routes("Conferences")
     idempotent=True,
 )
 async def add_members(
-    user: AuthenticatedUser, sessions: Sessions, body: Body[AddMembersBody]
+    user: AuthenticatedUser, sessions: Sessions, body: Body[AddMembersRequest]
 ) -> bytes:
     """Call a member into a conference.
 
@@ -39,7 +44,7 @@ async def add_members(
     errors=CONTROL_ERRORS,
     example=examples.KICK,
 )
-async def kick(user: AuthenticatedUser, sessions: Sessions, body: Body[KickBody]) -> bytes:
+async def kick(user: AuthenticatedUser, sessions: Sessions, body: Body[KickMemberRequest]) -> bytes:
     """Remove a member from a conference."""
     return await sessions.kick(user, body)
 
@@ -52,7 +57,9 @@ async def kick(user: AuthenticatedUser, sessions: Sessions, body: Body[KickBody]
     errors=CONTROL_ERRORS,
     example=examples.LEAVE,
 )
-async def leave(user: AuthenticatedUser, sessions: Sessions, body: Body[LeaveBody]) -> bytes:
+async def leave(
+    user: AuthenticatedUser, sessions: Sessions, body: Body[LeaveConferenceRequest]
+) -> bytes:
     """Leave a conference."""
     return await sessions.leave(user, body)
 
@@ -66,7 +73,7 @@ async def leave(user: AuthenticatedUser, sessions: Sessions, body: Body[LeaveBod
     example=examples.COACH,
     idempotent=True,
 )
-async def coach(user: AuthenticatedUser, sessions: Sessions, body: Body[CoachBody]) -> bytes:
+async def coach(user: AuthenticatedUser, sessions: Sessions, body: Body[CoachRequest]) -> bytes:
     """Let one other member only hear a member, who hears all that this one says and hears.
 
     Without `coachedChannelId` all hear it again. An agent's token coaches on the agent's own leg.
@@ -82,7 +89,7 @@ async def coach(user: AuthenticatedUser, sessions: Sessions, body: Body[CoachBod
     errors=READ_ERRORS,
     example={"callId": examples.CALL},
 )
-async def members(user: AuthenticatedUser, sessions: Sessions, body: Body[CallBody]) -> bytes:
+async def members(user: AuthenticatedUser, sessions: Sessions, body: Body[CallReference]) -> bytes:
     """Show the conference of a call, the live one or the last."""
     return await sessions.members(user, body.call_id)
 

@@ -4,14 +4,14 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from api.voice.schemas import CallId, RequestBody
+from api.voice.schemas import CallId, VoiceRequest
 from wire.base import Name, Party, Url
 from wire.control import ChannelId, DisplayName, RingSeconds, TransferTarget
 
 SessionId = Annotated[str, Meta(min_length=1, max_length=160)]
 
 
-class CallTransferBody(RequestBody, frozen=True, kw_only=True):
+class BaseTransferRequest(VoiceRequest, frozen=True, kw_only=True):
     """The source agent, the customer and the target of a transfer, which rings for `timeout` s."""
 
     transfer_mode: Literal["blind", "attended"]
@@ -23,38 +23,38 @@ class CallTransferBody(RequestBody, frozen=True, kw_only=True):
     timeout: RingSeconds = 30.0
 
 
-class TransferInitBody(CallTransferBody, frozen=True, kw_only=True):
+class TransferRequest(BaseTransferRequest, frozen=True, kw_only=True):
     """A transfer to start in a call."""
 
     call_id: CallId
 
 
-class TransferByPathBody(CallTransferBody, frozen=True, kw_only=True):
+class TransferByPathRequest(BaseTransferRequest, frozen=True, kw_only=True):
     """A transfer to start in the path's call."""
 
     call_id: CallId | None = None
 
 
-class TransferBody(RequestBody, frozen=True, kw_only=True):
+class TransferReference(VoiceRequest, frozen=True, kw_only=True):
     call_id: CallId
     transfer_session_id: SessionId
 
 
-class TransferCompleteBody(TransferBody, frozen=True, kw_only=True):
+class CompleteTransferRequest(TransferReference, frozen=True, kw_only=True):
     """A transfer that the source leaves."""
 
     completed_by_agent_id: Name
     reason: Literal["source_hangup_intentional", "manual_complete"]
 
 
-class TransferCancelBody(TransferBody, frozen=True, kw_only=True):
+class CancelTransferRequest(TransferReference, frozen=True, kw_only=True):
     """A transfer whose customer returns to the source."""
 
     cancelled_by_agent_id: Name
     reason: Literal["target_no_answer", "source_cancel", "target_reject"]
 
 
-class AddMembersBody(RequestBody, frozen=True, kw_only=True):
+class AddMembersRequest(VoiceRequest, frozen=True, kw_only=True):
     """An agent or external number to call in; without a session id, a conference is created.
 
     It rings for `timeout` seconds.
@@ -73,7 +73,7 @@ class AddMembersBody(RequestBody, frozen=True, kw_only=True):
     timeout: RingSeconds = 30.0
 
 
-class KickBody(RequestBody, frozen=True, kw_only=True):
+class KickMemberRequest(VoiceRequest, frozen=True, kw_only=True):
     """A member to remove, named by agent or by channel."""
 
     call_id: CallId
@@ -83,7 +83,7 @@ class KickBody(RequestBody, frozen=True, kw_only=True):
     target_channel_id: ChannelId | None = None
 
 
-class LeaveBody(RequestBody, frozen=True, kw_only=True):
+class LeaveConferenceRequest(VoiceRequest, frozen=True, kw_only=True):
     """A member that leaves; `pbxIp`, if given, must be the node of the call."""
 
     call_id: CallId
@@ -93,7 +93,7 @@ class LeaveBody(RequestBody, frozen=True, kw_only=True):
     pbx_ip: Annotated[str, Meta(max_length=255)] | None = None
 
 
-class CoachBody(RequestBody, frozen=True, kw_only=True):
+class CoachRequest(VoiceRequest, frozen=True, kw_only=True):
     """A member that only one other hears from now on; without `coachedChannelId`, all hear it."""
 
     call_id: CallId

@@ -7,11 +7,11 @@ from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, CallId, Sessions
 from api.voice.routes import BASE, BASES, naming_by_path
 from api.voice.schemas import check_call_id
 from api.voice.sessions.schemas import (
-    TransferBody,
-    TransferByPathBody,
-    TransferCancelBody,
-    TransferCompleteBody,
-    TransferInitBody,
+    CancelTransferRequest,
+    CompleteTransferRequest,
+    TransferByPathRequest,
+    TransferReference,
+    TransferRequest,
 )
 from wire.control import TransferView
 
@@ -29,14 +29,14 @@ routes = Routes("Transfers")
     idempotent=True,
 )
 async def transfer_init(
-    user: AuthenticatedUser, sessions: Sessions, body: Body[TransferInitBody]
+    user: AuthenticatedUser, sessions: Sessions, body: Body[TransferRequest]
 ) -> bytes:
     """Start a transfer of the customer to another party."""
     return await sessions.start_transfer(user, body.call_id, body)
 
 
 async def transfer_init_by_path(
-    call_id: CallId, user: AuthenticatedUser, sessions: Sessions, body: Body[TransferByPathBody]
+    call_id: CallId, user: AuthenticatedUser, sessions: Sessions, body: Body[TransferByPathRequest]
 ) -> bytes:
     """Start a transfer of this call's customer to another party."""
     check_call_id(call_id, body.call_id)
@@ -64,7 +64,7 @@ for _base in BASES:
     example=examples.COMPLETE,
 )
 async def transfer_complete(
-    user: AuthenticatedUser, sessions: Sessions, body: Body[TransferCompleteBody]
+    user: AuthenticatedUser, sessions: Sessions, body: Body[CompleteTransferRequest]
 ) -> bytes:
     """Complete a transfer: the source leaves.
 
@@ -82,7 +82,7 @@ async def transfer_complete(
     example=examples.CANCEL,
 )
 async def transfer_cancel(
-    user: AuthenticatedUser, sessions: Sessions, body: Body[TransferCancelBody]
+    user: AuthenticatedUser, sessions: Sessions, body: Body[CancelTransferRequest]
 ) -> bytes:
     """Cancel a transfer: customer and agent are connected again."""
     return await sessions.cancel_transfer(user, body)
@@ -97,7 +97,7 @@ async def transfer_cancel(
     example=examples.TRANSFER,
 )
 async def transfer_status(
-    user: AuthenticatedUser, sessions: Sessions, body: Body[TransferBody]
+    user: AuthenticatedUser, sessions: Sessions, body: Body[TransferReference]
 ) -> bytes:
     """Show a transfer, live or ended."""
     return await sessions.show_transfer(user, body)

@@ -1,12 +1,12 @@
 """Evaluates the cases of flow conditions with fixed operators, without `eval`."""
 
 from engine.calls.flows.templates import to_text
-from wire.flow import Case
+from wire.flow import ConditionCase
 
 MAX_NUMBER_CHARS = 40
 
 
-def holds(case: Case, value: object) -> bool:
+def holds(case: ConditionCase, value: object) -> bool:
     """Return whether a case holds for a variable's value, which is None when it is not set.
 
     Numbers are compared as numbers, also where they are written as text; all else as text.
@@ -32,7 +32,7 @@ def _is_equal(value: object, operand: object) -> bool:
     return numbers[0] == numbers[1] if None not in numbers else to_text(value) == to_text(operand)
 
 
-def _is_less_or_greater(value: object, case: Case) -> bool:
+def _is_less_or_greater(value: object, case: ConditionCase) -> bool:
     number, operand = _number(value), _number(case.value)
     if number is None or operand is None:
         return False

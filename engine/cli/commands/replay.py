@@ -13,7 +13,7 @@ from engine.cli.command import client_command
 from engine.cli.errors import UsageError
 from wire.programs.exit_status import ExitStatus
 from wire.programs.output import Shown
-from wire.views import Difference, Replay
+from wire.views import Replay, ReplayDifference
 
 SAME, DIFFERENT, INCOMPLETE = ExitStatus.DONE, ExitStatus.NEGATIVE, ExitStatus.INCOMPLETE
 
@@ -79,7 +79,7 @@ def lines(audit: Replay) -> Iterator[str]:
         yield from _difference(each)
 
 
-def _difference(found: Difference) -> Iterator[str]:
+def _difference(found: ReplayDifference) -> Iterator[str]:
     position = f"line {found.line}, {_time(found.at_ms)}" if found.line else "at the end"
     event = f", event {_short(found.event)}" if found.event else ""
     yield f"  {found.about}, {position}{event}: {found.detail}"

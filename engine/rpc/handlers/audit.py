@@ -30,7 +30,7 @@ from engine.store.store import Store
 from wire.decoding.errors import BadInput
 from wire.events.call_events import CallEvent
 from wire.shard import ShardId
-from wire.views import Difference, EndedCalls, Replay
+from wire.views import EndedCalls, Replay, ReplayDifference
 
 log = structlog.get_logger()
 MAX_DIFFERENCES = 20  # later differences mostly follow from the first
@@ -167,11 +167,11 @@ def _compare(
     )
 
 
-def _difference(about: str, mismatch: Mismatch, steps: Sequence[ReplayStep]) -> Difference:
+def _difference(about: str, mismatch: Mismatch, steps: Sequence[ReplayStep]) -> ReplayDifference:
     if mismatch.step is None or mismatch.step < 0:
-        return Difference(about, mismatch.detail)
+        return ReplayDifference(about, mismatch.detail)
     step = steps[mismatch.step]
-    return Difference(
+    return ReplayDifference(
         about,
         mismatch.detail,
         line=mismatch.step + 1,

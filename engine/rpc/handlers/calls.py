@@ -36,13 +36,13 @@ class CallHandlers(Struct, frozen=True):
     dial_policy: DialPolicy
     timelines: TimelineTurns
 
-    async def originate(self, request: web.Request, body: rpc.Originate) -> rpc.Started:
+    async def originate(self, request: web.Request, body: rpc.Originate) -> rpc.StartedCall:
         """Start a call, or return the call that this requestId already started."""
         await self._check(body)
         call = await self.service.originate(body, may_pass_on=may_pass_on(request))
         if call.account != body.account:
             raise Conflict("the requestId is in use")
-        return rpc.Started(call.id)
+        return rpc.StartedCall(call.id)
 
     async def _check(self, body: rpc.Originate) -> None:
         """Check the whole request; raises BadInput with all errors, StoreDown, NoCapacity."""

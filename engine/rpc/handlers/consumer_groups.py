@@ -42,7 +42,7 @@ class ConsumerGroupHandlers(Struct, frozen=True):
 
     async def acknowledge(
         self, _request: web.Request, body: wire.AcknowledgeEvents
-    ) -> wire.Acknowledged:
+    ) -> wire.AcknowledgementResult:
         entries: dict[ShardId, list[str]] = {}
         gaps: dict[ShardId, str] = {}
         for index, each in enumerate(body.ids):
@@ -53,7 +53,9 @@ class ConsumerGroupHandlers(Struct, frozen=True):
                 gaps[shard] = entry
             else:
                 entries.setdefault(shard, []).append(entry)
-        return wire.Acknowledged(await self.store.stream.acknowledge(body.group, entries, gaps))
+        return wire.AcknowledgementResult(
+            await self.store.stream.acknowledge(body.group, entries, gaps)
+        )
 
     async def list(self, _request: web.Request) -> wire.EventGroups:
         states = await self.store.stream.group_states(self.shards.all)

@@ -12,7 +12,7 @@ from engine.rpc.lookup import name_in
 from engine.rpc.problems import Conflict
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.outbox import DeadLetter, Outbox
-from wire.callbacks.account import DeadLetters, DeadLetterView, Resend, Resent
+from wire.callbacks.account import DeadLetters, DeadLetterView, Resend, ResendResult
 from wire.callbacks.targets import AUTO_SET
 from wire.decoding.errors import BadInput
 from wire.decoding.patterns import DEAD_LETTER_ID, PATTERNS
@@ -40,7 +40,7 @@ class DeadLetterHandlers(Struct, frozen=True):
                 dead_letters += [_view(shard, each) for each in found]
         return DeadLetters(tuple(dead_letters[:MAX_LISTED]), len(dead_letters) > MAX_LISTED)
 
-    async def resend(self, request: web.Request, body: Resend) -> Resent:
+    async def resend(self, request: web.Request, body: Resend) -> ResendResult:
         """Requeue the named dead letters, or all of them."""
         account = name_in(request, "account")
         if body.all == bool(body.ids):
@@ -52,7 +52,7 @@ class DeadLetterHandlers(Struct, frozen=True):
             entries = [entry for at, entry in ids if at == shard]
             if entries or body.all:
                 resent += await self.outbox.resend(shard, account, entries, MAX_RESENT)
-        return Resent(resent)
+        return ResendResult(resent)
 
     async def _check_target(self, account: str, ids: Collection[str]) -> None:
         """Reject a resend to a missing or stopped target: it would fail again at once."""

@@ -17,7 +17,7 @@ from engine.store.store import Store
 from engine.store.stream import START
 from engine.store.webhook_log import StoredAttempt
 from engine.webhooks.log.codec import decompress
-from wire.erasure import Erased, EraseNumber, NumberMatcher
+from wire.erasure import EraseNumber, ErasureResult, NumberMatcher
 from wire.shard import ShardId
 
 log = structlog.get_logger()
@@ -38,7 +38,7 @@ class ErasureHandlers(Struct, frozen=True):
     store: Store
     shards: ShardMap
 
-    async def erase(self, _request: web.Request, body: EraseNumber) -> Erased:
+    async def erase(self, _request: web.Request, body: EraseNumber) -> ErasureResult:
         """Remove a number from a shard; live calls stay."""
         shards = self.shards.all
         shard = shards[0] if body.shard is None else shard_in(self.shards, body.shard)
@@ -49,7 +49,9 @@ class ErasureHandlers(Struct, frozen=True):
         dead_letters = await self._erase_dead_letters(shard, body, matcher)
         attempts = await self._erase_attempts(body.account, matcher) if shard == shards[0] else 0
         following = next((each for each in shards if each > shard), None)
-        return Erased(str(following) if following else None, calls, events, dead_letters, attempts)
+        return ErasureResult(
+            str(following) if following else None, calls, events, dead_letters, attempts
+        )
 
     async def _erase_calls(self, shard: ShardId, body: EraseNumber, matcher: NumberMatcher) -> int:
         removed = 0

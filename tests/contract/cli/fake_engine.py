@@ -76,7 +76,7 @@ class FakeEngine(WebServer):
         call = self.call or self.timelines[0].call
         match method, path.split("/"):
             case "POST", ["calls"]:
-                return rpc.Started(call.call_id)
+                return rpc.StartedCall(call.call_id)
             case "GET", ["calls"]:
                 return Calls((call,) if self.calls is None else self.calls)
             case _, ["calls", _, "timeline"]:

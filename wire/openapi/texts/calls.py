@@ -47,9 +47,6 @@ CALLS = {
     "digit": "The key: 0-9, A-D, * or #.",
     "digitTimeout": "Longest time between two digits, in milliseconds.",
     "direction": "Direction of the call: `inbound` or `outbound`.",
-    "CallMuteBody.direction": "What is muted: `in` what it says, `out` what it hears, or `both`.",
-    "MuteByPathBody.direction": "What is muted: `in` what it says, `out` what it hears, or `both`.",
-    "MuteLeg.direction": "What is muted: `in` what it says, `out` what it hears, or `both`.",
     "diversion": "The numbers that forwarded the call, the first one first.",
     "dtmf": "The collected digits.",
     "duration": "Length in seconds, rounded up.",
@@ -204,3 +201,7 @@ CALLS = {
     "waitMs": "Time answered, neither in conversation nor on hold, in milliseconds.",
     "whisper": "What the answering party hears before it is connected.",
 }
+CALLS |= dict.fromkeys(
+    ("MuteRequest.direction", "MuteByPathRequest.direction", "MuteLeg.direction"),
+    "What is muted: `in` what it says, `out` what it hears, or `both`.",
+)

@@ -37,7 +37,7 @@ class Calls:
         custom_data: dict[str, Any] | None | UnsetType = UNSET,
         machine_detection: bool | models.AnsweredDetection | Mapping[str, Any] | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> models.Originated:
+    ) -> models.OriginateResult:
         """Start a call."""
         request = Request(
             "POST",
@@ -57,7 +57,7 @@ class Calls:
             is_idempotent=True,
             idempotency_key=idempotency_key,
         )
-        return await self._client.send(request, models.Originated)
+        return await self._client.send(request, models.OriginateResult)
 
     def list(
         self,
@@ -562,13 +562,13 @@ class Numbers:
     async def route(
         self,
         number: str,
-    ) -> models.RouteBody:
+    ) -> models.RouteDocument:
         """Return what calls to a number run, as it was put."""
         request = Request(
             "GET",
             ("srmain", "voice", "numbers", number, "route"),
         )
-        return await self._client.send(request, models.RouteBody)
+        return await self._client.send(request, models.RouteDocument)
 
     async def set_route(
         self,
@@ -584,7 +584,7 @@ class Numbers:
         answer: bool | UnsetType = UNSET,
         if_match: str | None = None,
         if_none_match: str | None = None,
-    ) -> models.RouteBody:
+    ) -> models.RouteDocument:
         """Set what calls to a number run, from the next call on.
 
         A flow that the account does not have is 404 with the code `unknown_flow`.
@@ -605,7 +605,7 @@ class Numbers:
             if_match=if_match,
             if_none_match=if_none_match,
         )
-        return await self._client.send(request, models.RouteBody)
+        return await self._client.send(request, models.RouteDocument)
 
     async def delete_route(
         self,
@@ -1073,7 +1073,7 @@ class Callbacks:
         ids: Sequence[str] | UnsetType = UNSET,
         all: bool | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> models.Resent:
+    ) -> models.ResendResult:
         """Queue dead letters again: those with the given ids, or all."""
         request = Request(
             "POST",
@@ -1082,7 +1082,7 @@ class Callbacks:
             is_idempotent=True,
             idempotency_key=idempotency_key,
         )
-        return await self._client.send(request, models.Resent)
+        return await self._client.send(request, models.ResendResult)
 
 
 class Webhooks:
@@ -1304,7 +1304,7 @@ class Records:
         limit: int | UnsetType = UNSET,
         offset: int | UnsetType = UNSET,
         idempotency_key: str | None = None,
-    ) -> models.ExportView:
+    ) -> models.CallRecordExport:
         """Start an export.
 
         A background job writes the records that exist now to a file.
@@ -1341,18 +1341,18 @@ class Records:
             is_idempotent=True,
             idempotency_key=idempotency_key,
         )
-        return await self._client.send(request, models.ExportView)
+        return await self._client.send(request, models.CallRecordExport)
 
     async def export(
         self,
         export_id: str,
-    ) -> models.ExportView:
+    ) -> models.CallRecordExport:
         """Show the progress of an export."""
         request = Request(
             "GET",
             ("srmain", "cdr", "exports", export_id),
         )
-        return await self._client.send(request, models.ExportView)
+        return await self._client.send(request, models.CallRecordExport)
 
 
 class Recordings:

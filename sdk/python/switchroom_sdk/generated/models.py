@@ -289,17 +289,21 @@ class CallDetails(Received, frozen=True, kw_only=True):
     agents: tuple[str, ...] = ()
 
 
-class CallMoment(Received, frozen=True, kw_only=True):
-    """An event of a call, the commands that it caused, and the state after it.
+class CallRecordExport(Received, frozen=True, kw_only=True):
+    """An export; `total` is an estimate until it is done."""
 
-    `event` and `commands` have a `type`; `started` is the verb that started, with type and data.
-    """
-
-    at_ms: int
-    event: dict[str, Any]
-    commands: tuple[dict[str, Any], ...]
+    export_id: str
     state: str
-    started: dict[str, Any] | None = None
+    """Known values: done, failed, running, waiting."""
+    format: str
+    """Known values: csv, jsonl."""
+    rows: int
+    total: int | None
+    requested_time: str
+    ended_time: str | None = None
+    expires_time: str | None = None
+    download_path: str | None = None
+    error: str | None = None
 
 
 class CallRecordings(Received, frozen=True, kw_only=True):
@@ -318,9 +322,22 @@ class CallTimeline(Received, frozen=True, kw_only=True):
     """
 
     call: CallDetails
-    moments: tuple[CallMoment, ...]
+    moments: tuple[CallTimelineEntry, ...]
     attempts: tuple[AttemptSummary, ...]
     omitted: int
+
+
+class CallTimelineEntry(Received, frozen=True, kw_only=True):
+    """An event of a call, the commands that it caused, and the state after it.
+
+    `event` and `commands` have a `type`; `started` is the verb that started, with type and data.
+    """
+
+    at_ms: int
+    event: dict[str, Any]
+    commands: tuple[dict[str, Any], ...]
+    state: str
+    started: dict[str, Any] | None = None
 
 
 class CallbackState(Received, frozen=True, kw_only=True):
@@ -488,16 +505,6 @@ class DialedLeg(Received, frozen=True, kw_only=True):
     channel_id: str
 
 
-class Difference(Received, frozen=True, kw_only=True):
-    """A field that was added, removed or changed, by its path; what it was, and what it is."""
-
-    path: str
-    change: str
-    """Known values: added, changed, removed."""
-    before: Any = None
-    after: Any = None
-
-
 class Diversion(Received, frozen=True, kw_only=True):
     """A number that forwarded the call, with the reason in words of RFC 5806: `no-answer`.
 
@@ -509,29 +516,22 @@ class Diversion(Received, frozen=True, kw_only=True):
     privacy: bool = False
 
 
-class ExportView(Received, frozen=True, kw_only=True):
-    """An export; `total` is an estimate until it is done."""
-
-    export_id: str
-    state: str
-    """Known values: done, failed, running, waiting."""
-    format: str
-    """Known values: csv, jsonl."""
-    rows: int
-    total: int | None
-    requested_time: str
-    ended_time: str | None = None
-    expires_time: str | None = None
-    download_path: str | None = None
-    error: str | None = None
-
-
 class FlowDiff(Received, frozen=True, kw_only=True):
     """The differences between two versions of a flow."""
 
     from_: int
     to: int
-    differences: tuple[Difference, ...]
+    differences: tuple[FlowDifference, ...]
+
+
+class FlowDifference(Received, frozen=True, kw_only=True):
+    """A field that was added, removed or changed, by its path; what it was, and what it is."""
+
+    path: str
+    change: str
+    """Known values: added, changed, removed."""
+    before: Any = None
+    after: Any = None
 
 
 class FlowPage(Received, frozen=True, kw_only=True):
@@ -726,12 +726,12 @@ class NumberView(Received, frozen=True, kw_only=True):
     """
 
     number: str
-    route: RouteBody | None = None
+    route: RouteDocument | None = None
     version: int | None = None
     changed_time: str | None = None
 
 
-class Originated(Received, frozen=True, kw_only=True):
+class OriginateResult(Received, frozen=True, kw_only=True):
     """The call that is being started; its call record has the same id."""
 
     call_id: str
@@ -776,13 +776,13 @@ class RecordingView(Received, frozen=True, kw_only=True):
     duration_ms: int = 0
 
 
-class Resent(Received, frozen=True, kw_only=True):
+class ResendResult(Received, frozen=True, kw_only=True):
     """How many are due again; others are missing, or exceed the outbox limits."""
 
     resent: int
 
 
-class RouteBody(Received, frozen=True, kw_only=True):
+class RouteDocument(Received, frozen=True, kw_only=True):
     """What calls to a number run: an action (an object or an https address), or a flow.
 
     `fallback` is static and runs instead if the action's webhook or flow fails. With `answer`

@@ -23,7 +23,7 @@ export interface AccountChange {
  *
  * It rings for `timeout` seconds.
  */
-export interface AddMembersBody {
+export interface AddMembersRequest {
   /** Length at least 1; length at most 128. */
   callId: string;
   requestedByAgentId: string;
@@ -78,19 +78,37 @@ export interface AnsweredDetection {
   onMachine?: ActionInput;
 }
 
-export interface CallBody {
-  /** Length at least 1; length at most 128. */
-  callId: string;
-}
-
 /** Nothing, or the path's call once more. */
-export interface CallByPathBody {
+export interface CallByPathRequest {
   /** Length at least 1; length at most 128. */
   callId?: string | null;
 }
 
+/** Format of an export. */
+export interface CallRecordExportRequest {
+  /** Default: false. */
+  includeTimeline?: boolean;
+  /** Default: "csv". */
+  format?: "csv" | "jsonl";
+}
+
+export interface CallReference {
+  /** Length at least 1; length at most 128. */
+  callId: string;
+}
+
+/** A transfer whose customer returns to the source. */
+export interface CancelTransferRequest {
+  /** Length at least 1; length at most 128. */
+  callId: string;
+  /** Length at least 1; length at most 160. */
+  transferSessionId: string;
+  cancelledByAgentId: string;
+  reason: "source_cancel" | "target_no_answer" | "target_reject";
+}
+
 /** A member that only one other hears from now on; without `coachedChannelId`, all hear it. */
-export interface CoachBody {
+export interface CoachRequest {
   /** Length at least 1; length at most 128. */
   callId: string;
   /** Length at least 1; length at most 160. */
@@ -101,12 +119,22 @@ export interface CoachBody {
   coachedChannelId?: string | null;
 }
 
+/** A transfer that the source leaves. */
+export interface CompleteTransferRequest {
+  /** Length at least 1; length at most 128. */
+  callId: string;
+  /** Length at least 1; length at most 160. */
+  transferSessionId: string;
+  completedByAgentId: string;
+  reason: "manual_complete" | "source_hangup_intentional";
+}
+
 /**
  * A party to call into a live call, ringing for `timeout` seconds.
  *
  * It sees `callerId`, a number of the account, instead of the call's own.
  */
-export interface DialBody {
+export interface DialRequest {
   /** Length at least 1; length at most 128. */
   callId: string;
   target: string;
@@ -116,7 +144,7 @@ export interface DialBody {
 }
 
 /** Disposition levels; null clears a level, an omitted level stays. */
-export interface DispositionBody {
+export interface DispositionRequest {
   /** Length at most 128. */
   dispositionLevel1Id?: string | null;
   /** Length at most 128. */
@@ -125,16 +153,8 @@ export interface DispositionBody {
   dispositionLevel3Id?: string | null;
 }
 
-/** Format of an export. */
-export interface ExportBody {
-  /** Default: false. */
-  includeTimeline?: boolean;
-  /** Default: "csv". */
-  format?: "csv" | "jsonl";
-}
-
 /** A leg of the path's call, or none for the call itself. */
-export interface HangupByPathBody {
+export interface HangupByPathRequest {
   agentId?: string | null;
   /** Length at least 1; length at most 149. */
   channelId?: string | null;
@@ -143,7 +163,7 @@ export interface HangupByPathBody {
 }
 
 /** A member to remove, named by agent or by channel. */
-export interface KickBody {
+export interface KickMemberRequest {
   /** Length at least 1; length at most 128. */
   callId: string;
   /** Length at least 1; length at most 160. */
@@ -155,7 +175,7 @@ export interface KickBody {
 }
 
 /** A member that leaves; `pbxIp`, if given, must be the node of the call. */
-export interface LeaveBody {
+export interface LeaveConferenceRequest {
   /** Length at least 1; length at most 128. */
   callId: string;
   /** Length at least 1; length at most 160. */
@@ -168,7 +188,7 @@ export interface LeaveBody {
 }
 
 /** A leg of the path's call. */
-export interface LegByPathBody {
+export interface LegByPathRequest {
   /** Length at least 1; length at most 149. */
   channelId: string;
   /** Length at least 1; length at most 128. */
@@ -176,7 +196,7 @@ export interface LegByPathBody {
 }
 
 /** A leg of the path's call to mute: `in` what it says, `out` what it hears, or `both`. */
-export interface MuteByPathBody {
+export interface MuteByPathRequest {
   /** Length at least 1; length at most 149. */
   channelId: string;
   /** Default: "in". */
@@ -206,7 +226,7 @@ export interface NewKey {
  * Any other `from` is called first; then `to` is dialled and bridged to it, and the action runs
  * after that.
  */
-export interface OriginateBody {
+export interface OriginateRequest {
   from: string;
   to: string;
   /** Length at most 2048. */
@@ -271,7 +291,7 @@ export interface RotateKey {
  * `fallback` is static and runs instead if the action's webhook or flow fails. With `answer`
  * false, calls ring until the action needs audio.
  */
-export interface RouteBody {
+export interface RouteDocument {
   /** Length at most 2048. */
   action?: ActionInput | null;
   flowId?: string | null;
@@ -286,15 +306,8 @@ export interface RouteBody {
   answer?: boolean;
 }
 
-export interface TransferBody {
-  /** Length at least 1; length at most 128. */
-  callId: string;
-  /** Length at least 1; length at most 160. */
-  transferSessionId: string;
-}
-
 /** A transfer to start in the path's call. */
-export interface TransferByPathBody {
+export interface TransferByPathRequest {
   transferMode: "attended" | "blind";
   sourceAgentId: string;
   /** Length at least 1; length at most 149. */
@@ -310,24 +323,11 @@ export interface TransferByPathBody {
   callId?: string | null;
 }
 
-/** A transfer whose customer returns to the source. */
-export interface TransferCancelBody {
+export interface TransferReference {
   /** Length at least 1; length at most 128. */
   callId: string;
   /** Length at least 1; length at most 160. */
   transferSessionId: string;
-  cancelledByAgentId: string;
-  reason: "source_cancel" | "target_no_answer" | "target_reject";
-}
-
-/** A transfer that the source leaves. */
-export interface TransferCompleteBody {
-  /** Length at least 1; length at most 128. */
-  callId: string;
-  /** Length at least 1; length at most 160. */
-  transferSessionId: string;
-  completedByAgentId: string;
-  reason: "manual_complete" | "source_hangup_intentional";
 }
 
 /** The target of a transfer. */
@@ -580,17 +580,18 @@ export interface CallDetails {
   agents?: string[];
 }
 
-/**
- * An event of a call, the commands that it caused, and the state after it.
- *
- * `event` and `commands` have a `type`; `started` is the verb that started, with type and data.
- */
-export interface CallMoment {
-  atMs: number;
-  event: { [name: string]: unknown };
-  commands: { [name: string]: unknown }[];
-  state: string;
-  started?: { [name: string]: unknown } | null;
+/** An export; `total` is an estimate until it is done. */
+export interface CallRecordExport {
+  exportId: string;
+  state: Word<"done" | "failed" | "running" | "waiting">;
+  format: Word<"csv" | "jsonl">;
+  rows: number;
+  total: number | null;
+  requestedTime: string;
+  endedTime?: string | null;
+  expiresTime?: string | null;
+  downloadPath?: string | null;
+  error?: string | null;
 }
 
 /** The recordings of a call. */
@@ -608,9 +609,22 @@ export interface CallRecordings {
  */
 export interface CallTimeline {
   call: CallDetails;
-  moments: CallMoment[];
+  moments: CallTimelineEntry[];
   attempts: AttemptSummary[];
   omitted: number;
+}
+
+/**
+ * An event of a call, the commands that it caused, and the state after it.
+ *
+ * `event` and `commands` have a `type`; `started` is the verb that started, with type and data.
+ */
+export interface CallTimelineEntry {
+  atMs: number;
+  event: { [name: string]: unknown };
+  commands: { [name: string]: unknown }[];
+  state: string;
+  started?: { [name: string]: unknown } | null;
 }
 
 /**
@@ -783,33 +797,19 @@ export interface DialedLeg {
   channelId: string;
 }
 
-/** A field that was added, removed or changed, by its path; what it was, and what it is. */
-export interface Difference {
-  path: string;
-  change: Word<"added" | "changed" | "removed">;
-  before?: unknown;
-  after?: unknown;
-}
-
-/** An export; `total` is an estimate until it is done. */
-export interface ExportView {
-  exportId: string;
-  state: Word<"done" | "failed" | "running" | "waiting">;
-  format: Word<"csv" | "jsonl">;
-  rows: number;
-  total: number | null;
-  requestedTime: string;
-  endedTime?: string | null;
-  expiresTime?: string | null;
-  downloadPath?: string | null;
-  error?: string | null;
-}
-
 /** The differences between two versions of a flow. */
 export interface FlowDiff {
   from: number;
   to: number;
-  differences: Difference[];
+  differences: FlowDifference[];
+}
+
+/** A field that was added, removed or changed, by its path; what it was, and what it is. */
+export interface FlowDifference {
+  path: string;
+  change: Word<"added" | "changed" | "removed">;
+  before?: unknown;
+  after?: unknown;
 }
 
 /** A page of flows, ordered by id. */
@@ -1002,13 +1002,13 @@ export interface NumberPage {
  */
 export interface NumberView {
   number: string;
-  route?: RouteBody | null;
+  route?: RouteDocument | null;
   version?: number | null;
   changedTime?: string | null;
 }
 
 /** The call that is being started; its call record has the same id. */
-export interface Originated {
+export interface OriginateResult {
   callId: string;
   reqId: string;
 }
@@ -1049,7 +1049,7 @@ export interface RecordingView {
 }
 
 /** How many are due again; others are missing, or exceed the outbox limits. */
-export interface Resent {
+export interface ResendResult {
   resent: number;
 }
 

@@ -13,7 +13,7 @@ export class Calls {
   }
 
   /** Start a call. */
-  create(body: models.OriginateBody, options: RequestOptions = {}): Promise<models.Originated> {
+  create(body: models.OriginateRequest, options: RequestOptions = {}): Promise<models.OriginateResult> {
     const request = { method: "POST", path: ["srmain", "voice", "call"], body, isIdempotent: true };
     return this.#client.send(request, options);
   }
@@ -35,7 +35,7 @@ export class Calls {
   }
 
   /** Call a party into a live call. */
-  dial(body: models.DialBody, options: RequestOptions = {}): Promise<models.DialedLeg> {
+  dial(body: models.DialRequest, options: RequestOptions = {}): Promise<models.DialedLeg> {
     const request = { method: "POST", path: ["srmain", "voice", "dial"], body, isIdempotent: true };
     return this.#client.send(request, options);
   }
@@ -45,7 +45,7 @@ export class Calls {
    *
    * Without a leg, the leg of the token's agent is hung up; of another token, the whole call.
    */
-  hangup(callId: string, body: Omit<models.HangupByPathBody, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallDetails> {
+  hangup(callId: string, body: Omit<models.HangupByPathRequest, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallDetails> {
     const request = { method: "POST", path: ["srmain", "voice", "call", callId, "hangup"], body };
     return this.#client.send(request, options);
   }
@@ -55,25 +55,25 @@ export class Calls {
    *
    * Mute a leg of this call: the others do not hear it.
    */
-  mute(callId: string, body: Omit<models.MuteByPathBody, "callId">, options: RequestOptions = {}): Promise<models.CallDetails> {
+  mute(callId: string, body: Omit<models.MuteByPathRequest, "callId">, options: RequestOptions = {}): Promise<models.CallDetails> {
     const request = { method: "POST", path: ["srmain", "voice", "call", callId, "mute"], body };
     return this.#client.send(request, options);
   }
 
   /** Unmute a leg. */
-  unmute(callId: string, body: Omit<models.LegByPathBody, "callId">, options: RequestOptions = {}): Promise<models.CallDetails> {
+  unmute(callId: string, body: Omit<models.LegByPathRequest, "callId">, options: RequestOptions = {}): Promise<models.CallDetails> {
     const request = { method: "POST", path: ["srmain", "voice", "call", callId, "unmute"], body };
     return this.#client.send(request, options);
   }
 
   /** Put a leg on hold. */
-  hold(callId: string, body: Omit<models.LegByPathBody, "callId">, options: RequestOptions = {}): Promise<models.CallDetails> {
+  hold(callId: string, body: Omit<models.LegByPathRequest, "callId">, options: RequestOptions = {}): Promise<models.CallDetails> {
     const request = { method: "POST", path: ["srmain", "voice", "call", callId, "hold"], body };
     return this.#client.send(request, options);
   }
 
   /** Take a leg off hold. */
-  unhold(callId: string, body: Omit<models.LegByPathBody, "callId">, options: RequestOptions = {}): Promise<models.CallDetails> {
+  unhold(callId: string, body: Omit<models.LegByPathRequest, "callId">, options: RequestOptions = {}): Promise<models.CallDetails> {
     const request = { method: "POST", path: ["srmain", "voice", "call", callId, "unhold"], body };
     return this.#client.send(request, options);
   }
@@ -90,25 +90,25 @@ export class Calls {
   }
 
   /** Start recording a call. */
-  startRecording(callId: string, body: Omit<models.CallByPathBody, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallRecordings> {
+  startRecording(callId: string, body: Omit<models.CallByPathRequest, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallRecordings> {
     const request = { method: "POST", path: ["srmain", "voice", "call", callId, "recording", "start"], body, isIdempotent: true };
     return this.#client.send(request, options);
   }
 
   /** Pause a recording; it continues with silence. */
-  pauseRecording(callId: string, body: Omit<models.CallByPathBody, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallRecordings> {
+  pauseRecording(callId: string, body: Omit<models.CallByPathRequest, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallRecordings> {
     const request = { method: "POST", path: ["srmain", "voice", "call", callId, "recording", "pause"], body, isIdempotent: true };
     return this.#client.send(request, options);
   }
 
   /** Resume a recording. */
-  resumeRecording(callId: string, body: Omit<models.CallByPathBody, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallRecordings> {
+  resumeRecording(callId: string, body: Omit<models.CallByPathRequest, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallRecordings> {
     const request = { method: "POST", path: ["srmain", "voice", "call", callId, "recording", "resume"], body, isIdempotent: true };
     return this.#client.send(request, options);
   }
 
   /** Stop recording a call. */
-  stopRecording(callId: string, body: Omit<models.CallByPathBody, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallRecordings> {
+  stopRecording(callId: string, body: Omit<models.CallByPathRequest, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallRecordings> {
     const request = { method: "POST", path: ["srmain", "voice", "call", callId, "recording", "stop"], body, isIdempotent: true };
     return this.#client.send(request, options);
   }
@@ -123,7 +123,7 @@ export class Transfers {
   }
 
   /** Start a transfer of this call's customer to another party. */
-  start(callId: string, body: Omit<models.TransferByPathBody, "callId">, options: RequestOptions = {}): Promise<models.TransferView> {
+  start(callId: string, body: Omit<models.TransferByPathRequest, "callId">, options: RequestOptions = {}): Promise<models.TransferView> {
     const request = { method: "POST", path: ["srmain", "voice", "call", callId, "transfer", "init"], body, isIdempotent: true };
     return this.#client.send(request, options);
   }
@@ -133,19 +133,19 @@ export class Transfers {
    *
    * While the target rings, this makes the transfer blind.
    */
-  complete(body: models.TransferCompleteBody, options: RequestOptions = {}): Promise<models.TransferView> {
+  complete(body: models.CompleteTransferRequest, options: RequestOptions = {}): Promise<models.TransferView> {
     const request = { method: "POST", path: ["srmain", "voice", "transfer", "complete"], body };
     return this.#client.send(request, options);
   }
 
   /** Cancel a transfer: customer and agent are connected again. */
-  cancel(body: models.TransferCancelBody, options: RequestOptions = {}): Promise<models.TransferView> {
+  cancel(body: models.CancelTransferRequest, options: RequestOptions = {}): Promise<models.TransferView> {
     const request = { method: "POST", path: ["srmain", "voice", "transfer", "cancel"], body };
     return this.#client.send(request, options);
   }
 
   /** Show a transfer, live or ended. */
-  get(body: models.TransferBody, options: RequestOptions = {}): Promise<models.TransferView> {
+  get(body: models.TransferReference, options: RequestOptions = {}): Promise<models.TransferView> {
     const request = { method: "POST", path: ["srmain", "voice", "transfer", "status"], body };
     return this.#client.send(request, options);
   }
@@ -164,25 +164,25 @@ export class Conferences {
    *
    * The member is an agent or an external number. The first one turns the call into a conference.
    */
-  add(body: models.AddMembersBody, options: RequestOptions = {}): Promise<models.ConferenceView> {
+  add(body: models.AddMembersRequest, options: RequestOptions = {}): Promise<models.ConferenceView> {
     const request = { method: "POST", path: ["srmain", "voice", "conference", "add-members"], body, isIdempotent: true };
     return this.#client.send(request, options);
   }
 
   /** Remove a member from a conference. */
-  kick(body: models.KickBody, options: RequestOptions = {}): Promise<models.ConferenceView> {
+  kick(body: models.KickMemberRequest, options: RequestOptions = {}): Promise<models.ConferenceView> {
     const request = { method: "POST", path: ["srmain", "voice", "conference", "kick"], body };
     return this.#client.send(request, options);
   }
 
   /** Leave a conference. */
-  leave(body: models.LeaveBody, options: RequestOptions = {}): Promise<models.ConferenceView> {
+  leave(body: models.LeaveConferenceRequest, options: RequestOptions = {}): Promise<models.ConferenceView> {
     const request = { method: "POST", path: ["srmain", "voice", "conference", "leave"], body };
     return this.#client.send(request, options);
   }
 
   /** Show the conference of a call, the live one or the last. */
-  members(body: models.CallBody, options: RequestOptions = {}): Promise<models.ConferenceView> {
+  members(body: models.CallReference, options: RequestOptions = {}): Promise<models.ConferenceView> {
     const request = { method: "POST", path: ["srmain", "voice", "conference", "members"], body };
     return this.#client.send(request, options);
   }
@@ -198,7 +198,7 @@ export class Conferences {
    *
    * Without `coachedChannelId` all hear it again. An agent's token coaches on the agent's own leg.
    */
-  coach(body: models.CoachBody, options: RequestOptions = {}): Promise<models.ConferenceView> {
+  coach(body: models.CoachRequest, options: RequestOptions = {}): Promise<models.ConferenceView> {
     const request = { method: "POST", path: ["srmain", "voice", "conference", "coach"], body, isIdempotent: true };
     return this.#client.send(request, options);
   }
@@ -225,7 +225,7 @@ export class Numbers {
   }
 
   /** Return what calls to a number run, as it was put. */
-  route(number: string, options: RequestOptions = {}): Promise<models.RouteBody> {
+  route(number: string, options: RequestOptions = {}): Promise<models.RouteDocument> {
     const request = { method: "GET", path: ["srmain", "voice", "numbers", number, "route"] };
     return this.#client.send(request, options);
   }
@@ -235,7 +235,7 @@ export class Numbers {
    *
    * A flow that the account does not have is 404 with the code `unknown_flow`.
    */
-  setRoute(number: string, body: Omit<models.RouteBody, "number"> = {}, options: RequestOptions = {}): Promise<models.RouteBody> {
+  setRoute(number: string, body: Omit<models.RouteDocument, "number"> = {}, options: RequestOptions = {}): Promise<models.RouteDocument> {
     const request = { method: "PUT", path: ["srmain", "voice", "numbers", number, "route"], body };
     return this.#client.send(request, options);
   }
@@ -467,7 +467,7 @@ export class Callbacks {
   }
 
   /** Queue dead letters again: those with the given ids, or all. */
-  resend(body: models.Resend = {}, options: RequestOptions = {}): Promise<models.Resent> {
+  resend(body: models.Resend = {}, options: RequestOptions = {}): Promise<models.ResendResult> {
     const request = { method: "POST", path: ["srmain", "voice", "callbacks", "resend"], body, isIdempotent: true };
     return this.#client.send(request, options);
   }
@@ -534,7 +534,7 @@ export class Records {
   }
 
   /** Set the dispositions of a call. */
-  setDisposition(id: string, body: Omit<models.DispositionBody, "id"> = {}, options: RequestOptions = {}): Promise<models.CdrView> {
+  setDisposition(id: string, body: Omit<models.DispositionRequest, "id"> = {}, options: RequestOptions = {}): Promise<models.CdrView> {
     const request = { method: "PATCH", path: ["srmain", "cdr", id, "disposition"], body };
     return this.#client.send(request, options);
   }
@@ -556,13 +556,13 @@ export class Records {
    *
    * A background job writes the records that exist now to a file.
    */
-  startExport(body: models.ExportBody = {}, query: { dialedNumber?: string; dispositionLevel1Id?: string; dispositionLevel2Id?: string; dispositionLevel3Id?: string; reqId?: string; startTime?: string; endTime?: string; clientId?: string; callerId?: string; toNumber?: string; callPath?: string; obdType?: string; answerStatus?: "answered" | "missed" | ""; recordingPurpose?: "call" | "voicemail" | ""; agentName?: string; limit?: number; offset?: number } = {}, options: RequestOptions = {}): Promise<models.ExportView> {
+  startExport(body: models.CallRecordExportRequest = {}, query: { dialedNumber?: string; dispositionLevel1Id?: string; dispositionLevel2Id?: string; dispositionLevel3Id?: string; reqId?: string; startTime?: string; endTime?: string; clientId?: string; callerId?: string; toNumber?: string; callPath?: string; obdType?: string; answerStatus?: "answered" | "missed" | ""; recordingPurpose?: "call" | "voicemail" | ""; agentName?: string; limit?: number; offset?: number } = {}, options: RequestOptions = {}): Promise<models.CallRecordExport> {
     const request = { method: "POST", path: ["srmain", "cdr", "export"], body, query: { dialedNumber: "", dispositionLevel1Id: "", dispositionLevel2Id: "", dispositionLevel3Id: "", ...query }, isIdempotent: true };
     return this.#client.send(request, options);
   }
 
   /** Show the progress of an export. */
-  export(exportId: string, options: RequestOptions = {}): Promise<models.ExportView> {
+  export(exportId: string, options: RequestOptions = {}): Promise<models.CallRecordExport> {
     const request = { method: "GET", path: ["srmain", "cdr", "exports", exportId] };
     return this.#client.send(request, options);
   }

@@ -13,7 +13,7 @@ from api.voice import plugin as voice
 from api.voice.limits import CallLimits
 from api.voice.live_calls import COUNT_TTL_MS, PENDING_TTL_MS, LiveCalls
 from api.voice.rate_limits import RateLimits
-from api.voice.schemas import OriginateBody
+from api.voice.schemas import OriginateRequest
 from tests.contract.api.manual_clock import ManualClock
 from tests.contract.api.rest import CUSTOMER, OURS, Rest
 from tests.contract.rpc.harness.bench import created
@@ -48,7 +48,7 @@ async def test_several_processes_share_one_limit(kept: Rest) -> None:
     ]
     who, requested = (
         Principal("acme", "a-key", scopes=resolve(["integrator"])),
-        OriginateBody(from_=OURS, to=CUSTOMER),
+        OriginateRequest(from_=OURS, to=CUSTOMER),
     )
     actions = [each.originate(who, requested, None) for each in several for _ in range(4)]
     answers = await asyncio.gather(*actions, return_exceptions=True)

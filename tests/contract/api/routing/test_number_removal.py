@@ -8,7 +8,7 @@ import pytest
 from api.common.errors import NotFound
 from api.http.preconditions import Precondition
 from api.routing.number_removal import remove_number
-from api.routing.number_schemas import RouteBody
+from api.routing.number_schemas import RouteDocument
 from api.routing.number_service import NumberRoutes
 from tests.contract.api.cli import switchroom
 from tests.contract.api.databases import sqlite_url
@@ -55,5 +55,5 @@ async def test_a_number_that_is_removed_while_its_route_is_put(kept: Rest) -> No
     routing = kept.services.routing.numbers
     numbers = NumberRoutes(routing.accounts, routing.documents, RemovingEngine(kept))  # type: ignore[arg-type]  # all that it uses
     with pytest.raises(NotFound, match="is no number of this account"):
-        await numbers.put("acme", OURS, RouteBody(action="https://x.example/"), Precondition())
+        await numbers.put("acme", OURS, RouteDocument(action="https://x.example/"), Precondition())
     assert await kept.services.documents.store.owner("route", OURS) is None

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.voice.schemas import OriginateBody
+from api.voice.schemas import OriginateRequest
 from api.voice.service import labels_of
 
 
@@ -20,5 +20,5 @@ from api.voice.service import labels_of
 )
 def test_labels(fields: dict[str, Any], from_first: bool, labels: dict[str, str]) -> None:
     """Its form and its flow, unless customData has them as texts."""
-    body = OriginateBody(from_="+4721930000", to="+4722222222", **fields)
+    body = OriginateRequest(from_="+4721930000", to="+4722222222", **fields)
     assert labels_of(body, from_first=from_first) == labels

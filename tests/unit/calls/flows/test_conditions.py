@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from engine.calls.flows.conditions import holds
-from wire.flow import Case, Operator
+from wire.flow import ConditionCase, Operator
 
 SCALARS = some.one_of(some.none(), some.booleans(), some.integers(), some.floats(), some.text())
 NUMBERS = some.integers(-(10**30), 10**30)
 OPERATORS: tuple[Operator, ...] = ("eq", "ne", "lt", "gt", "contains", "startsWith", "exists")
 
 
-def case(operator: Operator, value: Any = None) -> Case:
+def case(operator: Operator, value: Any = None) -> ConditionCase:
     """Return a case."""
-    return Case("vars.x", "next", operator, value)
+    return ConditionCase("vars.x", "next", operator, value)
 
 
 @pytest.mark.parametrize(
