@@ -46,7 +46,7 @@ def kinds_table() -> str:
     return table(("event", "emitted", "page"), rows)
 
 
-def common_table() -> str:
+def common_fields() -> str:
     """Return the table of the fields that events of all kinds have."""
     return _fields(_EVENT, COMMON, has_presence=True)
 

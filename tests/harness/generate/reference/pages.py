@@ -8,7 +8,8 @@ import msgspec
 
 from tests.harness.generate.reference import openapi
 from tests.harness.generate.reference.asyncapi import asyncapi_document
-from tests.harness.generate.reference.events import common_table, event_pages, kinds_table
+from tests.harness.generate.reference.commands import command_pages, command_table, common_table
+from tests.harness.generate.reference.events import common_fields, event_pages, kinds_table
 from tests.harness.generate.reference.markdown import with_blocks
 from tests.harness.generate.reference.verbs import (
     common_errors,
@@ -25,7 +26,8 @@ BLOCKS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "verbs.md": {"verbs": verb_table},
     "verbs/common.md": {"limits": limits_table, "errors": common_errors},
     "webhooks.md": {"webhooks": webhook_table},
-    "events.md": {"events": kinds_table, "common": common_table},
+    "commands.md": {"commands": command_table, "options": common_table},
+    "events.md": {"events": kinds_table, "common": common_fields},
 }
 DOCUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "openapi/rest.json": openapi.DOCUMENTS["rest"],
@@ -33,12 +35,12 @@ DOCUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "asyncapi.json": asyncapi_document,
 }
 _WRITTEN = {"common.md", "digits.md"}  # in folders of generated pages
-_FOLDERS = ("verbs", "webhooks", "events")
+_FOLDERS = ("commands", "verbs", "webhooks", "events")
 
 
 def sources() -> dict[Path, str]:
     """Return the contents of all files that `make docs` writes."""
-    pages = {**verb_pages(), **webhook_pages(), **event_pages()}
+    pages = {**verb_pages(), **webhook_pages(), **event_pages(), **command_pages()}
     written = {
         name: with_blocks((REFERENCE / name).read_text(), blocks) for name, blocks in BLOCKS.items()
     }
