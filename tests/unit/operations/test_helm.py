@@ -2,10 +2,7 @@
 
 import copy
 import json
-import shutil
-import subprocess
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -139,12 +136,3 @@ def test_an_unknown_action_is_an_error() -> None:
     """The renderer of these tests passes over nothing that Helm would do otherwise."""
     with pytest.raises(ValueError, match="include"):
         render('a: {{ include "x" . }}', {})
-
-
-@pytest.mark.skipif(not shutil.which("helm"), reason="helm is no package of Debian")
-def test_helm_renders_the_same(tmp_path: Path) -> None:
-    """The renderer of these tests does what Helm does."""
-    command = ["helm", "template", "switchroom", str(CHART), "--kube-version", "1.32"]
-    done = subprocess.run(command, capture_output=True, check=True, cwd=tmp_path)
-    theirs = [each for each in yaml.safe_load_all(done.stdout) if each]
-    assert by_name(theirs) == by_name(rendered(values()))
