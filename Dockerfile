@@ -39,7 +39,7 @@ FROM base AS build
 
 ARG APT_OPTIONS=
 RUN apt-get ${APT_OPTIONS} update \
- && apt-get install --yes --no-install-recommends python3-venv \
+ && apt-get install --yes --no-install-recommends binutils python3-venv \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 COPY lock lock
@@ -62,10 +62,13 @@ RUN python3 -m venv --without-pip /opt/switchroom/.venv \
  && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --no-deps wheels/*.whl
 
 
+# Without the symbols of libraries, a sixth of it: nothing here debugs them. (Not so in the engine: those
+# of its packages that were changed after they were linked would break.)
 FROM build AS api-packages
 RUN python3 -m venv --without-pip /opt/switchroom/.venv \
  && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --require-hashes -r lock/api.txt \
- && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --no-deps wheels/*.whl
+ && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --no-deps wheels/*.whl \
+ && find /opt/switchroom/.venv -name '*.so' -exec strip --strip-unneeded {} +
 
 
 # The engine.

@@ -1,8 +1,9 @@
 """Builds a release from a clean tree, and tags it: `make release VERSION=1.2.0`.
 
-It writes wheel, source, bills of materials, the changelog's section and their checksums to
-dist/VERSION/, builds the images where a Docker engine answers, and adds the tag vVERSION. It pushes
-nothing: the last line says what would.
+It writes wheel and source of the product and of the Python SDK, the package of the TypeScript SDK,
+bills of materials, the changelog's section and their checksums to dist/VERSION/, builds the images
+where a Docker engine answers, and adds the tag vVERSION. It pushes nothing: the last line says what
+would.
 """
 
 import hashlib
@@ -15,6 +16,8 @@ from pathlib import Path
 
 from tests.harness.generate.lock import ROOT
 from tests.harness.generate.sbom import write_bills
+from tests.harness.npm import missing_npm
+from tests.harness.release.packages import check_packages
 from tests.harness.release.version import ReleaseError, check_number, other_versions, section
 
 IMAGES = {"engine": ".", "api": ".", "valkey": ".", "pbx": "asterisk-config"}
@@ -45,13 +48,17 @@ def git(root: Path, *words: str) -> str:
     return done.stdout.rstrip("\n")
 
 
-def build_files(root: Path, folder: Path, notes: str) -> None:
+def build_files(root: Path, folder: Path, notes: str, *, has_typescript: bool) -> None:
     """Write all files; the same commit gives the same bytes."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     environment = {**os.environ, "SOURCE_DATE_EPOCH": git(root, "log", "-1", "--format=%ct")}
     command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--target", "sdist"]
-    subprocess.run([*command, "--directory", folder], cwd=root, check=True, env=environment)
+    for project in (root, root / "sdk/python"):
+        subprocess.run([*command, "--directory", folder], cwd=project, check=True, env=environment)
+    if has_typescript:
+        pack_typescript(root, folder)
+    check_packages(folder)
     write_bills(folder)
     (folder / "CHANGES.md").write_text(notes)
     sums = [
@@ -59,6 +66,26 @@ def build_files(root: Path, folder: Path, notes: str) -> None:
         for path in sorted(folder.iterdir())
     ]
     (folder / "SHA256SUMS").write_text("".join(sums))
+
+
+def pack_typescript(root: Path, folder: Path) -> None:
+    """Compile and pack the TypeScript SDK; raises ReleaseError. Without npm there is no package."""
+    if reason := missing_npm():
+        sys.stdout.write(f"TypeScript SDK: not packed: {reason}\n")
+        return
+    sdk = root / "sdk/typescript"
+    shutil.rmtree(sdk / "dist", ignore_errors=True)  # what is no longer in the source
+    (sdk / "tsconfig.tsbuildinfo").unlink(missing_ok=True)
+    for command in (
+        ["npm", "ci", "--prefer-offline"],
+        ["npm", "run", "build"],
+        ["npm", "pack", "--pack-destination", str(folder)],
+    ):
+        done = subprocess.run(command, cwd=sdk, check=False, capture_output=True, text=True)
+        if done.returncode:
+            raise ReleaseError(
+                f"`{' '.join(command)}` failed: {(done.stderr + done.stdout)[-500:]}"
+            )
 
 
 def image_commands(version: str, revision: str) -> list[list[str]]:
@@ -87,11 +114,11 @@ def _run(root: Path, command: Sequence[str], *, is_quiet: bool = False) -> int:
     return subprocess.run(command, cwd=root, check=False, stdout=output, stderr=output).returncode
 
 
-def release(root: Path, version: str, *, has_images: bool) -> None:
+def release(root: Path, version: str, *, has_images: bool, has_typescript: bool) -> None:
     """Check, build, and then tag, so that a failure leaves no tag."""
     notes = check(root, version)
     folder = root / "dist" / version
-    build_files(root, folder, notes)
+    build_files(root, folder, notes, has_typescript=has_typescript)
     if has_images:
         build_images(root, version)
     message = f"Switchroom {version}\n\n{notes}"
@@ -105,7 +132,12 @@ def main() -> None:
     """Release the version of the command line."""
     words = sys.argv[1:]
     try:
-        release(ROOT, words[0], has_images="--no-images" not in words)
+        release(
+            ROOT,
+            words[0],
+            has_images="--no-images" not in words,
+            has_typescript="--no-typescript" not in words,
+        )
     except ReleaseError as error:
         sys.exit(f"release: {error}")
 

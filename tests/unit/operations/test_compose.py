@@ -212,3 +212,9 @@ def test_every_volume_is_used_and_declared() -> None:
     """The declared volumes are those that services mount."""
     mounts = (mount for each in SERVICES.values() for mount in each["volumes"])
     assert {mount.partition(":")[0] for mount in mounts} == set(COMPOSE["volumes"])
+
+
+def test_no_log_grows_without_limit() -> None:
+    """Of each container, at most five files of 20 MB are kept."""
+    for name, service in SERVICES.items():
+        assert service["logging"]["options"] == {"max-size": "20m", "max-file": "5"}, name
