@@ -35,6 +35,7 @@ from api.audit.requests import RequestAudit
 from api.http import health
 from api.http.body_limit import BodyLimit
 from api.http.docs_page import serve_docs
+from api.http.error_pages import serve_error_pages
 from api.http.openapi import Application
 from api.http.problems import register_error_handlers
 from api.http.request_middleware import RequestMiddleware
@@ -121,6 +122,7 @@ def create_routes(services: Services) -> Application:
     register_error_handlers(app)
     if settings.api_docs:
         serve_docs(app)
+    serve_error_pages(app)
     for routes in ROUTES:
         app.router.routes.extend(routes.router.routes)  # an included router matches paths twice
     if settings.api_metrics_port is None:

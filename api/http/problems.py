@@ -1,7 +1,6 @@
 """Error responses: every error becomes an RFC 9457 problem; no stack trace leaves the process."""
 
 from collections.abc import Iterator, Mapping
-from http.client import INTERNAL_SERVER_ERROR
 from typing import Any
 
 import msgspec
@@ -13,23 +12,13 @@ from pydantic.fields import FieldInfo
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from api.common.errors import ApiError, InvalidRequest, NotFound, Unauthenticated
+from api.common.errors import ApiError, InvalidRequest, Unauthenticated
 from wire.decoding.error_texts import REQUIRED, expected_range, expected_size, expected_types
 from wire.decoding.errors import BadInput, InputErrors
-from wire.rpc import FieldError, Problem
+from wire.error_codes.catalogue import code_of_status
+from wire.error_codes.problems import coded_problem
+from wire.rpc import FieldError
 
-TITLES = {
-    400: "Invalid input",
-    401: "User not authenticated",
-    403: "Not allowed",
-    404: "Not found",
-    409: "Wrong state",
-    412: "Changed meanwhile",
-    413: "Too large",
-    416: "No such part",
-    429: "Too many requests",
-    503: "Not now",
-}
 _LIMITS = {  # kinds of pydantic's errors, with the relation and the name of the limit
     "greater_than_equal": (">=", "ge"),
     "less_than_equal": ("<=", "le"),
@@ -47,8 +36,7 @@ def problem_response(
     errors: tuple[FieldError, ...] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    title = TITLES.get(status, "Refused" if status < INTERNAL_SERVER_ERROR else "Internal error")
-    body = msgspec.json.encode(Problem(title, status, code, detail, errors))
+    body = msgspec.json.encode(coded_problem(status, code, detail, errors))
     return Response(body, status, dict(headers or {}), "application/problem+json")
 
 
@@ -93,7 +81,7 @@ async def _invalid_parameters(request: Request, error: RequestValidationError) -
 
 
 async def _http_error(_request: Request, error: HTTPException) -> Response:
-    code = NotFound.code if error.status_code == NotFound.status else f"http_{error.status_code}"
+    code = code_of_status(error.status_code)
     return problem_response(error.status_code, code, str(error.detail), headers=error.headers)
 
 

@@ -11,6 +11,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.common.requests_in_flight import RequestsInFlight
 from api.http.problems import problem_response
 from api.metrics import Metrics
+from wire.error_codes.page import PAGE_POLICY
+from wire.programs.docs_address import ERROR_PATH
 
 log = structlog.get_logger()
 _ID = re.compile(rb"[A-Za-z0-9_\-]{1,64}")
@@ -20,6 +22,7 @@ _PAGE_POLICY = (  # of /docs, whose script is in the page
     b"default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
     b"img-src 'self' data:; frame-ancestors 'none'"
 )
+_ERROR_PAGE_POLICY = PAGE_POLICY.encode()
 _SECURITY_HEADERS = (
     (b"strict-transport-security", b"max-age=31536000"),
     (b"x-content-type-options", b"nosniff"),
@@ -110,6 +113,8 @@ def route_of(scope: Scope) -> str:
 
 
 def _policy(path: str) -> bytes:
+    if path == ERROR_PATH or path.startswith(f"{ERROR_PATH}/"):
+        return _ERROR_PAGE_POLICY
     return _PAGE_POLICY if path == "/docs" else _CONTENT_POLICY
 
 

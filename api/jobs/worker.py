@@ -88,7 +88,7 @@ class Worker:
         except Exception:
             log.exception("job failed", job=job.id, kind=job.kind, attempt=job.attempts)
             self._count(job, "failed")
-            await self._jobs.fail(job, "internal_error")
+            await self._jobs.fail(job, "internal")
         else:
             self._count(job, "done")
             await self._jobs.finish(job, result)

@@ -105,7 +105,7 @@ class DeliveryAttempt(Struct, frozen=True):
             outcome = await self.transports[type(target)].deliver(target, event)
         except Exception:
             log.exception("callback delivery: internal error", event_id=event.id)
-            outcome = Failed("internal_error")
+            outcome = Failed("internal")
         if isinstance(outcome, Failed):
             self.metrics.failed.table(kind)[outcome.reason] += 1
         else:

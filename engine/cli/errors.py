@@ -10,6 +10,7 @@ from typing import Any, NoReturn, ParamSpec
 
 from rich.markup import escape
 
+from wire.programs.docs_address import error_page_link
 from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
 from wire.programs.output import PlainConsole
@@ -18,10 +19,6 @@ from wire.rpc import FieldError, Problem
 P = ParamSpec("P")
 FIRST_SERVER_ERROR = 500
 _ADVICE = {
-    "unauthorized": (
-        "The RPC token must be the engine's: SWITCHROOM_RPC_TOKEN, or"
-        " `switchroom profile set NAME --rpc-token -`."
-    ),
     "store_down": "Redis or Valkey does not answer the engine; `switchroom doctor` says more.",
     "no_node": "No PBX node is connected: `switchroom node list`, `switchroom doctor`.",
     "node_drained": "`switchroom node undrain NODE` allows new calls to a node.",
@@ -31,7 +28,12 @@ _ADVICE = {
     "changed_meanwhile": "Show it, and repeat with its version.",
     "no_target": "`switchroom callback set TARGET` sets the callback target of an account.",
 }
-_OF_KEYS = {"unauthorized", "unauthenticated", "scope"}
+_OF_KEYS = {"unauthenticated", "scope"}
+_PLAIN = {"not_found", "invalid"}  # messages name the thing, or each field
+_TOKEN_ADVICE = (
+    "The RPC token must be the engine's: SWITCHROOM_RPC_TOKEN, or"
+    " `switchroom profile set NAME --rpc-token -`."
+)
 _START = {
     "engine": "Start one with `make up` or `switchroom engine`, or use --url for another.",
     "REST layer": "`switchroom api` runs one; `switchroom profile show` says which is used.",
@@ -121,9 +123,10 @@ def explain(error: RpcError | Unreachable | UsageError | InvalidSettings) -> str
         case RpcError(problem=problem, server=server):
             return _rejected(problem, server, getattr(error, "__notes__", ()))
         case Unreachable(server=server):
-            return _lines(str(error), _START[server])
+            code = "no_engine" if server == "engine" else "no_rest"
+            return _lines(str(error), _START[server], _page(code))
         case InvalidSettings(lines=lines):
-            return _lines(*("setting " + each for each in lines))
+            return _lines(*("setting " + each for each in lines), _page("invalid_settings"))
         case _:
             return _lines(str(error))
 
@@ -131,9 +134,21 @@ def explain(error: RpcError | Unreachable | UsageError | InvalidSettings) -> str
 def _rejected(problem: Problem, server: str, notes: Sequence[str]) -> str:
     if problem.errors:
         lines = [f"{each.path or 'body'}: {_field_error(each)}" for each in problem.errors]
-        return _lines(f"the {server} rejected the request:", *lines)
+        return _lines(f"the {server} rejected the request:", *lines, _page(problem.code))
     first = problem.detail or problem.title
-    return _lines(first, *notes, _ADVICE.get(problem.code, ""))
+    is_of_rpc = (problem.code, server) == ("unauthenticated", "engine")
+    advice = _TOKEN_ADVICE if is_of_rpc else _ADVICE.get(problem.code, "")
+    return _lines(first, *notes, advice, _page(problem.code))
+
+
+def _page(code: str) -> str:
+    """Return a code with the address of its page; empty if the message says as much."""
+    if code in _PLAIN:
+        return ""
+    from wire.error_codes.catalogue import find_code  # noqa: PLC0415 - only errors need the table
+
+    found = find_code(code)
+    return f"{code}: {error_page_link(found.code)}" if found else ""
 
 
 def _field_error(error: FieldError) -> str:

@@ -19,7 +19,7 @@ from engine.rpc.peers.signature import (
     parse_signature,
 )
 from engine.rpc.problems import Handler, problem_response
-from wire.rpc import Problem
+from wire.error_codes.problems import coded_problem
 
 log = structlog.get_logger()
 _READS = ("GET", "HEAD")
@@ -153,16 +153,13 @@ def _check_read_only(request: web.Request, client: RpcClient) -> None:
 
 
 def _deny(request: web.Request, error: _Denied) -> web.Response:
-    if error.client:
-        problem = Problem("Not allowed", 403, "read_only", str(error))
-    else:
-        problem = Problem("User not authenticated", 401, "unauthorized", str(error))
+    status, code = (403, "read_only") if error.client else (401, "unauthenticated")
     log.warning(
         "request denied",
         address=request.remote,
-        status=problem.status,
+        status=status,
         route="rpc",
         client=error.client,
         reason=error.reason,
     )
-    return problem_response(problem)
+    return problem_response(coded_problem(status, code, str(error)))

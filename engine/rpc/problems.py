@@ -10,6 +10,8 @@ from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.shard.errors import RequestRejected
 from engine.store.errors import StoreDown
 from wire.decoding.errors import BadInput, InputErrors
+from wire.error_codes.catalogue import code_of_status
+from wire.error_codes.problems import coded_problem
 from wire.rpc import FieldError, Problem
 
 log = structlog.get_logger()
@@ -61,48 +63,51 @@ async def problem_middleware(  # noqa: C901 - one branch per error type
         return _invalid(error)
     except BadInput as error:
         errors = (FieldError(error.path, error.message),)
-        return problem_response(Problem("Invalid input", 400, error.code, str(error), errors))
+        return problem_response(coded_problem(400, error.code, str(error), errors))
     except NotFound as error:
-        return problem_response(Problem("Not found", 404, "not_found", str(error)))
+        return problem_response(coded_problem(404, "not_found", str(error)))
     except Conflict as error:
-        return problem_response(Problem("Wrong state", 409, error.code, str(error)))
+        return problem_response(coded_problem(409, error.code, str(error)))
     except LimitReached as error:
-        return problem_response(
-            Problem("Limit reached", 429, error.code, str(error)), {"Retry-After": "1"}
-        )
+        return problem_response(coded_problem(429, error.code, str(error)), {"Retry-After": "1"})
     except Unavailable as error:
-        return problem_response(
-            Problem("Not now", 503, "unavailable", str(error)), {"Retry-After": "1"}
-        )
+        return problem_response(coded_problem(503, "unavailable", str(error)), {"Retry-After": "1"})
     except RequestRejected as error:
         return _rejected(error)
     except NoCapacity as error:
         retry_after = {"Retry-After": str(error.retry_after_s)}
-        return problem_response(Problem("Not now", 503, error.code, str(error)), retry_after)
+        return problem_response(coded_problem(503, error.code, str(error)), retry_after)
     except StoreDown as error:
         log.warning("store down", path=request.path, error=str(error))
         return problem_response(
-            Problem("Not now", 503, "store_down", error.detail), {"Retry-After": "1"}
+            coded_problem(503, "store_down", error.detail), {"Retry-After": "1"}
         )
     except web.RequestPayloadError as error:
-        return problem_response(Problem("Invalid input", 400, "invalid", str(error)))
+        return problem_response(coded_problem(400, "invalid", str(error)))
     except web.HTTPException as error:
-        return problem_response(Problem(error.reason, error.status, f"http_{error.status}"))
+        return _of_server(error)
     except Exception:
         call = request.match_info.get("call")
         log.exception("rpc request failed", call_id=call, path=request.path)
-        return problem_response(Problem("Internal error", 500, "internal"))
+        return problem_response(coded_problem(500, "internal"))
+
+
+def _of_server(error: web.HTTPException) -> web.Response:
+    """Return the response to a request that no operation has read."""
+    headers = {name: error.headers[name] for name in ("Allow",) if name in error.headers}
+    code = code_of_status(error.status)
+    return problem_response(coded_problem(error.status, code, error.reason), headers)
 
 
 def _invalid(error: InputErrors) -> web.Response:
     errors = tuple(FieldError(each.path, each.message, each.code) for each in error.errors)
     first = error.errors[0]
     detail = f"{first}, and {len(errors) - 1} more" if len(errors) > 1 else str(first)
-    return problem_response(Problem("Invalid input", 400, first.code, detail, errors))
+    return problem_response(coded_problem(400, first.code, detail, errors))
 
 
 def _rejected(error: RequestRejected) -> web.Response:
     rejection = error.rejection
     if rejection.kind == "missing":
-        return problem_response(Problem("Not found", 404, rejection.code, rejection.detail))
-    return problem_response(Problem("Wrong state", 409, rejection.code, rejection.detail))
+        return problem_response(coded_problem(404, rejection.code, rejection.detail))
+    return problem_response(coded_problem(409, rejection.code, rejection.detail))

@@ -16,6 +16,7 @@ from engine.observe.telemetry import Telemetry
 from engine.recordings.archive import Archive
 from engine.rpc import operations, schemas
 from engine.rpc.access import RpcAccess, authentication
+from engine.rpc.error_pages import error_page_routes
 from engine.rpc.flow_checks import FlowChecks
 from engine.rpc.handlers.agents import AgentHandlers
 from engine.rpc.handlers.api_requests import ApiRequestHandlers
@@ -119,6 +120,7 @@ async def _app_runner(
     app.add_routes(media_routes(deps.clip_cache, RemoteClips(peers)))
     app.add_routes(health_routes(deps.service, deps.store, deps.shard_directory))
     app.add_routes(metrics_routes(_metrics_page(deps)))
+    app.add_routes(error_page_routes())
     # Streaming handlers end with the server, not after it.
     runner = web.AppRunner(
         app,

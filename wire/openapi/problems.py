@@ -3,11 +3,12 @@
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from wire.error_codes.problems import coded_problem
+
 
 class Status(NamedTuple):
     """What the problems of a status have in common."""
 
-    title: str
     meaning: str
     codes: tuple[str, ...]
     detail: str  # of the example
@@ -15,26 +16,22 @@ class Status(NamedTuple):
 
 STATUSES = {
     400: Status(
-        "Invalid input",
         "The request is invalid; `errors` names each field and what is allowed.",
         ("invalid", "too_deep", "too_large", "unknown_verb", "unknown_flow", "not_your_number"),
         "timeout: expected int >= 1",
     ),
     401: Status(
-        "User not authenticated",
         "There is no valid key or token.",
         ("unauthenticated",),
         "User not authenticated",
     ),
     403: Status(
-        "Not allowed",
         "The key or token does not allow this.",
         ("forbidden", "scope", "agent", "networks"),
         "the key lacks the scope calls",
     ),
-    404: Status("Not found", "The account has no such thing.", ("not_found",), "no such call"),
+    404: Status("The account has no such thing.", ("not_found",), "no such call"),
     409: Status(
-        "Wrong state",
         "The state of the thing does not allow this.",
         (
             *("conflict", "call_ended", "already_a_party", "no_target", "in_flight", "processing"),
@@ -43,21 +40,18 @@ STATUSES = {
         "the call has ended",
     ),
     412: Status(
-        "Changed meanwhile",
         "The thing is not the version that `If-Match` names.",
         ("changed_meanwhile",),
         "the resource is not the one that the request expects",
     ),
-    413: Status("Too large", "The body is too large.", ("too_large",), "at most 1048576 bytes"),
-    416: Status("No such part", "The file has no such range.", ("range",), "the file ends before"),
+    413: Status("The body is too large.", ("too_large",), "at most 1048576 bytes"),
+    416: Status("The file has no such range.", ("range",), "the file ends before"),
     429: Status(
-        "Too many requests",
         "A limit of the account is reached; `Retry-After` says when to try again.",
         ("too_many", "request_rate", "too_many_requests", "call_rate", "too_many_timelines"),
         "this account sends too many requests",
     ),
     503: Status(
-        "Not now",
         "Something that the request needs does not respond; try again.",
         ("unavailable", "no_engine", "store_down", "database_down", "no_node", "node_full"),
         "no engine responds",
@@ -91,4 +85,11 @@ def _response(status: int, schema: Any) -> dict[str, Any]:
 def _example(status: int) -> dict[str, Any]:
     found = STATUSES[status]
     code = _EXAMPLE_CODES.get(status, found.codes[0])
-    return {"title": found.title, "status": status, "code": code, "detail": found.detail}
+    problem = coded_problem(status, code, found.detail)
+    return {
+        "type": problem.type,
+        "title": problem.title,
+        "status": status,
+        "code": code,
+        "detail": problem.detail,
+    }

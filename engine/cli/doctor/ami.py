@@ -20,7 +20,12 @@ async def check_ami(settings: Settings, node: NodeSettings) -> list[Finding]:
     if password is None:
         text = "no ami_password: no recording, and health only from ARI"
         return [
-            warning("ami", node.name, text, "set SWITCHROOM_AMI_PASSWORD as in its manager.conf")
+            warning(
+                "no_ami_password",
+                node.name,
+                text,
+                "set SWITCHROOM_AMI_PASSWORD as in its manager.conf",
+            )
         ]
     secret = password.get_secret_value()
     tls = client_context(settings.tls_ca)
@@ -34,17 +39,19 @@ async def _recording(node: NodeSettings, ami: AmiClient) -> Finding:
         answer = await ami.ask("ListCommands", {})
     except AmiUnavailable as error:
         advice = "manager.conf: `webenabled = yes`, its user, `secret`; http.conf `enabled = yes`"
-        return failure("ami", node.name, f"no manager interface over HTTP: {error}", advice)
+        return failure(
+            "ami_unreachable", node.name, f"no manager interface over HTTP: {error}", advice
+        )
     if _SHELL_ACTION in answer.fields:
         text = f"its manager lets {node.ami_user} use the console"
         return warning(
-            "ami", node.name, text, "manager.conf: `write = system,reporting`, no `command`"
+            "ami_console", node.name, text, "manager.conf: `write = system,reporting`, no `command`"
         )
     if _RECORD_ACTION in answer.fields:
         return ok(node.name, f"can record: its manager accepts {node.ami_user} over HTTP")
     advice = f"manager.conf: `write = system` for {node.ami_user}; load app_mixmonitor.so"
     return failure(
-        "ami", node.name, f"its manager has no {_RECORD_ACTION} for {node.ami_user}", advice
+        "ami_refused", node.name, f"its manager has no {_RECORD_ACTION} for {node.ami_user}", advice
     )
 
 
@@ -56,12 +63,17 @@ async def _health(node: NodeSettings, secret: str, tls: SSLContext | None) -> Fi
     except (OSError, TimeoutError) as error:
         advice = "manager.conf: `enabled = yes`, `bindaddr`; set the node's ami_port"
         return warning(
-            "ami", node.name, f"no manager interface at {address}: {error_text(error)}", advice
+            "ami_unreachable",
+            node.name,
+            f"no manager interface at {address}: {error_text(error)}",
+            advice,
         )
     if "Success" in reply:
         return ok(node.name, f"reports its health by its manager at {address}")
     text = f"its manager at {address} rejects {node.ami_user}"
-    return warning("ami", node.name, text, "manager.conf: `secret`, and `permit` for this address")
+    return warning(
+        "ami_refused", node.name, text, "manager.conf: `secret`, and `permit` for this address"
+    )
 
 
 async def _log_in(node: NodeSettings, secret: str, tls: SSLContext | None) -> str:

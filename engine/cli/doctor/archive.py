@@ -20,5 +20,5 @@ async def check_archive(url: str, s3: Mapping[str, str]) -> Finding:
     except (ArchiveError, OSError, ValueError) as error:
         text = " ".join(str(error).split()) or "no response"
         advice = "SWITCHROOM_RECORDINGS_URL and _RECORDINGS_S3 (docs/recordings.md)"
-        return failure("archive", "archive", f"{url}: {text[:200]}", advice)
+        return failure("archive_unwritable", "archive", f"{url}: {text[:200]}", advice)
     return ok("archive", f"{url} accepts recordings (and now has a file {TEST_FILE})")

@@ -65,7 +65,7 @@ def read_settings() -> tuple[Settings | None, list[Finding]]:
         settings = load(Settings)
     except InvalidSettings as error:
         advice = "set it in .env or the environment (engine/config.py lists all); `make up` does"
-        return None, [failure("settings", "settings", each, advice) for each in error.lines]
+        return None, [failure("invalid_settings", "settings", each, advice) for each in error.lines]
     return settings, check_settings(settings)
 
 
@@ -74,12 +74,16 @@ async def run_checks(settings: Settings, connection: ConnectionOptions) -> list[
     try:
         check_files(settings)
     except TlsFileError as error:
-        return [failure("certificates", "tls", str(error), "it must be a readable file in PEM")]
+        return [
+            failure(
+                "unreadable_certificate", "tls", str(error), "it must be a readable file in PEM"
+            )
+        ]
     try:
         address = engine_address(connection, client_settings(connection))
     except UsageError as error:
         advice = "`switchroom profile show` says what is in use"
-        return [failure("engine", "engine", str(error), advice)]
+        return [failure("invalid_usage", "engine", str(error), advice)]
     nodes = await _nodes(settings)
     async with open_client(*address) as client:
         found = await asyncio.gather(
@@ -113,7 +117,8 @@ def report(findings: Sequence[Finding]) -> Table:
     """Return a table of the results with advice."""
     table = Table(box=None, show_header=False, padding=(0, 1))
     for each in findings:
-        advice = f"\n→ {each.advice}\n  {each.link}" if each.advice else ""
+        more = f"\n  {each.code}: {each.link}" if each.code else ""
+        advice = f"\n→ {each.advice}{more}" if each.advice else more
         level = Text(each.level, style=_COLOURS[each.level])
         table.add_row(level, Text(each.subject), Text.assemble(each.text, (advice, "italic")))
     return table
@@ -122,17 +127,17 @@ def report(findings: Sequence[Finding]) -> Table:
 def check_settings(settings: Settings) -> list[Finding]:
     """Name what is missing, and what should not be."""
     if not settings.nodes and not settings.node_dns:
-        return [failure("settings", "settings", "no PBX nodes", "set SWITCHROOM_NODES")]
+        return [failure("no_node", "settings", "no PBX nodes", "set SWITCHROOM_NODES")]
     names = ", ".join(filter(None, (*(node.name for node in settings.nodes), settings.node_dns)))
     found = [ok("settings", f"complete: {settings.slots} slots per node, nodes {names}")]
     if settings.signing_key is None:
         text = "accounts get other signing secrets when Redis loses its data"
         advice = "set SWITCHROOM_SIGNING_KEY to 64 random hexadecimal digits"
-        found.append(warning("settings", "settings", text, advice))
+        found.append(warning("no_signing_key", "settings", text, advice))
     if settings.store_key is None:
         text = "customers' secrets are in clear text in the store"
         advice = "set SWITCHROOM_STORE_KEY to 64 random hexadecimal digits (security.md)"
-        found.append(warning("settings", "settings", text, advice))
+        found.append(warning("no_store_key", "settings", text, advice))
     return found
 
 

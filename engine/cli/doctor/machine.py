@@ -18,7 +18,7 @@ def check_media_dir(folder: Path) -> Finding:
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
         return ok("media", f"{folder} can be written")
     text = f"{folder} can't be written" if existing == folder else f"{existing} can't be written"
-    return failure("media-folder", "media", text, "make it writable, or set SWITCHROOM_MEDIA_DIR")
+    return failure("media_folder", "media", text, "make it writable, or set SWITCHROOM_MEDIA_DIR")
 
 
 def check_espeak(path: str) -> Finding:
@@ -26,7 +26,7 @@ def check_espeak(path: str) -> Finding:
     if found := shutil.which("espeak-ng", path=path):
         return ok("speech", f"{found} speaks languages other than English")
     text = "no espeak-ng: only English speech is available"
-    return warning("speech", "speech", text, "apt-get install espeak-ng")
+    return warning("no_espeak", "speech", text, "apt-get install espeak-ng")
 
 
 async def check_engine(client: Client, slots: int) -> list[Finding]:
@@ -41,19 +41,23 @@ async def check_engine(client: Client, slots: int) -> list[Finding]:
     findings = [ok("engine", f"answers at {client.url} and accepts the token")]
     if found.slots != slots:
         text = f"the cluster has {found.slots} slots per node, and not {slots}"
-        findings.append(failure("engine", "engine", text, f"set SWITCHROOM_SLOTS={found.slots}"))
+        findings.append(
+            failure("slots_differ", "engine", text, f"set SWITCHROOM_SLOTS={found.slots}")
+        )
     for node in nodes:
         if not node.connected:
             text = f"has no connection to {node.name}"
-            findings.append(failure("engine", "engine", text, "see the lines of this node"))
+            findings.append(
+                failure("node_not_connected", "engine", text, "see the lines of this node")
+            )
     return findings
 
 
 def _rejected(url: str, error: RpcError) -> Finding:
-    if error.problem.code == "unauthorized":
+    if error.problem.code == "unauthenticated":
         advice = "SWITCHROOM_RPC_TOKEN must be the token that the engine was started with"
-        return failure("engine", "engine", f"{url} rejects the token", advice)
-    return failure("engine", "engine", f"{url}: {error}", "see the engine's log")
+        return failure("unauthenticated", "engine", f"{url} rejects the token", advice)
+    return failure(error.problem.code, "engine", f"{url}: {error}", "see the engine's log")
 
 
 async def _not_an_engine(url: str, reason: str) -> Finding:
@@ -63,11 +67,13 @@ async def _not_an_engine(url: str, reason: str) -> Finding:
             await reply.read()
     except aiohttp.ClientConnectorError:
         text = f"no engine at {url}; the port is free"
-        return warning("engine", "engine", text, "start it with `make up` or `switchroom engine`")
+        return warning(
+            "no_engine", "engine", text, "start it with `make up` or `switchroom engine`"
+        )
     except (aiohttp.ClientError, TimeoutError):
         pass
     return failure(
-        "engine",
+        "port_taken",
         "engine",
         reason,
         "another program uses the port: stop it or set SWITCHROOM_RPC_PORT",

@@ -60,7 +60,7 @@ async def check_node(node: AriNode, app: str, sessions: int) -> list[Finding]:
             return await _check(node, http, app, sessions)
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
         advice = "is Asterisk up, is http.conf `enabled=yes`, and is SWITCHROOM_NODES correct?"
-        return [failure("node", node.name, f"{node.url}: {error_text(error)}", advice)]
+        return [failure("node_unreachable", node.name, f"{node.url}: {error_text(error)}", advice)]
 
 
 async def _check(
@@ -88,16 +88,23 @@ def _not_available(node: AriNode, status: int) -> Finding:
     match status:
         case 401 | 403:
             advice = "user and password in SWITCHROOM_NODES must be those of its ari.conf"
-            return failure("node", node.name, f"{node.url}: wrong user or password", advice)
+            return failure(
+                "node_password", node.name, f"{node.url}: wrong user or password", advice
+            )
         case 404:
             advice = "load res_ari.so and res_ari_asterisk.so; use the URL without /ari"
-            return failure("node", node.name, f"{node.url}: no ARI at this URL", advice)
+            return failure("node_no_ari", node.name, f"{node.url}: no ARI at this URL", advice)
         case 503:
             return failure(
-                "node", node.name, f"{node.url}: Asterisk has not booted yet", "try again soon"
+                "node_unreachable",
+                node.name,
+                f"{node.url}: Asterisk has not booted yet",
+                "try again soon",
             )
         case _:
-            return failure("node", node.name, f"{node.url}: HTTP {status}", "see Asterisk's log")
+            return failure(
+                "node_unreachable", node.name, f"{node.url}: HTTP {status}", "see Asterisk's log"
+            )
 
 
 def _version_of(info: dict[str, Any]) -> str:
@@ -109,14 +116,14 @@ def _version(node: AriNode, info: dict[str, Any]) -> Finding:
     major = version.partition(".")[0]
     if not major.isdigit():
         advice = f"{MIN_VERSION} is the oldest supported version"
-        return warning("node", node.name, f"Asterisk {version} at {node.url}", advice)
+        return warning("node_version", node.name, f"Asterisk {version} at {node.url}", advice)
     if int(major) < MIN_VERSION:
         advice = f"upgrade it to {MIN_VERSION} or later; 22 is recommended"
-        return failure("node", node.name, f"Asterisk {version}", advice)
+        return failure("node_version", node.name, f"Asterisk {version}", advice)
     if _DEBIAN in version and _WITHOUT_PATCH not in version:
         text = f"Asterisk {version} is Debian's, which drops audio: a party can become silent"
         advice = "build it without one patch: docs/operations/deploy.md, Debian's Asterisk"
-        return warning("node", node.name, text, advice)
+        return warning("node_drops_audio", node.name, text, advice)
     return ok(node.name, f"Asterisk {version} at {node.url}, user {node.user} accepted")
 
 
@@ -127,19 +134,22 @@ def _modules(node: AriNode, modules: list[dict[str, Any]]) -> Iterator[Finding]:
         yield ok(node.name, f"all {len(MODULES)} required modules are loaded")
     else:
         advice = "load them in its modules.conf, as asterisk-config/etc/modules.conf does"
-        yield failure("node", node.name, f"missing modules: {', '.join(missing)}", advice)
+        yield failure("node_modules", node.name, f"missing modules: {', '.join(missing)}", advice)
 
 
 def _clock(node: AriNode, date: str) -> Finding:
     if not date:
         return warning(
-            "node", node.name, "it sends no Date header", "check that both clocks are set"
+            "node_clock", node.name, "it sends no Date header", "check that both clocks are set"
         )
     skew_s = (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds() + 0.5
     if abs(skew_s) > MAX_CLOCK_SKEW_S:
         text = f"its clock is {abs(skew_s):.0f} s {'ahead' if skew_s > 0 else 'behind'}"
         return warning(
-            "node", node.name, text, "synchronize both clocks with NTP, or log times will not match"
+            "node_clock",
+            node.name,
+            text,
+            "synchronize both clocks with NTP, or log times will not match",
         )
     return ok(node.name, "its clock is in sync")
 
@@ -152,13 +162,15 @@ async def _check_websocket(name: str, http: aiohttp.ClientSession, ari: URL, app
             answer = await websocket.receive(RESPONSE_TIMEOUT_S)
     except aiohttp.WSServerHandshakeError as error:
         advice = "load res_ari_events.so and res_http_websocket.so"
-        return failure("node", name, f"no event websocket (HTTP {error.status})", advice)
+        return failure("node_websocket", name, f"no event websocket (HTTP {error.status})", advice)
     except TimeoutError:
         text = "no ARI requests over the websocket: HTTP costs twice as much"
-        return warning("node", name, text, "upgrade to Asterisk 20.14, 21.9, 22.4 or later")
+        return warning(
+            "node_websocket", name, text, "upgrade to Asterisk 20.14, 21.9, 22.4 or later"
+        )
     if answer.type is aiohttp.WSMsgType.TEXT:
         return ok(name, "accepts ARI requests over the websocket")
-    return failure("node", name, "closes its event websocket", "see Asterisk's log")
+    return failure("node_websocket", name, "closes its event websocket", "see Asterisk's log")
 
 
 async def _check_sessions(
@@ -176,6 +188,6 @@ async def _check_sessions(
         except (aiohttp.ClientError, OSError):
             text = f"room for {opened} more HTTP sessions; an engine needs up to {sessions}"
             return warning(
-                "node", name, text, "set `sessionlimit = 2000` in its http.conf and reload"
+                "node_sessions", name, text, "set `sessionlimit = 2000` in its http.conf and reload"
             )
     return ok(name, f"room for the {sessions} HTTP sessions of another engine")

@@ -24,7 +24,7 @@ async def check_refer(
     if not accepting:
         return [ok(name, "declines REFER, which could crash this version")]
     text = f"accepts REFER of {', '.join(accepting)}; one with `Refer-Sub: false` crashes {version}"
-    return [failure("refer", name, text, _ADVICE)]
+    return [failure("refer_crash", name, text, _ADVICE)]
 
 
 def survives_refer(version: str) -> bool:

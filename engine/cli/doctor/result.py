@@ -1,25 +1,22 @@
-"""The result of a check, and the part of docs/troubleshooting.md that says more."""
+"""The result of a check, with its error code, whose page says more."""
 
 from typing import Literal
 
 from msgspec import Struct
 
-from wire.programs.docs_address import page_link
+from wire.programs.docs_address import error_page_link
 
 Level = Literal["OK", "WARN", "FAIL"]
-Topic = Literal[
-    "settings", "certificates", "store", "node", "refer", "ami", "archive", "media-folder",
-    "speech", "engine", "transport",
-]  # fmt: skip
 
 
 class Finding(Struct, frozen=True):
-    """One line: level, subject, result, advice, and where the docs say more."""
+    """One line: level, subject, result, advice, the code, and its page in the docs."""
 
     level: Level
     subject: str
     text: str
     advice: str = ""
+    code: str = ""
     link: str = ""
 
 
@@ -27,11 +24,11 @@ def ok(about: str, text: str) -> Finding:
     return Finding("OK", about, text)
 
 
-def warning(topic: Topic, about: str, text: str, advice: str) -> Finding:
+def warning(code: str, about: str, text: str, advice: str) -> Finding:
     """Report a problem that does not stop calls, or an unknown result."""
-    return Finding("WARN", about, text, advice, page_link("troubleshooting", topic))
+    return Finding("WARN", about, text, advice, code, error_page_link(code))
 
 
-def failure(topic: Topic, about: str, text: str, advice: str) -> Finding:
+def failure(code: str, about: str, text: str, advice: str) -> Finding:
     """Report a problem that stops calls."""
-    return Finding("FAIL", about, text, advice, page_link("troubleshooting", topic))
+    return Finding("FAIL", about, text, advice, code, error_page_link(code))

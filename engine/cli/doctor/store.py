@@ -29,7 +29,10 @@ async def check_store(url: str) -> list[Finding]:
     except ValueError as error:
         return [
             failure(
-                "store", _SUBJECT, str(error), "set SWITCHROOM_REDIS_URL to redis://host:port/0"
+                "invalid_settings",
+                _SUBJECT,
+                str(error),
+                "set SWITCHROOM_REDIS_URL to redis://host:port/0",
             )
         ]
     shown = address.redacted.removeprefix("redis://")  # without the password
@@ -51,7 +54,9 @@ async def _check_cluster(address: StoreAddress, shown: str) -> list[Finding]:
         checked = await asyncio.gather(*checks)
     except StoreDown as error:
         return [
-            failure("store", _SUBJECT, f"{shown}: {error}", "start it, or set SWITCHROOM_REDIS_URL")
+            failure(
+                "store_down", _SUBJECT, f"{shown}: {error}", "start it, or set SWITCHROOM_REDIS_URL"
+            )
         ]
     finally:
         await topology.close()
@@ -71,7 +76,7 @@ async def _check_server(client: Redis, shown: str) -> list[Finding]:
     except AuthenticationError as error:
         return [
             failure(
-                "store",
+                "store_password",
                 _SUBJECT,
                 f"{shown}: {error}",
                 "set user and password in SWITCHROOM_REDIS_URL",
@@ -79,7 +84,7 @@ async def _check_server(client: Redis, shown: str) -> list[Finding]:
         ]
     except (RedisError, OSError) as error:
         advice = "start it (`make up`), or set SWITCHROOM_REDIS_URL"
-        return [failure("store", _SUBJECT, f"{shown}: {error_text(error)}", advice)]
+        return [failure("store_down", _SUBJECT, f"{shown}: {error_text(error)}", advice)]
     return [*check_info(info, shown), check_clock(offset_s)]
 
 
@@ -89,7 +94,7 @@ def check_clock(offset_s: float) -> Finding:
         return ok(_SUBJECT, "its clock agrees with this machine's")
     side = "ahead of" if offset_s > 0 else "behind"
     text = f"this machine's clock is {abs(offset_s):.0f} s {side} its clock"
-    return failure("store", _SUBJECT, text, "synchronize both with NTP (timedatectl)")
+    return failure("store_clock", _SUBJECT, text, "synchronize both with NTP (timedatectl)")
 
 
 def check_info(info: Mapping[str, Any], shown: str) -> Iterator[Finding]:
@@ -97,7 +102,7 @@ def check_info(info: Mapping[str, Any], shown: str) -> Iterator[Finding]:
     yield _version(info, shown)
     if info.get("role") == "slave":
         yield failure(
-            "store",
+            "store_read_only",
             _SUBJECT,
             "a replica: it is read-only",
             "set SWITCHROOM_REDIS_URL to its primary",
@@ -113,7 +118,7 @@ def _version(info: Mapping[str, Any], shown: str) -> Finding:
     numbers = tuple(int(each) for each in version.split(".")[:2] if each.isdigit())
     if numbers and numbers < MIN_VERSION:
         return failure(
-            "store", _SUBJECT, f"{name} {version} at {shown}", "upgrade it to 6.2 or later"
+            "store_version", _SUBJECT, f"{name} {version} at {shown}", "upgrade it to 6.2 or later"
         )
     return ok(_SUBJECT, f"{name} {version} at {shown}")
 
@@ -121,12 +126,17 @@ def _version(info: Mapping[str, Any], shown: str) -> Finding:
 def _persistence(info: Mapping[str, Any]) -> Finding:
     if info.get("aof_last_write_status", "ok") != "ok":
         text = "its last write to the append-only file failed: it accepts no changes"
-        return failure("store", _SUBJECT, text, "look at its log, and for space on its disk")
+        return failure(
+            "store_write_failed", _SUBJECT, text, "look at its log, and for space on its disk"
+        )
     if info.get("aof_enabled"):
         return ok(_SUBJECT, "writes are persistent (append-only file)")
     text = "writes are not persistent: a crash loses live calls"
     return warning(
-        "store", _SUBJECT, text, "CONFIG SET appendonly yes, and in its configuration file"
+        "store_not_persistent",
+        _SUBJECT,
+        text,
+        "CONFIG SET appendonly yes, and in its configuration file",
     )
 
 
@@ -135,16 +145,18 @@ def _replication(info: Mapping[str, Any]) -> Iterator[Finding]:
     replicas, following = info.get("connected_slaves", 0), info.get("min_slaves_good_slaves")
     if info.get("cluster_enabled") and not replicas:
         text = "has no replica: its part of the calls stops when it dies"
-        yield warning("store", _SUBJECT, text, "add one (CLUSTER REPLICATE)")
+        yield warning("store_no_replica", _SUBJECT, text, "add one (CLUSTER REPLICATE)")
     if following is None and replicas:
         text = f"writes without its replicas ({replicas}): a failover may lose changes"
         advice = "CONFIG SET min-replicas-to-write 1 and min-replicas-max-lag 2, and in its file"
-        yield warning("store", _SUBJECT, text, advice)
+        yield warning("store_unsafe_failover", _SUBJECT, text, advice)
     elif following:
         yield ok(_SUBJECT, "writes only while a replica follows (min-replicas-to-write)")
     elif following is not None:
         text = "no replica follows: with min-replicas-to-write it accepts no changes"
-        yield failure("store", _SUBJECT, text, "start its replicas, and look at their network")
+        yield failure(
+            "store_no_replica", _SUBJECT, text, "start its replicas, and look at their network"
+        )
 
 
 def _eviction(info: Mapping[str, Any]) -> Finding:
@@ -153,12 +165,12 @@ def _eviction(info: Mapping[str, Any]) -> Finding:
         return ok(_SUBJECT, "nothing is evicted (maxmemory-policy noeviction)")
     if policy is None:
         return warning(
-            "store", _SUBJECT, "its maxmemory-policy is unknown", "it must be noeviction"
+            "store_evicts", _SUBJECT, "its maxmemory-policy is unknown", "it must be noeviction"
         )
     text = f"evicts calls when memory is low (maxmemory-policy {policy})"
     advice = "CONFIG SET maxmemory-policy noeviction, and in its configuration file"
     return (
-        failure("store", _SUBJECT, text, advice)
+        failure("store_evicts", _SUBJECT, text, advice)
         if info.get("maxmemory")
-        else warning("store", _SUBJECT, text, advice)
+        else warning("store_evicts", _SUBJECT, text, advice)
     )

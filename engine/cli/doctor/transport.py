@@ -24,7 +24,9 @@ def check_transport(settings: Settings, nodes: Sequence[NodeSettings]) -> Iterat
     if not plain:
         yield ok(_SUBJECT, "nothing leaves this host in clear text")
     for what, advice in plain:
-        yield warning("transport", _SUBJECT, f"{what}: plain, readable on the network", advice)
+        yield warning(
+            "plain_connection", _SUBJECT, f"{what}: plain, readable on the network", advice
+        )
 
 
 def _plain(settings: Settings, nodes: Sequence[NodeSettings]) -> Iterator[tuple[str, str]]:

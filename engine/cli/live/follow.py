@@ -10,7 +10,7 @@ from engine.cli.live.table import CallTable
 from wire.events.call_events import CallEvent
 
 RETRY_DELAY_S = 0.5
-_FINAL = {"unauthorized", "http_404"}  # retrying does not help
+_FINAL = {"unauthenticated", "not_found"}  # retrying does not help
 
 
 class CallFollower:

@@ -18,7 +18,7 @@ from wire.views import Timeline
 POLL_INTERVAL_S = 0.5  # digits and playbacks have no event
 RETRY_DELAY_S = 0.5
 UNREACHABLE_TIMEOUT_S = 60.0
-_TRANSIENT = {"store_down", "no_node", "http_503"}
+_TRANSIENT = {"store_down", "no_node", "unavailable"}
 
 
 class EventNotifier:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from engine.recordings.archive import Archive
 from engine.recordings.errors import ArchiveError
 from engine.rpc.problems import NotFound, Unavailable, problem_response
-from wire.rpc import Problem
+from wire.error_codes.problems import coded_problem
 
 _ACCOUNT = re.compile(r"[A-Za-z0-9_\-]{1,64}")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -28,7 +28,7 @@ class RecordingFileHandlers(Struct, frozen=True):
         start, stop, _step = wanted.indices(size)
         is_part = wanted.start is not None
         if is_part and start >= stop:
-            problem = Problem("No such part", 416, "range", f"the recording has {size} bytes")
+            problem = coded_problem(416, "range", f"the recording has {size} bytes")
             return problem_response(problem, {"Content-Range": f"bytes */{size}"})
         headers = {"Accept-Ranges": "bytes", "Content-Length": str(stop - start)}
         if is_part:

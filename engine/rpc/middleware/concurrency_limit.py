@@ -7,7 +7,7 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from engine.rpc.problems import Handler, problem_response
-from wire.rpc import Problem
+from wire.error_codes.problems import coded_problem
 
 MAX_STREAMS = 100  # each event stream reads the store by itself
 MAX_ACCOUNT_STREAMS = 20  # of which one account has at most
@@ -60,4 +60,4 @@ def concurrency_limit(
 
 
 def _overloaded(detail: str) -> web.Response:
-    return problem_response(Problem("Not now", 503, "overloaded", detail), {"Retry-After": "1"})
+    return problem_response(coded_problem(503, "overloaded", detail), {"Retry-After": "1"})

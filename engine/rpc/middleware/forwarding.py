@@ -22,6 +22,7 @@ from engine.rpc.peers.client import (
 from engine.rpc.problems import PROBLEM_TYPE, Handler, problem_response
 from engine.runtime.admission.no_capacity import ENGINE_CODES, NODE_CODES
 from engine.runtime.shard.errors import LighterLoadElsewhere, NotOwner
+from wire.error_codes.problems import coded_problem
 from wire.rpc import Problem
 from wire.shard import ShardId
 
@@ -103,7 +104,7 @@ async def _forward(
         if request.method == "GET":
             return None
         detail = f"{failure_word(error)}: the request may have been executed"
-        return problem_response(Problem("Not now", 503, "owner_lost", detail), RETRY_AFTER)
+        return problem_response(coded_problem(503, "owner_lost", detail), RETRY_AFTER)
     if FORWARDED in upstream.headers:  # it has no owner there either
         return None
     if upstream.status == HTTPStatus.UNAUTHORIZED:
@@ -141,9 +142,10 @@ def _relay(upstream: aiohttp.ClientResponse, body: bytes) -> web.Response:
 
 def _refused() -> web.Response:
     detail = "the call's engine refuses this one: compare SWITCHROOM_RPC_TOKEN, versions and clocks"
-    return problem_response(Problem("Not now", 503, "owner_refuses", detail), RETRY_AFTER)
+    return problem_response(coded_problem(503, "owner_refuses", detail), RETRY_AFTER)
 
 
 def _no_owner() -> web.Response:
-    problem = Problem("Not now", 503, "no_owner", "the call's engine is being replaced")
-    return problem_response(problem, {**RETRY_AFTER, FORWARDED: "no-owner"})
+    detail = "the call's engine is being replaced"
+    headers = {**RETRY_AFTER, FORWARDED: "no-owner"}
+    return problem_response(coded_problem(503, "no_owner", detail), headers)

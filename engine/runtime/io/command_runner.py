@@ -188,7 +188,7 @@ class IoRunner:
             )
         except UnreadableDigits:
             log.warning("sealed digits not readable", call_id=call.id, request=command.request)
-            return ActionFailed(command.request, "sealed digits not readable")
+            return ActionFailed(command.request, "unreadable_digits")
         except WebhookFailed as error:
             return ActionFailed(command.request, str(error), _summarize(error.attempts))
         attempts = _summarize(response.attempts)

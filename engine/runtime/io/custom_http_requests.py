@@ -51,7 +51,7 @@ class ApiRequestRunner(Struct, frozen=True):
             log.warning("api request not read", account=account, request=api, error=str(error))
             raise WebhookFailed("store_down", error.detail, ()) from None
         if body is None:
-            raise WebhookFailed("no_request", f"no API request {api}", ())
+            raise WebhookFailed("unknown_request", f"no API request {api}", ())
         return msgspec.json.decode(body, type=ApiRequest)
 
 

@@ -33,7 +33,7 @@ def drop_call(
 
 def _store_end(live_call: LiveCall, error: Exception, step_runner: StepRunner) -> None:
     """Store the end: without it the call would be billed until the reaper finds it."""
-    reason = "store_overflow" if isinstance(error, Overflow) else "internal_error"
+    reason = "store_overflow" if isinstance(error, Overflow) else "internal"
     call = live_call.call
     if call.is_ended or not live_call.log_lines:
         return  # its end is stored, or not even its start

@@ -92,7 +92,7 @@ async def test_a_failing_job_is_retried_and_then_failed(database: Database) -> N
         assert not await worker.once()
         clock.now += 3_600_000
     job = await _got(jobs, job_id)
-    assert (job.state, job.error, job.attempts) == ("failed", "internal_error", MAX_ATTEMPTS)
+    assert (job.state, job.error, job.attempts) == ("failed", "internal", MAX_ATTEMPTS)
     assert not await worker.once()
 
 

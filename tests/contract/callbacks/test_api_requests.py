@@ -62,7 +62,7 @@ async def test_a_missing_request(store: Store) -> None:
         await bench.emit(CALL_ID, 0, account="other", target=API)
         await bench.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "other", "", 10)
-    assert [each.reason for each in dead_letters] == ["no_request"]
+    assert [each.reason for each in dead_letters] == ["unknown_request"]
     assert customer.requests == []
 
 

@@ -13,6 +13,7 @@ from tests.unit.cli.inbound import timeline
 from wire import rpc
 from wire.agents import Agents, AgentView
 from wire.control import DialedLeg
+from wire.error_codes.problems import coded_problem
 from wire.events.call_events import CallEvent
 from wire.request import ApiRequests, ApiRequestView
 from wire.verbs import Hangup
@@ -66,7 +67,7 @@ class FakeEngine(WebServer):
         sent = msgspec.json.decode(body) if body else None
         self.requests.append((request.method, request.match_info["path"], sent))
         if request.headers.get("Authorization") != f"Bearer {TOKEN}":
-            self.problem = rpc.Problem("User not authenticated", 401, "unauthorized", "wrong token")
+            self.problem = coded_problem(401, "unauthenticated", "wrong token")
         if self.problem is not None:
             return _json(self.problem, self.problem.status)
         path = request.match_info["path"]

@@ -68,6 +68,6 @@ async def test_no_engine_at_all_is_shown() -> None:
 async def test_a_wrong_token_ends_it() -> None:
     """A wrong token ends the watch without a retry."""
     async with FakeEngine() as engine, open_client(engine.url(), TOKEN) as client:
-        engine.problem = Problem("User not authenticated", 401, "unauthorized", "wrong token")
+        engine.problem = Problem("User not authenticated", 401, "unauthenticated", "wrong token")
         with pytest.raises(RpcError):
             await CallFollower((client,), "", CallTable()).run()

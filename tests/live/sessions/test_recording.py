@@ -152,7 +152,7 @@ async def test_an_invalid_record_call_value_is_refused(lab: Lab, value: object) 
 
 @pytest.mark.parametrize(
     ("path", "status", "code"),
-    [("pause", 409, "not_recorded"), ("stop", 409, "not_recorded"), ("erase", 404, "http_404")],
+    [("pause", 409, "not_recorded"), ("stop", 409, "not_recorded"), ("erase", 404, "not_found")],
 )
 async def test_an_impossible_recording_action_is_refused(
     lab: Lab, path: str, status: int, code: str

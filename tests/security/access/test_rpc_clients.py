@@ -80,7 +80,7 @@ async def test_an_unknown_token_is_no_client(bench: Bench) -> None:
     """It is counted, and its address is in the log."""
     with structlog.testing.capture_logs() as lines:
         status, problem = await bench.request("GET", "/calls", **by("another-token-012345"))
-    assert (status, problem["code"]) == (401, "unauthorized")
+    assert (status, problem["code"]) == (401, "unauthenticated")
     (line,) = [each for each in lines if each["event"] == "request denied"]
     assert (line["address"], line["reason"]) == ("127.0.0.1", "token")
     assert bench.telemetry.metrics.external.rpc_denied.table()["token"] == 1

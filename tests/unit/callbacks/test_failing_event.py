@@ -241,4 +241,4 @@ async def test_an_internal_error_counts_as_an_attempt() -> None:
         await at.emit(0, 1)
         await at.until_empty()
         assert transport.arrived == [1]
-        assert await at.dead_letters() == [(0, "internal_error")]
+        assert await at.dead_letters() == [(0, "internal")]

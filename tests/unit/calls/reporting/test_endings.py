@@ -237,12 +237,12 @@ def test_the_time_limit_of_a_dial() -> None:
 def test_a_call_is_dropped() -> None:
     """After an internal error the call ends at once: event, record, and all legs hung up."""
     story = bridged_call(BOB, action=say())
-    hangups = story.take(CallDropped("internal_error"), 1_000)
+    hangups = story.take(CallDropped("internal"), 1_000)
     assert [type(each).__name__ for each in hangups] == ["DestroyBridge", "Hangup", "Hangup"]
     assert story.call.is_ended
     last, end = story.emitted[-2:]
     assert (last.event, last.leg_status, last.ended_by) == ("leg-completed", "completed", "system")
     assert (end.event, end.ended_by, end.reason, end.hangup_cause) == (
-        "completed", "system", "internal_error", causes.TEMPORARY_FAILURE,
+        "completed", "system", "internal", causes.TEMPORARY_FAILURE,
     )  # fmt: skip
     assert not list(record_faults(story.emitted))

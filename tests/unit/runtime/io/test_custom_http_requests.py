@@ -26,7 +26,7 @@ class Down(MemoryStore):
 
 @pytest.mark.parametrize(
     ("store", "account", "reason"),
-    [(MemoryStore(), "acme", "no_request"), (Down(), "acme", "store_down")],
+    [(MemoryStore(), "acme", "unknown_request"), (Down(), "acme", "store_down")],
     ids=["none", "down"],
 )
 async def test_requests_that_cannot_be_read(store: MemoryStore, account: str, reason: str) -> None:

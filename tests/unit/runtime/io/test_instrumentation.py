@@ -61,7 +61,7 @@ class ScriptedApiRequests:
         """Answer, or fail."""
         assert (account, key, values("digits")) == ("acme", REQUEST, None)
         if api == "gone":
-            raise WebhookFailed("no_request", "", ())
+            raise WebhookFailed("unknown_request", "", ())
         return ApiResponse(200, {}, TWICE)
 
 
@@ -74,7 +74,7 @@ async def test_an_api_request_counts_as_a_webhook() -> None:
         await requests.ask("acme", "gone", lambda _name: None, REQUEST)
     assert metrics.external.webhook_duration.series("pbx1", 3, "answered").count == 1
     assert dict(metrics.external.webhook_retries) == {("pbx1", "3"): 1}
-    assert dict(metrics.external.webhook_failures) == {("pbx1", "3", "no_request"): 1}
+    assert dict(metrics.external.webhook_failures) == {("pbx1", "3", "unknown_request"): 1}
 
 
 def test_a_request_of_no_call_has_no_labels() -> None:

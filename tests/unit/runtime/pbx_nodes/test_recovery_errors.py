@@ -56,7 +56,7 @@ async def test_a_poison_call_does_not_block_the_recovery() -> None:
         assert at.bench.shard.context.metrics.calls.dropped.total == 1
         last = [each for each in at.bench.writer.changes if each.call_id == POISON][-1]
         end = decode_stored_call(last.state).call
-        assert (last.live, end.is_ended, end.reason) == (False, True, "internal_error")
+        assert (last.live, end.is_ended, end.reason) == (False, True, "internal")
         at.bench.shard.feed(bad, LegAnswered(POISON_LEG))
         assert at.bench.shard.find_by_channel(POISON_LEG) is None
 

@@ -1,0 +1,24 @@
+"""The public pages of error codes, to which a problem's `type` leads."""
+
+from fastapi import FastAPI
+from starlette.responses import HTMLResponse
+
+from api.common.errors import NotFound
+from wire.error_codes.catalogue import find_code
+from wire.error_codes.page import error_index, error_page
+from wire.programs.docs_address import ERROR_PATH
+
+
+def serve_error_pages(app: FastAPI) -> None:
+    """Serve the index and each code's page; the request middleware adds the content policy."""
+
+    @app.get(ERROR_PATH, include_in_schema=False)
+    async def index() -> HTMLResponse:
+        return HTMLResponse(error_index())
+
+    @app.get(f"{ERROR_PATH}/{{code}}", include_in_schema=False)
+    async def page(code: str) -> HTMLResponse:
+        found = find_code(code)
+        if found is None:
+            raise NotFound("no such error code")
+        return HTMLResponse(error_page(found))

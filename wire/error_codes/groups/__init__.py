@@ -1,0 +1,1 @@
+"""The table of error codes, a module for each group."""

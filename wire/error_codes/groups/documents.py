@@ -1,0 +1,105 @@
+"""Codes of stored documents: agents, numbers, quotas."""
+
+from wire.error_codes.error_code import CodeGroup, ErrorCode, Place
+
+_DOC = (
+    Place.REST,
+    Place.RPC,
+)
+
+DOCUMENTS = CodeGroup(
+    "Agents, numbers and quotas",
+    (
+        ErrorCode(
+            "endpoint_taken",
+            "Phone belongs to another agent",
+            "The endpoint is the phone of another agent, or of another account.",
+            "Two agents with the same endpoint.",
+            "Choose another endpoint.",
+            (409,),
+            _DOC,
+        ),
+        ErrorCode(
+            "configured_endpoint",
+            "Phone has its password on the PBX",
+            "The endpoint is in the configuration of a PBX, and keeps its password there.",
+            "A password was to be set for it.",
+            "Use an endpoint that no PBX has in its files, such as `PJSIP/acme-1001`.",
+            (400,),
+            (
+                Place.REST,
+                Place.RPC,
+                Place.FIELD,
+            ),
+        ),
+        ErrorCode(
+            "quota",
+            "Quota reached",
+            "The account has as much of this as it may.",
+            "Lists, contacts, files or documents; `detail` has the limit.",
+            "Delete some. Operator: raise the limit that `detail` names.",
+            (409,),
+            (
+                Place.REST,
+                Place.FIELD,
+            ),
+        ),
+        ErrorCode(
+            "taken",
+            "Name taken",
+            "There is one of this name or id already.",
+            "It was created before.",
+            "Change the one that exists, or choose another name.",
+            (400,),
+            (
+                Place.REST,
+                Place.FIELD,
+            ),
+        ),
+        ErrorCode(
+            "duplicate",
+            "Number in the list already",
+            "The contact list has this number already.",
+            "The contact was added before, or by an import.",
+            "Change the contact that exists.",
+            (400,),
+            (
+                Place.REST,
+                Place.FIELD,
+            ),
+        ),
+        ErrorCode(
+            "unreadable_document",
+            "Document not readable",
+            "A document was encrypted with a secret that this process does not have.",
+            "`SWITCHROOM_TOKEN_SECRET` was changed, or differs between processes.",
+            "Operator: restore the secret, or name it as an earlier one.",
+            (503,),
+            (Place.REST,),
+        ),
+        ErrorCode(
+            "unknown_number",
+            "No such number",
+            "The account has no number of this id of the messaging platform.",
+            "It was not added.",
+            "Add the number, or correct the id.",
+            (400,),
+            (
+                Place.REST,
+                Place.FIELD,
+            ),
+        ),
+        ErrorCode(
+            "inactive",
+            "Number not active",
+            "The number of the messaging platform is not active.",
+            "`isActive` is false.",
+            "Activate it, or use another number.",
+            (400,),
+            (
+                Place.REST,
+                Place.FIELD,
+            ),
+        ),
+    ),
+)
