@@ -30,7 +30,7 @@ _ADVICE = {
 }
 _OF_KEYS = {"unauthenticated", "scope"}
 _PLAIN = {"not_found", "invalid"}  # messages name the thing, or each field
-_TOKEN_ADVICE = (
+_ADVICE_OF_RPC = (
     "The RPC token must be the engine's: SWITCHROOM_RPC_TOKEN, or"
     " `switchroom profile set NAME --rpc-token -`."
 )
@@ -137,7 +137,7 @@ def _rejected(problem: Problem, server: str, notes: Sequence[str]) -> str:
         return _lines(f"the {server} rejected the request:", *lines, _page(problem.code))
     first = problem.detail or problem.title
     is_of_rpc = (problem.code, server) == ("unauthenticated", "engine")
-    advice = _TOKEN_ADVICE if is_of_rpc else _ADVICE.get(problem.code, "")
+    advice = _ADVICE_OF_RPC if is_of_rpc else _ADVICE.get(problem.code, "")
     return _lines(first, *notes, advice, _page(problem.code))
 
 

@@ -57,6 +57,7 @@ class Raised(NamedTuple):
 
     code: str
     place: str
+    by: str  # the class or function that gets it
 
 
 def raised_codes() -> Iterator[Raised]:
@@ -71,22 +72,27 @@ def _in_file(path: Path) -> Iterator[Raised]:
         place = f"{name}:{getattr(node, 'lineno', 0)}"
         match node:
             case ast.Call():
-                yield from (Raised(each, place) for each in _of_call(node, name))
+                by = _name(node)
+                yield from (Raised(each, place, by) for each in _of_call(node, name))
             case ast.ClassDef(body=body):
-                yield from (Raised(each, place) for each in _of_class(body))
+                yield from (Raised(each, place, "") for each in _of_class(body))
             case _:
                 pass
 
 
 def _of_call(call: ast.Call, file: str) -> Iterator[str]:
-    function = call.func
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    name = _name(call)
     index = next((at for prefix, at in _PLACES.get(name, ()) if file.startswith(prefix)), None)
     if index is not None and len(call.args) > index:
         yield from _texts(call.args[index])
     for each in call.keywords:
         if each.arg in _KEYWORDS or (each.arg == "reason" and _changes_call(call, name)):
             yield from _texts(each.value)
+
+
+def _name(call: ast.Call) -> str:
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _changes_call(call: ast.Call, name: str) -> bool:

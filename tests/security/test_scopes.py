@@ -22,6 +22,8 @@ PUBLIC = {
     "/readyz",
     "/metrics",
     "/docs",
+    "/docs/errors",
+    "/docs/errors/{code}",
     "/docs/files",
     "/openapi.json",
 }

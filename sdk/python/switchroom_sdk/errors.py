@@ -47,7 +47,10 @@ class ConnectionFailed(SwitchroomError):
 
 
 class ApiError(SwitchroomError):
-    """Switchroom rejected a request (RFC 9457)."""
+    """Switchroom rejected a request (RFC 9457).
+
+    `type` is the address of the page of its code, at the server: `/docs/errors/call_ended`.
+    """
 
     def __init__(  # noqa: PLR0913 - the fields of a problem
         self,
@@ -58,6 +61,7 @@ class ApiError(SwitchroomError):
         errors: tuple[FieldError, ...] = (),
         request_id: str = "",
         retry_after_s: float | None = None,
+        type: str = "about:blank",  # noqa: A002 - the name that RFC 9457 gives it
     ) -> None:
         fields = "; ".join(f"{each.path or 'body'}: {each.message}" for each in errors)
         super().__init__(f"{status} {code}: {fields or detail}")
@@ -67,6 +71,7 @@ class ApiError(SwitchroomError):
         self.errors = errors
         self.request_id = request_id
         self.retry_after_s = retry_after_s
+        self.type = type
 
     @property
     def field(self) -> str:

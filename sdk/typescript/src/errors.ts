@@ -40,6 +40,7 @@ export interface FieldError {
 
 /** What Switchroom says of a rejected request (RFC 9457). */
 export interface Problem {
+  type?: string;
   title?: string;
   code?: string;
   detail?: string;
@@ -49,6 +50,8 @@ export interface Problem {
 /** Switchroom rejected a request. */
 export class ApiError extends SwitchroomError {
   readonly code: string;
+  /** The address of the page of the code, at the server: `/docs/errors/call_ended`. */
+  readonly type: string;
   readonly detail: string;
   readonly errors: readonly FieldError[];
 
@@ -64,6 +67,7 @@ export class ApiError extends SwitchroomError {
     const fields = errors.map((each) => `${each.path || "body"}: ${each.message}`).join("; ");
     super(`${status} ${code}: ${fields || detail}`);
     this.code = code;
+    this.type = problem.type ?? "about:blank";
     this.detail = detail;
     this.errors = errors;
   }

@@ -21,7 +21,10 @@ async def test_an_internal_error_is_a_problem(rest: Rest) -> None:
         answer = await client.get("/srmain/cdr/3-pbx1-aaaaaaaa")
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.headers["x-request-id"]
-    reported = {"title": "Internal error", "status": 500, "code": "internal"}
+    reported = {
+        "type": "/docs/errors/internal", "title": "Internal error",
+        "status": 500, "code": "internal",
+    }  # fmt: skip
     assert (answer.status_code, answer.json()) == (500, reported)
 
 

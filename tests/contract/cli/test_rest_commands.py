@@ -211,7 +211,7 @@ async def test_nothing_of_that_name_is_a_negative_result(tmp_path: Path, words: 
 async def test_no_days_are_not_an_unlimited_key(tmp_path: Path) -> None:
     """`--days 0`, such as from an empty variable, reaches the REST layer, which rejects it."""
     async with FakeRest() as rest:
-        rest.responses = _Always(problem(400, "bad_request", "days: at least 1"))
+        rest.responses = _Always(problem(400, "invalid", "days: at least 1"))
         status, _, err = await rest.run(tmp_path, "key", "create", "--days", "0")
     assert (status, err) == (2, "switchroom: days: at least 1\n")
     assert rest.typed == [("POST", "/keys", {"scopes": [], "networks": [], "days": 0})]

@@ -1,34 +1,42 @@
-"""docs/troubleshooting.md has a part for everything that `switchroom doctor` may report."""
+"""Each finding of `switchroom doctor` has a page, which leads to what the guides say of it."""
 
 import io
 import re
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from rich.console import Console
 
 from engine.cli.doctor.command import report
-from engine.cli.doctor.result import Topic, failure, warning
+from engine.cli.doctor.result import failure, warning
+from tests.harness.raised_codes import raised_codes
+from wire.error_codes.catalogue import CATALOGUE
 from wire.programs.docs_address import DOCS_URL
 
 ROOT = Path(__file__).parents[3]
+TROUBLESHOOTING = (ROOT / "docs/troubleshooting.md").read_text()
+FINDINGS = sorted({each.code for each in raised_codes() if "cli/doctor" in each.place})
 
 
-@pytest.mark.parametrize("topic", get_args(Topic))
-def test_a_finding_has_its_part_of_the_page(topic: Topic) -> None:
-    """The link of a warning and of a failure is a heading below the part about the doctor."""
-    for finding in (warning(topic, "a", "b", "c"), failure(topic, "a", "b", "c")):
-        path, _, anchor = finding.link.partition("#")
-        page = (ROOT / "docs" / path.removeprefix(f"{DOCS_URL}/")).read_text()
-        _, _, part = page.partition("\n## What doctor reports\n")
-        headings = re.findall(r"^### (.+)$", part, re.MULTILINE)
-        assert anchor in {each.lower().replace(" ", "-") for each in headings}
+@pytest.mark.parametrize("code", FINDINGS)
+def test_a_finding_has_its_page(code: str) -> None:
+    """The link of a warning and of a failure is a page of the docs."""
+    for finding in (warning(code, "a", "b", "c"), failure(code, "a", "b", "c")):
+        page = ROOT / "docs" / finding.link.removeprefix(f"{DOCS_URL}/")
+        assert page.read_text().startswith(f"# `{code}`: ")
 
 
-def test_the_doctor_prints_the_address() -> None:
-    """It follows the advice on a line of its own."""
-    finding = failure("store", "store", "does not answer", "start it")
+def test_each_part_about_the_doctor_belongs_to_a_code() -> None:
+    """What the page of troubleshooting says of a topic is linked from a code's page."""
+    _, _, part = TROUBLESHOOTING.partition("\n## What doctor reports\n")
+    headings = re.findall(r"^### (.+)$", part, re.MULTILINE)
+    anchors = {f"troubleshooting.md#{each.lower().replace(' ', '-')}" for each in headings}
+    assert anchors <= {each.see for each in CATALOGUE.values()}
+
+
+def test_the_doctor_prints_the_code_and_the_address() -> None:
+    """They follow the advice on a line of its own."""
+    finding = failure("store_down", "store", "does not answer", "start it")
     console = Console(width=100, file=io.StringIO(), record=True)
     console.print(report([finding]))
-    assert finding.link in console.export_text()
+    assert f"store_down: {finding.link}" in console.export_text()

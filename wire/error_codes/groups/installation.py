@@ -77,6 +77,7 @@ INSTALLATION = CodeGroup(
             "Correct them in `SWITCHROOM_REDIS_URL`.",
             (),
             _DOCTOR,
+            "troubleshooting.md#store",
         ),
         ErrorCode(
             "store_version",
@@ -86,6 +87,7 @@ INSTALLATION = CodeGroup(
             "Upgrade it.",
             (),
             _DOCTOR,
+            "troubleshooting.md#store",
         ),
         ErrorCode(
             "store_read_only",
@@ -95,6 +97,7 @@ INSTALLATION = CodeGroup(
             "Set `SWITCHROOM_REDIS_URL` to the primary, or name the sentinels.",
             (),
             _DOCTOR,
+            "troubleshooting.md#store",
         ),
         ErrorCode(
             "store_not_persistent",
@@ -104,6 +107,7 @@ INSTALLATION = CodeGroup(
             "`CONFIG SET appendonly yes`, and in its configuration file.",
             (),
             _DOCTOR,
+            "troubleshooting.md#store",
         ),
         ErrorCode(
             "store_write_failed",
@@ -113,6 +117,7 @@ INSTALLATION = CodeGroup(
             "Look at its log, and at the space on its disk.",
             (),
             _DOCTOR,
+            "troubleshooting.md#store",
         ),
         ErrorCode(
             "store_no_replica",
@@ -122,6 +127,7 @@ INSTALLATION = CodeGroup(
             "Start or add one.",
             (),
             _DOCTOR,
+            "troubleshooting.md#store",
         ),
         ErrorCode(
             "store_unsafe_failover",
@@ -131,6 +137,7 @@ INSTALLATION = CodeGroup(
             "`CONFIG SET min-replicas-to-write 1` and `min-replicas-max-lag 2`.",
             (),
             _DOCTOR,
+            "troubleshooting.md#store",
         ),
         ErrorCode(
             "store_evicts",
@@ -140,6 +147,7 @@ INSTALLATION = CodeGroup(
             "`CONFIG SET maxmemory-policy noeviction`, and in its configuration file.",
             (),
             _DOCTOR,
+            "troubleshooting.md#store",
         ),
         ErrorCode(
             "store_clock",
@@ -149,6 +157,7 @@ INSTALLATION = CodeGroup(
             "Synchronize both (`timedatectl`).",
             (),
             _DOCTOR,
+            "troubleshooting.md#store",
         ),
         ErrorCode(
             "archive_unwritable",

@@ -42,6 +42,7 @@ def _error(status: int, headers: Mapping[str, str], content: bytes) -> ApiError:
         errors=errors,
         request_id=headers.get("x-request-id", ""),
         retry_after_s=_seconds(headers.get("retry-after")),
+        type=str(problem.get("type") or "about:blank"),
     )
 
 

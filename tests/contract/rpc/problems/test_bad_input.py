@@ -11,6 +11,7 @@ from hypothesis import strategies as some
 from engine.rpc.json_body import MAX_BODY_BYTES
 from engine.rpc.operations import OPERATIONS
 from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench, raw
+from wire.error_codes.catalogue import CATALOGUE
 
 FAULTS: list[tuple[Any, str]] = [
     (b'{"from":"+4711","to":"+4712"}', "account"),
@@ -57,7 +58,7 @@ async def test_bad_input_is_shown_with_its_path(bench: Bench, body: object, path
     """Invalid input gets 400, never 422; errors[] has the path and what is wrong."""
     status, answer = await bench.request("POST", "/calls", body)
     assert status == 400
-    assert answer["title"] == "Invalid input"
+    assert answer["title"] == CATALOGUE[answer["code"]].title
     assert [fault["path"] for fault in answer["errors"]] == [path]
     assert answer["errors"][0]["message"]
     assert bench.pbx.lines == []

@@ -1,0 +1,93 @@
+"""A problem's type leads to a page that the REST layer has itself."""
+
+import re
+
+import httpx2
+import pytest
+
+from tests.contract.api.rest import CUSTOMER, OURS, Rest
+from wire.error_codes.page import PAGE_POLICY
+
+LARGE = b"{" + b" " * 2_000_000 + b"}"
+PAGES = "/docs/errors"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "expected"),
+    [
+        ("GET", "/nowhere", None, (404, "not_found", "Not found")),
+        ("GET", "/srmain/cdr/3-pbx1-aaaaaaaa", None, (404, "not_found", "Not found")),
+        ("DELETE", "/srmain/cdr", None, (405, "method_not_allowed", "Method not allowed")),
+        ("GET", "/srmain/cdr?limit=x", None, (400, "invalid", "Invalid input")),
+        ("POST", "/srmain/voice/call", b"[", (400, "invalid", "Invalid input")),
+        ("POST", "/srmain/voice/call", LARGE, (413, "too_large", "Too large")),
+        (
+            "POST",
+            "/srmain/voice/call",
+            {"from": OURS, "to": CUSTOMER, "action": "http://example.com/menu"},
+            (400, "insecure_url", "Insecure address"),
+        ),
+        (
+            "GET",
+            "/srmain/cdr/me/today-stats",
+            None,
+            (400, "agent_required", "Agent's token required"),
+        ),
+    ],
+)  # fmt: skip
+async def test_the_type_of_a_problem_is_a_page(
+    kept: Rest, method: str, path: str, body: object, expected: tuple[int, str, str]
+) -> None:
+    """Status, code and title are those of the table, on both databases."""
+    answer = await kept.request(method, path, body)
+    found = answer.json()
+    assert (answer.status_code, found["code"], found["title"]) == expected
+    await assert_page(kept, found["type"], found["code"])
+
+
+async def test_without_a_token_it_is_the_same(kept: Rest) -> None:
+    """The type of a 401 opens without a token, too."""
+    answer = await kept.request("GET", "/srmain/cdr", token="wrong")  # noqa: S106 - of no one
+    assert (answer.status_code, answer.json()["type"]) == (401, f"{PAGES}/unauthenticated")
+    await assert_page(kept, answer.json()["type"], "unauthenticated")
+
+
+async def assert_page(rest: Rest, address: str, code: str) -> httpx2.Response:
+    """Check that an address is the page of a code, for a client without a token."""
+    page = await rest.client.get(address)
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert f"<h1><code>{code}</code>" in page.text
+    return page
+
+
+async def test_the_pages_are_public_and_load_nothing(rest: Rest) -> None:
+    """The index leads to each; the policy forbids scripts, and other hosts do not occur."""
+    index = await rest.client.get(PAGES)
+    assert index.headers["content-security-policy"] == PAGE_POLICY
+    for path in re.findall(r'href="([^"]+)"', index.text):
+        page = await assert_page(rest, path, path.rpartition("/")[2])
+        assert page.headers["content-security-policy"] == PAGE_POLICY
+        assert "://" not in page.text.replace("http://</code>", "").replace("https://</code>", "")
+
+
+@pytest.mark.parametrize("code", ["nothing", "NOT_FOUND", "%00", "<script>", "status"])
+async def test_an_unknown_code_is_not_found(rest: Rest, code: str) -> None:
+    """The problem does not repeat what was requested."""
+    answer = await rest.client.get(f"{PAGES}/{code}")
+    assert (answer.status_code, "script" in answer.text) == (404, False)
+
+
+async def test_the_document_has_types_that_open(rest: Rest) -> None:
+    """Each example of a problem in the OpenAPI document has the type of its code."""
+    document = (await rest.client.get("/openapi.json")).json()
+    examples = {
+        content["example"]["type"]: content["example"]["code"]
+        for path in document["paths"].values()
+        for operation in path.values()
+        for response in operation["responses"].values()
+        for kind, content in response.get("content", {}).items()
+        if kind == "application/problem+json"
+    }
+    assert examples
+    for address, code in examples.items():
+        await assert_page(rest, address, code)
