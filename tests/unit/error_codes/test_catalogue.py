@@ -23,7 +23,8 @@ _COMPUTED = {
     *get_args(DialRejection),
     *get_args(AgentRejection),
     *map(code_of_status, range(400, 600)),
-    *(causes.reason(cause, is_answered=answered) for cause in range(128) for answered in (False, True)),
+    *map(causes.reason, range(128)),
+    *(causes.reason(cause, is_answered=True) for cause in range(128)),
     BAD_ROUTE,
     LOST,
     "store_overflow",  # engine/runtime/shard/call_drop.py

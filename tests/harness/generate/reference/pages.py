@@ -9,6 +9,7 @@ import msgspec
 from tests.harness.generate.reference import openapi
 from tests.harness.generate.reference.asyncapi import asyncapi_document
 from tests.harness.generate.reference.commands import command_pages, command_table, common_table
+from tests.harness.generate.reference.errors import error_pages
 from tests.harness.generate.reference.events import common_fields, event_pages, kinds_table
 from tests.harness.generate.reference.markdown import with_blocks
 from tests.harness.generate.reference.verbs import (
@@ -35,12 +36,13 @@ DOCUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "asyncapi.json": asyncapi_document,
 }
 _WRITTEN = {"common.md", "digits.md"}  # in folders of generated pages
-_FOLDERS = ("commands", "verbs", "webhooks", "events")
+_FOLDERS = ("commands", "verbs", "webhooks", "events", "errors")
 
 
 def sources() -> dict[Path, str]:
     """Return the contents of all files that `make docs` writes."""
     pages = {**verb_pages(), **webhook_pages(), **event_pages(), **command_pages()}
+    pages |= error_pages()
     written = {
         name: with_blocks((REFERENCE / name).read_text(), blocks) for name, blocks in BLOCKS.items()
     }
