@@ -1,4 +1,4 @@
-"""npm for the TypeScript SDK: its packages, or why they are not there.
+"""npm for the TypeScript SDK and other packages with a lock file: or why they are not there.
 
 `python -m tests.harness.npm check` is a part of `make check`.
 """
@@ -7,7 +7,8 @@ import fcntl
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 SDK = Path(__file__).parents[2] / "sdk/typescript"
@@ -27,19 +28,32 @@ def missing_npm() -> str:
 
 
 def install_sdk() -> str:
-    """Install the packages of the lock file, and build; return why they are not there, if so."""
-    if reason := missing_npm():
+    """Install the packages of the SDK, and build; return why they are not there, if so."""
+    if reason := install_locked(SDK):
         return reason
-    with (SDK / "package.json").open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
-        installed = SDK / "node_modules/.package-lock.json"
-        changed_s = (SDK / "package-lock.json").stat().st_mtime
-        is_new = not installed.exists() or installed.stat().st_mtime < changed_s
-        if is_new and (reason := install(SDK, "ci")):
-            return reason
+    with _locked(SDK):
         # Later builds have nothing to write; what is wrong fails them, and so their tests.
         run_script("build")
-        return ""
+    return ""
+
+
+def install_locked(folder: Path) -> str:
+    """Install the packages of a folder's lock file; return why they are not there, if so."""
+    if reason := missing_npm():
+        return reason
+    with _locked(folder):
+        installed = folder / "node_modules/.package-lock.json"
+        changed_s = (folder / "package-lock.json").stat().st_mtime
+        is_new = not installed.exists() or installed.stat().st_mtime < changed_s
+        return install(folder, "ci") if is_new else ""
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Let other processes wait: tests run in several."""
+    with (folder / "package.json").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def install(folder: Path, command: str = "install") -> str:

@@ -1,7 +1,5 @@
 """Views of contact lists and their files."""
 
-from typing import Literal
-
 from msgspec import Struct
 
 from api.common.projection import project
@@ -87,7 +85,7 @@ class ListDeletionResult(Struct, frozen=True, rename="camel"):
     """Confirms that a list is deleted."""
 
     contact_list_id: str
-    deleted: Literal[True] = True
+    deleted: bool = True
 
 
 def list_view(

@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from tests.harness.generate.reference.openapi import DOCUMENTS
+from tests.unit.openapi.patterns import patterns_of
 from wire.error_codes.catalogue import CATALOGUE
 from wire.openapi.document import TEXTS, operations
 from wire.openapi.problems import STATUSES
@@ -21,17 +22,6 @@ pytestmark = pytest.mark.parametrize("name", DOCUMENTS)
 def names_of(document: dict[str, Any]) -> list[str]:
     """Return the ids of all operations."""
     return [each["operationId"] for each in operations(document)]
-
-
-def patterns_of(value: Any) -> Iterator[str]:
-    """Yield all patterns."""
-    if isinstance(value, dict):
-        if isinstance(value.get("pattern"), str):
-            yield value["pattern"]
-        value = [*value.values()]
-    if isinstance(value, list):
-        for each in value:
-            yield from patterns_of(each)
 
 
 def fields_of(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -2,6 +2,7 @@
 
 import io
 import keyword
+import os
 import re
 import tokenize
 from collections import Counter
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
+INSTALLED = {"__pycache__", "node_modules"}  # not ours
 MAX_FILES = 25
 PACKAGES = ("api", "asterisk-config", "engine", "sandbox", "switchroom", "tests", "wire")
 UNLIMITED = {"generated", "operations", "decisions", "versions"}  # one file per item
@@ -82,9 +84,9 @@ ANY_REPLACED = re.compile("|".join(REPLACED), re.IGNORECASE)
 def _files() -> Iterator[Path]:
     """Yield the project's files below the source folders and docs, relative to the root."""
     for top in (*PACKAGES, "docs"):
-        for path in (ROOT / top).rglob("*"):
-            if path.is_file() and "__pycache__" not in path.parts:
-                yield path.relative_to(ROOT)
+        for folder, folders, names in os.walk(ROOT / top):
+            folders[:] = {*folders} - INSTALLED
+            yield from (Path(folder, name).relative_to(ROOT) for name in names)
 
 
 def _words(name: str) -> set[str]:
