@@ -3,17 +3,18 @@
 PYTHON := .venv/bin/python
 INSTALLED := .venv/.installed
 UV := $(PYTHON) -m uv pip
+LAB := $(PYTHON) -m switchroom dev
 # With it, each of the hundreds of programs that tests start would compile its modules for seconds.
 unexport PYTHONDONTWRITEBYTECODE
 PACKAGES := curl sip-tester baresip-core espeak-ng sox redis-tools
 
 .PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto docs site compose-trial lock sbom audit tools version release
 
-up: $(INSTALLED) tools  ## start the lab and wait until it is ready
-	@$(PYTHON) -m tests.harness.lab up
+up: $(INSTALLED)  ## start the lab, with two PBX nodes, and wait until it is ready
+	@$(LAB) up --dir .lab --nodes 2 --port-base 0 --settings .env
 
 down: $(INSTALLED)  ## stop the lab; logs and stored calls stay in .lab/
-	@$(PYTHON) -m tests.harness.lab down
+	@$(LAB) down --dir .lab
 
 demo: $(INSTALLED) tools  ## start the lab and run the demo
 	@$(PYTHON) -m tests.demo
@@ -22,7 +23,7 @@ quick: $(INSTALLED)  ## lint and unit tests, in less than a minute
 	@$(PYTHON) -m tests.rings quick
 
 contract: $(INSTALLED) tools  ## tests against real stores, servers and programs
-	@python3 tests/harness/debian.py postgresql nftables
+	@python3 -m dev.setup.debian postgresql nftables
 	@$(PYTHON) -m tests.rings contract
 
 simulate: $(INSTALLED)  ## thousands of simulated calls, and planted faults that they must find
@@ -32,7 +33,7 @@ live: $(INSTALLED) tools  ## tests against a real Asterisk
 	@$(PYTHON) -m tests.rings live
 
 test: $(INSTALLED) tools  ## all four rings in this order; stops at the first failure
-	@python3 tests/harness/debian.py postgresql nftables
+	@python3 -m dev.setup.debian postgresql nftables
 	@$(PYTHON) -m tests.rings quick contract simulate live
 
 check: $(INSTALLED)  ## lint, format, spelling, types, layers; vulnerabilities, if osv.dev answers
@@ -73,11 +74,11 @@ sim-long: $(INSTALLED)  ## a million simulated calls over several engines, with 
 	@nice $(PYTHON) -m tests.sim.cluster
 
 logs: $(INSTALLED)  ## follow the lab's logs
-	@$(PYTHON) -m tests.harness.lab logs
+	@$(LAB) logs --dir .lab
 
 ari: $(INSTALLED)  ## regenerate the ARI client from Asterisk's API description
 	@$(PYTHON) -m engine.ari.generator \
-	  "$$($(PYTHON) -c 'from tests.harness.pbx.find import find_asterisk as f; print(f().data_dir)')/rest-api" 22.10.1
+	  "$$($(PYTHON) -c 'from dev.pbx.find import find_asterisk as f; print(f().data_dir)')/rest-api" 22.10.1
 
 proto: $(INSTALLED)  ## regenerate the gRPC messages of status callbacks
 	@$(PYTHON) -m tests.harness.generate.proto
@@ -97,7 +98,7 @@ compose-trial: $(INSTALLED) tools  ## validate the examples; start Compose's wit
 	@$(PYTHON) -m tests.harness.lab.compose_trial
 
 tools:
-	@python3 tests/harness/debian.py $(PACKAGES)
+	@python3 -m dev.setup.debian $(PACKAGES)
 
 lock: $(INSTALLED)  ## resolve the dependencies: versions and hashes, in lock/
 	@$(PYTHON) -m tests.harness.generate.lock
@@ -117,7 +118,7 @@ audit: $(INSTALLED)  ## compare the locked versions with published vulnerabiliti
 # Debian's Python has no venv; an environment created by uv has no pip. Without a network, what is
 # in uv's cache is enough.
 $(INSTALLED): pyproject.toml lock/build.txt lock/dev.txt
-	@python3 -c 'import ensurepip' 2>/dev/null || python3 tests/harness/debian.py python3-venv
+	@python3 -c 'import ensurepip' 2>/dev/null || python3 -m dev.setup.debian python3-venv
 	@test -x $(PYTHON) || python3 -m venv .venv
 	@echo "installing into .venv"
 	@$(PYTHON) -m uv --version >/dev/null 2>&1 \

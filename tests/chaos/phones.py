@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from tests.harness.ports import free_port, is_udp_bound, media_port
-from tests.harness.servers.process import Process
+from dev.servers.ports import is_udp_bound
+from dev.servers.process import Process
+from tests.harness.ports import free_port, media_port
 from tests.harness.until import until
 
 SCENARIOS = Path(__file__).with_name("sipp")

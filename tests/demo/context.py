@@ -12,13 +12,13 @@ import msgspec
 from msgspec import Struct
 from rich.console import Console
 
+from dev.pbx.node import PbxNode
 from engine.cli.client import Client
 from engine.cli.errors import RpcError
 from engine.cli.live.watch_call import EventNotifier, follow_to_end
 from engine.cli.timeline import screen
 from tests.demo.rest import Rest
 from tests.harness.monotonic import now_ms
-from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.phone import Phone
 from tests.harness.until import until
 from wire.views import CallView, Timeline
@@ -30,13 +30,13 @@ class DemoContext(Struct, frozen=True):
     client: Client
     rest: Rest
     notifier: EventNotifier
-    pbxs: Mapping[str, Pbx]
+    pbxs: Mapping[str, PbxNode]
     trunk_port: int
     out: Path
     console: Console
 
     @property
-    def pbx(self) -> Pbx:
+    def pbx(self) -> PbxNode:
         """The node that phones call."""
         return self.pbxs["pbx1"]
 
@@ -108,7 +108,7 @@ def phone_ms(wall_ms: float) -> float:
     return wall_ms - time.time() * 1000 + now_ms()
 
 
-async def _ari(pbx: Pbx, path: str) -> Any:
+async def _ari(pbx: PbxNode, path: str) -> Any:
     login = aiohttp.encode_basic_auth(pbx.ari_user, pbx.ari_password)
     async with (
         aiohttp.ClientSession(headers={"Authorization": login}) as http,

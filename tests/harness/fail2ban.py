@@ -4,8 +4,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tests.harness.debian import ensure_unpacked
-from tests.harness.pbx.debian_root import cache_dir
+from dev.pbx.debian_root import cache_dir
+from dev.setup.debian import ensure_unpacked
 
 SHIPPED = Path(__file__).parents[2] / "docs/operations/fail2ban"
 NAME = "switchroom-pbx"

@@ -8,13 +8,13 @@ and RTCP uses the next one.
 
 import fcntl
 import os
-import socket
 import tempfile
-from collections.abc import Iterable
 from functools import cache
 from itertools import cycle
 from pathlib import Path
 from typing import IO
+
+from dev.servers.ports import is_free
 
 BLOCKS = 12
 PORTS = range(25_000, 30_000)
@@ -64,33 +64,9 @@ def free_port() -> int:
 def free_ports(count: int) -> list[int]:
     """Return `count` different ports, each free on 127.0.0.1 for TCP and UDP."""
     turns = _block().turns
-    return [next(port for port in turns if _is_free(port)) for _ in range(count)]
+    return [next(port for port in turns if is_free(port)) for _ in range(count)]
 
 
 def media_port() -> int:
     """Return a free port for media; the three ports above it are reserved, too."""
-    return next(port for port in _block().media_turns if _is_free(port))
-
-
-def taken_ports(ports: Iterable[int]) -> list[int]:
-    """Return the ports on which something on this machine listens, over TCP or UDP."""
-    return [port for port in ports if not _is_free(port)]
-
-
-def is_udp_bound(port: int) -> bool:
-    """Return whether a program has bound a UDP port; unlike `taken_ports`, without binding it."""
-    return f":{port:04X} " in Path("/proc/net/udp").read_text()
-
-
-def _is_free(port: int) -> bool:
-    with (
-        socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tcp,
-        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
-    ):
-        tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # closed connections may linger
-        try:
-            tcp.bind(("127.0.0.1", port))
-            udp.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-        return True
+    return next(port for port in _block().media_turns if is_free(port))

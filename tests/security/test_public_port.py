@@ -14,13 +14,13 @@ from api.engine_client import EngineClient
 from api.http.header_limits import MAX_HEADER_BYTES
 from api.http.health import create_health_app
 from api.http.readiness import CACHE_S, Readiness
+from dev.servers.server import is_well
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.rest import Rest, run_rest, settings_for
 from tests.contract.api.serving import NOWHERE
 from tests.contract.rpc.harness.bench import Bench
 from tests.harness.ports import free_port
 from tests.harness.servers.records_api import RecordsApi
-from tests.harness.servers.server import is_well
 from tests.harness.until import MAX_WAIT_S
 
 HEALTH = ("/healthz", "/readyz", "/metrics")

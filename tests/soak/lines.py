@@ -8,9 +8,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from dev.servers.ports import is_udp_bound
+from dev.servers.process import Process
 from tests.bench.ivr.rtp import caller, write_pcap
-from tests.harness.ports import free_port, is_udp_bound, media_port
-from tests.harness.servers.process import Process
+from tests.harness.ports import free_port, media_port
 from tests.harness.until import until
 from tests.soak.kinds import Digits, Kind
 

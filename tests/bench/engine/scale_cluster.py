@@ -12,12 +12,12 @@ import aiohttp
 from msgspec import Struct
 from redis.asyncio import Redis
 
+from dev.servers.server import Server
 from tests.bench.engine.simulated import LIMITS, ROOT, SimulatedPbxProcess
 from tests.bench.engine.simulated_call import Script
 from tests.bench.engine.simulated_calls import Load
 from tests.bench.ivr.prompts import serve_folder, write_prompts
 from tests.harness.servers.engine import Engine
-from tests.harness.servers.server import Server
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import until
 

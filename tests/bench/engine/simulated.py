@@ -10,12 +10,12 @@ import aiohttp
 import msgspec
 from msgspec import Struct
 
+from dev.servers.server import Server
 from tests.bench.engine.simulated_calls import Load, Result
 from tests.bench.ivr.prompts import serve_folder, write_prompts
 from tests.bench.ivr.stack import BY_ENGINE, standard_tree
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.servers.engine import Engine
-from tests.harness.servers.server import Server
 from tests.harness.servers.valkey import Valkey
 
 ROOT = Path(__file__).parents[3]

@@ -9,13 +9,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from msgspec import Struct
 
+from dev.servers.server import Server
 from tests.bench.ivr.bare_process import BareProcess
 from tests.bench.ivr.stack import Stack, stack
 from tests.bench.ivr.variants import Variant
 from tests.bench.setting import Setting
 from tests.harness.customers.callback_server import CallbackServer
 from tests.harness.servers.api import ACCOUNT, Api
-from tests.harness.servers.server import Server
 
 
 class Records(Struct, frozen=True):

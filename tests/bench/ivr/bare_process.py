@@ -4,9 +4,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from dev.servers.server import Server, is_well
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.ports import free_port
-from tests.harness.servers.server import Server, is_well
 
 ROOT = Path(__file__).parents[3]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from dev.servers.process import Process
 from tests.bench.ivr.rtp import standard_caller, write_pcap
 from tests.harness.ports import free_port, media_port
-from tests.harness.servers.process import Process
 from tests.harness.until import until
 
 SCENARIO = Path(__file__).with_name("ivr.xml")

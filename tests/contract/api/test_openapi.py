@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from dev.servers.process import Process
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.rest import Rest
 from tests.contract.api.serving import serve_rest
 from tests.contract.rpc.harness.bench import Bench
-from tests.harness.servers.process import Process
 from tests.harness.until import until
 from wire.decoding.patterns import PATTERNS
 from wire.openapi.patterns import portable

@@ -1,19 +1,23 @@
-"""The command that `make up` prints for customers' commands in other folders."""
+"""The command that a start of the lab prints for customers' commands in other folders."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+from dev.lab.dotenv_file import write_dotenv
+from dev.lab.lifecycle import Lab
+from dev.lab.plan import Plan
+from dev.lab.summary import summary
 from engine.cli.options.connection import client_settings
-from tests.harness.lab.commands import banner
-from tests.harness.lab.env import ensure_env
 
 
-def test_the_banner_has_the_command_for_a_profile(tmp_path: Path) -> None:
+def test_the_summary_has_the_command_for_a_profile(tmp_path: Path) -> None:
     """A shell that runs it as printed makes a profile with which customers' commands work."""
-    settings = ensure_env(tmp_path / ".env", {})
-    printed = banner(settings, "").partition("other folders:\n")[2]
+    lab = Lab.create(tmp_path / "state", Plan())
+    settings = lab.settings
+    write_dotenv(tmp_path / ".env", settings, tmp_path)
+    printed = summary(lab, 1).partition("other folders:\n")[2]
     command = printed[: printed.index(")") + 1]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environ = {"PATH": path, "XDG_CONFIG_HOME": str(tmp_path)}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.debian import ensure_packages
+from dev.setup.debian import ensure_packages
 
 RULES = Path(__file__).parents[3] / "docs/operations/firewall.nft"
 INNER = ("tcp dport { 5038, 8088 }", "tcp dport 8070", "udp dport 5060")

@@ -9,10 +9,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from dev.servers.server import Server
 from engine.recordings.archive import Archive, open_archive
 from engine.recordings.errors import ArchiveError
 from tests.harness.ports import free_port
-from tests.harness.servers.server import Server
 
 LARGE = bytes(range(256)) * 50_000  # 12.8 MB: stored in several parts
 

@@ -1,17 +1,10 @@
-"""Runs docker compose for the lab, where a Docker engine with compose is available."""
+"""Runs docker compose in the repository, where a Docker engine with compose is available."""
 
 import asyncio
-import os
 from asyncio.subprocess import DEVNULL
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-
-
-async def should_run() -> bool:
-    """Return whether Docker runs the lab: SWITCHROOM_PBX=docker, or unset and Docker available."""
-    choice = os.environ.get("SWITCHROOM_PBX")
-    return choice == "docker" or (not choice and await is_available())
 
 
 async def is_available() -> bool:

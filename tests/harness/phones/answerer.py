@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tests.harness.ports import is_udp_bound, media_port
-from tests.harness.servers.process import Process
+from dev.servers.ports import is_udp_bound
+from dev.servers.process import Process
+from tests.harness.ports import media_port
 from tests.harness.until import until
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dev.phone.g711 import ULAW_VALUES
 from tests.harness.phones.audio import Samples
 
 CODES = np.arange(256, dtype=np.int32)
@@ -26,14 +27,6 @@ class Codec:
         return decoded
 
 
-def _ulaw_values() -> Samples:
-    """Return the value of every code (ITU-T G.711, table 2)."""
-    codes = ~CODES & 0xFF
-    sizes = ((((codes & 0x0F) << 3) + 0x84) << ((codes & 0x70) >> 4)) - 0x84
-    values: Samples = np.where(codes & 0x80, -sizes, sizes).astype(np.int16)
-    return values
-
-
 def _alaw_values() -> Samples:
     """Return the value of every code (ITU-T G.711, table 1)."""
     codes = CODES ^ 0x55
@@ -43,5 +36,5 @@ def _alaw_values() -> Samples:
     return values
 
 
-ULAW = Codec(0, _ulaw_values())
+ULAW = Codec(0, np.array(ULAW_VALUES, np.int16))
 ALAW = Codec(8, _alaw_values())

@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from dev.pbx.node import PbxNode
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.dialog import Dialog
 from tests.harness.phones.g711 import ALAW, ULAW, Codec
@@ -91,7 +92,7 @@ class Phone(ReceivedAudio):
     @asynccontextmanager
     async def calling(  # noqa: PLR0913 - a test names only what it varies
         cls,
-        pbx: Pbx,
+        pbx: PbxNode,
         number: str,
         *,
         tone_hz: int = 0,

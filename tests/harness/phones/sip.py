@@ -10,8 +10,9 @@ from typing import Self
 
 from msgspec import Struct
 
-from tests.harness.ports import is_udp_bound, media_port
-from tests.harness.servers.process import Process
+from dev.servers.ports import is_udp_bound
+from dev.servers.process import Process
+from tests.harness.ports import media_port
 from tests.harness.until import until
 
 SCENARIOS = Path(__file__).with_name("sipp")

@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from dev.servers.process import Process
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.audio import tone, wav
 from tests.harness.ports import free_port
-from tests.harness.servers.process import Process
 from tests.harness.until import MAX_WAIT_S, until
 
 TONE_MS = 60_000  # it does not repeat

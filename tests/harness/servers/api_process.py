@@ -6,8 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from dev.servers.server import Server, is_well
 from tests.harness.ports import free_port
-from tests.harness.servers.server import Server, is_well
 
 ACCOUNT = "acme"
 

@@ -12,12 +12,12 @@ from typing import Any, Self
 
 from redis.asyncio import Redis
 
+from dev.servers.server import Server
 from engine.store.redis.keys import owner_key, shard_key
 from tests.harness.live_lab import Lab
 from tests.harness.pbx.asterisk import Pbx, Secrets
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine
-from tests.harness.servers.server import Server
 from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import MAX_WAIT_S, until

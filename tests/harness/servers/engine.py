@@ -14,9 +14,9 @@ from typing import Any
 
 import aiohttp
 
+from dev.servers.server import Server, Trust, is_well
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.ports import free_port
-from tests.harness.servers.server import Server, Trust, is_well
 from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import MAX_WAIT_S

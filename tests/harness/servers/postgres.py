@@ -13,8 +13,8 @@ from pathlib import Path
 
 import asyncpg
 
+from dev.servers.server import Server
 from tests.harness.ports import free_port
-from tests.harness.servers.server import Server
 
 BINARIES = Path("/usr/lib/postgresql")
 USER = "postgres"

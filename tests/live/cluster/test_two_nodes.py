@@ -6,11 +6,11 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from dev.servers.process import Process
 from tests.harness.live_lab import Lab
 from tests.harness.pbx.two_nodes import GRACE_S, WAITS, TwoNodes, node_of
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.engine import Engine
-from tests.harness.servers.process import Process
 from tests.harness.until import MAX_WAIT_S, until
 
 HANGUP = {"type": "hangup", "data": {}}

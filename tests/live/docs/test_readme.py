@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
+from dev.servers.ports import is_udp_bound
 from tests.harness.live_lab import Lab
-from tests.harness.ports import is_udp_bound, media_port
+from tests.harness.ports import media_port
 from tests.harness.servers.api import Api
 from tests.harness.servers.engine import RequestError
 from tests.harness.tutorial import ROOT, Reader, blocks_of

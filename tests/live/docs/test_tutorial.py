@@ -8,11 +8,12 @@ import pytest
 
 from api.common.clock import now_ms
 from api.common.timestamps import format_ms
+from dev.servers.ports import taken_ports
 from tests.harness.live_lab import Lab
 from tests.harness.phones.audio import RATE_HZ, is_sound
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.recording_file import LEFT, RIGHT, RecordingFile
-from tests.harness.ports import free_port, media_port, taken_ports
+from tests.harness.ports import free_port, media_port
 from tests.harness.servers.api import Api
 from tests.harness.tutorial import FIRST_TERMINAL, ROOT, Reader, blocks, choices
 from tests.harness.until import until

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from dev.pbx.find import find_asterisk
 from engine.ari import generated
 from engine.ari.client import AriClient, open_ari
 from engine.ari.config import PbxAddress, Timeouts
@@ -27,7 +28,6 @@ from engine.ari.generator.write import render
 from engine.ari.request import Reply, Request
 from tests.contract.ari.fake_pbx import Replies, running
 from tests.harness.pbx.asterisk import Pbx
-from tests.harness.pbx.find import find_asterisk
 from tests.harness.until import until
 
 TIMEOUTS = Timeouts(refused_retry_s=0.2, max_retry_s=0.2)

@@ -19,7 +19,10 @@ from engine.cli.usage_panel import usage_panel
 from wire.programs.output import OutputFormat
 
 # Programs, which show nothing but logs, and a script.
-WITHOUT_OUTPUT = {"switchroom engine", "switchroom api", "switchroom completion"}
+WITHOUT_OUTPUT = {
+    *("switchroom engine", "switchroom api", "switchroom completion"),
+    *("switchroom dev", "switchroom dev logs"),
+}
 
 
 def commands_of(group: cyclopts.App, path: str) -> Iterator[tuple[str, cyclopts.App]]:

@@ -12,7 +12,10 @@ from tests.unit.operations.pbx_script import FOLDER, load_prepare
 
 PREFIX = "SWITCHROOM_"
 # Read by the lab and its compose file only.
-LAB_ONLY = {"ARI_PASSWORD", "AGENT_PASSWORD", "PEER_PASSWORD", "STORE_PASSWORD"}
+LAB_ONLY = {
+    *("ARI_PASSWORD", "AGENT_PASSWORD", "PEER_PASSWORD", "STORE_PASSWORD"),
+    *("TRUNK", "DEV_DIR"),
+}
 TEMPLATES = FOLDER / "etc"
 
 

@@ -1,6 +1,6 @@
 """One program, started with its output in a log file and stopped by its process id.
 
-`Process.start(argv, log=path)` starts a program that ends with the tests. With `bound=False` it
+`Process.start(argv, log=path)` starts a program that ends with its parent. With `bound=False` it
 outlives its parent, and `Process.load(pid_file)` finds it again after `save(pid_file)`.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from tests.harness.until import MAX_WAIT_S, until
+from dev.servers.until import MAX_WAIT_S, until
 
 # If the parent died before the signal was set, the shell sees another parent and exits.
 _BOUND_PREFIX = (

@@ -1,16 +1,22 @@
-"""Base class of servers that tests start, stop and kill."""
+"""Base class of servers that are started, stopped, killed, and found again by their files."""
 
 import asyncio
 import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from pathlib import Path
 from typing import Self
 
 import aiohttp
 
-from tests.harness.servers.process import Process
-from tests.harness.until import until
+from dev.servers.process import Process
+from dev.servers.until import until
+
+
+class Ended(RuntimeError):
+    """A server ended before it was ready; the message has its output."""
+
 
 Trust = ssl.SSLContext | bool  # what verifies a server of https; True: the system's CAs
 
@@ -109,7 +115,7 @@ class Server(ABC):
     async def _is_ready(self) -> bool:
         if not self.running():
             output = self.log.read_text(errors="replace")[-2000:]
-            raise RuntimeError(f"{self.folder.name} ended before it was ready:\n{output}")
+            raise Ended(f"{self.folder.name} ended before it was ready:\n{output}")
         return await self.is_ready()
 
 
@@ -120,6 +126,6 @@ async def is_well(url: str, trust: Trust = True, **headers: str) -> bool:
             aiohttp.ClientSession(headers=headers) as session,
             session.get(url, ssl=trust) as reply,
         ):
-            return reply.status == 200
+            return reply.status == HTTPStatus.OK
     except aiohttp.ClientError:
         return False

@@ -1,10 +1,11 @@
-"""Installs missing Debian packages: `python3 debian.py NAME …`.
+"""Installs missing Debian packages: `python3 -m dev.setup.debian NAME …`.
 
 make runs it before a virtual environment exists, so it imports only the standard library.
 """
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,14 +13,26 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from dev.errors import CommandFailed, LabError, NoNetwork, RootNeeded, ToolMissing
+
+# what apt, debootstrap and pip print when no server can be reached
+UNREACHED = re.compile(
+    r"temporary failure|could not resolve|failed to establish|network is unreachable"
+    r"|unable to connect|could not connect|connection (?:failed|refused|timed out)"
+    r"|couldn't download|failed to retrieve|dns error|error sending request",
+    re.IGNORECASE,
+)
+
 
 def ensure_packages(*names: str) -> None:
-    """Install missing packages; raises PermissionError with their names without root rights."""
+    """Install missing packages; raises RootNeeded with their names without root rights."""
+    if shutil.which("dpkg-query") is None:
+        raise ToolMissing("dpkg-query", "this is no Debian or Ubuntu")
     missing = [name for name in names if not _installed(name)]
     if not missing:
         return
     if os.geteuid() != 0:
-        raise PermissionError(f"as root, run: apt-get install {' '.join(missing)}")
+        raise RootNeeded(f"`apt-get install {' '.join(missing)}`")
     sys.stderr.write(f"installing {' '.join(missing)}\n")
     run_apt("update", "-qq")
     run_apt("install", "-y", "-qq", "--no-install-recommends", *missing)
@@ -43,17 +56,23 @@ def ensure_unpacked(name: str, folder: Path) -> Path:
 
 
 def run_apt(*arguments: str) -> None:
-    """Run apt-get after any other apt has finished; raises RuntimeError with its output."""
+    """Run apt-get after any other apt has finished; raises CommandFailed with its output."""
     run(("apt-get", "-o", "DPkg::Lock::Timeout=120", *arguments))
 
 
-def run(argv: Sequence[str], cwd: Path | None = None) -> None:
-    """Run a command non-interactively; raises RuntimeError with its output if it fails."""
+def run(argv: Sequence[str], cwd: Path | None = None) -> str:
+    """Run a command non-interactively and return its output; raises LabError if it fails."""
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
-    done = subprocess.run(argv, check=False, capture_output=True, env=env, cwd=cwd)
-    if done.returncode != 0:
-        output = (done.stdout + done.stderr).decode(errors="replace")[-3000:]
-        raise RuntimeError(f"`{' '.join(argv)}` failed:\n{output}")
+    try:
+        done = subprocess.run(argv, check=False, capture_output=True, env=env, cwd=cwd)
+    except FileNotFoundError:
+        raise ToolMissing(argv[0], "install it, or use another way to run the PBX") from None
+    output = (done.stdout + done.stderr).decode(errors="replace")
+    if done.returncode == 0:
+        return output
+    if UNREACHED.search(output):
+        raise NoNetwork(f"`{argv[0]}` failed")
+    raise CommandFailed(argv, output)
 
 
 def _installed(name: str) -> bool:
@@ -63,11 +82,9 @@ def _installed(name: str) -> bool:
 
 if __name__ == "__main__":
     if shutil.which("dpkg-query") is None:
-        if shutil.which("docker") is None:
-            sys.exit("Debian or Ubuntu is needed, or Docker, in which `make up` runs the lab")
         sys.stderr.write(f"no Debian: not installed are {' '.join(sys.argv[1:])}\n")
         sys.exit()
     try:
         ensure_packages(*sys.argv[1:])
-    except (PermissionError, RuntimeError) as error:
+    except LabError as error:
         sys.exit(str(error))

@@ -1,0 +1,86 @@
+"""Why a lab cannot do what a developer wants, in one plain sentence with its remedy.
+
+The command prints these and nothing else; any other exception is a fault of ours.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class LabError(RuntimeError):
+    """A reason that a developer can act upon."""
+
+
+class PortTaken(LabError):
+    def __init__(self, name: str, port: int) -> None:
+        super().__init__(
+            f"{name} needs port {port}, which another program uses: stop that program, or choose"
+            " other ports with --port-base"
+        )
+
+
+class RootNeeded(LabError):
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} needs root rights: run the command as root, once")
+
+
+class NoSpace(LabError):
+    def __init__(self, folder: Path, free_bytes: int, needed_bytes: int) -> None:
+        free, needed = (f"{each / 1e9:.1f} GB" for each in (free_bytes, needed_bytes))
+        super().__init__(f"{folder} has {free} free, and {needed} are needed: free some space")
+
+
+class NoNetwork(LabError):
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}: no server could be reached; check the network and the proxy")
+
+
+class ToolMissing(LabError):
+    def __init__(self, tool: str, remedy: str) -> None:
+        super().__init__(f"the program {tool} is missing: {remedy}")
+
+
+class CommandFailed(LabError):
+    """A program of the system failed; its last lines say why."""
+
+    def __init__(self, argv: Sequence[str], output: str) -> None:
+        super().__init__(f"`{' '.join(argv)}` failed:\n{output[-3000:].strip()}")
+
+
+class PackagesMissing(LabError):
+    """Python packages are absent, and the developer has to install them."""
+
+    def __init__(self, reason: str, commands: Sequence[str]) -> None:
+        lines = "".join(f"\n  {each}" for each in commands)
+        super().__init__(f"{reason}; type:{lines}")
+
+
+class NoPbx(LabError):
+    """No way to run Asterisk was found."""
+
+
+class UnfitAsterisk(LabError):
+    """The Asterisk on the PATH is too old, or lacks modules."""
+
+
+class ServerFailed(LabError):
+    """A server ended, or was not ready in time."""
+
+
+class UnusableFolder(LabError):
+    def __init__(self, error: OSError) -> None:
+        where = error.filename or "the folder"
+        super().__init__(f"{where}: {(error.strerror or str(error)).lower()}; choose another --dir")
+
+
+class NotStarted(LabError):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(f"no lab is in {folder}: `switchroom dev` starts one")
+
+
+class CallFailed(LabError):
+    """The phone got no response, or an unusable one."""
+
+
+class BadOption(LabError):
+    """An option has a value that is not allowed."""

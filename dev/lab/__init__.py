@@ -1,0 +1,1 @@
+"""The lab: its settings, its servers, and how they start and stop."""

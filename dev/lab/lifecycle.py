@@ -1,0 +1,149 @@
+"""Starts, watches and stops the servers of a lab."""
+
+import asyncio
+import shutil
+import signal
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from dev.errors import NotStarted, PortTaken, ServerFailed, UnusableFolder
+from dev.lab.plan import FILE as PLAN_FILE
+from dev.lab.plan import Plan, read_plan, write_plan
+from dev.lab.servers import servers, title_of
+from dev.lab.settings import FILE as SETTINGS_FILE
+from dev.lab.settings import ensure_settings, read_settings
+from dev.pbx.docker import DockerNode
+from dev.pbx.node import PbxNode
+from dev.progress import Progress
+from dev.servers.ports import taken_ports
+from dev.servers.server import Ended, Server
+from dev.servers.until import until
+
+_LOG_LINES = 15
+_LOOKS_EVERY_S = 0.5
+
+
+class ServerState(NamedTuple):
+    """One server, as `status` shows it."""
+
+    name: str
+    state: str
+    log: Path
+
+
+class Lab:
+    """The servers of one folder."""
+
+    def __init__(self, folder: Path, plan: Plan, settings: Mapping[str, str]) -> None:
+        self.folder = folder
+        self.plan = plan
+        self.settings = settings
+        self._servers = servers(folder, plan, settings)
+
+    @classmethod
+    def create(cls, folder: Path, plan: Plan) -> "Lab":
+        """Return a lab whose folder, plan and settings are written; raises UnusableFolder."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_plan(folder, plan)
+            return cls(folder, plan, ensure_settings(folder, plan))
+        except OSError as error:
+            raise UnusableFolder(error) from None
+
+    @classmethod
+    def find(cls, folder: Path) -> "Lab":
+        """Return the lab that was started in a folder; raises NotStarted."""
+        plan = read_plan(folder)
+        if plan is None:
+            raise NotStarted(folder)
+        return cls(folder, plan, read_settings(folder, plan))
+
+    async def start(self, progress: Progress) -> None:
+        """Start the servers that do not run, and return when all are ready."""
+        for server, ports in self._servers.items():
+            with progress.step(title_of(server)) as step:
+                step.note(", ".join(f"port {port}" for port in ports))
+                await _ensure_running(server, ports)
+
+    async def stop(self, progress: Progress) -> None:
+        """Stop all servers, those that use others first."""
+        for server in reversed(list(self._servers)):
+            if server.running():
+                with progress.step(f"stop {title_of(server)}"):
+                    await server.stop()
+            else:
+                await server.stop()  # it may have left files
+
+    def nodes(self) -> dict[str, PbxNode]:
+        """Return the PBX nodes by name."""
+        return {each.name: each for each in self._servers if isinstance(each, PbxNode)}
+
+    async def stop_phone(self) -> None:
+        """Stop the phone behind the trunk, so that another one can have its port."""
+        await list(self._servers)[-1].stop()
+
+    async def watch(self) -> ServerState | None:
+        """Return the first server that ends; None on SIGINT or SIGTERM."""
+        stopped = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stopped.set)
+        while not stopped.is_set():
+            for server in self._servers:
+                if not server.running():
+                    return ServerState(title_of(server), "down", server.log)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stopped.wait(), _LOOKS_EVERY_S)
+        return None
+
+    async def states(self) -> list[ServerState]:
+        """Return the state of each server."""
+        found = []
+        for server in self._servers:
+            running = server.running()
+            state = "down" if not running else "up" if await server.is_ready() else "not ready"
+            found.append(ServerState(title_of(server), state, server.log))
+        return found
+
+    def is_running(self) -> bool:
+        return any(server.running() for server in self._servers)
+
+    def logs(self) -> list[Path]:
+        """Return the log files that exist."""
+        found = [*self.folder.glob("*/output.log"), *self.folder.glob("*/var/log/*.log")]
+        return sorted(found)
+
+    def delete(self) -> None:
+        """Delete the state: all folders and files that a lab creates, and nothing else."""
+        for server in self._servers:
+            if isinstance(server, DockerNode):
+                server.delete_files()
+            shutil.rmtree(server.folder, ignore_errors=True)
+        for name in (PLAN_FILE, SETTINGS_FILE):
+            (self.folder / name).unlink(missing_ok=True)
+        with suppress(OSError):  # it has other files
+            self.folder.rmdir()
+
+
+async def _ensure_running(server: Server, ports: tuple[int, ...]) -> None:
+    try:
+        if server.running():
+            await until(server.is_ready, timeout_s=server.ready_within_s, what=str(server.log))
+            return
+        if taken := taken_ports(ports):
+            raise PortTaken(title_of(server), taken[0])
+        await server.start()
+    except TimeoutError:
+        reason = f"was not ready after {server.ready_within_s:.0f} s"
+        raise ServerFailed(_failure(server, reason)) from None
+    except OSError as error:
+        raise UnusableFolder(error) from None
+    except Ended:
+        raise ServerFailed(_failure(server, "ended before it was ready")) from None
+
+
+def _failure(server: Server, reason: str) -> str:
+    lines = server.log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
+    return "\n  ".join((f"{title_of(server)} {reason}; the end of {server.log}:", *lines))

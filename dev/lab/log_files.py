@@ -1,0 +1,25 @@
+"""Follows the log files of a lab."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from dev.errors import ToolMissing
+from wire.programs.exit_status import ExitStatus
+
+_LINES = "20"
+
+
+async def follow(files: Sequence[Path]) -> int:
+    """Print the end of the files and what is added to them, until a signal."""
+    try:
+        tail = await asyncio.create_subprocess_exec("tail", "-n", _LINES, "-F", *map(str, files))
+    except FileNotFoundError:
+        raise ToolMissing("tail", "install coreutils") from None
+    try:
+        await tail.wait()
+    finally:
+        if tail.returncode is None:
+            tail.terminate()
+            await tail.wait()
+    return ExitStatus.DONE

@@ -1,0 +1,78 @@
+"""What a lab consists of: folder, ports, number of nodes and provider, kept beside its state."""
+
+import os
+from pathlib import Path
+
+import msgspec
+from dotenv import dotenv_values
+from msgspec import Struct
+
+from dev.pbx.node import Ports
+
+FILE = "dev.json"
+DOTENV = Path(".env")
+FOLDER = "SWITCHROOM_DEV_DIR"
+MAX_NODES = 2
+WELL_KNOWN_NODES = (
+    Ports(ari=8088, ami=5038, sip=5060, rtp_first=10_000, rtp_last=14_999),
+    Ports(ari=8089, ami=5039, sip=5062, rtp_first=15_000, rtp_last=19_999),
+)
+RTP_PORTS = 200  # of a node beyond --port-base: 50 legs
+
+
+class LabPorts(Struct, frozen=True):
+    """All ports of a lab, on 127.0.0.1."""
+
+    engine: int
+    api: int
+    valkey: int
+    phone: int
+    nodes: tuple[Ports, ...]
+
+
+class Plan(Struct, frozen=True):
+    """The options of the last start; a later start without options uses them again."""
+
+    nodes: int = 1
+    port_base: int = 0
+    pbx: str = ""  # the provider in use
+    settings: str = ""  # a file of settings outside the folder, which is also the `.env`
+
+    def node_names(self) -> tuple[str, ...]:
+        return tuple(f"pbx{number}" for number in range(1, self.nodes + 1))
+
+    def ports(self) -> LabPorts:
+        """Return well-known ports, or those from the base on."""
+        base = self.port_base
+        if not base:
+            return LabPorts(8070, 8000, 6390, 5080, WELL_KNOWN_NODES[: self.nodes])
+        nodes = tuple(_node_ports(base, number) for number in range(self.nodes))
+        return LabPorts(base, base + 1, base + 2, base + 3, nodes)
+
+
+def _node_ports(base: int, number: int) -> Ports:
+    first, rtp = base + 10 + 10 * number, base + 100 + RTP_PORTS * number
+    return Ports(first, first + 1, first + 2, rtp, rtp + RTP_PORTS - 1)
+
+
+def default_folder() -> Path:
+    """Return where a lab keeps its state unless --dir names another place.
+
+    A `.env` that a lab wrote has its folder, so that commands beside it find that lab.
+    """
+    if found := os.environ.get(FOLDER) or dotenv_values(DOTENV).get(FOLDER):
+        return Path(found)
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local/state")
+    return Path(state) / "switchroom/dev"
+
+
+def read_plan(folder: Path) -> Plan | None:
+    """Return the plan of a lab; None if none is in the folder."""
+    try:
+        return msgspec.json.decode((folder / FILE).read_bytes(), type=Plan)
+    except FileNotFoundError:
+        return None
+
+
+def write_plan(folder: Path, plan: Plan) -> None:
+    (folder / FILE).write_bytes(msgspec.json.encode(plan) + b"\n")

@@ -1,0 +1,118 @@
+"""The servers of a lab: Valkey, PBX nodes, an engine, the REST layer and a phone.
+
+They outlive the process that starts them; state, logs and process ids are in the lab's folder.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dev.lab.plan import Plan
+from dev.lab.settings import store_url
+from dev.pbx.choice import node_of
+from dev.pbx.node import NodeSettings, PbxNode, Ports, Secrets
+from dev.servers.ports import is_udp_bound
+from dev.servers.server import Server, is_well
+from dev.servers.valkey import ValkeyServer
+
+SWITCHROOM = (sys.executable, "-m", "switchroom")
+TITLES = {"valkey": "Valkey", "engine": "engine", "api": "REST layer", "phone": "phone"}
+
+
+class LabProgram(Server):
+    """A command of this package, with the settings of the lab."""
+
+    subcommand: str
+
+    def __init__(self, folder: Path, settings: Mapping[str, str], port: int) -> None:
+        super().__init__(folder, bound=False)
+        self._settings = settings
+        self._port = port
+
+    def command(self) -> Sequence[str]:
+        """Return the command that operators use."""
+        return (*SWITCHROOM, self.subcommand)
+
+    async def is_ready(self) -> bool:
+        """Return whether /readyz answers 200."""
+        return await is_well(f"http://127.0.0.1:{self._port}/readyz")
+
+
+class LabEngine(LabProgram):
+    """The engine of the lab."""
+
+    subcommand = "engine"
+
+    def environment(self) -> Mapping[str, str]:
+        """Return all settings, with the port and the media folder of the lab."""
+        return {
+            **self._settings,
+            "SWITCHROOM_RPC_PORT": str(self._port),
+            "SWITCHROOM_MEDIA_DIR": str(self.folder / "media"),
+        }
+
+
+class LabApi(LabProgram):
+    """The REST layer of the lab; its database stays in its folder."""
+
+    subcommand = "api"
+
+    def environment(self) -> Mapping[str, str]:
+        """Return all settings, with the port and the database of the lab."""
+        return {
+            **self._settings,
+            "SWITCHROOM_API_PORT": str(self._port),
+            "SWITCHROOM_DATABASE_URL": f"sqlite+aiosqlite:///{self.folder / 'switchroom.db'}",
+        }
+
+
+class LabPhone(Server):
+    """The phone behind the trunk, which answers all calls; what it hears is in its folder."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        super().__init__(folder, bound=False)
+        self._port = port
+
+    def command(self) -> Sequence[str]:
+        return (*SWITCHROOM, "dev", "phone", "--port", str(self._port), "--save", str(self.folder))
+
+    async def is_ready(self) -> bool:
+        return is_udp_bound(self._port)
+
+
+def servers(folder: Path, plan: Plan, settings: Mapping[str, str]) -> dict[Server, tuple[int, ...]]:
+    """Return the servers in the order in which they start, with the ports that each one needs."""
+    ports = plan.ports()
+    found: dict[Server, tuple[int, ...]] = {}
+    if settings["SWITCHROOM_REDIS_URL"] == store_url(plan):
+        found[ValkeyServer(folder / "valkey", port=ports.valkey, bound=False)] = (ports.valkey,)
+    for name, node in zip(plan.node_names(), ports.nodes, strict=True):
+        found[lab_node(folder, plan, name, node, settings)] = (node.ari, node.ami, node.sip)
+    found[LabEngine(folder / "engine", settings, ports.engine)] = (ports.engine,)
+    found[LabApi(folder / "api", settings, ports.api)] = (ports.api,)
+    found[LabPhone(folder / "phone", ports.phone)] = (ports.phone,)
+    return found
+
+
+def lab_node(
+    folder: Path, plan: Plan, name: str, ports: Ports, settings: Mapping[str, str]
+) -> PbxNode:
+    """Return a PBX node of the lab."""
+    passwords = Secrets(
+        settings["SWITCHROOM_ARI_PASSWORD"],
+        settings["SWITCHROOM_AMI_PASSWORD"],
+        settings["SWITCHROOM_AGENT_PASSWORD"],
+        settings["SWITCHROOM_PEER_PASSWORD"],
+    )
+    more = {
+        "SLOTS": settings["SWITCHROOM_SLOTS"],
+        "AGENT_QUALIFY_S": 30,
+    }
+    node = NodeSettings(name, ports, passwords, settings["SWITCHROOM_TRUNK"], more=more)
+    return node_of(plan.pbx, folder / name, node)
+
+
+def title_of(server: Server) -> str:
+    """Return how people call a server."""
+    name = server.folder.name
+    return TITLES.get(name, f"Asterisk {name}")

@@ -1,0 +1,131 @@
+"""Settings of a lab: secrets are drawn once and kept, all others follow from its plan.
+
+Variables of the environment override both, as in the engine.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from dotenv import dotenv_values
+
+from dev.lab.plan import FOLDER, Plan
+
+FILE = "settings.env"
+_MODE = 0o600
+
+
+def ensure_settings(
+    folder: Path, plan: Plan, environ: Mapping[str, str] = os.environ
+) -> Mapping[str, str]:
+    """Append missing settings to the file, readable only by its owner, and return all settings.
+
+    A file of the plan gets all of them, as it is what commands read.
+    """
+    path = settings_path(folder, plan)
+    stored = read_file(path)
+    drawn = {**_drawn(), **stored}
+    derived = _derived(folder, plan, drawn)
+    wanted = {**derived, **drawn} if plan.settings else drawn
+    append(path, {name: value for name, value in wanted.items() if name not in stored})
+    return {**derived, **drawn, **_overrides(environ)}
+
+
+def read_settings(
+    folder: Path, plan: Plan, environ: Mapping[str, str] = os.environ
+) -> Mapping[str, str]:
+    """Return the settings of a lab that was started before."""
+    stored = read_file(settings_path(folder, plan))
+    return {**_derived(folder, plan, {**_drawn(), **stored}), **stored, **_overrides(environ)}
+
+
+def settings_path(folder: Path, plan: Plan) -> Path:
+    return Path(plan.settings) if plan.settings else folder / FILE
+
+
+def read_file(path: Path) -> dict[str, str]:
+    return {name: value for name, value in dotenv_values(path).items() if value is not None}
+
+
+def append(path: Path, values: Mapping[str, str]) -> None:
+    if values:
+        path.touch(mode=_MODE)
+        with path.open("a") as out:
+            out.writelines(setting_line(name, value) for name, value in values.items())
+
+
+def setting_line(name: str, value: str) -> str:
+    return f"{name}='{value}'\n"
+
+
+def _overrides(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environ.items() if name.startswith("SWITCHROOM_")}
+
+
+def _drawn() -> dict[str, str]:
+    """Return new secrets and identities."""
+    return {
+        "SWITCHROOM_ACCOUNT": f"acct_{secrets.token_hex(8)}",
+        "SWITCHROOM_API_KEY": f"swk_{secrets.token_hex(6)}_{secrets.token_urlsafe(32)}",
+        "SWITCHROOM_API_SECRET": f"sws_{secrets.token_urlsafe(32)}",
+        "SWITCHROOM_RPC_TOKEN": secrets.token_urlsafe(32),
+        "SWITCHROOM_SIGNING_KEY": secrets.token_hex(32),
+        "SWITCHROOM_STORE_KEY": secrets.token_hex(32),
+        "SWITCHROOM_TOKEN_SECRET": secrets.token_urlsafe(48),
+        "SWITCHROOM_ARI_PASSWORD": secrets.token_urlsafe(24),
+        "SWITCHROOM_AMI_PASSWORD": secrets.token_urlsafe(24),
+        "SWITCHROOM_AGENT_PASSWORD": secrets.token_urlsafe(12),
+        "SWITCHROOM_PEER_PASSWORD": secrets.token_urlsafe(24),
+        "SWITCHROOM_STORE_PASSWORD": secrets.token_urlsafe(24),
+    }
+
+
+def _derived(folder: Path, plan: Plan, drawn: Mapping[str, str]) -> dict[str, str]:
+    ports = plan.ports()
+    account = drawn["SWITCHROOM_ACCOUNT"]
+    return {
+        FOLDER: str(folder),
+        "SWITCHROOM_RPC_HOST": "127.0.0.1",
+        "SWITCHROOM_RPC_PORT": str(ports.engine),
+        "SWITCHROOM_REDIS_URL": store_url(plan),
+        "SWITCHROOM_AGENT_ACCOUNT": account,
+        "SWITCHROOM_ALLOW": '["any"]',
+        "SWITCHROOM_DEFAULT_ALLOW": '["any"]',
+        "SWITCHROOM_API_HOST": "127.0.0.1",
+        "SWITCHROOM_API_PORT": str(ports.api),
+        "SWITCHROOM_CALLER_IDS": '["+4721930000"]',
+        "SWITCHROOM_DATABASE_URL": f"sqlite+aiosqlite:///{folder}/api/switchroom.db",
+        "SWITCHROOM_ENGINE_URLS": json.dumps([f"http://127.0.0.1:{ports.engine}"]),
+        "SWITCHROOM_NODES": json.dumps(_nodes(plan, drawn["SWITCHROOM_ARI_PASSWORD"])),
+        "SWITCHROOM_SLOTS": "8",
+        "SWITCHROOM_MEDIA_DIR": f"{folder}/engine/media",
+        "SWITCHROOM_RECORDINGS_URL": f"file://{folder}/engine/recordings",
+        "SWITCHROOM_MEDIA_ALLOW": '["127.0.0.0/8"]',
+        "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
+        "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
+        "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
+        "SWITCHROOM_TRUNK": f"sip:127.0.0.1:{ports.phone}",
+    }
+
+
+def store_url(plan: Plan) -> str:
+    """Return the address of the lab's own store; with another one, none is started."""
+    return f"redis://127.0.0.1:{plan.ports().valkey}/0"
+
+
+def _nodes(plan: Plan, password: str) -> list[dict[str, object]]:
+    ports = plan.ports()
+    return [
+        {
+            "name": name,
+            "url": f"http://127.0.0.1:{node.ari}",
+            "user": "switchroom",
+            "password": password,
+            "media_url": f"http://127.0.0.1:{ports.engine}",
+            "ami_port": node.ami,
+            "sip_port": node.sip,
+        }
+        for name, node in zip(plan.node_names(), ports.nodes, strict=True)
+    ]

@@ -1,0 +1,129 @@
+"""`switchroom dev` and `switchroom dev up`: everything from a bare installation to a ready lab."""
+
+import asyncio
+import shutil
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+
+from dev.errors import BadOption, UnusableFolder
+from dev.lab.dotenv_file import API_URL, write_dotenv
+from dev.lab.lifecycle import Lab
+from dev.lab.plan import DOTENV, MAX_NODES, Plan, default_folder, read_plan
+from dev.lab.settings import settings_path
+from dev.lab.summary import kept_names, summary
+from dev.pbx.choice import Machine, choose, provide, wanted_provider
+from dev.progress import Progress
+from dev.setup.disk import megabytes, used_bytes
+from dev.setup.python_packages import install_packages
+from dev.setup.requirements import missing_here
+from wire.programs.exit_status import ExitStatus
+
+_PORTS = range(1024, 64_000)
+
+
+class StartOptions(NamedTuple):
+    """What a developer typed; None is what was not typed."""
+
+    folder: Path | None
+    nodes: int | None
+    port_base: int | None
+    pbx: str
+    settings: Path | None
+
+
+async def start(options: StartOptions, console: Console) -> tuple[Lab, float]:
+    """Start a lab and return it with the seconds that it took."""
+    progress = Progress(console)
+    lab = await asyncio.to_thread(prepare, options, progress)
+    await lab.start(progress)
+    progress.say(f"state {megabytes(used_bytes(lab.folder))}, "
+                 f"free disk {megabytes(shutil.disk_usage(lab.folder).free)}")  # fmt: skip
+    return lab, progress.elapsed_s
+
+
+async def run_in_foreground(options: StartOptions, console: Console) -> int:
+    """Run a lab until a signal, or until one of its servers ends; stop all of it."""
+    progress = Progress(console)
+    lab = await asyncio.to_thread(prepare, options, progress)
+    try:
+        await lab.start(progress)
+        sys.stdout.write(f"{summary(lab, progress.elapsed_s)}\nCtrl-C stops all of it\n")
+        sys.stdout.flush()
+        ended = await lab.watch()
+    finally:
+        await lab.stop(Progress(console))
+    if ended is None:
+        return ExitStatus.DONE
+    progress.say(f"{ended.name} has ended, so all was stopped; its log: {ended.log}")
+    return ExitStatus.NEGATIVE
+
+
+def prepare(options: StartOptions, progress: Progress) -> Lab:
+    """Install what is missing, choose a PBX, and write the settings."""
+    folder = (options.folder or default_folder()).absolute()
+    before = read_plan(folder) or Plan()
+    plan = new_plan(before, options)
+    running = folder.exists() and plan_is_running(folder)
+    if not running:
+        install_missing(progress)
+        plan = _with_pbx(plan, options, progress)
+    elif _differs(plan, before):
+        raise BadOption("the lab runs with other options: `switchroom dev down` stops it")
+    lab = Lab.create(folder, plan)
+    if not plan.settings:
+        _write_dotenv(lab, progress)
+    return lab
+
+
+def new_plan(before: Plan, options: StartOptions) -> Plan:
+    """Return the plan of the last start with what was typed; raises BadOption."""
+    nodes = before.nodes if options.nodes is None else options.nodes
+    base = before.port_base if options.port_base is None else options.port_base
+    if not 1 <= nodes <= MAX_NODES:
+        raise BadOption(f"--nodes: expected 1 or {MAX_NODES}")
+    if base and base not in _PORTS:
+        raise BadOption(f"--port-base: expected 0, or {_PORTS.start} to {_PORTS.stop - 1}")
+    settings = str(options.settings.absolute()) if options.settings else before.settings
+    return Plan(nodes, base, before.pbx, settings)
+
+
+def plan_is_running(folder: Path) -> bool:
+    return read_plan(folder) is not None and Lab.find(folder).is_running()
+
+
+def install_missing(progress: Progress) -> None:
+    """Install the Python packages that the programs of the lab need."""
+    if not (missing := missing_here()):
+        return
+    with progress.step("Python packages") as step:
+        step.note(f"installing {len(missing)} and what they need into {sys.prefix}")
+        added = install_packages(missing)
+        step.note(f"{added.packages} packages, {megabytes(added.bytes)} in {sys.prefix}")
+
+
+def _with_pbx(plan: Plan, options: StartOptions, progress: Progress) -> Plan:
+    provider = choose(wanted_provider(options.pbx), Machine())
+    with progress.step(f"Asterisk ({provider})") as step:
+        provide(provider, step.note)
+    return Plan(plan.nodes, plan.port_base, provider, plan.settings)
+
+
+def _differs(plan: Plan, before: Plan) -> bool:
+    return (plan.nodes, plan.port_base) != (before.nodes, before.port_base)
+
+
+def _write_dotenv(lab: Lab, progress: Progress) -> None:
+    path = DOTENV.absolute()
+    rest = f"http://127.0.0.1:{lab.plan.ports().api}"
+    try:
+        kept = write_dotenv(
+            path, {API_URL: rest, **lab.settings}, settings_path(lab.folder, lab.plan)
+        )
+    except OSError as error:
+        raise UnusableFolder(error) from None
+    progress.say(f"settings for commands in this folder: {path} (other lines in it stay)")
+    if kept:
+        progress.say(kept_names(kept, path))

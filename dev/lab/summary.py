@@ -1,0 +1,62 @@
+"""What a start prints at its end: addresses, keys, numbers, and what to type next."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from dev.lab.lifecycle import Lab
+
+
+def summary(lab: Lab, elapsed_s: float) -> str:
+    """Return where the lab answers, and how it is used."""
+    ports, settings = lab.plan.ports(), lab.settings
+    number = json.loads(settings["SWITCHROOM_CALLER_IDS"])[0]
+    rest = f"http://127.0.0.1:{ports.api}"
+    nodes = "\n".join(
+        f"  {name:<8}SIP 127.0.0.1:{node.sip}, ARI http://127.0.0.1:{node.ari}"
+        for name, node in zip(lab.plan.node_names(), ports.nodes, strict=True)
+    )
+    return f"""ready in {elapsed_s:.0f} s; the state is in {lab.folder}
+  rest    {rest}/docs
+          account   {settings["SWITCHROOM_ACCOUNT"]}
+          apiKey    {settings["SWITCHROOM_API_KEY"]}
+          apiSecret {settings["SWITCHROOM_API_SECRET"]}
+          number    {", ".join(json.loads(settings["SWITCHROOM_CALLER_IDS"]))}
+  engine  http://127.0.0.1:{ports.engine}  (RPC below /rpc/v1, token SWITCHROOM_RPC_TOKEN in .env)
+{nodes}
+  agents  1001 to 1009, password {settings["SWITCHROOM_AGENT_PASSWORD"]}
+  trunk   {settings["SWITCHROOM_TRUNK"]}: a phone answers there, and saves what it hears to
+          {lab.folder / "phone"}
+commands find this account's key in .env of this folder; for other folders:
+  (. ./.env; switchroom profile set lab --api-url {rest} \\
+    --api-key "$SWITCHROOM_API_KEY" --rpc-token "$SWITCHROOM_RPC_TOKEN")
+this account may call any number but costly ones; a new one may call nothing until you allow it:
+  switchroom account create acme --allow +47
+  switchroom account set acme --allow +47 --allow +46 --allow sip:
+next:
+  switchroom doctor
+  switchroom route set {number} http://127.0.0.1:3000/call    your webhook, or a file with a verb
+  switchroom dev call {number} --save call.wav                call it, and keep what is heard"""
+
+
+def kept_names(names: list[str], path: Path) -> str:
+    """Return the warning for settings that the developer's own lines replace."""
+    return (
+        f"{path} has its own {', '.join(names)}, which stay: commands in this folder use them,"
+        " and may reach another server than this lab"
+    )
+
+
+def summary_value(lab: Lab) -> dict[str, Any]:
+    """Return the same for programs, without secrets."""
+    ports = lab.plan.ports()
+    return {
+        "folder": str(lab.folder),
+        "restUrl": f"http://127.0.0.1:{ports.api}",
+        "engineUrl": f"http://127.0.0.1:{ports.engine}",
+        "account": lab.settings["SWITCHROOM_ACCOUNT"],
+        "numbers": json.loads(lab.settings["SWITCHROOM_CALLER_IDS"]),
+        "pbx": lab.plan.pbx,
+        "sipAddresses": [f"127.0.0.1:{node.sip}" for node in ports.nodes],
+        "phone": str(lab.folder / "phone"),
+    }

@@ -1,0 +1,219 @@
+"""Calls a number of the lab as a stranger would: rings, presses keys, listens until the end."""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+from dev.errors import CallFailed
+from dev.phone.message import (
+    Message,
+    hangup_cause,
+    media_address,
+    parse,
+    response,
+    sdp,
+)
+from dev.phone.rtp import EVENTS_TYPE, Audio
+
+_OK = 200
+_RINGING = (180, 183)
+_FIRST_REPEAT_S = 0.5  # RFC 3261: T1, which doubles
+_RESPONDS_WITHIN_S = 8
+_ENDS_WITHIN_S = 2
+_TYPE = ("Content-Type", "application/sdp")
+Say = Callable[[str], None]
+
+
+class Dialed(NamedTuple):
+    """Who is called from which number, and where the PBX is."""
+
+    host: str
+    port: int
+    number: str
+    caller: str
+
+
+class Pressed(NamedTuple):
+    """Which keys are pressed, and when."""
+
+    digits: str
+    after_s: float
+
+
+class Outcome(NamedTuple):
+    """How a call ended: the final status of its INVITE, and what was heard."""
+
+    status: int
+    text: str
+    heard: bytes
+
+
+class _Socket(asyncio.DatagramProtocol):
+    """Receives messages; None stands for a port on which nothing listens."""
+
+    def __init__(self) -> None:
+        self.received: asyncio.Queue[Message | None] = asyncio.Queue()
+
+    def datagram_received(self, data: bytes, _addr: object) -> None:
+        if (message := parse(data)) is not None:
+            self.received.put_nowait(message)
+
+    def error_received(self, _exc: Exception) -> None:
+        self.received.put_nowait(None)
+
+
+async def place_call(dialed: Dialed, pressed: Pressed, say: Say) -> Outcome:
+    """Place a call and return when it has ended; raises CallFailed if nothing responds."""
+    loop = asyncio.get_running_loop()
+    transport, received = await loop.create_datagram_endpoint(
+        _Socket, local_addr=("127.0.0.1", 0), remote_addr=(dialed.host, dialed.port)
+    )
+    audio, audio_port = await Audio.open()
+    try:
+        return await _Call(dialed, transport, received.received, audio, audio_port, say).run(
+            pressed
+        )
+    finally:
+        audio.close()
+        transport.close()
+
+
+class _Call:
+    """One call; a cancellation hangs it up."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what a call consists of
+        self,
+        dialed: Dialed,
+        udp: asyncio.DatagramTransport,
+        received: "asyncio.Queue[Message | None]",
+        audio: Audio,
+        audio_port: int,
+        say: Say,
+    ) -> None:
+        self._dialed = dialed
+        self._udp = udp
+        self._received = received
+        self._audio = audio
+        self._description = sdp(audio_port, EVENTS_TYPE)
+        self._say = say
+        host, port = udp.get_extra_info("sockname")
+        self._local = f"{host}:{port}"
+        self._remote = f"{dialed.host}:{dialed.port}"
+        self._uri = f"sip:{dialed.number}@{self._remote}"
+        self._target = self._uri
+        self._from = f"<sip:{dialed.caller}@{self._local}>;tag={secrets.token_hex(4)}"
+        self._to = f"<{self._uri}>"
+        self._call_id = secrets.token_hex(8)
+        self._branch = f"z9hG4bK{secrets.token_hex(8)}"
+        self._sequence = 1
+
+    async def run(self, pressed: Pressed) -> Outcome:
+        self._say(f"calling {self._dialed.number} at {self._remote}")
+        invite = self._request("INVITE", self._description)
+        final = await self._invite(invite)
+        if final.status != _OK:
+            text = f"{final.status} {final.reason}"
+            self._say(f"rejected: {text}")
+            return Outcome(final.status, text, bytes(self._audio.heard))
+        self._say("answered")
+        keys = asyncio.create_task(self._press(pressed))
+        try:
+            cause = await self._talk()
+        except asyncio.CancelledError:
+            self._sequence += 1
+            self._send(self._request("BYE"))
+            raise
+        finally:
+            keys.cancel()
+        self._say(f"hung up: {cause}")
+        return Outcome(_OK, cause, bytes(self._audio.heard))
+
+    async def _invite(self, invite: Message) -> Message:
+        """Send the INVITE until something responds, and return its final response."""
+        has_response, repeats_s, waited_s = False, _FIRST_REPEAT_S, 0.0
+        self._send(invite)
+        while True:
+            try:
+                limit_s = None if has_response else repeats_s
+                message = await asyncio.wait_for(self._received.get(), limit_s)
+            except TimeoutError:
+                waited_s += repeats_s
+                repeats_s *= 2
+                if waited_s > _RESPONDS_WITHIN_S:
+                    raise self._unanswered() from None
+                self._send(invite)
+                continue
+            except asyncio.CancelledError:
+                self._send(self._request("CANCEL"))
+                raise
+            if message is None:
+                raise self._unanswered()
+            has_response = True
+            if message.status >= _OK and message.method == "INVITE":
+                return self._finished(message)
+            if message.status in _RINGING:
+                self._audio.speak_to(media_address(message.body))
+                self._say("ringing")
+
+    def _finished(self, final: Message) -> Message:
+        self._to = final.header("To")
+        if final.status == _OK:
+            self._target = final.header("Contact").strip("<>").partition(">")[0] or self._uri
+            self._audio.speak_to(media_address(final.body))
+        self._acknowledge(final.status)
+        return final
+
+    async def _talk(self) -> str:
+        """Respond to requests until the call is hung up, and return the cause."""
+        while True:
+            message = await self._received.get()
+            if message is None:
+                return "the PBX has ended"
+            if message.status == _OK and message.method == "INVITE":
+                self._acknowledge(_OK)  # ours was lost
+            elif message.method in {"INVITE", "UPDATE"} and message.body:
+                self._audio.speak_to(media_address(message.body))
+                more = (("Contact", f"<sip:caller@{self._local}>"), _TYPE)
+                self._send(response(message, "200 OK", "", more, self._description))
+            elif message.method != "ACK" and not message.status:
+                self._send(response(message, "200 OK", ""))
+                if message.method == "BYE":
+                    return hangup_cause(message)
+
+    async def _press(self, pressed: Pressed) -> None:
+        await asyncio.sleep(pressed.after_s)
+        for digit in pressed.digits:
+            await self._audio.press(digit)
+            self._say(f"sent {digit}")
+
+    def _acknowledge(self, status: int) -> None:
+        """Send the ACK: within the INVITE's transaction for a rejection (RFC 3261, 17.1.1.3)."""
+        branch = self._branch if status != _OK else f"z9hG4bK{secrets.token_hex(8)}"
+        self._send(self._request("ACK", branch=branch))
+
+    def _unanswered(self) -> CallFailed:
+        return CallFailed(
+            f"no phone system responds at {self._remote}: `switchroom dev status` shows what runs"
+        )
+
+    def _request(self, method: str, body: str = "", branch: str = "") -> Message:
+        is_new = method == "BYE"
+        chosen = branch or (f"z9hG4bK{secrets.token_hex(8)}" if is_new else self._branch)
+        uri = self._uri if method in {"INVITE", "CANCEL"} else self._target
+        headers = (
+            ("Via", f"SIP/2.0/UDP {self._local};branch={chosen};rport"),
+            ("From", self._from),
+            ("To", self._to),
+            ("Call-ID", self._call_id),
+            ("CSeq", f"{self._sequence} {method}"),
+            ("Max-Forwards", "70"),
+            ("Contact", f"<sip:caller@{self._local}>"),
+            *((_TYPE,) if body else ()),
+        )
+        return Message(f"{method} {uri} SIP/2.0", headers, body)
+
+    def _send(self, message: Message) -> None:
+        with suppress(OSError):  # lost like a packet
+            self._udp.sendto(message.encode())

@@ -1,0 +1,156 @@
+"""What `switchroom dev call` and the phone behind the trunk do, beyond SIP and RTP."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from dotenv import dotenv_values
+from rich.console import Console
+
+from dev.errors import BadOption, NotStarted, PortTaken, UnusableFolder
+from dev.lab.plan import DOTENV, read_plan
+from dev.phone.answerer import Answerer
+from dev.phone.caller import Dialed, Outcome, Pressed, Say, place_call
+from dev.phone.g711 import RATE_HZ, sound_s, write_wav
+from dev.phone.rtp import KEYS
+from wire.programs.exit_status import ExitStatus
+from wire.programs.output import Shown
+
+PLAYERS = (
+    ("paplay",),
+    ("aplay", "-q"),
+    ("ffplay", "-nodisp", "-autoexit", "-loglevel", "error"),
+    ("afplay",),
+)
+_NODES = "SWITCHROOM_NODES"
+_OK = 200
+_STATUSES = {486: ExitStatus.BUSY, 600: ExitStatus.BUSY,
+             408: ExitStatus.NO_ANSWER, 480: ExitStatus.NO_ANSWER}  # fmt: skip
+
+
+class CallOptions(NamedTuple):
+    """What a developer typed."""
+
+    number: str
+    digits: str
+    after_s: float
+    caller: str
+    save: Path | None
+    listen: bool
+    sip: str
+    folder: Path
+
+
+async def call_number(options: CallOptions, console: Console) -> Shown:
+    """Place a call, show its course, and return its outcome."""
+    _check(options)
+    host, port = pbx_address(options, os.environ)
+    started_s = time.monotonic()
+
+    def say(text: str) -> None:
+        console.print(f"{time.monotonic() - started_s:6.1f} s  {text}", soft_wrap=True)
+
+    dialed = Dialed(host, port, options.number, options.caller)
+    outcome = await place_call(dialed, Pressed(options.digits, options.after_s), say)
+    if options.save is not None:
+        try:
+            write_wav(options.save, outcome.heard)
+        except OSError as error:
+            raise UnusableFolder(error) from None
+        say(f"saved {options.save}")
+    if options.listen:
+        await asyncio.to_thread(_play, outcome, say)
+    return _shown(outcome)
+
+
+def pbx_address(options: CallOptions, environ: Mapping[str, str]) -> tuple[str, int]:
+    """Return where the PBX takes calls: as typed, as commands here find it, or of the lab."""
+    if options.sip:
+        host, _, port = options.sip.rpartition(":")
+        if not host or not port.isdecimal():
+            raise BadOption("--sip: expected HOST:PORT, such as 127.0.0.1:5060")
+        return host, int(port)
+    found = environ.get(_NODES) or dotenv_values(DOTENV).get(_NODES)
+    if found:
+        try:
+            return "127.0.0.1", int(json.loads(found)[0]["sip_port"])
+        except (ValueError, LookupError, TypeError):
+            raise BadOption(f"{_NODES} has no sip_port: use --sip HOST:PORT") from None
+    plan = read_plan(options.folder)
+    if plan is None:
+        raise NotStarted(options.folder)
+    return "127.0.0.1", plan.ports().nodes[0].sip
+
+
+def _check(options: CallOptions) -> None:
+    if wrong := set(options.digits.upper()) - set(KEYS):
+        raise BadOption(f"--digits: {''.join(sorted(wrong))} is on no key; expected {KEYS}")
+    if options.after_s < 0:
+        raise BadOption("--after-s: expected 0 or more")
+    for name, value in (("NUMBER", options.number), ("--from", options.caller)):
+        if not value or set(value) & set(" \r\n\t<>@\"'"):
+            raise BadOption(f"{name}: expected a number, such as +4721930000")
+
+
+def _play(outcome: Outcome, say: Say) -> None:
+    player = next((each for each in PLAYERS if shutil.which(each[0])), None)
+    if player is None:
+        names = ", ".join(each[0] for each in PLAYERS)
+        say(f"this machine has no player ({names}): use --save, and open the file elsewhere")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "call.wav")
+        write_wav(path, outcome.heard)
+        done = subprocess.run((*player, str(path)), check=False, capture_output=True)
+    if done.returncode:
+        say(f"{player[0]} could not play it; is there a sound card?")
+
+
+def _shown(outcome: Outcome) -> Shown:
+    is_answered = outcome.status == _OK
+    value = {
+        "isAnswered": is_answered,
+        "status": outcome.status,
+        "end": outcome.text,
+        "heardS": round(len(outcome.heard) / RATE_HZ, 1),
+        "soundS": round(sound_s(outcome.heard), 1),
+    }
+    status = ExitStatus.DONE if is_answered else _STATUSES.get(outcome.status, ExitStatus.NEGATIVE)
+    text = f"heard {value['heardS']} s, of which {value['soundS']} s are no silence"
+    return Shown(value, (text,) if is_answered else (), status)
+
+
+async def answer_calls(port: int, folder: Path, console: Console) -> int:
+    """Answer all calls to a port until SIGTERM or SIGINT."""
+    loop = asyncio.get_running_loop()
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+
+    def name_of(caller: str, called: str) -> str:
+        return f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 1000:03}-{caller}-to-{called}"
+
+    def say(text: str) -> None:
+        console.print(f"{time.strftime('%H:%M:%S')} {text}", soft_wrap=True)
+
+    try:
+        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        transport, phone = await loop.create_datagram_endpoint(
+            lambda: Answerer(folder, name_of, say), local_addr=("127.0.0.1", port)
+        )
+    except PermissionError as error:
+        raise UnusableFolder(error) from None
+    except OSError:
+        raise PortTaken("phone", port) from None
+    await stopped.wait()
+    phone.close()
+    transport.close()
+    return ExitStatus.DONE

@@ -1,0 +1,68 @@
+"""Steps of a start: name, seconds, and what each has downloaded and stored.
+
+In a terminal the current step counts its seconds; elsewhere each step is one line when it ends.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
+
+_WIDTH = 22
+_REFRESHES_PER_S = 4
+
+
+class Step:
+    """One step; `note` says what it found or did."""
+
+    def __init__(self, name: str, clock_s: Callable[[], float]) -> None:
+        self.name = name
+        self._clock_s = clock_s
+        self._started_s = clock_s()
+        self._note = ""
+        self._spinner = Spinner("dots")
+
+    def note(self, text: str) -> None:
+        self._note = text
+
+    def line(self) -> str:
+        seconds = f"{self._clock_s() - self._started_s:.1f} s"
+        return f"{self.name:<{_WIDTH}}{seconds:>8}  {self._note}".rstrip()
+
+    def __rich__(self) -> Spinner:
+        self._spinner.update(text=Text(self.line()))
+        return self._spinner
+
+
+class Progress:
+    """Prints the steps of one start."""
+
+    def __init__(self, console: Console, clock_s: Callable[[], float] = time.monotonic) -> None:
+        self._console = console
+        self._clock_s = clock_s
+        self._started_s = clock_s()
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[Step]:
+        """Show a step while it runs; one that fails has no line, because an error follows."""
+        step = Step(name, self._clock_s)
+        if self._console.is_terminal:
+            with Live(
+                step, console=self._console, refresh_per_second=_REFRESHES_PER_S, transient=True
+            ):
+                yield step
+        else:
+            yield step
+        self.say(f"✔ {step.line()}")
+
+    def say(self, text: str) -> None:
+        self._console.print(text, soft_wrap=True, markup=False, highlight=False)
+
+    @property
+    def elapsed_s(self) -> float:
+        """Return the seconds since the first step began."""
+        return self._clock_s() - self._started_s

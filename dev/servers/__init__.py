@@ -1,0 +1,1 @@
+"""Programs that are started, found again and stopped by their process ids."""

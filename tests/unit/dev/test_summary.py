@@ -1,0 +1,31 @@
+"""What a start prints when the lab is ready."""
+
+import shlex
+from pathlib import Path
+
+from api.cli.commands import account as app
+from dev.lab.lifecycle import Lab
+from dev.lab.plan import Plan
+from dev.lab.summary import summary, summary_value
+
+
+def test_it_says_how_to_open_a_new_account(tmp_path: Path) -> None:
+    """By commands that exist."""
+    text = summary(Lab.create(tmp_path, Plan()), 1)
+    commands = [line.strip() for line in text.splitlines() if "switchroom account" in line]
+    assert len(commands) == 2
+    for command in commands:
+        start = "switchroom account "
+        assert command.startswith(start)
+        _, bound, *_ = app.parse_args(shlex.split(command.removeprefix(start)))
+        assert "+47" in bound.arguments["allow"]
+
+
+def test_programs_get_no_secrets(tmp_path: Path) -> None:
+    """The output for programs has addresses and names, and nothing that opens a door."""
+    lab = Lab.create(tmp_path, Plan(nodes=2, port_base=21_000))
+    value = summary_value(lab)
+    assert value["restUrl"] == "http://127.0.0.1:21001"
+    assert len(value["sipAddresses"]) == 2
+    secrets = {text for name, text in lab.settings.items() if name.endswith(("KEY", "SECRET"))}
+    assert not secrets & {str(each) for each in value.values()}
