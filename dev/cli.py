@@ -47,10 +47,11 @@ SettingsFile = Annotated[
 ]
 
 _MORE = (
-    "Without a command it runs until Ctrl-C, which stops all of it; its state is kept. The first"
+    "Without a command it runs until Ctrl-C, which stops all of it; its state is kept, and a server"
+    " that ends is started again. The first"
     " start installs the Python packages that the programs need, and gets an Asterisk. The settings"
     " are written to a part of .env in this folder, so that commands here reach the lab.\n\n"
-    "Exit status: 0 it was stopped, 1 a server has ended, 2 it could not start."
+    "Exit status: 0 it was stopped, 1 a server ends again and again, 2 it could not start."
 )
 dev = App(name="dev", help=with_example(f"{_TEXT}\n\n{_MORE}", "dev"), version_flags=())
 

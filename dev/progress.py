@@ -1,13 +1,14 @@
 """Steps of a start: name, seconds, and what each has downloaded and stored.
 
-In a terminal the current step counts its seconds; elsewhere each step is one line when it ends.
+In a terminal each running step counts its seconds; elsewhere a step is one line when it ends.
 """
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Lock
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
@@ -39,25 +40,30 @@ class Step:
 
 
 class Progress:
-    """Prints the steps of one start."""
+    """Prints the steps of one start, of which several may run, also in threads."""
 
     def __init__(self, console: Console, clock_s: Callable[[], float] = time.monotonic) -> None:
         self._console = console
         self._clock_s = clock_s
         self._started_s = clock_s()
+        self._lock = Lock()
+        self._steps: list[Step] = []
+        self._live: Live | None = None
 
     @contextmanager
     def step(self, name: str) -> Iterator[Step]:
         """Show a step while it runs; one that fails has no line, because an error follows."""
         step = Step(name, self._clock_s)
-        if self._console.is_terminal:
-            with Live(
-                step, console=self._console, refresh_per_second=_REFRESHES_PER_S, transient=True
-            ):
-                yield step
-        else:
+        with self._lock:
+            self._steps.append(step)
+            self._show()
+        try:
             yield step
-        self.say(f"✔ {step.line()}")
+            self.say(f"✔ {step.line()}")
+        finally:
+            with self._lock:
+                self._steps.remove(step)
+                self._show()
 
     def say(self, text: str) -> None:
         self._console.print(text, soft_wrap=True, markup=False, highlight=False)
@@ -66,3 +72,17 @@ class Progress:
     def elapsed_s(self) -> float:
         """Return the seconds since the first step began."""
         return self._clock_s() - self._started_s
+
+    def _show(self) -> None:
+        """Begin to show running steps with the first one, and end with the last one."""
+        if self._steps and self._live is None and self._console.is_terminal:
+            self._live = Live(
+                console=self._console,
+                get_renderable=lambda: Group(*self._steps),
+                refresh_per_second=_REFRESHES_PER_S,
+                transient=True,
+            )
+            self._live.start()
+        elif not self._steps and self._live is not None:
+            self._live.stop()
+            self._live = None

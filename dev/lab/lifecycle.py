@@ -23,6 +23,7 @@ from dev.servers.until import until
 
 _LOG_LINES = 15
 _LOOKS_EVERY_S = 0.5
+_RESTARTS = 20  # of each server: a developer may kill it, a broken one ends at once
 
 
 class ServerState(NamedTuple):
@@ -84,16 +85,26 @@ class Lab:
         """Stop the phone behind the trunk, so that another one can have its port."""
         await list(self._servers)[-1].stop()
 
-    async def watch(self) -> ServerState | None:
-        """Return the first server that ends; None on SIGINT or SIGTERM."""
+    async def watch(self, progress: Progress) -> ServerState | None:
+        """Start servers again that end, until SIGINT or SIGTERM.
+
+        Return a server that ends too often.
+        """
         stopped = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stopped.set)
+        left = dict.fromkeys(self._servers, _RESTARTS)
         while not stopped.is_set():
-            for server in self._servers:
-                if not server.running():
+            for server, ports in self._servers.items():
+                if server.running():
+                    continue
+                if not left[server]:
                     return ServerState(title_of(server), "down", server.log)
+                left[server] -= 1
+                with progress.step(f"{title_of(server)} again") as step:
+                    step.note("it had ended")
+                    await _ensure_running(server, ports)
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopped.wait(), _LOOKS_EVERY_S)
         return None

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
 from rich.console import Console
 
 from dev.errors import BadOption, UnusableFolder
@@ -14,7 +15,7 @@ from dev.lab.lifecycle import Lab
 from dev.lab.plan import DOTENV, MAX_NODES, Plan, default_folder, read_plan
 from dev.lab.settings import settings_path
 from dev.lab.summary import kept_names, summary
-from dev.pbx.choice import Machine, choose, provide, wanted_provider
+from dev.pbx.choice import Machine, Provider, choose, provide, wanted_provider
 from dev.progress import Progress
 from dev.setup.disk import megabytes, used_bytes
 from dev.setup.python_packages import install_packages
@@ -37,7 +38,7 @@ class StartOptions(NamedTuple):
 async def start(options: StartOptions, console: Console) -> tuple[Lab, float]:
     """Start a lab and return it with the seconds that it took."""
     progress = Progress(console)
-    lab = await asyncio.to_thread(prepare, options, progress)
+    lab = await prepare(options, progress)
     await lab.start(progress)
     progress.say(f"state {megabytes(used_bytes(lab.folder))}, "
                  f"free disk {megabytes(shutil.disk_usage(lab.folder).free)}")  # fmt: skip
@@ -45,31 +46,34 @@ async def start(options: StartOptions, console: Console) -> tuple[Lab, float]:
 
 
 async def run_in_foreground(options: StartOptions, console: Console) -> int:
-    """Run a lab until a signal, or until one of its servers ends; stop all of it."""
+    """Run a lab until a signal, or until a server ends too often; stop all of it."""
     progress = Progress(console)
-    lab = await asyncio.to_thread(prepare, options, progress)
+    lab = await prepare(options, progress)
     try:
         await lab.start(progress)
         sys.stdout.write(f"{summary(lab, progress.elapsed_s)}\nCtrl-C stops all of it\n")
         sys.stdout.flush()
-        ended = await lab.watch()
+        ended = await lab.watch(progress)
     finally:
         await lab.stop(Progress(console))
     if ended is None:
         return ExitStatus.DONE
-    progress.say(f"{ended.name} has ended, so all was stopped; its log: {ended.log}")
+    progress.say(f"{ended.name} ends again and again, so all was stopped; its log: {ended.log}")
     return ExitStatus.NEGATIVE
 
 
-def prepare(options: StartOptions, progress: Progress) -> Lab:
+async def prepare(options: StartOptions, progress: Progress) -> Lab:
     """Install what is missing, choose a PBX, and write the settings."""
     folder = (options.folder or default_folder()).absolute()
     before = read_plan(folder) or Plan()
     plan = new_plan(before, options)
-    running = folder.exists() and plan_is_running(folder)
-    if not running:
-        install_missing(progress)
-        plan = _with_pbx(plan, options, progress)
+    if not plan_is_running(folder):
+        provider = await asyncio.to_thread(choose, wanted_provider(options.pbx), Machine())
+        plan = replace(plan, pbx=provider)
+        await asyncio.gather(  # both take most of a minute on a new machine
+            asyncio.to_thread(install_missing, progress),
+            asyncio.to_thread(_provide_pbx, provider, progress),
+        )
     elif _differs(plan, before):
         raise BadOption("the lab runs with other options: `switchroom dev down` stops it")
     lab = Lab.create(folder, plan)
@@ -104,11 +108,9 @@ def install_missing(progress: Progress) -> None:
         step.note(f"{added.packages} packages, {megabytes(added.bytes)} in {sys.prefix}")
 
 
-def _with_pbx(plan: Plan, options: StartOptions, progress: Progress) -> Plan:
-    provider = choose(wanted_provider(options.pbx), Machine())
+def _provide_pbx(provider: Provider, progress: Progress) -> None:
     with progress.step(f"Asterisk ({provider})") as step:
         provide(provider, step.note)
-    return Plan(plan.nodes, plan.port_base, provider, plan.settings)
 
 
 def _differs(plan: Plan, before: Plan) -> bool:
