@@ -35,7 +35,7 @@ _ADVICE_OF_RPC = (
     " `switchroom profile set NAME --rpc-token -`."
 )
 _START = {
-    "engine": "Start one with `make up` or `switchroom engine`, or use --url for another.",
+    "engine": "Start one with `switchroom dev` or `switchroom engine`, or use --url for another.",
     "REST layer": "`switchroom api` runs one; `switchroom profile show` says which is used.",
 }
 

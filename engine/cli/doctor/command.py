@@ -64,7 +64,9 @@ def read_settings() -> tuple[Settings | None, list[Finding]]:
     try:
         settings = load(Settings)
     except InvalidSettings as error:
-        advice = "set it in .env or the environment (engine/config.py lists all); `make up` does"
+        advice = (
+            "set it in .env or the environment (engine/config.py lists all); `switchroom dev` does"
+        )
         return None, [failure("invalid_settings", "settings", each, advice) for each in error.lines]
     return settings, check_settings(settings)
 

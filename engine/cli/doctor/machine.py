@@ -68,7 +68,7 @@ async def _not_an_engine(url: str, reason: str) -> Finding:
     except aiohttp.ClientConnectorError:
         text = f"no engine at {url}; the port is free"
         return warning(
-            "no_engine", "engine", text, "start it with `make up` or `switchroom engine`"
+            "no_engine", "engine", text, "start it with `switchroom dev` or `switchroom engine`"
         )
     except (aiohttp.ClientError, TimeoutError):
         pass

@@ -83,7 +83,7 @@ async def _check_server(client: Redis, shown: str) -> list[Finding]:
             )
         ]
     except (RedisError, OSError) as error:
-        advice = "start it (`make up`), or set SWITCHROOM_REDIS_URL"
+        advice = "start it (`switchroom dev`), or set SWITCHROOM_REDIS_URL"
         return [failure("store_down", _SUBJECT, f"{shown}: {error_text(error)}", advice)]
     return [*check_info(info, shown), check_clock(offset_s)]
 

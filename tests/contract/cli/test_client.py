@@ -59,7 +59,7 @@ async def test_no_one_there_shows_what_to_do() -> None:
     async with open_client(f"http://127.0.0.1:{free_port()}", TOKEN) as client:
         with pytest.raises(Unreachable, match="connection refused") as fault:
             await client.calls()
-    assert "`make up`" in explain(fault.value)
+    assert "`switchroom dev`" in explain(fault.value)
 
 
 async def test_another_server_is_no_engine() -> None:

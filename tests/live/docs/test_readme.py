@@ -3,27 +3,26 @@
 import re
 from pathlib import Path
 
-from dev.servers.ports import is_udp_bound
+from dev.lab.servers import LabPhone
 from tests.harness.live_lab import Lab
-from tests.harness.ports import media_port
 from tests.harness.servers.api import Api
 from tests.harness.servers.engine import RequestError
 from tests.harness.tutorial import ROOT, Reader, blocks_of
 from tests.harness.until import until
 
 ACCOUNT, NUMBER = "readme", "+15550005"  # of no other test
-PHONE_S = 150.0  # longer than its own limit
 
 
 async def test_the_readme_can_be_followed(lab: Lab, tmp_path: Path) -> None:
     """A call is placed and drawn; one over REST is shown, hung up, and has its record."""
     folder = tmp_path / "api"
-    async with Api(folder, engines=[lab.engine], account=ACCOUNT, number=NUMBER) as api:
+    async with (
+        Api(folder, engines=[lab.engine], account=ACCOUNT, number=NUMBER) as api,
+        LabPhone(tmp_path / "phone", lab.trunk_port),
+    ):
         write_env(tmp_path / ".env", lab, api)
-        phone = f"-p {lab.trunk_port} -mp {media_port()} -nostdin -m 2 -timeout 2m"  # of both calls
         replaced = {
             "http://127.0.0.1:8000": api.url,
-            "-p 5080 -timeout 30m": phone,
             "+4721930000": NUMBER,
             "docs/examples": str(ROOT / "docs/examples"),
         }
@@ -38,14 +37,10 @@ async def test_the_readme_can_be_followed(lab: Lab, tmp_path: Path) -> None:
         call = re.search(r'"callId":"([^"]+)"', printed)
         assert call is not None, printed
         await until_recorded(api, call[1])
-        # Its phone waits for late messages of its calls, and would take those of the next test.
-        await until(
-            lambda: not is_udp_bound(lab.trunk_port), timeout_s=PHONE_S, what="the phone's end"
-        )
 
 
 def write_env(path: Path, lab: Lab, api: Api) -> None:
-    """Write what `make up` writes, as far as the README needs it."""
+    """Write what a lab writes, as far as the README needs it."""
     path.write_text(
         f"SWITCHROOM_API_KEY='{api.api_key}'\n"
         f"SWITCHROOM_ACCOUNT='{ACCOUNT}'\n"
