@@ -1,6 +1,12 @@
 """Prometheus metrics of this process."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+)
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 
@@ -11,6 +17,7 @@ class Metrics:
     """The metrics, in a registry of their own."""
 
     def __init__(self) -> None:
+        disable_created_metrics()  # a second series for each counter, which nothing reads
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         GCCollector(registry=self.registry)

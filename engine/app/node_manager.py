@@ -191,6 +191,7 @@ class NodeManager:
             (trunk_name(self._settings.trunk_endpoint), *self._settings.further_trunks),
             self._parts.phones.logins.listener(settings.name),
             failed_logins.table(settings.name),
+            self._parts.context.metrics.rtp.recorder(settings.name),
         )
         limits = CapacityLimits(settings.weight, settings.max_calls, settings.max_calls_per_s)
         host = URL(str(settings.url)).host or ""

@@ -20,6 +20,7 @@ from engine.observe.metric_types import (
     Histogram,
     Labels,
 )
+from engine.observe.rtp_metrics import RtpMetrics
 
 
 class CallMetrics:
@@ -198,6 +199,7 @@ class Metrics:
         self.calls = CallMetrics()
         self.store = StoreMetrics()
         self.nodes = NodeMetrics()
+        self.rtp = RtpMetrics()
         self.clock = ClockMetrics()
         self.external = ExternalMetrics()
         self.callbacks = CallbackMetrics()
@@ -210,6 +212,7 @@ class Metrics:
         parts = (
             self.calls,
             self.nodes,
+            self.rtp,
             self.store,
             self.clock,
             self.external,

@@ -1,7 +1,7 @@
 """The health of a node as AMI reports it; without AMI a node counts as healthy."""
 
 from collections import defaultdict
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 
 from engine.runtime.agents.phone_logins import OnLogin, ignore_login
 from engine.runtime.base.clock import Clock
@@ -10,6 +10,12 @@ from engine.runtime.base.node_report import NodeReport
 SHUTDOWN_TTL_MS = 60_000  # a node that still runs after this has cancelled its shutdown
 WEIGHT = 0.1  # of the newest report: the average covers about ten
 REPORT_TTL_MS = 60_000  # each leg reports every few seconds: silence means that there are no calls
+
+RecordRtp = Callable[[float, float], None]  # a leg's share of lost packets, and jitter in ms
+
+
+def record_nothing(_loss: float, _jitter_ms: float) -> None:
+    """Do nothing with a report."""
 
 
 class RtpQuality:
@@ -33,10 +39,12 @@ class NodeHealth:
         trunks: Sequence[str] = ("trunk",),
         on_login: OnLogin = ignore_login,
         failed_logins: MutableMapping[str, int] | None = None,
+        record_rtp: RecordRtp = record_nothing,
     ) -> None:
         self._clock = clock
         self._failed_logins = defaultdict[str, int](int) if failed_logins is None else failed_logins
         self._on_login = on_login
+        self._record_rtp = record_rtp
         self._trunks = {each.casefold() for each in trunks}
         self._shutdown_ms: int | None = None
         self._contacts: dict[str, bool] = {}
@@ -125,6 +133,7 @@ class NodeHealth:
             self._unregistered.add(client)
 
     def on_rtp_report(self, loss: float, jitter_ms: float) -> None:
+        self._record_rtp(loss, jitter_ms)
         if self.quality is self._quality:
             self._quality.add(loss, jitter_ms)
         else:

@@ -49,8 +49,6 @@ def _shown_by_rest() -> Mapping[str, str]:
     page = generate_latest(ApiMetrics().registry).decode()
     kinds: dict[str, str] = {}
     for family in text_string_to_metric_families(page):
-        if family.name.endswith("_created"):
-            continue
         ends = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
         kinds |= {family.name + end: family.type for end in ends.get(family.type, ("",))}
     return kinds

@@ -31,5 +31,8 @@ def test_every_family_has_a_name_of_its_own_with_its_unit_last() -> None:
     for name in names:
         assert name.startswith("switchroom_")
         assert name.endswith(
-            ("_total", "_seconds", "_changes", "_events", "_circuits", "_calls", "_listeners")
+            (
+                *("_total", "_seconds", "_changes", "_events", "_circuits", "_calls", "_listeners"),
+                *("_ratio", "_mos"),  # of audio: a share, and a score from 1 to 4.4
+            )
         )
