@@ -85,6 +85,7 @@ proto: $(INSTALLED)  ## regenerate the gRPC messages of status callbacks
 
 docs: $(INSTALLED)  ## regenerate the reference, pictures, diagrams, JSON Schemas and parts of the SDKs
 	@$(PYTHON) -m tests.harness.generate.diagrams
+	@$(PYTHON) -m tests.harness.generate.log_events
 	@$(PYTHON) -m tests.harness.generate.schemas
 	@$(PYTHON) -m tests.harness.generate.reference
 	@$(PYTHON) -m tests.harness.generate.pictures
