@@ -13,8 +13,8 @@ class BusinessAccount(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    business_id: Id
-    token: SecretStr = Field(min_length=1)
+    business_id: Id = Field(description="Id of the business account on the platform.")
+    token: SecretStr = Field(min_length=1, description="Token of the business account.")
 
 
 class MsgappSettings(BaseModel):
@@ -22,14 +22,44 @@ class MsgappSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    url: HttpUrl | None = None
-    version: str = Field("v23.0", pattern=r"^v[0-9]{1,3}\.[0-9]{1,2}$")
-    product: str = Field("msgapp", pattern=r"^[a-z0-9_]{1,64}$")  # the name in its messages
-    app_id: Id | None = None  # owner of uploaded header media
-    app_secret: SecretStr | None = Field(None, min_length=1)  # signs its webhooks
-    verify_token: SecretStr | None = Field(None, min_length=1)
-    accounts: dict[str, BusinessAccount] = {}
-    timeout_s: float = Field(20.0, gt=0, le=120)
+    url: HttpUrl | None = Field(
+        None,
+        description=(
+            "Address of the platform's API (https, except on this machine); without it the"
+            " platform is not used."
+        ),
+    )
+    version: str = Field(
+        "v23.0",
+        pattern=r"^v[0-9]{1,3}\.[0-9]{1,2}$",
+        description="Version of the platform's API.",
+    )
+    product: str = Field(
+        "msgapp",
+        pattern=r"^[a-z0-9_]{1,64}$",
+        description="Value of `messaging_product` in its messages.",
+    )
+    app_id: Id | None = Field(
+        None, description="The app that owns uploaded files; without it there are no uploads."
+    )
+    app_secret: SecretStr | None = Field(
+        None,
+        min_length=1,
+        description="Signs the platform's webhook; without it there is no webhook.",
+    )
+    verify_token: SecretStr | None = Field(
+        None, min_length=1, description="Token that the platform sends to verify the webhook."
+    )
+    accounts: dict[str, BusinessAccount] = Field(
+        {},
+        description=(
+            "For each account its business account, and a token that may manage its templates and"
+            " send its messages."
+        ),
+    )
+    timeout_s: float = Field(
+        20.0, gt=0, le=120, description="Time limit of one request to the platform, in seconds."
+    )
 
     @model_validator(mode="after")
     def _keep_tokens_secret(self) -> Self:

@@ -13,11 +13,13 @@ from engine.ami.client import open_ami
 from engine.ari.client import AriClient, open_ari
 from engine.ari.config import PbxAddress
 from engine.common.tls import client_context, server_context
-from engine.config import NodeSettings, RpcClientSettings, Settings
+from engine.config import Settings
 from engine.recordings.archive import Archive, open_archive
 from engine.recordings.archiver import RecordingArchiver
 from engine.rpc.access import RpcAccess, RpcClient
 from engine.runtime.recording.recorder import Recorder
+from engine.settings.nodes import NodeSettings
+from engine.settings.rpc import RpcClientSettings
 
 log = structlog.get_logger()
 

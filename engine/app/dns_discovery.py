@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 import structlog
 from yarl import URL
 
-from engine.config import NodeSettings, Settings
+from engine.config import Settings
+from engine.settings.nodes import NodeSettings
 
 log = structlog.get_logger()
 POLL_INTERVAL_S = 10.0

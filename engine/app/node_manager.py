@@ -19,7 +19,7 @@ from engine.app.node_upkeep import NodeUpkeep, Work
 from engine.app.shard_factory import NodeShardFactory
 from engine.ari.client import AriClient
 from engine.common.tasks import wait_for_event
-from engine.config import NodeSettings, Settings
+from engine.config import Settings
 from engine.recordings.archive import Archive
 from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.agent_presence import AgentPresence
@@ -39,6 +39,7 @@ from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.policy.capacity_limits import CapacityLimits
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
 from engine.runtime.recording.recorder import Recorder
+from engine.settings.nodes import NodeSettings
 
 log = structlog.get_logger()
 CLOSE_INTERVAL_S = 1.0

@@ -10,7 +10,7 @@ from msgspec import Struct
 from engine.app.connections import media_url
 from engine.ari.client import AriClient
 from engine.ari.request import LOST, OnReply, Reply, Request
-from engine.config import NodeSettings, Settings
+from engine.config import Settings
 from engine.observe.telemetry import Telemetry
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.agents.phone_locator import NodeAgents
@@ -31,6 +31,7 @@ from engine.runtime.pbx_nodes.slot_listener import SlotListener
 from engine.runtime.recording.recorder import FencedRecorder, Recorder
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
+from engine.settings.nodes import NodeSettings
 from engine.store.writer import Writer
 from wire.shard import ShardId
 

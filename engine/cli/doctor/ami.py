@@ -7,7 +7,8 @@ from engine.ami.client import AmiClient, AmiUnavailable, open_ami
 from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.errors import error_text
 from engine.common.tls import client_context
-from engine.config import NodeSettings, Settings
+from engine.config import Settings
+from engine.settings.nodes import NodeSettings
 
 TIMEOUT_S = 5.0
 _RECORD_ACTION = "MixMonitor"

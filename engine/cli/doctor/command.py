@@ -25,7 +25,8 @@ from engine.cli.options.connection import (
     engine_address,
 )
 from engine.common.tls import TlsFileError, client_context
-from engine.config import NodeSettings, Settings
+from engine.config import Settings
+from engine.settings.nodes import NodeSettings
 from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
 from wire.programs.output import OutputFlag, OutputFormat, shown, write_shown
@@ -64,9 +65,7 @@ def read_settings() -> tuple[Settings | None, list[Finding]]:
     try:
         settings = load(Settings)
     except InvalidSettings as error:
-        advice = (
-            "set it in .env or the environment (engine/config.py lists all); `switchroom dev` does"
-        )
+        advice = "set it in .env or the environment, as `switchroom dev` does"
         return None, [failure("invalid_settings", "settings", each, advice) for each in error.lines]
     return settings, check_settings(settings)
 

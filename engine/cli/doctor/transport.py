@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from engine.cli.doctor.result import Finding, ok, warning
 from engine.common.tls import client_context, server_context
-from engine.config import NodeSettings, Settings
+from engine.config import Settings
+from engine.settings.nodes import NodeSettings
 from engine.store.redis.address import parse_address
 
 _SUBJECT = "transport"

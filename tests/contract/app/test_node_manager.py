@@ -12,7 +12,6 @@ import pytest
 from engine.app import factories
 from engine.app.node_manager import NodeDependencies, NodeManager
 from engine.app.shard_factory import NodeShardFactory, ShardDependencies
-from engine.config import NodeSettings
 from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
@@ -26,6 +25,7 @@ from engine.runtime.cluster.node_duties import NodeDuties
 from engine.runtime.cluster.pbx_reachability import PbxReachability
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
+from engine.settings.nodes import NodeSettings
 from engine.store.memory.store import MemoryStore
 from engine.webhooks.http_client import no_listener
 from tests.harness.ports import free_port

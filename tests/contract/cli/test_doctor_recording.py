@@ -10,7 +10,8 @@ from aiohttp import web
 
 from engine.cli.doctor.ami import check_ami
 from engine.cli.doctor.archive import check_archive
-from engine.config import NodeSettings, Settings
+from engine.config import Settings
+from engine.settings.nodes import NodeSettings
 from tests.harness.ports import free_port
 from tests.harness.settings import SECRET, read_settings
 

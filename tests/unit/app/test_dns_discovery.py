@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from engine.app.dns_discovery import Discovery, node_name, resolve_addresses
-from engine.config import NodeSettings
+from engine.settings.nodes import NodeSettings
 from tests.harness.settings import SECRET, read_settings
 
 DNS = {

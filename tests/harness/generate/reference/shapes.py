@@ -20,6 +20,12 @@ from wire.openapi.document import TEXTS
 _REFS = "#/{name}"
 _UNIT = re.compile(r"\bin (milliseconds|seconds)\b(?! since)")
 _UNITS = {"milliseconds": "ms", "seconds": "s"}
+_FORMS = {  # of texts
+    "password": "secret",
+    "uri": "address",
+    "path": "path",
+    "ipvanynetwork": "network",
+}
 NOTHING = "\N{EN DASH}"
 
 
@@ -72,7 +78,7 @@ class Shapes:
     def _field(self, shape: str, name: str, schema: Schema, *, is_required: bool) -> Field:
         text = schema.get("description") or TEXTS.get(f"{shape}.{name}") or TEXTS.get(name, "")
         unit = _UNIT.search(text)
-        kind = self.kind_of(schema) + (f" ({_UNITS[unit[1]]})" if unit else "")
+        kind = kind_of(schema) + (f" ({_UNITS[unit[1]]})" if unit else "")
         return Field(name, kind, None if is_required else default_of(schema), text)
 
     def _parts(self, schema: Schema) -> Iterator[str]:
@@ -85,53 +91,57 @@ class Shapes:
             elif isinstance(items := each.get("items"), dict):
                 yield from self._parts(items)
 
-    def kind_of(self, schema: Schema) -> str:
-        """Return the type of a value with its limits."""
-        if is_verb(schema):
-            others = [each for each in options(schema) if reference(each) is None]
-            return " or ".join(["a verb", *(self.kind_of(e) for e in others if not is_null(e))])
-        several = [each for each in options(schema) if not is_null(each)]
-        if len(several) > 1:
-            return ", or ".join(dict.fromkeys(map(self.kind_of, several)))
-        return self._single(several[0]) if several else "null"
 
-    def _single(self, schema: Schema) -> str:
-        if (name := reference(schema)) is not None:
-            return f"an object ({name})" if name not in self.components else "an object"
-        if "enum" in schema:
-            return ", ".join(f"`{each}`" for each in schema["enum"])
-        match schema.get("type"):
-            case "string":
-                return _text_kind(schema)
-            case "integer" | "number" as kind:
-                return f"{kind}{_range(schema)}"
-            case "array":
-                items = self.kind_of(schema["items"]) if schema.get("items") else "any"
-                return f"list{_count(schema)}: {items}"
-            case "object":
-                return "an object" + (f",{_count(schema)} fields" if _count(schema) else "")
-            case None:
-                return "any JSON"
-            case other:
-                return str(other)
+def kind_of(schema: Schema) -> str:
+    """Return the type of a value with its limits."""
+    several = [each for each in options(schema) if not is_null(each)]
+    if is_verb(schema):
+        others = [each for each in several if reference(each) is None]
+        return " or ".join(["a verb", *map(kind_of, others)])
+    if len(several) > 1:
+        return ", or ".join(dict.fromkeys(map(kind_of, several)))
+    return _single(several[0]) if several else "null"
+
+
+def _single(schema: Schema) -> str:
+    if reference(schema) is not None:
+        return "an object"
+    if "enum" in schema:
+        return ", ".join(f"`{each}`" for each in schema["enum"])
+    match schema.get("type"):
+        case "string":
+            return _text_kind(schema)
+        case "integer" | "number" as kind:
+            return f"{kind}{_range(schema)}"
+        case "array":
+            items = kind_of(schema["items"]) if schema.get("items") else "any"
+            return f"list{_count(schema)}: {items}"
+        case "object":
+            return "an object" + (f",{_count(schema)} fields" if _count(schema) else "")
+        case None:
+            return "any JSON"
+        case other:
+            return str(other)
 
 
 def _text_kind(schema: Schema) -> str:
     if (pattern := schema.get("pattern")) in PATTERNS:
         return PATTERNS[pattern]
+    kind = _FORMS.get(schema.get("format", ""), "text")
     least, most = schema.get("minLength", 0), schema.get("maxLength")
-    if most is None:
-        return "text"
-    return f"text of {f'{least} to ' if least else 'at most '}{number(most)} characters"
+    if most is None or kind != "text":
+        return f"{kind} of at least {least} characters" if least > 1 else kind
+    return f"{kind} of {f'{least} to ' if least else 'at most '}{number(most)} characters"
 
 
 def _range(schema: Schema) -> str:
     least, most = schema.get("minimum"), schema.get("maximum")
-    if least is None and most is None:
-        return ""
-    if most is None:
-        return f", at least {number(least)}"
-    return f", {number(least)} to {number(most)}"
+    above = schema.get("exclusiveMinimum")
+    if above is not None:
+        return f", above {number(above)}" + ("" if most is None else f" to {number(most)}")
+    if least is None:
+        return "" if most is None else f", at most {number(most)}"
+    return f", at least {number(least)}" if most is None else f", {number(least)} to {number(most)}"
 
 
 def _count(schema: Schema) -> str:

@@ -1,0 +1,32 @@
+"""An account that is created at start."""
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, Field, SecretStr
+
+from wire.decoding.patterns import NAME, PATTERNS
+
+
+def _name_or_empty(text: str) -> str:
+    if text and re.search(NAME, text) is None:
+        raise ValueError(f"expected {PATTERNS[NAME]}, or an empty text")
+    return text
+
+
+class StartAccountSettings(BaseModel):
+    """Account at start."""
+
+    account: Annotated[str, AfterValidator(_name_or_empty)] = Field(
+        "",
+        description=(
+            "An account that is created at start if it does not exist; for development. Its name"
+            " has 1 to 64 letters, digits, `_` or `-`."
+        ),
+    )
+    api_key: SecretStr | None = Field(None, description="Its API key.")
+    api_secret: SecretStr | None = Field(None, min_length=32, description="The secret of that key.")
+    caller_ids: tuple[str, ...] = Field((), description="JSON list of its numbers.")
+    allow: tuple[str, ...] = Field(
+        (), description='JSON list of prefixes that it may call, or `["any"]`.'
+    )

@@ -1,0 +1,101 @@
+"""Settings of calls: whom they may reach, limits, and the log."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from wire.flow import MAX_CALL_S
+
+AllowedParty = Annotated[
+    str, StringConstraints(pattern=r"^(any|agents|\+[1-9][0-9]{0,14}|sips?:)$")
+]
+TrunkName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,31}$")]
+# A dot is in no name: so no two accounts have one endpoint.
+AgentEndpoint = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^PJSIP/([A-Za-z0-9_.\-]*\{account\}\.)?[A-Za-z0-9_.\-]*\{agent_id\}[A-Za-z0-9_.\-]*$"
+    ),
+]
+
+
+class DialSettings(BaseModel):
+    """Dialling."""
+
+    trunk_endpoint: str = Field(
+        "PJSIP/{number}@trunk", description="How numbers are dialled: the endpoint of a number."
+    )
+    further_trunks: tuple[TrunkName, ...] = Field(
+        (),
+        description=(
+            "JSON list of the names in `PBX_FURTHER_TRUNKS`, in order: a number is called over the"
+            " next trunk if one answers 503, or has no circuit, before it rings."
+        ),
+    )
+    agent_endpoint: AgentEndpoint = Field(
+        "PJSIP/{agent_id}",
+        description="How agents are dialled that no document (`switchroom agent set`) names.",
+    )
+    agent_account: str = Field(
+        "",
+        description=(
+            "The only account whose agents are dialled by `SWITCHROOM_AGENT_ENDPOINT`; none by"
+            " default. Not needed if the template contains `{account}`, as"
+            " `PJSIP/{account}.{agent_id}`."
+        ),
+    )
+    caller_id: str = Field("", description="Number shown to called parties if a call has none.")
+    sip_hosts: tuple[str, ...] = Field(
+        (),
+        description=(
+            "JSON list of hosts that `sip:` addresses may name; none by default, because dialling"
+            " costs money."
+        ),
+    )
+    default_allow: tuple[AllowedParty, ...] = Field(
+        (),
+        description=(
+            'JSON list of prefixes such as `["+47"]`, or `["any"]`, that accounts without a dial'
+            ' policy may call, beside their agents; `["agents"]` is agents alone: for engines'
+            " without the REST layer, which gives each account one; none by default"
+            " ([decision](decisions/0043-an-account-may-call-what-it-is-allowed-to.md))."
+        ),
+    )
+    trunk_refer: bool = Field(
+        False,
+        description=(
+            "Accept REFERs of parties behind the trunk, if it is your own PBX whose phones"
+            " transfer; each transfer is at the cost of its call's account."
+        ),
+    )
+
+
+class LimitSettings(BaseModel):
+    """Limits, and the log."""
+
+    max_calls: int = Field(
+        5_000,
+        ge=1,
+        description=(
+            "Most live calls of one engine; above it new calls are rejected with 503, and other"
+            " engines' calls are not taken over."
+        ),
+    )
+    max_calls_per_s: int = Field(400, ge=1, description="Most new calls per second of one engine.")
+    trunk_max_calls: int | None = Field(
+        None, ge=1, description="Most legs on the trunk at once, over all engines."
+    )
+    trunk_max_calls_per_s: int | None = Field(
+        None, ge=1, description="Most new calls on the trunk per second, over all engines."
+    )
+    longest_call_s: int = Field(
+        14_400,
+        ge=1,
+        le=MAX_CALL_S,
+        description=(
+            "Seconds after which a call is ended, with the reason `longest_call`; at most a week."
+        ),
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Lowest level of messages in the log."
+    )
