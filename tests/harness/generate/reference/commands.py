@@ -19,7 +19,7 @@ COMMON = ("--url", "--token", "--profile", "--output")
 _EXAMPLE = "Example: "
 _WORD = "…"
 _TYPED = re.compile(r"(?<![\w-])--[a-z][a-z-]+|\bSWITCHROOM_\w+|\bhttps?://[\w.:/-]*\w")
-_WORDS = {str: "text", int: "integer", float: "number", bool: "flag", Path: "file"}
+_WORDS = {str: "text", int: "integer", float: "number", bool: "flag", Path: "path"}
 
 
 def nouns() -> dict[str, App]:
