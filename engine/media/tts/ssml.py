@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 from engine.media.clip import MediaError
 
-_ALLOWED_ELEMENTS: dict[str, frozenset[str]] = {
+ALLOWED_ELEMENTS: dict[str, frozenset[str]] = {
     "speak": frozenset(),
     "p": frozenset(),
     "s": frozenset(),
@@ -33,7 +33,7 @@ def sanitize(text: str) -> str:
 def _copy(element: ET.Element, tail: str | None) -> ET.Element:
     """Copy an element; an unknown one, such as <audio>, becomes a plain sentence."""
     name = element.tag.rpartition("}")[2]  # without its XML namespace
-    attributes = _ALLOWED_ELEMENTS.get(name)
+    attributes = ALLOWED_ELEMENTS.get(name)
     kept = {key: value for key, value in element.items() if key in (attributes or ())}
     copy = ET.Element(name if attributes is not None else "s", kept)
     copy.text, copy.tail = element.text, tail

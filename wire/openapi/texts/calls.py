@@ -59,6 +59,7 @@ CALLS = {
     "endedMs": "When it ended, in milliseconds since 1970; 0: it has not.",
     "event": "The event.",
     "CallEvent.event": "What happened.",
+    "ActionRequest.channelId": "Channel of the leg that runs the verbs.",
     "ActionRequest.event": "The verb that ended; `start`: none has run yet.",
     "GatherResult.event": "Always `gather`.",
     "RecordResult.event": "Always `record`.",
@@ -197,7 +198,7 @@ CALLS = {
     "verb": "The running verb; empty: none.",
     "version": "Version; it grows with each change.",
     "CallEvent.version": "Version of the event format.",
-    "voice": "Name of the voice.",
+    "voice": "Name of the voice, such as `heart`, or of a speech provider: `hibari`, `espeak`.",
     "waitMs": "Time answered, neither in conversation nor on hold, in milliseconds.",
     "whisper": "What the answering party hears before it is connected.",
 }

@@ -4,9 +4,10 @@ from tests.harness.generate.reference.pages import sources, stale_pages
 
 
 def main() -> None:
-    for path in stale_pages():
+    current = sources()
+    for path in stale_pages(current):
         path.unlink()
-    for path, text in sources().items():
+    for path, text in current.items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
 

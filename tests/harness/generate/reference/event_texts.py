@@ -29,7 +29,8 @@ FAMILIES: Mapping[str, Family] = {
     "calls": Family(
         "Events of calls",
         "The call as a whole. `completed` is always the last event, however the call ended, and has"
-        " the call's record.",
+        " the call's record. Why it ended: [`endedBy` and"
+        " `reason`](../../events.md#how-a-call-ended).",
         {
             "initiated": EventText("The call exists: it came in, or was created.", ("channelId",)),
             "ringing": EventText(
@@ -47,7 +48,8 @@ FAMILIES: Mapping[str, Family] = {
     "legs": Family(
         "Events of legs",
         "Each called leg of a call, and the control of legs. `parentCallId` is the call that a"
-        " called leg was added to.",
+        " called leg was added to. Why one ended: [`endedBy` and"
+        " `reason`](../../events.md#how-a-call-ended).",
         {
             "leg-initiated": EventText("A party is called.", _LEG),
             "leg-ringing": EventText("Its phone rings.", _LEG),
@@ -88,7 +90,10 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "media": Family(
         "Events of digits, detection and recordings",
-        "What a caller pressed, who answered, what was recorded, and audio that failed.",
+        "What a caller pressed, who answered, what was recorded, and audio that failed. The reasons"
+        " of `gathered` are those of [a gather](../webhooks/gather.md#values-of-reason), of"
+        " `recorded` those of [a record](../webhooks/record.md#values-of-reason), and of"
+        " `media-failed` those of [callbacks](../../callbacks.md#the-request).",
         {
             "gathered": EventText(
                 "A gather has ended; `dtmf` is empty if the digits are sensitive.",

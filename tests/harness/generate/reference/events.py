@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from tests.harness.generate.reference.event_texts import FAMILIES, EventText, Family
+from tests.harness.generate.reference.event_texts import FAMILIES, Family
 from tests.harness.generate.reference.markdown import code, json_block, page, table
 from tests.harness.generate.reference.shapes import Shape, Shapes
 from tests.harness.generate.reference.webhook_texts import CALL
@@ -39,7 +39,7 @@ def event_pages() -> dict[str, str]:
 def kinds_table() -> str:
     """Return the table of all kinds of events."""
     rows = [
-        (code(kind), each.when, f"[{family.title.lower()}](events/{name}.md#{kind})")
+        (code(kind), each.when, f"[{family.title.lower()}](events/{name}.md)")
         for name, family in FAMILIES.items()
         for kind, each in family.events.items()
     ]
@@ -59,15 +59,25 @@ def _page(family: Family) -> str:
         json_block(example(family)),
         "Each has also the [fields of all events](../events.md#fields-of-all-events). Fields that"
         " do not apply are absent.",
-        *(part for kind, each in family.events.items() for part in _kind(kind, each)),
+        "## Kinds",
+        _kinds(family),
+        "## Fields",
+        _fields(_EVENT, tuple(dict.fromkeys(_own_fields(family)))),
         *_nested(_EVENT, family),
     )
 
 
-def _kind(kind: str, text: EventText) -> Iterator[str]:
-    yield f"## {kind}"
-    yield text.when
-    yield _fields(_EVENT, text.fields)
+def _kinds(family: Family) -> str:
+    rows = [
+        (code(kind), each.when, ", ".join(map(code, each.fields)))
+        for kind, each in family.events.items()
+    ]
+    return table(("event", "emitted", "fields"), rows)
+
+
+def _own_fields(family: Family) -> Iterator[str]:
+    for each in family.events.values():
+        yield from each.fields
 
 
 def _fields(shape: Shape, names: tuple[str, ...], *, has_presence: bool = False) -> str:
@@ -84,7 +94,7 @@ def _fields(shape: Shape, names: tuple[str, ...], *, has_presence: bool = False)
 
 def _nested(shape: Shape, family: Family) -> Iterator[str]:
     """Yield a section for each object that the events of a family have; the record has a page."""
-    own = {name for each in family.events.values() for name in each.fields}
+    own = set(_own_fields(family))
     for field, name in shape.parts.items():
         if field in own and field != "record":
             part = _SHAPES.named(name)
@@ -96,7 +106,7 @@ def _record_page() -> str:
     return page(
         "The record of a call",
         "wire/events/record.py and its texts",
-        "The event [`completed`](calls.md#completed) has the call's record in `record`."
+        "The event [`completed`](calls.md) has the call's record in `record`."
         " Times that end in `Ms` are either moments, in milliseconds since 1970, or lengths; the"
         " table says which. How the lengths add up, and how a call ended:"
         " [call events](../../events.md#the-record-of-a-call).",

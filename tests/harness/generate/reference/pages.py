@@ -1,6 +1,6 @@
 """All files of the reference with their contents, and those that nothing generates any more."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from tests.harness.generate.reference.settings import engine_settings, rest_sett
 from tests.harness.generate.reference.verbs import (
     common_errors,
     limits_table,
+    ssml_table,
     verb_pages,
     verb_table,
 )
@@ -27,6 +28,7 @@ REFERENCE = DOCS / "reference"
 BLOCKS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "verbs.md": {"verbs": verb_table},
     "verbs/common.md": {"limits": limits_table, "errors": common_errors},
+    "verbs/speech.md": {"ssml": ssml_table},
     "webhooks.md": {"webhooks": webhook_table},
     "commands.md": {"commands": command_table, "options": common_table},
     "settings.md": {"engine": engine_settings, "rest": rest_settings},
@@ -37,7 +39,7 @@ DOCUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "openapi/rpc.json": openapi.DOCUMENTS["rpc"],
     "asyncapi.json": asyncapi_document,
 }
-_WRITTEN = {"common.md", "digits.md"}  # in folders of generated pages
+_WRITTEN = {"common.md", "digits.md", "speech.md"}  # in folders of generated pages
 _FOLDERS = ("commands", "verbs", "webhooks", "events", "errors")
 
 
@@ -56,8 +58,7 @@ def _json(document: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
 
 
-def stale_pages() -> list[Path]:
+def stale_pages(current: Collection[Path]) -> list[Path]:
     """Return the pages of folders that nothing generates: their verb or body was removed."""
-    current = sources()
     found = (path for folder in _FOLDERS for path in (REFERENCE / folder).glob("*.md"))
     return [path for path in found if path not in current and path.name not in _WRITTEN]

@@ -42,8 +42,8 @@ VERBS: Mapping[str, VerbText] = {
         ),
     ),
     "say": VerbText(
-        "Speaks a text. `language` chooses the voice unless `voice` names one. With `ssml: true`"
-        " the text is SSML; unknown marks are an error of the audio, as with `onError`.",
+        "Speaks a text in a `language`, with the best voice for it unless `voice` names one. With"
+        " `ssml: true` the text is SSML. Which there are: [speech](speech.md).",
         "When the text has been spoken, or after `timeout`, `action` runs.",
         "action",
         {"type": "say", "data": {"text": "Thank you. Goodbye."}, "action": {"type": "hangup"}},
@@ -51,7 +51,7 @@ VERBS: Mapping[str, VerbText] = {
             "type": "say",
             "data": {
                 "text": "<speak>Your code is <break time='300ms'/> 4 7 1 1.</speak>",
-                "ssml": True, "language": "en", "voice": "en",
+                "ssml": True, "language": "en", "voice": "espeak",
             },
             "timeout": 20,
             "onError": _SORRY,
@@ -86,7 +86,7 @@ VERBS: Mapping[str, VerbText] = {
             },
             "timeout": 60,
             "onError": {
-                "type": "gather", "data": {"text": "Your PIN?", "voice": "en"}, "action": MENU,
+                "type": "gather", "data": {"text": "Your PIN?", "voice": "heart"}, "action": MENU,
             },
             "action": "https://example.com/pin",
         },
@@ -114,7 +114,7 @@ VERBS: Mapping[str, VerbText] = {
         {
             "type": "record",
             "data": {
-                "text": "Please leave a message.", "voice": "en", "language": "en", "beep": True,
+                "text": "Please leave a message.", "voice": "heart", "language": "en", "beep": True,
                 "maxLength": 60, "silence": 4, "terminator": "#",
             },
             "timeout": 20,

@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
+from engine.media.tts.ssml import ALLOWED_ELEMENTS
 from tests.harness.generate.reference.markdown import code, json_block, page, table
-from tests.harness.generate.reference.shapes import Field, Shape, Shapes
+from tests.harness.generate.reference.shapes import NOTHING, Field, Shape, Shapes
 from tests.harness.generate.reference.verb_texts import VERBS, VerbText
 from wire.base import tag_of
 from wire.decoding.errors import BadInput, errors_in
@@ -110,6 +111,15 @@ def limits_table() -> str:
             ("depth", f"{DEFAULT_LIMITS.depth} actions in each other"),
         ],
     )
+
+
+def ssml_table() -> str:
+    """Return the elements of SSML that are kept, with their attributes."""
+    rows = [
+        (code(name), ", ".join(map(code, sorted(attributes))) or NOTHING)
+        for name, attributes in ALLOWED_ELEMENTS.items()
+    ]
+    return table(("element", "attributes"), rows)
 
 
 def rejections(trees: Iterable[Mapping[str, Any]]) -> str:
