@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +66,10 @@ def _panels() -> list[dict[str, Any]]:
 
 
 def _dashboards() -> Iterator[str]:
-    for panel in _panels():
-        for target in panel["targets"]:
-            query = target["expr"]
-            for macro, value in MACROS.items():
-                query = query.replace(macro, value)
-            yield query
+    board = json.loads((OPERATIONS / "dashboard.json").read_text())
+    queries = [target["expr"] for panel in _panels() for target in panel["targets"]]
+    for query in (*queries, *(each["expr"] for each in board["annotations"]["list"])):
+        yield reduce(lambda text, macro: text.replace(*macro), MACROS.items(), query)
 
 
 QUERIES = [*(alert["expr"] for alert in _alerts()), *_dashboards()]
