@@ -36,7 +36,7 @@ from api.http import health
 from api.http.body_limit import BodyLimit
 from api.http.docs_page import serve_docs
 from api.http.error_pages import serve_error_pages
-from api.http.openapi import Application
+from api.http.openapi.application import Application
 from api.http.problems import register_error_handlers
 from api.http.request_middleware import RequestMiddleware
 from api.http.tracing import Tracing

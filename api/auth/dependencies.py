@@ -13,6 +13,7 @@ from api.auth.scopes import Scope, is_scope
 from api.auth.service import Authenticator
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import ApiError, Forbidden, TooManyRequests, Unauthenticated
+from api.http.rate_limits import rate_limit_headers
 from api.http.routes import BodyReader, ScopedSecurity
 from wire.decoding.errors import BadInput
 
@@ -32,7 +33,11 @@ class AuthorizationHeader(ScopedSecurity):
     async def __call__(self, request: Request) -> Principal:
         """Return the caller, and count the request; raises Unauthenticated or TooManyRequests."""
         principal = await identify(request)
-        if not request.app.state.services.request_rates.take(principal.account_id):
+        rates = request.app.state.services.request_rates
+        is_taken = rates.take(principal.account_id)
+        left = rates.left(principal.account_id)
+        request.state.rate_limit = rate_limit_headers(rates.rate, left)
+        if not is_taken:
             raise TooManyRequests(
                 "this account sends too many requests (SWITCHROOM_API_REQUESTS_PER_S)",
                 "request_rate",

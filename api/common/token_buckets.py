@@ -17,16 +17,21 @@ class TokenBuckets:
     """A bucket for each key, full at first."""
 
     def __init__(self, rate: Rate, now_ms: Clock) -> None:
-        self._rate = rate
+        self.rate = rate
         self._now_ms = now_ms
         self._buckets: BoundedDict[str, tuple[int, float]] = BoundedDict()  # at what time, how full
 
     def take(self, key: str) -> bool:
         """Take one; False if the bucket is empty."""
         now_ms = self._now_ms()
-        at_ms, left = self._buckets.get(key) or (now_ms, self._rate.burst)
+        at_ms, left = self._buckets.get(key) or (now_ms, self.rate.burst)
         passed_ms = max(0, now_ms - at_ms)  # the clock may have been set back
-        left = min(self._rate.burst, left + passed_ms * self._rate.per_s / 1_000)
+        left = min(self.rate.burst, left + passed_ms * self.rate.per_s / 1_000)
         is_taken = left >= 1
         self._buckets.put(key, (now_ms, left - is_taken))
         return is_taken
+
+    def left(self, key: str) -> float:
+        """Return how full the bucket was when one was last taken."""
+        _, left = self._buckets.get(key) or (0, self.rate.burst)
+        return left

@@ -65,6 +65,7 @@ class RequestMiddleware:
                 message["headers"] = [
                     *message.get("headers", ()),
                     (b"x-request-id", request_id.encode()),
+                    *scope.get("state", {}).get("rate_limit", ()),
                     *_SECURITY_HEADERS,
                     (b"content-security-policy", _policy(scope["path"])),
                 ]

@@ -32,7 +32,8 @@ from msgspec import Struct
 from api.http.idempotency import IdempotencyKey, IdempotentRequest
 from api.http.msgspec_adapter import json_body, json_response
 from api.http.multipart import Form
-from api.http.operation import Options, document_operation
+from api.http.openapi.operation import Options, document_operation
+from api.http.page_links import has_pages, link_to_next
 
 _TAGGED = b'{"type":"tagged",'
 T = TypeVar("T")
@@ -105,6 +106,8 @@ class Routes:
         if is_idempotent:
             has_secret = options.get("has_secret", False)
             endpoint = _idempotent_endpoint(handler, parameters, status, has_secret=has_secret)
+        elif has_pages(_response_shape(handler)):
+            endpoint = _list_endpoint(handler, parameters)
         else:
             endpoint = _endpoint(handler, parameters, status)
         summary, _, description = inspect.cleandoc(handler.__doc__ or "").partition("\n")
@@ -186,6 +189,20 @@ def _endpoint(
     return _with_signature(endpoint, parameters.for_fastapi)
 
 
+def _list_endpoint(
+    handler: Callable[..., Awaitable[Any]], parameters: _Parameters
+) -> Callable[..., Awaitable[Response]]:
+    @functools.wraps(handler)
+    async def endpoint(*, http_request: Request, **arguments: Any) -> Response:
+        page = await handler(**arguments)
+        response = json_response(page)
+        if (link := link_to_next(http_request.url, page)) is not None:
+            response.headers["Link"] = link
+        return response
+
+    return _with_signature(endpoint, [*parameters.for_fastapi, _parameter("http_request", Request)])
+
+
 def _idempotent_endpoint(
     handler: Callable[..., Awaitable[Any]],
     parameters: _Parameters,
@@ -220,21 +237,10 @@ def _idempotent_endpoint(
         return _response(await idempotency.once(request, run), status)
 
     added = (
-        ("http_request", Request, inspect.Parameter.empty),
-        ("idempotency_key", IdempotencyKey, None),
+        _parameter("http_request", Request),
+        _parameter("idempotency_key", IdempotencyKey, default=None),
     )
-    return _with_signature(
-        endpoint,
-        [
-            *parameters.for_fastapi,
-            *(
-                inspect.Parameter(
-                    name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
-                )
-                for name, annotation, default in added
-            ),
-        ],
-    )
+    return _with_signature(endpoint, [*parameters.for_fastapi, *added])
 
 
 class _Tagged(Struct, frozen=True, tag="tagged"):
@@ -257,6 +263,13 @@ def _response(stored: bytes, status: int) -> Response:
     response = json_response(bytes(found.body), status)
     response.headers["ETag"] = found.etag
     return response
+
+
+def _parameter(
+    name: str, annotation: Any, default: Any = inspect.Parameter.empty
+) -> inspect.Parameter:
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, annotation=annotation, default=default)
 
 
 def _with_signature(

@@ -162,4 +162,5 @@ def _deny(request: web.Request, error: _Denied) -> web.Response:
         client=error.client,
         reason=error.reason,
     )
-    return problem_response(coded_problem(status, code, str(error)))
+    headers = {} if error.client else {"WWW-Authenticate": "Bearer"}
+    return problem_response(coded_problem(status, code, str(error)), headers)

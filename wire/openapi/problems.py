@@ -59,6 +59,24 @@ STATUSES = {
 }  # fmt: skip
 _EXAMPLE_CODES = {409: "call_ended", 429: "request_rate", 503: "no_engine"}
 _TYPE = "application/problem+json"
+_RETRY_AFTER = {
+    "Retry-After": {
+        "description": "After how many seconds the same request may succeed.",
+        "schema": {"type": "string"},
+        "example": "1",
+    }
+}
+_HEADERS = {
+    401: {
+        "WWW-Authenticate": {
+            "description": "How to authenticate: with a bearer token.",
+            "schema": {"type": "string"},
+            "example": "Bearer",
+        }
+    },
+    429: _RETRY_AFTER,
+    503: _RETRY_AFTER,
+}
 
 
 def problem_responses(statuses: Collection[int], schema: Any) -> dict[str, Any]:
@@ -76,10 +94,11 @@ def _response(status: int, schema: Any) -> dict[str, Any]:
     found = STATUSES[status]
     codes = ", ".join(f"`{each}`" for each in found.codes)
     more = "Its code" if len(found.codes) == 1 else "Its codes include"
-    return {
+    response = {
         "description": f"{found.meaning} {more}: {codes}.",
         "content": {_TYPE: {"schema": schema, "example": _example(status)}},
     }
+    return {**response, "headers": _HEADERS[status]} if status in _HEADERS else response
 
 
 def _example(status: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.http.openapi import Application
+from api.http.openapi.application import Application
 from tests.harness.generate.reference.openapi import DOCUMENTS
 from wire.openapi.document import operations
 from wire.openapi.enums import NAMES, name_enums

@@ -5,9 +5,9 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from api.http.operation import ALIAS_OF, COMPONENTS, SCOPE
-from api.http.tags import TAGS
-from api.http.webhook_documents import WEBHOOKS, webhook_documents
+from api.http.openapi.operation import ALIAS_OF, COMPONENTS, SCOPE
+from api.http.openapi.tags import TAGS
+from api.http.openapi.webhook_documents import WEBHOOKS, webhook_documents
 from wire.openapi.document import Tag, complete, info
 
 UNPROCESSABLE = "422"

@@ -5,6 +5,7 @@ from typing import Any, Required, TypedDict
 
 from fastapi import Response
 
+from api.http.page_links import has_pages
 from wire.openapi.components import Components
 from wire.openapi.problems import problem_responses
 from wire.openapi.responses import success_response
@@ -16,6 +17,26 @@ ALIAS_OF = "x-alias-of"  # the id of the operation that this is another path of
 _ETAG = {
     "description": "The version; with `If-Match` a change is made to this version only.",
     "schema": {"type": "string"},
+}
+
+_LINK = {
+    "description": 'The next page, with `rel="next"` (RFC 8288); the last page has none.',
+    "schema": {"type": "string"},
+    "example": '</srmain/voice/calls?limit=10&offset=10>; rel="next"',
+}
+_RATE_LIMIT = {
+    "RateLimit-Policy": {
+        "description": "How many requests (`q`) the account may send at once, and in how many"
+        " seconds (`w`) as many again.",
+        "schema": {"type": "string"},
+        "example": '"requests";q=400;w=2',
+    },
+    "RateLimit": {
+        "description": "How many requests are left (`r`), and after how many seconds (`t`) without"
+        " a request all are.",
+        "schema": {"type": "string"},
+        "example": '"requests";r=399;t=1',
+    },
 }
 
 
@@ -59,8 +80,13 @@ def document_operation(
         found[SCOPE] = scope
     if (alias_of := options.get("alias_of")) is not None:
         found[ALIAS_OF] = alias_of
-    if options.get("has_etag"):
-        success["headers"] = {"ETag": _ETAG}
+    headers = {
+        **({"ETag": _ETAG} if options.get("has_etag") else {}),
+        **({"Link": _LINK} if has_pages(response) else {}),
+        **(_RATE_LIMIT if options.get("scope") else {}),
+    }
+    if headers:
+        success["headers"] = headers
     if in_query:
         found["parameters"] = in_query
     if (form := options.get("form")) is not None:
