@@ -1,4 +1,4 @@
-"""JSON Schemas of events, flows and API requests, generated from the types.
+"""JSON Schemas of actions, events, flows and API requests, generated from the types.
 
 Published in docs/schemas.
 """
@@ -11,8 +11,10 @@ from msgspec.structs import fields
 from wire.answer_detection import Confirm
 from wire.events.call_events import VERSION, CallEvent
 from wire.flow import FlowDocument, Node, RequestData
+from wire.openapi.document import described
 from wire.openapi.patterns import portable
 from wire.request import ApiRequest
+from wire.verbs import Action
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TEMPLATED = r"\{\{[^{}]+\}\}"
@@ -27,7 +29,20 @@ def event_schema() -> dict[str, Any]:
         "title": "A call event of Switchroom",
         "description": f"Version {VERSION}; docs/events.md says what may change within it.",
         **event,
-        "$defs": parts,
+        "$defs": described(parts),
+    }
+    return dict(portable(whole))
+
+
+def action_schema() -> dict[str, Any]:
+    """Return the schema of an action: a tree of verbs, or an address."""
+    (action,), parts = schema_components([Action], ref_template=_REF)
+    whole = {
+        "$schema": _DIALECT,
+        "title": "An action of Switchroom",
+        "description": "What a webhook responds with; docs/reference/verbs.md says what it does.",
+        **action,
+        "$defs": described(parts),
     }
     return dict(portable(whole))
 
@@ -58,6 +73,7 @@ def request_schema() -> dict[str, Any]:
 def _document(title: str, description: str, shape: Any) -> dict[str, Any]:
     (document,), parts = schema_components([shape], ref_template=_REF)
     name = document["$ref"].rpartition("/")[2]
+    parts = described(parts)
     whole = {"$schema": _DIALECT, **parts.pop(name), "$defs": parts}
     return dict(portable({**whole, "title": title, "description": description}))
 
@@ -66,9 +82,9 @@ def _templated(schema: Any) -> Any:
     """Also allow a template where a text must match a pattern."""
     match schema:
         case {"type": "string", "pattern": _}:
-            default = {key: schema[key] for key in ("default",) if key in schema}
-            plain = {key: each for key, each in schema.items() if key not in default}
-            return {"anyOf": [plain, {"type": "string", "pattern": _TEMPLATED}], **default}
+            kept = {key: schema[key] for key in ("default", "description") if key in schema}
+            plain = {key: each for key, each in schema.items() if key not in kept}
+            return {"anyOf": [plain, {"type": "string", "pattern": _TEMPLATED}], **kept}
         case dict():
             return {key: _templated(each) for key, each in schema.items()}
         case list():
@@ -78,6 +94,7 @@ def _templated(schema: Any) -> Any:
 
 
 DOCUMENTS = {
+    "action.json": action_schema,
     "call-event.json": event_schema,
     "flow.json": flow_schema,
     "request.json": request_schema,

@@ -58,6 +58,18 @@ def complete(document: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def described(components: Mapping[str, Any]) -> dict[str, Any]:
+    """Return schemas by name with the descriptions of their fields."""
+    found = {name: {**schema} for name, schema in components.items()}
+    for name, schema in found.items():
+        if "properties" in schema:
+            fields = {field: {**each} for field, each in schema["properties"].items()}
+            for field, each in fields.items():
+                _describe(each, name, field)
+            schema["properties"] = fields
+    return found
+
+
 def operations(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield all operations, those of webhooks too."""
     for items in (document["paths"], document.get("webhooks", {})):
