@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 MIN_CELL = 12  # letters; narrower columns than that cannot be read
-GAP = 1  # after each column
+GAP = 2  # between two columns
 
 Cell = str | Text
 

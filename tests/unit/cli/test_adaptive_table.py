@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
@@ -57,6 +57,7 @@ def test_accounts_can_be_read_in_each_terminal(width: int) -> None:
     assert {ACCOUNT.id, "Acme", "+47", "+1876", "sip:", "20", "40", "live", "90"} <= {*words}
 
 
+@example([("", "a" * 11, ""), ("a" * 25, "", "a" * 11)], 50)  # the gaps do not fit
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=4), st.integers(50, 120))
 def test_no_text_is_lost(rows: list[tuple[str, str, str]], width: int) -> None:
     """Each letter of each cell is shown, wherever lines are broken."""
