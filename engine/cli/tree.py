@@ -54,6 +54,7 @@ OTHERS: Mapping[str, tuple[str, str]] = {
         "engine.cli.assets:asset",
         "List the files for operators, and save them to a folder.",
     ),
+    "error": ("engine.cli.error_codes:error", "Explain the error codes of all programs."),
     "completion": (f"{_COMMANDS}.completion:completion", "Print the completion script of a shell."),
     "engine": (
         "engine.app.command:engine",

@@ -57,6 +57,8 @@ async def _doctor(connection: ConnectionOptions, output: OutputFormat) -> int:
         return ExitStatus.NEGATIVE if "FAIL" in levels else ExitStatus.DONE
     console.print(report(findings))
     console.print(_summary(findings), style=_COLOURS["FAIL" if "FAIL" in levels else "OK"])
+    if levels & {"FAIL", "WARN"}:
+        console.print("`switchroom error show CODE` says what a code means, and what to do")
     return ExitStatus.NEGATIVE if "FAIL" in levels else ExitStatus.DONE
 
 
