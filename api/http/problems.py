@@ -60,12 +60,12 @@ async def _api_error(_request: Request, error: ApiError) -> Response:
 
 
 async def _bad_input(_request: Request, error: BadInput) -> Response:
-    field_error = FieldError(error.path, error.message)
+    field_error = FieldError(error.path, error.message, error.code)
     return problem_response(400, error.code, str(error), (field_error,))
 
 
 async def _input_errors(_request: Request, error: InputErrors) -> Response:
-    errors = tuple(FieldError(each.path, each.message) for each in error.errors)
+    errors = tuple(FieldError(each.path, each.message, each.code) for each in error.errors)
     return problem_response(400, error.code, str(error), errors)
 
 
@@ -95,7 +95,10 @@ async def _internal_error(_request: Request, _error: Exception) -> Response:
 
 def parameter_errors(error: RequestValidationError, request: Request) -> tuple[FieldError, ...]:
     """Return one error for each invalid parameter, with its path and what is allowed."""
-    return tuple(FieldError(_path(each["loc"]), _message(each, request)) for each in error.errors())
+    return tuple(
+        FieldError(_path(each["loc"]), _message(each, request), InvalidRequest.code)
+        for each in error.errors()
+    )
 
 
 def _message(error: dict[str, Any], request: Request) -> str:

@@ -152,7 +152,8 @@ def _page(code: str) -> str:
 
 
 def _field_error(error: FieldError) -> str:
-    return f"{error.message} ({error.code})" if error.code else error.message
+    says_more = error.code and error.code not in _PLAIN
+    return f"{error.message} ({error.code})" if says_more else error.message
 
 
 def _lines(first: str, *more: str) -> str:

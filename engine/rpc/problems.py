@@ -62,7 +62,7 @@ async def problem_middleware(  # noqa: C901 - one branch per error type
     except InputErrors as error:
         return _invalid(error)
     except BadInput as error:
-        errors = (FieldError(error.path, error.message),)
+        errors = (FieldError(error.path, error.message, error.code),)
         return problem_response(coded_problem(400, error.code, str(error), errors))
     except NotFound as error:
         return problem_response(coded_problem(404, "not_found", str(error)))

@@ -160,5 +160,5 @@ test("a real server", { skip: !process.env["SWITCHROOM_API_URL"] && "no server" 
   }
   assert.deepEqual(ids, [created.callId]);
   await switchroom.calls.hangup(created.callId);
-  await assert.rejects(switchroom.calls.create({ from, to: "nobody" }), (error: unknown) => error instanceof ApiError && error.field === "to");
+  await assert.rejects(switchroom.calls.create({ from, to: "nobody" }), (error: unknown) => error instanceof ApiError && error.field === "to" && error.type === "/docs/errors/invalid");
 });

@@ -42,7 +42,16 @@ async def test_the_type_of_a_problem_is_a_page(
     answer = await kept.request(method, path, body)
     found = answer.json()
     assert (answer.status_code, found["code"], found["title"]) == expected
+    assert {each["code"] for each in found.get("errors", [])} <= {found["code"]}
     await assert_page(kept, found["type"], found["code"])
+
+
+async def test_each_field_has_its_code(rest: Rest) -> None:
+    """Several errors of one request may have different codes."""
+    body = {"from": OURS, "to": CUSTOMER, "action": {"type": "sayy"}, "timeout": "x"}
+    found = (await rest.request("POST", "/srmain/voice/call", body)).json()
+    codes = {each["path"]: each["code"] for each in found["errors"]}
+    assert codes == {"action.type": "unknown_verb", "timeout": "invalid"}
 
 
 async def test_without_a_token_it_is_the_same(kept: Rest) -> None:

@@ -48,6 +48,7 @@ async def test_an_error_has_the_code_and_the_field(switchroom: AsyncSwitchroom) 
     problem = error.value
     assert (problem.status, problem.field) == (400, "to")
     assert problem.errors[0].message in str(problem)
+    assert (problem.code, problem.type) == ("invalid", "/docs/errors/invalid")
     assert problem.request_id
 
 
@@ -56,7 +57,7 @@ async def test_a_wrong_key_is_an_error(server: Server) -> None:
     async with AsyncSwitchroom(base_url=server.url, api_key="wrong") as switchroom:
         with pytest.raises(ApiError) as error:
             await switchroom.account.get()
-    assert error.value.status == 401
+    assert (error.value.status, error.value.code) == (401, "unauthenticated")
 
 
 async def test_the_same_key_creates_one_call(switchroom: AsyncSwitchroom) -> None:
