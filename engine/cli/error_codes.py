@@ -9,6 +9,12 @@ from wire.programs.docs_address import error_page_link
 from wire.programs.named_commands import with_example
 from wire.programs.output import OutputFlag, fields_shown, rows_shown, write_shown
 
+_FIELDS = [
+    ("code", "code"), ("title", "title"), ("meaning", "meaning"), ("cause", "cause"),
+    ("what to do", "action"), ("HTTP status", "statuses"), ("appears in", "places"),
+    ("page", "page"),
+]  # fmt: skip
+
 error = App(
     name="error",
     help=with_example("Explain the error codes of all programs.", "error show call_ended"),
@@ -54,6 +60,7 @@ def show(
     found = find_code(code)
     if found is None:
         raise NotFound("error code", code)
+    places = [each.value for each in found.places]
     row = {
         "code": found.code,
         "title": found.title,
@@ -61,15 +68,8 @@ def show(
         "cause": found.cause,
         "action": found.action,
         "statuses": list(found.statuses),
-        "places": [each.value for each in found.places],
+        "places": places,
         "page": error_page_link(found.code),
     }
-    shown_row = row | {
-        "statuses": " ".join(map(str, found.statuses)), "places": "; ".join(row["places"]),
-    }  # fmt: skip
-    names = [
-        ("code", "code"), ("title", "title"), ("meaning", "meaning"), ("cause", "cause"),
-        ("what to do", "action"), ("HTTP status", "statuses"), ("appears in", "places"),
-        ("page", "page"),
-    ]  # fmt: skip
-    write_shown(fields_shown(shown_row, names)._replace(value=row), output)
+    texts = row | {"statuses": " ".join(map(str, found.statuses)), "places": "; ".join(places)}
+    write_shown(fields_shown(texts, _FIELDS)._replace(value=row), output)
