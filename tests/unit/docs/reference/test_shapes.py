@@ -10,7 +10,7 @@ from wire.base import Milliseconds, Name, Shape, Url
 from wire.events.call_events import CallEvent
 from wire.events.record import CallRecord
 from wire.listeners import ListenerRequest, ListenerResponse
-from wire.verbs import Verb
+from wire.verbs import PlayData, Verb
 from wire.webhooks import ActionRequest, GatherResult, RecordResult
 
 PUBLIC = (*get_args(Verb), ActionRequest, GatherResult, RecordResult, CallEvent, CallRecord,
@@ -26,7 +26,7 @@ class Inner(Shape, frozen=True):
 class Example(Shape, frozen=True):
     """Fields of several kinds."""
 
-    url: Url | Annotated[tuple[Url, ...], Meta(max_length=3)]
+    url: Url
     inner: Inner
     digit_timeout: Milliseconds = 250
     text: Annotated[str, Meta(min_length=2, max_length=4_000)] = ""
@@ -37,12 +37,18 @@ class Example(Shape, frozen=True):
 def test_types_limits_and_defaults_are_shown() -> None:
     """With the unit that the text names."""
     found = {each.name: each for each in Shapes(Example).of(Example).fields}
-    assert found["url"].kind == "an https:// address, or list of at most 3: an https:// address"
+    assert found["url"].kind == "an https:// address"
     assert found["url"].default is None
     assert found["digitTimeout"][1:3] == ("integer, 0 to 600,000 (ms)", "`250`")
     assert found["text"][1:3] == ("text of 2 to 4,000 characters", '`""`')
     assert found["loop"][1:3] == ("integer, at least 1", NOTHING)
     assert found["beep"][1:3] == ("boolean", "`true`")
+
+
+def test_a_choice_of_types_is_shown() -> None:
+    """One address, or several."""
+    url = Shapes(PlayData).of(PlayData).fields[0]
+    assert url.kind == "an https:// address, or list of 1 to 20: an https:// address"
 
 
 def test_objects_within_are_found() -> None:
