@@ -11,6 +11,7 @@ from engine.cli.doctor.command import report
 from engine.cli.doctor.result import failure, warning
 from tests.harness.raised_codes import raised_codes
 from wire.error_codes.catalogue import CATALOGUE
+from wire.error_codes.error_code import Place
 from wire.programs.docs_address import DOCS_URL
 
 ROOT = Path(__file__).parents[3]
@@ -24,6 +25,12 @@ def test_a_finding_has_its_page(code: str) -> None:
     for finding in (warning(code, "a", "b", "c"), failure(code, "a", "b", "c")):
         page = ROOT / "docs" / finding.link.removeprefix(f"{DOCS_URL}/")
         assert page.read_text().startswith(f"# `{code}`: ")
+
+
+@pytest.mark.parametrize("code", FINDINGS)
+def test_the_page_of_a_finding_names_the_doctor(code: str) -> None:
+    """Among the places where the code appears."""
+    assert Place.DOCTOR in CATALOGUE[code].places
 
 
 def test_each_part_about_the_doctor_belongs_to_a_code() -> None:

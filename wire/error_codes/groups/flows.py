@@ -150,7 +150,7 @@ FLOWS = CodeGroup(
             "reserved",
             "Reserved name",
             "The engine sets this header or name itself.",
-            "For example `Host`, `Idempotency-Key`, or an answer named `status`.",
+            "For example `Host`, `Idempotency-Key`, or a value of `answers` named `status`.",
             "Choose another name, or leave it out.",
             (400,),
             _CHECK,

@@ -28,7 +28,7 @@ INSTALLATION = CodeGroup(
             "An option is missing, or two do not go together.",
             "`switchroom COMMAND --help` shows what is expected.",
             (),
-            (Place.CLI,),
+            _BOTH,
         ),
         ErrorCode(
             "no_rest",

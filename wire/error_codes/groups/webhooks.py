@@ -125,7 +125,7 @@ WEBHOOKS = CodeGroup(
             "encoded",
             "Compressed response",
             "The response has a `Content-Encoding`.",
-            "The server or a proxy compresses although it was told not to.",
+            "The server or a proxy compresses, although the request forbids it.",
             "Switch compression off for this path.",
             (),
             _HTTP,
