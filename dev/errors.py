@@ -73,6 +73,11 @@ class UnusableFolder(LabError):
         super().__init__(f"{where}: {(error.strerror or str(error)).lower()}; choose another --dir")
 
 
+class UnreadablePlan(LabError):
+    def __init__(self, path: Path, error: Exception) -> None:
+        super().__init__(f"{path} is damaged ({error}): delete it, and start the lab again")
+
+
 class NotStarted(LabError):
     def __init__(self, folder: Path) -> None:
         super().__init__(f"no lab is in {folder}: `switchroom dev` starts one")

@@ -59,7 +59,10 @@ class Lab:
         plan = read_plan(folder)
         if plan is None:
             raise NotStarted(folder)
-        return cls(folder, plan, read_settings(folder, plan))
+        try:
+            return cls(folder, plan, read_settings(folder, plan))
+        except OSError as error:
+            raise UnusableFolder(error) from None
 
     async def start(self, progress: Progress) -> None:
         """Start the servers that do not run, and return when all are ready."""

@@ -7,6 +7,7 @@ import msgspec
 from dotenv import dotenv_values
 from msgspec import Struct
 
+from dev.errors import UnreadablePlan, UnusableFolder
 from dev.pbx.node import Ports
 
 FILE = "dev.json"
@@ -67,11 +68,16 @@ def default_folder() -> Path:
 
 
 def read_plan(folder: Path) -> Plan | None:
-    """Return the plan of a lab; None if none is in the folder."""
+    """Return the plan of a lab; None if none is in the folder. Raises UnusableFolder."""
+    path = folder / FILE
     try:
-        return msgspec.json.decode((folder / FILE).read_bytes(), type=Plan)
+        return msgspec.json.decode(path.read_bytes(), type=Plan)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise UnusableFolder(error) from None
+    except msgspec.DecodeError as error:
+        raise UnreadablePlan(path, error) from None
 
 
 def write_plan(folder: Path, plan: Plan) -> None:

@@ -11,7 +11,14 @@ from dev.errors import NoPbx
 from dev.pbx import docker
 from dev.pbx.asterisk import AsteriskNode
 from dev.pbx.debian_root import Note, ensure_root, root_path
-from dev.pbx.find import asterisk_on_path, check_fit, path_of_asterisk, root_asterisk
+from dev.pbx.find import (
+    asterisk_on_path,
+    check_modules,
+    check_version,
+    path_of_asterisk,
+    root_asterisk,
+    version_of,
+)
 from dev.pbx.node import NodeSettings, PbxNode, is_root
 
 Provider = Literal["docker", "path", "debian"]
@@ -58,8 +65,10 @@ def provide(provider: Provider, note: Note) -> None:
             docker.build_image(note)
         case "path":
             program = path_of_asterisk()
-            found = asterisk_on_path(program)
-            note(check_fit(str(program), found.modules_dir))
+            version = version_of(str(program))
+            check_version(str(program), version)
+            note(version)
+            check_modules(asterisk_on_path(program).modules_dir)
         case "debian":
             ensure_root(note)
 

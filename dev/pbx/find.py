@@ -14,6 +14,7 @@ from dev.pbx.debian_root import ensure_root
 
 MIN_VERSION = 20
 CONFIG = Path(__file__).parents[2] / "asterisk-config"
+_OTHERS = "or choose another Asterisk with --pbx docker or --pbx debian"
 _VERSION = re.compile(r"Asterisk \D*(\d+)")
 _LOADED = re.compile(r"^load = (\w+\.so)$", re.MULTILINE)
 _OPTIONAL = ("codec_opus_open_source.so", "res_format_attr_opus.so")  # not offered by default
@@ -57,22 +58,29 @@ def asterisk_on_path(program: str | None) -> Asterisk:
     )
 
 
-def check_fit(program: str, modules_dir: Path) -> str:
-    """Return the version of an installed Asterisk; raises UnfitAsterisk."""
+def version_of(program: str) -> str:
+    """Return what an installed Asterisk says about its version."""
     done = subprocess.run([program, "-V"], check=False, capture_output=True, text=True)
-    version = done.stdout.strip()
+    return done.stdout.strip() or done.stderr.strip()
+
+
+def check_version(program: str, version: str) -> None:
+    """Raise UnfitAsterisk if a version is too old, or none."""
     found = _VERSION.match(version)
     if found is None or int(found[1]) < MIN_VERSION:
         raise UnfitAsterisk(
-            f"{program} says `{version or done.stderr.strip()}`: version {MIN_VERSION} or later is"
-            " needed; update it, or choose another with --pbx docker or --pbx debian"
+            f"{program} says `{version}`: version {MIN_VERSION} or later is needed; update it,"
+            f" {_OTHERS}"
         )
+
+
+def check_modules(modules_dir: Path) -> None:
+    """Raise UnfitAsterisk if modules that our configuration loads are not in the folder."""
     if missing := missing_modules(modules_dir):
         raise UnfitAsterisk(
-            f"{program} lacks modules in {modules_dir}: {', '.join(missing)}; install them, or"
-            " choose another Asterisk with --pbx docker or --pbx debian"
+            f"the Asterisk on the PATH lacks modules in {modules_dir}: {', '.join(missing)};"
+            f" install them, {_OTHERS}"
         )
-    return version
 
 
 def missing_modules(modules_dir: Path) -> Sequence[str]:

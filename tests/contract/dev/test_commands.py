@@ -1,0 +1,109 @@
+"""`switchroom dev` as a process: an obstacle is a sentence and an exit status, no traceback."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from dev.lab.plan import FILE
+
+ROOT = Path(__file__).parents[3]
+NOT_DONE = 2
+
+
+def run(
+    folder: Path, *arguments: str, environ: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder without a `.env`."""
+    return subprocess.run(
+        [sys.executable, "-m", "switchroom", "dev", *arguments],
+        cwd=folder,
+        env={**os.environ, "XDG_STATE_HOME": str(folder), **(environ or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def said(done: subprocess.CompletedProcess[str]) -> str:
+    """Return the one sentence of a command that has done nothing."""
+    assert done.returncode == NOT_DONE, done.stderr
+    assert done.stderr.startswith("switchroom dev: ")
+    assert "Traceback" not in done.stderr
+    return done.stderr.removeprefix("switchroom dev: ").strip()
+
+
+@pytest.mark.parametrize("command", ["down", "status", "logs", "reset"])
+def test_there_is_no_lab(tmp_path: Path, command: str) -> None:
+    """The folder is named, and what starts one."""
+    expected = f"no lab is in {tmp_path}/switchroom/dev: `switchroom dev` starts one"
+    assert said(run(tmp_path, command)) == expected
+
+
+def test_nothing_runs_a_pbx(tmp_path: Path) -> None:
+    """Without Docker on the PATH, `--pbx docker` says so; nothing was written."""
+    environ = {"PATH": str(tmp_path / "empty")}
+    text = said(run(tmp_path, "up", "--pbx", "docker", environ=environ))
+    assert text.startswith("nothing here runs a PBX. Looked for: a Docker engine")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_old_asterisk_on_the_path(tmp_path: Path) -> None:
+    """Its version is named."""
+    program = tmp_path / "asterisk"
+    program.write_text("#!/bin/sh\necho Asterisk 16.28.0\n")
+    program.chmod(0o755)
+    environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    text = said(run(tmp_path, "up", "--pbx", "path", environ=environ))
+    assert f"{program} says `Asterisk 16.28.0`: version 20 or later is needed" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("up", "--nodes", "3"), "--nodes: expected 1 or 2"),
+        (("up", "--port-base", "80"), "--port-base: expected 0, or 1024 to 63999"),
+        (("up", "--dir", "/dev/null/lab"), "/dev/null/lab/dev.json: not a directory; choose"),
+        (("call", "+1", "--digits", "12x"), "--digits: X is on no key"),
+        (("call", "+1", "--sip", "here"), "--sip: expected HOST:PORT"),
+        (("call", "+1", "--sip", "127.0.0.1:1"), "no phone system responds at 127.0.0.1:1"),
+        (("call", "+1\r\nX: y"), "NUMBER: expected a number"),
+    ],
+)
+def test_wrong_usage(tmp_path: Path, arguments: tuple[str, ...], expected: str) -> None:
+    """The option is named, and what is allowed."""
+    printed = run(tmp_path, *arguments).stderr
+    assert "Traceback" not in printed
+    assert f"switchroom dev: {expected}" in printed
+
+
+def test_a_damaged_file(tmp_path: Path) -> None:
+    """It is named, and what to do."""
+    (tmp_path / FILE).write_text("{")
+    text = said(run(tmp_path, "status", "--dir", str(tmp_path)))
+    assert text.startswith(f"{tmp_path / FILE} is damaged")
+
+
+@pytest.mark.skipif(
+    not Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").exists(),
+    reason="this Python belongs to no system",
+)
+def test_a_python_of_the_system_is_not_changed() -> None:
+    """The sentence has the commands for an environment of one's own."""
+    program = (
+        "from dev.errors import PackagesMissing\n"
+        "from dev.setup.python_packages import install_packages\n"
+        "try: install_packages(['redis'])\n"
+        "except PackagesMissing as error: print(error)\n"
+    )
+    python = Path(sys.base_prefix) / "bin/python3"
+    printed = subprocess.run(
+        [python, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert "this Python belongs to the system" in printed
+    assert "python3 -m venv" in printed
+    assert "switchroom[engine,speech,api,lab]" in printed

@@ -1,0 +1,123 @@
+"""The two phones of the lab: one calls the other, over real sockets."""
+
+import asyncio
+import wave
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from dev.errors import CallFailed
+from dev.phone.answerer import Answerer
+from dev.phone.caller import Dialed, Pressed, place_call
+from dev.phone.message import parse, response
+from tests.harness.ports import free_port
+from tests.harness.until import until
+
+NOTHING = Pressed("", 0)
+
+
+@asynccontextmanager
+async def answering(folder: Path, said: list[str]) -> AsyncIterator[int]:
+    """Run the phone that answers, and yield its port."""
+    port = free_port()
+    transport, phone = await asyncio.get_running_loop().create_datagram_endpoint(
+        lambda: Answerer(folder, lambda a, b: f"{a}-{b}", said.append),
+        local_addr=("127.0.0.1", port),
+    )
+    try:
+        yield port
+    finally:
+        phone.close()
+        transport.close()
+
+
+def saved(folder: Path) -> list[Path]:
+    """Return the files of a phone."""
+    return list(folder.iterdir())
+
+
+class Rejecting(asyncio.DatagramProtocol):
+    """Rejects each INVITE with a status; keeps the methods that it received."""
+
+    def __init__(self, status: str) -> None:
+        self._status = status
+        self.methods: list[str] = []
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._udp = cast("asyncio.DatagramTransport", transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        request = parse(data)
+        assert request is not None
+        self.methods.append(request.method)
+        if request.method == "INVITE":
+            self._udp.sendto(response(request, self._status, "t").encode(), addr)
+
+
+async def test_a_call_is_answered_and_hung_up(tmp_path: Path) -> None:
+    """The caller is interrupted, hangs up, and the other phone has saved what it heard."""
+    said: list[str] = []
+    course: list[str] = []
+    async with answering(tmp_path, said) as port:
+        dialed = Dialed("127.0.0.1", port, "+4722222222", "+4799999999")
+        calling = asyncio.create_task(place_call(dialed, Pressed("12", 0), course.append))
+        await until(lambda: course[-1:] == ["sent 2"], what="the keys")
+        calling.cancel()
+        with suppress(asyncio.CancelledError):
+            await calling
+        await until(lambda: "hung up" in said[-1], what="the end of the call")
+    assert course[1:] == ["ringing", "answered", "sent 1", "sent 2"]
+    with wave.open(str(tmp_path / "+4799999999-+4722222222.wav")) as file:
+        assert file.getnframes() > 0  # the caller sends silence all the time
+
+
+async def test_a_caller_who_gives_up_is_not_answered(tmp_path: Path) -> None:
+    """It sends CANCEL; there is nothing to save."""
+    said: list[str] = []
+    course: list[str] = []
+    async with answering(tmp_path, said) as port:
+        dialed = Dialed("127.0.0.1", port, "+1", "+2")
+        calling = asyncio.create_task(place_call(dialed, NOTHING, course.append))
+        await until(lambda: course[-1:] == ["ringing"], what="the phone to ring")
+        calling.cancel()
+        with suppress(asyncio.CancelledError):
+            await calling
+        await until(lambda: said[-1] == "+1: not answered", what="the end of the call")
+    assert saved(tmp_path) == []
+
+
+async def test_a_rejection_is_acknowledged() -> None:
+    """The outcome has its status; the PBX does not repeat it."""
+    port = free_port()
+    transport, pbx = await asyncio.get_running_loop().create_datagram_endpoint(
+        lambda: Rejecting("486 Busy Here"), local_addr=("127.0.0.1", port)
+    )
+    course: list[str] = []
+    outcome = await place_call(Dialed("127.0.0.1", port, "+1", "+2"), NOTHING, course.append)
+    await until(lambda: pbx.methods == ["INVITE", "ACK"], what="the acknowledgement")
+    transport.close()
+    assert (outcome.status, course[-1]) == (486, "rejected: 486 Busy Here")
+
+
+async def test_nothing_listens() -> None:
+    """The sentence says where, and how to see what runs."""
+    with pytest.raises(CallFailed, match=r"no phone system responds at 127\.0\.0\.1:"):
+        await place_call(Dialed("127.0.0.1", free_port(), "+1", "+2"), NOTHING, lambda _: None)
+
+
+async def test_names_of_files_are_safe(tmp_path: Path) -> None:
+    """A number comes from a stranger: it names no other folder."""
+    said: list[str] = []
+    async with answering(tmp_path, said) as port:
+        dialed = Dialed("127.0.0.1", port, "..%2F..%2Fx", "../../y")
+        calling = asyncio.create_task(place_call(dialed, NOTHING, lambda _: None))
+        await until(lambda: bool(said) and said[-1].endswith("answered"), what="an answer")
+        calling.cancel()
+        with suppress(asyncio.CancelledError):
+            await calling
+        await until(lambda: "hung up" in said[-1], what="the end of the call")
+    (path,) = saved(tmp_path)
+    assert path.suffix == ".wav"
