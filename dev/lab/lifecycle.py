@@ -146,6 +146,8 @@ async def _ensure_running(server: Server, ports: tuple[int, ...]) -> None:
         if server.running():
             await until(server.is_ready, timeout_s=server.ready_within_s, what=str(server.log))
             return
+        if isinstance(server, DockerNode):
+            await asyncio.to_thread(server.remove_container)
         if taken := taken_ports(ports):
             raise PortTaken(title_of(server), taken[0])
         await server.start()

@@ -58,22 +58,18 @@ class DockerNode(PbxNode):
         set_here = {name: value for name, value in os.environ.items() if name.startswith("PBX_")}
         return {**set_here, **self.settings.environment()}
 
-    def prepare(self) -> None:
-        """Create the folder, and remove a container that a crash has left."""
-        super().prepare()
-        self._remove()
-
     async def stop(self) -> None:
         """Stop it by SIGTERM, which the client of Docker passes on."""
         await super().stop()
-        self._remove()
+        self.remove_container()
 
     async def kill(self) -> None:
         """Stop the container, too: it outlives the client of Docker."""
         await super().kill()
-        self._remove()
+        self.remove_container()
 
-    def _remove(self) -> None:
+    def remove_container(self) -> None:
+        """Remove the container, also one that a killed client has left with its ports."""
         argv = ("docker", "rm", "--force", self.container)
         subprocess.run(argv, check=False, capture_output=True)
 

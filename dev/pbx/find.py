@@ -15,6 +15,10 @@ from dev.pbx.debian_root import ensure_root
 MIN_VERSION = 20
 CONFIG = Path(__file__).parents[2] / "asterisk-config"
 _OTHERS = "or choose another Asterisk with --pbx docker or --pbx debian"
+_MODULES = (
+    *("usr/lib/asterisk/modules", "usr/lib/*/asterisk/modules"),  # of Debian
+    *("usr/lib64/asterisk/modules", "usr/local/lib/asterisk/modules"),  # of others, and of a build
+)
 _VERSION = re.compile(r"Asterisk \D*(\d+)")
 _LOADED = re.compile(r"^load = (\w+\.so)$", re.MULTILINE)
 _OPTIONAL = ("codec_opus_open_source.so", "res_format_attr_opus.so")  # not offered by default
@@ -53,7 +57,7 @@ def asterisk_on_path(program: str | None) -> Asterisk:
     preload = () if jemalloc is None else ("env", f"LD_PRELOAD={jemalloc}")
     return Asterisk(
         command=(*preload, program),
-        modules_dir=_first(Path("/usr/lib"), "asterisk/modules", "*/asterisk/modules"),
+        modules_dir=_first(Path("/"), *_MODULES),
         data_dir=_first(Path("/"), "usr/share/asterisk", "var/lib/asterisk"),
     )
 
@@ -111,7 +115,9 @@ def _first(base: Path, *patterns: str) -> Path:
     for pattern in patterns:
         for found in sorted(base.glob(pattern)):
             return found
-    raise NoPbx(f"Asterisk is installed, but not {' or '.join(patterns)} in {base}")
+    raise NoPbx(
+        f"Asterisk is installed, but {base} has no {' or '.join(patterns)}; install them, {_OTHERS}"
+    )
 
 
 def _ignore(_text: str) -> None: ...
