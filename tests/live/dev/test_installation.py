@@ -64,7 +64,9 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
     subprocess.run([*run, "uv", "venv", "--quiet", str(tmp_path / "venv")], check=True)
     uv = [*run, "uv", "pip"]
     where = ["--quiet", "--python", str(python)]
-    subprocess.run([*uv, "sync", *where, "--require-hashes", *locked(tmp_path)], check=True)
+    sync = [*uv, "sync", *where, "--require-hashes", *locked(tmp_path)]
+    if subprocess.run([*sync, "--offline"], check=False, capture_output=True).returncode:
+        subprocess.run(sync, check=True)
     subprocess.run([*uv, "install", *where, "--offline", "--no-deps", str(wheel)], check=True)
     found = Installation(tmp_path)
     yield found
