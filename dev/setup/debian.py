@@ -19,7 +19,8 @@ from dev.errors import CommandFailed, LabError, NoNetwork, RootNeeded, ToolMissi
 UNREACHED = re.compile(
     r"temporary failure|could not resolve|failed to establish|network is unreachable"
     r"|unable to connect|could not connect|connection (?:failed|refused|timed out)"
-    r"|couldn't download|failed to retrieve|dns error|error sending request",
+    r"|couldn't download|failed to retrieve|failed getting release|dns error"
+    r"|error sending request",
     re.IGNORECASE,
 )
 

@@ -61,6 +61,7 @@ def test_the_space_of_a_folder(tmp_path: Path) -> None:
         "E: Failed to fetch http://x  Could not connect to x:80 (1.2.3.4), connection timed out",
         "E: Failed getting release file: Unable to connect",
         "W: Couldn't download package debconf",
+        "E: Failed getting release file http://deb.debian.org/debian/dists/forky/Release",
         "WARNING: Retrying: NewConnectionError('Failed to establish a new connection: [Errno -2]')",
         "error: error sending request for url (https://pypi.org/simple/redis/)",
     ],
