@@ -20,7 +20,7 @@ from dev.setup.disk import used_bytes
 from dev.setup.requirements import EXTRAS
 
 ROOT = Path(__file__).parents[2]
-PORT_BASE = "21000"
+PORT_BASE = "8600"
 
 
 class Cost(Struct, frozen=True):
@@ -56,10 +56,12 @@ def main(folder: Path) -> None:
     anchor = measure([folder / "anchor" / pip, "install", f"{wheel}[{','.join(EXTRAS)}]"], folder)
     installed = measure([folder / "venv" / pip, "install", wheel], folder)
     lab = (folder / "venv/bin/switchroom", "dev")
-    first = measure([*lab, "up", "--port-base", PORT_BASE], folder)
-    measure([*lab, "down"], folder)
-    second = measure([*lab, "up"], folder)
-    measure([*lab, "down"], folder)
+    try:
+        first = measure([*lab, "up", "--port-base", PORT_BASE], folder)
+        measure([*lab, "down"], folder)
+        second = measure([*lab, "up"], folder)
+    finally:
+        measure([*lab, "down"], folder)
     costs = {
         "`pip install` of the wheel": installed,
         "first `switchroom dev up`": first,
