@@ -13,6 +13,7 @@ from switchroom_sdk.generated.webhooks import (
 )
 
 T = TypeVar("T")
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)  # of JSON that is none
 Body = ActionRequest | GatherResult | RecordResult | CallEvent
 
 
@@ -45,5 +46,5 @@ def parse_as(body: bytes, kind: type[T]) -> T:
 def _decoded(body: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(body, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise UnexpectedBody(f"body: {error}") from None

@@ -55,7 +55,11 @@ def _following(verb: Any) -> Any:
 
 def checked(value: S) -> S:
     """Return a shape whose values are within their limits; raises InvalidField."""
-    builtins = msgspec.to_builtins(_resolved(value, _PLACEHOLDER))
+    try:
+        builtins = msgspec.to_builtins(_resolved(value, _PLACEHOLDER))
+        msgspec.json.encode(builtins)
+    except (TypeError, ValueError) as error:  # an object, half a surrogate pair
+        raise InvalidField("", f"this cannot be written as JSON: {error}") from None
     try:
         msgspec.convert(builtins, type(value))
     except msgspec.ValidationError as error:

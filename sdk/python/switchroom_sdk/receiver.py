@@ -14,7 +14,7 @@ import msgspec
 
 from switchroom_sdk.bodies import Body, UnexpectedBody, parse_as
 from switchroom_sdk.chain import Chain, absolute, resolved
-from switchroom_sdk.errors import VerificationFailed
+from switchroom_sdk.errors import SwitchroomError, VerificationFailed
 from switchroom_sdk.verification import Verifier
 
 SECRET_VARIABLE = "SWITCHROOM_WEBHOOK_SECRET"  # noqa: S105 - the name of a variable
@@ -42,6 +42,8 @@ class Receiver:
         public_url: str | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
+        if secret == "":
+            raise SwitchroomError("secret: it is empty; without signatures, () is expected")
         secrets = environ.get(SECRET_VARIABLE, "").split() if secret is None else secret
         self._verifier = Verifier(secrets) if secrets else None
         self._public_url = public_url or environ.get(PUBLIC_URL_VARIABLE)

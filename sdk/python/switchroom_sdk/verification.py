@@ -41,7 +41,7 @@ class Verifier:
         timestamp = _required(lower, "webhook-timestamp")
         signatures = _required(lower, "webhook-signature")
         self._check_time(timestamp)
-        signed = b".".join((request_id.encode(), timestamp.encode(), body))
+        signed = b".".join((request_id.encode(errors="replace"), timestamp.encode(), body))
         expected = [hmac.digest(key, signed, hashlib.sha256) for key in self._keys]
         for signature in signatures.split():
             version, _, text = signature.partition(",")

@@ -63,7 +63,9 @@ export class ApiError extends SwitchroomError {
   ) {
     const code = problem.code ?? `http_${status}`;
     const detail = problem.detail || problem.title || "no details";
-    const errors = problem.errors ?? [];
+    // A gateway before the server may have a form of its own.
+    const given: unknown[] = Array.isArray(problem.errors) ? problem.errors : [];
+    const errors = given.filter((each): each is FieldError => typeof each === "object" && each !== null);
     const fields = errors.map((each) => `${each.path || "body"}: ${each.message}`).join("; ");
     super(`${status} ${code}: ${fields || detail}`);
     this.code = code;

@@ -7,7 +7,7 @@
 
 import { actionJson, type ActionInput } from "./chain.js";
 import { environment } from "./environment.js";
-import { UnexpectedBody, VerificationFailed } from "./errors.js";
+import { SwitchroomError, UnexpectedBody, VerificationFailed } from "./errors.js";
 import { parseAs, Verifier, type Bodies, type BodyKind } from "./verification.js";
 
 /** What is used of a request: Node's, Express's. */
@@ -50,6 +50,9 @@ export class Webhooks {
   readonly #publicUrl: string | undefined;
 
   constructor(options: WebhooksOptions = {}) {
+    if (options.secret === "") {
+      throw new SwitchroomError("secret: it is empty; without signatures, [] is expected");
+    }
     const secret =
       options.secret ?? environment("SWITCHROOM_WEBHOOK_SECRET").split(" ").filter(Boolean);
     this.#verifier = secret.length > 0 ? new Verifier(secret) : undefined;

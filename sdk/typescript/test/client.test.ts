@@ -125,6 +125,17 @@ test("parts of a path are escaped", async () => {
   }
 });
 
+test("a problem of a gateway may have another form", async () => {
+  for (const errors of ["x", ["x"], [null], { a: 1 }, 5]) {
+    const { switchroom } = client(problem(400, { errors }));
+    await assert.rejects(switchroom.request("GET", "/numbers"), (error) => {
+      assert.ok(error instanceof ApiError);
+      assert.deepEqual([error.status, error.errors.length], [400, 0]);
+      return true;
+    });
+  }
+});
+
 test("a token is got with account and secret, and replaced when it has expired", async () => {
   const responses = [
     Response.json({ accessToken: "t1" }),

@@ -128,6 +128,10 @@ test("Express serves a signed request, and no other", async (context) => {
   assert.equal((await post(`${url}/status`, event, signed(event, SECRET, nowS))).status, 204);
 });
 
+test("an empty secret, as of a variable without a value, is an error", () => {
+  assert.throws(() => new Webhooks({ secret: "" }), SwitchroomError);
+});
+
 test("without a secret only this machine is served", async (context) => {
   context.mock.method(console, "warn", () => undefined);
   const url = await served(context, []);

@@ -10,7 +10,15 @@ import switchroom_sdk.fastapi
 import switchroom_sdk.flask
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
-from switchroom_sdk import ActionRequest, CallEvent, GatherResult, Verb, gather, say
+from switchroom_sdk import (
+    ActionRequest,
+    CallEvent,
+    GatherResult,
+    SwitchroomError,
+    Verb,
+    gather,
+    say,
+)
 from switchroom_sdk.receiver import MAX_BODY_BYTES
 
 from engine.webhooks.signatures import Signer
@@ -138,6 +146,12 @@ def test_without_a_secret_only_this_machine_is_served(app: Callable[..., Post]) 
     headers = {"Content-Type": "application/json"}
     assert post("/answer", START, headers).status == 200
     assert post("/answer", START, {**headers, "X-Forwarded-For": "192.0.2.1"}).status == 401
+
+
+def test_an_empty_secret_is_an_error(app: Callable[..., Post]) -> None:
+    """A variable without a value does not switch off the verification."""
+    with pytest.raises(SwitchroomError, match=r"^secret: it is empty"):
+        app(secret="")
 
 
 def _without_body(*, option: int = 0, other: int = 0) -> None:

@@ -131,6 +131,13 @@ def test_a_value_beyond_its_limits_is_rejected_at_once(build: Any, field: str) -
     assert str(error.value).startswith(f"{field}: expected")
 
 
+@pytest.mark.parametrize("text", ["\ud800", object(), (each for each in "x")])
+def test_what_json_cannot_have_is_rejected(text: Any) -> None:
+    """Half a character, and an object of Python, are errors of the SDK's own type."""
+    with pytest.raises(InvalidField, match="cannot be written as JSON"):
+        say(text)
+
+
 def test_nothing_follows_a_webhook() -> None:
     """A chain that ends with an address says so when it is continued."""
     with pytest.raises(InvalidField, match="ends with the webhook /menu"):

@@ -64,6 +64,7 @@ def test_an_old_request_is_rejected(age_s: int) -> None:
     ("change", "field"),
     [
         ({"webhook-id": "r2"}, "webhook-signature"),
+        ({"webhook-id": "\udcff"}, "webhook-signature"),
         ({"webhook-timestamp": str(NOW_S + 1)}, "webhook-signature"),
         ({"webhook-timestamp": "١٧٩٥"}, "webhook-timestamp"),
         ({"webhook-timestamp": "now"}, "webhook-timestamp"),
@@ -139,7 +140,9 @@ def test_later_versions_may_add_fields_and_words() -> None:
     assert parse_as(body, GatherResult).reason == "new"
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"\xff", b'{"callId":1}', b"{" * 100_000, b"null"])
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"\xff", b'{"callId":1}', b"{" * 100_000, b'{"a":' * 100_000, b"null"]
+)
 def test_anything_else_is_no_body(body: bytes) -> None:
     """A body that is none has an error that says so."""
     with pytest.raises(UnexpectedBody, match=r"^body: "):

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Self, TypeVar
 
 import httpx2
+from msgspec import Struct
 
 from switchroom_sdk.client.request import Request
 from switchroom_sdk.client.responses import read_response
@@ -21,6 +22,10 @@ from switchroom_sdk.generated.resources import Resources
 
 T = TypeVar("T")
 TIMEOUT_S = 30.0
+
+
+class _Token(Struct, frozen=True, rename="camel"):
+    access_token: str
 
 
 class Switchroom(Resources):
@@ -79,7 +84,7 @@ class Switchroom(Resources):
                 content=content,
                 headers={**headers, "Authorization": self._authorization()},
             )
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             raise _connection_failed(self._settings.base_url, error) from error
         return read_response(response.status_code, response.headers, response.content, kind)
 
@@ -87,10 +92,8 @@ class Switchroom(Resources):
         settings = self._settings
         if settings.uses_tokens and not self.token:
             response = self._http.post(**token_request(settings))
-            found = read_response(
-                response.status_code, response.headers, response.content, dict[str, Any]
-            )
-            self.token = found["accessToken"]
+            found = read_response(response.status_code, response.headers, response.content, _Token)
+            self.token = found.access_token
         return self.token or settings.api_key
 
     def request(
@@ -172,7 +175,7 @@ class AsyncSwitchroom(AsyncResources):
                 content=content,
                 headers={**headers, "Authorization": await self._authorization()},
             )
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             raise _connection_failed(self._settings.base_url, error) from error
         return read_response(response.status_code, response.headers, response.content, kind)
 
@@ -180,10 +183,8 @@ class AsyncSwitchroom(AsyncResources):
         settings = self._settings
         if settings.uses_tokens and not self.token:
             response = await self._http.post(**token_request(settings))
-            found = read_response(
-                response.status_code, response.headers, response.content, dict[str, Any]
-            )
-            self.token = found["accessToken"]
+            found = read_response(response.status_code, response.headers, response.content, _Token)
+            self.token = found.access_token
         return self.token or settings.api_key
 
     async def request(
@@ -234,6 +235,6 @@ def any_request(
     )
 
 
-def _connection_failed(base_url: str, error: httpx2.TransportError) -> ConnectionFailed:
+def _connection_failed(base_url: str, error: httpx2.RequestError) -> ConnectionFailed:
     text = f"{base_url} did not respond: {error or type(error).__name__}"
     return ConnectionFailed(text, is_sent=not isinstance(error, httpx2.ConnectError))

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from switchroom_sdk.bodies import UNREADABLE
 from switchroom_sdk.errors import ApiError, FieldError
 
 T = TypeVar("T")
@@ -18,7 +19,7 @@ def read_response(
         raise _error(status, headers, content)
     try:
         found: Any = None if kind is None else msgspec.json.decode(content, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         text = f"the response is none of this API: {error}"
         raise ApiError(status, "invalid_response", text) from None
     return found  # type: ignore[no-any-return]  # of the type in `kind`, or None
@@ -27,22 +28,28 @@ def read_response(
 def _error(status: int, headers: Mapping[str, str], content: bytes) -> ApiError:
     try:
         problem = msgspec.json.decode(content, type=dict[str, Any])
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except UNREADABLE:
         problem = {}
-    errors = tuple(
-        FieldError(
-            str(each.get("path", "")), str(each.get("message", "")), str(each.get("code", ""))
-        )
-        for each in problem.get("errors") or ()
-    )
     return ApiError(
         status,
         str(problem.get("code") or f"http_{status}"),
         str(problem.get("detail") or problem.get("title") or "no details"),
-        errors=errors,
+        errors=_field_errors(problem.get("errors")),
         request_id=headers.get("x-request-id", ""),
         retry_after_s=_seconds(headers.get("retry-after")),
         type=str(problem.get("type") or "about:blank"),
+    )
+
+
+def _field_errors(found: Any) -> tuple[FieldError, ...]:
+    """Return the errors of fields; a gateway before the server may have a form of its own."""
+    rows = found if isinstance(found, list) else ()
+    return tuple(
+        FieldError(
+            str(each.get("path", "")), str(each.get("message", "")), str(each.get("code", ""))
+        )
+        for each in rows
+        if isinstance(each, dict)
     )
 
 
