@@ -8,15 +8,17 @@ from wire.error_codes.catalogue import find_code
 from wire.error_codes.page import error_index, error_page
 from wire.programs.docs_address import ERROR_PATH
 
+_METHODS = ["GET", "HEAD"]  # checkers of links send HEAD
+
 
 def serve_error_pages(app: FastAPI) -> None:
     """Serve the index and each code's page; the request middleware adds the content policy."""
 
-    @app.get(ERROR_PATH, include_in_schema=False)
+    @app.api_route(ERROR_PATH, methods=_METHODS, include_in_schema=False)
     async def index() -> HTMLResponse:
         return HTMLResponse(error_index())
 
-    @app.get(f"{ERROR_PATH}/{{code}}", include_in_schema=False)
+    @app.api_route(f"{ERROR_PATH}/{{code}}", methods=_METHODS, include_in_schema=False)
     async def page(code: str) -> HTMLResponse:
         found = find_code(code)
         if found is None:

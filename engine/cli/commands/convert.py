@@ -37,11 +37,11 @@ def twiml(
     Example: switchroom convert twiml menu.xml
     """
     from engine.cli.twiml.convert import convert as convert_document  # noqa: PLC0415 - XML's imports
-    from engine.cli.twiml.document import TwimlError  # noqa: PLC0415 - likewise
+    from engine.cli.twiml.document import MAX_BYTES, TwimlError  # noqa: PLC0415 - likewise
 
     name = "standard input" if str(file) == STANDARD_INPUT else str(file)
     try:
-        converted = convert_document(_content(file))
+        converted = convert_document(_content(file, MAX_BYTES))
     except OSError as error:
         raise UsageError(f"{name}: {(error.strerror or str(error)).lower()}") from None
     except TwimlError as error:
@@ -54,5 +54,9 @@ def twiml(
         raise SystemExit(ExitStatus.NEGATIVE)
 
 
-def _content(file: Path) -> bytes:
-    return sys.stdin.buffer.read() if str(file) == STANDARD_INPUT else file.read_bytes()
+def _content(file: Path, limit: int) -> bytes:
+    """Return at most one byte more than is accepted: a device may have no end."""
+    if str(file) == STANDARD_INPUT:
+        return sys.stdin.buffer.read(limit + 1)
+    with file.open("rb") as opened:
+        return opened.read(limit + 1)

@@ -76,8 +76,8 @@ def read_document(content: bytes) -> Element:
         parser.Parse(content, True)
     except expat.ExpatError as error:
         raise TwimlError(error.lineno, f"not XML: {expat.ErrorString(error.code)}") from None
-    except (LookupError, ValueError) as error:
-        raise TwimlError(0, f"not XML: {error}") from None
+    except (LookupError, ValueError):
+        raise TwimlError(0, "its encoding is not supported; UTF-8 is") from None
     root = builder.root
     if root.name != ROOT:
         raise TwimlError(root.line, f"<{ROOT}> is expected, not <{root.name}>")

@@ -79,6 +79,14 @@ async def test_the_pages_are_public_and_load_nothing(rest: Rest) -> None:
         assert "://" not in page.text.replace("http://</code>", "").replace("https://</code>", "")
 
 
+@pytest.mark.parametrize("path", [PAGES, f"{PAGES}/not_found"])
+async def test_a_checker_of_links_may_send_head(rest: Rest, path: str) -> None:
+    """A HEAD has the status and the length of the page, as at an engine."""
+    head, page = await rest.client.head(path), await rest.client.get(path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == page.headers["content-length"]
+
+
 @pytest.mark.parametrize("code", ["nothing", "NOT_FOUND", "%00", "<script>", "status"])
 async def test_an_unknown_code_is_not_found(rest: Rest, code: str) -> None:
     """The problem does not repeat what was requested."""

@@ -34,7 +34,11 @@ def test_the_tree_is_printed(tmp_path: Path, verbs: str, status: int, said: str)
 def test_what_is_not_twiml_is_an_error(tmp_path: Path) -> None:
     """Status 2, one line, and nothing on standard output."""
     (tmp_path / "page.xml").write_text("<html/>")
-    for file, said in (("page.xml", "<Response> is expected"), ("none.xml", "no such file")):
+    for file, said in (
+        ("page.xml", "<Response> is expected"),
+        ("none.xml", "no such file"),
+        ("/dev/zero", "larger than"),  # has no end
+    ):
         done = run(tmp_path / file)
         assert (done.returncode, done.stdout) == (2, b"")
         assert said in done.stderr.decode()
