@@ -123,7 +123,7 @@ def test_a_restricted_key(commands: Commands) -> None:
     [
         (("--scope", "boss"), "--scope boss: one of owner, integrator, supervisor"),
         (("--network", "192.0.2.1/24"), "--network 192.0.2.1/24: a network such as"),
-        (("--days", "-5"), "Must be >= 0"),
+        (("--days", "-5"), "Must be >= 1"),
         (("--days", "999999999"), "Must be <= 3650"),
     ],
 )
