@@ -21,7 +21,7 @@ from switchroom_sdk.receiver import (
     Handler,
     Receiver,
     Reply,
-    body_type,
+    expected_of,
     rejection,
 )
 
@@ -42,13 +42,15 @@ class Webhooks:
         self._receiver = Receiver(secret, public_url)
 
     def post(self, path: str) -> Callable[[H], H]:
-        """Serve a path; the handler's parameter says which body it expects.
+        """Serve a path; the handler's first parameter says which body it expects.
+
+        A second one is the `Request`, with `query_params` and `path_params`.
 
         It returns a verb, an address that returns one, or None if there is nothing to add.
         """
 
         def added(handler: H) -> H:
-            kind = body_type(handler)
+            expected = expected_of(handler)
 
             async def serve(request: Request) -> Response:
                 body = await _body(request)
@@ -56,13 +58,14 @@ class Webhooks:
                     return Response(status_code=413)
                 peer = request.client.host if request.client else ""
                 try:
-                    received = self._receiver.read(kind, body, request.headers, peer)
+                    received = self._receiver.read(expected.body, body, request.headers, peer)
                 except VerificationFailed as error:
                     return _response(rejection(error))
+                arguments = expected.arguments(received, request)
                 if inspect.iscoroutinefunction(handler):
-                    action = await handler(received)
+                    action = await handler(*arguments)
                 else:
-                    action = await run_in_threadpool(handler, received)
+                    action = await run_in_threadpool(handler, *arguments)
                 return _response(self._receiver.reply(action, str(request.base_url)))
 
             self._app.add_api_route(path, serve, methods=["POST"], name=handler.__name__)

@@ -9,7 +9,7 @@ return say("Press one for sales.").gather(max_digits=1, action="/menu")
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flask import Flask, Response, request
 
@@ -19,7 +19,7 @@ from switchroom_sdk.receiver import (
     Handler,
     Receiver,
     Reply,
-    body_type,
+    expected_of,
     rejection,
 )
 
@@ -40,24 +40,27 @@ class Webhooks:
         self._receiver = Receiver(secret, public_url)
 
     def post(self, path: str) -> Callable[[H], H]:
-        """Serve a path; the handler's parameter says which body it expects.
+        """Serve a path; the handler's first parameter says which body it expects.
+
+        A second one is the `request`, with `args` (of the query) and `view_args` (of the path).
 
         It returns a verb, an address that returns one, or None if there is nothing to add.
         """
 
         def added(handler: H) -> H:
-            kind = body_type(handler)
+            expected = expected_of(handler)
 
-            def serve() -> Response:
+            def serve(**_: Any) -> Response:
                 request.max_content_length = MAX_BODY_BYTES  # a larger body is 413
                 body = request.get_data()
                 try:
                     received = self._receiver.read(
-                        kind, body, dict(request.headers), request.remote_addr or ""
+                        expected.body, body, dict(request.headers), request.remote_addr or ""
                     )
                 except VerificationFailed as error:
                     return _response(rejection(error))
-                return _response(self._receiver.reply(handler(received), request.host_url))
+                action = handler(*expected.arguments(received, request))
+                return _response(self._receiver.reply(action, request.host_url))
 
             self._app.add_url_rule(path, handler.__name__, serve, methods=["POST"])
             return handler

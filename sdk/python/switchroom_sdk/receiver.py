@@ -21,6 +21,7 @@ SECRET_VARIABLE = "SWITCHROOM_WEBHOOK_SECRET"  # noqa: S105 - the name of a vari
 PUBLIC_URL_VARIABLE = "SWITCHROOM_PUBLIC_URL"
 MAX_BODY_BYTES = 1_048_576
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+_POSITIONAL = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
 _log = logging.getLogger("switchroom_sdk")
 
 Handler = Callable[..., Any]
@@ -81,12 +82,28 @@ def rejection(error: VerificationFailed) -> Reply:
     return Reply(status, msgspec.json.encode({"detail": str(error)}))
 
 
-def body_type(handler: Handler) -> Any:
-    """Return the type that a handler's parameter has; any body without one."""
-    names = list(inspect.signature(handler).parameters)
-    if len(names) != 1:
-        raise TypeError(f"{handler.__name__}: one parameter, the body, is expected")
-    return get_type_hints(handler).get(names[0], Body)
+class Expected(NamedTuple):
+    """What a handler expects: a type of body, and perhaps the framework's request."""
+
+    body: Any
+    has_request: bool
+
+    def arguments(self, body: Body, request: Any) -> tuple[Any, ...]:
+        """Return the arguments of the handler."""
+        return (body, request) if self.has_request else (body,)
+
+
+def expected_of(handler: Handler) -> Expected:
+    """Return what a handler's parameters say; without a type it gets any body."""
+    parameters = inspect.signature(handler).parameters
+    names = list(parameters)
+    are_positional = all(each.kind in _POSITIONAL for each in parameters.values())
+    if len(names) not in {1, 2} or not are_positional:
+        raise TypeError(
+            f"{handler.__name__}: one parameter is expected, the body, or two, the body and the"
+            " framework's request"
+        )
+    return Expected(get_type_hints(handler).get(names[0], Body), len(names) > 1)
 
 
 def _is_local(headers: Mapping[str, str], peer: str) -> bool:

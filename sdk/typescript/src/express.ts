@@ -2,6 +2,7 @@
 //
 //   const webhooks = new Webhooks();
 //   app.post("/answer", webhooks.onAction(() => say("Hello.").gather({ action: "/menu" })));
+//   app.post("/menu", webhooks.onGather(({ dtmf }, request) => say(`${dtmf} ${request.query?.["attempt"]}`)));
 //
 // Add no body parser before them: they read the body themselves, as it came.
 
@@ -15,6 +16,10 @@ export interface IncomingRequest extends AsyncIterable<Uint8Array> {
   headers: Record<string, string | string[] | undefined>;
   socket: { remoteAddress?: string | undefined };
   protocol?: string;
+  /** Of the query, in Express. */
+  query?: Record<string, unknown>;
+  /** Of the path, in Express. */
+  params?: Record<string, unknown>;
   body?: unknown;
 }
 
@@ -25,11 +30,12 @@ export interface OutgoingResponse {
   end(body?: string): unknown;
 }
 
-export type Handler<K extends BodyKind> = (
+export type Handler<K extends BodyKind, R extends IncomingRequest = IncomingRequest> = (
   body: Bodies[K],
+  request: R,
 ) => ActionInput | undefined | void | Promise<ActionInput | undefined | void>;
-export type Middleware = (
-  request: IncomingRequest,
+export type Middleware<R extends IncomingRequest = IncomingRequest> = (
+  request: R,
   response: OutgoingResponse,
   next: (error: unknown) => void,
 ) => void;
@@ -64,35 +70,38 @@ export class Webhooks {
   }
 
   /** Serve requests for a call's next action: at its start, and after a dial. */
-  onAction(handler: Handler<"action">): Middleware {
+  onAction<R extends IncomingRequest>(handler: Handler<"action", R>): Middleware<R> {
     return this.#serve("action", handler);
   }
 
   /** Serve the digits of a gather. */
-  onGather(handler: Handler<"gather">): Middleware {
+  onGather<R extends IncomingRequest>(handler: Handler<"gather", R>): Middleware<R> {
     return this.#serve("gather", handler);
   }
 
   /** Serve the message of a record. */
-  onRecord(handler: Handler<"record">): Middleware {
+  onRecord<R extends IncomingRequest>(handler: Handler<"record", R>): Middleware<R> {
     return this.#serve("record", handler);
   }
 
   /** Serve status callbacks. */
-  onEvent(handler: Handler<"event">): Middleware {
+  onEvent<R extends IncomingRequest>(handler: Handler<"event", R>): Middleware<R> {
     return this.#serve("event", handler);
   }
 
-  #serve<K extends BodyKind>(kind: K, handler: Handler<K>): Middleware {
+  #serve<K extends BodyKind, R extends IncomingRequest>(
+    kind: K,
+    handler: Handler<K, R>,
+  ): Middleware<R> {
     return (request, response, next) => {
       this.#respond(kind, handler, request, response).catch(next);
     };
   }
 
-  async #respond<K extends BodyKind>(
+  async #respond<K extends BodyKind, R extends IncomingRequest>(
     kind: K,
-    handler: Handler<K>,
-    request: IncomingRequest,
+    handler: Handler<K, R>,
+    request: R,
     response: OutgoingResponse,
   ): Promise<void> {
     const body = await bodyOf(request);
@@ -111,7 +120,7 @@ export class Webhooks {
       end(response, error instanceof UnexpectedBody ? 400 : 401, { detail: error.message });
       return;
     }
-    const action = await handler(found);
+    const action = await handler(found, request);
     if (action === undefined) {
       end(response, 204);
     } else {

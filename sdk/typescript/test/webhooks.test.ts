@@ -99,6 +99,9 @@ async function served(context: TestContext, secret: string | string[]): Promise<
   const app = express();
   const webhooks = new Webhooks({ secret, publicUrl: "https://example.com" });
   app.post("/menu", webhooks.onGather(async ({ dtmf }) => say(dtmf).andThen(gather({ action: "/menu" }))));
+  app.post("/menu/:language", webhooks.onGather(({ dtmf }, request) =>
+    say(`${dtmf} ${String(request.query?.["attempt"])} ${String(request.params?.["language"])}`)));
+  app.post("/typed", webhooks.onGather((_result, request: express.Request) => say(request.path)));
   app.post("/status", webhooks.onEvent(() => undefined));
   const server = app.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -126,6 +129,15 @@ test("Express serves a signed request, and no other", async (context) => {
   assert.equal((await post(`${url}/menu`, large, signed(large, SECRET, nowS))).status, 413);
   const event = '{"callId":"c","event":"completed","sequenceNumber":1}';
   assert.equal((await post(`${url}/status`, event, signed(event, SECRET, nowS))).status, 204);
+});
+
+test("a handler gets the request, with query and path", async (context) => {
+  const url = await served(context, SECRET);
+  const nowS = Math.floor(Date.now() / 1000);
+  const response = await post(`${url}/menu/de?attempt=2`, DIGITS, signed(DIGITS, SECRET, nowS));
+  assert.deepEqual(await response.json(), { type: "say", data: { text: "1 2 de" } });
+  const typed = await post(`${url}/typed`, DIGITS, signed(DIGITS, SECRET, nowS));
+  assert.deepEqual(await typed.json(), { type: "say", data: { text: "/typed" } });
 });
 
 test("an empty secret, as of a variable without a value, is an error", () => {

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import fastapi
 import flask
 import pytest
 import switchroom_sdk.fastapi
@@ -80,6 +81,10 @@ def serve(webhooks: switchroom_sdk.fastapi.Webhooks | switchroom_sdk.flask.Webho
     @webhooks.post("/menu")
     def menu(result: GatherResult) -> str | None:
         return "/sales" if result.dtmf == "1" else None
+
+    @webhooks.post("/loose")
+    def loose(body, _request):  # type: ignore[no-untyped-def]  # of a developer without types
+        return f"/{type(body).__name__}"
 
     @webhooks.post("/status")
     def status(event: CallEvent) -> None:
@@ -158,7 +163,42 @@ def _without_body(*, option: int = 0, other: int = 0) -> None:
     """Return nothing; a handler that expects no body."""
 
 
-def test_a_handler_has_one_parameter() -> None:
+def test_a_second_parameter_is_the_request_of_fastapi() -> None:
+    """It has the query and the path; the body is verified and typed as without it."""
+    app = FastAPI()
+    webhooks = switchroom_sdk.fastapi.Webhooks(app, secret=SIGNING_SECRET)
+
+    @webhooks.post("/menu/{language}")
+    def menu(result: GatherResult, request: fastapi.Request) -> Verb:
+        attempt = request.query_params["attempt"]
+        return say(f"{result.dtmf} {attempt} {request.path_params['language']}")
+
+    client = TestClient(app)
+    found = client.post("/menu/de?attempt=2", content=DIGITS, headers=signed(DIGITS))
+    assert found.json()["data"] == {"text": "1 2 de"}
+
+
+def test_a_second_parameter_is_the_request_of_flask() -> None:
+    """A part of the path is in `view_args`, and no argument of the handler."""
+    app = flask.Flask("ivr")
+    webhooks = switchroom_sdk.flask.Webhooks(app, secret=SIGNING_SECRET)
+
+    @webhooks.post("/menu/<language>")
+    def menu(result: GatherResult, request: flask.Request) -> Verb:
+        assert request.view_args is not None
+        return say(f"{result.dtmf} {request.args['attempt']} {request.view_args['language']}")
+
+    found = app.test_client().post("/menu/de?attempt=2", data=DIGITS, headers=signed(DIGITS))
+    assert found.get_json()["data"] == {"text": "1 2 de"}
+
+
+def test_a_handler_without_types_gets_any_body(app: Callable[..., Post]) -> None:
+    """Types are not required: with a request, too, the body is the first argument."""
+    post = app(secret=SIGNING_SECRET, public_url="https://example.com")
+    assert post("/loose", DIGITS, signed(DIGITS)).body == "https://example.com/GatherResult"
+
+
+def test_a_handler_has_one_parameter_or_two() -> None:
     """A handler that cannot be called is an error at start, not in a call."""
     webhooks = switchroom_sdk.flask.Webhooks(flask.Flask("ivr"), secret=SIGNING_SECRET)
     with pytest.raises(TypeError, match="one parameter"):
