@@ -106,7 +106,8 @@ def _request(command: Mapping[str, Any], state: TimelineState) -> Row | None:
             return mark(f"flow {flow_id}", kind="web")
         case _:
             url, body = command["url"], command["body"]
-            text = f"webhook {wording.shorten(url)} after {_after(body)}"
+            receiver = " (listener)" if command["request"] in state.of_listeners else ""
+            text = f"webhook {wording.shorten(url)}{receiver} after {_after(body)}"
             return Row(text, ENGINE, WEB, kind="web", opens=WEB, label=wording.host(url))
 
 

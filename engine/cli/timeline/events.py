@@ -8,20 +8,6 @@ from engine.cli.timeline.bridges import snoop_ended_row
 from engine.cli.timeline.requests import request_row
 from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, TimelineState, mark
 
-TIMEOUTS = {  # by call state
-    "starting": "ring timeout",
-    "playing": "prompt timeout",
-    "detecting": "answering machine detection decided",
-    "gathering": "timeout",
-    "recording": "recording limit or archive timeout",
-    "pausing": "pause over",
-    "dialing": "ring timeout",
-    "bridged": "call duration limit reached",
-    "awaiting-instructions": "response timeout",
-    "ending": "hangup timeout",
-    "archiving-recordings": "archive timeout",
-}
-
 
 def event_row(event: Mapping[str, Any], state: TimelineState) -> Row | None:
     match event:
@@ -83,7 +69,7 @@ def _rare(  # noqa: C901 - one case for each event
         case {"type": "recordings-archived"}:
             return _archived(event)
         case {"type": "deadline-passed"}:
-            return mark(_timeout(state), kind="faint")
+            return mark(state.timer, kind="faint")
         case {"type": "clock-changed", "by_ms": by_ms}:
             return Row(f"clock changed by {by_ms / 1000:g} s", shape="break", kind="faint")
         case {"type": "recovered"}:
@@ -93,14 +79,6 @@ def _rare(  # noqa: C901 - one case for each event
             return Row("call recovered by an engine", shape="break", kind="success")
         case _:
             return request_row(event, state)
-
-
-def _timeout(state: TimelineState) -> str:
-    """Name the timeout if it is certain: it may belong to a ringing or a screened leg."""
-    if state.gather_reason:
-        return state.gather_reason.replace("-", " ")
-    is_certain = bool(state.ringing) == (state.call_state in {"starting", "dialing"})
-    return TIMEOUTS.get(state.call_state, "timeout") if is_certain else "timeout"
 
 
 def _ended(event: Mapping[str, Any], state: TimelineState) -> Row | None:

@@ -39,6 +39,7 @@ class TimelineState:
     caller: str
     call_state: str = ""
     gather_reason: str = ""  # why a gather ended at the present entry
+    timer: str = ""  # which timer has passed at the present entry
     answered: set[str] = field(default_factory=set)
     flow_requests: set[str] = field(default_factory=set)
     leg_names: dict[str, str] = field(default_factory=dict)
@@ -49,6 +50,7 @@ class TimelineState:
     session_states: dict[str, str] = field(default_factory=dict)  # of sessions and members
     transfer_modes: dict[str, str] = field(default_factory=dict)  # of transfers
     attempts: dict[str, list[str]] = field(default_factory=dict)  # their ids, by request
+    of_listeners: set[str] = field(default_factory=set)  # requests that listeners got
 
     def name(self, leg: str) -> str:
         """Return the letter of a leg's lifeline; the first leg is A."""

@@ -9,7 +9,9 @@ from engine.cli.timeline import wording
 from engine.cli.timeline.commands import command_row
 from engine.cli.timeline.events import event_row
 from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, TimelineState, mark
+from engine.cli.timeline.timers import timer_name
 from wire.views import CallView, Timeline, TimelineEntry
+from wire.webhook_log import AttemptSummary
 
 
 class Lifeline(Struct, frozen=True):
@@ -29,7 +31,9 @@ def build_diagram(timeline: Timeline) -> Diagram:
     state = TimelineState(caller=timeline.call.from_)
     for each in timeline.attempts:
         if each.retry_of is None:
-            state.attempts.setdefault(each.request_id, []).append(each.id)
+            state.attempts.setdefault(each.request_id, []).append(f"{each.id}{_receiver(each)}")
+            if each.to_listener:
+                state.of_listeners.add(each.request_id)
     rows = tuple(_in_order(_rows(timeline, state), _attempt_rows(timeline)))
     return Diagram(_lifelines(timeline, rows, state.leg_names), rows)
 
@@ -73,7 +77,14 @@ def _attempt_rows(timeline: Timeline) -> Iterator[Row]:
         result = f"{each.reason or each.status or 'delivered'}, {each.took_ms} ms"
         kind: Kind = "failure" if each.reason else "faint"
         at_ms = each.at_ms - timeline.call.created_ms
-        yield Row(f"{what}: {result} [{each.id}]", shape="mark", kind=kind, at_ms=at_ms)
+        yield Row(
+            f"{what}: {result} [{each.id}{_receiver(each)}]", shape="mark", kind=kind, at_ms=at_ms
+        )
+
+
+def _receiver(attempt: AttemptSummary) -> str:
+    """Return the note on a request that did not reach its address."""
+    return " (listener)" if attempt.to_listener else ""
 
 
 def _with_time(entry: TimelineEntry, state: TimelineState, call: CallView) -> Iterator[Row]:
@@ -86,6 +97,7 @@ def _with_time(entry: TimelineEntry, state: TimelineState, call: CallView) -> It
 
 def _entry_rows(entry: TimelineEntry, state: TimelineState) -> Iterator[Row]:
     state.gather_reason = _gather_reason(entry)
+    state.timer = timer_name(entry, state)
     if (row := event_row(entry.event, state)) is not None:
         yield row
     for command in entry.commands:

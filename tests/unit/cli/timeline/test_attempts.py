@@ -47,6 +47,21 @@ def test_a_response_names_its_attempts() -> None:
     assert changed[0][0].startswith("response")
 
 
+def test_what_a_listener_answered_is_marked() -> None:
+    """The row of the request and that of its response say that the address was not requested."""
+    whole = timeline()
+    request, at_ms = webhook_of(whole)
+    found = texts(
+        whole,
+        attempt("1-0", request, at_ms, to_listener=True, status=404, reason="status_404"),
+        attempt("2-0", request, at_ms + 9),
+        attempt("3-0", request, at_ms + 10, retry_of="1-0", to_listener=True),
+    )
+    assert sum(" (listener) after " in text for text in found) == 1
+    assert any(text.endswith(" [1-0 (listener), 2-0]") for text in found)
+    assert any(text.endswith(" [3-0 (listener)]") for text in found)
+
+
 def test_callbacks_and_repetitions_have_rows() -> None:
     """They are no part of the call: they stand where they happened, also after its end."""
     whole = timeline()

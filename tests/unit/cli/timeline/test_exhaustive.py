@@ -11,7 +11,7 @@ from engine.calls.model.events import Event
 from engine.calls.model.state_traits import CALL_STATES
 from engine.cli import timeline
 from engine.cli.timeline import commands, outcome
-from engine.cli.timeline.events import TIMEOUTS
+from engine.cli.timeline.timers import TIMEOUTS
 from engine.cli.timeline.wording import action
 from wire.base import tag_of
 from wire.verbs import Verb

@@ -182,6 +182,34 @@ def test_a_deadline_is_shown_where_it_is_certain(state: str, answered: bool, exp
     """The timeout may belong to a ringing or a screened leg."""
     rang = {"type": "leg-answered" if answered else "leg-ringing", "leg": "l0"}
     assert (
-        words(story(OPENED, (rang, [], state), then(event={"type": "deadline-passed"})))[-1]
+        words(story(OPENED, (rang, [], state), ({"type": "deadline-passed"}, [], "ending")))[-1]
         == expected
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ({"type": "start-recording", "leg": "l0"}, "time to restart the recording"),
+        ({"type": "snoop", "snoop": "b1.s1", "leg": "l0"}, "time to restart the coach's audio"),
+        (
+            {"type": "hangup", "leg": "l0", "cause": 16, "is_repeated": True},
+            "no response to a hangup, which is repeated",
+        ),
+        ({"type": "hangup", "leg": "l0", "cause": 16}, "call duration limit reached"),
+        ({"type": "novelty"}, "call duration limit reached"),
+    ],
+)
+def test_a_timer_is_named_by_what_it_causes(command: dict[str, Any], expected: str) -> None:
+    """A conversation that goes on has other timers than its longest duration."""
+    deadline = {"type": "deadline-passed"}
+    answered = {"type": "leg-answered", "leg": "l0"}
+    found = words(story(OPENED, (answered, [], "bridged"), then(command, event=deadline)))
+    assert expected in found[2:]
+
+
+def test_a_timer_without_effect_has_no_name() -> None:
+    """At the end of a conversation's longest duration somebody is hung up."""
+    answered = {"type": "leg-answered", "leg": "l0"}
+    found = story(OPENED, (answered, [], "bridged"), then(event={"type": "deadline-passed"}))
+    assert words(found)[-1] == "timeout"
