@@ -20,6 +20,7 @@ from dev.phone.message import (
 from dev.phone.rtp import EVENTS_TYPE, Audio
 
 _RINGS_S = 1.0
+_MAX_CALLS = 200  # each has a socket
 _TYPE = ("Content-Type", "application/sdp")
 _TAG = secrets.token_hex(4)
 
@@ -81,14 +82,23 @@ class Answerer(asyncio.DatagramProtocol):
         if dialog is not None and dialog.is_answered:  # a repetition, or new media
             dialog.audio.speak_to(media_address(invite.body))
             self._answer(dialog, invite, addr)
-        elif call_id not in self._opening and dialog is None:
+        elif call_id in self._opening or dialog is not None:
+            return
+        elif len(self._opening) + len(self._dialogs) >= _MAX_CALLS:
+            self._send(response(invite, "486 Busy Here", _TAG), addr)
+        else:
             self._opening.add(call_id)
             self._run(self._ring(invite, addr))
 
     async def _ring(self, invite: Message, addr: tuple[str, int]) -> None:
         call_id = invite.header("Call-ID")
         caller, called = user_of(invite.header("From")), user_of(invite.header("To"))
-        audio, port = await Audio.open()
+        try:
+            audio, port = await Audio.open()
+        except OSError:  # too many open files
+            self._opening.discard(call_id)
+            self._send(response(invite, "486 Busy Here", _TAG), addr)
+            return
         path = self._folder / f"{_safe(self._name_of(caller, called))}.wav"
         dialog = self._dialogs[call_id] = _Dialog(invite, audio, port, path)
         self._opening.discard(call_id)
@@ -122,7 +132,11 @@ class Answerer(asyncio.DatagramProtocol):
         if not dialog.is_answered:
             self._say(f"{called}: not answered")
             return
-        write_wav(dialog.path, bytes(dialog.audio.heard))
+        try:
+            write_wav(dialog.path, bytes(dialog.audio.heard))
+        except OSError as error:
+            self._say(f"{called}: hung up; {dialog.path} was not written: {error.strerror}")
+            return
         self._say(f"{called}: hung up; {dialog.path}")
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
@@ -137,4 +151,4 @@ class Answerer(asyncio.DatagramProtocol):
 
 def _safe(name: str) -> str:
     """Return a name without what a file name must not have: numbers come from strangers."""
-    return re.sub(r"[^\w.+-]", "_", name)[:100]
+    return re.sub(r"[^\w.+-]", "_", name, flags=re.ASCII)[:100]

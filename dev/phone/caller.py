@@ -21,7 +21,8 @@ _OK = 200
 _RINGING = (180, 183)
 _FIRST_REPEAT_S = 0.5  # RFC 3261: T1, which doubles
 _RESPONDS_WITHIN_S = 8
-_ENDS_WITHIN_S = 2
+_NO_ANSWER = "SIP/2.0 408 No answer"
+_UNKNOWN_CALL = (404, 408, 481)
 _TYPE = ("Content-Type", "application/sdp")
 Say = Callable[[str], None]
 
@@ -33,6 +34,16 @@ class Dialed(NamedTuple):
     port: int
     number: str
     caller: str
+
+
+class Patience(NamedTuple):
+    """How long a call may ring, and how often the PBX has to show that it still has the call."""
+
+    rings_within_s: float = 180  # RFC 3261: timer C
+    looks_every_s: float = 5
+
+
+PATIENCE = Patience()
 
 
 class Pressed(NamedTuple):
@@ -64,17 +75,23 @@ class _Socket(asyncio.DatagramProtocol):
         self.received.put_nowait(None)
 
 
-async def place_call(dialed: Dialed, pressed: Pressed, say: Say) -> Outcome:
+async def place_call(
+    dialed: Dialed, pressed: Pressed, say: Say, patience: Patience = PATIENCE
+) -> Outcome:
     """Place a call and return when it has ended; raises CallFailed if nothing responds."""
     loop = asyncio.get_running_loop()
-    transport, received = await loop.create_datagram_endpoint(
-        _Socket, local_addr=("127.0.0.1", 0), remote_addr=(dialed.host, dialed.port)
-    )
+    try:
+        transport, received = await loop.create_datagram_endpoint(
+            _Socket, local_addr=("127.0.0.1", 0), remote_addr=(dialed.host, dialed.port)
+        )
+    except OSError as error:  # no such host, or none of this machine
+        raise CallFailed(
+            f"{dialed.host} cannot be called from 127.0.0.1: {error.strerror}"
+        ) from None
     audio, audio_port = await Audio.open()
     try:
-        return await _Call(dialed, transport, received.received, audio, audio_port, say).run(
-            pressed
-        )
+        call = _Call(dialed, transport, received.received, audio, audio_port, say, patience)
+        return await call.run(pressed)
     finally:
         audio.close()
         transport.close()
@@ -91,7 +108,9 @@ class _Call:
         audio: Audio,
         audio_port: int,
         say: Say,
+        patience: "Patience",
     ) -> None:
+        self._patience = patience
         self._dialed = dialed
         self._udp = udp
         self._received = received
@@ -132,13 +151,18 @@ class _Call:
 
     async def _invite(self, invite: Message) -> Message:
         """Send the INVITE until something responds, and return its final response."""
+        loop = asyncio.get_running_loop()
+        ends_s = loop.time() + self._patience.rings_within_s
         has_response, repeats_s, waited_s = False, _FIRST_REPEAT_S, 0.0
         self._send(invite)
         while True:
             try:
-                limit_s = None if has_response else repeats_s
+                limit_s = ends_s - loop.time() if has_response else repeats_s
                 message = await asyncio.wait_for(self._received.get(), limit_s)
             except TimeoutError:
+                if has_response:
+                    self._send(self._request("CANCEL"))
+                    return Message(_NO_ANSWER, ())
                 waited_s += repeats_s
                 repeats_s *= 2
                 if waited_s > _RESPONDS_WITHIN_S:
@@ -150,6 +174,8 @@ class _Call:
                 raise
             if message is None:
                 raise self._unanswered()
+            if not message.status or message.header("Call-ID") != self._call_id:
+                continue
             has_response = True
             if message.status >= _OK and message.method == "INVITE":
                 return self._finished(message)
@@ -168,9 +194,18 @@ class _Call:
     async def _talk(self) -> str:
         """Respond to requests until the call is hung up, and return the cause."""
         while True:
-            message = await self._received.get()
+            try:
+                message = await asyncio.wait_for(self._received.get(), self._patience.looks_every_s)
+            except TimeoutError:
+                self._sequence += 1
+                self._send(self._request("OPTIONS"))
+                continue
             if message is None:
                 return "the PBX has ended"
+            if message.header("Call-ID") != self._call_id:
+                continue
+            if message.method == "OPTIONS" and message.status in _UNKNOWN_CALL:
+                return "the PBX no longer knows the call"
             if message.status == _OK and message.method == "INVITE":
                 self._acknowledge(_OK)  # ours was lost
             elif message.method in {"INVITE", "UPDATE"} and message.body:
@@ -199,7 +234,7 @@ class _Call:
         )
 
     def _request(self, method: str, body: str = "", branch: str = "") -> Message:
-        is_new = method == "BYE"
+        is_new = method in {"BYE", "OPTIONS"}
         chosen = branch or (f"z9hG4bK{secrets.token_hex(8)}" if is_new else self._branch)
         uri = self._uri if method in {"INVITE", "CANCEL"} else self._target
         headers = (
@@ -207,7 +242,7 @@ class _Call:
             ("From", self._from),
             ("To", self._to),
             ("Call-ID", self._call_id),
-            ("CSeq", f"{self._sequence} {method}"),
+            ("CSeq", f"{self._sequence if is_new else 1} {method}"),
             ("Max-Forwards", "70"),
             ("Contact", f"<sip:caller@{self._local}>"),
             *((_TYPE,) if body else ()),

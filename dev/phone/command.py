@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from typing import NamedTuple
 from dotenv import dotenv_values
 from rich.console import Console
 
-from dev.errors import BadOption, NotStarted, PortTaken, UnusableFolder
+from dev.errors import BadOption, CallFailed, NotStarted, PortTaken, UnusableFolder
 from dev.lab.plan import DOTENV, read_plan
 from dev.phone.answerer import Answerer
 from dev.phone.caller import Dialed, Outcome, Pressed, Say, place_call
@@ -32,6 +33,9 @@ PLAYERS = (
 )
 _NODES = "SWITCHROOM_NODES"
 _OK = 200
+_MAX_AFTER_S = 3_600
+_PORTS = range(1, 65_536)
+_NUMBER = re.compile(r"[A-Za-z0-9+*#._~!-]{1,64}")  # what the user part of an address may have
 _STATUSES = {486: ExitStatus.BUSY, 600: ExitStatus.BUSY,
              408: ExitStatus.NO_ANSWER, 480: ExitStatus.NO_ANSWER}  # fmt: skip
 
@@ -64,7 +68,7 @@ async def call_number(options: CallOptions, console: Console) -> Shown:
         try:
             write_wav(options.save, outcome.heard)
         except OSError as error:
-            raise UnusableFolder(error) from None
+            raise CallFailed(f"--save {options.save}: {(error.strerror or '').lower()}") from None
         say(f"saved {options.save}")
     if options.listen:
         await asyncio.to_thread(_play, outcome, say)
@@ -75,15 +79,18 @@ def pbx_address(options: CallOptions, environ: Mapping[str, str]) -> tuple[str, 
     """Return where the PBX takes calls: as typed, as commands here find it, or of the lab."""
     if options.sip:
         host, _, port = options.sip.rpartition(":")
-        if not host or not port.isdecimal():
+        if not host or not re.fullmatch("[0-9]{1,5}", port) or int(port) not in _PORTS:
             raise BadOption("--sip: expected HOST:PORT, such as 127.0.0.1:5060")
         return host, int(port)
     found = environ.get(_NODES) or dotenv_values(DOTENV).get(_NODES)
     if found:
         try:
-            return "127.0.0.1", int(json.loads(found)[0]["sip_port"])
-        except (ValueError, LookupError, TypeError):
-            raise BadOption(f"{_NODES} has no sip_port: use --sip HOST:PORT") from None
+            own = int(json.loads(found)[0]["sip_port"])
+        except (ValueError, LookupError, TypeError, RecursionError):
+            own = 0
+        if own not in _PORTS:
+            raise BadOption(f"{_NODES} has no sip_port: use --sip HOST:PORT")
+        return "127.0.0.1", own
     plan = read_plan(options.folder)
     if plan is None:
         raise NotStarted(options.folder)
@@ -93,10 +100,10 @@ def pbx_address(options: CallOptions, environ: Mapping[str, str]) -> tuple[str, 
 def _check(options: CallOptions) -> None:
     if wrong := set(options.digits.upper()) - set(KEYS):
         raise BadOption(f"--digits: {''.join(sorted(wrong))} is on no key; expected {KEYS}")
-    if options.after_s < 0:
-        raise BadOption("--after-s: expected 0 or more")
+    if not 0 <= options.after_s <= _MAX_AFTER_S:
+        raise BadOption(f"--after-s: expected 0 to {_MAX_AFTER_S}")
     for name, value in (("NUMBER", options.number), ("--from", options.caller)):
-        if not value or set(value) & set(" \r\n\t<>@\"'"):
+        if not _NUMBER.fullmatch(value):
             raise BadOption(f"{name}: expected a number, such as +4721930000")
 
 

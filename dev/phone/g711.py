@@ -20,7 +20,7 @@ ULAW_VALUES = tuple(_value(code) for code in range(256))
 
 def write_wav(path: Path, codes: bytes) -> None:
     """Write a mono WAV of 16 bits."""
-    with wave.open(str(path), "wb") as file:
+    with path.open("wb") as out, wave.open(out) as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(RATE_HZ)

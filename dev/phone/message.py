@@ -9,6 +9,7 @@ from wire.programs.hangup_causes import CAUSES
 
 _STATUS = re.compile(r"SIP/2\.0 (\d{3}) ?(.*)")
 _LENGTH = "Content-Length"
+_MAX_PORT = 65_535
 _NAMES = {
     "v": "Via",
     "f": "From",
@@ -110,15 +111,17 @@ def sdp(port: int, events_type: int) -> str:
 
 
 def media_address(body: str) -> tuple[str, int] | None:
-    """Return where a description wants its audio."""
-    port = re.search(r"^m=audio (\d+)", body, re.MULTILINE)
-    host = re.search(r"^c=IN IP4 (\S+)", body, re.MULTILINE)
-    return (host[1], int(port[1])) if port and host else None
+    """Return where a description wants its audio; None if it is no IPv4 address and port."""
+    port = re.search(r"^m=audio ([0-9]{1,5})\b", body, re.MULTILINE)
+    host = re.search(r"^c=IN IP4 ([0-9]{1,3}(?:\.[0-9]{1,3}){3})\s*$", body, re.MULTILINE)
+    if not port or not host or not 0 < int(port[1]) <= _MAX_PORT:
+        return None  # a name would be looked up at each packet
+    return host[1], int(port[1])
 
 
 def events_type_of(body: str, default: int) -> int:
     """Return the payload type of telephone-event in an offer."""
-    found = re.search(r"^a=rtpmap:(\d+) telephone-event/8000", body, re.MULTILINE)
+    found = re.search(r"^a=rtpmap:([0-9]{1,3}) telephone-event/8000", body, re.MULTILINE)
     return int(found[1]) if found else default
 
 
@@ -130,5 +133,5 @@ def user_of(address: str) -> str:
 
 def hangup_cause(request: Message) -> str:
     """Return why a call was hung up, such as `normal clearing (16)`."""
-    found = re.search(r"Q\.850 *; *cause=(\d+)", request.header("Reason"))
+    found = re.search(r"Q\.850 *; *cause=([0-9]{1,3})\b", request.header("Reason"))
     return f"{CAUSES.get(int(found[1]), 'cause')} ({found[1]})" if found else "no cause given"

@@ -20,6 +20,7 @@ _FRAME = bytes([SILENCE]) * _FRAME_SAMPLES
 _HEADER = struct.Struct("!BBHII")
 _KEY_FRAMES = 5  # a key is held for 100 ms, and then released for as long
 _END_COPIES = 3  # RFC 4733, 2.5.1.4: the last packet is sent three times
+_MAX_HEARD = RATE_HZ * 4 * 3_600  # then it listens no more; a PBX ends calls earlier
 _MAX_GAP_SAMPLES = RATE_HZ // 10  # a pause in what is received becomes silence of its length
 
 
@@ -52,6 +53,8 @@ class Audio(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, _addr: object) -> None:
         if len(data) <= _HEADER.size or data[1] & 0x7F != _ULAW_TYPE:
+            return
+        if len(self.heard) >= _MAX_HEARD:
             return
         now_s = self._clock_s()
         self._first_s = now_s if self._first_s is None else self._first_s

@@ -72,6 +72,15 @@ def test_an_old_asterisk_on_the_path(tmp_path: Path) -> None:
         (("call", "+1", "--sip", "here"), "--sip: expected HOST:PORT"),
         (("call", "+1", "--sip", "127.0.0.1:1"), "no phone system responds at 127.0.0.1:1"),
         (("call", "+1\r\nX: y"), "NUMBER: expected a number"),
+        (("call", "+1;tag=x"), "NUMBER: expected a number"),
+        (("call", "\udcff"), "NUMBER: expected a number"),
+        (("call", "x" * 65), "NUMBER: expected a number"),
+        (("call", "+1", "--from", "1\v2"), "--from: expected a number"),
+        (("call", "+1", "--after-s", "nan"), "--after-s: expected 0 to 3600"),
+        (("call", "+1", "--sip", "127.0.0.1:99999"), "--sip: expected HOST:PORT"),
+        (("call", "+1", "--sip", "127.0.0.1:0"), "--sip: expected HOST:PORT"),
+        (("call", "+1", "--sip", "[::1]:5060"), "[::1] cannot be called from 127.0.0.1"),
+        (("call", "+1", "--sip", "192.0.2.1:5060"), "192.0.2.1 cannot be called from 127.0.0.1"),
     ],
 )
 def test_wrong_usage(tmp_path: Path, arguments: tuple[str, ...], expected: str) -> None:

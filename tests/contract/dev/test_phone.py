@@ -11,7 +11,7 @@ import pytest
 
 from dev.errors import CallFailed
 from dev.phone.answerer import Answerer
-from dev.phone.caller import Dialed, Pressed, place_call
+from dev.phone.caller import Dialed, Patience, Pressed, place_call
 from dev.phone.message import parse, response
 from tests.harness.ports import free_port
 from tests.harness.until import until
@@ -100,6 +100,80 @@ async def test_a_rejection_is_acknowledged() -> None:
     await until(lambda: pbx.methods == ["INVITE", "ACK"], what="the acknowledgement")
     transport.close()
     assert (outcome.status, course[-1]) == (486, "rejected: 486 Busy Here")
+
+
+class Scripted(Rejecting):
+    """Responds to methods by a table; others stay without a response."""
+
+    def __init__(self, **statuses: str) -> None:
+        super().__init__("")
+        self._statuses = statuses
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        request = parse(data)
+        assert request is not None
+        self.methods.append(request.method)
+        self._udp.sendto(b"\xff\x00 no SIP", addr)
+        self._udp.sendto(b"SIP/2.0 603 Decline\r\nCSeq: 1 INVITE\r\nCall-ID: other\r\n\r\n", addr)
+        if status := self._statuses.get(request.method):
+            self._udp.sendto(response(request, status, "t").encode(), addr)
+
+
+@asynccontextmanager
+async def scripted(**statuses: str) -> AsyncIterator[tuple[Scripted, int]]:
+    port = free_port()
+    transport, pbx = await asyncio.get_running_loop().create_datagram_endpoint(
+        lambda: Scripted(**statuses), local_addr=("127.0.0.1", port)
+    )
+    try:
+        yield pbx, port
+    finally:
+        transport.close()
+
+
+async def test_a_call_does_not_ring_for_ever() -> None:
+    """It is canceled, and counts as not answered; messages of other calls are ignored."""
+    async with scripted(INVITE="180 Ringing") as (pbx, port):
+        dialed = Dialed("127.0.0.1", port, "+1", "+2")
+        outcome = await place_call(dialed, NOTHING, lambda _: None, Patience(0.2, 5))
+        await until(lambda: pbx.methods[-1] == "CANCEL", what="the end of the call")
+    assert (outcome.status, outcome.text) == (408, "408 No answer")
+
+
+async def test_a_pbx_that_was_killed_ends_the_call() -> None:
+    """A new one on its port does not know the call; without that, the caller waited for ever."""
+    async with scripted(INVITE="200 OK", OPTIONS="481 No such call") as (pbx, port):
+        dialed = Dialed("127.0.0.1", port, "+1", "+2")
+        outcome = await place_call(dialed, NOTHING, lambda _: None, Patience(5, 0.1))
+    assert outcome.text == "the PBX no longer knows the call"
+    assert pbx.methods == ["INVITE", "ACK", "OPTIONS"]
+
+
+async def test_a_pbx_that_has_the_call_is_heard_on() -> None:
+    """It responds to each look; the call goes on."""
+    async with scripted(INVITE="200 OK", OPTIONS="200 OK") as (pbx, port):
+        dialed = Dialed("127.0.0.1", port, "+1", "+2")
+        calling = asyncio.create_task(
+            place_call(dialed, NOTHING, lambda _: None, Patience(5, 0.05))
+        )
+        await until(lambda: pbx.methods.count("OPTIONS") >= 3, what="three looks")
+        assert not calling.done()
+        calling.cancel()
+        await until(lambda: pbx.methods[-1] == "BYE", what="the end of the call")
+
+
+async def test_a_message_that_cannot_be_saved_is_said(tmp_path: Path) -> None:
+    """The phone goes on when its folder has been deleted."""
+    said: list[str] = []
+    folder = tmp_path / "phone"
+    async with answering(folder, said) as port:
+        dialed = Dialed("127.0.0.1", port, "+1", "+2")
+        calling = asyncio.create_task(place_call(dialed, NOTHING, lambda _: None))
+        await until(lambda: bool(said) and said[-1].endswith("answered"), what="an answer")
+        calling.cancel()
+        with suppress(asyncio.CancelledError):
+            await calling
+        await until(lambda: "was not written: No such file" in said[-1], what="the end of the call")
 
 
 async def test_nothing_listens() -> None:

@@ -3,8 +3,11 @@
 import wave
 from pathlib import Path
 
+import pytest
+
 from dev.phone.g711 import RATE_HZ, SILENCE, sound_s, write_wav
 from dev.phone.message import (
+    Message,
     events_type_of,
     hangup_cause,
     media_address,
@@ -46,6 +49,22 @@ def test_a_description_says_where_audio_is_sent() -> None:
     assert media_address(sdp(4000, 101)) == ("127.0.0.1", 4000)
     assert events_type_of(sdp(4000, 96), 101) == 96
     assert media_address("") is None
+
+
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [("voice.example", "4000"), ("127.0.0.1", "0"), ("127.0.0.1", "65536"), ("::1", "4000"),
+     ("127.0.0.1", "9" * 5_000)],
+)  # fmt: skip
+def test_a_description_of_a_stranger_leads_nowhere(host: str, port: str) -> None:
+    """No name is looked up for each packet, and no port is impossible."""
+    assert media_address(f"c=IN IP4 {host}\r\nm=audio {port} RTP/AVP 0\r\n") is None
+
+
+def test_a_cause_may_be_any_text() -> None:
+    """A number that is no cause is none."""
+    bye = Message("BYE x SIP/2.0", (("Reason", f"Q.850;cause={'9' * 5_000}"),))
+    assert hangup_cause(bye) == "no cause given"
 
 
 def test_the_cause_of_a_hangup_has_a_name() -> None:
