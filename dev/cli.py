@@ -114,11 +114,13 @@ def down(*, folder: Folder = None, output: OutputFlag = "table") -> None:
     """
 
     async def work() -> int:
-        from dev.lab.lifecycle import Lab  # noqa: PLC0415 - see above
+        from dev.lab.folder import locked  # noqa: PLC0415 - see above
+        from dev.lab.lifecycle import Lab  # noqa: PLC0415 - likewise
         from dev.progress import Progress  # noqa: PLC0415 - likewise
 
         lab = Lab.find(_folder(folder))
-        await lab.stop(Progress(_console()))
+        async with locked(lab.folder):
+            await lab.stop(Progress(_console()))
         write_shown(shown({"isRunning": False}), output)
         return ExitStatus.DONE
 
@@ -173,12 +175,14 @@ def reset(*, folder: Folder = None, output: OutputFlag = "table") -> None:
     """
 
     async def work() -> int:
-        from dev.lab.lifecycle import Lab  # noqa: PLC0415 - see above
+        from dev.lab.folder import locked  # noqa: PLC0415 - see above
+        from dev.lab.lifecycle import Lab  # noqa: PLC0415 - likewise
         from dev.progress import Progress  # noqa: PLC0415 - likewise
 
         lab = Lab.find(_folder(folder))
-        await lab.stop(Progress(_console()))
-        lab.delete()
+        async with locked(lab.folder):
+            await lab.stop(Progress(_console()))
+            lab.delete()
         write_shown(shown({"isDeleted": True}, f"deleted the state in {lab.folder}"), output)
         return ExitStatus.DONE
 
@@ -243,9 +247,10 @@ def phone(
 
 
 def _folder(given: Path | None) -> Path:
-    from dev.lab.plan import default_folder  # noqa: PLC0415 - see above
+    from dev.lab.folder import normal_folder  # noqa: PLC0415 - see above
+    from dev.lab.plan import default_folder  # noqa: PLC0415 - likewise
 
-    return (given or default_folder()).absolute()
+    return normal_folder(given or default_folder())
 
 
 def _console() -> Console:

@@ -78,6 +78,22 @@ class UnreadablePlan(LabError):
         super().__init__(f"{path} is damaged ({error}): delete it, and start the lab again")
 
 
+class UnreadableSettings(LabError):
+    def __init__(self, path: Path, error: Exception) -> None:
+        reason = error.strerror if isinstance(error, OSError) else error
+        super().__init__(f"{path} cannot be read: {reason}")
+
+
+class MissingSetting(LabError):
+    def __init__(self, path: Path, name: str) -> None:
+        super().__init__(f"{path} has no {name}: `switchroom dev reset` deletes this lab")
+
+
+class LabBusy(LabError):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(f"another command starts or stops the lab in {folder}: wait for it")
+
+
 class NotStarted(LabError):
     def __init__(self, folder: Path) -> None:
         super().__init__(f"no lab is in {folder}: `switchroom dev` starts one")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dev.errors import NotStarted, PortTaken, ServerFailed, UnusableFolder
+from dev.lab.folder import LOCK_FILE, locked
 from dev.lab.plan import FILE as PLAN_FILE
 from dev.lab.plan import Plan, read_plan, write_plan
 from dev.lab.servers import servers, title_of
@@ -45,7 +46,10 @@ class Lab:
 
     @classmethod
     def create(cls, folder: Path, plan: Plan) -> "Lab":
-        """Return a lab whose folder, plan and settings are written; raises UnusableFolder."""
+        """Return a lab whose plan and settings are written; its folder is locked.
+
+        Raises UnusableFolder.
+        """
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_plan(folder, plan)
@@ -89,25 +93,31 @@ class Lab:
         await list(self._servers)[-1].stop()
 
     async def watch(self, progress: Progress) -> ServerState | None:
-        """Start servers again that end, until SIGINT or SIGTERM.
+        """Start servers again that end, until a signal, or until another command stops them.
 
         Return a server that ends too often.
         """
         stopped = asyncio.Event()
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, stopped.set)
         left = dict.fromkeys(self._servers, _RESTARTS)
         while not stopped.is_set():
             for server, ports in self._servers.items():
                 if server.running():
                     continue
-                if not left[server]:
-                    return ServerState(title_of(server), "down", server.log)
-                left[server] -= 1
-                with progress.step(f"{title_of(server)} again") as step:
-                    step.note("it had ended")
-                    await _ensure_running(server, ports)
+                async with locked(self.folder):
+                    if server.was_stopped():
+                        progress.say("another command stops the lab")
+                        return None
+                    if server.running():  # another command has started it
+                        continue
+                    if not left[server]:
+                        return ServerState(title_of(server), "down", server.log)
+                    left[server] -= 1
+                    with progress.step(f"{title_of(server)} again") as step:
+                        step.note("it had ended")
+                        await _ensure_running(server, ports)
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopped.wait(), _LOOKS_EVERY_S)
         return None
@@ -135,7 +145,7 @@ class Lab:
             if isinstance(server, DockerNode):
                 server.delete_files()
             shutil.rmtree(server.folder, ignore_errors=True)
-        for name in (PLAN_FILE, SETTINGS_FILE):
+        for name in (PLAN_FILE, SETTINGS_FILE, LOCK_FILE):
             (self.folder / name).unlink(missing_ok=True)
         with suppress(OSError):  # it has other files
             self.folder.rmdir()
@@ -161,5 +171,8 @@ async def _ensure_running(server: Server, ports: tuple[int, ...]) -> None:
 
 
 def _failure(server: Server, reason: str) -> str:
-    lines = server.log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
+    try:
+        lines = server.log.read_text(errors="replace").splitlines()[-_LOG_LINES:]
+    except FileNotFoundError:
+        lines = []
     return "\n  ".join((f"{title_of(server)} {reason}; the end of {server.log}:", *lines))

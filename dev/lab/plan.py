@@ -2,18 +2,20 @@
 
 import os
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
-from dotenv import dotenv_values
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from dev.errors import UnreadablePlan, UnusableFolder
+from dev.errors import BadOption, UnreadablePlan, UnusableFolder
+from dev.lab.env_file import read_file
 from dev.pbx.node import Ports
 
 FILE = "dev.json"
 DOTENV = Path(".env")
 FOLDER = "SWITCHROOM_DEV_DIR"
 MAX_NODES = 2
+PORTS = range(1024, 64_000)  # that may be the first
 WELL_KNOWN_NODES = (
     Ports(ari=8088, ami=5038, sip=5060, rtp_first=10_000, rtp_last=14_999),
     Ports(ari=8089, ami=5039, sip=5062, rtp_first=15_000, rtp_last=19_999),
@@ -34,8 +36,8 @@ class LabPorts(Struct, frozen=True):
 class Plan(Struct, frozen=True):
     """The options of the last start; a later start without options uses them again."""
 
-    nodes: int = 1
-    port_base: int = 0
+    nodes: Annotated[int, Meta(ge=1, le=MAX_NODES)] = 1
+    port_base: Annotated[int, Meta(ge=0, lt=PORTS.stop)] = 0
     pbx: str = ""  # the provider in use
     settings: str = ""  # a file of settings outside the folder, which is also the `.env`
 
@@ -61,9 +63,12 @@ def default_folder() -> Path:
 
     A `.env` that a lab wrote has its folder, so that commands beside it find that lab.
     """
-    if found := os.environ.get(FOLDER) or dotenv_values(DOTENV).get(FOLDER):
+    if found := os.environ.get(FOLDER) or read_file(DOTENV).get(FOLDER):
         return Path(found)
-    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local/state")
+    try:
+        state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local/state")
+    except RuntimeError:  # neither HOME nor an entry of this user
+        raise BadOption("HOME is not set: choose a folder with --dir") from None
     return Path(state) / "switchroom/dev"
 
 

@@ -9,12 +9,11 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from dotenv import dotenv_values
-
+from dev.errors import MissingSetting
+from dev.lab.env_file import read_file, read_text, replace_file, setting_line
 from dev.lab.plan import FOLDER, Plan
 
 FILE = "settings.env"
-_MODE = 0o600
 
 
 def ensure_settings(
@@ -36,8 +35,11 @@ def ensure_settings(
 def read_settings(
     folder: Path, plan: Plan, environ: Mapping[str, str] = os.environ
 ) -> Mapping[str, str]:
-    """Return the settings of a lab that was started before."""
-    stored = read_file(settings_path(folder, plan))
+    """Return the settings of a lab that was started before; raises MissingSetting."""
+    path = settings_path(folder, plan)
+    stored = read_file(path)
+    if missing := _drawn().keys() - {*stored, *_overrides(environ)}:
+        raise MissingSetting(path, min(missing))
     return {**_derived(folder, plan, {**_drawn(), **stored}), **stored, **_overrides(environ)}
 
 
@@ -45,19 +47,12 @@ def settings_path(folder: Path, plan: Plan) -> Path:
     return Path(plan.settings) if plan.settings else folder / FILE
 
 
-def read_file(path: Path) -> dict[str, str]:
-    return {name: value for name, value in dotenv_values(path).items() if value is not None}
-
-
 def append(path: Path, values: Mapping[str, str]) -> None:
     if values:
-        path.touch(mode=_MODE)
-        with path.open("a") as out:
-            out.writelines(setting_line(name, value) for name, value in values.items())
-
-
-def setting_line(name: str, value: str) -> str:
-    return f"{name}='{value}'\n"
+        before = read_text(path)
+        separator = "" if not before or before.endswith("\n") else "\n"
+        lines = (setting_line(name, value) for name, value in values.items())
+        replace_file(path, before + separator + "".join(lines))
 
 
 def _overrides(environ: Mapping[str, str]) -> dict[str, str]:

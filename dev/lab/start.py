@@ -3,6 +3,8 @@
 import asyncio
 import shutil
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,8 +13,9 @@ from rich.console import Console
 
 from dev.errors import BadOption, UnusableFolder
 from dev.lab.dotenv_file import API_URL, write_dotenv
+from dev.lab.folder import locked, normal_folder
 from dev.lab.lifecycle import Lab
-from dev.lab.plan import DOTENV, MAX_NODES, Plan, default_folder, read_plan
+from dev.lab.plan import DOTENV, MAX_NODES, PORTS, Plan, default_folder, read_plan
 from dev.lab.settings import settings_path
 from dev.lab.summary import kept_names, summary
 from dev.pbx.choice import Machine, Provider, choose, provide, wanted_provider
@@ -21,8 +24,6 @@ from dev.setup.disk import megabytes, used_bytes
 from dev.setup.python_packages import install_packages
 from dev.setup.requirements import missing_here
 from wire.programs.exit_status import ExitStatus
-
-_PORTS = range(1024, 64_000)
 
 
 class StartOptions(NamedTuple):
@@ -38,8 +39,8 @@ class StartOptions(NamedTuple):
 async def start(options: StartOptions, console: Console) -> tuple[Lab, float]:
     """Start a lab and return it with the seconds that it took."""
     progress = Progress(console)
-    lab = await prepare(options, progress)
-    await lab.start(progress)
+    async with prepared(options, progress) as lab:
+        await lab.start(progress)
     progress.say(f"state {megabytes(used_bytes(lab.folder))}, "
                  f"free disk {megabytes(shutil.disk_usage(lab.folder).free)}")  # fmt: skip
     return lab, progress.elapsed_s
@@ -48,25 +49,31 @@ async def start(options: StartOptions, console: Console) -> tuple[Lab, float]:
 async def run_in_foreground(options: StartOptions, console: Console) -> int:
     """Run a lab until a signal, or until a server ends too often; stop all of it."""
     progress = Progress(console)
-    lab = await prepare(options, progress)
+    async with prepared(options, progress) as lab:
+        try:
+            await lab.start(progress)
+        except BaseException:
+            await lab.stop(Progress(console))
+            raise
     try:
-        await lab.start(progress)
         sys.stdout.write(f"{summary(lab, progress.elapsed_s)}\nCtrl-C stops all of it\n")
         sys.stdout.flush()
         ended = await lab.watch(progress)
     finally:
-        await lab.stop(Progress(console))
+        if lab.folder.exists():  # it was not deleted by another command
+            async with locked(lab.folder):
+                await lab.stop(Progress(console))
     if ended is None:
         return ExitStatus.DONE
     progress.say(f"{ended.name} ends again and again, so all was stopped; its log: {ended.log}")
     return ExitStatus.NEGATIVE
 
 
-async def prepare(options: StartOptions, progress: Progress) -> Lab:
-    """Install what is missing, choose a PBX, and write the settings."""
-    folder = (options.folder or default_folder()).absolute()
-    before = read_plan(folder) or Plan()
-    plan = new_plan(before, options)
+@asynccontextmanager
+async def prepared(options: StartOptions, progress: Progress) -> AsyncIterator[Lab]:
+    """Install what is missing, choose a PBX, write the settings, and yield the locked lab."""
+    folder = normal_folder(options.folder or default_folder())
+    plan = new_plan(read_plan(folder) or Plan(), options)
     if not plan_is_running(folder):
         provider = await asyncio.to_thread(choose, wanted_provider(options.pbx), Machine())
         plan = replace(plan, pbx=provider)
@@ -74,12 +81,16 @@ async def prepare(options: StartOptions, progress: Progress) -> Lab:
             asyncio.to_thread(install_missing, progress),
             asyncio.to_thread(_provide_pbx, provider, progress),
         )
-    elif _differs(plan, before):
-        raise BadOption("the lab runs with other options: `switchroom dev down` stops it")
-    lab = Lab.create(folder, plan)
-    if not plan.settings:
-        _write_dotenv(lab, progress)
-    return lab
+    async with locked(folder):
+        before = read_plan(folder)
+        if before is not None and Lab.find(folder).is_running():
+            if _differs(plan, before):
+                raise BadOption("the lab runs with other options: `switchroom dev down` stops it")
+            plan = before
+        lab = Lab.create(folder, plan)
+        if not plan.settings:
+            _write_dotenv(lab, progress)
+        yield lab
 
 
 def new_plan(before: Plan, options: StartOptions) -> Plan:
@@ -88,8 +99,8 @@ def new_plan(before: Plan, options: StartOptions) -> Plan:
     base = before.port_base if options.port_base is None else options.port_base
     if not 1 <= nodes <= MAX_NODES:
         raise BadOption(f"--nodes: expected 1 or {MAX_NODES}")
-    if base and base not in _PORTS:
-        raise BadOption(f"--port-base: expected 0, or {_PORTS.start} to {_PORTS.stop - 1}")
+    if base and base not in PORTS:
+        raise BadOption(f"--port-base: expected 0, or {PORTS.start} to {PORTS.stop - 1}")
     settings = str(options.settings.absolute()) if options.settings else before.settings
     return Plan(nodes, base, before.pbx, settings)
 

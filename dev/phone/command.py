@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from dotenv import dotenv_values
 from rich.console import Console
 
 from dev.errors import BadOption, CallFailed, NotStarted, PortTaken, UnusableFolder
+from dev.lab.env_file import read_file
 from dev.lab.plan import DOTENV, read_plan
 from dev.phone.answerer import Answerer
 from dev.phone.caller import Dialed, Outcome, Pressed, Say, place_call
@@ -82,7 +82,7 @@ def pbx_address(options: CallOptions, environ: Mapping[str, str]) -> tuple[str, 
         if not host or not re.fullmatch("[0-9]{1,5}", port) or int(port) not in _PORTS:
             raise BadOption("--sip: expected HOST:PORT, such as 127.0.0.1:5060")
         return host, int(port)
-    found = environ.get(_NODES) or dotenv_values(DOTENV).get(_NODES)
+    found = environ.get(_NODES) or read_file(DOTENV).get(_NODES)
     if found:
         try:
             own = int(json.loads(found)[0]["sip_port"])

@@ -63,10 +63,10 @@ class Process:
     def load(cls, path: Path) -> Self | None:
         """Return the program of a file that `save` wrote, or None if it has ended."""
         try:
-            pid, started_ticks = path.read_text().split()
-        except FileNotFoundError:
+            pid, started_ticks = map(int, path.read_text().split())
+        except (FileNotFoundError, ValueError):  # a full disk leaves an empty file
             return None
-        process = cls(int(pid), int(started_ticks))
+        process = cls(pid, started_ticks)
         return process if process.alive() else None
 
     def save(self, path: Path) -> None:
@@ -79,7 +79,7 @@ class Process:
             return self._child.poll() is None
         try:
             state, started_ticks = _stat(self.pid)
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             return False
         return started_ticks == self._started_ticks and state != "Z"
 

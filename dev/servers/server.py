@@ -62,8 +62,8 @@ class Server(ABC):
             cwd=self.folder,  # not where the .env of the developer is
             bound=self._bound,
         )
-        self._process.save(self._pid_file)
         try:
+            self._process.save(self._pid_file)
             await until(
                 self._is_ready, timeout_s=self.ready_within_s, every_s=0.05, what=str(self.log)
             )
@@ -74,9 +74,13 @@ class Server(ABC):
 
     def running(self) -> bool:
         """Return whether it runs, even if another process has started it."""
-        if self._process is None:
+        if self._process is None or not self._process.alive():
             self._process = Process.load(self._pid_file)
-        return self._process is not None and self._process.alive()
+        return self._process is not None
+
+    def was_stopped(self) -> bool:
+        """Return whether a command has stopped it, unlike a server that has ended."""
+        return not self._pid_file.exists()
 
     @property
     def pid(self) -> int:
@@ -90,6 +94,7 @@ class Server(ABC):
         if self.running() and self._process is not None:
             await self._process.stop()
         self._process = None
+        self._pid_file.unlink(missing_ok=True)
 
     async def kill(self) -> None:
         """Stop it by SIGKILL if it runs."""

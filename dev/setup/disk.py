@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from dev.errors import NoSpace
@@ -24,7 +25,8 @@ def used_bytes(folder: Path) -> int:
         if entry.is_dir(follow_symlinks=False):
             total += used_bytes(Path(entry.path))
         else:
-            total += entry.stat(follow_symlinks=False).st_blocks * 512
+            with suppress(OSError):  # deleted since: servers run in this folder
+                total += entry.stat(follow_symlinks=False).st_blocks * 512
     return total
 
 

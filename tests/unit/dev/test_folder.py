@@ -1,0 +1,84 @@
+"""The folder of a lab: its path, who may use it, and the lock that admits one command."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from dev.errors import BadOption, LabBusy, MissingSetting, UnreadablePlan, UnusableFolder
+from dev.lab.folder import locked, normal_folder
+from dev.lab.lifecycle import Lab
+from dev.lab.plan import FILE, Plan, read_plan
+from dev.servers.process import Process
+
+
+def test_a_folder_has_one_name(tmp_path: Path) -> None:
+    """Names of containers and sockets are made of it."""
+    assert normal_folder(tmp_path / "x/../å b") == tmp_path / "å b"
+
+
+@pytest.mark.parametrize("name", ["o'q", "a\nb", "a;b", "a?b", "a#b", "a%20b", "$(x)", "\udcff"])
+def test_a_path_that_programs_misread_is_rejected(name: str) -> None:
+    """A comment in a file of Asterisk, a query in an address, an expression of a shell."""
+    with pytest.raises(BadOption, match=r"^--dir: the path has "):
+        normal_folder(Path("/srv") / name)
+
+
+async def test_one_command_at_a_time(tmp_path: Path) -> None:
+    """A second one waits for the first; after a while it says what it waits for."""
+    async with locked(tmp_path):
+        with pytest.raises(LabBusy, match="another command starts or stops the lab"):
+            async with locked(tmp_path, waits_s=0):
+                pass
+        waiting = asyncio.create_task(_pass_through(tmp_path))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+    await waiting
+
+
+async def _pass_through(folder: Path) -> None:
+    async with locked(folder):
+        pass
+
+
+async def test_a_folder_that_all_may_write_is_not_used(tmp_path: Path) -> None:
+    """Another user could put links there, which lead our secrets elsewhere."""
+    await asyncio.to_thread(tmp_path.chmod, 0o777)
+    with pytest.raises(UnusableFolder, match="other users may write to it"):
+        await _pass_through(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "garbage", "1", "1 2 3", "x y", "-1 -1", "9" * 5_000 + " 1"])
+def test_a_damaged_process_id_is_no_process(tmp_path: Path, text: str) -> None:
+    """A full disk leaves an empty file."""
+    path = tmp_path / "pid"
+    path.write_text(text)
+    assert Process.load(path) is None
+
+
+@pytest.mark.parametrize(
+    "text", ['{"nodes":7}', '{"nodes":0}', '{"port_base":-1}', '{"port_base":64000}']
+)
+def test_a_plan_beyond_the_limits_is_damaged(tmp_path: Path, text: str) -> None:
+    """The file is named."""
+    (tmp_path / FILE).write_text(text)
+    with pytest.raises(UnreadablePlan, match="is damaged"):
+        read_plan(tmp_path)
+
+
+def test_a_lab_without_its_secrets_is_reported(tmp_path: Path) -> None:
+    """The file is named, and what to do."""
+    lab = Lab.create(tmp_path, Plan(port_base=20_000))
+    (lab.folder / "settings.env").unlink()
+    with pytest.raises(
+        MissingSetting, match=r"settings\.env has no SWITCHROOM_ACCOUNT: `switchroom dev"
+    ):
+        Lab.find(tmp_path)
+
+
+def test_the_last_line_of_settings_may_be_cut(tmp_path: Path) -> None:
+    """What is appended to a file without an end of line is a line of its own."""
+    (tmp_path / "settings.env").write_text("SWITCHROOM_ACCOUNT='mine'")
+    lab = Lab.create(tmp_path, Plan(port_base=20_000))
+    assert lab.settings["SWITCHROOM_ACCOUNT"] == "mine"
+    assert Lab.find(tmp_path).settings == lab.settings
