@@ -265,6 +265,6 @@ def _run(work: Coroutine[Any, Any, int]) -> None:
     except LabError as error:
         _console().print(f"switchroom dev: {error}", soft_wrap=True)
         status = ExitStatus.NOT_DONE
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):  # by SIGINT, or by another signal
         status = ExitStatus.INTERRUPTED
     raise SystemExit(status)

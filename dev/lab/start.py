@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -49,6 +50,9 @@ async def start(options: StartOptions, console: Console) -> tuple[Lab, float]:
 async def run_in_foreground(options: StartOptions, console: Console) -> int:
     """Run a lab until a signal, or until a server ends too often; stop all of it."""
     progress = Progress(console)
+    if (task := asyncio.current_task()) is not None:
+        for number in (signal.SIGTERM, signal.SIGHUP):  # the servers outlive this process
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     async with prepared(options, progress) as lab:
         try:
             await lab.start(progress)

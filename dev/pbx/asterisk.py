@@ -56,7 +56,7 @@ class AsteriskNode(PbxNode):
         argv = (sys.executable, str(PREPARE), str(self.folder))
         done = subprocess.run(argv, env=env, check=False, capture_output=True, text=True)
         if done.returncode != 0:
-            raise CommandFailed(argv, done.stderr)
+            raise CommandFailed(argv, done.stderr.strip().rpartition("\n")[2])  # of a traceback
 
     def command(self) -> Sequence[str]:
         """Return the command that runs Asterisk in the foreground without a terminal.

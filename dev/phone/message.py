@@ -128,7 +128,7 @@ def events_type_of(body: str, default: int) -> int:
 def user_of(address: str) -> str:
     """Return the user part of a From or To header."""
     found = re.search(r"sips?:([^@;>]+)@", address)
-    return found[1] if found else ""
+    return "".join(filter(str.isprintable, found[1])) if found else ""  # it is shown in terminals
 
 
 def hangup_cause(request: Message) -> str:

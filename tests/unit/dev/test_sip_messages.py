@@ -61,6 +61,11 @@ def test_a_description_of_a_stranger_leads_nowhere(host: str, port: str) -> None
     assert media_address(f"c=IN IP4 {host}\r\nm=audio {port} RTP/AVP 0\r\n") is None
 
 
+def test_a_user_has_no_control_characters() -> None:
+    """It is printed to a log that a terminal shows."""
+    assert user_of("<sip:\x1b[31m+47\x9b@127.0.0.1>") == "[31m+47"
+
+
 def test_a_cause_may_be_any_text() -> None:
     """A number that is no cause is none."""
     bye = Message("BYE x SIP/2.0", (("Reason", f"Q.850;cause={'9' * 5_000}"),))
