@@ -97,6 +97,9 @@ def _derived(folder: Path, plan: Plan, drawn: Mapping[str, str]) -> dict[str, st
         "SWITCHROOM_SLOTS": "8",
         "SWITCHROOM_MEDIA_DIR": f"{folder}/engine/media",
         "SWITCHROOM_RECORDINGS_URL": f"file://{folder}/engine/recordings",
+        "SWITCHROOM_RECORDINGS_PUBLIC_URL": (
+            f"http://127.0.0.1:{ports.api}/srmain/recordings/files"
+        ),
         "SWITCHROOM_MEDIA_ALLOW": '["127.0.0.0/8"]',
         "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
         "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',

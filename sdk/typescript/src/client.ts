@@ -6,6 +6,7 @@
 import { environment } from "./environment.js";
 import { ApiError, ConnectionFailed, SwitchroomError, type Problem } from "./errors.js";
 import { Resources } from "./generated/resources.js";
+import { RecordingFiles } from "./recordings.js";
 import {
   content,
   headers,
@@ -18,6 +19,7 @@ import {
 
 const DEFAULT_URL = "http://127.0.0.1:8000";
 const TIMEOUT_MS = 30_000;
+const FILE_TIMEOUT_MS = 600_000;
 const MAX_ATTEMPTS = 3;
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 10_000;
@@ -42,11 +44,13 @@ export interface SwitchroomOptions {
 }
 
 export class Switchroom extends Resources {
+  override readonly recordings: RecordingFiles;
   readonly #transport: Transport;
 
   constructor(options: SwitchroomOptions = {}) {
     const transport = new Transport(options);
     super(transport);
+    this.recordings = new RecordingFiles(transport);
     this.#transport = transport;
   }
 
@@ -116,7 +120,8 @@ class Transport implements Sender {
   ): Promise<T> {
     const authorized = { ...sent, Authorization: await this.#authorization(signal) };
     const path = target(request);
-    return (await this.#exchange(request.method, path, authorized, body, signal)) as T;
+    const isFile = request.isFile === true;
+    return (await this.#exchange(request.method, path, authorized, body, signal, isFile)) as T;
   }
 
   async #authorization(signal: AbortSignal | undefined): Promise<string> {
@@ -136,8 +141,9 @@ class Transport implements Sender {
     sent: Record<string, string>,
     body: string | undefined,
     signal: AbortSignal | undefined,
+    isFile = false,
   ): Promise<unknown> {
-    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const timeout = AbortSignal.timeout(isFile ? FILE_TIMEOUT_MS : TIMEOUT_MS);
     let response: Response;
     let text: string;
     try {
@@ -148,6 +154,9 @@ class Transport implements Sender {
         redirect: "error",
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
+      if (isFile && response.ok) {
+        return new Uint8Array(await response.arrayBuffer());
+      }
       text = await response.text();
     } catch (cause) {
       if (signal?.aborted) {

@@ -20,6 +20,8 @@ export interface Request {
   query?: Readonly<Record<string, unknown>>;
   body?: object;
   isIdempotent?: boolean;
+  /** Its response is a file, and not JSON. */
+  isFile?: boolean;
 }
 
 /** Sends requests; rejects with ApiError or ConnectionFailed. */

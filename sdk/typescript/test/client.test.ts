@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError, ConnectionFailed, say, Switchroom } from "switchroom-sdk";
+import { ApiError, ConnectionFailed, say, Switchroom, SwitchroomError } from "switchroom-sdk";
 
 interface Sent {
   url: string;
@@ -39,6 +39,27 @@ function client(...responses: (Response | Error)[]) {
 function problem(status: number, body: object, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify(body), { status, headers });
 }
+
+test("a recording is downloaded from the client's own server, wherever its address is", async () => {
+  const path = "acme/2026-11-26/3-pbx1-7f3a.v1.wav";
+  const addresses = [
+    `https://voice.example/srmain/recordings/files/${path}`,
+    `https://elsewhere.example/${path}`,
+    `file:///var/lib/recordings/${path}`,
+    `/srmain/recordings/files/${path}`,
+    `/media/recordings/${path}?expires=1&signature=x`,
+  ];
+  for (const address of addresses) {
+    const { switchroom, sent } = client(new Response(new Uint8Array([82, 73, 70, 70])));
+    assert.deepEqual([...(await switchroom.recordings.download(address))], [82, 73, 70, 70]);
+    assert.equal(sent[0]?.url, `https://voice.example/srmain/recordings/files/${path}`);
+  }
+  const { switchroom, sent } = client(problem(404, { code: "not_found", detail: "no such recording" }));
+  await assert.rejects(switchroom.recordings.download(addresses[0] ?? ""), ApiError);
+  await assert.rejects(switchroom.recordings.download("message.wav"), SwitchroomError);
+  await assert.rejects(switchroom.recordings.download("https://voice.example/../../x"), SwitchroomError);
+  assert.equal(sent.length, 1);
+});
 
 test("a call is created with a chain and an idempotency key", async () => {
   const { switchroom, sent } = client(Response.json({ callId: "c1", reqId: "c1" }, { status: 201 }));

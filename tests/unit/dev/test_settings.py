@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from api.recordings.service import FILES
 from dev.lab.plan import Plan
 from dev.lab.settings import ensure_settings, read_settings, settings_path
 
@@ -67,6 +68,13 @@ def test_recordings_have_one_place(tmp_path: Path) -> None:
     """A second engine and `switchroom doctor` file where the lab's engine does."""
     settings = ensure_settings(tmp_path, ONE, NOTHING_SET)
     assert settings["SWITCHROOM_RECORDINGS_URL"] == f"file://{tmp_path}/engine/recordings"
+
+
+def test_published_addresses_of_recordings_are_of_the_rest_layer(tmp_path: Path) -> None:
+    """What a webhook gets as `recordingUrl` is fetched with the account's key."""
+    settings = ensure_settings(tmp_path, Plan(port_base=21_000), NOTHING_SET)
+    files = f"http://127.0.0.1:21001{FILES}"
+    assert settings["SWITCHROOM_RECORDINGS_PUBLIC_URL"] == files
 
 
 def test_the_environment_has_priority(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def serve(webhooks: switchroom_sdk.fastapi.Webhooks | switchroom_sdk.flask.Webho
         return "/sales" if result.dtmf == "1" else None
 
     @webhooks.post("/loose")
-    def loose(body, _request):  # type: ignore[no-untyped-def]  # of a developer without types
+    def loose(body, _request):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - untyped
         return f"/{type(body).__name__}"
 
     @webhooks.post("/status")

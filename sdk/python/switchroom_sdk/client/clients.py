@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 import httpx2
 from msgspec import Struct
 
+from switchroom_sdk.client.recordings import AsyncRecordings, Recordings
 from switchroom_sdk.client.request import Request
 from switchroom_sdk.client.responses import read_response
 from switchroom_sdk.client.retry import Retry
@@ -43,6 +44,7 @@ class Switchroom(Resources):
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         super().__init__(self)
+        self.recordings: Recordings = Recordings(self)
         self._settings = ClientSettings.read(
             base_url=base_url,
             api_key=api_key,
@@ -134,6 +136,7 @@ class AsyncSwitchroom(AsyncResources):
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         super().__init__(self)
+        self.recordings: AsyncRecordings = AsyncRecordings(self)
         self._settings = ClientSettings.read(
             base_url=base_url,
             api_key=api_key,

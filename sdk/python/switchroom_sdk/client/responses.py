@@ -14,10 +14,12 @@ T = TypeVar("T")
 def read_response(
     status: int, headers: Mapping[str, str], content: bytes, kind: type[T] | None
 ) -> T:
-    """Return the body of a successful response; raises ApiError."""
+    """Return the body of a successful response, as it is for `bytes`; raises ApiError."""
     if not 200 <= status < 300:  # noqa: PLR2004 - RFC 9110, section 15.3
         raise _error(status, headers, content)
     try:
+        if kind is bytes:
+            return content  # type: ignore[return-value]  # of the type in `kind`
         found: Any = None if kind is None else msgspec.json.decode(content, type=kind)
     except UNREADABLE as error:
         text = f"the response is none of this API: {error}"

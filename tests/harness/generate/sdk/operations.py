@@ -105,7 +105,7 @@ WITHOUT_METHOD = {
     r"\w+ /srmain/voice/active-call-details": "the same as call-details",
     r"POST /auth/get-access-token/.*": "the clients get tokens themselves",
     r"GET .*/events": "a stream",
-    r"GET .*/(download|files/.*)": "a file",
+    r"GET .*/(download|files/.*)": "a file: `recordings.download` is not generated",
     r"GET /media/recordings/.*": "a file, by its signed address",
     r"\w+ /srmain/voice/listeners.*": "of `switchroom listen`",
     r"GET /srmain/cdr/\{prefix\}/getClientIds": "of a console",
