@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from wire.programs.tracing.context import context_headers
 from wire.programs.tracing.traces import Span
 
 _W3C = TraceContextTextMapPropagator()
@@ -55,7 +56,9 @@ class OtelRequestTraces:
 
     @contextmanager
     def server_span(self, name: str, headers: Mapping[str, str]) -> Iterator[Span]:
-        started = self.tracer.start_span(name, _W3C.extract(headers), SpanKind.SERVER)
+        started = self.tracer.start_span(
+            name, _W3C.extract(context_headers(headers)), SpanKind.SERVER
+        )
         with use_span(started) as span:
             yield span
 
