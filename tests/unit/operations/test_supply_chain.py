@@ -109,6 +109,13 @@ def test_images_install_locked_packages_only() -> None:
             assert "--require-hashes" in line or "--no-deps" in line, line
 
 
+def test_images_get_no_secrets_of_a_developer() -> None:
+    """A `.env` or a key beside the sources would be built into the package: no git is there."""
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    last_kept = max(at for at, line in enumerate(lines) if line.startswith("!"))
+    assert {"**/.env", "**/.git", "**/*.pem"} <= set(lines[last_kept:])
+
+
 @pytest.mark.parametrize("path", ["Dockerfile", "asterisk-config/Dockerfile"])
 def test_images_refuse_outdated_package_lists(path: str) -> None:
     """Only a build argument, for snapshots, allows them; the base may be given by digest."""

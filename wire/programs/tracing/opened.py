@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from threading import Thread
 from typing import Protocol, TypeVar
 
 import structlog
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+CLOSES_WITHIN_S = 3.0  # less than what service managers wait
 log = structlog.get_logger()
 
 
@@ -21,7 +23,9 @@ T = TypeVar("T", bound=Closeable)
 
 @asynccontextmanager
 async def open_traces(
-    environ: Mapping[str, str], create: Callable[[], T]
+    environ: Mapping[str, str],
+    create: Callable[[], T],
+    closes_within_s: float = CLOSES_WITHIN_S,
 ) -> AsyncIterator[T | None]:
     """Yield traces if an endpoint is configured, else None; pending spans are exported at the end.
 
@@ -39,7 +43,16 @@ async def open_traces(
     try:
         yield traces
     finally:
-        await asyncio.to_thread(traces.close)
+        await _close(traces, closes_within_s)
+
+
+async def _close(traces: Closeable, within_s: float) -> None:
+    """Export pending spans, but let no collector that is down delay the end of a program."""
+    thread = Thread(target=traces.close, name="traces-close", daemon=True)
+    thread.start()
+    await asyncio.to_thread(thread.join, within_s)
+    if thread.is_alive():
+        log.warning("the last spans were not exported", within_s=within_s)
 
 
 def is_traced(environ: Mapping[str, str]) -> bool:
