@@ -61,6 +61,11 @@ def region_of(region: str | None, numbers: Sequence[str]) -> str | None:
     return region or (_region_of_number(numbers[0]) if numbers else None)
 
 
+def calling_code(region: str | None) -> str:
+    """Return the calling code of a region's numbers; empty: no region, or an unknown one."""
+    return str(phonenumbers.country_code_for_region(region) or "") if region else ""
+
+
 @lru_cache(10_000)
 def _region_of_number(number: str) -> str | None:
     try:

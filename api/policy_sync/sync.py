@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 import msgspec
-import phonenumbers
 import structlog
 from msgspec.structs import replace
 
 from api.accounts.store import Account, AccountStore
 from api.common.errors import ApiError, ServiceUnavailable
-from api.common.phone_numbers import region_of
+from api.common.phone_numbers import calling_code, region_of
 from api.dnc.store import Change, DncStore, ListVersions
 from api.engine_client import EngineClient
 from wire.dial_policy import (
@@ -206,7 +205,7 @@ def _active_policy(
     return AccountDialPolicy(
         destinations=account.destinations,
         numbers=tuple(numbers),
-        country=_calling_code(region),
+        country=calling_code(region),
         do_not_call=has_list,
         denied=account.denied,
         number_types=account.number_types,
@@ -216,7 +215,3 @@ def _active_policy(
         max_minutes_per_day=account.max_minutes_per_day,
         trunks=account.trunks,
     )
-
-
-def _calling_code(region: str | None) -> str:
-    return str(phonenumbers.country_code_for_region(region) or "") if region else ""

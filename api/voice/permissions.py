@@ -5,25 +5,40 @@ import re
 import phonenumbers
 from msgspec import Struct
 
+from api.accounts.cache import CachedAccount
+from api.common.phone_numbers import calling_code
 from wire.decoding.errors import BadInput
 from wire.party import Party
+from wire.phone_numbers.international_form import NEEDS_COUNTRY, international, to_dial
 from wire.tree import walk
 from wire.verbs import Action, Dial
 
-_NO_COUNTRY = "a number needs its country code and a plus sign, such as +4721930000"
 _DIGITS = re.compile(r"\+?[0-9]{2,20}")
 
 
 class Permissions(Struct, frozen=True):
-    """An account's numbers, the default one first, and the prefixes it may call; None: any."""
+    """An account's numbers, the default one first, and the prefixes it may call; None: any.
+
+    `country` is the calling code of numbers without one; empty: none is known.
+    """
 
     numbers: tuple[str, ...]
     destinations: tuple[str, ...] | None = None
+    country: str = ""
+
+    @classmethod
+    def of(cls, entry: CachedAccount) -> "Permissions":
+        """Return the permissions of an account."""
+        return cls(entry.numbers, entry.account.destinations, calling_code(entry.region))
 
     def own(self, text: str) -> str | None:
-        """Return the account's number that the text denotes, with or without its plus sign."""
-        number = f"+{text.removeprefix('+')}" if _DIGITS.fullmatch(text) else ""
-        return number if number in self.numbers else None
+        """Return the account's number that the text denotes, in any of its spellings."""
+        if not _DIGITS.fullmatch(text):
+            return None
+        for number in (f"+{text.removeprefix('+')}", international(text, self.country)):
+            if number in self.numbers:
+                return number
+        return None
 
     def check_caller_id(self, text: str, path: str) -> None:
         """Check that a number is one of the account's; raises BadInput."""
@@ -39,8 +54,11 @@ class Permissions(Struct, frozen=True):
         allowed = self.destinations
         if allowed is not None and not party.startswith(allowed):
             prefixes = ", ".join(allowed) or "none"
-            begins = f"; {_NO_COUNTRY}" if party[0].isdigit() else ""
+            begins = f"; {NEEDS_COUNTRY}" if party[0].isdigit() else ""
             raise BadInput(path, f"may not be called; allowed: {prefixes}{begins}", "not_allowed")
+        if to_dial(party, self.country) is None:
+            detail = f"the country of {party} is not certain: {NEEDS_COUNTRY}"
+            raise BadInput(path, detail, "number_without_country")
 
     def check_tree(self, action: Action, path: str) -> None:
         """Check the parties and caller ids of an action tree's dial actions; raises BadInput."""

@@ -56,7 +56,7 @@ class VoiceService(Struct, frozen=True):
         """Start a call; the same request id starts the same call."""
         _check_own_call(user, body)
         entry = await self.accounts.get(user.account_id)
-        permissions = Permissions(entry.numbers, entry.account.destinations)
+        permissions = Permissions.of(entry)
         request = _originate_request(user, body, request_id, permissions)
         self._check(request, permissions)
         async with self.call_limits.admit(entry.account):
@@ -65,8 +65,7 @@ class VoiceService(Struct, frozen=True):
 
     async def permissions(self, user: Principal) -> Permissions:
         """Return which caller ids the account may show, and which numbers it may call."""
-        entry = await self.accounts.get(user.account_id)
-        return Permissions(entry.numbers, entry.account.destinations)
+        return Permissions.of(await self.accounts.get(user.account_id))
 
     async def list_live(self, user: Principal, query: LiveCallQuery) -> bytes:
         """List the live calls of the account, or of the token's agent."""

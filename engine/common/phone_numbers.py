@@ -4,15 +4,10 @@ See docs/decisions/0034-numbers-are-stored-in-international-form.md.
 """
 
 import re
-from functools import lru_cache
-
-import phonenumbers
-from phonenumbers import PhoneNumberFormat
 
 _SEPARATORS = re.compile(r"[ ().\-]")
 _DIGITS = re.compile(r"\+?[0-9]{2,20}")
 _INTERNATIONAL_PREFIX = "00"  # ITU-T E.164
-MIN_INTERNATIONAL_CHARS = 8
 
 
 def strip_parameters(number: str) -> str:
@@ -34,27 +29,3 @@ def spellings(number: str) -> tuple[str, ...]:
         digits = digits.removeprefix(_INTERNATIONAL_PREFIX)
     others = (f"+{digits}", digits, f"{_INTERNATIONAL_PREFIX}{digits}")
     return tuple(dict.fromkeys((number, *others)))
-
-
-@lru_cache(maxsize=4_096)
-def international(number: str, country: str) -> str:
-    """Return a number as +, country and number; unchanged if its country is not known.
-
-    `country` is the calling code of numbers without one; empty: they stay as they are.
-    """
-    if not _DIGITS.fullmatch(number) or number.startswith("+"):
-        return number
-    if number.startswith(_INTERNATIONAL_PREFIX) and len(number) >= MIN_INTERNATIONAL_CHARS:
-        return f"+{number.removeprefix(_INTERNATIONAL_PREFIX)}"
-    return _from_country(number, int(country)) if country else number
-
-
-def _from_country(number: str, country: int) -> str:
-    region = phonenumbers.region_code_for_country_code(country)
-    try:
-        parsed = phonenumbers.parse(number, region)
-    except phonenumbers.NumberParseException:
-        return number
-    if not phonenumbers.is_valid_number(parsed):
-        return number
-    return phonenumbers.format_number(parsed, PhoneNumberFormat.E164)

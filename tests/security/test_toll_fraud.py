@@ -69,10 +69,29 @@ def test_numbers_that_cost_more(number: str, kind: NumberType) -> None:
     assert reject_destination(AccountDialPolicy(number_types=types), number) == ""
 
 
-@pytest.mark.parametrize("number", ["+4721930000", "+15550001111", "+442079460000", "21930000"])
+@pytest.mark.parametrize("number", ["+4721930000", "+15550001111", "+442079460000"])
 def test_other_numbers(number: str) -> None:
     """They are not affected."""
     assert reject_destination(ANY, number) == ""
+
+
+@pytest.mark.parametrize(
+    ("number", "country", "found"),
+    [
+        ("21930000", "47", ""),
+        ("22222222", "47", ""),  # +222 is Mauritania
+        ("21930000", "", "number_without_country"),
+        ("22222222", "", "number_without_country"),
+        ("4155551234", "47", "number_without_country"),  # +41 is Switzerland
+        ("4155551234", "1", ""),
+        ("8765551234", "1", "number_type"),  # Jamaica
+        ("82912345", "47", "number_type"),
+        ("47829123459999", "47", "number_without_country"),
+    ],
+)
+def test_a_number_without_a_country_code(number: str, country: str, found: str) -> None:
+    """Only one of the account's country is dialled, and what it costs there decides."""
+    assert reject_destination(AccountDialPolicy(country=country), number) == found
 
 
 def test_denied_prefixes() -> None:

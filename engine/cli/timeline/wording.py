@@ -14,6 +14,7 @@ _OK = 200
 _DIRECTIONS = {"in": "inbound", "out": "outbound", "both": "both directions"}
 _DIAL_REJECTIONS = {
     "not_allowed": "the dial policy does not allow it (not_allowed)",
+    "number_without_country": "it has no country code (number_without_country)",
     "do_not_call": "it is on the do-not-call list (do_not_call)",
     "terms_unknown": "the dial policy is not available (terms_unknown)",
     "unavailable": "its endpoint is not known to the node, or not registered (unavailable)",

@@ -8,7 +8,6 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta, Struct
 
-from engine.common.phone_numbers import international
 from engine.rpc.json_body import read_query
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import Conflict, LimitReached, NotFound
@@ -23,6 +22,7 @@ from wire.listeners import (
     Listeners,
     NewListener,
 )
+from wire.phone_numbers.international_form import international
 
 FIRST_LEASE_MS = 15_000  # until the first poll
 LEASE_MS = 4_000  # after the wait of a poll

@@ -12,7 +12,7 @@ from engine.calls.model.causes import REJECTED
 from engine.calls.model.events import LegAnswered
 from engine.calls.model.leg import Leg
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
-from engine.common.phone_numbers import international, strip_parameters
+from engine.common.phone_numbers import strip_parameters
 from engine.common.tasks import BackgroundTasks
 from engine.runtime.admission.call_id_tail_generator import CallIdTails
 from engine.runtime.admission.config import AdmissionConfig, NewCall
@@ -32,6 +32,7 @@ from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
 from wire.callbacks.targets import parse_call_target
 from wire.decoding.patterns import CALLER_ID
+from wire.phone_numbers.international_form import international
 
 log = structlog.get_logger()
 MAX_NAME_LENGTH = 80

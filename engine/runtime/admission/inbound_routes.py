@@ -6,10 +6,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.common.phone_numbers import international, spellings
+from engine.common.phone_numbers import spellings
 from engine.common.ttl_cache import Cached, TtlCache
 from engine.store.store import Store
 from wire.callbacks.targets import AUTO_SET
+from wire.phone_numbers.international_form import international
 from wire.rpc import NumberRoute
 
 TTL_MS = 150  # a changed route applies within 300 ms; at most a read for each call

@@ -70,6 +70,7 @@ DialRejection = Literal[
     "account_stopped",
     "sip_host",
     "not_allowed",
+    "number_without_country",
     "number_type",
     "do_not_call",
     "terms_unknown",
@@ -83,11 +84,12 @@ DialRejection = Literal[
 
 
 class DialDecision(Struct, frozen=True):
-    """Whether a party may be called, and with which caller id."""
+    """Whether a party may be called, with which caller id, and as which number."""
 
     rejection: DialRejection
     caller_id: str = ""
     trunks: tuple[str, ...] = ()  # by name, the first one first; none: all
+    party: str = ""  # in its international form; empty: as it is
 
 
 class DialPolicy(Protocol):

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from engine.runtime.base.interfaces import DialRejection
 from wire.dial_policy import AccountDialPolicy, NumberType
-from wire.number_types import costly_type, high_risk_range
 from wire.party import Party
+from wire.phone_numbers.international_form import to_dial
+from wire.phone_numbers.number_types import costly_type, high_risk_range
 
 _SEPARATORS = re.compile(r"[-.]")
 _DIGITS = re.compile(r"\+?[0-9]{2,}")
@@ -34,17 +35,21 @@ def reject_destination(policy: AccountDialPolicy, party: str) -> DialRejection:
     allowed = policy.destinations
     if allowed is not None and not party.startswith(allowed):
         return "not_allowed"
-    numbers = full_numbers(party, policy.country)
+    dialled = to_dial(party, policy.country)
+    if dialled is None:
+        return "number_without_country"
+    numbers = full_numbers(dialled, policy.country)
     if policy.denied and any(number.startswith(policy.denied) for number in numbers):
         return "not_allowed"
-    return "" if denied_type(policy, party) is None else "number_type"
+    return "" if denied_type(policy, dialled) is None else "number_type"
 
 
 def denied_type(policy: AccountDialPolicy, party: str) -> NumberType | None:
     """Return the type of a party's number that a policy does not allow, if any."""
     if _is_service_code(party) and "service_code" not in policy.number_types:
         return "service_code"
-    types = (_denied_type(policy, each) for each in full_numbers(party, policy.country))
+    numbers = full_numbers(to_dial(party, policy.country) or party, policy.country)
+    types = (_denied_type(policy, each) for each in numbers)
     return next((each for each in types if each is not None), None)
 
 

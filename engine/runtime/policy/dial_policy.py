@@ -22,6 +22,7 @@ from engine.store.errors import StoreDown
 from engine.store.store import DialPolicyStore
 from wire.dial_policy import AccountDialPolicy
 from wire.party import Party
+from wire.phone_numbers.international_form import international, to_dial
 
 log = structlog.get_logger()
 
@@ -78,7 +79,7 @@ class DialPolicy:
             self._tasks.start(self._decide(call, party, caller_id, done))
         else:
             shown = self._caller_id(policy, call, caller_id)
-            done(DialDecision(rejection, shown, policy.trunks))
+            done(DialDecision(rejection, shown, policy.trunks, _international(party, policy)))
 
     def admit(self, call: Call, leg_id: str, party: str) -> DialRejection:
         """Count a leg that is dialled now, or return which limit it exceeds."""
@@ -150,12 +151,14 @@ class DialPolicy:
         rejection = await self._check(call.account, party)
         last = self._policies.get_stale(call.account)
         trunks: tuple[str, ...] = ()
+        number = ""
         if last and last.value:
             rejection = _reject_count(last.value, call) or rejection
             if Party.parse(party).is_by_trunk:
                 caller_id = self._caller_id(last.value, call, caller_id)
                 trunks = last.value.trunks
-        done(DialDecision(rejection, caller_id, trunks))
+                number = _international(party, last.value)
+        done(DialDecision(rejection, caller_id, trunks, number))
 
     def _is_use_known(self, account: str, policy: AccountDialPolicy) -> bool:
         return self._limits is None or self._limits.is_known(account, policy)
@@ -185,7 +188,7 @@ class DialPolicy:
     async def _check_list(
         self, account: str, policy: AccountDialPolicy, party: str
     ) -> DialRejection:
-        numbers = full_numbers(party, policy.country)
+        numbers = full_numbers(to_dial(party, policy.country) or party, policy.country)
         if not numbers:
             return ""
         try:
@@ -197,6 +200,12 @@ class DialPolicy:
             log.warning("do-not-call list missing", account=account)
             return "terms_unknown"
         return "do_not_call" if listed else ""
+
+
+def _international(party: str, policy: AccountDialPolicy) -> str:
+    """Return the international form that a number is dialled in; empty: it is dialled as it is."""
+    number = to_dial(party, policy.country) or ""
+    return "" if number == party else number
 
 
 def _new_leg(call: Call, leg_id: str, *, by_trunk: bool) -> NewLeg:
@@ -232,9 +241,9 @@ def allowed_caller_id(policy: AccountDialPolicy, call: Call, caller_id: str, def
     """
     if policy.numbers is None or not caller_id:
         return caller_id
-    number = f"+{caller_id.removeprefix('+')}"
-    if number in policy.numbers:
-        return number
+    for number in (f"+{caller_id.removeprefix('+')}", international(caller_id, policy.country)):
+        if number in policy.numbers:
+            return number
     if caller_id == call.from_ and _is_from_outside(call):
         return caller_id
     return next(iter(policy.numbers), default)

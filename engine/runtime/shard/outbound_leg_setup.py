@@ -60,7 +60,7 @@ def set_up_outbound_leg(
         if chosen is None:
             done(LegEnded(command.leg, causes.NO_CIRCUIT, reason=NO_TRUNK))
         else:
-            _locate(chosen, call, _showing(command, decision.caller_id), done)
+            _locate(chosen, call, _decided(command, decision), done)
 
     if command.replaces is not None:
         done(OutboundLeg(requests_for(command, endpoints)))  # no party is called
@@ -70,10 +70,12 @@ def set_up_outbound_leg(
         endpoints.policy.authorize(call, command.party, command.caller_id, decided)
 
 
-def _showing(command: Originate, caller_id: str) -> Originate:
-    """Return the command with the caller id of a policy; the account's own is not withheld."""
+def _decided(command: Originate, decision: DialDecision) -> Originate:
+    """Return the command as a policy decided; the account's own caller id is not withheld."""
+    caller_id = decision.caller_id
     withheld = command.withheld and caller_id == command.caller_id
-    return replace(command, caller_id=caller_id, withheld=withheld)
+    party = decision.party or command.party
+    return replace(command, party=party, caller_id=caller_id, withheld=withheld)
 
 
 def any_agent(_account: str, _agent_id: str, done: Callable[[str], None]) -> None:

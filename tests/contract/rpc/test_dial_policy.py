@@ -116,6 +116,50 @@ async def test_who_is_called_into_a_call_is_refused_by_field(bench: Bench) -> No
     await conversation.posted("dial", target="agent:1002")
 
 
+async def test_a_number_without_a_country_is_called_nowhere(bench: Bench) -> None:
+    """Calls, dials, transfers and members name the plus sign; costs are not blamed for it."""
+    anywhere = {"numbers": ["+4721930000"], "country": "47"}
+    assert (await bench.request("PUT", "/terms/acme", anywhere))[0] == 200
+    conversation = await talking(bench)
+    base, number = f"/calls/{conversation.call}", "4155551234"
+    transfer = {
+        "transferMode": "blind",
+        "customerChannelId": conversation.customer,
+        "sourceChannelId": conversation.agent,
+        "target": {"kind": "number", "number": number},
+    }
+    for path, body, field in (
+        ("/calls", {**CALL, "to": number}, "to"),
+        ("/calls", {**CALL, "from": number, "fromFirst": True}, "from"),
+        (f"{base}/dial", {"target": number}, "target"),
+        (f"{base}/transfers", transfer, "target.number"),
+        (
+            f"{base}/conference/members",
+            {"requestedByAgentId": "1001", "targetExternalNumber": number},
+            "targetExternalNumber",
+        ),
+    ):
+        status, problem = await bench.request("POST", path, body)
+        (error,) = problem["errors"]
+        assert (status, error["code"], error["path"]) == (400, "number_without_country", field)
+        assert error["message"].endswith("a plus sign, such as +4721930000")
+    short = await bench.request("POST", "/calls", {**CALL, "to": "222222"})
+    assert short[1]["errors"][0]["message"].endswith(
+        "(--allow-type high_risk); a number needs its country code and a plus sign,"
+        " such as +4721930000"
+    )
+
+
+async def test_a_national_number_is_dialled_with_its_country(bench: Bench) -> None:
+    """A carrier could take 22222222 for Mauritania."""
+    anywhere = {"numbers": ["+4721930000"], "country": "47"}
+    assert (await bench.request("PUT", "/terms/acme", anywhere))[0] == 200
+    await bench.start_call(to="22222222")
+    await until(lambda: "POST channels/create" in bench.pbx.lines)
+    (created,) = [each for each in bench.pbx.sent if each.line == "POST channels/create"]
+    assert "+4722222222" in dict(created.request.query)["endpoint"]
+
+
 async def test_what_a_tree_dials_is_judged(bench: Bench) -> None:
     """A forbidden leg causes no PBX request; the tree continues; the timeline has the reason."""
     await put(bench)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from engine.common.phone_numbers import international, spellings
+from engine.common.phone_numbers import spellings
+from wire.phone_numbers.international_form import international
 
 
 @pytest.mark.parametrize("number", ["+4721930000", "4721930000", "004721930000"])

@@ -23,6 +23,18 @@ DIALING = CodeGroup(
             "troubleshooting.md#400-not_allowed",
         ),
         ErrorCode(
+            "number_without_country",
+            "Number without a country code",
+            "It is not certain of which country a number is, so it is not called.",
+            "A number has neither a plus sign nor `00`, and is not a valid number of the account's "
+            "region: a carrier may call another country by the same digits.",
+            "Write it with a plus sign and its country code, such as +4721930000. Operator: "
+            "`switchroom account region ACCOUNT NO` sets the country of numbers without a code.",
+            (400,),
+            _DIAL,
+            "dnc.md#checks",
+        ),
+        ErrorCode(
             "number_type",
             "Type of number not allowed",
             "The account may not call numbers of this type.",

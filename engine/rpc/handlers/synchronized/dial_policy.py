@@ -20,6 +20,7 @@ from wire.dial_policy import (
     DncListChange,
     DncListState,
 )
+from wire.phone_numbers.international_form import NEEDS_COUNTRY, lacks_plus, to_dial
 
 _TRUNK_LIMITS = {
     "trunk_full": "the trunk exceeds its live calls (SWITCHROOM_TRUNK_MAX_CALLS)",
@@ -89,11 +90,16 @@ async def check_dial_policy(dial_policy: DialPolicy, account: str, party: str, p
         case "do_not_call":
             raise BadInput(path, f"{party} is on the do-not-call list", "do_not_call")
         case "number_type":
-            kind = denied_type(dial_policy.last(account), party)
+            policy = dial_policy.last(account)
+            kind = denied_type(policy, party)
             detail = f"{party} is a number of the type {kind}, which this account may not call"
-            raise BadInput(path, f"{detail} (--allow-type {kind})", "number_type")
+            hint = _plus_hint(to_dial(party, policy.country) or party)
+            raise BadInput(path, f"{detail} (--allow-type {kind}){hint}", "number_type")
+        case "number_without_country" as code:
+            raise BadInput(path, f"the country of {party} is not certain: {NEEDS_COUNTRY}", code)
         case "not_allowed":
-            raise BadInput(path, f"{party} may not be called by this account", "not_allowed")
+            detail = f"{party} may not be called by this account{_plus_hint(party)}"
+            raise BadInput(path, detail, "not_allowed")
 
 
 async def authorize_dial(  # noqa: PLR0913, PLR0917 - the call and the party
@@ -108,6 +114,11 @@ async def authorize_dial(  # noqa: PLR0913, PLR0917 - the call and the party
     call = await live_call_of(service, request, account)
     await check_dial_policy(dial_policy, call.account, party, path)
     return await live_call_of(service, request, account)
+
+
+def _plus_hint(party: str) -> str:
+    """Return what may be wrong with a number that begins with a digit."""
+    return f"; {NEEDS_COUNTRY}" if lacks_plus(party) else ""
 
 
 def _exceeded_limit(code: str, policy: AccountDialPolicy) -> str:

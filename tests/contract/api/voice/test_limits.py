@@ -63,6 +63,27 @@ async def test_only_allowed_destinations_are_called(rest: Rest) -> None:
     await rest.post(CALL, **{**BODY, "to": "agent:1001"})
 
 
+async def test_a_number_without_a_country_is_rejected(rest: Rest) -> None:
+    """Also inside a tree, and where all destinations are allowed."""
+    dial = {"type": "dial", "data": {"number": ["+4733333333", "4155551234"]}}
+    for body, field in (
+        ({**BODY, "to": "4155551234"}, "to"),
+        ({**BODY, "from": "4155551234"}, "from"),
+        ({**BODY, "action": dial}, "action.data.number"),
+    ):
+        problem = await rest.rejected("POST", CALL, body)
+        assert problem == (400, "number_without_country", [field])
+
+
+@pytest.mark.parametrize("spelling", ["4721930000", "004721930000", "21930000"])
+async def test_an_own_number_is_a_caller_id_in_each_spelling(rest: Rest, spelling: str) -> None:
+    """It is not called first, as another party would be."""
+    assert OURS == "+4721930000"
+    call = (await rest.post(CALL, **{**BODY, "from": spelling}))["callId"]
+    shown = (await rest.request("GET", f"/srmain/voice/call-details/{call}")).json()
+    assert (shown["from"], [each["party"] for each in shown["legs"]]) == (OURS, [CUSTOMER])
+
+
 async def test_live_calls_are_limited(rest: Rest) -> None:
     """A call over the limit gets 429 with Retry-After; other accounts are not affected."""
     await limit(rest, max_calls=2)

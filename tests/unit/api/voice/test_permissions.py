@@ -9,7 +9,8 @@ from wire.decoding.errors import BadInput
 from wire.tree import parse_action
 
 OURS = Permissions(("+4721930000", "+4721930001"), ("+47", "+46", "sip:"))
-ANYBODY = Permissions(("+4721930000",))
+ANYBODY = Permissions(("+4721930000",), country="47")
+NOT_CERTAIN = ["4155551234", "44444444", "1234567", "04155551234"]
 
 
 @pytest.mark.parametrize(
@@ -17,15 +18,39 @@ ANYBODY = Permissions(("+4721930000",))
     [
         ("+4721930001", "+4721930001"),
         ("4721930001", "+4721930001"),
+        ("004721930001", "+4721930001"),
+        ("21930001", None),
         ("+4721930002", None),
         ("++4721930001", None),
         ("agent:4721930001", None),
         ("", None),
     ],
 )
-def test_an_own_number_matches_with_or_without_its_plus(text: str, own: str | None) -> None:
+def test_an_own_number_matches_in_its_international_spellings(text: str, own: str | None) -> None:
     """Other texts do not match."""
     assert OURS.own(text) == own
+
+
+def test_an_own_number_matches_without_its_country() -> None:
+    """If the account's country is known."""
+    assert ANYBODY.own("21930000") == "+4721930000"
+    assert ANYBODY.own("21930001") is None
+
+
+@pytest.mark.parametrize("party", NOT_CERTAIN)
+def test_a_number_of_an_uncertain_country_is_rejected(party: str) -> None:
+    """Also if the account may call any number: a carrier would call some country."""
+    with pytest.raises(BadInput, match="not certain: a number needs its country code") as refused:
+        ANYBODY.check_party(party, "to")
+    assert refused.value.code == "number_without_country"
+
+
+@pytest.mark.parametrize(
+    "party", ["22222222", "4722222222", "004155551234", "112", "agent:4155551"]
+)
+def test_a_number_of_a_certain_country_may_be_called(party: str) -> None:
+    """A number of the account's country, one with 00, and a short number of the carrier."""
+    ANYBODY.check_party(party, "to")
 
 
 @pytest.mark.parametrize("party", ["+4722222222", "+46701234567", "sip:ada@host", "agent:1001"])

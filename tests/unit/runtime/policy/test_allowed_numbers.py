@@ -9,7 +9,7 @@ from engine.runtime.policy.dial_policy import allowed_caller_id
 from tests.unit.calls.harness.builders import inbound, outbound
 from wire.dial_policy import AccountDialPolicy
 
-OWN = AccountDialPolicy(numbers=("+4721930000", "+4721930001"))
+OWN = AccountDialPolicy(numbers=("+4721930000", "+4721930001"), country="47")
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,7 @@ def test_the_numbers_of_a_party(party: str, country: str, numbers: tuple[str, ..
     [
         ("+4721930001", "+4721930001"),
         ("4721930001", "+4721930001"),
+        ("21930001", "+4721930001"),
         ("+15550001", "+4721930000"),
         ("", ""),
     ],
@@ -111,7 +112,6 @@ def test_an_inbound_callers_number() -> None:
     [
         "+478291234599",
         "00478291234599",
-        "47829123459999",
         "001900555123499",
         "+4490123456789999",
         "0014882161234567",

@@ -78,6 +78,16 @@ def test_an_allowed_party_gets_the_decided_caller_id() -> None:
     assert bench.live_call.outbox == []
 
 
+def test_a_national_number_is_dialled_as_decided() -> None:
+    """With the code of the account's country: a carrier may take it for another country's."""
+    policy = ManualDialPolicy()
+    national = Originate(f"{ID}.l1", "21930000", "+15550001")
+    bench = ExecutorBench(national, policy=policy)
+    policy.decide(DialDecision("", "+4721930000", party="+4721930000"))
+    endpoint = dict(bench.pbx.sent[0].request.query)["endpoint"]
+    assert "/+4721930000" in endpoint
+
+
 @pytest.mark.parametrize(
     ("rejection", "cause"), [("not_allowed", 21), ("do_not_call", 21), ("terms_unknown", 41)]
 )

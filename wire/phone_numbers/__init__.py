@@ -1,0 +1,1 @@
+"""Phone numbers: their international form, and types that cost more than others."""
