@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from engine.cli.errors import UsageError
+from engine.cli.options.party import DEFAULT_REQUESTER
 from engine.cli.rest_client import RestClient
 from wire.control import ConferenceView
 from wire.views import CallView, Timeline
@@ -96,7 +97,7 @@ def _control_path(
         case ["dial"]:
             return ("dial",), of_call
         case ["transfers"]:
-            return ("transfer", "init"), of_call
+            return ("transfer", "init"), {"sourceAgentId": DEFAULT_REQUESTER, **of_call}
         case ["transfers", session, verb]:
             return ("transfer", verb), {**of_call, "transferSessionId": session}
         case ["conference", "members"]:

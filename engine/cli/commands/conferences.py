@@ -18,6 +18,7 @@ from wire.views import CallView
 MemberName = Annotated[
     str, Parameter(help="Member: main, agent id, number, or end of the channel id.")
 ]
+_OF_A_CONVERSATION = 2
 
 conference = App(
     name="conference",
@@ -113,13 +114,20 @@ def _session(call: CallView) -> dict[str, str]:
 
 
 def _parties(call: CallView) -> dict[str, str]:
-    """Return the customer and the agent of a call of two, as the REST layer wants them."""
+    """Return the customer and the source of a conversation, as the REST layer wants them.
+
+    The source is an agent, or in a call of two others the party that was called last.
+    """
     agents = [each for each in call.legs if each.agent_id]
     others = [each for each in call.legs if not each.agent_id]
-    if not (agents and others):
-        raise UsageError(f"call {call.call_id} has no agent with a customer")
+    if agents and others:
+        customer, source = others[0], agents[0]
+    elif len(call.legs) == _OF_A_CONVERSATION:
+        customer, source = call.legs
+    else:
+        raise UsageError(f"call {call.call_id} is no conversation of two parties")
     return {
-        "customerChannelId": others[0].channel_id,
-        "sourceChannelId": agents[0].channel_id,
-        "sourceAgentId": agents[0].agent_id or "",
+        "customerChannelId": customer.channel_id,
+        "sourceChannelId": source.channel_id,
+        "sourceAgentId": source.agent_id or DEFAULT_REQUESTER,
     }

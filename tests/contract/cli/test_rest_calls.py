@@ -73,6 +73,31 @@ async def test_a_call_is_controlled(
     assert said in out
 
 
+async def test_a_call_of_two_numbers_is_controlled(tmp_path: Path) -> None:
+    """The REST layer wants an agent of the source: without one it is the operator."""
+    numbers = details(legs=(CALL.legs[0], CALL.legs[2]))
+    parties = {"customerChannelId": MAIN, "sourceChannelId": PHONE, "sourceAgentId": "operator"}
+    start, add = "/voice/transfer/init", "/voice/conference/add-members"
+    async with FakeRest() as rest:
+        rest.responses = {f"{SHOW[0]} {SHOW[1]}": numbers, f"POST {start}": TRANSFER,
+                          f"POST {add}": MEMBERS}  # fmt: skip
+        typed = f"transfer start {ID} --from {PHONE} --customer main --number +47".split()
+        started, _, _ = await rest.run(tmp_path, *typed)
+        added, _, _ = await rest.run(tmp_path, "conference", "add", ID, "--number", "+47")
+    assert (started, added) == (0, 0)
+    sent = {path: body for _, path, body in rest.typed if path in {start, add}}
+    assert all(body.items() >= parties.items() for body in sent.values())
+    assert sent.keys() == {start, add}
+
+
+async def test_one_party_is_no_conversation(tmp_path: Path) -> None:
+    """A member joins two parties."""
+    async with FakeRest() as rest:
+        rest.responses = {f"{SHOW[0]} {SHOW[1]}": details(legs=(CALL.legs[0],))}
+        status, _, err = await rest.run(tmp_path, "conference", "add", ID, "--number", "+47")
+    assert (status, "no conversation of two parties" in err) == (2, True)
+
+
 async def test_a_party_is_dialed(tmp_path: Path) -> None:
     """A party is dialled into a call by one request."""
     async with FakeRest() as rest:
