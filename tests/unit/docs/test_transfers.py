@@ -3,6 +3,8 @@
 import ast
 import inspect
 import re
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 from switchroom_sdk.generated.resources import Conferences, Transfers
@@ -22,7 +24,7 @@ SHAPES = {
     "transfer/cancel": CancelTransferRequest,
     "conference/add-members": AddMembersRequest,
 }
-METHODS = {
+METHODS: dict[str, Callable[..., Any]] = {
     "switchroom.transfers.start": Transfers.start,
     "switchroom.transfers.complete": Transfers.complete,
     "switchroom.conferences.add": Conferences.add,
