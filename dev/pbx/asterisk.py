@@ -4,13 +4,14 @@ import asyncio
 import hashlib
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from dev.errors import CommandFailed
+from dev.errors import CommandFailed, UnusableFolder
 from dev.pbx.find import CONFIG, Asterisk, find_asterisk
 from dev.pbx.node import NodeSettings, PbxNode, is_root
 
@@ -45,6 +46,7 @@ class AsteriskNode(PbxNode):
     def prepare(self) -> None:
         """Find Asterisk, building it the first time on a machine, and write its configuration."""
         super().prepare()
+        _own(self.run_dir)
         self._asterisk = self._find()
         env = {
             **os.environ,
@@ -89,3 +91,11 @@ class AsteriskNode(PbxNode):
         # a socket path has at most 107 bytes (unix(7)), and test folders are longer
         digest = hashlib.sha256(str(self.folder).encode()).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"switchroom-{digest}"
+
+
+def _own(folder: Path) -> None:
+    """Create a folder that no other user has prepared: all may write where it is."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise UnusableFolder(PermissionError(1, "belongs to another user", str(folder)))
