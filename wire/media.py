@@ -1,6 +1,20 @@
 """Media to play to a leg: audio at an address, speech or a tone."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
+
+# The elements of SSML that shape speech, with their attributes; others are not spoken as such.
+SSML_ELEMENTS: Mapping[str, frozenset[str]] = {
+    "speak": frozenset(),
+    "p": frozenset(),
+    "s": frozenset(),
+    "break": frozenset({"time", "strength"}),
+    "emphasis": frozenset({"level"}),
+    "prosody": frozenset({"pitch", "range", "rate", "volume"}),
+    "say-as": frozenset({"interpret-as", "format", "detail"}),
+    "sub": frozenset({"alias"}),
+}
 
 
 class Audio(Struct, frozen=True, tag="audio"):

@@ -26,22 +26,32 @@ def twiml(
         Path, Parameter(help="TwiML document; - for standard input.", allow_leading_hyphen=True)
     ],
     *,
+    base_url: Annotated[
+        str,
+        Parameter(help="Address of the document: completes relative ones and a missing action."),
+    ] = "",
+    region: Annotated[
+        str, Parameter(help="Country of numbers without a country code (ISO 3166), such as US.")
+    ] = "",
     output: OutputFlag = "json",
 ) -> None:
     """Print the tree of verbs that does what a TwiML document does.
 
     What is different, or has no counterpart, is named on standard error with its line.
 
-    Exit status: 0 all of it is converted, 1 a part is not, 2 it is not TwiML.
+    Exit status: 0 all of it is converted, if with differences; 1 a part is not; 2 it is not TwiML.
 
     Example: switchroom convert twiml menu.xml
     """
+    from engine.cli.twiml.complete import InvalidContext, context  # noqa: PLC0415 - likewise
     from engine.cli.twiml.convert import convert as convert_document  # noqa: PLC0415 - XML's imports
     from engine.cli.twiml.document import MAX_BYTES, TwimlError  # noqa: PLC0415 - likewise
 
     name = "standard input" if str(file) == STANDARD_INPUT else str(file)
     try:
-        converted = convert_document(_content(file, MAX_BYTES))
+        converted = convert_document(_content(file, MAX_BYTES), context(base_url, region))
+    except InvalidContext as error:
+        raise UsageError(str(error)) from None
     except OSError as error:
         raise UsageError(f"{name}: {(error.strerror or str(error)).lower()}") from None
     except TwimlError as error:

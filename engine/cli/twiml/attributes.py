@@ -1,34 +1,45 @@
 """Attributes of TwiML elements as values; what is not understood is remarked."""
 
 import re
+from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 from engine.cli.twiml.document import Element
 from engine.cli.twiml.remarks import Remarks
 from wire.decoding import patterns
 
-CALLBACKS = "of the account: `switchroom callback set` (docs/callbacks.md)"
-METHOD = "webhooks are always POST, with JSON"
-IGNORED = {
-    "method": METHOD,
-    "statusCallback": CALLBACKS,
-    "statusCallbackEvent": CALLBACKS,
-    "statusCallbackMethod": CALLBACKS,
-    "recordingStatusCallback": CALLBACKS,
-    "recordingStatusCallbackEvent": CALLBACKS,
-    "recordingStatusCallbackMethod": CALLBACKS,
+_CALLBACKS = "a target of the account gets all: `switchroom callback set` (docs/callbacks.md)"
+_RECORDED = f"the event `recorded`: {_CALLBACKS}"
+_HINTS = {
+    "statusCallback": _CALLBACKS,
+    "statusCallbackEvent": _CALLBACKS,
+    "statusCallbackMethod": _CALLBACKS,
+    "recordingStatusCallback": _RECORDED,
+    "recordingStatusCallbackEvent": _RECORDED,
+    "recordingStatusCallbackMethod": _RECORDED,
+    "transcribe": "recordings are not transcribed",
+    "transcribeCallback": "recordings are not transcribed",
+    "trim": "silence stays in the recording",
+    "bargeIn": "a key always ends the prompt",
+    "sequential": "nest dials: `action` of one is the next",
 }
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
-def check_known(element: Element, known: set[str], remarks: Remarks) -> None:
-    """Remark attributes that the conversion of an element ignores."""
+def check_known(
+    element: Element, known: set[str], remarks: Remarks, implied: Mapping[str, str] | None = None
+) -> None:
+    """Remark attributes that are not converted; `implied` are values that need no conversion."""
     for name in sorted(element.attributes.keys() - known):
-        if name == "method" and element.attributes[name].upper() == "POST":
+        value = element.attributes[name].strip()
+        if value.lower() == (implied or {}).get(name):
             continue
-        remarks.note(element, f"{name} is not converted{_hint(name)}")
-
-
-def _hint(name: str) -> str:
-    return f": {IGNORED[name]}" if name in IGNORED else ""
+        if name == "method":
+            if value.upper() != "POST":
+                remarks.note(element, f"method {value}: webhooks are always POST, with JSON")
+            continue
+        hint = f": {_HINTS[name]}" if name in _HINTS else ""
+        remarks.lose(element, f"{name} is not converted{hint}")
 
 
 def number(
@@ -48,6 +59,24 @@ def number(
     return used
 
 
+def repeats(element: Element, most: int, remarks: Remarks) -> int:
+    """Return how often something is played; TwiML's 0, for ever, becomes the most."""
+    loop = number(element, "loop", 1, (0, most), remarks)
+    if loop == 0:
+        remarks.note(element, f"loop 0, for ever, becomes {most}")
+        return most
+    return loop
+
+
+def flag(element: Element, name: str, remarks: Remarks, *, default: bool) -> bool:
+    """Return whether an attribute is true."""
+    text = element.attributes.get(name, "").strip().lower()
+    if text not in {"", "true", "false"}:
+        remarks.lose(element, f"{name}: true or false is expected, not {text!r}")
+        return default
+    return text == "true" if text else default
+
+
 def address(element: Element, name: str, remarks: Remarks) -> str | None:
     """Return an absolute address; None with a remark for another one, and without the attribute."""
     text = element.attributes.get(name, "").strip()
@@ -55,11 +84,21 @@ def address(element: Element, name: str, remarks: Remarks) -> str | None:
 
 
 def checked_address(element: Element, what: str, text: str, remarks: Remarks) -> str | None:
+    """Return an address that engines accept; None with a remark for another one."""
+    if re.match(r"https?://[^/?#]*@", text):
+        remarks.lose(element, f"{what}: an address has no user and password; requests are signed")
+        return None
     if not re.search(patterns.URL, text) or len(text) > 2048:  # noqa: PLR2004 - of wire.base.Url
-        remarks.lose(element, f"{what}: an absolute https:// address is required, not {text!r}")
+        hint = "" if "://" in text or not text else "; --base-url completes it"
+        remarks.lose(
+            element, f"{what}: an absolute https:// address is required, not {text!r}{hint}"
+        )
         return None
     if text.startswith("http://"):
-        remarks.note(element, f"{what}: only https:// is accepted, but in development")
+        if urlsplit(text).hostname not in _LOOPBACK:
+            remarks.lose(element, f"{what}: engines accept https:// only, not {text}")
+        else:
+            remarks.note(element, f"{what}: only https:// is accepted, but in development")
     return text
 
 
@@ -71,14 +110,3 @@ def terminator(element: Element, default: str, remarks: Remarks) -> str:
     key = "#" if "#" in keys else keys[0]
     remarks.note(element, f"finishOnKey: only {key!r} ends it, not each of {keys!r}")
     return key
-
-
-def language(element: Element, remarks: Remarks) -> dict[str, str]:
-    """Return the field `language`; the names of voices are others."""
-    if "voice" in element.attributes:
-        remarks.note(element, "voice is not converted: the voice of the language speaks")
-    text = element.attributes.get("language", "")
-    if text and not re.search(patterns.LANGUAGE, text):
-        remarks.lose(element, f"language: a tag such as en or hi-IN is expected, not {text!r}")
-        return {}
-    return {"language": text} if text else {}

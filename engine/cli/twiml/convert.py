@@ -4,9 +4,10 @@ import json
 
 from msgspec import Struct
 
+from engine.cli.twiml.complete import Context, complete
 from engine.cli.twiml.document import Element, TwimlError, read_document
 from engine.cli.twiml.remarks import Remark, Remarks
-from engine.cli.twiml.verbs import LAST, Action, convert_verb, verb
+from engine.cli.twiml.verbs import Action, convert_verb, is_last, may_go_on, verb
 from wire.decoding.errors import BadInput, errors_in
 from wire.party import Party
 from wire.tree import DEFAULT_LIMITS, Limits, parse_action
@@ -24,10 +25,13 @@ class Converted(Struct, frozen=True):
         return not any(each.is_lost for each in self.remarks)
 
 
-def convert(content: bytes) -> Converted:
+UNKNOWN = Context()
+
+
+def convert(content: bytes, context: Context = UNKNOWN) -> Converted:
     """Convert a document; raises TwimlError if it is not TwiML."""
-    root = read_document(content)
     remarks = Remarks()
+    root = complete(read_document(content), context, remarks)
     if root.text:
         remarks.lose(root, "has text beside its verbs, which is left out")
     action: Action = None
@@ -43,11 +47,16 @@ def convert(content: bytes) -> Converted:
 
 def _reached(root: Element, remarks: Remarks) -> tuple[Element, ...]:
     """Return the verbs up to the first one that nothing follows."""
-    ends = [at for at, each in enumerate(root.children) if each.name in LAST]
+    ends = [at for at, each in enumerate(root.children) if is_last(each)]
     if not ends:
         return root.children
+    end = root.children[ends[0]]
     for each in root.children[ends[0] + 1 :]:
-        remarks.note(each, f"is never reached: <{root.children[ends[0]].name}> is before it")
+        if may_go_on(end):
+            text = "Twilio runs it if nothing was recorded; here `action` is requested then, too"
+            remarks.lose(each, f"after <{end.name}> is left out: {text}")
+        else:
+            remarks.note(each, f"is left out: never reached, because <{end.name}> is before it")
     return root.children[: ends[0] + 1]
 
 

@@ -4,6 +4,7 @@ A document type is rejected, so there are no entities but those of XML itself.
 """
 
 from collections.abc import Mapping
+from typing import cast
 from xml.parsers import expat
 
 from msgspec import Struct
@@ -21,13 +22,22 @@ class TwimlError(Exception):
 
 
 class Element(Struct, frozen=True):
-    """One element: its own text without surrounding space, its attributes and its children."""
+    """One element: its attributes, and texts and elements in their order."""
 
     name: str
     line: int
     attributes: Mapping[str, str]
-    text: str
-    children: tuple["Element", ...]
+    content: tuple["str | Element", ...]
+
+    @property
+    def text(self) -> str:
+        """Its own text without surrounding space."""
+        return " ".join("".join(each for each in self.content if isinstance(each, str)).split())
+
+    @property
+    def children(self) -> tuple["Element", ...]:
+        """The elements in it."""
+        return tuple(each for each in self.content if isinstance(each, Element))
 
 
 class _Builder:
@@ -35,9 +45,7 @@ class _Builder:
 
     def __init__(self, parser: expat.XMLParserType) -> None:
         self._parser = parser
-        self._open: list[tuple[str, int, dict[str, str], list[str], list[Element]]] = [
-            ("", 0, {}, [], [])
-        ]
+        self._open: list[tuple[str, int, dict[str, str], list[str | Element]]] = [("", 0, {}, [])]
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._characters
@@ -45,19 +53,18 @@ class _Builder:
 
     @property
     def root(self) -> Element:
-        (root,) = self._open[0][4]  # expat accepts one root only
-        return root
+        (root,) = self._open[0][3]  # expat accepts one root only, and no text beside it
+        return cast("Element", root)
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         line = self._parser.CurrentLineNumber
         if len(self._open) > MAX_DEPTH:
             raise TwimlError(line, f"nested deeper than {MAX_DEPTH} elements")
-        self._open.append((name, line, attributes, [], []))
+        self._open.append((name, line, attributes, []))
 
     def _end(self, _name: str) -> None:
-        name, line, attributes, pieces, children = self._open.pop()
-        text = " ".join("".join(pieces).split())
-        self._open[-1][4].append(Element(name, line, attributes, text, tuple(children)))
+        name, line, attributes, content = self._open.pop()
+        self._open[-1][3].append(Element(name, line, attributes, tuple(content)))
 
     def _characters(self, text: str) -> None:
         self._open[-1][3].append(text)

@@ -3,17 +3,7 @@
 from xml.etree import ElementTree as ET
 
 from engine.media.clip import MediaError
-
-ALLOWED_ELEMENTS: dict[str, frozenset[str]] = {
-    "speak": frozenset(),
-    "p": frozenset(),
-    "s": frozenset(),
-    "break": frozenset({"time", "strength"}),
-    "emphasis": frozenset({"level"}),
-    "prosody": frozenset({"pitch", "range", "rate", "volume"}),
-    "say-as": frozenset({"interpret-as", "format", "detail"}),
-    "sub": frozenset({"alias"}),
-}
+from wire.media import SSML_ELEMENTS
 
 
 def sanitize(text: str) -> str:
@@ -33,7 +23,7 @@ def sanitize(text: str) -> str:
 def _copy(element: ET.Element, tail: str | None) -> ET.Element:
     """Copy an element; an unknown one, such as <audio>, becomes a plain sentence."""
     name = element.tag.rpartition("}")[2]  # without its XML namespace
-    attributes = ALLOWED_ELEMENTS.get(name)
+    attributes = SSML_ELEMENTS.get(name)
     kept = {key: value for key, value in element.items() if key in (attributes or ())}
     copy = ET.Element(name if attributes is not None else "s", kept)
     copy.text, copy.tail = element.text, tail

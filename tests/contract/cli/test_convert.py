@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 
-def run(file: Path | str, content: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    command = (sys.executable, "-m", "engine", "convert", "twiml", str(file))
+def run(
+    file: Path | str, content: bytes = b"", options: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[bytes]:
+    command = (sys.executable, "-m", "engine", "convert", "twiml", str(file), *options)
     return subprocess.run(command, input=content, capture_output=True, check=False)
 
 
@@ -17,8 +19,9 @@ def run(file: Path | str, content: bytes = b"") -> subprocess.CompletedProcess[b
     ("verbs", "status", "said"),
     [
         ("<Say>a</Say>", 0, ""),
-        ("<Say voice='x'>a</Say>", 0, ":1: <Say> voice is not converted"),
+        ("<Say voice='x'>a</Say>", 0, ":1: <Say> voice x becomes the voice of the language"),
         ("<Say>a</Say>\n<Enqueue/>", 1, ":2: <Enqueue> has no counterpart"),
+        ("<Say x='y'>a</Say>", 1, ":1: <Say> x is not converted"),
     ],
 )
 def test_the_tree_is_printed(tmp_path: Path, verbs: str, status: int, said: str) -> None:
@@ -29,6 +32,28 @@ def test_the_tree_is_printed(tmp_path: Path, verbs: str, status: int, said: str)
         assert done.returncode == status
         assert json.loads(done.stdout) == {"type": "say", "data": {"text": "a"}}
         assert said in done.stderr.decode()
+
+
+def test_options_complete_a_document() -> None:
+    """Its address and the country of its numbers; without them, both are losses."""
+    document = b"<Response><Dial action='/done'>415-123-4567</Dial></Response>"
+    options = ("--base-url", "https://example.com/menu", "--region", "US")
+    done = run("-", document, options)
+    tree = json.loads(done.stdout)
+    assert (done.returncode, tree["action"]) == (0, "https://example.com/done")
+    assert tree["data"]["number"] == "+14151234567"
+    lost = run("-", document)
+    assert lost.returncode == 1
+    assert b"415-123-4567" in lost.stderr
+    assert b"4151234567" not in lost.stdout
+
+
+@pytest.mark.parametrize("options", [("--region", "XX"), ("--base-url", "menu")])
+def test_a_bad_option_is_an_error(options: tuple[str, str]) -> None:
+    """Status 2, with the name of the option."""
+    done = run("-", b"<Response/>", options)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert options[0] in done.stderr.decode()
 
 
 def test_what_is_not_twiml_is_an_error(tmp_path: Path) -> None:

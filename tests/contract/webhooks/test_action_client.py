@@ -36,6 +36,20 @@ async def test_an_action_is_fetched(session: ClientSession) -> None:
     assert Webhook(SIGNING_SECRET).verify(body, headers) == {"callId": "c1"}
 
 
+async def test_query_parameters_are_sent(session: ClientSession) -> None:
+    """An address keeps its parameters, in their order, with nothing added: a webhook's state."""
+    queries: list[str] = []
+
+    async def handle(request: web.Request) -> web.Response:
+        queries.append(request.rel_url.raw_query_string)
+        return web.Response(text=HANGUP)
+
+    query = "attempt=1&name=B%26B&a=1+2&attempt=2&empty=&q=%C3%A6"
+    async with Server(handle).open() as url:
+        await ask(session, f"{url}?{query}")
+    assert queries == [query]
+
+
 async def test_an_address_is_an_action(session: ClientSession) -> None:
     """A server may respond with a JSON string: the next URL."""
     async with Server(web.Response(text='"https://x.example/next"')).open() as url:

@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
-from engine.media.tts.ssml import ALLOWED_ELEMENTS
 from tests.harness.generate.reference.markdown import code, json_block, page, table
 from tests.harness.generate.reference.shapes import NOTHING, Field, Shape, Shapes
 from tests.harness.generate.reference.verb_texts import VERBS, VerbText
 from wire.base import tag_of
 from wire.decoding.errors import BadInput, errors_in
+from wire.media import SSML_ELEMENTS
 from wire.tree import DEFAULT_LIMITS, Limits, parse_action
 from wire.verbs import Verb
 
@@ -117,7 +117,7 @@ def ssml_table() -> str:
     """Return the elements of SSML that are kept, with their attributes."""
     rows = [
         (code(name), ", ".join(map(code, sorted(attributes))) or NOTHING)
-        for name, attributes in ALLOWED_ELEMENTS.items()
+        for name, attributes in SSML_ELEMENTS.items()
     ]
     return table(("element", "attributes"), rows)
 

@@ -1,0 +1,132 @@
+"""`--base-url` and `--region` complete what a TwiML document leaves to Twilio."""
+
+from typing import Any
+
+import pytest
+
+from engine.cli.twiml.complete import Context, InvalidContext, context
+from engine.cli.twiml.convert import Converted, convert
+
+OWN = "https://example.com/ivr/start?lang=no"
+AT_HOME = Context(base_url=OWN)
+IN_US = Context(region="US")
+
+
+def converted(verbs: str, given: Context) -> Converted:
+    return convert(f"<Response>{verbs}</Response>".encode(), given)
+
+
+def tree(verbs: str, given: Context) -> Any:
+    found = converted(verbs, given)
+    assert found.is_complete, found.remarks
+    return found.action
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        ("/menu", "https://example.com/menu"),
+        ("menu?attempt=1&amp;a=b+c", "https://example.com/ivr/menu?attempt=1&a=b+c"),
+        ("?attempt=2", "https://example.com/ivr/start?attempt=2"),
+        ("../menu", "https://example.com/menu"),
+        ("//other.example.com/menu", "https://other.example.com/menu"),
+        ("https://other.example.com/menu", "https://other.example.com/menu"),
+    ],
+)
+def test_a_relative_address_is_resolved(written: str, address: str) -> None:
+    """Against the address of the document: of `action`, of a redirect, and of audio."""
+    assert tree(f'<Gather action="{written}"/>', AT_HOME)["action"] == address
+    assert tree(f'<Dial action="{written}">+4722222222</Dial>', AT_HOME)["action"] == address
+    assert tree(f"<Redirect>{written}</Redirect>", AT_HOME) == address
+    assert tree(f"<Play>{written}</Play>", AT_HOME)["data"]["audioUrl"] == address
+
+
+@pytest.mark.parametrize("verb", ["Gather", "Record"])
+def test_without_action_the_document_is_requested(verb: str) -> None:
+    """As by Twilio, by a gather and a record; a loss without the address of the document."""
+    assert tree(f"<{verb}/>", AT_HOME)["action"] == OWN
+    assert tree(f'<{verb} action=""/>', AT_HOME)["action"] == OWN
+    (lost,) = [each for each in converted(f"<{verb}/>", Context()).remarks if each.is_lost]
+    assert "--base-url" in lost.text
+
+
+def test_a_dial_without_action_goes_on() -> None:
+    """With the next verb, also if the address of the document is known."""
+    found = tree("<Dial>+4722222222</Dial><Say>Bye.</Say>", AT_HOME)
+    assert found["action"] == {"type": "say", "data": {"text": "Bye."}}
+
+
+@pytest.mark.parametrize(
+    "verbs", ['<Gather action="/menu"/>', "<Redirect>/menu</Redirect>", "<Play>menu.mp3</Play>"]
+)
+def test_a_relative_address_alone_is_reported(verbs: str) -> None:
+    """With the option that completes it."""
+    lost = [each.text for each in converted(verbs, Context()).remarks if each.is_lost]
+    assert any("menu" in text and "--base-url" in text for text in lost), lost
+
+
+@pytest.mark.parametrize("address", ["https://[", "ftp://example.com/a", "/a b"])
+def test_an_address_that_cannot_be_resolved_is_reported(address: str) -> None:
+    """It is no reason to fail."""
+    found = converted(f'<Gather action="{address}"/>', AT_HOME)
+    assert any("action: an absolute https:// address" in each.text for each in found.remarks)
+
+
+@pytest.mark.parametrize("number", ["415-123-4567", "(415) 123 4567", "1 415 123 4567"])
+def test_a_number_gets_its_country(number: str) -> None:
+    """With a region; what it becomes is noted."""
+    for verbs in (f"<Dial>{number}</Dial>", f"<Dial><Number>{number}</Number></Dial>"):
+        found = converted(verbs, IN_US)
+        assert found.is_complete
+        assert isinstance(found.action, dict)
+        assert found.action["data"]["number"] == "+14151234567"
+        assert any(f"{number} becomes +14151234567" in each.text for each in found.remarks)
+    caller = f'<Dial callerId="{number}">+4722222222</Dial>'
+    assert tree(caller, IN_US)["data"]["callerId"] == "+14151234567"
+
+
+@pytest.mark.parametrize(
+    ("number", "given"),
+    [
+        ("415-123-4567", Context()),
+        ("0047 22222222", Context()),
+        ("911", IN_US),
+        ("123-4567", IN_US),
+        ("415-123-4567 x12", IN_US),
+        ("+47 (0)22 22 22 22", IN_US),
+        ("+0415", IN_US),
+    ],
+)
+def test_a_number_without_country_is_never_called(number: str, given: Context) -> None:
+    """A loss that names it: it would be a number of another country."""
+    for verbs in (
+        f"<Dial>{number}</Dial>",
+        f"<Dial><Number>{number}</Number></Dial>",
+        f'<Dial callerId="{number}">+4722222222</Dial>',
+    ):
+        found = converted(verbs, given)
+        assert any(each.is_lost and repr(number) in each.text for each in found.remarks)
+        data = found.action["data"] if isinstance(found.action, dict) else {}
+        assert data.get("number") in {None, "+4722222222"}
+        assert "callerId" not in data
+
+
+def test_a_region_changes_no_other_party() -> None:
+    """Numbers with their country, SIP addresses and clients stay as they are."""
+    parties = (
+        "<Number>+47 22 22 22 22</Number><Sip>sip:4151234567@example.com</Sip>"
+        "<Client>4151234567</Client>"
+    )
+    assert tree(f"<Dial>{parties}</Dial>", IN_US)["data"]["number"] == [
+        "+4722222222",
+        "sip:4151234567@example.com",
+        "agent:4151234567",
+    ]
+
+
+def test_options_are_checked() -> None:
+    """The error names the option; a country may be in small letters."""
+    assert context(OWN, "us") == Context(OWN, "US")
+    for base_url, region, option in (("/menu", "", "--base-url"), ("", "Norway", "--region")):
+        with pytest.raises(InvalidContext, match=option):
+            context(base_url, region)
