@@ -119,8 +119,9 @@ def down(*, folder: Folder = None, output: OutputFlag = "table") -> None:
         from dev.progress import Progress  # noqa: PLC0415 - likewise
 
         lab = Lab.find(_folder(folder))
-        async with locked(lab.folder):
-            await lab.stop(Progress(_console()))
+        progress = Progress(_console())
+        async with locked(lab.folder, progress.say):
+            await lab.stop(progress)
         write_shown(shown({"isRunning": False}), output)
         return ExitStatus.DONE
 
@@ -180,8 +181,9 @@ def reset(*, folder: Folder = None, output: OutputFlag = "table") -> None:
         from dev.progress import Progress  # noqa: PLC0415 - likewise
 
         lab = Lab.find(_folder(folder))
-        async with locked(lab.folder):
-            await lab.stop(Progress(_console()))
+        progress = Progress(_console())
+        async with locked(lab.folder, progress.say):
+            await lab.stop(progress)
             lab.delete()
         write_shown(shown({"isDeleted": True}, f"deleted the state in {lab.folder}"), output)
         return ExitStatus.DONE

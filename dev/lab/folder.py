@@ -5,7 +5,7 @@ import fcntl
 import os
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO
@@ -13,6 +13,7 @@ from typing import IO
 from dev.errors import BadOption, LabBusy, UnusableFolder
 
 LOCK_FILE = "lock"
+Say = Callable[[str], None]
 _WAITS_S = 150.0  # longer than a start
 _OTHERS_WRITE = 0o002
 # A comment in Asterisk's files, a part of an address, a sign of a shell: each is read by someone.
@@ -28,18 +29,20 @@ def normal_folder(given: Path) -> Path:
 
 
 @asynccontextmanager
-async def locked(folder: Path, waits_s: float = _WAITS_S) -> AsyncIterator[None]:
+async def locked(folder: Path, say: Say, waits_s: float = _WAITS_S) -> AsyncIterator[None]:
     """Create a folder and be the only command that starts or stops its servers.
 
-    Two starts would draw different secrets, and lose each other's process ids. Raises LabBusy,
-    UnusableFolder.
+    Two starts would draw different secrets, and lose each other's process ids. It says when it
+    waits. Raises LabBusy, UnusableFolder.
     """
     with _opened(folder) as file:
-        deadline_s = time.monotonic() + waits_s
-        while not _has_taken(file.fileno()):
-            if time.monotonic() >= deadline_s:
-                raise LabBusy(folder)
-            await asyncio.sleep(0.1)
+        if not _has_taken(file.fileno()):
+            say(f"waiting: another command starts or stops the lab in {folder}")
+            deadline_s = time.monotonic() + waits_s
+            while not _has_taken(file.fileno()):
+                if time.monotonic() >= deadline_s:
+                    raise LabBusy(folder)
+                await asyncio.sleep(0.1)
         yield
 
 

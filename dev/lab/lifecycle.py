@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from dev.errors import NotStarted, PortTaken, ServerFailed, UnusableFolder
+from dev.errors import LabError, NotStarted, PortTaken, ServerFailed, UnusableFolder
 from dev.lab.folder import LOCK_FILE, locked
 from dev.lab.plan import FILE as PLAN_FILE
 from dev.lab.plan import Plan, read_plan, write_plan
@@ -76,13 +76,15 @@ class Lab:
                 await _ensure_running(server, ports)
 
     async def stop(self, progress: Progress) -> None:
-        """Stop all servers, those that use others first."""
+        """Stop all servers, those that use others first; raises ServerFailed at the end."""
+        failures = []
         for server in reversed(list(self._servers)):
-            if server.running():
-                with progress.step(f"stop {title_of(server)}"):
-                    await server.stop()
-            else:
-                await server.stop()  # it may have left files
+            try:
+                await _stop(server, progress)
+            except (LabError, OSError) as error:  # the others have to end too
+                failures.append(f"{title_of(server)} could not be stopped: {error}")
+        if failures:
+            raise ServerFailed("; ".join(failures))
 
     def nodes(self) -> dict[str, PbxNode]:
         """Return the PBX nodes by name."""
@@ -106,7 +108,7 @@ class Lab:
             for server, ports in self._servers.items():
                 if server.running():
                     continue
-                async with locked(self.folder):
+                async with locked(self.folder, progress.say):
                     if server.was_stopped():
                         progress.say("another command stops the lab")
                         return None
@@ -149,6 +151,14 @@ class Lab:
             (self.folder / name).unlink(missing_ok=True)
         with suppress(OSError):  # it has other files
             self.folder.rmdir()
+
+
+async def _stop(server: Server, progress: Progress) -> None:
+    if server.running():
+        with progress.step(f"stop {title_of(server)}"):
+            await server.stop()
+    else:
+        await server.stop()  # it may have left files
 
 
 async def _ensure_running(server: Server, ports: tuple[int, ...]) -> None:

@@ -65,7 +65,7 @@ async def run_in_foreground(options: StartOptions, console: Console) -> int:
         ended = await lab.watch(progress)
     finally:
         if lab.folder.exists():  # it was not deleted by another command
-            async with locked(lab.folder):
+            async with locked(lab.folder, progress.say):
                 await lab.stop(Progress(console))
     if ended is None:
         return ExitStatus.DONE
@@ -85,7 +85,7 @@ async def prepared(options: StartOptions, progress: Progress) -> AsyncIterator[L
             asyncio.to_thread(install_missing, progress),
             asyncio.to_thread(_provide_pbx, provider, progress),
         )
-    async with locked(folder):
+    async with locked(folder, progress.say):
         before = read_plan(folder)
         if before is not None and Lab.find(folder).is_running():
             if _differs(plan, before):

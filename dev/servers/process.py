@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -98,7 +99,8 @@ class Process:
 
     def _signal(self, number: signal.Signals) -> None:
         if self.alive():
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(self.pid, number)
 
 
 def _stat(pid: int) -> tuple[str, int]:

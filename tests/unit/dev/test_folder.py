@@ -4,11 +4,20 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from dev.errors import BadOption, LabBusy, MissingSetting, UnreadablePlan, UnusableFolder
+from dev.errors import (
+    BadOption,
+    LabBusy,
+    MissingSetting,
+    ServerFailed,
+    UnreadablePlan,
+    UnusableFolder,
+)
 from dev.lab.folder import locked, normal_folder
 from dev.lab.lifecycle import Lab
 from dev.lab.plan import FILE, Plan, read_plan
+from dev.progress import Progress
 from dev.servers.process import Process
 
 
@@ -25,11 +34,13 @@ def test_a_path_that_programs_misread_is_rejected(name: str) -> None:
 
 
 async def test_one_command_at_a_time(tmp_path: Path) -> None:
-    """A second one waits for the first; after a while it says what it waits for."""
-    async with locked(tmp_path):
+    """A second one says what it waits for, and gives up after a while."""
+    said: list[str] = []
+    async with locked(tmp_path, said.append):
         with pytest.raises(LabBusy, match="another command starts or stops the lab"):
-            async with locked(tmp_path, waits_s=0):
+            async with locked(tmp_path, said.append, waits_s=0):
                 pass
+        assert said == [f"waiting: another command starts or stops the lab in {tmp_path}"]
         waiting = asyncio.create_task(_pass_through(tmp_path))
         await asyncio.sleep(0)
         assert not waiting.done()
@@ -37,8 +48,20 @@ async def test_one_command_at_a_time(tmp_path: Path) -> None:
 
 
 async def _pass_through(folder: Path) -> None:
-    async with locked(folder):
+    said: list[str] = []
+    async with locked(folder, said.append):
         pass
+
+
+async def test_a_server_that_cannot_be_stopped_does_not_keep_the_others_up(tmp_path: Path) -> None:
+    """All are stopped, and then the failure is named; the phone is the first to be stopped."""
+    lab = Lab.create(tmp_path, Plan(port_base=20_000))
+    (tmp_path / "phone/pid").mkdir(parents=True)
+    (tmp_path / "valkey").mkdir()
+    (tmp_path / "valkey/pid").touch()
+    with pytest.raises(ServerFailed, match="^phone could not be stopped: "):
+        await lab.stop(Progress(Console(quiet=True)))
+    assert not (tmp_path / "valkey/pid").exists()
 
 
 async def test_a_folder_that_all_may_write_is_not_used(tmp_path: Path) -> None:
