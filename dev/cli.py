@@ -4,6 +4,7 @@ Imports of the lab are in the functions: other commands load this module for its
 """
 
 import asyncio
+import os
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,6 +12,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 from rich.console import Console
 
+from dev.caller import sudo_caller
 from dev.errors import LabError
 from wire.programs.exit_status import ExitStatus
 from wire.programs.named_commands import with_example
@@ -262,6 +264,8 @@ def _console() -> Console:
 
 def _run(work: Coroutine[Any, Any, int]) -> None:
     """Run a command and exit with its status; an expected error is one sentence."""
+    if (caller := sudo_caller(os.environ, Path(), os.geteuid())) is not None:
+        os.environ["HOME"] = str(caller.home)  # which has the lab's folder; sudo sets root's
     try:
         status = asyncio.run(work)
     except LabError as error:

@@ -6,6 +6,9 @@ The command prints these and nothing else; any other exception is a fault of our
 from collections.abc import Sequence
 from pathlib import Path
 
+from dev.caller import sudo_command
+from wire.programs.unreadable_file import unreadable
+
 
 class LabError(RuntimeError):
     """A reason that a developer can act upon."""
@@ -21,7 +24,7 @@ class PortTaken(LabError):
 
 class RootNeeded(LabError):
     def __init__(self, what: str) -> None:
-        super().__init__(f"{what} needs root rights: run the command as root, once")
+        super().__init__(f"{what} needs root rights, once: `{sudo_command()}`")
 
 
 class NoSpace(LabError):
@@ -80,8 +83,11 @@ class UnreadablePlan(LabError):
 
 class UnreadableSettings(LabError):
     def __init__(self, path: Path, error: Exception) -> None:
-        reason = error.strerror if isinstance(error, OSError) else error
-        super().__init__(f"{path} cannot be read: {reason}")
+        super().__init__(
+            unreadable(path, error)
+            if isinstance(error, OSError)
+            else f"{path} cannot be read: {error}"
+        )
 
 
 class MissingSetting(LabError):

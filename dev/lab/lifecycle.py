@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from dev.caller import sudo_command
 from dev.errors import LabError, NotStarted, PortTaken, ServerFailed, UnusableFolder
 from dev.lab.folder import LOCK_FILE, locked
 from dev.lab.plan import FILE as PLAN_FILE
@@ -82,7 +83,7 @@ class Lab:
             try:
                 await _stop(server, progress)
             except (LabError, OSError) as error:  # the others have to end too
-                failures.append(f"{title_of(server)} could not be stopped: {error}")
+                failures.append(f"{title_of(server)} could not be stopped: {_reason(error)}")
         if failures:
             raise ServerFailed("; ".join(failures))
 
@@ -159,6 +160,12 @@ async def _stop(server: Server, progress: Progress) -> None:
             await server.stop()
     else:
         await server.stop()  # it may have left files
+
+
+def _reason(error: LabError | OSError) -> str:
+    if isinstance(error, PermissionError):
+        return f"it belongs to another user; `{sudo_command()}`"
+    return str(error)
 
 
 async def _ensure_running(server: Server, ports: tuple[int, ...]) -> None:

@@ -1,6 +1,7 @@
 """`switchroom dev` and `switchroom dev up`: everything from a bare installation to a ready lab."""
 
 import asyncio
+import os
 import shutil
 import signal
 import sys
@@ -12,6 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 from rich.console import Console
 
+from dev.caller import sudo_caller
 from dev.errors import BadOption, UnusableFolder
 from dev.lab.dotenv_file import API_URL, write_dotenv
 from dev.lab.folder import locked, normal_folder
@@ -20,6 +22,7 @@ from dev.lab.plan import DOTENV, MAX_NODES, PORTS, Plan, default_folder, read_pl
 from dev.lab.settings import settings_path
 from dev.lab.summary import kept_names, summary
 from dev.pbx.choice import Machine, Provider, choose, provide, wanted_provider
+from dev.pbx.debian_root import cache_dir
 from dev.progress import Progress
 from dev.setup.disk import megabytes, used_bytes
 from dev.setup.python_packages import install_packages
@@ -78,13 +81,18 @@ async def prepared(options: StartOptions, progress: Progress) -> AsyncIterator[L
     """Install what is missing, choose a PBX, write the settings, and yield the locked lab."""
     folder = normal_folder(options.folder or default_folder())
     plan = new_plan(read_plan(folder) or Plan(), options)
+    caller = sudo_caller(os.environ, Path(), os.geteuid())
     if not plan_is_running(folder):
         provider = await asyncio.to_thread(choose, wanted_provider(options.pbx), Machine())
         plan = replace(plan, pbx=provider)
-        await asyncio.gather(  # both take most of a minute on a new machine
-            asyncio.to_thread(install_missing, progress),
-            asyncio.to_thread(_provide_pbx, provider, progress),
-        )
+        tasks = [asyncio.to_thread(_provide_pbx, provider, progress)]
+        if caller is None or not caller.owns(Path(sys.prefix)):
+            tasks.append(asyncio.to_thread(install_missing, progress))
+        await asyncio.gather(*tasks)  # both take most of a minute on a new machine
+    if caller is not None and plan.pbx != "docker":  # which only root may be able to use
+        caller.make_owner(cache_dir().parent, cache_dir(), DOTENV)
+        caller.take_over()
+    await asyncio.to_thread(install_missing, progress)
     async with locked(folder, progress.say):
         before = read_plan(folder)
         if before is not None and Lab.find(folder).is_running():
@@ -94,7 +102,17 @@ async def prepared(options: StartOptions, progress: Progress) -> AsyncIterator[L
         lab = Lab.create(folder, plan)
         if not plan.settings:
             _write_dotenv(lab, progress)
-        yield lab
+        try:
+            yield lab
+        finally:
+            if caller is not None and os.geteuid() == 0:
+                caller.make_owner(DOTENV, *_within(folder, caller.home))
+
+
+def _within(folder: Path, home: Path) -> list[Path]:
+    """Return a folder, what is in it, and the folders that lead there from a user's home."""
+    above = [each for each in folder.parents if each.is_relative_to(home) and each != home]
+    return [*above, folder, *folder.rglob("*")]
 
 
 def new_plan(before: Plan, options: StartOptions) -> Plan:

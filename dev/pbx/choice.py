@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from dev.caller import sudo_command
 from dev.errors import NoPbx
 from dev.pbx import docker
 from dev.pbx.asterisk import AsteriskNode
@@ -54,7 +55,7 @@ def choose(wanted: str, machine: Machine) -> Provider:
     looked_for = "; ".join(LOOKED_FOR[each] for each in considered)
     raise NoPbx(
         f"nothing here runs a PBX. Looked for: {looked_for}. Install Docker, or Asterisk 20 or"
-        " later, or run the command as root on Debian or Ubuntu"
+        f" later, or run the command as root on Debian or Ubuntu: `{sudo_command()}`"
     )
 
 

@@ -17,6 +17,7 @@ from cyclopts import Parameter
 from engine.cli.errors import UsageError
 from engine.cli.options.profiles import Profile, profiles_path, read_profiles
 from wire.programs.invalid_settings import InvalidSettings
+from wire.programs.unreadable_file import unreadable
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a client cannot connect to a bind-all address
 _PREFIX = "SWITCHROOM_"
@@ -72,7 +73,7 @@ def client_settings(
     environ: Mapping[str, str] = os.environ,
     dotenv: Path = DOTENV,
 ) -> ClientSettings:
-    """Return the settings of a client; raises InvalidSettings."""
+    """Return the settings of a client; raises InvalidSettings, UsageError."""
     if connection.url and connection.profile:
         raise UsageError("--url and --profile exclude each other")
     if not connection.url:
@@ -137,7 +138,12 @@ def _dotenv(path: Path) -> dict[str, str]:
         return {}
     from dotenv import dotenv_values  # noqa: PLC0415 - clients start faster without
 
-    found = dotenv_values(path, encoding="utf-8")
+    try:
+        found = dotenv_values(path, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(unreadable(path, error)) from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
     return {k: v for k, v in found.items() if v is not None and k.startswith(_PREFIX)}
 
 

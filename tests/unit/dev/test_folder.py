@@ -59,7 +59,7 @@ async def test_a_server_that_cannot_be_stopped_does_not_keep_the_others_up(tmp_p
     (tmp_path / "phone/pid").mkdir(parents=True)
     (tmp_path / "valkey").mkdir()
     (tmp_path / "valkey/pid").touch()
-    with pytest.raises(ServerFailed, match="^phone could not be stopped: "):
+    with pytest.raises(ServerFailed, match=r"^phone could not be stopped: "):
         await lab.stop(Progress(Console(quiet=True)))
     assert not (tmp_path / "valkey/pid").exists()
 
