@@ -197,8 +197,18 @@ def reset(*, folder: Folder = None, output: OutputFlag = "table") -> None:
 def call(  # noqa: PLR0913 - one parameter per option
     number: Annotated[str, Parameter(help="Number to call, such as +4721930000.")],
     *,
-    digits: Annotated[str, Parameter(help="Keys to press: 0 to 9, *, # and A to D.")] = "",
-    after_s: Annotated[float, Parameter(help="Seconds from the answer to the first key.")] = 5,
+    digits: Annotated[
+        str,
+        Parameter(
+            help="Keys to press: 0 to 9, *, # and A to D; w is a pause of half a second, W of one."
+        ),
+    ] = "",
+    after_s: Annotated[
+        float, Parameter(help="Seconds from the answer to the file of --play, or the first key.")
+    ] = 5,
+    play: Annotated[
+        Path | None, Parameter(help="WAV file of 16 bits that the caller says, before the keys.")
+    ] = None,
     caller: Annotated[
         str, Parameter(name="--from", help="Number that is shown to the called party.")
     ] = "+4799999999",
@@ -223,7 +233,9 @@ def call(  # noqa: PLR0913 - one parameter per option
     async def work() -> int:
         from dev.phone.command import CallOptions, call_number  # noqa: PLC0415 - see above
 
-        options = CallOptions(number, digits, after_s, caller, save, listen, sip, _folder(folder))
+        options = CallOptions(
+            number, digits, after_s, play, caller, save, listen, sip, _folder(folder)
+        )
         found = await call_number(options, _console())
         write_shown(found, output)
         return found.status

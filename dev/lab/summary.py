@@ -24,7 +24,9 @@ def summary(lab: Lab, elapsed_s: float) -> str:
           number    {", ".join(json.loads(settings["SWITCHROOM_CALLER_IDS"]))}
   engine  http://127.0.0.1:{ports.engine}  (RPC below /rpc/v1, token SWITCHROOM_RPC_TOKEN in .env)
 {nodes}
-  agents  1001 to 1009, password {settings["SWITCHROOM_AGENT_PASSWORD"]}
+  phones  softphones register as 1001 to 1009, password {settings["SWITCHROOM_AGENT_PASSWORD"]};
+          a dial of agent:1001 rings one; to list it as an agent, with its presence:
+          switchroom agent set 1001 PJSIP/1001
   trunk   {settings["SWITCHROOM_TRUNK"]}: a phone answers there, and saves what it hears to
           {lab.folder / "phone"}
 commands find this account's key in .env of this folder; for other folders:

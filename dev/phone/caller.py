@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from dev.phone.message import (
 )
 from dev.phone.rtp import EVENTS_TYPE, Audio
 
+PAUSES_S = {"w": 0.5, "W": 1.0}  # in the place of a key
 _OK = 200
 _RINGING = (180, 183)
 _FIRST_REPEAT_S = 0.5  # RFC 3261: T1, which doubles
@@ -47,10 +48,11 @@ PATIENCE = Patience()
 
 
 class Pressed(NamedTuple):
-    """Which keys are pressed, and when."""
+    """Which keys are pressed, and when; `sound` is played before them."""
 
     digits: str
     after_s: float
+    sound: bytes = b""
 
 
 class Outcome(NamedTuple):
@@ -59,6 +61,17 @@ class Outcome(NamedTuple):
     status: int
     text: str
     heard: bytes
+
+
+def strokes(digits: str) -> Iterator[tuple[float, str]]:
+    """Yield the keys that are pressed, each after a pause in seconds."""
+    pause_s = 0.0
+    for each in digits:
+        if each in PAUSES_S:
+            pause_s += PAUSES_S[each]
+        else:
+            yield pause_s, each
+            pause_s = 0.0
 
 
 class _Socket(asyncio.DatagramProtocol):
@@ -219,7 +232,11 @@ class _Call:
 
     async def _press(self, pressed: Pressed) -> None:
         await asyncio.sleep(pressed.after_s)
-        for digit in pressed.digits:
+        if pressed.sound:
+            await self._audio.play(pressed.sound)
+            self._say("played the file")
+        for pause_s, digit in strokes(pressed.digits):
+            await asyncio.sleep(pause_s)
             await self._audio.press(digit)
             self._say(f"sent {digit}")
 

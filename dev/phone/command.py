@@ -19,8 +19,8 @@ from dev.errors import BadOption, CallFailed, NotStarted, PortTaken, UnusableFol
 from dev.lab.env_file import read_file
 from dev.lab.plan import DOTENV, read_plan
 from dev.phone.answerer import Answerer
-from dev.phone.caller import Dialed, Outcome, Pressed, Say, place_call
-from dev.phone.g711 import RATE_HZ, sound_s, write_wav
+from dev.phone.caller import PAUSES_S, Dialed, Outcome, Pressed, Say, place_call
+from dev.phone.g711 import RATE_HZ, read_wav, sound_s, write_wav
 from dev.phone.rtp import KEYS
 from wire.programs.exit_status import ExitStatus
 from wire.programs.output import Shown
@@ -46,6 +46,7 @@ class CallOptions(NamedTuple):
     number: str
     digits: str
     after_s: float
+    play: Path | None
     caller: str
     save: Path | None
     listen: bool
@@ -63,7 +64,8 @@ async def call_number(options: CallOptions, console: Console) -> Shown:
         console.print(f"{time.monotonic() - started_s:6.1f} s  {text}", soft_wrap=True)
 
     dialed = Dialed(host, port, options.number, options.caller)
-    outcome = await place_call(dialed, Pressed(options.digits, options.after_s), say)
+    pressed = Pressed(options.digits, options.after_s, _sound(options.play))
+    outcome = await place_call(dialed, pressed, say)
     if options.save is not None:
         try:
             write_wav(options.save, outcome.heard)
@@ -98,13 +100,23 @@ def pbx_address(options: CallOptions, environ: Mapping[str, str]) -> tuple[str, 
 
 
 def _check(options: CallOptions) -> None:
-    if wrong := set(options.digits.upper()) - set(KEYS):
-        raise BadOption(f"--digits: {''.join(sorted(wrong))} is on no key; expected {KEYS}")
+    if wrong := set(options.digits) - set(KEYS + KEYS.lower()) - PAUSES_S.keys():
+        raise BadOption(
+            f"--digits: {''.join(sorted(wrong))} is on no key; expected {KEYS}, or w and W for a"
+            " pause"
+        )
     if not 0 <= options.after_s <= _MAX_AFTER_S:
         raise BadOption(f"--after-s: expected 0 to {_MAX_AFTER_S}")
     for name, value in (("NUMBER", options.number), ("--from", options.caller)):
         if not _NUMBER.fullmatch(value):
             raise BadOption(f"{name}: expected a number, such as +4721930000")
+
+
+def _sound(path: Path | None) -> bytes:
+    try:
+        return read_wav(path) if path is not None else b""
+    except (OSError, ValueError) as error:
+        raise BadOption(f"--play: {path}: {error}") from None
 
 
 def _play(outcome: Outcome, say: Say) -> None:

@@ -1,4 +1,4 @@
-"""The audio of one call: sends silence and keys in real time, and keeps what it receives.
+"""The audio of one call: sends sound and keys in real time, and keeps what it receives.
 
 It sends even when it has nothing to say: Asterisk ends a call whose phone is silent for too long.
 """
@@ -37,6 +37,7 @@ class Audio(asyncio.DatagramProtocol):
         self._sequence = secrets.randbits(15)
         self._timestamp = 0
         self._keys: list[bytes] = []  # payloads of events, one for each frame
+        self._sound: list[bytes] = []  # frames of µ-law that are not sent yet
         self._sender: asyncio.Task[None] | None = None
 
     @classmethod
@@ -78,6 +79,12 @@ class Audio(asyncio.DatagramProtocol):
         self._keys += [_event(code, length, is_end=True)] * _END_COPIES
         await asyncio.sleep((2 * _KEY_FRAMES + _END_COPIES) * _FRAME_S)
 
+    async def play(self, codes: bytes) -> None:
+        """Send sound, and return at its end."""
+        parts = [codes[at : at + _FRAME_SAMPLES] for at in range(0, len(codes), _FRAME_SAMPLES)]
+        self._sound += [each.ljust(_FRAME_SAMPLES, bytes([SILENCE])) for each in parts]
+        await asyncio.sleep(len(parts) * _FRAME_S)
+
     def close(self) -> None:
         if self._sender is not None:
             self._sender.cancel()
@@ -95,7 +102,8 @@ class Audio(asyncio.DatagramProtocol):
                 self._write(EVENTS_TYPE | marker, key_began, self._keys.pop(0))
                 is_pressing = bool(self._keys)
             else:
-                self._write(_ULAW_TYPE, self._timestamp, _FRAME)
+                frame = self._sound.pop(0) if self._sound else _FRAME
+                self._write(_ULAW_TYPE, self._timestamp, frame)
             self._timestamp += _FRAME_SAMPLES
             due_s += _FRAME_S
             await asyncio.sleep(max(0, due_s - loop.time()))

@@ -7,18 +7,27 @@ from api.cli.commands import account as app
 from dev.lab.lifecycle import Lab
 from dev.lab.plan import Plan
 from dev.lab.summary import summary, summary_value
+from engine.cli.tree import app as commands
 
 
 def test_it_says_how_to_open_a_new_account(tmp_path: Path) -> None:
     """By commands that exist."""
     text = summary(Lab.create(tmp_path, Plan()), 1)
-    commands = [line.strip() for line in text.splitlines() if "switchroom account" in line]
-    assert len(commands) == 2
-    for command in commands:
+    typed = [line.strip() for line in text.splitlines() if "switchroom account" in line]
+    assert len(typed) == 2
+    for command in typed:
         start = "switchroom account "
         assert command.startswith(start)
         _, bound, *_ = app.parse_args(shlex.split(command.removeprefix(start)))
         assert "+47" in bound.arguments["allow"]
+
+
+def test_it_says_what_the_phones_are_for(tmp_path: Path) -> None:
+    """They are no agents until a command, which exists, makes them such."""
+    text = summary(Lab.create(tmp_path, Plan()), 1)
+    assert "agents  " not in text
+    (command,) = [line.strip() for line in text.splitlines() if "switchroom agent set" in line]
+    commands.parse_args(shlex.split(command.removeprefix("switchroom ")), exit_on_error=False)
 
 
 def test_programs_get_no_secrets(tmp_path: Path) -> None:

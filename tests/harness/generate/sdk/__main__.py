@@ -2,9 +2,12 @@
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
+from tests.harness.generate.reference.markdown import with_blocks
 from tests.harness.generate.sdk import typescript_rest, typescript_verbs
+from tests.harness.generate.sdk.python_builders import builders_table
 from tests.harness.generate.sdk.python_rest import models_source, resources_source
 from tests.harness.generate.sdk.python_verbs import verbs_source
 from tests.harness.generate.sdk.python_webhooks import webhooks_source
@@ -12,17 +15,20 @@ from tests.harness.generate.sdk.rest_operations import rest_api
 
 ROOT = Path(__file__).parents[4]
 TYPESCRIPT = ROOT / "sdk/typescript/src/generated"
+PAGE = ROOT / "docs/sdk/python.md"
 PYTHON = ROOT / "sdk/python/switchroom_sdk/generated"
 
 
 def sources() -> dict[Path, str]:
     """Return the generated files with their contents."""
     api = rest_api()
+    verbs = verbs_source()
     return {
+        PAGE: with_blocks(PAGE.read_text(), {"builders": partial(builders_table, verbs)}),
         PYTHON / "models.py": formatted(models_source(api)),
         PYTHON / "resources.py": formatted(resources_source(api, is_async=False)),
         PYTHON / "async_resources.py": formatted(resources_source(api, is_async=True)),
-        PYTHON / "verbs.py": formatted(verbs_source()),
+        PYTHON / "verbs.py": formatted(verbs),
         PYTHON / "webhooks.py": formatted(webhooks_source()),
         TYPESCRIPT / "models.ts": typescript_rest.models_source(api),
         TYPESCRIPT / "resources.ts": typescript_rest.resources_source(api),
