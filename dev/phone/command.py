@@ -102,7 +102,7 @@ def pbx_address(options: CallOptions, environ: Mapping[str, str]) -> tuple[str, 
 def _check(options: CallOptions) -> None:
     if wrong := set(options.digits) - set(KEYS + KEYS.lower()) - PAUSES_S.keys():
         raise BadOption(
-            f"--digits: {''.join(sorted(wrong))} is on no key; expected {KEYS}, or w and W for a"
+            f"--digits: {''.join(sorted(wrong)).upper()} is on no key; expected {KEYS}, or w and W for a"
             " pause"
         )
     if not 0 <= options.after_s <= _MAX_AFTER_S:

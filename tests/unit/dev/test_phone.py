@@ -63,5 +63,5 @@ async def test_a_wrong_key_is_an_error(tmp_path: Path) -> None:
     """Pauses are named beside the keys."""
     at = "127.0.0.1:9"
     options = CallOptions("+47", "1x", 0, None, "+48", None, listen=False, sip=at, folder=tmp_path)
-    with pytest.raises(BadOption, match=r"--digits: x is on no key; .* w and W"):
+    with pytest.raises(BadOption, match=r"--digits: X is on no key; .* w and W"):
         await call_number(options, Console())
