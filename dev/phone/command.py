@@ -101,10 +101,8 @@ def pbx_address(options: CallOptions, environ: Mapping[str, str]) -> tuple[str, 
 
 def _check(options: CallOptions) -> None:
     if wrong := set(options.digits) - set(KEYS + KEYS.lower()) - PAUSES_S.keys():
-        raise BadOption(
-            f"--digits: {''.join(sorted(wrong)).upper()} is on no key; expected {KEYS}, or w and W for a"
-            " pause"
-        )
+        names = "".join(sorted(wrong)).upper()
+        raise BadOption(f"--digits: {names} is on no key; expected {KEYS}, or w and W for a pause")
     if not 0 <= options.after_s <= _MAX_AFTER_S:
         raise BadOption(f"--after-s: expected 0 to {_MAX_AFTER_S}")
     for name, value in (("NUMBER", options.number), ("--from", options.caller)):
