@@ -19,6 +19,7 @@ ALTERNATIVES: Mapping[str, str] = {
     "Connect": _STREAMS,
     "Stream": _STREAMS,
     "Siprec": _STREAMS,
+    "Transcription": "calls are not transcribed",
     "Recording": '"recordCall": true on the call or the route of the number',
     "Application": "the address of a webhook as `action`, or a stored flow (docs/flows.md)",
 }

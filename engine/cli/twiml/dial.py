@@ -9,6 +9,7 @@ from engine.cli.twiml.document import Element
 from engine.cli.twiml.remarks import Remarks
 from wire.decoding import patterns
 from wire.party import SIP_PREFIXES
+from wire.phone_numbers.international_form import international, to_dial
 
 MAX_PARTIES = 10
 _KNOWN = {"timeout", "timeLimit", "callerId", "action", "record", "answerOnBridge"}
@@ -78,8 +79,11 @@ def _number(element: Element, what: str, text: str, remarks: Remarks) -> str:
 
     Without a country it would be another one's: 415… is a number of San Francisco, +415… of Zurich.
     """
-    number = re.sub(r"[\s().-]", "", text)
+    number = international(re.sub(r"[\s().-]", "", text), country="")
     if re.search(patterns.FULL_NUMBER, number) and "(0)" not in text:
+        return number
+    if re.fullmatch(r"[0-9]{2,}", number) and to_dial(number, country="") == number:
+        remarks.note(element, f"{what} {number} is dialled as it is: short numbers are a carrier's")
         return number
     if re.fullmatch(r"[0-9]+", number):
         hint = "begin it with + and the country, or give --region, such as US"

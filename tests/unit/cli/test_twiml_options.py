@@ -89,8 +89,6 @@ def test_a_number_gets_its_country(number: str) -> None:
     ("number", "given"),
     [
         ("415-123-4567", Context()),
-        ("0047 22222222", Context()),
-        ("911", IN_US),
         ("123-4567", IN_US),
         ("415-123-4567 x12", IN_US),
         ("+47 (0)22 22 22 22", IN_US),
@@ -109,6 +107,16 @@ def test_a_number_without_country_is_never_called(number: str, given: Context) -
         data = found.action["data"] if isinstance(found.action, dict) else {}
         assert data.get("number") in {None, "+4722222222"}
         assert "callerId" not in data
+
+
+@pytest.mark.parametrize("given", [Context(), IN_US])
+def test_a_number_that_is_certain_is_called(given: Context) -> None:
+    """00 is a plus sign; a short number is the carrier's, which is noted."""
+    assert tree("<Dial>0047 22-22-22-22</Dial>", given)["data"]["number"] == "+4722222222"
+    found = converted("<Dial>112</Dial>", given)
+    assert isinstance(found.action, dict)
+    assert (found.is_complete, found.action["data"]["number"]) == (True, "112")
+    assert any("112 is dialled as it is" in each.text for each in found.remarks)
 
 
 def test_a_region_changes_no_other_party() -> None:

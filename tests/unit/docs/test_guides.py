@@ -11,6 +11,7 @@ import cyclopts
 import pytest
 
 from engine.cli.tree import app
+from engine.cli.twiml.alternatives import ALTERNATIVES
 from engine.cli.twiml.convert import convert
 from engine.flows.check import check_graph
 from tests.harness.page_blocks import DOCS, GUIDES, page_blocks
@@ -100,6 +101,12 @@ def test_the_converted_document_is_as_shown() -> None:
     (document,), (tree,) = page_blocks(page, "xml"), page_blocks(page, "json")
     converted = convert(document.text.encode())
     assert (converted.action, converted.remarks) == (json.loads(tree.text), ())
+
+
+def test_the_converter_and_the_page_name_the_same_elements() -> None:
+    """What the converter reports with an alternative has a row on the page for Twilio's users."""
+    rows = (DOCS / "migration/from-twilio.md").read_text()
+    assert [each for each in ALTERNATIVES if f"`<{each}>`" not in rows] == []
 
 
 async def test_the_program_of_the_opening_hours_runs() -> None:
