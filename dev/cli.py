@@ -281,7 +281,8 @@ def _run(work: Coroutine[Any, Any, int]) -> None:
     try:
         status = asyncio.run(work)
     except LabError as error:
-        _console().print(f"switchroom dev: {error}", soft_wrap=True)
+        lines = (str(error), *getattr(error, "__notes__", ()))
+        _console().print("switchroom dev: " + "\n".join(lines), soft_wrap=True)
         status = ExitStatus.NOT_DONE
     except (KeyboardInterrupt, asyncio.CancelledError):  # by SIGINT, or by another signal
         status = ExitStatus.INTERRUPTED

@@ -17,7 +17,8 @@ def main() -> None:
     except ImportError as error:
         reason = error.__cause__ or error
         sys.stderr.write(
-            f"switchroom: {reason}: install the extra of this program, such as switchroom[api]\n"
+            f"switchroom: {reason}: install the extra of this program, such as switchroom[api];"
+            " `switchroom dev up` installs what a lab needs\n"
         )
         sys.exit(ExitStatus.NOT_DONE)
 

@@ -10,10 +10,11 @@ from msgspec import Meta, Struct
 from dev.errors import BadOption, UnreadablePlan, UnusableFolder
 from dev.lab.env_file import read_file
 from dev.pbx.node import Ports
+from wire.programs.lab_folder import FOLDER_VARIABLE, PLAN_FILE, default_lab_folder
 
-FILE = "dev.json"
+FILE = PLAN_FILE
 DOTENV = Path(".env")
-FOLDER = "SWITCHROOM_DEV_DIR"
+FOLDER = FOLDER_VARIABLE
 MAX_NODES = 2
 PORTS = range(1024, 64_000)  # that may be the first
 WELL_KNOWN_NODES = (
@@ -40,6 +41,7 @@ class Plan(Struct, frozen=True):
     port_base: Annotated[int, Meta(ge=0, lt=PORTS.stop)] = 0
     pbx: str = ""  # the provider in use
     settings: str = ""  # a file of settings outside the folder, which is also the `.env`
+    dotenv: str = ""  # the last `.env` that a start has written
 
     def node_names(self) -> tuple[str, ...]:
         return tuple(f"pbx{number}" for number in range(1, self.nodes + 1))
@@ -66,10 +68,9 @@ def default_folder() -> Path:
     if found := os.environ.get(FOLDER) or read_file(DOTENV).get(FOLDER):
         return Path(found)
     try:
-        state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local/state")
+        return default_lab_folder(os.environ)
     except RuntimeError:  # neither HOME nor an entry of this user
         raise BadOption("HOME is not set: choose a folder with --dir") from None
-    return Path(state) / "switchroom/dev"
 
 
 def read_plan(folder: Path) -> Plan | None:

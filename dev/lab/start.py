@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from dev.caller import sudo_caller
-from dev.errors import BadOption, UnusableFolder
+from dev.errors import BadOption, LabError, UnusableFolder
 from dev.lab.dotenv_file import API_URL, write_dotenv
 from dev.lab.folder import locked, normal_folder
 from dev.lab.lifecycle import Lab
@@ -44,7 +44,12 @@ async def start(options: StartOptions, console: Console) -> tuple[Lab, float]:
     """Start a lab and return it with the seconds that it took."""
     progress = Progress(console)
     async with prepared(options, progress) as lab:
-        await lab.start(progress)
+        try:
+            await lab.start(progress)
+        except LabError as error:
+            if lab.is_running():
+                error.add_note("`switchroom dev down` stops what has started")
+            raise
     progress.say(f"state {megabytes(used_bytes(lab.folder))}, "
                  f"free disk {megabytes(shutil.disk_usage(lab.folder).free)}")  # fmt: skip
     return lab, progress.elapsed_s
@@ -99,7 +104,8 @@ async def prepared(options: StartOptions, progress: Progress) -> AsyncIterator[L
             if _differs(plan, before):
                 raise BadOption("the lab runs with other options: `switchroom dev down` stops it")
             plan = before
-        lab = Lab.create(folder, plan)
+        dotenv = plan.settings or str(DOTENV.absolute())
+        lab = Lab.create(folder, replace(plan, dotenv=dotenv))
         if not plan.settings:
             _write_dotenv(lab, progress)
         try:

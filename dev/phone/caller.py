@@ -63,6 +63,14 @@ class Outcome(NamedTuple):
     heard: bytes
 
 
+class Interrupted(asyncio.CancelledError):
+    """An answered call was canceled, and hung up; it has what was heard until then."""
+
+    def __init__(self, heard: bytes) -> None:
+        super().__init__()
+        self.heard = heard
+
+
 def strokes(digits: str) -> Iterator[tuple[float, str]]:
     """Yield the keys that are pressed, each after a pause in seconds."""
     pause_s = 0.0
@@ -156,9 +164,10 @@ class _Call:
         except asyncio.CancelledError:
             self._sequence += 1
             self._send(self._request("BYE"))
-            raise
+            raise Interrupted(bytes(self._audio.heard)) from None
         finally:
             keys.cancel()
+            await asyncio.wait([keys])  # it says which key was sent last
         self._say(f"hung up: {cause}")
         return Outcome(_OK, cause, bytes(self._audio.heard))
 
@@ -237,8 +246,10 @@ class _Call:
             self._say("played the file")
         for pause_s, digit in strokes(pressed.digits):
             await asyncio.sleep(pause_s)
-            await self._audio.press(digit)
-            self._say(f"sent {digit}")
+            try:
+                await self._audio.press(digit)
+            finally:  # its first frames may end the call
+                self._say(f"sent {digit}")
 
     def _acknowledge(self, status: int) -> None:
         """Send the ACK: within the INVITE's transaction for a rejection (RFC 3261, 17.1.1.3)."""

@@ -19,7 +19,7 @@ from dev.errors import BadOption, CallFailed, NotStarted, PortTaken, UnusableFol
 from dev.lab.env_file import read_file
 from dev.lab.plan import DOTENV, read_plan
 from dev.phone.answerer import Answerer
-from dev.phone.caller import PAUSES_S, Dialed, Outcome, Pressed, Say, place_call
+from dev.phone.caller import PAUSES_S, Dialed, Interrupted, Outcome, Pressed, Say, place_call
 from dev.phone.g711 import RATE_HZ, read_wav, sound_s, write_wav
 from dev.phone.rtp import KEYS
 from wire.programs.exit_status import ExitStatus
@@ -33,6 +33,8 @@ PLAYERS = (
 )
 _NODES = "SWITCHROOM_NODES"
 _OK = 200
+_NOT_FOUND = 404
+_INTERWORKING = "(127)"  # the cause of a call whose instructions failed
 _MAX_AFTER_S = 3_600
 _PORTS = range(1, 65_536)
 _NUMBER = re.compile(r"[A-Za-z0-9+*#._~!-]{1,64}")  # what the user part of an address may have
@@ -65,16 +67,41 @@ async def call_number(options: CallOptions, console: Console) -> Shown:
 
     dialed = Dialed(host, port, options.number, options.caller)
     pressed = Pressed(options.digits, options.after_s, _sound(options.play))
-    outcome = await place_call(dialed, pressed, say)
-    if options.save is not None:
-        try:
-            write_wav(options.save, outcome.heard)
-        except OSError as error:
-            raise CallFailed(f"--save {options.save}: {(error.strerror or '').lower()}") from None
-        say(f"saved {options.save}")
+    try:
+        outcome = await place_call(dialed, pressed, say)
+    except Interrupted as interrupted:
+        say("hung up: interrupted")
+        _save(options.save, interrupted.heard, say)
+        raise
+    for hint in hints(outcome, options.number):
+        say(hint)
+    _save(options.save, outcome.heard, say)
     if options.listen:
         await asyncio.to_thread(_play, outcome, say)
     return _shown(outcome)
+
+
+def hints(outcome: Outcome, number: str) -> list[str]:
+    """Return what a developer has to do if the call did not run what they expect."""
+    if outcome.status == _NOT_FOUND:
+        return [f"404: {number} has no route: `switchroom route set {number} URL`, or @FILE"]
+    if outcome.status == _OK and outcome.text.endswith(_INTERWORKING):
+        timeline = "`switchroom call timeline $(switchroom call list --ended 1)`"
+        return [f"the webhook or flow failed: {timeline} says why"]
+    return []
+
+
+def _save(path: Path | None, heard: bytes, say: Say) -> None:
+    if path is None:
+        return
+    if not heard:
+        say(f"nothing was heard, so {path} is not written")
+        return
+    try:
+        write_wav(path, heard)
+    except OSError as error:
+        raise CallFailed(f"--save {path}: {(error.strerror or '').lower()}") from None
+    say(f"saved {path}")
 
 
 def pbx_address(options: CallOptions, environ: Mapping[str, str]) -> tuple[str, int]:

@@ -6,13 +6,14 @@ import ssl
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import Any, NoReturn, ParamSpec
 
 from rich.markup import escape
 
-from wire.programs.docs_address import error_page_link
 from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
+from wire.programs.lab_folder import lab_hint
 from wire.programs.output import PlainConsole
 from wire.rpc import FieldError, Problem
 
@@ -28,6 +29,7 @@ _ADVICE = {
     "changed_meanwhile": "Show it, and repeat with its version.",
     "no_target": "`switchroom callback set TARGET` sets the callback target of an account.",
 }
+NO_SOURCE = "defaults"  # the source of settings if there are none
 _OF_KEYS = {"unauthenticated", "scope"}
 _PLAIN = {"not_found", "invalid"}  # messages name the thing, or each field
 _ADVICE_OF_RPC = (
@@ -36,7 +38,10 @@ _ADVICE_OF_RPC = (
 )
 _START = {
     "engine": "Start one with `switchroom dev` or `switchroom engine`, or use --url for another.",
-    "REST layer": "`switchroom api` runs one; `switchroom profile show` says which is used.",
+    "REST layer": (
+        "`switchroom dev up` starts a lab with one, and `switchroom api` runs one;"
+        " `switchroom profile show` says which is used."
+    ),
 }
 
 
@@ -88,12 +93,18 @@ def exit_on_errors(function: Callable[P, None]) -> Callable[P, None]:
 
 @contextmanager
 def key_named(source: str) -> Iterator[None]:
-    """Add to an error about a key or token from where the command has it."""
+    """Add to an error about a key or token from where the command has it.
+
+    Where no setting was found, it says how this user's lab is reached.
+    """
     try:
         yield
-    except RpcError as error:
-        if error.problem.code in _OF_KEYS:
+    except (RpcError, Unreachable, UsageError) as error:
+        is_of_key = isinstance(error, RpcError) and error.problem.code in _OF_KEYS
+        if is_of_key:
             error.add_note(f"{source} is in use.")
+        if source == NO_SOURCE and (is_of_key or not isinstance(error, RpcError)):
+            error.add_note(lab_hint(os.environ, Path()))
         raise
 
 
@@ -121,14 +132,18 @@ def explain(error: RpcError | Unreachable | UsageError | InvalidSettings) -> str
     """Return the error message, as rich markup."""
     match error:
         case RpcError(problem=problem, server=server):
-            return _rejected(problem, server, getattr(error, "__notes__", ()))
+            return _rejected(problem, server, _notes(error))
         case Unreachable(server=server):
             code = "no_engine" if server == "engine" else "no_rest"
-            return _lines(str(error), _START[server], _page(code))
+            return _lines(str(error), *_notes(error), _START[server], _page(code))
         case InvalidSettings(lines=lines):
             return _lines(*("setting " + each for each in lines), _page("invalid_settings"))
         case _:
-            return _lines(str(error))
+            return _lines(str(error), *_notes(error))
+
+
+def _notes(error: Exception) -> Sequence[str]:
+    return getattr(error, "__notes__", ())
 
 
 def _rejected(problem: Problem, server: str, notes: Sequence[str]) -> str:
@@ -142,13 +157,13 @@ def _rejected(problem: Problem, server: str, notes: Sequence[str]) -> str:
 
 
 def _page(code: str) -> str:
-    """Return a code with the address of its page; empty if the message says as much."""
+    """Return a code with the command that explains it; empty if the message says as much."""
     if code in _PLAIN:
         return ""
     from wire.error_codes.catalogue import find_code  # noqa: PLC0415 - only errors need the table
 
     found = find_code(code)
-    return f"{code}: {error_page_link(found.code)}" if found else ""
+    return f"{code}: `switchroom error show {code}` explains it" if found else ""
 
 
 def _field_error(error: FieldError) -> str:

@@ -27,6 +27,7 @@ FailedFilter = Annotated[bool, Parameter(help="The same as --outcome failed.")]
 POLL_INTERVAL_S = 0.5
 UNREACHABLE_TIMEOUT_S = 60.0
 MAX_PAGE = 200
+_NONE = "no attempts; each appears a second or two after it was made"
 
 webhook = App(
     name="webhook",
@@ -68,7 +69,7 @@ async def list_(  # noqa: PLR0913 - one for each option
         ("outcome", _outcome),
         ("address", "url"),
     )
-    return rows_shown(rows, columns, "no attempts")
+    return rows_shown(rows, columns, _NONE)
 
 
 @webhook.command(alias="get")

@@ -14,15 +14,17 @@ from engine.cli.doctor.ami import check_ami
 from engine.cli.doctor.archive import check_archive
 from engine.cli.doctor.machine import check_engine, check_espeak, check_media_dir
 from engine.cli.doctor.pbx import AriNode, check_node
-from engine.cli.doctor.result import Finding, failure, ok, warning
+from engine.cli.doctor.result import Finding, failure, in_lab, ok, warning
 from engine.cli.doctor.store import check_store
 from engine.cli.doctor.transport import check_files, check_transport
 from engine.cli.errors import UsageError, run
 from engine.cli.options.connection import (
     DEFAULT_CONNECTION,
+    DOTENV,
     ConnectionOptions,
     client_settings,
     engine_address,
+    is_lab,
 )
 from engine.common.tls import TlsFileError, client_context
 from engine.config import Settings
@@ -101,7 +103,8 @@ async def run_checks(settings: Settings, connection: ConnectionOptions) -> list[
     ]
     if settings.can_record:
         here.append(await check_archive(settings.recordings_url, settings.recordings_s3))
-    return [each for findings in (*found, here) for each in findings]
+    all_found = [each for findings in (*found, here) for each in findings]
+    return [in_lab(each) for each in all_found] if is_lab(os.environ, DOTENV) else all_found
 
 
 async def _nodes(settings: Settings) -> list[NodeSettings]:

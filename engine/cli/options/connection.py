@@ -14,9 +14,10 @@ from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
-from engine.cli.errors import UsageError
+from engine.cli.errors import NO_SOURCE, UsageError
 from engine.cli.options.profiles import Profile, profiles_path, read_profiles
 from wire.programs.invalid_settings import InvalidSettings
+from wire.programs.lab_folder import FOLDER_VARIABLE
 from wire.programs.unreadable_file import unreadable
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a client cannot connect to a bind-all address
@@ -31,7 +32,7 @@ DOTENV = Path(".env")
 class ClientSettings:
     """The servers that a client may use, and its keys."""
 
-    source: str = "defaults"
+    source: str = NO_SOURCE
     rpc_url: str = "http://127.0.0.1:8070"
     rpc_token: str = field(default="", repr=False)
     api_url: str = ""
@@ -88,7 +89,7 @@ def client_settings(
     found = of_config | of_folder | own  # as engines read them
     sources = {"the environment": own, str(dotenv): of_folder}
     named = " and ".join(name for name, values in sources.items() if values)
-    return _of_environment(found, named or "defaults")
+    return _of_environment(found, named or NO_SOURCE)
 
 
 def _of_profile(name: str, profile: Profile) -> ClientSettings:
@@ -145,6 +146,11 @@ def _dotenv(path: Path) -> dict[str, str]:
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} cannot be read: {error}") from None
     return {k: v for k, v in found.items() if v is not None and k.startswith(_PREFIX)}
+
+
+def is_lab(environ: Mapping[str, str], dotenv: Path) -> bool:
+    """Return whether the settings are those of a lab of `switchroom dev`."""
+    return FOLDER_VARIABLE in {**_dotenv(dotenv), **environ}
 
 
 def _config(path: str) -> dict[str, str]:

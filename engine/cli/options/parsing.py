@@ -7,6 +7,8 @@ from typing import Any
 
 from engine.cli.errors import UsageError
 
+_OF_ACTIONS = "JSON, @file or a URL, which begins with http:// or https://"
+
 
 def action(text: str, name: str = "action") -> Any:
     """Parse an action: a URL, JSON, or `@file` with either."""
@@ -14,7 +16,7 @@ def action(text: str, name: str = "action") -> Any:
     content = content.strip()
     if content.startswith(("http://", "https://")):
         return content
-    return _parse_json(content, source, "" if text.startswith("@") else "JSON, @file or a URL")
+    return _parse_json(content, source, "" if text.startswith("@") else _OF_ACTIONS)
 
 
 def mapping(text: str, name: str) -> dict[str, Any]:

@@ -153,5 +153,5 @@ async def test_what_the_engine_refuses_is_shown(tmp_path: Path, engine: FakeEngi
     """The engine's message is printed, without a traceback."""
     engine.problem = Problem("Wrong state", 409, "call_ended", f"call {ID} has ended")
     result = await switchroom(tmp_path, engine.url(), "hangup", ID)
-    page = "call_ended: docs/reference/errors/call_ended.md"
-    assert result == (2, "", f"switchroom: call {ID} has ended\n  {page}\n")
+    more = "call_ended: `switchroom error show call_ended` explains it"
+    assert result == (2, "", f"switchroom: call {ID} has ended\n  {more}\n")

@@ -1,6 +1,7 @@
 """The two phones of the lab: one calls the other, over real sockets."""
 
 import asyncio
+import io
 import wave
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -8,10 +9,12 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from rich.console import Console
 
 from dev.errors import CallFailed
 from dev.phone.answerer import Answerer
 from dev.phone.caller import Dialed, Patience, Pressed, place_call
+from dev.phone.command import CallOptions, call_number
 from dev.phone.message import parse, response
 from tests.harness.ports import free_port
 from tests.harness.until import until
@@ -72,6 +75,44 @@ async def test_a_call_is_answered_and_hung_up(tmp_path: Path) -> None:
     assert course[1:] == ["ringing", "answered", "sent 1", "sent 2"]
     with wave.open(str(tmp_path / "+4799999999-+4722222222.wav")) as file:
         assert file.getnframes() > 0  # the caller sends silence all the time
+
+
+async def test_an_interrupted_call_keeps_what_was_heard(tmp_path: Path) -> None:
+    """It says how it ended and which keys it sent; without a sound no file is written."""
+    said: list[str] = []
+    printed = io.StringIO()
+    async with answering(tmp_path / "phone", said) as port:
+        (tmp_path / "phone").mkdir()
+        path = tmp_path / "call.wav"
+        options = CallOptions("+1", "12", 0, None, "+2", path, False, f"127.0.0.1:{port}", tmp_path)
+        calling = asyncio.create_task(call_number(options, Console(file=printed)))
+        await until(lambda: "sent 1" in printed.getvalue(), what="the first key")
+        calling.cancel()
+        with suppress(asyncio.CancelledError):
+            await calling
+    assert calling.cancelled()
+    course = printed.getvalue()
+    assert "sent 2" in course
+    assert course.index("sent 2") < course.index("hung up: interrupted")
+    assert f"saved {path}" in "".join(course.splitlines())
+    with wave.open(str(path)) as file:
+        assert file.getnframes() > 0
+
+
+async def test_a_rejected_call_writes_no_file(tmp_path: Path) -> None:
+    """Nothing was heard; a number without a route comes with the command that sets one."""
+    port = free_port()
+    transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(
+        lambda: Rejecting("404 Not Found"), local_addr=("127.0.0.1", port)
+    )
+    printed = io.StringIO()
+    path = tmp_path / "call.wav"
+    options = CallOptions("+1", "", 0, None, "+2", path, False, f"127.0.0.1:{port}", tmp_path)
+    await call_number(options, Console(file=printed, width=1_000))
+    transport.close()
+    assert "404: +1 has no route: `switchroom route set +1 URL`" in printed.getvalue()
+    assert f"nothing was heard, so {path} is not written" in printed.getvalue()
+    assert not await asyncio.to_thread(path.exists)
 
 
 async def test_a_caller_who_gives_up_is_not_answered(tmp_path: Path) -> None:

@@ -55,4 +55,6 @@ def test_an_action_that_is_nothing_of_all() -> None:
     """The error names all ways to give an action."""
     with pytest.raises(UsageError) as fault:
         action("tree.json")
-    assert str(fault.value).endswith("; expected JSON, @file or a URL")
+    assert str(fault.value).endswith(
+        "; expected JSON, @file or a URL, which begins with http:// or https://"
+    )

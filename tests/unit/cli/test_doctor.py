@@ -7,6 +7,7 @@ import pytest
 
 from engine.cli.doctor.command import check_settings
 from engine.cli.doctor.machine import check_espeak, check_media_dir
+from engine.cli.doctor.result import failure, in_lab, warning
 from engine.cli.doctor.store import check_info
 from tests.harness.settings import read_settings
 
@@ -56,3 +57,12 @@ def test_a_missing_key_is_named(name: str) -> None:
     without = {key: value for key, value in complete.items() if key != name.lower()}
     (_, found) = check_settings(read_settings(without))
     assert (found.level, f"SWITCHROOM_{name}" in found.advice) == ("WARN", True)
+
+
+def test_what_the_lab_has_chosen_is_harmless_there() -> None:
+    """The advice says so; other findings stay as they are."""
+    assert in_lab(warning("no_espeak", "speech", "x", "apt-get install espeak-ng")).advice == (
+        "harmless in a lab; in production: apt-get install espeak-ng"
+    )
+    other = failure("media_folder", "media", "x", "make it writable")
+    assert in_lab(other) == other

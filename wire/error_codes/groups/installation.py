@@ -35,7 +35,8 @@ INSTALLATION = CodeGroup(
             "No REST layer",
             "No REST layer responds at the address.",
             "It does not run, or the profile has another address.",
-            "`switchroom api` runs one; `switchroom profile show` says which one is used.",
+            "`switchroom dev up` starts a lab with one, and `switchroom api` runs one; `switchroom"
+            " profile show` says which one is used.",
             (),
             (Place.CLI,),
         ),

@@ -1,0 +1,37 @@
+"""Where `switchroom dev` keeps a lab, and what a command says that is not in the lab's folder."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+PLAN_FILE = "dev.json"
+FOLDER_VARIABLE = "SWITCHROOM_DEV_DIR"
+_SUBFOLDER = "switchroom/dev"
+
+
+def default_lab_folder(environ: Mapping[str, str]) -> Path:
+    """Return the folder of the state; raises RuntimeError if this user has no home."""
+    state = environ.get("XDG_STATE_HOME") or str(Path.home() / ".local/state")
+    return Path(state) / _SUBFOLDER
+
+
+def lab_hint(environ: Mapping[str, str], here: Path) -> str:
+    """Return how a command finds this user's lab from a folder without `.env`; empty without one.
+
+    Settings are not taken from the lab by themselves: the folder decides, as the user sees it.
+    """
+    if (here / ".env").exists():
+        return ""
+    try:
+        path = default_lab_folder(environ) / PLAN_FILE
+        if path.stat().st_uid != os.geteuid():
+            return ""
+        plan = json.loads(path.read_bytes())
+    except (OSError, ValueError, RuntimeError):
+        return ""
+    dotenv = plan.get("dotenv") if isinstance(plan, dict) else None
+    if not isinstance(dotenv, str) or not Path(dotenv).is_file():
+        return "no .env is in this folder: `switchroom dev up` here writes one for the lab"
+    folder = Path(dotenv).parent
+    return f"no .env is in this folder: `cd {folder}`, or `switchroom dev up` here"
