@@ -40,7 +40,8 @@ class Originate(Shape, frozen=True):
     called first, then `to` is dialed and bridged to it, and the action runs after that.
     The same `requestId` again returns the same call. A flow runs with `contact`.
     `machineDetection`, true or settings, applies to `to`; with `fromFirst`, to that dial.
-    `labels` are only part of the call record.
+    `labels` are only part of the call record. `fallback` runs instead if the action is a webhook or
+    a flow that fails; there is none with `fromFirst`.
     Events are delivered to `statusCallbackUrl`, or else to the account's target.
     """
 
@@ -61,6 +62,7 @@ class Originate(Shape, frozen=True):
     record_call: bool | RecordCall = False  # from the answer on
     labels: Labels | None = None
     status_callback_url: StatusTarget | None = None
+    fallback: Verb | None = None
 
     @property
     def is_recorded(self) -> bool:

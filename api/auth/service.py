@@ -6,6 +6,7 @@ works for at most two seconds more.
 
 import asyncio
 import hashlib
+import re
 from ipaddress import ip_address, ip_network
 
 from msgspec import Struct
@@ -22,8 +23,11 @@ from api.common.bounded_dict import BoundedDict
 from api.common.clock import Clock
 from api.common.errors import Unauthenticated
 from wire.decoding.errors import BadInput
+from wire.rpc import FieldError
 
 PROOF_CACHE_MS = 300_000
+# Another scheme, or a key with its secret: neither tokens nor keys have spaces or colons.
+_OTHER_FORM = re.compile(r"[\s:]|^(basic|bearer)$", re.IGNORECASE)
 MAX_OLD_HASHES = 2  # verified at once; each keeps one processor busy
 
 
@@ -99,7 +103,7 @@ class Authenticator:
         key = await self._cache.get(key_id, address) if key_id else None
         if key is None or not await self._matches(presented, key.key_hash):
             self._throttle.record_failure(address)
-            raise Unauthenticated(NOT_AUTHENTICATED)
+            raise Unauthenticated(NOT_AUTHENTICATED, errors=_errors_of_form(presented))
         if is_old(key.key_hash):
             await self._keys.replace_hashes(key.id, key_hash=hash_secret(presented))
         return _Claim(key.id, None, self._now_ms() + PROOF_CACHE_MS)
@@ -119,6 +123,15 @@ class Authenticator:
     def _is_valid(self, key: ApiKey, address: str) -> bool:
         is_current = key.expires_ms is None or key.expires_ms > self._now_ms()
         return key.is_account_active and is_current and _is_allowed(address, key.networks)
+
+
+def _errors_of_form(presented: str) -> tuple[FieldError, ...]:
+    """Return what is wrong with a header that can be no token and no key."""
+    if presented and not _OTHER_FORM.search(presented):
+        return ()
+    expected = "expected an access token or an apiKey, alone or after Bearer"
+    message = f"{expected}; not Basic, and not key:secret"
+    return (FieldError("Authorization", message, "unauthenticated"),)
 
 
 def _principal(key: ApiKey, claim: _Claim) -> Principal:

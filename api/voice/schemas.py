@@ -12,7 +12,7 @@ from wire.callbacks.targets import StatusTarget
 from wire.control import ChannelId, RingSeconds
 from wire.decoding.errors import BadInput
 from wire.rpc import AnsweredDetection, RecordCall
-from wire.verbs import Action
+from wire.verbs import Action, Verb
 
 CallId = Annotated[str, Meta(min_length=1, max_length=128)]
 RecordingAction = Literal["start", "pause", "resume", "stop"]
@@ -27,7 +27,8 @@ class OriginateRequest(VoiceRequest, frozen=True, kw_only=True):
 
     If `from` is a caller id of the account, `to` is called with it, and the action runs there.
     Any other `from` is called first; then `to` is dialled and bridged to it, and the action runs
-    after that.
+    after that. `fallback` is static and runs instead if the action is a webhook or a flow that
+    fails; only if `to` is called first.
     """
 
     from_: Party = field(name="from")
@@ -40,6 +41,7 @@ class OriginateRequest(VoiceRequest, frozen=True, kw_only=True):
     status_callback_url: StatusTarget | None = None
     custom_data: dict[str, Any] | None = None
     machine_detection: AnsweredDetection | bool = False
+    fallback: Verb | None = None
 
 
 class OriginateResult(Struct, frozen=True, rename="camel"):

@@ -173,7 +173,12 @@ def _checks(
     if request.from_first:
         yield partial(permissions.check_party, request.from_, "from")
     yield partial(permissions.check_party, request.to, "to")
-    for action, path in ((request.action, "action"), (_on_machine(request), _ON_MACHINE)):
+    trees = (
+        (request.action, "action"),
+        (request.fallback, "fallback"),
+        (_on_machine(request), _ON_MACHINE),
+    )
+    for action, path in trees:
         if action is not None:
             yield partial(_check_size, action, limits, path)
             yield partial(check_action, action, limits, path)
@@ -206,6 +211,7 @@ def _check_own_call(user: Principal, body: OriginateRequest) -> None:
         raise Forbidden(f"from: this token starts calls of agent:{agent}", "agent")
     for name, value in (
         ("action", body.action),
+        ("fallback", body.fallback),
         ("flowId", body.flow_id),
         ("statusCallbackUrl", body.status_callback_url),
     ):

@@ -166,12 +166,15 @@ def _routes(
     )
     served: tuple[tuple[Iterable[Operation], object], ...] = (
         (operations.AUDIT, AuditHandlers(store, shards)),
-        (operations.CALLS, CallHandlers(service, store, limits, fan_out, policy, TimelineTurns())),
-        (operations.CONTROL, ControlHandlers(service, limits, policy, agents.directory)),
+        (
+            operations.CALLS,
+            CallHandlers(service, store, limits, fan_out, policy, TimelineTurns(), agents),
+        ),
+        (operations.CONTROL, ControlHandlers(service, limits, policy, agents)),
         (operations.RECORDING, RecordingHandlers(service)),
         (operations.RECORDING_FILES, RecordingFileHandlers(deps.archive)),
         (operations.TRANSFERS, TransferHandlers(service, limits, policy, agents)),
-        (operations.CONFERENCES, ConferenceHandlers(service, limits, fan_out, policy)),
+        (operations.CONFERENCES, ConferenceHandlers(service, limits, fan_out, policy, agents)),
         (operations.AGENTS, AgentHandlers(store, agents, fan_out, documents, passwords)),
         (operations.FLOWS, FlowHandlers(store, limits, flow_checks)),
         (operations.API_REQUESTS, ApiRequestHandlers(store, limits, flow_checks)),

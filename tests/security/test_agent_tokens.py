@@ -120,6 +120,7 @@ async def test_an_agent_calls_from_its_own_phone_only(rest: Rest) -> None:
         ({**own, "from": f"agent:{OTHER}"}, "agent"),
         ({**own, "from": OURS}, "agent"),
         ({**own, "action": play}, "scope"),
+        ({**own, "fallback": play}, "scope"),
         ({**own, "flowId": "menu"}, "scope"),
         ({**own, "statusCallbackUrl": "grpc://events.example"}, "scope"),
     ):

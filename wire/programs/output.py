@@ -74,7 +74,9 @@ def _cell(row: Row, source: str | Callable[[Row], str]) -> str:
 def cell_text(value: Any) -> str:
     """Return a value of JSON as the text of a table's cell."""
     match value:
-        case None | "" | [] | () | {}:
+        case None | "":
+            return ""
+        case dict() | list() | tuple() if not value:
             return ""
         case True:
             return "yes"

@@ -45,6 +45,7 @@ class Detecting(UnbridgedState, frozen=True, tag="detecting"):
     deadline_ms: int
     action: Action | None = None
     on_machine: Verb | str = "continue"  # or `hangup`, or an action that runs instead
+    fallback: Verb | None = None  # as of `Starting`
 
 
 EndedVerb = Literal[

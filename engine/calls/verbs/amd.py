@@ -4,27 +4,24 @@ from msgspec.structs import replace
 
 from engine.calls.model.amd_sounds import AmdSounds, sound_ended, sound_started
 from engine.calls.model.call import Call, Step, update_leg
-from engine.calls.model.call_states import Advance, Detecting
+from engine.calls.model.call_states import Advance, Detecting, Starting
 from engine.calls.model.commands import StartTalkDetection, StopTalkDetection
 from engine.calls.model.events import DeadlinePassed, Event, Recovered, TalkEnded, TalkStarted
 from engine.calls.reporting.call_events import emit_leg
 from engine.calls.verbs import call_end
 from engine.calls.verbs.answer_classifier import classify, silence_ms
 from wire.answer_detection import AnsweredBy, Detection
-from wire.verbs import Action, Verb
+
+NOTHING_NEXT = Starting(None, 0)  # the caller of `start` decides what follows
 
 
-def start(
-    call: Call,
-    detection: Detection,
-    now: int,
-    action: Action | None = None,
-    on_machine: Verb | str = "continue",
-) -> Step:
-    """Start detection; then `action` runs, or `on_machine` for a machine."""
+def start(call: Call, detection: Detection, now: int, starting: Starting = NOTHING_NEXT) -> Step:
+    """Start detection; then the action of `starting` runs, or its `on_machine` for a machine."""
     activity = AmdSounds(now)
     known_ms, _ = classify(detection, activity)
-    state = Detecting(detection, activity, known_ms, action, on_machine)
+    state = Detecting(
+        detection, activity, known_ms, starting.action, starting.on_machine, starting.fallback
+    )
     return replace(call, state=state), (StartTalkDetection(call.main, silence_ms(detection)),)
 
 
@@ -61,4 +58,4 @@ def _finish(call: Call, state: Detecting, answered_by: AnsweredBy, now: int) -> 
         return call, (*commands, *hangups)
     runs_other = is_machine and state.on_machine != "continue"
     action = state.on_machine if runs_other else state.action
-    return replace(call, state=Advance(action, "start")), commands
+    return replace(call, state=Advance(action, "start", fallback=state.fallback)), commands

@@ -65,7 +65,7 @@ def _on_answered(call: Call, state: Starting, now: int) -> Step:
     if state.detection is None:
         first = Advance(state.action, "start", fallback=state.fallback)
         return replace(call, state=first), ()
-    return amd.start(call, state.detection, now, state.action, state.on_machine)
+    return amd.start(call, state.detection, now, state)
 
 
 def _open(call: Call, state: Starting, now: int) -> Step:

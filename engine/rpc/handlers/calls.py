@@ -8,6 +8,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from engine.calls.model.call_id_format import shard_of
+from engine.rpc.agent_checks import check_agent_exists
 from engine.rpc.handlers.callbacks import check_callback_target
 from engine.rpc.handlers.flows import check_flow_ids
 from engine.rpc.handlers.synchronized.dial_policy import check_dial_policy
@@ -17,6 +18,7 @@ from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Conflict
 from engine.rpc.views.calls import call_view
 from engine.rpc.views.timelines import TimelineTurns, timeline_view
+from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
@@ -35,6 +37,7 @@ class CallHandlers(Struct, frozen=True):
     fan_out: FanOut
     dial_policy: DialPolicy
     timelines: TimelineTurns
+    agents: AgentPresence
 
     async def originate(self, request: web.Request, body: rpc.Originate) -> rpc.StartedCall:
         """Start a call, or return the call that this requestId already started."""
@@ -58,6 +61,7 @@ class CallHandlers(Struct, frozen=True):
         for party, path in parties if body.from_first else parties[1:]:
             with collector.check():
                 await check_dial_policy(self.dial_policy, account, party, path)
+                await check_agent_exists(self.agents, account, party, path)
         collector.raise_all()
 
     async def list(self, request: web.Request) -> Calls:
@@ -83,6 +87,7 @@ class CallHandlers(Struct, frozen=True):
 def _checks(body: rpc.Originate, limits: Limits) -> Iterator[Callable[[], object]]:
     if body.action is not None:
         yield partial(check_action, body.action, limits, "action")
+    yield partial(_check_fallback, body, limits)
     yield partial(check_party, body.from_, limits, "from")
     yield partial(check_party, body.to, limits, "to")
     yield partial(_check_machine_action, body, limits)
@@ -96,9 +101,20 @@ def _flow_ids(body: rpc.Originate) -> Iterator[tuple[str, str]]:
         yield "flowId", body.flow_id
     if body.action is not None:
         yield from flow_ids(body.action, "action")
+    if body.fallback is not None:
+        yield from flow_ids(body.fallback, "fallback")
     detection = body.machine_detection
     if not isinstance(detection, bool):
         yield from flow_ids(detection.on_machine, "machineDetection.onMachine")
+
+
+def _check_fallback(body: rpc.Originate, limits: Limits) -> None:
+    if body.fallback is None:
+        return
+    if body.from_first:
+        detail = "only if to is called first; it runs if the first webhook or flow fails"
+        raise BadInput("fallback", detail)
+    check_action(body.fallback, limits, "fallback")
 
 
 def _check_machine_action(body: rpc.Originate, limits: Limits) -> None:

@@ -7,6 +7,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.requests import AddMemberRequested, CoachRequested, KickRequested
 from engine.calls.model.sessions import Conference
+from engine.rpc.agent_checks import check_agent_exists
 from engine.rpc.handlers.synchronized.dial_policy import authorize_dial
 from engine.rpc.lookup import (
     call_of,
@@ -22,6 +23,7 @@ from engine.rpc.lookup import (
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.request_mapping import member_request
 from engine.rpc.views.sessions import conference_view
+from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from wire.control import AddMember, Coach, ConferenceView, KickMember, LeaveConference
@@ -35,10 +37,13 @@ class ConferenceHandlers(Struct, frozen=True):
     limits: Limits
     fan_out: FanOut
     dial_policy: DialPolicy
+    agents: AgentPresence
 
     async def add(self, request: web.Request, body: AddMember) -> ConferenceView:
         """Dial a member in; a member that is connected or ringing is not dialed again."""
         event = member_request(body, self.limits)
+        account = (await live_call_of(self.service, request, body.account)).account
+        await check_agent_exists(self.agents, account, event.party, "targetAgentIds[0]")
         call = await authorize_dial(
             self.dial_policy,
             self.service,

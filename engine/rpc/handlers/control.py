@@ -11,10 +11,11 @@ from engine.calls.model.requests import (
     LegHangupRequested,
     MuteRequested,
 )
+from engine.rpc.agent_checks import check_agent_exists
 from engine.rpc.handlers.synchronized.dial_policy import authorize_dial
 from engine.rpc.lookup import leg_of, live_call_of, ringing_leg
 from engine.rpc.views.calls import call_view
-from engine.runtime.agents.directory import Directory
+from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from wire import control
@@ -28,7 +29,7 @@ class ControlHandlers(Struct, frozen=True):
     service: CallService
     limits: Limits
     dial_policy: DialPolicy
-    directory: Directory
+    agents: AgentPresence
 
     async def mute(self, request: web.Request, body: control.MuteLeg) -> CallView:
         event = MuteRequested(body.channel_id, body.direction)
@@ -48,6 +49,7 @@ class ControlHandlers(Struct, frozen=True):
         call = await live_call_of(self.service, request, body.account)
         party = await self._party(call.account, body.target)
         check_party(party, self.limits, "target")
+        await check_agent_exists(self.agents, call.account, party, "target")
         call = await authorize_dial(
             self.dial_policy, self.service, request, body.account, party, "target"
         )
@@ -61,7 +63,7 @@ class ControlHandlers(Struct, frozen=True):
         """Return the party of a target, which may be an agent's endpoint; raises BadInput."""
         if not target.startswith(ENDPOINT_PREFIX):
             return target
-        agent = await self.directory.agent_of(account, target)
+        agent = await self.agents.directory.agent_of(account, target)
         if not agent.agent_id:
             raise BadInput("target", f"no agent of this account has {target}", "unknown_endpoint")
         return str(Party.agent(agent.agent_id))

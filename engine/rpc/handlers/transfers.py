@@ -1,7 +1,5 @@
 """RPC operations that start, show, complete and cancel transfers."""
 
-import asyncio
-
 from aiohttp import web
 from msgspec import Struct
 
@@ -12,12 +10,13 @@ from engine.calls.model.requests import (
     TransferRequested,
 )
 from engine.calls.model.sessions import Transfer
+from engine.rpc.agent_checks import reject_agent
 from engine.rpc.handlers.synchronized.dial_policy import authorize_dial
 from engine.rpc.lookup import call_of, live_call_of, transfer_of
 from engine.rpc.problems import Conflict
 from engine.rpc.request_mapping import transfer_request
 from engine.rpc.views.sessions import transfer_view
-from engine.runtime.agents.agent_presence import AgentPresence, AgentRejection
+from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
 from wire.control import CancelTransfer, CompleteTransfer, InitTransfer, TransferView
@@ -66,12 +65,8 @@ class TransferHandlers(Struct, frozen=True):
 
 async def _check_agent(agents: AgentPresence, account: str, party: str) -> None:
     """Raise BadInput for an unknown agent, Conflict for one whose phone is not registered."""
-    agent_id = Party.parse(party).agent_id
-    if agent_id is None:
-        return
-    checked: asyncio.Future[AgentRejection] = asyncio.get_running_loop().create_future()
-    agents.check(account, agent_id, checked.set_result)
-    match await checked:
+    agent_id = Party.parse(party).id
+    match await reject_agent(agents, account, party):
         case "":
             pass
         case "unknown_agent":

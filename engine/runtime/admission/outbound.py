@@ -215,8 +215,9 @@ def first_party(request: Originate) -> str:
 def _starting(request: Originate, until_ms: int) -> Starting:
     detection = detection_settings(request.machine_detection)
     if detection is None or request.from_first:
-        return Starting(_action(request), until_ms)
-    return Starting(_action(request), until_ms, detection, _on_machine(request))
+        return Starting(_action(request), until_ms, fallback=request.fallback)
+    on_machine = _on_machine(request)
+    return Starting(_action(request), until_ms, detection, on_machine, request.fallback)
 
 
 def _action(request: Originate) -> Action | None:

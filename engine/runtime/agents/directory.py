@@ -88,6 +88,10 @@ class Directory:
         """Return whether an agent's document has this endpoint now; raises StoreDown."""
         return (await self.update(account)).caller(endpoint) is not None
 
+    async def is_stored(self, account: str, agent_id: str) -> bool:
+        """Return whether an agent has a document now; raises StoreDown."""
+        return await self._store.agent(account, agent_id) is not None
+
     def default(self, account: str, agent_id: str) -> str | None:
         """Return the endpoint of an agent without a document, if the account has a template."""
         return self._template.endpoint(account, agent_id)

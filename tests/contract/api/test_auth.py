@@ -55,6 +55,19 @@ async def test_unauthenticated_requests_get_401(rest: Rest, token: str) -> None:
     assert (await rest.rejected("POST", "/srmain/voice/call", {}, **nonsense)) == DENIED
 
 
+@pytest.mark.parametrize(
+    "header", ["Basic c2lkOnRva2Vu", "basic", "Token abc", "swk_1:secret", "Bearer", "Digest a=b"]
+)
+async def test_another_form_of_the_header_is_explained(rest: Rest, header: str) -> None:
+    """A client of another service sends `curl -u`: the detail stays, an error says what to send."""
+    answer = await rest.client.get(PATH, headers={"Authorization": header})
+    problem = answer.json()
+    assert (answer.status_code, problem["detail"]) == (401, "User not authenticated")
+    (error,) = problem["errors"]
+    assert (error["path"], error["code"]) == ("Authorization", "unauthenticated")
+    assert error["message"].startswith("expected an access token or an apiKey")
+
+
 async def test_credentials_are_all_checked(rest: Rest) -> None:
     """A wrong account, key or secret gets the same response."""
     good, other = rest.credentials["acme"], rest.credentials["other"]

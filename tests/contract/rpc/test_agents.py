@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from engine.runtime.agents.registered_endpoints import RegisteredEndpoints
-from tests.contract.rpc.harness.bench import Bench, end
+from tests.contract.rpc.harness.bench import CALL, Bench, end
+from tests.contract.rpc.harness.conversation import talking
 from tests.harness.until import until
 from tests.unit.runtime.agents.test_registered_endpoints import Endpoints
 
@@ -34,6 +35,36 @@ async def view(bench: Bench, path: str = SALES7) -> dict[str, Any]:
     status, found = await bench.request("GET", path)
     assert status == 200
     return dict(found)
+
+
+async def test_a_call_to_an_unknown_agent_is_rejected(bench: Bench) -> None:
+    """Of either party that is called; an offline agent exists, and so does one stored just now."""
+    first = {"from": "agent:1001", "fromFirst": True}
+    async with watched(bench, "pbx1", a1001="online", a1003="offline"):
+        for more, field in (
+            ({"to": "agent:nobody"}, "to"),
+            ({**first, "to": "agent:nobody"}, "to"),
+            ({**first, "from": "agent:nobody", "to": "+4722222222"}, "from"),
+        ):
+            status, problem = await bench.request("POST", "/calls", {**CALL, **more})
+            (error,) = problem["errors"]
+            assert (status, error["code"], error["path"]) == (400, "unknown_agent", field)
+        for known in ("1001", "1003"):
+            await bench.start_call(to=f"agent:{known}")
+        stored = {"endpoint": "PJSIP/nobody"}  # what the template says, and no node has it yet
+        assert (await bench.request("PUT", "/agents/acme/nobody", stored))[0] == 200
+        await bench.start_call(to="agent:nobody")
+
+
+async def test_who_is_dialled_into_a_call_is_known(bench: Bench) -> None:
+    """Dials and members are rejected like transfers are."""
+    conversation = await talking(bench)
+    member = {"requestedByAgentId": "1001", "targetAgentIds": ["nobody"]}
+    async with watched(bench, "pbx1", a1001="online", a1002="online"):
+        unknown = (400, "unknown_agent")
+        assert await conversation.refused("dial", target="agent:nobody") == unknown
+        assert await conversation.refused("conference/members", **member) == unknown
+        await conversation.posted("dial", target="agent:1002")
 
 
 async def test_agents_are_kept_by_account(bench: Bench) -> None:

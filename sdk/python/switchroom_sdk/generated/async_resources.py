@@ -36,6 +36,7 @@ class Calls:
         status_callback_url: str | None | UnsetType = UNSET,
         custom_data: dict[str, Any] | None | UnsetType = UNSET,
         machine_detection: bool | models.AnsweredDetection | Mapping[str, Any] | UnsetType = UNSET,
+        fallback: Verb | None | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> models.OriginateResult:
         """Start a call."""
@@ -53,6 +54,7 @@ class Calls:
                 "statusCallbackUrl": status_callback_url,
                 "customData": custom_data,
                 "machineDetection": machine_detection,
+                "fallback": fallback,
             },
             is_idempotent=True,
             idempotency_key=idempotency_key,

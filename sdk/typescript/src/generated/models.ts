@@ -224,7 +224,8 @@ export interface NewKey {
  *
  * If `from` is a caller id of the account, `to` is called with it, and the action runs there.
  * Any other `from` is called first; then `to` is dialled and bridged to it, and the action runs
- * after that.
+ * after that. `fallback` is static and runs instead if the action is a webhook or a flow that
+ * fails; only if `to` is called first.
  */
 export interface OriginateRequest {
   from: string;
@@ -242,6 +243,7 @@ export interface OriginateRequest {
   customData?: { [name: string]: unknown } | null;
   /** Default: false. */
   machineDetection?: boolean | AnsweredDetection;
+  fallback?: VerbInput | null;
 }
 
 /** Which version calls run from now on; an earlier one rolls the flow back. */

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from engine.calls.model.call_states import Starting
 from tests.contract.api.rest import CUSTOMER, OTHERS, OURS, Rest
 from tests.contract.rpc.harness.bench import created
+from wire.tree import parse_action
 
 CALL = "/srmain/voice/call"
 SAY = {"type": "say", "data": {"text": "hello"}}
@@ -54,6 +57,7 @@ async def test_everything_reaches_the_engine(rest: Rest) -> None:
     call = await call_of(
         rest,
         action="https://example.com/next",
+        fallback=SAY,
         customData={"order": 1},
         contact={"fName": "Ada"},
         timeout=7,
@@ -61,6 +65,8 @@ async def test_everything_reaches_the_engine(rest: Rest) -> None:
     )
     assert (call.custom_data, call.contact) == ({"order": 1}, {"fName": "Ada"})
     assert call.legs[0].ring_timeout_s == 7
+    assert isinstance(call.state, Starting)
+    assert call.state.fallback == parse_action(msgspec.json.encode(SAY))
 
 
 @pytest.mark.parametrize(
@@ -85,6 +91,10 @@ async def test_everything_reaches_the_engine(rest: Rest) -> None:
         ({"action": {"type": "sing"}}, "action.type"),
         ({"action": {"type": "play", "data": {}}}, "action.data.audioUrl"),
         ({"action": "http://example.com/insecure"}, "action"),
+        ({"fallback": {"type": "play", "data": {}}}, "fallback.data.audioUrl"),
+        ({"fallback": {"type": "dial", "data": {"number": "+1"}}}, "fallback.data.number"),
+        ({"fallback": {"type": "flow", "data": {"flowId": "no"}}}, "fallback.data.flowId"),
+        ({"fallback": SAY, "from": "agent:1001"}, "fallback"),
         ({"action": {**SAY, "action": {"type": "dial", "data": {}}}}, "action.action.data"),
         (
             {"action": {"type": "dial", "data": {"number": "+1"}}},

@@ -17,6 +17,7 @@ from engine.calls.model.events import (
     TalkStarted,
 )
 from engine.calls.model.io_commands import PrefetchMedia, SendWebhook
+from engine.calls.model.io_results import ActionFailed
 from engine.calls.model.requests import HangupRequested
 from tests.unit.calls.harness.builders import HTTPS, MAIN, NOW, Story, outbound, say, tree
 from wire.answer_detection import Detection
@@ -101,6 +102,20 @@ def test_a_machine_runs_its_own_action() -> None:
     machine.pass_deadline()
     assert machine.state_as(AwaitingInstructions)
     assert machine.commands_of(SendWebhook)[-1].url == HTTPS
+
+
+def test_a_webhook_that_fails_after_the_detection() -> None:
+    """The fallback of the call runs, as without a detection."""
+    call, fallback = outbound(HTTPS), tree(say("Goodbye."))
+    assert not isinstance(fallback, str)
+    starting = Starting(tree(HTTPS), NOW + 30_000, Detection(), fallback=fallback)
+    story = Story(replace(call, state=starting))
+    for event in (CallOpened(), LegCreated(MAIN), LegAnswered(MAIN)):
+        story.take(event)
+    speak(story, 400)
+    story.pass_deadline()
+    story.take(ActionFailed(story.state_as(AwaitingInstructions).request, "status_500"), 10)
+    assert story.state_as(Playing).verb == fallback
 
 
 def test_no_time_left_is_unknown() -> None:

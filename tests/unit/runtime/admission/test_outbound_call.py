@@ -43,6 +43,15 @@ def test_from_first_calls_from_and_dials_to() -> None:
     assert to_agent == verbs.Dial(verbs.DialData(agent_id="7"), None, 60)
 
 
+def test_the_fallback_of_a_call() -> None:
+    """It is kept for the first webhook or flow, with and without a detection."""
+    fallback = tree(say())
+    for detection in (False, True):
+        call = build(action=HTTPS, fallback=fallback, machine_detection=detection)
+        assert isinstance(call.state, Starting)
+        assert call.state.fallback == fallback
+
+
 def test_a_flow_runs_before_the_action() -> None:
     """FlowId with an action: the flow, then the action; the contact is kept for it."""
     call = build(flow_id="menu", action=tree(say()), contact={"fName": "Ada"})
