@@ -22,9 +22,9 @@ from dev.setup.requirements import EXTRAS
 
 NEEDED_BYTES = 700_000_000
 _OWN_ENVIRONMENT = (
-    "python3 -m venv ~/switchroom",
-    f"~/switchroom/bin/pip install 'switchroom[{','.join(EXTRAS)}]'",
-    "~/switchroom/bin/switchroom dev",
+    "python3 -m venv ~/switchroom-venv",
+    f"~/switchroom-venv/bin/pip install 'switchroom[{','.join(EXTRAS)}]'",
+    "~/switchroom-venv/bin/switchroom dev",
 )
 
 

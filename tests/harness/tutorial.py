@@ -3,6 +3,8 @@
 Blocks in `sh` run in order. One with the title `first terminal` needs a machine of its own, one
 with `second terminal` stays running, and a title with a dot is the name of a file. Below a heading
 of the third level is one of several choices.
+
+The folder of a page is that of its reader here, and programs are those of the tests.
 """
 
 import asyncio
@@ -18,6 +20,7 @@ from msgspec import Struct
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/tutorial.md"
 FIRST_TERMINAL, SECOND_TERMINAL = "first terminal", "second terminal"
+ACTIVATED = "~/switchroom-venv/bin/activate"
 _PARTS = re.compile(
     r"^(?P<marks>##+) (?P<heading>[^\n]+)$"
     r'|^```(?P<language>\w+)(?: title="(?P<title>[^"]*)")?\n(?P<text>.*?)^```$',
@@ -64,7 +67,7 @@ class Reader:
         self, folder: Path, replaced: Mapping[str, str], environment: Mapping[str, str]
     ) -> None:
         self._folder = folder
-        self._replaced = replaced
+        self._replaced = {"~/my-ivr": str(folder), ACTIVATED: "/dev/null", **replaced}
         programs = (str(Path(sys.executable).parent), os.environ["PATH"])
         self._environment = {**os.environ, **environment, "PATH": ":".join(programs)}
         self._exports: list[str] = []
@@ -86,7 +89,8 @@ class Reader:
                 if block.title != SECOND_TERMINAL:
                     (self._folder / block.title).write_text(self._adapted(block.text))
                     continue
-                process = await self._start(f"exec {self._adapted(block.text)}", None)
+                before, _, program = self._adapted(block.text).rstrip().rpartition("\n")
+                process = await self._start(f"{before}\nexec {program}", None)
                 stack.push_async_callback(process.wait)
                 stack.callback(process.terminate)
             yield

@@ -1,5 +1,7 @@
 """`switchroom new`: create an application from a sample, without a network or an engine."""
 
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -37,7 +39,15 @@ def new(  # noqa: PLR0913 - one parameter per option
     project = create_project(sample, chosen[0], folder or Path(sample))
     lines = [f"created {project.folder}; run it:", *(f"  {each}" for each in project.commands)]
     if sample != "click-to-call":
-        lines.append("then let calls to a number run it:")
+        lines.append("then, in a second terminal, let calls to a number run it:")
+        lines.append(f"  {_entered()}")
         lines.append(f"  switchroom route set +4721930000 http://127.0.0.1:{_PORT}/answer")
     value = {"folder": str(project.folder), "commands": list(project.commands)}
     write_shown(shown(value, "\n".join(lines)), output)
+
+
+def _entered() -> str:
+    """Return what makes a new terminal like this one: its folder, and its environment."""
+    activate = Path(sys.prefix, "bin/activate")
+    entered = f"cd {shlex.quote(str(Path.cwd()))}"
+    return f"{entered} && . {shlex.quote(str(activate))}" if activate.exists() else entered

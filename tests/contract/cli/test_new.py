@@ -12,7 +12,7 @@ SAMPLES, FRAMEWORKS = get_args(Sample), get_args(Framework)
 FILES = {
     "fastapi": ("app.py", "requirements.txt", "switchroom_sdk/__init__.py"),
     "flask": ("app.py", "requirements.txt", "switchroom_sdk/py.typed"),
-    "express": ("app.ts", "package.json", "tsconfig.json", "switchroom-sdk/src/index.ts"),
+    "express": (".npmrc", "app.ts", "package.json", "tsconfig.json", "switchroom-sdk/src/index.ts"),
 }
 
 
@@ -27,6 +27,7 @@ async def test_an_application_is_created(sample: str, framework: str, tmp_path: 
     commands = [line for line in out.splitlines() if line.startswith("  ")]
     assert all("app" in each for each in commands[:2])
     assert ("switchroom route set" in out) == (sample != "click-to-call")
+    assert (f"  cd {tmp_path}" in out) == (sample != "click-to-call")
 
 
 async def test_the_folder_has_the_name_of_the_sample(tmp_path: Path) -> None:

@@ -1,20 +1,23 @@
 """Every block of the README that needs no machine of its own runs in order."""
 
+import json
 import re
 from pathlib import Path
 
 from dev.lab.servers import LabPhone
 from tests.harness.live_lab import Lab
+from tests.harness.phones.heard_file import heard_ms
 from tests.harness.servers.api import Api
 from tests.harness.servers.engine import RequestError
 from tests.harness.tutorial import ROOT, Reader, blocks_of
 from tests.harness.until import until
 
 ACCOUNT, NUMBER = "readme", "+15550005"  # of no other test
+MIN_TEXT_MS = 800  # at any speed of speech
 
 
 async def test_the_readme_can_be_followed(lab: Lab, tmp_path: Path) -> None:
-    """A call is placed and drawn; one over REST is shown, hung up, and has its record."""
+    """Calls in both directions are heard; one over REST is shown, hung up, and has its record."""
     folder = tmp_path / "api"
     async with (
         Api(folder, engines=[lab.engine], account=ACCOUNT, number=NUMBER) as api,
@@ -27,12 +30,14 @@ async def test_the_readme_can_be_followed(lab: Lab, tmp_path: Path) -> None:
             "docs/examples": str(ROOT / "docs/examples"),
         }
         reader = Reader(tmp_path, replaced, {})
-        place, over_rest = [
+        place, receive, over_rest = [
             each.text
             for each in blocks_of(ROOT / "README.md")
             if each.language == "sh" and not each.title
         ]
         assert "Your parcel arrives" in await reader.run(place)
+        await reader.run(receive)
+        assert heard_ms(tmp_path / "call.wav") >= MIN_TEXT_MS
         printed = await reader.run(over_rest)
         call = re.search(r'"callId":"([^"]+)"', printed)
         assert call is not None, printed
@@ -41,7 +46,10 @@ async def test_the_readme_can_be_followed(lab: Lab, tmp_path: Path) -> None:
 
 def write_env(path: Path, lab: Lab, api: Api) -> None:
     """Write what a lab writes, as far as the README needs it."""
+    nodes = json.dumps([{"name": "pbx1", "sip_port": lab.pbx.sip_port}])
     path.write_text(
+        f"SWITCHROOM_API_URL='{api.url}'\n"
+        f"SWITCHROOM_NODES='{nodes}'\n"
         f"SWITCHROOM_API_KEY='{api.api_key}'\n"
         f"SWITCHROOM_ACCOUNT='{ACCOUNT}'\n"
         f"SWITCHROOM_RPC_PORT='{lab.engine.port}'\n"
@@ -50,13 +58,13 @@ def write_env(path: Path, lab: Lab, api: Api) -> None:
 
 
 async def until_recorded(api: Api, call: str) -> None:
-    """Wait for the record of a call that was hung up over REST."""
+    """Wait for the record of a call that was answered, and hung up over REST."""
 
     async def has_record() -> bool:
         try:
             record = await api.request("GET", f"/srmain/cdr/{call}", token=api.api_key)
         except RequestError:
             return False
-        return bool(record["endedBy"] == "api")
+        return (record["endedBy"], record["answerStatus"]) == ("api", "answered")
 
     await until(has_record, what="the record of the call")

@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-import wave
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from api.common.clock import now_ms
@@ -14,6 +12,7 @@ from api.common.timestamps import format_ms
 from dev.servers.ports import taken_ports
 from tests.harness.live_lab import Lab
 from tests.harness.phones.audio import RATE_HZ, is_sound
+from tests.harness.phones.heard_file import heard_ms
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.recording_file import LEFT, RIGHT, RecordingFile
 from tests.harness.ports import free_port
@@ -111,11 +110,7 @@ def check_recording(recording: RecordingFile) -> None:
 
 def check_heard(path: Path) -> None:
     """Check that the caller's own file has the words, too."""
-    with wave.open(str(path)) as file:
-        samples = np.frombuffer(file.readframes(file.getnframes()), np.int16)
-    steps = range(0, len(samples), STEP)
-    heard_ms = sum(is_sound(samples[start : start + STEP]) for start in steps) * 100
-    assert heard_ms >= MIN_PROMPT_MS + MIN_GOODBYE_MS
+    assert heard_ms(path) >= MIN_PROMPT_MS + MIN_GOODBYE_MS
 
 
 async def check_phone(lab: Lab) -> None:
