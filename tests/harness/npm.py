@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SDK = Path(__file__).parents[2] / "sdk/typescript"
-MIN_NODE = 20
+MIN_NODE = 18
 _INSTALL_S = 300
 # Without its registry, npm would try for minutes before each test that is then skipped.
 _IMPATIENT = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=30000")

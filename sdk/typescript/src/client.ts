@@ -95,7 +95,7 @@ class Transport implements Sender {
   }
 
   async send<T>(request: Request, options: RequestOptions): Promise<T> {
-    const sent = headers(request, options);
+    const sent = await headers(request, options);
     const body = content(request, this.#publicUrl);
     let mayRenewToken = this.#token !== "";
     for (let attempt = 1; ; attempt += 1) {

@@ -1,6 +1,7 @@
 // A request to the REST API, and what sends it.
 
 import { absolute, resolved } from "./chain.js";
+import { webCrypto } from "./crypto.js";
 import { SwitchroomError } from "./errors.js";
 
 /** Options of one request. */
@@ -44,13 +45,16 @@ export function target(request: Request): string {
   return `/${path}${query ? `?${query}` : ""}`;
 }
 
-export function headers(request: Request, options: RequestOptions): Record<string, string> {
+export async function headers(
+  request: Request,
+  options: RequestOptions,
+): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   if (request.body !== undefined) {
     found["Content-Type"] = "application/json";
   }
   if (request.method === "POST") {
-    found["Idempotency-Key"] = options.idempotencyKey ?? crypto.randomUUID();
+    found["Idempotency-Key"] = options.idempotencyKey ?? (await webCrypto()).randomUUID();
   }
   if (options.ifMatch !== undefined) {
     found["If-Match"] = quoted(options.ifMatch);

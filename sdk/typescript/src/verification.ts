@@ -1,5 +1,6 @@
 // Signatures of requests by Standard Webhooks: HMAC-SHA256 over id, time and body.
 
+import { webCrypto } from "./crypto.js";
 import { SwitchroomError, UnexpectedBody, VerificationFailed } from "./errors.js";
 import type { ActionRequest, CallEvent, GatherResult, RecordResult } from "./generated/types.js";
 
@@ -36,9 +37,7 @@ export class Verifier {
       throw new SwitchroomError("secret: at least one is required");
     }
     const keys = given.map(secretBytes);
-    this.#keys = Promise.all(
-      keys.map((key) => crypto.subtle.importKey("raw", key, ALGORITHM, false, ["verify"])),
-    );
+    this.#keys = Promise.all(keys.map(imported));
     this.#toleranceS = options.toleranceS ?? TOLERANCE_S;
     this.#clock = options.clock ?? (() => Date.now() / 1000);
   }
@@ -75,12 +74,18 @@ export class Verifier {
   }
 }
 
+async function imported(key: BufferSource): Promise<CryptoKey> {
+  const { subtle } = await webCrypto();
+  return subtle.importKey("raw", key, ALGORITHM, false, ["verify"]);
+}
+
 async function matches(key: CryptoKey, signature: string, signed: Uint8Array): Promise<boolean> {
   if (!signature.startsWith("v1,")) {
     return false;
   }
   const given = base64Bytes(signature.slice("v1,".length));
-  return given !== null && (await crypto.subtle.verify(ALGORITHM, key, given, signed as BufferSource));
+  const { subtle } = await webCrypto();
+  return given !== null && (await subtle.verify(ALGORITHM, key, given, signed as BufferSource));
 }
 
 function header(headers: Headers, name: string): string {
