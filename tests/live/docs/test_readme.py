@@ -13,6 +13,7 @@ from tests.harness.tutorial import ROOT, Reader, blocks_of
 from tests.harness.until import until
 
 ACCOUNT, NUMBER = "readme", "+15550005"  # of no other test
+EXAMPLES = "docs/examples"
 MIN_TEXT_MS = 800  # at any speed of speech
 
 
@@ -24,10 +25,10 @@ async def test_the_readme_can_be_followed(lab: Lab, tmp_path: Path) -> None:
         LabPhone(tmp_path / "phone", lab.trunk_port),
     ):
         write_env(tmp_path / ".env", lab, api)
+        write_examples(tmp_path / EXAMPLES)
         replaced = {
             "http://127.0.0.1:8000": api.url,
             "+4721930000": NUMBER,
-            "docs/examples": str(ROOT / "docs/examples"),
         }
         reader = Reader(tmp_path, replaced, {})
         place, receive, over_rest = [
@@ -55,6 +56,14 @@ def write_env(path: Path, lab: Lab, api: Api) -> None:
         f"SWITCHROOM_RPC_PORT='{lab.engine.port}'\n"
         f"SWITCHROOM_RPC_TOKEN='{lab.engine.token}'\n"
     )
+
+
+def write_examples(folder: Path) -> None:
+    """Write the files of a clone, with the number of this test."""
+    folder.mkdir(parents=True)
+    for path in (ROOT / EXAMPLES).glob("*.json"):
+        text = path.read_text().replace("+4721930000", NUMBER)
+        (folder / path.name).write_text(text)
 
 
 async def until_recorded(api: Api, call: str) -> None:
