@@ -26,6 +26,17 @@ class Caller(NamedTuple):
     def owns(self, path: Path) -> bool:
         return path.exists() and path.stat().st_uid == self.uid
 
+    def can_run_this(self) -> bool:
+        """Return whether the user can read this installation, which may be in root's home."""
+        return self.can_read(Path(sys.executable)) and self.can_read(Path(__file__))
+
+    def can_read(self, path: Path) -> bool:
+        os.seteuid(self.uid)
+        try:
+            return os.access(path, os.R_OK, effective_ids=True)
+        finally:
+            os.seteuid(0)
+
     def make_owner(self, *paths: Path) -> None:
         """Give the user what root has written; a link is not followed."""
         for path in paths:

@@ -94,7 +94,8 @@ async def prepared(options: StartOptions, progress: Progress) -> AsyncIterator[L
         if caller is None or not caller.owns(Path(sys.prefix)):
             tasks.append(asyncio.to_thread(install_missing, progress))
         await asyncio.gather(*tasks)  # both take most of a minute on a new machine
-    if caller is not None and plan.pbx != "docker":  # which only root may be able to use
+    # Docker may be one that only root can use
+    if caller is not None and plan.pbx != "docker" and caller.can_run_this():
         caller.make_owner(cache_dir().parent, cache_dir(), DOTENV)
         caller.take_over()
     await asyncio.to_thread(install_missing, progress)

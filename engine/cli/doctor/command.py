@@ -31,6 +31,7 @@ from engine.config import Settings
 from engine.settings.nodes import NodeSettings
 from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
+from wire.programs.lab_folder import lab_hint
 from wire.programs.output import OutputFlag, OutputFormat, shown, write_shown
 from wire.settings import load
 
@@ -69,7 +70,8 @@ def read_settings() -> tuple[Settings | None, list[Finding]]:
     try:
         settings = load(Settings)
     except InvalidSettings as error:
-        advice = "set it in .env or the environment, as `switchroom dev` does"
+        hint = lab_hint(os.environ, DOTENV.parent)
+        advice = hint or "set it in .env or the environment, as `switchroom dev` does"
         return None, [failure("invalid_settings", "settings", each, advice) for each in error.lines]
     return settings, check_settings(settings)
 

@@ -44,6 +44,9 @@ def test_after_sudo_a_lab_belongs_to_the_user_who_typed_it(tmp_path: Path) -> No
     assert caller == (user.pw_name, user.pw_uid, user.pw_gid, Path(user.pw_dir))
     assert caller.owns(tmp_path)
     (tmp_path / ".env").touch(0o600)
+    assert caller.can_read(Path("/etc/passwd"))
+    assert not caller.can_read(tmp_path / ".env")
+    assert os.geteuid() == 0
     caller.make_owner(tmp_path / ".env", tmp_path / "none")
     assert (tmp_path / ".env").stat().st_uid == user.pw_uid
     program = (
