@@ -4,6 +4,11 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+
 from tests.harness.servers.tls_files import TlsFiles
 from tests.harness.servers.valkey import Valkey
 
@@ -42,3 +47,11 @@ class TlsStore(Valkey):
             *("--dir", str(self.folder), "--appendonly", "yes", "--save", ""),
             *("--maxmemory-policy", "noeviction"),
         )
+
+    async def is_ready(self) -> bool:
+        """Return whether it answers PING over TLS, with the password."""
+        async with Redis.from_url(self.url, retry=Retry(NoBackoff(), 0)) as client:
+            try:
+                return bool(await client.ping())
+            except (RedisError, OSError):
+                return False
