@@ -32,6 +32,7 @@ from engine.store.store import LeaseView
 log = structlog.get_logger()
 RETRY_DELAYS_S = (0.2, 1.0, 5.0)  # the last one repeats
 MAX_CONCURRENT = 8  # archiving jobs
+_BUSY_DELAYS_S = (0.1, 0.3, 1.0)  # the PBX lists a leg for a moment after its end
 Done = Callable[[Event | None], None]
 Queue = deque[tuple[MixMonitorCommand, Done, IsAllowed]]
 
@@ -161,7 +162,7 @@ class Recorder:
 
     async def _archive_result(self, command: ArchiveRecordings, call: str) -> RecordingsArchived:
         try:
-            length_ms = await self.archive(command.names)
+            length_ms = await self._archive_once_ended(command.names)
         except ArchiveError as error:
             log.warning("recording not archived yet", call_id=call, error=str(error))
             return RecordingsArchived(command.request, fault=error.fault)
@@ -169,6 +170,16 @@ class Recorder:
             log.error("recording lost", call_id=call)
             return RecordingsArchived(command.request, fault="lost")
         return RecordingsArchived(command.request, length_ms)
+
+    async def _archive_once_ended(self, names: Sequence[str]) -> int | None:
+        for delay_s in _BUSY_DELAYS_S:
+            try:
+                return await self.archive(names)
+            except ArchiveError as error:
+                if error.fault != "busy":
+                    raise
+            await asyncio.sleep(delay_s)
+        return await self.archive(names)
 
     async def _archive_files(self, path: str, files: list[tuple[str, RecordingName]]) -> int | None:
         for file, name in files:

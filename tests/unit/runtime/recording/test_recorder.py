@@ -162,6 +162,19 @@ async def test_a_growing_file_is_not_archived(
     assert bench.archiver.archived == []
 
 
+async def test_a_leg_that_is_listed_after_its_end_delays_archiving(bench: RecorderBench) -> None:
+    """The record has the length of the recording, although the PBX lists the leg for a moment."""
+    shown = f"channels/{LEG}"
+    bench.pbx.shows[shown] = Reply(200)
+    bench.recorder.run(ArchiveRecordings("r9", (FIRST,)), CALL, bench.done.append)
+    await until(lambda: f"GET {shown}" in bench.pbx.requests, what="the look at the leg")
+    del bench.pbx.shows[shown]
+    await until(lambda: bool(bench.done), what="the result")
+    (event,) = bench.done
+    assert isinstance(event, RecordingsArchived)
+    assert not event.fault
+
+
 async def test_archiving_is_not_started_twice(bench: RecorderBench) -> None:
     """Neither by the same command nor by the sweeper."""
     bench.archiver.may_finish.clear()
