@@ -73,7 +73,7 @@ def run_here(
     """
 
     async def work() -> int:
-        from dev.lab.start import StartOptions, run_in_foreground  # noqa: PLC0415 - see above
+        from dev.lab.start import StartOptions, run_in_foreground  # noqa: PLC0415 - slow for other commands
 
         options = StartOptions(folder, nodes, port_base, pbx or "", settings)
         return await run_in_foreground(options, _console())
@@ -97,8 +97,8 @@ def up(  # noqa: PLR0913 - one parameter per option
     """
 
     async def work() -> int:
-        from dev.lab.start import StartOptions, start  # noqa: PLC0415 - see above
-        from dev.lab.summary import summary, summary_value  # noqa: PLC0415 - likewise
+        from dev.lab.start import StartOptions, start  # noqa: PLC0415 - slow for other commands
+        from dev.lab.summary import summary, summary_value  # noqa: PLC0415 - slow for other commands
 
         options = StartOptions(folder, nodes, port_base, pbx or "", settings)
         lab, elapsed_s = await start(options, _console())
@@ -116,9 +116,9 @@ def down(*, folder: Folder = None, output: OutputFlag = "table") -> None:
     """
 
     async def work() -> int:
-        from dev.lab.folder import locked  # noqa: PLC0415 - see above
-        from dev.lab.lifecycle import Lab  # noqa: PLC0415 - likewise
-        from dev.progress import Progress  # noqa: PLC0415 - likewise
+        from dev.lab.folder import locked  # noqa: PLC0415 - slow for other commands
+        from dev.lab.lifecycle import Lab  # noqa: PLC0415 - slow for other commands
+        from dev.progress import Progress  # noqa: PLC0415 - slow for other commands
 
         lab = Lab.find(_folder(folder))
         progress = Progress(_console())
@@ -140,7 +140,7 @@ def status(*, folder: Folder = None, output: OutputFlag = "table") -> None:
     """
 
     async def work() -> int:
-        from dev.lab.lifecycle import Lab  # noqa: PLC0415 - see above
+        from dev.lab.lifecycle import Lab  # noqa: PLC0415 - slow for other commands
 
         states = await Lab.find(_folder(folder)).states()
         rows = [{"name": each.name, "state": each.state, "log": str(each.log)} for each in states]
@@ -160,8 +160,8 @@ def logs(*, folder: Folder = None) -> None:
     """
 
     async def work() -> int:
-        from dev.lab.lifecycle import Lab  # noqa: PLC0415 - see above
-        from dev.lab.log_files import follow  # noqa: PLC0415 - likewise
+        from dev.lab.lifecycle import Lab  # noqa: PLC0415 - slow for other commands
+        from dev.lab.log_files import follow  # noqa: PLC0415 - slow for other commands
 
         return await follow(Lab.find(_folder(folder)).logs())
 
@@ -178,9 +178,9 @@ def reset(*, folder: Folder = None, output: OutputFlag = "table") -> None:
     """
 
     async def work() -> int:
-        from dev.lab.folder import locked  # noqa: PLC0415 - see above
-        from dev.lab.lifecycle import Lab  # noqa: PLC0415 - likewise
-        from dev.progress import Progress  # noqa: PLC0415 - likewise
+        from dev.lab.folder import locked  # noqa: PLC0415 - slow for other commands
+        from dev.lab.lifecycle import Lab  # noqa: PLC0415 - slow for other commands
+        from dev.progress import Progress  # noqa: PLC0415 - slow for other commands
 
         lab = Lab.find(_folder(folder))
         progress = Progress(_console())
@@ -231,7 +231,7 @@ def call(  # noqa: PLR0913 - one parameter per option
     """
 
     async def work() -> int:
-        from dev.phone.command import CallOptions, call_number  # noqa: PLC0415 - see above
+        from dev.phone.command import CallOptions, call_number  # noqa: PLC0415 - slow for other commands
 
         options = CallOptions(
             number, digits, after_s, play, caller, save, listen, sip, _folder(folder)
@@ -255,7 +255,7 @@ def phone(
     """
 
     async def work() -> int:
-        from dev.phone.command import answer_calls  # noqa: PLC0415 - see above
+        from dev.phone.command import answer_calls  # noqa: PLC0415 - slow for other commands
 
         return await answer_calls(port, save, Console(highlight=False, markup=False))
 
@@ -263,8 +263,8 @@ def phone(
 
 
 def _folder(given: Path | None) -> Path:
-    from dev.lab.folder import normal_folder  # noqa: PLC0415 - see above
-    from dev.lab.plan import default_folder  # noqa: PLC0415 - likewise
+    from dev.lab.folder import normal_folder  # noqa: PLC0415 - slow for other commands
+    from dev.lab.plan import default_folder  # noqa: PLC0415 - slow for other commands
 
     return normal_folder(given or default_folder())
 

@@ -11,7 +11,7 @@ from wire.programs.unreadable_file import unreadable
 
 
 class LabError(RuntimeError):
-    """A reason that a developer can act upon."""
+    """A reason that a developer can remove."""
 
 
 class PortTaken(LabError):

@@ -160,7 +160,7 @@ class PhoneLogin(Shape, frozen=True):
 
 
 class PhoneReport(Shape, frozen=True):
-    """What an engine tells others: the endpoints of nodes that it supervises, and last logins."""
+    """What an engine shares: the endpoints of nodes that it supervises, and last logins."""
 
     endpoints: dict[str, tuple[str, ...]]  # by node
     logins: dict[str, PhoneLogin]  # by endpoint without its technology

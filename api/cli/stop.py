@@ -19,8 +19,8 @@ from wire.settings import load
 def stop(account: AccountId, *, output: OutputFlag = "table") -> None:
     """Hang up an account's calls within three seconds; reject new ones, keys and callbacks.
 
-    It tells the engines itself, with the settings of `switchroom api`. If it cannot, it says so,
-    with exit status 1: the calls then go on until the REST layer tells the engines.
+    It notifies the engines itself, with the settings of `switchroom api`. If it cannot, it says so,
+    with exit status 1: the calls then go on until the REST layer notifies the engines.
 
     Example: switchroom account stop acme
     """

@@ -67,5 +67,5 @@ async def get_signed_recording(  # noqa: PLR0913, PLR0917 - the parts of the add
     recordings: Recordings,
     part: Part = None,
 ) -> Response:
-    """Send the audio of a recording to whoever has its signed address."""
+    """Send the audio of a recording to a client with its signed address."""
     return recordings.signed_file(recording_path(account_id, day, file), expires, signature, part)

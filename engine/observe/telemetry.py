@@ -28,6 +28,6 @@ async def open_telemetry(environ: Mapping[str, str]) -> AsyncIterator[Telemetry]
 
 def _create() -> "OtelTraces":
     from engine.observe.otel import OtelTraces  # noqa: PLC0415 - an optional package
-    from wire.programs.tracing.otel import create_provider  # noqa: PLC0415 - likewise
+    from wire.programs.tracing.otel import create_provider  # noqa: PLC0415 - an optional package
 
     return OtelTraces(create_provider("switchroom"))

@@ -1,4 +1,4 @@
-"""Settings of calls: whom they may reach, limits, and the log."""
+"""Settings of calls: what they may reach, limits, and the log."""
 
 from typing import Annotated, Literal
 

@@ -43,9 +43,9 @@ def twiml(
 
     Example: switchroom convert twiml menu.xml
     """
-    from engine.cli.twiml.complete import InvalidContext, context  # noqa: PLC0415 - likewise
+    from engine.cli.twiml.complete import InvalidContext, context  # noqa: PLC0415 - slow for other commands
     from engine.cli.twiml.convert import convert as convert_document  # noqa: PLC0415 - XML's imports
-    from engine.cli.twiml.document import MAX_BYTES, TwimlError  # noqa: PLC0415 - likewise
+    from engine.cli.twiml.document import MAX_BYTES, TwimlError  # noqa: PLC0415 - slow for other commands
 
     name = "standard input" if str(file) == STANDARD_INPUT else str(file)
     try:

@@ -79,7 +79,9 @@ class NodeKnowledge(Struct, frozen=True):
                 response.raise_for_status()
                 return msgspec.json.decode(await response.read(), type=shape)
         except (aiohttp.ClientError, TimeoutError, msgspec.DecodeError) as error:
-            log.warning("engine not asked", url=url, path=str(path), error=str(error) or "timeout")
+            log.warning(
+                "engine not reached", url=url, path=str(path), error=str(error) or "timeout"
+            )
             return None
 
     def _opened(self, heard: rpc.HeardDigits) -> Iterator[DigitPressed]:

@@ -19,6 +19,7 @@ from dev.lab.lifecycle import Lab
 from dev.lab.plan import FILE, Plan, read_plan
 from dev.progress import Progress
 from dev.servers.process import Process
+from tests.harness.until import until
 
 
 def test_a_folder_has_one_name(tmp_path: Path) -> None:
@@ -41,14 +42,13 @@ async def test_one_command_at_a_time(tmp_path: Path) -> None:
             async with locked(tmp_path, said.append, waits_s=0):
                 pass
         assert said == [f"waiting: another command starts or stops the lab in {tmp_path}"]
-        waiting = asyncio.create_task(_pass_through(tmp_path))
-        await asyncio.sleep(0)
+        waiting = asyncio.create_task(_pass_through(tmp_path, said))
+        await until(lambda: len(said) == 2, what="the second command to wait")
         assert not waiting.done()
     await waiting
 
 
-async def _pass_through(folder: Path) -> None:
-    said: list[str] = []
+async def _pass_through(folder: Path, said: list[str]) -> None:
     async with locked(folder, said.append):
         pass
 
@@ -68,7 +68,7 @@ async def test_a_folder_that_all_may_write_is_not_used(tmp_path: Path) -> None:
     """Another user could put links there, which lead our secrets elsewhere."""
     await asyncio.to_thread(tmp_path.chmod, 0o777)
     with pytest.raises(UnusableFolder, match="other users may write to it"):
-        await _pass_through(tmp_path)
+        await _pass_through(tmp_path, [])
 
 
 @pytest.mark.parametrize("text", ["", "garbage", "1", "1 2 3", "x y", "-1 -1", "9" * 5_000 + " 1"])

@@ -1,4 +1,4 @@
-"""Codes about whom an account may call, from which number, and how much."""
+"""Codes about the parties that an account may call, from which number, and how much."""
 
 from wire.error_codes.error_code import CodeGroup, ErrorCode, Place
 
@@ -105,7 +105,7 @@ DIALING = CodeGroup(
         ErrorCode(
             "terms_unknown",
             "Dial policy not known",
-            "The engine does not know yet whom the account may call.",
+            "The engine does not know yet which parties the account may call.",
             "The REST layer has not sent the policy, or the store was lost.",
             "It is sent within a minute. Operator: look at the log of the REST layer.",
             (503,),

@@ -31,7 +31,7 @@ CALLS = {
     "cancelledByAgentId": "Agent who cancels the transfer.",
     "channelId": "Id of the leg's channel.",
     "coachedChannelId": "Channel of the only member who hears the coach; absent: all hear it.",
-    "coaches": "Channel of the member whom this one coaches; empty: it coaches no member.",
+    "coaches": "Channel of the member that this one coaches; empty: it coaches no member.",
     "commands": "The commands that the event caused.",
     "completedByAgentId": "Agent who completes the transfer.",
     "conferenceSessionId": "Id of the conference.",
