@@ -22,6 +22,8 @@ _SYSTEM = (
 )
 # The parent's environment has its secrets.
 ENVIRONMENT = {"PYTHONPATH": str(SOURCES), "LANG": "C.UTF-8"}
+if sys.pycache_prefix:  # in an image without compiled modules: this process has compiled most
+    ENVIRONMENT["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 
 class ResourceLimits(NamedTuple):
@@ -64,7 +66,8 @@ def restrict(readable: Sequence[Path] = (), writable: Sequence[Path] = ()) -> No
 
 
 def _python_folders() -> list[Path]:
-    installed = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()}
+    compiled = {sys.pycache_prefix} if sys.pycache_prefix else set()
+    installed = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()} | compiled
     others = {each for each in sys.path if each and Path(each) not in {SOURCES, Path.cwd()}}
     packages = [SOURCES / each for each in _PACKAGES]
     return [*packages, *(Path(os.path.realpath(each)) for each in installed | others)]

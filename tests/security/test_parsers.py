@@ -8,7 +8,7 @@ import pytest
 
 from engine.media.worker.process import Worker
 from engine.media.worker.protocol import Transcode
-from sandbox.restrict import ENVIRONMENT
+from sandbox.restrict import ENVIRONMENT, SOURCES
 from tests.contract.media.sounds import LIMITS, sound
 
 BEGIN = """
@@ -78,6 +78,34 @@ async def test_what_a_parser_may_not_do(tmp_path: Path, name: str) -> None:
 async def test_what_a_parser_may_do(tmp_path: Path, name: str) -> None:
     """What parsers need works."""
     assert await attempt(tmp_path, ALLOWED[name]) == "done"
+
+
+COMPILED = """
+import subprocess, sys
+from sandbox.restrict import ENVIRONMENT, SOURCES
+code = '''
+from sandbox.restrict import restrict
+restrict()
+import xmlrpc.client
+print(xmlrpc.client.__cached__)
+with open(xmlrpc.client.__cached__, "rb") as file:
+    print(len(file.read()) > 0)
+'''
+import xmlrpc.client
+subprocess.run([sys.executable, "-P", "-c", code], env=ENVIRONMENT, check=True)
+"""
+
+
+async def test_a_parser_reads_what_its_parent_has_compiled(tmp_path: Path) -> None:
+    """An image has no compiled modules: they are in /tmp, which no parser may read otherwise."""
+    environ = {"PYTHONPATH": str(SOURCES), "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-c", COMPILED), stdout=asyncio.subprocess.PIPE, env=environ
+    )
+    output, _ = await process.communicate()
+    path, is_readable = output.decode().split()
+    assert path.startswith(str(tmp_path))
+    assert is_readable == "True"
 
 
 async def test_the_media_worker_is_restricted(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
-"""The REST layer as operators deploy it: its files set existing settings."""
+"""The REST layer as operators deploy it: its settings, and where it may write modules."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 from dotenv import dotenv_values
 
 from api.config import Settings
@@ -11,6 +13,7 @@ from tests.unit.operations.inputs import PREFIX
 from tests.unit.operations.manifests import KUBERNETES, container, documents, named
 from tests.unit.operations.test_systemd import SYSTEMD, environment_files, unit
 
+ROOT = Path(__file__).parents[3]
 OVERLAY = KUBERNETES / "overlays/example"
 DEPLOYED = documents(KUBERNETES / "api/api.yaml")
 
@@ -54,3 +57,14 @@ def test_its_unit_reads_its_file() -> None:
     """And restarts always."""
     assert environment_files("switchroom-api.service") == ["/etc/switchroom/api.env"]
     assert unit("switchroom-api.service")["Service"]["Restart"] == "always"
+
+
+def test_it_may_write_what_its_image_compiles() -> None:
+    """Its image has no compiled modules; without a place for them, each program compiles them."""
+    stage = (ROOT / "Dockerfile").read_text().partition("AS api\n")[2]
+    (folder,) = re.findall(r"PYTHONPYCACHEPREFIX=(\S+)", stage)
+    mounts = container(named(DEPLOYED, "Deployment", "switchroom-api"))["volumeMounts"]
+    writable = {each["mountPath"] for each in mounts if not each.get("readOnly")}
+    service = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["api"]
+    assert str(Path(folder).parent) in writable
+    assert [each.partition(":")[0] for each in service["tmpfs"]] == [str(Path(folder).parent)]
