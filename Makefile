@@ -6,9 +6,9 @@ UV := $(PYTHON) -m uv pip
 LAB := $(PYTHON) -m switchroom dev
 # With it, each of the hundreds of programs that tests start would compile its modules for seconds.
 unexport PYTHONDONTWRITEBYTECODE
-PACKAGES := curl sip-tester baresip-core espeak-ng sox redis-tools
+PACKAGES := curl sip-tester baresip-core espeak-ng sox redis-tools chromium fonts-dejavu-core
 
-.PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto docs site compose-trial lock sbom audit tools version release
+.PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto vendored docs site compose-trial lock sbom audit tools version release
 
 up: $(INSTALLED)  ## start the lab, with two PBX nodes, and wait until it is ready
 	@$(LAB) up --dir .lab --nodes 2 --port-base 0 --settings .env
@@ -82,6 +82,9 @@ ari: $(INSTALLED)  ## regenerate the ARI client from Asterisk's API description
 
 proto: $(INSTALLED)  ## regenerate the gRPC messages of status callbacks
 	@$(PYTHON) -m tests.harness.generate.proto
+
+vendored: $(INSTALLED)  ## rebuild the console's modules of others, with their hashes
+	@$(PYTHON) -m tests.harness.npm vendored
 
 docs: $(INSTALLED)  ## regenerate the reference, pictures, diagrams, JSON Schemas and parts of the SDKs
 	@$(PYTHON) -m tests.harness.generate.diagrams

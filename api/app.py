@@ -32,6 +32,7 @@ import api.voice.sessions.conference_routes
 import api.voice.sessions.transfer_routes
 import api.webhooks.routes
 from api.audit.requests import RequestAudit
+from api.console.routes import serve_console
 from api.http import health
 from api.http.body_limit import BodyLimit
 from api.http.docs_page import serve_docs
@@ -123,6 +124,7 @@ def create_routes(services: Services) -> Application:
     if settings.api_docs:
         serve_docs(app)
     serve_error_pages(app)
+    serve_console(app)
     for routes in ROUTES:
         app.router.routes.extend(routes.router.routes)  # an included router matches paths twice
     if settings.api_metrics_port is None:

@@ -28,6 +28,7 @@ from api.agents.service import AgentService
 from api.audit.trail import AuditTrail
 from api.auth.key_service import KeyService
 from api.auth.service import Authenticator
+from api.auth.sessions import ConsoleSessions
 from api.auth.store import KeyStore
 from api.auth.tokens import AccessTokens
 from api.callbacks.service import CallbackService
@@ -68,6 +69,7 @@ class Services(Struct, frozen=True):
     keys: KeyStore
     key_service: KeyService
     authenticator: Authenticator
+    sessions: ConsoleSessions
     request_rates: TokenBuckets
     requests_in_flight: RequestsInFlight
     upload_slots: UploadSlots
@@ -140,6 +142,7 @@ async def open_services(
             keys=keys,
             key_service=KeyService(keys, clock, settings.max_keys),
             authenticator=Authenticator(keys, tokens, clock, accepts_keys=settings.keys_as_tokens),
+            sessions=ConsoleSessions(secrets, clock),
             request_rates=TokenBuckets(requests, clock),
             requests_in_flight=RequestsInFlight(settings.api_max_requests_of_account),
             upload_slots=UploadSlots(),

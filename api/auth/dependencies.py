@@ -11,6 +11,7 @@ from fastapi.security.base import SecurityBase
 from api.auth.principal import Principal
 from api.auth.scopes import Scope, is_scope
 from api.auth.service import Authenticator
+from api.auth.sessions import CSRF_HEADER, ConsoleSessions
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import ApiError, Forbidden, TooManyRequests, Unauthenticated
 from api.http.rate_limits import rate_limit_headers
@@ -89,11 +90,17 @@ class ScopeCheck(SecurityBase):
 
 async def identify(request: Request) -> Principal:
     """Return the caller, without counting the request; raises Unauthenticated."""
-    header = request.headers.get("Authorization")
-    if not header:
-        raise Unauthenticated(NOT_AUTHENTICATED)
     authenticator: Authenticator = request.app.state.services.authenticator
-    return await authenticator.authenticate(header, client_address(request))
+    if header := request.headers.get("Authorization"):
+        return await authenticator.authenticate(header, client_address(request))
+    sessions: ConsoleSessions = request.app.state.services.sessions
+    csrf_token = request.headers.get(CSRF_HEADER)
+    session = sessions.read(request) if csrf_token else None
+    if session is None or not session.accepts(csrf_token or ""):
+        raise Unauthenticated(NOT_AUTHENTICATED)
+    return await authenticator.authenticate_session(
+        session.key_id, session.agent_id, client_address(request)
+    )
 
 
 def client_address(request: Request) -> str:

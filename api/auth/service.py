@@ -57,12 +57,20 @@ class Authenticator:
         presented = header.strip()
         if presented[:7].lower() == "bearer ":
             presented = presented[7:].strip()
-        claim = await self._claim(presented, address)
+        return await self._principal(await self._claim(presented, address), address)
+
+    async def _principal(self, claim: _Claim, address: str) -> Principal:
         key = await self._cache.get(claim.key_id, address)
         if key is None or not self._is_valid(key, address):
             raise Unauthenticated(NOT_AUTHENTICATED)
         await self._record_use(key)
         return _principal(key, claim)
+
+    async def authenticate_session(
+        self, key_id: str, agent_id: str | None, address: str
+    ) -> Principal:
+        """Return the caller of a session that a key has started; raises Unauthenticated."""
+        return await self._principal(_Claim(key_id, agent_id, 0), address)
 
     async def issue_token(
         self, account_id: str, api_key: str, api_secret: str, agent_id: str | None, address: str
@@ -71,12 +79,29 @@ class Authenticator:
 
         Raises Unauthenticated, or TooManyRequests after many failures.
         """
+        key = await self.check_credentials(api_key, api_secret, agent_id, address, account_id)
+        token = self._tokens.issue(key.id, key.account_id, key.agent_id or agent_id)
+        return token, self._tokens.lifetime_s
+
+    async def check_credentials(
+        self,
+        api_key: str,
+        api_secret: str,
+        agent_id: str | None,
+        address: str,
+        account_id: str | None = None,
+    ) -> ApiKey:
+        """Return the key of a pair, of any account without one.
+
+        Raises Unauthenticated, or TooManyRequests after many failures, or BadInput if the key is
+        another agent's.
+        """
         key_id = parse_key_id(api_key)
         key = await self._cache.get(key_id, address) if key_id else None
         if (
             key is None
             or not self._is_valid(key, address)
-            or key.account_id != account_id
+            or account_id not in {None, key.account_id}
             or not await self._matches(api_key, key.key_hash)
             or not await self._matches(api_secret, key.secret_hash)
         ):
@@ -86,8 +111,7 @@ class Authenticator:
             await self._keys.replace_hashes(key.id, **hashes)
         if key.agent_id and agent_id not in {None, key.agent_id}:
             raise BadInput("agentId", f"this key is agent {key.agent_id}'s")
-        token = self._tokens.issue(key.id, key.account_id, key.agent_id or agent_id)
-        return token, self._tokens.lifetime_s
+        return key
 
     async def _claim(self, presented: str, address: str) -> _Claim:
         name = hashlib.sha256(presented.encode(errors="surrogateescape")).digest()

@@ -27,8 +27,8 @@ OPTIONS: Options = {
 class AccessTokens:
     def __init__(self, secrets: Sequence[str], lifetime_s: int, now_ms: Clock) -> None:
         self.lifetime_s = lifetime_s
-        self._kid = _kid(secrets[0])
-        self._secrets = {_kid(secret): secret for secret in secrets}
+        self._kid = key_name(secrets[0])
+        self._secrets = {key_name(secret): secret for secret in secrets}
         self._now_ms = now_ms
 
     def issue(self, key_id: str, account_id: str, agent_id: str | None) -> str:
@@ -65,6 +65,6 @@ class AccessTokens:
         return claims if claims["exp"] * 1_000 > self._now_ms() else None
 
 
-def _kid(secret: str) -> str:
+def key_name(secret: str) -> str:
     """Return a secret's name, which does not reveal it."""
     return hashlib.sha256(b"kid" + secret.encode()).hexdigest()[:KID_CHARS]

@@ -17,6 +17,7 @@ from wire.programs.docs_address import ERROR_PATH
 log = structlog.get_logger()
 _ID = re.compile(rb"[A-Za-z0-9_\-]{1,64}")
 QUIET_ROUTES = {"/healthz", "/readyz", "/metrics"}  # requested every few seconds
+_POLICY = b"content-security-policy"
 _CONTENT_POLICY = b"default-src 'none'; frame-ancestors 'none'"
 _PAGE_POLICY = (  # of /docs, whose script is in the page
     b"default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
@@ -62,13 +63,15 @@ class RequestMiddleware:
             is_complete = message["type"] == "http.response.body" and not message.get("more_body")
             if message["type"] == "http.response.start":
                 status = message["status"]
+                headers = message.get("headers", ())
                 message["headers"] = [
-                    *message.get("headers", ()),
+                    *headers,
                     (b"x-request-id", request_id.encode()),
                     *scope.get("state", {}).get("rate_limit", ()),
                     *_SECURITY_HEADERS,
-                    (b"content-security-policy", _policy(scope["path"])),
                 ]
+                if all(name != _POLICY for name, _ in headers):  # pages of the console have theirs
+                    message["headers"].append((_POLICY, _policy(scope["path"])))
             await send(message)
 
         try:

@@ -17,6 +17,7 @@ def summary(lab: Lab, elapsed_s: float) -> str:
         for name, node in zip(lab.plan.node_names(), ports.nodes, strict=True)
     )
     return f"""ready in {elapsed_s:.0f} s; the state is in {lab.folder}
+  console {console_address(lab)}
   rest    {rest}/docs
           account   {settings["SWITCHROOM_ACCOUNT"]}
           apiKey    {settings["SWITCHROOM_API_KEY"]}
@@ -39,6 +40,12 @@ next:
   switchroom doctor
   switchroom route set {number} http://127.0.0.1:3000/call    your webhook, or a file with a verb
   switchroom dev call {number} --save call.wav                call it, and keep what is heard"""
+
+
+def console_address(lab: Lab) -> str:
+    """Return the console's address; what follows # fills its sign-in, and is sent to no server."""
+    key, secret = (lab.settings[f"SWITCHROOM_API_{name}"] for name in ("KEY", "SECRET"))
+    return f"http://127.0.0.1:{lab.plan.ports().api}/console/sign-in#{key}:{secret}"
 
 
 def kept_names(names: list[str], path: Path) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from rich.console import Console
 
 from dev.lab.start import StartOptions, start
+from dev.lab.summary import console_address
 from dev.progress import Progress
 from engine.cli.client import open_client
 from engine.cli.errors import RpcError, Unreachable, explain
@@ -30,6 +31,7 @@ async def main(console: Console) -> int:
     lab, _ = await start(options, Console(stderr=True, highlight=False, markup=False))
     settings, ports = lab.settings, lab.plan.ports()
     OUT.mkdir(exist_ok=True)
+    console.print(f"watch the calls at {console_address(lab)}", soft_wrap=True)
     await lab.stop_phone()  # the phones of the demo take its port
     async with (
         open_client(f"http://127.0.0.1:{ports.engine}", settings["SWITCHROOM_RPC_TOKEN"]) as client,

@@ -1,6 +1,7 @@
 """npm for the TypeScript SDK and other packages with a lock file: or why they are not there.
 
-`python -m tests.harness.npm check` is a part of `make check`.
+`python -m tests.harness.npm check` is a part of `make check`: the SDK, and the console's modules.
+`python -m tests.harness.npm vendored` builds the modules of others that the console uses.
 """
 
 import fcntl
@@ -12,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SDK = Path(__file__).parents[2] / "sdk/typescript"
+CONSOLE = Path(__file__).with_name("console")
+VENDORED = Path(__file__).parents[2] / "api/console/static/vendored"
 MIN_NODE = 18
 _INSTALL_S = 300
 # Without its registry, npm would try for minutes before each test that is then skipped.
@@ -80,12 +83,28 @@ def _run(
     )
 
 
-def main(script: str) -> int:
-    """Run a script, unless npm or its packages are not there; return its status."""
+def main(command: str) -> int:
+    """Check both packages, or build the vendored modules; return the exit status."""
+    if command == "vendored":
+        done = _run_in_console(("npm", "run", "--silent", "build", "--", str(VENDORED)))
+        return _report(done) if done else 1
+    statuses = []
     if reason := install_sdk():
         sys.stderr.write(f"sdk/typescript is not checked: {reason}\n")
-        return 0
-    done = run_script(script)
+    else:
+        statuses.append(_report(run_script(command)))
+    checked = _run_in_console(("npm", "run", "--silent", command))
+    return max((*statuses, _report(checked) if checked else 0))
+
+
+def _run_in_console(argv: tuple[str, ...]) -> subprocess.CompletedProcess[str] | None:
+    if reason := install_locked(CONSOLE):
+        sys.stderr.write(f"the console's modules are left as they are: {reason}\n")
+        return None
+    return _run(argv, CONSOLE)
+
+
+def _report(done: subprocess.CompletedProcess[str]) -> int:
     sys.stderr.write(done.stdout + done.stderr)
     return done.returncode
 

@@ -1,0 +1,1 @@
+"""`/console`: pages for operators, developers and agents, made of the REST API's own data."""

@@ -1,0 +1,28 @@
+"""The pages of the console, in the order of its menu."""
+
+from msgspec import Struct
+
+from api.auth.principal import Principal
+from api.auth.scopes import Scope
+
+
+class Page(Struct, frozen=True):
+    """A page: its path below /console, its template, and the scope without which it is not shown.
+
+    `has_phone`: its scripts connect to the PBX nodes' websockets.
+    """
+
+    path: str
+    title: str
+    template: str
+    scope: Scope
+    in_menu: bool = True
+    has_phone: bool = False
+
+
+PAGES = (Page("/calls", "Live calls", "calls.html", "calls:own"),)
+
+
+def menu_of(principal: Principal) -> tuple[Page, ...]:
+    """Return the pages in the menu that a caller may see."""
+    return tuple(each for each in PAGES if each.in_menu and each.scope in principal.scopes)

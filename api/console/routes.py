@@ -1,0 +1,137 @@
+"""The routes of the console: its pages, its sign-in and its files."""
+
+from typing import Annotated, NamedTuple
+from urllib.parse import quote
+
+from fastapi import FastAPI, Request
+from msgspec import Struct
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from api.auth.dependencies import client_address
+from api.auth.principal import Principal
+from api.auth.schemas import Secret
+from api.auth.service import Authenticator
+from api.auth.sessions import CSRF_HEADER, ConsoleSessions, Session
+from api.common.errors import Forbidden, Unauthenticated
+from api.console.pages import PAGES, Page, menu_of
+from api.console.rendering import Pages
+from api.console.static_files import StaticFiles
+from api.http.msgspec_adapter import json_body
+from api.http.services import service
+from wire.base import Name
+
+BASE = "/console"
+SIGN_IN = f"{BASE}/sign-in"
+SESSION = f"{BASE}/session"
+_SAME_ORIGIN = frozenset({"same-origin", None})  # clients that are no browsers do not say it
+Sessions = Annotated[ConsoleSessions, service("sessions")]
+Authentication = Annotated[Authenticator, service("authenticator")]
+
+
+class SignIn(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """A key's pair; with an agent, the session acts for that agent."""
+
+    api_key: Secret
+    api_secret: Secret
+    agent_id: Name | None = None
+
+
+def serve_console(app: FastAPI) -> None:
+    """Serve the console."""
+    files = StaticFiles()
+    pages = Pages(files.version)
+    _serve_session(app)
+
+    @app.get(f"{BASE}/static/{{version}}/{{path:path}}", include_in_schema=False)
+    async def static_file(version: str, path: str, request: Request) -> Response:
+        return files.serve(version, path, request)
+
+    @app.get(SIGN_IN, include_in_schema=False)
+    async def sign_in() -> HTMLResponse:
+        return pages.render_public("sign_in.html")
+
+    @app.get(BASE, include_in_schema=False)
+    async def first_page(
+        request: Request, sessions: Sessions, authenticator: Authentication
+    ) -> Response:
+        signed_in = await _find_session(request, sessions, authenticator)
+        if signed_in is None:
+            return RedirectResponse(SIGN_IN, 303)
+        found = menu_of(signed_in.caller)
+        if not found:
+            return pages.render_public("forbidden.html", 403)
+        return RedirectResponse(BASE + found[0].path, 303)
+
+    for page in PAGES:
+        _serve_page(app, pages, page)
+
+
+def _serve_session(app: FastAPI) -> None:
+    read_sign_in = json_body(SignIn)
+
+    @app.post(SESSION, include_in_schema=False)
+    async def start_session(
+        request: Request, sessions: Sessions, authenticator: Authentication
+    ) -> Response:
+        """Sign in; a page of another site cannot, so it cannot make its own key someone's."""
+        if request.headers.get("Sec-Fetch-Site") not in _SAME_ORIGIN:
+            raise Forbidden("sign in at /console/sign-in", "forbidden")
+        given = await read_sign_in(request)
+        key = await authenticator.check_credentials(
+            given.api_key, given.api_secret, given.agent_id, client_address(request)
+        )
+        state = request.state  # for logs and audit
+        state.account_id, state.key_id = key.account_id, key.id
+        state.agent_id = key.agent_id or given.agent_id
+        response = Response(status_code=204)
+        sessions.write(sessions.start(key.id, given.agent_id), request, response)
+        return response
+
+    @app.delete(SESSION, include_in_schema=False)
+    async def end_session(request: Request, sessions: Sessions) -> Response:
+        session = sessions.read(request)
+        if session is not None and not session.accepts(request.headers.get(CSRF_HEADER, "")):
+            raise Forbidden(f"the header {CSRF_HEADER} is not this session's", "forbidden")
+        response = Response(status_code=204)
+        sessions.end(request, response)
+        return response
+
+
+def _serve_page(app: FastAPI, pages: Pages, page: Page) -> None:
+    @app.get(BASE + page.path, include_in_schema=False, name=page.template)
+    async def show(request: Request, sessions: Sessions, authenticator: Authentication) -> Response:
+        signed_in = await _find_session(request, sessions, authenticator)
+        if signed_in is None:
+            return _to_sign_in(request)
+        session, caller = signed_in
+        if page.scope not in caller.scopes:
+            return pages.render_public("forbidden.html", 403)
+        response = pages.render(page, caller, session.csrf_token)
+        if (renewed := sessions.renewed(session)) is not None:
+            sessions.write(renewed, request, response)
+        return response
+
+
+class _SignedIn(NamedTuple):
+    session: Session
+    caller: Principal
+
+
+async def _find_session(
+    request: Request, sessions: ConsoleSessions, authenticator: Authenticator
+) -> _SignedIn | None:
+    """Return who has signed in; None if the session or its key has ended."""
+    session = sessions.read(request)
+    if session is None:
+        return None
+    address = client_address(request)
+    try:
+        caller = await authenticator.authenticate_session(session.key_id, session.agent_id, address)
+    except Unauthenticated:
+        return None
+    return _SignedIn(session, caller)
+
+
+def _to_sign_in(request: Request) -> Response:
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(f"{SIGN_IN}?next={quote(request.url.path + query)}", 303)

@@ -1,0 +1,1 @@
+export { default as uPlot } from "uplot";

@@ -1,0 +1,1 @@
+"""What builds, checks and drives the console."""

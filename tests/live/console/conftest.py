@@ -1,0 +1,27 @@
+"""Fixtures of the console's tests: a REST layer beside the lab, and a browser."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser
+
+from tests.harness.console.browser import find_chromium, open_browser
+from tests.harness.live_lab import Lab
+from tests.harness.servers.api import Api
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    """Start a browser: each test has its own event loop, and Playwright cannot change its loop."""
+    if find_chromium() is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    async with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
+    """Run a REST layer."""
+    async with Api(tmp_path / "api", engines=[lab.engine]) as api:
+        yield api

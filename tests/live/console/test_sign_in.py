@@ -1,0 +1,63 @@
+"""Signing in to the console, in a real browser."""
+
+from playwright.async_api import Browser, expect
+
+from tests.harness.console.browser import console_page
+from tests.harness.servers.api import Api
+
+
+async def test_a_wrong_secret_is_said_in_the_form(browser: Browser, api: Api) -> None:
+    """The person stays at the form, and reads why."""
+    page = await browser.new_page()
+    await page.goto(f"{api.url}/console/calls?state=bridged")
+    await page.get_by_label("API key").fill(api.api_key)
+    await page.get_by_label("API secret").fill("wrong")
+    await page.get_by_role("button", name="Sign in").click()
+    await expect(page.get_by_role("alert")).to_contain_text("User not authenticated")
+    await page.get_by_label("API secret").fill(api.api_secret)
+    await page.get_by_role("button", name="Sign in").click()
+    await expect(page.get_by_role("heading", name="Live calls")).to_be_visible()
+    assert page.url.endswith("/console/calls?state=bridged")
+    await page.close()
+
+
+async def test_an_address_of_another_site_is_not_followed(browser: Browser, api: Api) -> None:
+    """After signing in, `next` leads to pages of the console only."""
+    page = await browser.new_page()
+    await page.goto(f"{api.url}/console/sign-in?next=//example.com/console")
+    await page.get_by_label("API key").fill(api.api_key)
+    await page.get_by_label("API secret").fill(api.api_secret)
+    await page.get_by_role("button", name="Sign in").click()
+    await expect(page.get_by_role("heading", name="Live calls")).to_be_visible()
+    assert page.url.startswith(api.url)
+    await page.close()
+
+
+async def test_signing_out_ends_the_session(browser: Browser, api: Api) -> None:
+    """The page before is not shown again."""
+    async with console_page(browser, api) as page:
+        await page.get_by_role("button", name="Sign out").click()
+        await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+        await page.goto(f"{api.url}/console/calls")
+        await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+async def test_an_address_with_a_key_fills_the_form(browser: Browser, api: Api) -> None:
+    """As `switchroom dev` prints it: one click signs in, and the history keeps no secret."""
+    page = await browser.new_page()
+    await page.goto(f"{api.url}/console/sign-in#{api.api_key}:{api.api_secret}")
+    await page.get_by_role("button", name="Sign in").click()
+    await expect(page.get_by_role("heading", name="Live calls")).to_be_visible()
+    await page.go_back()
+    assert page.url == f"{api.url}/console/sign-in"
+    await page.close()
+
+
+async def test_the_theme_is_kept(browser: Browser, api: Api) -> None:
+    """The choice applies to the next page, too."""
+    async with console_page(browser, api, color_scheme="light") as page:
+        light = await page.evaluate("getComputedStyle(document.body).backgroundColor")
+        await page.get_by_label("Theme").select_option("dark")
+        await page.reload()
+        dark = await page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert light != dark
