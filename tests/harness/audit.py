@@ -1,4 +1,4 @@
-"""Compares the locked packages with published vulnerabilities, at osv.dev: `make audit`.
+"""Compares the locked and the vendored packages with published vulnerabilities, at osv.dev: `make audit`.
 
 One request names all packages and versions. `make check` runs it with `--if-reachable`, so that a
 machine without a network is told that nothing was compared, and passes.
@@ -9,16 +9,25 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from functools import partial
+from itertools import starmap
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.harness.generate.lock import BUILD
-from tests.harness.generate.sbom import locked
+from tests.harness.generate.sbom import locked, vendored
 
 ADVISORIES = "https://api.osv.dev/v1/querybatch"
 TIMEOUT_S = 10.0  # in all, also for a name server that does not answer
 OK, VULNERABLE, UNREACHABLE = 0, 1, 2
-Package = tuple[str, str]
+
+
+class Package(NamedTuple):
+    """A package as osv.dev names it."""
+
+    ecosystem: str
+    name: str
+    version: str
 
 
 class AdvisoriesUnreachable(Exception):
@@ -29,7 +38,7 @@ def find_vulnerable(
     packages: Sequence[Package], url: str = ADVISORIES, timeout_s: float = TIMEOUT_S
 ) -> dict[Package, list[str]]:
     """Return the advisories of the packages that have some; raises AdvisoriesUnreachable."""
-    results = _answer(url, {"queries": [_query(*each) for each in packages]}, timeout_s)
+    results = _answer(url, {"queries": [_query(each) for each in packages]}, timeout_s)
     if len(results) != len(packages):
         raise AdvisoriesUnreachable(f"{url} answered for {len(results)} packages")
     found = zip(packages, results, strict=True)
@@ -40,8 +49,11 @@ def find_vulnerable(
     }
 
 
-def _query(name: str, version: str) -> dict[str, Any]:
-    return {"package": {"name": name, "ecosystem": "PyPI"}, "version": version}
+def _query(package: Package) -> dict[str, Any]:
+    return {
+        "package": {"name": package.name, "ecosystem": package.ecosystem},
+        "version": package.version,
+    }
 
 
 def _answer(url: str, body: object, timeout_s: float) -> list[dict[str, Any]]:
@@ -67,14 +79,18 @@ def _answer(url: str, body: object, timeout_s: float) -> list[dict[str, Any]]:
 
 def main(arguments: Sequence[str], url: str = ADVISORIES, timeout_s: float = TIMEOUT_S) -> int:
     """Print the vulnerable packages; return the exit status."""
-    packages = sorted({*locked("dev"), *locked(BUILD)})
+    python = sorted({*locked("dev"), *locked(BUILD)})
+    packages = [
+        *starmap(partial(Package, "PyPI"), python),
+        *starmap(partial(Package, "npm"), vendored()),
+    ]
     try:
         vulnerable = find_vulnerable(packages, url, timeout_s)
     except AdvisoriesUnreachable as error:
         may_skip = "--if-reachable" in arguments
         sys.stdout.write(f"audit {'skipped' if may_skip else 'failed'}: {error}\n")
         return OK if may_skip else UNREACHABLE
-    for (name, version), ids in vulnerable.items():
+    for (_, name, version), ids in vulnerable.items():
         sys.stdout.write(f"{name} {version} is vulnerable: {', '.join(ids)}\n")
     sys.stdout.write(f"audit: {len(vulnerable)} of {len(packages)} packages are vulnerable\n")
     return VULNERABLE if vulnerable else OK

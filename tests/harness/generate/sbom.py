@@ -1,6 +1,7 @@
-"""Lists the Python packages of each image in CycloneDX 1.5: `make sbom` writes them to dist/.
+"""Lists the packages of each image in CycloneDX 1.5: `make sbom` writes them to dist/.
 
-It reads the lock files only, so it works offline. The packages of the base image are listed by
+Those of Python, and the modules of npm that the console is made of. It reads the lock files and
+vendored.toml only, so it works offline. The packages of the base image are listed by
 the tool that builds or scans images.
 """
 
@@ -15,6 +16,8 @@ from typing import Any
 from tests.harness.generate.lock import BUILD, EXTRAS, FOLDER, ROOT
 
 _PIN = re.compile(r"^([a-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;\\]+)", re.MULTILINE)
+_VENDORED = ROOT / "api/console/static/vendored/vendored.toml"
+WITH_CONSOLE = ("dev", "api", "host")
 _NAMESPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")  # of URLs, in RFC 9562
 
 
@@ -27,10 +30,18 @@ def locked(name: str) -> list[tuple[str, str]]:
     return sorted((found[1], found[2]) for found in _PIN.finditer(text))
 
 
+def vendored() -> list[tuple[str, str]]:
+    """Return name and version of each package of npm that the console is made of."""
+    rows = tomllib.loads(_VENDORED.read_text()).values()
+    return sorted((each["package"], each["version"]) for each in rows)
+
+
 def bill_of_materials(name: str) -> dict[str, Any]:
     """Return the CycloneDX document of an image; the same files give the same document."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    components = [_component(*each) for each in locked(name)]
+    components = [_component("pypi", *each) for each in locked(name)]
+    if name in WITH_CONSOLE:
+        components += [_component("npm", *each) for each in vendored()]
     root = {
         "type": "application",
         "bom-ref": f"switchroom-{name}",
@@ -52,8 +63,8 @@ def bill_of_materials(name: str) -> dict[str, Any]:
     }
 
 
-def _component(name: str, version: str) -> dict[str, str]:
-    purl = f"pkg:pypi/{name}@{version}"
+def _component(kind: str, name: str, version: str) -> dict[str, str]:
+    purl = f"pkg:{kind}/{name}@{version}"
     return {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
 
 

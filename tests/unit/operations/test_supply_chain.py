@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.harness.generate.lock import ALL, BUILD, EXTRAS, FOLDER, ROOT
-from tests.harness.generate.sbom import bill_of_materials, locked
+from tests.harness.generate.sbom import WITH_CONSOLE, bill_of_materials, locked, vendored
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 OPTIONAL: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
@@ -143,6 +143,7 @@ def test_the_bill_of_materials(name: str) -> None:
     """It has every package once, and is the same for the same lock file."""
     document = bill_of_materials(name)
     assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.5")
-    assert [(each["name"], each["version"]) for each in document["components"]] == locked(name)
+    expected = locked(name) + (vendored() if name in WITH_CONSOLE else [])
+    assert [(each["name"], each["version"]) for each in document["components"]] == expected
     assert document["components"][0]["purl"].startswith("pkg:pypi/")
     assert bill_of_materials(name) == document
