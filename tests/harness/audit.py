@@ -1,4 +1,4 @@
-"""Compares the locked and the vendored packages with published vulnerabilities, at osv.dev: `make audit`.
+"""Compares locked and vendored packages with published vulnerabilities, at osv.dev: `make audit`.
 
 One request names all packages and versions. `make check` runs it with `--if-reachable`, so that a
 machine without a network is told that nothing was compared, and passes.
