@@ -12,6 +12,7 @@ from api.auth.principal import Principal
 from api.auth.schemas import Secret
 from api.auth.service import Authenticator
 from api.auth.sessions import CSRF_HEADER, ConsoleSessions, Session
+from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import Forbidden, Unauthenticated
 from api.console.pages import PAGES, Page, menu_of
 from api.console.rendering import Pages
@@ -87,11 +88,25 @@ def _serve_session(app: FastAPI) -> None:
         sessions.write(sessions.start(key.id, given.agent_id), request, response)
         return response
 
+    @app.put(SESSION, include_in_schema=False)
+    async def renew_session(
+        request: Request, sessions: Sessions, authenticator: Authentication
+    ) -> Response:
+        """Prolong the session of a page that stays open."""
+        signed_in = await _find_session(request, sessions, authenticator)
+        if signed_in is None:
+            raise Unauthenticated(NOT_AUTHENTICATED)
+        _check_csrf_token(request, signed_in.session)
+        response = Response(status_code=204)
+        if (renewed := sessions.renewed(signed_in.session)) is not None:
+            sessions.write(renewed, request, response)
+        return response
+
     @app.delete(SESSION, include_in_schema=False)
     async def end_session(request: Request, sessions: Sessions) -> Response:
         session = sessions.read(request)
-        if session is not None and not session.accepts(request.headers.get(CSRF_HEADER, "")):
-            raise Forbidden(f"the header {CSRF_HEADER} is not this session's", "forbidden")
+        if session is not None:
+            _check_csrf_token(request, session)
         response = Response(status_code=204)
         sessions.end(request, response)
         return response
@@ -110,6 +125,11 @@ def _serve_page(app: FastAPI, pages: Pages, page: Page) -> None:
         if (renewed := sessions.renewed(session)) is not None:
             sessions.write(renewed, request, response)
         return response
+
+
+def _check_csrf_token(request: Request, session: Session) -> None:
+    if not session.accepts(request.headers.get(CSRF_HEADER, "")):
+        raise Forbidden(f"the header {CSRF_HEADER} is not this session's", "forbidden")
 
 
 class _SignedIn(NamedTuple):

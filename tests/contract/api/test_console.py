@@ -198,7 +198,7 @@ async def test_files_are_compressed_and_kept(rest: Rest) -> None:
 
 
 async def test_a_session_lasts_while_it_is_used(tmp_path: Path, bench: Bench) -> None:
-    """It is renewed by pages, ends after an hour without one, and after twelve hours at last."""
+    """Pages renew it; it ends after an hour without one, and after twelve hours at last."""
     clock = ManualClock()
     settings = settings_for(sqlite_url(tmp_path), bench.url)
     async with run_rest(settings, bench, clock) as rest:
@@ -211,7 +211,11 @@ async def test_a_session_lasts_while_it_is_used(tmp_path: Path, bench: Bench) ->
         clock.now += (SESSION_S - RENEWED_AFTER_S) * 1_000
         assert await status_with(rest, renewed, csrf_token) == 200
         assert await status_with(rest, first, csrf_token) == 401
+        assert (await rest.client.put("/console/session")).status_code == 403
         for _ in range(MAX_SESSION_S // RENEWED_AFTER_S):
-            await rest.client.get("/console/calls")
+            answer = await rest.client.put("/console/session", headers={CSRF_HEADER: csrf_token})
+            assert answer.status_code == 204
             clock.now += RENEWED_AFTER_S * 1_000
+        answer = await rest.client.put("/console/session", headers={CSRF_HEADER: csrf_token})
+        assert answer.status_code == 401
         assert (await rest.client.get("/console/calls")).status_code == 303

@@ -4,6 +4,7 @@
 import { html } from "../vendored/lit.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import { del } from "../lib/rest.js";
+import "../lib/session.js";
 import { chooseTheme, chosenTheme } from "../lib/theme.js";
 
 /** @type {Record<import("../lib/theme.js").Theme, string>} */
