@@ -33,7 +33,7 @@ def locked(name: str) -> list[tuple[str, str]]:
 def vendored() -> list[tuple[str, str]]:
     """Return name and version of each package of npm that the console is made of."""
     rows = tomllib.loads(_VENDORED.read_text()).values()
-    return sorted((each["package"], each["version"]) for each in rows)
+    return sorted({item for each in rows for item in each["packages"].items()})
 
 
 def bill_of_materials(name: str) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def bill_of_materials(name: str) -> dict[str, Any]:
 
 
 def _component(kind: str, name: str, version: str) -> dict[str, str]:
-    purl = f"pkg:{kind}/{name}@{version}"
+    purl = f"pkg:{kind}/{name.replace('@', '%40')}@{version}"  # npm's scopes have it
     return {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
 
 
