@@ -7,6 +7,7 @@ import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
+from socket import socket
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -104,7 +105,30 @@ def _relax_garbage_collector() -> None:
     gc.set_threshold(50_000, 20, 100)
 
 
-class _InnerServer(uvicorn.Server):
+class ListenFailed(Exception):
+    """A server cannot listen on its host and port."""
+
+
+class _Server(uvicorn.Server):
+    """A server that says why it cannot listen, where uvicorn ends the process."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.is_decided = asyncio.Event()  # whether it listens
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        """Begin to listen; raises ListenFailed."""
+        try:
+            await super().startup(sockets)
+        except SystemExit as error:
+            where = f"{self.config.host}:{self.config.port}"
+            reason = getattr(error.__context__, "strerror", "") or str(error.__context__)
+            raise ListenFailed(f"can't listen at {where}: {reason}") from error
+        finally:
+            self.is_decided.set()
+
+
+class _InnerServer(_Server):
     """A server beside the one that handles signals."""
 
     @contextmanager
@@ -114,17 +138,20 @@ class _InnerServer(uvicorn.Server):
 
 
 @asynccontextmanager
-async def _serving(running: uvicorn.Server) -> AsyncIterator[None]:
-    """Serve within the context."""
+async def _serving(running: _InnerServer) -> AsyncIterator[None]:
+    """Serve within the context; raises ListenFailed."""
     task = asyncio.create_task(running.serve())
     try:
+        await running.is_decided.wait()
+        if not running.started:
+            await task
         yield
     finally:
         running.should_exit = True
         await task
 
 
-def health_server(settings: Settings, port: int, app: object) -> uvicorn.Server:
+def health_server(settings: Settings, port: int, app: object) -> _InnerServer:
     """Return the server of health and metrics, at a port that customers do not reach."""
     return _InnerServer(
         uvicorn.Config(
@@ -164,7 +191,7 @@ def server(
         settings.api_proxies,
         network_of,
     )
-    return uvicorn.Server(
+    return _Server(
         uvicorn.Config(
             app,  # type: ignore[arg-type]  # an ASGI application
             host=settings.api_host,

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from dev.caller import sudo_caller
 from dev.errors import LabError
+from wire.error_codes.hint import failure_lines
 from wire.programs.exit_status import ExitStatus
 from wire.programs.named_commands import with_example
 from wire.programs.output import OutputFlag, rows_shown, shown, write_shown
@@ -281,8 +282,8 @@ def _run(work: Coroutine[Any, Any, int]) -> None:
     try:
         status = asyncio.run(work)
     except LabError as error:
-        lines = (str(error), *getattr(error, "__notes__", ()))
-        _console().print("switchroom dev: " + "\n".join(lines), soft_wrap=True)
+        message = "\n".join((str(error), *getattr(error, "__notes__", ())))
+        _console().print(failure_lines("switchroom dev", message, error.code), soft_wrap=True)
         status = ExitStatus.NOT_DONE
     except (KeyboardInterrupt, asyncio.CancelledError):  # by SIGINT, or by another signal
         status = ExitStatus.INTERRUPTED

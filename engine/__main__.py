@@ -5,6 +5,7 @@ import sys
 from cyclopts import CycloptsError
 
 from engine.cli.tree import app
+from wire.error_codes.hint import failure_lines
 from wire.programs.exit_status import ExitStatus
 
 
@@ -16,10 +17,11 @@ def main() -> None:
         sys.exit(ExitStatus.NOT_DONE)
     except ImportError as error:
         reason = error.__cause__ or error
-        sys.stderr.write(
-            f"switchroom: {reason}: install the extra of this program, such as switchroom[api];"
-            " `switchroom dev up` installs what a lab needs\n"
+        message = (
+            f"{reason}: install the extra of this program, such as switchroom[api];"
+            " `switchroom dev up` installs what a lab needs"
         )
+        sys.stderr.write(f"{failure_lines('switchroom', message, code='packages_missing')}\n")
         sys.exit(ExitStatus.NOT_DONE)
 
 

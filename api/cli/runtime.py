@@ -15,6 +15,7 @@ from api.config import DatabaseSettings
 from api.db.database import Database
 from api.db.migrate import migrate
 from wire.decoding.errors import BadInput
+from wire.error_codes.hint import failure_lines
 from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
 from wire.settings import load
@@ -29,12 +30,12 @@ def load_settings(kind: type[T]) -> T:
     try:
         return load(kind)
     except InvalidSettings as error:
-        fail(str(error))
+        fail(str(error), "invalid_settings")
 
 
-def fail(message: str) -> NoReturn:
-    """Exit with an error: nothing was changed."""
-    sys.stderr.write(f"switchroom: {message}\n")
+def fail(message: str, code: str = "") -> NoReturn:
+    """Exit with an error, whose code a page explains if there is one: nothing was changed."""
+    sys.stderr.write(f"{failure_lines('switchroom', message, code)}\n")
     sys.exit(ExitStatus.NOT_DONE)
 
 

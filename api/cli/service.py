@@ -32,7 +32,7 @@ def start() -> None:
 
     Example: switchroom api
     """
-    from api.serve import serve  # noqa: PLC0415 - `api migrate` serves nothing
+    from api.serve import ListenFailed, serve  # noqa: PLC0415 - `api migrate` serves nothing
 
     settings = load_settings(Settings)
     configure_logging(settings.log_level)
@@ -40,9 +40,11 @@ def start() -> None:
     try:
         uvloop.run(serve(settings))
     except TlsFileError as error:
-        fail(str(error))
+        fail(str(error), "unreadable_certificate")
+    except ListenFailed as error:
+        fail(str(error), "cannot_listen")
     except ApiError as error:
-        fail(_text(error))
+        fail(_text(error), error.code)
 
 
 @app.command(name="migrate")
@@ -54,7 +56,7 @@ def migrate_database(*, output: OutputFlag = "table") -> None:
     try:
         asyncio.run(_migrate(load_settings(DatabaseSettings).database_url))
     except ApiError as error:
-        fail(_text(error))
+        fail(_text(error), error.code)
     write_shown(shown({"isMigrated": True}), output)
 
 
@@ -72,8 +74,10 @@ def push_policies(
     """
     try:
         asyncio.run(_push(load_settings(Settings), full=full))
-    except (ApiError, TlsFileError) as error:
-        fail(str(error))
+    except TlsFileError as error:
+        fail(str(error), "unreadable_certificate")
+    except ApiError as error:
+        fail(_text(error), error.code)
     write_shown(shown({"isPushed": True}), output)
 
 

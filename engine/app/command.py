@@ -16,6 +16,7 @@ from engine.store.errors import StoreDown
 from engine.store.redis.address import parse_address
 from engine.store.shard_layout import SlotsMismatch
 from sandbox.process import protect_process
+from wire.error_codes.hint import failure_lines
 from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
 from wire.settings import load
@@ -29,7 +30,7 @@ def engine() -> None:
     try:
         settings = load(Settings)
     except InvalidSettings as error:
-        _fail(str(error))
+        _fail(str(error), "invalid_settings")
     configure(settings.log_level)
     uvloop.run(_run(settings))
 
@@ -39,7 +40,7 @@ async def _run(settings: Settings) -> None:
     try:
         running = Engine(settings)
     except TlsFileError as error:
-        _fail(str(error))
+        _fail(str(error), "unreadable_certificate")
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, running.stop)
@@ -47,13 +48,13 @@ async def _run(settings: Settings) -> None:
         await running.run()
     except StoreDown as error:
         where = parse_address(settings.redis_url).redacted
-        _fail(f"the store can't be reached at {where}: {error}")
+        _fail(f"the store can't be reached at {where}: {error}", "store_down")
     except SlotsMismatch as error:
-        _fail(str(error))
+        _fail(str(error), "slots_differ")
     except BindFailed as error:
-        _fail(f"{error}; see SWITCHROOM_RPC_HOST and SWITCHROOM_RPC_PORT")
+        _fail(f"{error}; see SWITCHROOM_RPC_HOST and SWITCHROOM_RPC_PORT", "cannot_listen")
 
 
-def _fail(reason: str) -> NoReturn:
-    sys.stderr.write(f"{reason}\n")
+def _fail(reason: str, code: str) -> NoReturn:
+    sys.stderr.write(f"{failure_lines('switchroom', reason, code)}\n")
     sys.exit(ExitStatus.NOT_DONE)

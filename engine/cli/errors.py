@@ -11,6 +11,7 @@ from typing import Any, NoReturn, ParamSpec
 
 from rich.markup import escape
 
+from wire.error_codes.hint import PLAIN_CODES, code_hint
 from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
 from wire.programs.lab_folder import lab_hint
@@ -31,7 +32,6 @@ _ADVICE = {
 }
 NO_SOURCE = "defaults"  # the source of settings if there are none
 _OF_KEYS = {"unauthenticated", "scope"}
-_PLAIN = {"not_found", "invalid"}  # messages name the thing, or each field
 _ADVICE_OF_RPC = (
     "The RPC token must be the engine's: SWITCHROOM_RPC_TOKEN, or"
     " `switchroom profile set NAME --rpc-token -`."
@@ -135,9 +135,9 @@ def explain(error: RpcError | Unreachable | UsageError | InvalidSettings) -> str
             return _rejected(problem, server, _notes(error))
         case Unreachable(server=server):
             code = "no_engine" if server == "engine" else "no_rest"
-            return _lines(str(error), *_notes(error), _START[server], _page(code))
+            return _lines(str(error), *_notes(error), _START[server], code_hint(code))
         case InvalidSettings(lines=lines):
-            return _lines(*("setting " + each for each in lines), _page("invalid_settings"))
+            return _lines(*("setting " + each for each in lines), code_hint("invalid_settings"))
         case _:
             return _lines(str(error), *_notes(error))
 
@@ -149,25 +149,15 @@ def _notes(error: Exception) -> Sequence[str]:
 def _rejected(problem: Problem, server: str, notes: Sequence[str]) -> str:
     if problem.errors:
         lines = [f"{each.path or 'body'}: {_field_error(each)}" for each in problem.errors]
-        return _lines(f"the {server} rejected the request:", *lines, _page(problem.code))
+        return _lines(f"the {server} rejected the request:", *lines, code_hint(problem.code))
     first = problem.detail or problem.title
     is_of_rpc = (problem.code, server) == ("unauthenticated", "engine")
     advice = _ADVICE_OF_RPC if is_of_rpc else _ADVICE.get(problem.code, "")
-    return _lines(first, *notes, advice, _page(problem.code))
-
-
-def _page(code: str) -> str:
-    """Return a code with the command that explains it; empty if the message says as much."""
-    if code in _PLAIN:
-        return ""
-    from wire.error_codes.catalogue import find_code  # noqa: PLC0415 - only errors need the table
-
-    found = find_code(code)
-    return f"{code}: `switchroom error show {code}` explains it" if found else ""
+    return _lines(first, *notes, advice, code_hint(problem.code))
 
 
 def _field_error(error: FieldError) -> str:
-    says_more = error.code and error.code not in _PLAIN
+    says_more = error.code and error.code not in PLAIN_CODES
     return f"{error.message} ({error.code})" if says_more else error.message
 
 

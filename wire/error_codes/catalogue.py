@@ -11,6 +11,7 @@ from wire.error_codes.groups.documents import DOCUMENTS
 from wire.error_codes.groups.endings import ENDINGS
 from wire.error_codes.groups.flows import FLOWS
 from wire.error_codes.groups.installation import INSTALLATION
+from wire.error_codes.groups.lab import LAB
 from wire.error_codes.groups.media import MEDIA
 from wire.error_codes.groups.nodes import NODES
 from wire.error_codes.groups.requests import REQUESTS
@@ -20,7 +21,7 @@ from wire.error_codes.groups.webhooks import WEBHOOKS
 
 GROUPS: tuple[CodeGroup, ...] = (
     REQUESTS, RIGHTS, CALLS, DIALING, CAPACITY, WEBHOOKS, MEDIA, ENDINGS, FLOWS, DOCUMENTS,
-    CONTACTS, TEMPLATES, INSTALLATION, NODES,
+    CONTACTS, TEMPLATES, INSTALLATION, LAB, NODES,
 )  # fmt: skip
 FAMILY_END = "_nnn"  # of a code that stands for all that begin alike, such as `status_404`
 CATALOGUE: Mapping[str, ErrorCode] = {each.code: each for group in GROUPS for each in group.codes}

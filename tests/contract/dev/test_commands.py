@@ -34,7 +34,20 @@ def said(done: subprocess.CompletedProcess[str]) -> str:
     assert done.returncode == NOT_DONE, done.stderr
     assert done.stderr.startswith("switchroom dev: ")
     assert "Traceback" not in done.stderr
-    return done.stderr.removeprefix("switchroom dev: ").strip()
+    *lines, hint = done.stderr.removeprefix("switchroom dev: ").strip().splitlines()
+    code = hint.strip().partition(":")[0]
+    assert hint == f"  {code}: `switchroom error show {code}` explains it"
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [("status", "no_lab"), ("up --nodes 3", "invalid_usage"),
+     ("call +1 --sip 127.0.0.1:1", "call_failed"), ("up --dir /dev/null/lab", "unusable_folder")],
+)  # fmt: skip
+def test_the_code_of_a_failure(tmp_path: Path, words: str, code: str) -> None:
+    """Its page explains it, as with other commands."""
+    assert f"  {code}: `switchroom error show {code}`" in run(tmp_path, *words.split()).stderr
 
 
 @pytest.mark.parametrize("command", ["down", "status", "logs", "reset"])

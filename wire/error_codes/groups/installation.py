@@ -31,6 +31,26 @@ INSTALLATION = CodeGroup(
             _BOTH,
         ),
         ErrorCode(
+            "cannot_listen",
+            "Address not available",
+            "A program does not start, as it cannot listen at its address.",
+            "Another program uses the port, the address is none of this machine, or a port below"
+            " 1024 needs more rights.",
+            "Stop the other program, or set another host or port: `SWITCHROOM_RPC_HOST` and"
+            " `SWITCHROOM_RPC_PORT`, `SWITCHROOM_API_HOST` and `SWITCHROOM_API_PORT`.",
+            (),
+            (Place.CLI,),
+        ),
+        ErrorCode(
+            "packages_missing",
+            "Python packages missing",
+            "A program needs packages that are not installed.",
+            "The package was installed without the extra of that program.",
+            "Type what the message has, such as `pip install 'switchroom[api]'`.",
+            (),
+            (Place.CLI,),
+        ),
+        ErrorCode(
             "no_rest",
             "No REST layer",
             "No REST layer responds at the address.",
@@ -67,7 +87,7 @@ INSTALLATION = CodeGroup(
             "A wrong path, missing rights, or a file that is not PEM.",
             "Correct the path and the rights.",
             (),
-            _DOCTOR,
+            _BOTH,
             "troubleshooting.md#certificates",
         ),
         ErrorCode(
@@ -193,11 +213,12 @@ INSTALLATION = CodeGroup(
         ErrorCode(
             "port_taken",
             "Another program has the port",
-            "Something else than an engine responds at the address of the RPC.",
+            "Something else than an engine responds at the address of the RPC, or uses a port of"
+            " the lab.",
             "Another program uses the port.",
-            "Stop it, or set `SWITCHROOM_RPC_PORT`.",
+            "Stop it, or set `SWITCHROOM_RPC_PORT`; `switchroom dev` has `--port-base`.",
             (),
-            _DOCTOR,
+            _BOTH,
             "troubleshooting.md#engine",
         ),
         ErrorCode(
@@ -207,7 +228,7 @@ INSTALLATION = CodeGroup(
             "`SWITCHROOM_SLOTS` differs.",
             "Set the number that the message has.",
             (),
-            _DOCTOR,
+            _BOTH,
             "troubleshooting.md#engine",
         ),
         ErrorCode(
