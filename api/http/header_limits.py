@@ -1,16 +1,23 @@
 """Limits connections, the size of a request's head, and the time of heads, bodies and responses.
 
-uvicorn has none of these limits. All this arrives before authentication; without limits anyone
-could fill the memory, or hold connections open for ever.
+uvicorn has none of these limits, and rejects what is no request with a plain text, not a problem.
+All this arrives before authentication; without limits anyone could fill the memory, or hold
+connections open for ever.
 """
 
 import asyncio
+import sys
+from http import HTTPStatus
 from typing import Any
 
+import httptools
+import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from api.http.connection_limits import ConnectionLimits
 from api.http.write_deadline import WRITE_TIMEOUT_S, WriteDeadline
+from wire.error_codes.catalogue import code_of_status
+from wire.error_codes.problems import coded_problem
 
 MAX_HEADER_BYTES = 65_536
 HEADER_TIMEOUT_S = 20.0
@@ -71,6 +78,25 @@ class HeaderLimits(HttpToolsProtocol):
         super().data_received(data)
         if self._pending_bytes > MAX_HEADER_BYTES:
             self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """Reject what cannot be parsed with a problem; 501 for a method that nothing has.
+
+        It cannot be 405: which methods `Allow` must name depends on the path, which is not read.
+        """
+        is_of_method = isinstance(sys.exception(), httptools.HttpParserInvalidMethodError)
+        status = HTTPStatus.NOT_IMPLEMENTED if is_of_method else HTTPStatus.BAD_REQUEST
+        code = "method_not_allowed" if is_of_method else code_of_status(status)
+        detail = "no path has this method" if is_of_method else msg
+        body = msgspec.json.encode(coded_problem(status, code, detail))
+        head = (
+            f"HTTP/1.1 {status} {status.phrase}\r\n"
+            "content-type: application/problem+json\r\n"
+            f"content-length: {len(body)}\r\n"
+            "connection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
 
     def on_message_begin(self) -> None:
         self._stop_deadline()  # what has arrived with it still counts as its head

@@ -1,6 +1,7 @@
 """Error responses: every error becomes an RFC 9457 problem; no stack trace leaves the process."""
 
 from collections.abc import Iterator, Mapping
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import Match, Route
 
 from api.common.errors import ApiError, InvalidRequest, Unauthenticated
 from wire.decoding.error_texts import REQUIRED, expected_range, expected_size, expected_types
@@ -80,9 +82,19 @@ async def _invalid_parameters(request: Request, error: RequestValidationError) -
     return problem_response(400, InvalidRequest.code, detail, errors)
 
 
-async def _http_error(_request: Request, error: HTTPException) -> Response:
+async def _http_error(request: Request, error: HTTPException) -> Response:
     code = code_of_status(error.status_code)
-    return problem_response(error.status_code, code, str(error.detail), headers=error.headers)
+    headers = error.headers
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        headers = {"Allow": ", ".join(sorted(_methods(request)))}  # starlette's: of one route only
+    return problem_response(error.status_code, code, str(error.detail), headers=headers)
+
+
+def _methods(request: Request) -> set[str]:
+    """Return the methods of all routes that have the path of a request."""
+    routes = [each for each in request.app.router.routes if isinstance(each, Route)]
+    found = [each for each in routes if each.matches(request.scope)[0] is not Match.NONE]
+    return {method for each in found for method in each.methods or ()}
 
 
 async def _disconnected(_request: Request, _error: ClientDisconnect) -> Response:

@@ -4,11 +4,15 @@ from aiohttp import web
 
 from engine.rpc.problems import problem_response
 from wire.error_codes.catalogue import find_code
-from wire.error_codes.page import PAGE_POLICY, error_index, error_page
+from wire.error_codes.page import PAGE_CACHING, PAGE_POLICY, error_index, error_page
 from wire.error_codes.problems import coded_problem
 from wire.programs.docs_address import ERROR_PATH
 
-_HEADERS = {"Content-Security-Policy": PAGE_POLICY, "X-Content-Type-Options": "nosniff"}
+_HEADERS = {
+    "Cache-Control": PAGE_CACHING,
+    "Content-Security-Policy": PAGE_POLICY,
+    "X-Content-Type-Options": "nosniff",
+}
 
 
 def error_page_routes() -> list[web.RouteDef]:

@@ -12,6 +12,8 @@ PAGE_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
+# They change with the installed version only: after an upgrade, old ones are seen for an hour.
+PAGE_CACHING = "public, max-age=3600"
 _STYLE = (
     ":root{color-scheme:light dark}"
     "body{font:1rem/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}"

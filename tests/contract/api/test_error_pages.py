@@ -80,6 +80,21 @@ async def test_the_pages_are_public_and_load_nothing(rest: Rest) -> None:
 
 
 @pytest.mark.parametrize("path", [PAGES, f"{PAGES}/not_found"])
+async def test_pages_may_be_kept_for_an_hour(rest: Rest, path: str) -> None:
+    """They are the same for everybody; a page that does not exist is not kept."""
+    page, missing = await rest.client.get(path), await rest.client.get(f"{PAGES}/nothing")
+    assert page.headers["cache-control"] == "public, max-age=3600"
+    assert "cache-control" not in missing.headers
+
+
+async def test_allow_has_all_methods_of_the_path(rest: Rest) -> None:
+    """`Allow` has those of each operation of the path (RFC 9110, section 15.5.6)."""
+    found = await rest.request("PUT", "/srmain/keys")
+    assert (found.status_code, found.headers["allow"]) == (405, "GET, POST")
+    assert found.json()["code"] == "method_not_allowed"
+
+
+@pytest.mark.parametrize("path", [PAGES, f"{PAGES}/not_found"])
 async def test_a_checker_of_links_may_send_head(rest: Rest, path: str) -> None:
     """A HEAD has the status and the length of the page, as at an engine."""
     head, page = await rest.client.head(path), await rest.client.get(path)

@@ -47,10 +47,10 @@ REQUESTS = CodeGroup(
         ErrorCode(
             "method_not_allowed",
             "Method not allowed",
-            "The path exists, and not for this method.",
-            "For example GET where the operation is POST.",
+            "The path exists, and not for this method; or no path has it (501).",
+            "For example GET where the operation is POST, or `get`: methods are in capitals.",
             "Use a method that the header `Allow` names.",
-            (405,),
+            (405, 501),
             _BOTH,
         ),
         ErrorCode(

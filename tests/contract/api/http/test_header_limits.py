@@ -1,6 +1,7 @@
 """Connections are closed if their head is too large or never ends."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -43,6 +44,29 @@ async def test_heads_have_a_maximum_size(head: bytes) -> None:
         async with asyncio.timeout(MAX_WAIT_S):
             with suppress(ConnectionError):  # closed before all was read
                 assert await reader.read() == b""
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "code"),
+    [
+        (b"FOO / HTTP/1.1\r\nHost: x\r\n\r\n", 501, "method_not_allowed"),
+        (b"get / HTTP/1.1\r\nHost: x\r\n\r\n", 501, "method_not_allowed"),
+        (b"GET / HTTP/x\r\nHost: x\r\n\r\n", 400, "invalid"),
+        (b"GET / HTTP/1.1\r\nHost x\r\n\r\n", 400, "invalid"),
+    ],
+)
+async def test_what_is_no_request_gets_a_problem(line: bytes, status: int, code: str) -> None:
+    """A client reads it as any other problem; 405 would have to name the path's methods."""
+    async with connected() as (reader, writer):
+        writer.write(line)
+        async with asyncio.timeout(MAX_WAIT_S):
+            head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    assert head.startswith(f"HTTP/1.1 {status} ".encode())
+    assert b"content-type: application/problem+json" in head
+    assert f"content-length: {len(body)}".encode() in head
+    problem = json.loads(body)
+    assert (problem["status"], problem["code"]) == (status, code)
+    assert problem["type"] == f"/docs/errors/{code}"
 
 
 @pytest.mark.parametrize("started", [b"", PARTIAL_HEADS])

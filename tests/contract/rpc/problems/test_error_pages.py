@@ -30,6 +30,7 @@ async def test_the_type_of_a_problem_is_a_page(
     async with bench.session.get(f"{bench.url}{found['type']}") as page:
         assert (page.status, page.content_type) == (200, "text/html")
         assert page.headers["Content-Security-Policy"] == PAGE_POLICY
+        assert page.headers["Cache-Control"] == "public, max-age=3600"
         assert f"<h1><code>{found['code']}</code>" in await page.text()
 
 
