@@ -23,8 +23,13 @@ _IMPATIENT = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-tim
 
 def missing_npm() -> str:
     """Return why npm cannot be used; empty if it can."""
-    if shutil.which("npm") is None or shutil.which("node") is None:
-        return "no npm on this machine"
+    return "no npm on this machine" if shutil.which("npm") is None else missing_node()
+
+
+def missing_node() -> str:
+    """Return why Node cannot be used; empty if it can."""
+    if shutil.which("node") is None:
+        return "no Node on this machine"
     version = _run(("node", "--version"), SDK).stdout.strip()
     major = int(version.removeprefix("v").partition(".")[0] or 0)
     return "" if major >= MIN_NODE else f"node {version} is older than {MIN_NODE}"
