@@ -20,7 +20,10 @@ class Page(Struct, frozen=True):
     has_phone: bool = False
 
 
-PAGES = (Page("/calls", "Live calls", "calls.html", "calls:own"),)
+PAGES = (
+    Page("/calls", "Live calls", "calls.html", "calls:own"),
+    Page("/agents", "Agents", "agents.html", "agents:read"),
+)
 
 
 def menu_of(principal: Principal) -> tuple[Page, ...]:

@@ -12,11 +12,9 @@ import shutil
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
-
-from tests.harness.servers.api import Api
 
 WAIT_MS = 20_000  # only a hang takes so long, also on a busy machine
 # Audio without a device, a permission or a person: a file of samples is what a microphone hears.
@@ -32,6 +30,19 @@ _AUDIO = (
 def find_chromium() -> str | None:
     """Return the path of Debian's Chromium; `make tools` installs it."""
     return shutil.which("chromium")
+
+
+class SignIn(Protocol):
+    """Where somebody signs in, and with which pair of a key."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def api_key(self) -> str: ...
+
+    @property
+    def api_secret(self) -> str: ...
 
 
 @asynccontextmanager
@@ -54,7 +65,7 @@ async def open_browser(microphone: Path | None = None) -> AsyncIterator[Browser]
 
 @asynccontextmanager
 async def console_page(
-    browser: Browser, api: Api, *, agent: str = "", path: str = "/console", **options: Any
+    browser: Browser, api: SignIn, *, agent: str = "", path: str = "/console", **options: Any
 ) -> AsyncIterator[Page]:
     """Open a window of its own, sign in with the account's key, and show a page of the console.
 
@@ -73,7 +84,7 @@ async def console_page(
         await context.close()
 
 
-async def sign_in(page: Page, api: Api, agent: str = "") -> None:
+async def sign_in(page: Page, api: SignIn, agent: str = "") -> None:
     """Sign in as a person does."""
     await page.goto(f"{api.url}/console/sign-in")
     await page.get_by_label("API key").fill(api.api_key)

@@ -1,0 +1,178 @@
+// @ts-check
+// <agent-list>: the agents of the account, with the presence of their phones.
+
+import { html, nothing } from "../vendored/lit.js";
+import { ListPage } from "../components/list-page.js";
+import { dateTime } from "../lib/format.js";
+import { may } from "../lib/page.js";
+import { del, get, put } from "../lib/rest.js";
+
+const AGENTS = "/srmain/voice/agents";
+const REFRESH_MS = 5_000;
+/** @type {Record<string, [string, string]>} */
+const PRESENCE = {
+  online: ["good", "online"],
+  offline: ["", "offline"],
+  unknown: ["warn", "unknown"],
+};
+
+/** @type {import("../forms/values.js").Field[]} */
+const FIELDS = [
+  {
+    name: "agentId",
+    label: "Id",
+    required: true,
+    maxLength: 64,
+    hint: "Letters, digits, _ and -, such as 1001. Trees dial it as agent:1001.",
+  },
+  { name: "name", label: "Name", maxLength: 128 },
+  {
+    name: "endpoint",
+    label: "Endpoint",
+    required: true,
+    hint: "The phone at the PBX, such as PJSIP/1001.",
+  },
+  {
+    name: "callerId",
+    label: "Caller id",
+    hint: "The account's number that is shown to those whom the agent calls.",
+  },
+];
+/** @type {import("../forms/values.js").Field[]} */
+const CHANGED_FIELDS = FIELDS.map((each) => (each.name === "agentId" ? { ...each, fixed: true } : each));
+/** @type {import("../forms/values.js").Field[]} */
+const PASSWORD_FIELDS = [
+  {
+    name: "password",
+    label: "Password",
+    type: "password",
+    required: true,
+    autocomplete: "new-password",
+    hint: "16 to 128 letters, digits and signs. The phone registers with it; it replaces the one before.",
+  },
+];
+
+/** @param {string} id */
+const pathOf = (id) => `${AGENTS}/${encodeURIComponent(id)}`;
+
+export class AgentList extends ListPage {
+  constructor() {
+    super();
+    this.timer = 0;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.timer = window.setInterval(() => document.hidden || void this.table()?.reload(), REFRESH_MS);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    window.clearInterval(this.timer);
+  }
+
+  render() {
+    return html`
+      <div class="row middle spread page-head">
+        <p class="quiet">Phones, and who is at them. The list is read again every five seconds.</p>
+        ${may("agents:write") ? html`<button class="primary" @click=${this.create}>New agent</button>` : nothing}
+      </div>
+      <data-table
+        label="Agents"
+        path=${AGENTS}
+        .query=${{ withPresence: true }}
+        .columns=${COLUMNS}
+        .actions=${may("agents:write") ? this.renderActions.bind(this) : null}
+        empty="There is no agent yet. An agent is a person with a phone that calls can ring."
+      ></data-table>
+      ${this.renderDialogs()}
+    `;
+  }
+
+  /** @param {any} agent */
+  renderActions(agent) {
+    const who = agent.name || agent.agentId;
+    return html`
+      <button aria-label="Edit ${who}" @click=${() => this.edit(agent)}>Edit</button>
+      <button aria-label="Password of ${who}" @click=${() => this.setPassword(agent)}>Password</button>
+      <button class="danger" aria-label="Delete ${who}" @click=${() => this.erase(agent)}>Delete</button>
+    `;
+  }
+
+  async create() {
+    /** @param {any} values */
+    const save = ({ agentId, ...agent }) =>
+      put(pathOf(agentId), { ...agent, name: agent.name ?? "" }, { "If-None-Match": "*" });
+    const form = { heading: "New agent", submit: "Create", fields: FIELDS, save };
+    await this.ask(form, {}, "The agent is created. Set a password so that its phone can register.");
+  }
+
+  /** @param {any} agent */
+  async edit(agent) {
+    const path = pathOf(agent.agentId);
+    let tag = `"${agent.version}"`;
+    const form = {
+      heading: `Agent ${agent.agentId}`,
+      submit: "Save",
+      fields: CHANGED_FIELDS,
+      /** @param {any} values */
+      save: ({ agentId: _, ...changed }) => put(path, { ...changed, name: changed.name ?? "" }, { "If-Match": tag }),
+      reload: async () => {
+        const current = await get(path);
+        tag = `"${current.version}"`;
+        return current;
+      },
+    };
+    await this.ask(form, agent, "The agent is saved.");
+  }
+
+  /** @param {any} agent */
+  async setPassword(agent) {
+    const form = {
+      heading: `Password of agent ${agent.agentId}`,
+      submit: "Set password",
+      fields: PASSWORD_FIELDS,
+      /** @param {any} values */
+      save: (values) => put(`${pathOf(agent.agentId)}/password`, values),
+    };
+    await this.ask(form, {}, "The phone registers with its new password from now on.");
+  }
+
+  /** @param {any} agent */
+  async erase(agent) {
+    await this.confirm({
+      heading: `Delete agent ${agent.agentId}?`,
+      text: `${agent.name || "The agent"} and the password of the phone are deleted. Calls that dial the agent go on without it.`,
+      action: "Delete",
+      run: () => del(pathOf(agent.agentId), { "If-Match": `"${agent.version}"` }),
+      done: "The agent is deleted.",
+    });
+  }
+}
+
+/** @type {import("../components/data-table.js").Column[]} */
+const COLUMNS = [
+  { title: "Id", cell: (row) => html`<code>${row.agentId}</code>` },
+  { title: "Name", cell: (row) => row.name },
+  { title: "Phone", cell: (row) => html`<code>${row.endpoint}</code>` },
+  { title: "Presence", cell: (row) => presence(row.state) },
+  { title: "Call", cell: (row) => call(row.state) },
+  { title: "Caller id", cell: (row) => row.callerId ?? "" },
+  { title: "Changed", cell: (row) => dateTime(row.changedTime) },
+];
+
+/** @param {any} state */
+function presence(state) {
+  if (!state) return "";
+  const [kind, text] = PRESENCE[state.presence] ?? ["", state.presence];
+  return html`<span class="tag ${kind}">${text}</span>${state.nodes.length ? html` <span class="quiet">at ${state.nodes.join(", ")}</span>` : nothing}`;
+}
+
+/** @param {any} state */
+function call(state) {
+  if (!state?.busy) return "";
+  if (!state.callId) return html`<span class="tag accent">busy</span>`;
+  return html`<a href="/console/calls/${encodeURIComponent(state.callId)}">in a call</a>`;
+}
+
+customElements.define("agent-list", AgentList);

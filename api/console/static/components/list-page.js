@@ -1,0 +1,93 @@
+// @ts-check
+// The base of pages with a list whose rows people create, change and delete.
+
+import { html } from "../vendored/lit.js";
+import { ConsoleElement } from "../lib/console-element.js";
+import "./confirm-dialog.js";
+import "./data-table.js";
+import "./form-dialog.js";
+
+/**
+ * @typedef {import("../forms/values.js").Values} Values
+ * @typedef {Object} Form
+ * @property {string} heading
+ * @property {string} submit
+ * @property {unknown} [note]
+ * @property {import("../forms/values.js").Field[]} fields
+ * @property {(values: Values) => Promise<any>} save
+ * @property {(() => Promise<Values>) | null} [reload]
+ */
+
+/** @type {Form} */
+const NO_FORM = { heading: "", submit: "", fields: [], save: async () => null };
+
+export class ListPage extends ConsoleElement {
+  static properties = { form: { state: true }, done: { state: true } };
+
+  constructor() {
+    super();
+    this.form = NO_FORM;
+    /** What was done last. */
+    this.done = "";
+  }
+
+  /** @returns {import("./data-table.js").DataTable | null} */
+  table() {
+    return this.querySelector("data-table");
+  }
+
+  /** Render the dialogs, and what was done last; once in a page. */
+  renderDialogs() {
+    const { form } = this;
+    return html`
+      <p role="status" class="done good">${this.done}</p>
+      <form-dialog
+        heading=${form.heading}
+        submit=${form.submit}
+        .note=${form.note}
+        .fields=${form.fields}
+        .save=${form.save}
+        .reload=${form.reload ?? null}
+      ></form-dialog>
+      <confirm-dialog></confirm-dialog>
+    `;
+  }
+
+  /**
+   * Show a form, then the list again; returns what `save` has returned, or null.
+   * @param {Form} form
+   * @param {Values} values
+   * @param {string} done what to say then
+   */
+  async ask(form, values, done) {
+    this.form = form;
+    this.done = "";
+    await this.updateComplete;
+    const dialog = /** @type {import("./form-dialog.js").FormDialog} */ (
+      this.querySelector("form-dialog")
+    );
+    const result = await dialog.open(values);
+    if (result !== null) await this.finish(done);
+    return result;
+  }
+
+  /**
+   * Ask before an action, run it, and show the list again; returns whether it was done.
+   * @param {import("./confirm-dialog.js").Question & {done: string}} question
+   */
+  async confirm(question) {
+    this.done = "";
+    const dialog = /** @type {import("./confirm-dialog.js").ConfirmDialog} */ (
+      this.querySelector("confirm-dialog")
+    );
+    const isDone = await dialog.ask(question);
+    if (isDone) await this.finish(question.done);
+    return isDone;
+  }
+
+  /** @param {string} done */
+  async finish(done) {
+    this.done = done;
+    await this.table()?.reload();
+  }
+}

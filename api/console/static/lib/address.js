@@ -1,0 +1,25 @@
+// @ts-check
+// Filters in the address of a page.
+
+/**
+ * Return the filters that the address has.
+ * @param {string[]} names
+ * @returns {Record<string, string>}
+ */
+export function readFilters(names) {
+  const query = new URLSearchParams(location.search);
+  return Object.fromEntries(
+    names.filter((name) => query.has(name)).map((name) => [name, query.get(name) ?? ""]),
+  );
+}
+
+/**
+ * Replace the filters of the address.
+ * @param {Record<string, unknown>} filters
+ */
+export function writeFilters(filters) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(filters)) query.set(name, String(value));
+  const text = query.size ? `?${query}` : "";
+  history.replaceState(null, "", location.pathname + text + location.hash);
+}
