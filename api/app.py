@@ -40,6 +40,7 @@ from api.http.error_pages import serve_error_pages
 from api.http.openapi.application import Application
 from api.http.problems import register_error_handlers
 from api.http.request_middleware import RequestMiddleware
+from api.http.schema_pages import serve_schemas
 from api.http.tracing import Tracing
 from api.services import Services
 
@@ -124,6 +125,7 @@ def create_routes(services: Services) -> Application:
     if settings.api_docs:
         serve_docs(app)
     serve_error_pages(app)
+    serve_schemas(app)
     serve_console(app)
     for routes in ROUTES:
         app.router.routes.extend(routes.router.routes)  # an included router matches paths twice

@@ -25,6 +25,7 @@ PUBLIC = {
     "/docs",
     "/docs/errors",
     "/docs/errors/{code}",
+    "/docs/schemas/{name}",
     "/docs/files",
     "/openapi.json",
 }

@@ -1,0 +1,38 @@
+"""The published JSON Schemas, from the REST layer itself."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.contract.api.rest import Rest
+
+PUBLISHED = Path(__file__).parents[3] / "docs/schemas"
+NAMES = sorted(each.name for each in PUBLISHED.glob("*.json"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_schema_is_public_and_the_published_one(rest: Rest, name: str) -> None:
+    """An editor needs no key for it."""
+    found = await rest.client.get(f"/docs/schemas/{name}")
+    assert (found.status_code, found.headers["content-type"]) == (200, "application/schema+json")
+    assert found.json() == msgspec.json.decode((PUBLISHED / name).read_bytes())
+
+
+async def test_a_client_that_has_it_gets_it_no_more(rest: Rest) -> None:
+    """With its ETag, the response has no body; each use compares, since an upgrade changes it."""
+    first = await rest.client.get("/docs/schemas/flow.json")
+    assert first.headers["cache-control"] == "public, no-cache"
+    again = await rest.client.get(
+        "/docs/schemas/flow.json", headers={"If-None-Match": first.headers["etag"]}
+    )
+    assert (again.status_code, again.content) == (304, b"")
+    plain = await rest.client.get("/docs/schemas/flow.json", headers={"Accept-Encoding": "identity"})
+    assert plain.json() == first.json()
+
+
+@pytest.mark.parametrize("name", ["nothing.json", "..%2f..%2fapp.py", "flow"])
+async def test_another_name_is_not_found(rest: Rest, name: str) -> None:
+    """The response names those that there are."""
+    found = await rest.client.get(f"/docs/schemas/{name}")
+    assert found.status_code == 404
