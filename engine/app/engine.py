@@ -9,15 +9,18 @@ import time
 from contextlib import AsyncExitStack
 
 import structlog
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from engine.app import callback_factory, connections, factories
 from engine.app.dns_discovery import Discovery
 from engine.app.node_manager import NodeDependencies, NodeManager
 from engine.app.shard_factory import NodeShardFactory, ShardDependencies
+from engine.cli.doctor.checks import check_settings, run_checks
 from engine.config import Settings
 from engine.observe.telemetry import open_telemetry
 from engine.rpc.access import RpcAccess
+from engine.rpc.handlers.cluster.doctor import DoctorRuns
+from engine.rpc.handlers.cluster.report import ClusterPlace
 from engine.rpc.peers.client import open_peer_client
 from engine.rpc.peers.node_knowledge import NodeKnowledge
 from engine.rpc.server import ServerDependencies, serving
@@ -41,6 +44,7 @@ from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.runtime.policy.stopped_accounts import StoppedAccounts
 from engine.store.errors import StoreDown
 from engine.store.store import Store
+from wire.cluster import DoctorFinding
 from wire.media import Speech
 from wire.tree import Limits
 
@@ -61,6 +65,7 @@ class Engine:
         self._name = f"{socket.gethostname()}-{secrets.token_hex(3)}-{os.getpid()}"
         self._stopped = asyncio.Event()
         self._error: BaseException | None = None
+        self._doctor = DoctorRuns(self._check_installation)
         self._limits = Limits(
             allow_insecure=settings.allow_insecure_webhooks, sip_hosts=settings.sip_hosts
         )
@@ -158,6 +163,8 @@ class Engine:
                 ),
                 telemetry,
                 archive=archive,
+                cluster=self._cluster_place(clock, members, leases),
+                doctor=self._doctor,
                 trunks=tuple(trunk_templates(settings.trunk_endpoint, settings.further_trunks)),
             )
             monitor = ClockStepCorrection(clock, store, telemetry.metrics, service.change_clock)
@@ -187,6 +194,24 @@ class Engine:
         )
         return LeaseManager(cluster, self._access.url)
 
+    def _cluster_place(
+        self, clock: Clock, members: Membership, leases: LeaseManager
+    ) -> ClusterPlace:
+        return ClusterPlace(
+            self._name,
+            self._access.url,
+            clock.now_ms(),
+            self._settings.max_calls,
+            lambda: members.others,
+            lambda node: leases.duties.of(node).supervises,
+        )
+
+    async def _check_installation(self) -> list[DoctorFinding]:
+        """Run the checks of `switchroom doctor` with the settings of this engine."""
+        address = self._access.url, self._access.token, self._settings.tls_ca
+        found = [*check_settings(self._settings), *await run_checks(self._settings, address)]
+        return [DoctorFinding(*astuple(each)) for each in found]
+
     async def _open_nodes(
         self, nodes: NodeManager, stack: AsyncExitStack, drained: DrainedNodes, tasks: Tasks
     ) -> None:
@@ -214,6 +239,7 @@ class Engine:
             _configure_garbage_collector()
             log.info("engine up", engine=self._name)
             await self._stopped.wait()
+            await self._doctor.close()
             await self._leave(leases)
         if self._error is not None:
             raise self._error

@@ -71,9 +71,9 @@ class EventComparison(Struct, frozen=True):
     trimmed: int
 
 
-def compare_decisions(steps: Iterable[ReplayStep]) -> Iterator[Mismatch]:
-    """Yield the steps whose commands differ from the original ones."""
-    for index, each in enumerate(steps):
+def compare_decisions(steps: Iterable[ReplayStep], first: int = 0) -> Iterator[Mismatch]:
+    """Yield the steps whose commands differ from the original ones; the first has index `first`."""
+    for index, each in enumerate(steps, first):
         if not each.is_same:
             yield Mismatch("the commands differ", index)
 

@@ -41,6 +41,7 @@ class ClipCache:
         limits: MediaLimits,
     ) -> None:
         self.index_changed = asyncio.Event()
+        self.hits = self.misses = 0  # of clips that calls need
         self._files = files
         self._index = index
         self._maker = maker
@@ -58,7 +59,9 @@ class ClipCache:
 
     def cached(self, account: str, source: Source) -> Clip | None:
         """Return an account's cached clip (memory only); refresh a stale one in the background."""
-        return self._cached(OwnedSource(account, source))
+        clip = self._cached(OwnedSource(account, source))
+        self.hits += clip is not None
+        return clip
 
     def _cached(self, owned: OwnedSource) -> Clip | None:
         entry = self._index.get(owned)
@@ -74,7 +77,9 @@ class ClipCache:
         """Return a source's clip; make it if needed, once for all callers. Raises MediaError."""
         owned = OwnedSource(account, source)
         if clip := self._cached(owned):
+            self.hits += 1
             return clip
+        self.misses += 1
         self._raise_recent_failure(owned)
         making = self._start_making(owned, is_urgent=True)
         self._demand.waiting[owned] += 1
@@ -101,6 +106,11 @@ class ClipCache:
     def pending(self) -> int:
         """The number of clips that are being made or queued."""
         return len({*self._tasks, *self._background})
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """How many clip files there are, and their bytes."""
+        return self._files.count, self._files.total_bytes
 
     def path(self, key: str) -> Path | None:
         """Return a clip's file, or None, and mark it as used."""

@@ -40,6 +40,10 @@ class ClipFiles:
                     file.stem, stat.st_size, used_ms.get(file.stem, int(stat.st_mtime * 1000))
                 )
 
+    @property
+    def count(self) -> int:
+        return len(self._clips)
+
     def new_part(self) -> Path:
         """Return a new path for an unfinished file."""
         return self.directory / f"{_PART_PREFIX}{secrets.token_hex(8)}"

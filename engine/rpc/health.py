@@ -1,7 +1,10 @@
 """Health endpoints: whether the engine runs, and whether it can take calls."""
 
+from collections.abc import Sequence
+
 import structlog
 from aiohttp import web
+from msgspec import Struct
 
 from engine.rpc.json_body import json_response
 from engine.rpc.peers.client import ShardDirectory
@@ -11,6 +14,13 @@ from engine.store.store import Store
 
 log = structlog.get_logger()
 MAX_CLOCK_OFFSET_S = 2
+
+
+class Readiness(Struct, frozen=True):
+    """Whether an engine can take calls, and what is wrong."""
+
+    is_ready: bool
+    faults: tuple[str, ...]
 
 
 def health_routes(
@@ -24,15 +34,23 @@ def health_routes(
     async def ready(_request: web.Request) -> web.Response:
         # Nothing is judged before the store has answered: shards may be taken meanwhile.
         store_errors = await _store_errors(store)
-        down = store_errors or _failing_shards(service) or _unowned(shard_directory)
-        disconnected = [
-            f"node {node.name} is disconnected" for node in service.nodes.values() if node.is_paused
-        ]
-        usable = len(disconnected) < len(service.nodes) and not down
-        faults = [*disconnected, *down, *_clock_errors(service)]
-        return json_response({"ready": usable, "faults": faults}, 200 if usable else 503)
+        found = readiness(service, shard_directory, store_errors)
+        body = {"ready": found.is_ready, "faults": found.faults}
+        return json_response(body, 200 if found.is_ready else 503)
 
     return [web.get("/healthz", alive), web.get("/readyz", ready)]
+
+
+def readiness(
+    service: CallService, shard_directory: ShardDirectory, store_errors: Sequence[str] = ()
+) -> Readiness:
+    """Return whether an engine can take calls, and what is wrong."""
+    down = store_errors or _failing_shards(service) or _unowned(shard_directory)
+    disconnected = [
+        f"node {node.name} is disconnected" for node in service.nodes.values() if node.is_paused
+    ]
+    is_ready = len(disconnected) < len(service.nodes) and not down
+    return Readiness(is_ready, (*disconnected, *down, *_clock_errors(service)))
 
 
 def _clock_errors(service: CallService) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from wire import control, rpc, views
+from wire import cluster, control, rpc, views
 from wire.agents import Agent, AgentPassword, Agents, AgentView, DraftedPhone, PhoneDraft
 from wire.callbacks.account import (
     CallbackTestResult,
@@ -238,6 +238,9 @@ SLOTS = (
     _get("/slots", "get", "Show the number of slots per node", rpc.Slots),
     _put("/slots", "put", "Change the number of slots per node", rpc.Slots, rpc.PutSlots),
 )
+ENGINES = (_get("/engines", "list", "List the engines with their shards", cluster.Engines),)
+STORE = (_get("/store", "get", "Show the state of the store", cluster.StoreView),)
+DOCTOR = (_get("/doctor", "report", "Check the installation", cluster.DoctorReport),)
 PEERS = (
     _post("/peers/digits", "digits", "Show heard digits", rpc.HeardDigits, rpc.GetDigits),
     _get("/peers/phones", "phones", "Show phones of supervised nodes", rpc.PhoneReport),
@@ -267,5 +270,8 @@ OPERATIONS = (
     *ERASURE,
     *NODES,
     *SLOTS,
+    *ENGINES,
+    *STORE,
+    *DOCTOR,
     *PEERS,
 )

@@ -57,6 +57,9 @@ GROUPS = (
     Group("endedCalls", Tag("Erasure", "Removal of personal data."), operations.ERASURE),
     Group("nodes", Tag("Nodes", "PBX nodes."), operations.NODES),
     Group("slots", Tag("Slots", "Slots of the nodes."), operations.SLOTS),
+    Group("engines", Tag("Engines", "Engines and their shards."), operations.ENGINES),
+    Group("store", Tag("Store", "The state of the store."), operations.STORE),
+    Group("doctor", Tag("Doctor", "Checks of the installation."), operations.DOCTOR),
     Group("peers", Tag("Peers", "What engines request of each other."), operations.PEERS),
 )
 _VERBS = {"originate": "create", "published_schema": "get"}  # by handler, where they differ

@@ -23,6 +23,10 @@ from engine.rpc.handlers.api_requests import ApiRequestHandlers
 from engine.rpc.handlers.audit import AuditHandlers
 from engine.rpc.handlers.callbacks import CallbackHandlers
 from engine.rpc.handlers.calls import CallHandlers
+from engine.rpc.handlers.cluster.doctor import DoctorHandlers, DoctorRuns
+from engine.rpc.handlers.cluster.engines import EngineHandlers
+from engine.rpc.handlers.cluster.report import ClusterPlace, EngineReport
+from engine.rpc.handlers.cluster.store import StoreHandlers
 from engine.rpc.handlers.conferences import ConferenceHandlers
 from engine.rpc.handlers.consumer_groups import ConsumerGroupHandlers
 from engine.rpc.handlers.control import ControlHandlers
@@ -91,6 +95,8 @@ class ServerDependencies(Struct, frozen=True):
     max_requests: int = 1_000  # concurrent
     trunks: tuple[str, ...] = ("trunk",)  # that accounts may choose from
     archive: Archive | None = None  # of recordings; None: nothing is recorded
+    cluster: ClusterPlace = ClusterPlace()
+    doctor: DoctorRuns = field(default_factory=DoctorRuns)
     # Of a connection without a complete head; longer than the 15 s for which clients keep one.
     idle_timeout_s: float = 20.0
 
@@ -158,17 +164,17 @@ def _routes(
 ) -> Iterator[web.RouteDef]:
     service, store, limits, shards = deps.service, deps.store, deps.limits, deps.shards
     policy, targets, tester = deps.dial_policy, deps.account_settings, deps.callback_tester
-    agents = deps.agent_presence
+    agents, timelines = deps.agent_presence, TimelineTurns()
     groups, flow_checks = ConsumerGroupHandlers(store, shards), FlowChecks()
     documents = AgentDocuments(store, agents.directory)
     passwords = PhonePasswords(
         CredentialStore(store), lambda: [each.pbx for each in service.nodes.values()]
     )
     served: tuple[tuple[Iterable[Operation], object], ...] = (
-        (operations.AUDIT, AuditHandlers(store, shards)),
+        (operations.AUDIT, AuditHandlers(store, shards, timelines)),
         (
             operations.CALLS,
-            CallHandlers(service, store, limits, fan_out, policy, TimelineTurns(), agents),
+            CallHandlers(service, store, limits, fan_out, policy, timelines, agents),
         ),
         (operations.CONTROL, ControlHandlers(service, limits, policy, agents)),
         (operations.RECORDING, RecordingHandlers(service)),
@@ -192,6 +198,9 @@ def _routes(
         (operations.ERASURE, ErasureHandlers(store, shards)),
         (operations.NODES, NodeHandlers(service, fan_out)),
         (operations.SLOTS, SlotHandlers(store, shards)),
+        (operations.ENGINES, EngineHandlers(_engine_report(deps), deps.cluster, shards, fan_out)),
+        (operations.STORE, StoreHandlers(store, shards)),
+        (operations.DOCTOR, DoctorHandlers(deps.doctor)),
         (operations.PEERS, PeerHandlers(service, sealer)),
     )
     for group, handlers in served:
@@ -217,6 +226,12 @@ def _json_handler(operation: Operation, handle: Callable[..., Awaitable[object]]
 def _metrics_page(deps: ServerDependencies) -> MetricsPage:
     return MetricsPage(
         deps.service, deps.shards, deps.telemetry.metrics, lambda: deps.clip_cache.pending
+    )
+
+
+def _engine_report(deps: ServerDependencies) -> EngineReport:
+    return EngineReport(
+        deps.service, deps.shard_directory, deps.clip_cache, deps.telemetry.metrics, deps.cluster
     )
 
 

@@ -11,6 +11,7 @@ from engine.store.shard_layout import ShardLayout, Workload
 from engine.store.stream import Stream
 from engine.store.versioned_documents import VersionedDocuments
 from engine.store.webhook_log import WebhookLogStore
+from wire.cluster import StoreServer
 from wire.dial_policy import DncListChange
 from wire.shard import ShardId
 
@@ -279,6 +280,9 @@ class Store(Protocol):
 
     async def ping(self) -> None:
         """Return when the store responds."""
+
+    async def servers(self) -> list[StoreServer]:
+        """Read what the servers of the store say of themselves."""
 
     async def close(self) -> None:
         """Close all connections."""

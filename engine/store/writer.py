@@ -82,6 +82,7 @@ class Writer:
         self.last_number = 0  # of the last acknowledged batch
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at_s = 0.0
+        self._commit_since_s: float | None = None
         store_metrics = (metrics or Metrics()).store
         self._duration = store_metrics.commit_duration.series(shard.node, shard.slot)
         self._batch_size = store_metrics.commit_size.series(shard.node, shard.slot)
@@ -100,6 +101,11 @@ class Writer:
     @property
     def pending_count(self) -> int:
         return len(self._pending)
+
+    @property
+    def lag_s(self) -> float:
+        """For how long the present commit has been tried; 0: none is in progress."""
+        return 0.0 if self._commit_since_s is None else perf_counter() - self._commit_since_s
 
     def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
         """Commit a change, then call `done`, which must not raise; raises Overflow at the limit.
@@ -178,9 +184,11 @@ class Writer:
     async def _commit(self, batch: list[tuple[Change, Callable[[], None]]]) -> None:
         changes = coalesce([change for change, _ in batch])
         failures = 0
+        self._commit_since_s = perf_counter()
         while not await self._try(changes):
             await asyncio.sleep(self._backoff_s(failures))
             failures += 1
+        self._commit_since_s = None
         for _, done in batch:
             self._pending.popleft()
             done()

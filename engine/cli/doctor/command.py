@@ -1,41 +1,30 @@
 """`switchroom doctor`: runs all checks; exit status 1 if one fails."""
 
-import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from engine.app.dns_discovery import Discovery
-from engine.cli.client import open_client
-from engine.cli.doctor.ami import check_ami
-from engine.cli.doctor.archive import check_archive
-from engine.cli.doctor.machine import check_engine, check_espeak, check_media_dir
-from engine.cli.doctor.pbx import AriNode, check_node
-from engine.cli.doctor.result import Finding, failure, in_lab, ok, warning
-from engine.cli.doctor.store import check_store
-from engine.cli.doctor.transport import check_files, check_transport
+from engine.cli.doctor.checks import check_settings, run_checks
+from engine.cli.doctor.result import Finding, failure
 from engine.cli.errors import UsageError, run
 from engine.cli.options.connection import (
     DEFAULT_CONNECTION,
     DOTENV,
     ConnectionOptions,
+    EngineAddress,
     client_settings,
     engine_address,
-    is_lab,
 )
-from engine.common.tls import TlsFileError, client_context
 from engine.config import Settings
-from engine.settings.nodes import NodeSettings
 from wire.programs.exit_status import ExitStatus
 from wire.programs.invalid_settings import InvalidSettings
 from wire.programs.lab_folder import lab_hint
 from wire.programs.output import OutputFlag, OutputFormat, shown, write_shown
 from wire.settings import load
 
-MAX_CONNECTIONS, REQUEST_WEBSOCKETS = 64, 4  # to a node
 _COLOURS = {"OK": "green", "WARN": "bold yellow", "FAIL": "bold red"}
 
 
@@ -53,7 +42,11 @@ async def _doctor(connection: ConnectionOptions, output: OutputFormat) -> int:
     console = Console(highlight=False)
     settings, findings = read_settings()
     if settings is not None:
-        findings += await run_checks(settings, connection)
+        address = _address(connection)
+        if isinstance(address, Finding):
+            findings.append(address)
+        else:
+            findings += await run_checks(settings, address)
     levels = {each.level for each in findings}
     if output != "table":
         write_shown(shown(findings), output)
@@ -76,49 +69,13 @@ def read_settings() -> tuple[Settings | None, list[Finding]]:
     return settings, check_settings(settings)
 
 
-async def run_checks(settings: Settings, connection: ConnectionOptions) -> list[Finding]:
-    """Run all checks concurrently."""
+def _address(connection: ConnectionOptions) -> EngineAddress | Finding:
+    """Return the engine to check, or why none is known."""
     try:
-        check_files(settings)
-    except TlsFileError as error:
-        return [
-            failure(
-                "unreadable_certificate", "tls", str(error), "it must be a readable file in PEM"
-            )
-        ]
-    try:
-        address = engine_address(connection, client_settings(connection))
+        return engine_address(connection, client_settings(connection))
     except UsageError as error:
         advice = "`switchroom profile show` says what is in use"
-        return [failure("invalid_usage", "engine", str(error), advice)]
-    nodes = await _nodes(settings)
-    async with open_client(*address) as client:
-        found = await asyncio.gather(
-            check_store(settings.redis_url),
-            *(_node(settings, node) for node in nodes),
-            check_engine(client, settings.slots),
-        )
-    here = [
-        *check_transport(settings, nodes),
-        check_media_dir(settings.media_dir),
-        check_espeak(os.environ.get("PATH", "")),
-    ]
-    if settings.can_record:
-        here.append(await check_archive(settings.recordings_url, settings.recordings_s3))
-    all_found = [each for findings in (*found, here) for each in findings]
-    return [in_lab(each) for each in all_found] if is_lab(os.environ, DOTENV) else all_found
-
-
-async def _nodes(settings: Settings) -> list[NodeSettings]:
-    """List the nodes of the settings and of DNS discovery."""
-    nodes = {node.name: node for node in settings.nodes}
-
-    async def found(by_dns: Mapping[str, NodeSettings]) -> None:
-        nodes.update(by_dns)
-
-    if settings.node_dns:
-        await Discovery(settings, found).poll()
-    return [*nodes.values()]
+        return failure("invalid_usage", "engine", str(error), advice)
 
 
 def report(findings: Sequence[Finding]) -> Table:
@@ -130,32 +87,6 @@ def report(findings: Sequence[Finding]) -> Table:
         level = Text(each.level, style=_COLOURS[each.level])
         table.add_row(level, Text(each.subject), Text.assemble(each.text, (advice, "italic")))
     return table
-
-
-def check_settings(settings: Settings) -> list[Finding]:
-    """Name what is missing, and what should not be."""
-    if not settings.nodes and not settings.node_dns:
-        return [failure("no_node", "settings", "no PBX nodes", "set SWITCHROOM_NODES")]
-    names = ", ".join(filter(None, (*(node.name for node in settings.nodes), settings.node_dns)))
-    found = [ok("settings", f"complete: {settings.slots} slots per node, nodes {names}")]
-    if settings.signing_key is None:
-        text = "accounts get other signing secrets when Redis loses its data"
-        advice = "set SWITCHROOM_SIGNING_KEY to 64 random hexadecimal digits"
-        found.append(warning("no_signing_key", "settings", text, advice))
-    if settings.store_key is None:
-        text = "customers' secrets are in clear text in the store"
-        advice = "set SWITCHROOM_STORE_KEY to 64 random hexadecimal digits (security.md)"
-        found.append(warning("no_store_key", "settings", text, advice))
-    return found
-
-
-async def _node(settings: Settings, given: NodeSettings) -> list[Finding]:
-    password = given.password.get_secret_value()
-    tls = client_context(settings.tls_ca)
-    node = AriNode(given.name, str(given.url).rstrip("/"), given.user, password, tls)
-    sessions = max(MAX_CONNECTIONS, settings.slots + REQUEST_WEBSOCKETS)
-    findings = await check_node(node, f"switchroom-doctor-{os.getpid()}-{given.name}", sessions)
-    return [*findings, *await check_ami(settings, given)]
 
 
 def _summary(findings: Sequence[Finding]) -> str:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.storage_format import StoredCall, decode_stored_call
 from engine.calls.replay_audit import (
+    EventComparison,
     Mismatch,
     ReplayStep,
     compare_decisions,
@@ -25,6 +26,7 @@ from engine.calls.replay_audit import (
 )
 from engine.rpc.problems import Conflict, NotFound
 from engine.rpc.views.calls import tagged_fields
+from engine.rpc.views.timelines import PIECE, TimelineTurns, masked
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.store import Store
 from wire.decoding.errors import BadInput
@@ -35,22 +37,28 @@ from wire.views import EndedCalls, Replay, ReplayDifference
 log = structlog.get_logger()
 MAX_DIFFERENCES = 20  # later differences mostly follow from the first
 MAX_LISTED = 10_000
-STEPS_PER_TURN = 50  # then live calls get their turn on the event loop
 PAGE_SIZE = 1_000
 MAX_CLOCK_SKEW_MS = 60_000  # the store's clock may be ahead of an engine's
+NOT_COMPARED = EventComparison((), 0)
 _event = msgspec.json.Decoder(CallEvent)
 
 
-class _ReplayRun(Struct, frozen=True):
-    """The replayed steps of a log, and whether an error stopped the replay."""
+class _ReplayRun(Struct):
+    """The replayed steps of a log, those that differ, and whether an error stopped the replay."""
 
-    steps: tuple[ReplayStep, ...]
+    steps: list[ReplayStep] = []
+    differing: list[Mismatch] = []
     has_failed: bool = False
+
+    def compare(self, first: int) -> None:
+        """Compare the steps from one on."""
+        self.differing += compare_decisions(self.steps[first:], first)
 
 
 class AuditHandlers(Struct, frozen=True):
     store: Store
     shards: ShardMap
+    turns: TimelineTurns  # as a replay costs what a timeline costs
 
     async def ended(self, request: web.Request) -> EndedCalls:
         """List the latest ended calls that are still on the stream, or those of one account."""
@@ -62,7 +70,10 @@ class AuditHandlers(Struct, frozen=True):
         return EndedCalls(tuple(event.call_id for event in found[:limit]))
 
     async def replay(self, request: web.Request) -> Replay:
-        """Audit a live or ended call."""
+        """Audit a live or ended call; with `events=false` without the events that it published.
+
+        These are read from the stream of the call's shard, which may be long.
+        """
         call_id, account = request.match_info["call"], request.query.get("account")
         shard = shard_of(call_id)
         if shard is None or not self.shards.has(shard):
@@ -71,10 +82,13 @@ class AuditHandlers(Struct, frozen=True):
         record = _stored_call(call_id, state) if state is not None else None
         if record is None or account not in {None, record.call.account}:
             raise NotFound(f"no call {call_id}")
-        # Entries logged after the record was read are ignored.
-        lines = (await self.store.log(shard, call_id))[: record.log_length]
-        run = await _run(call_id, lines)
-        return _compare(record, lines, run, await self._published_events(shard, record))
+        async with self.turns.turn(record.call.account):
+            # Entries logged after the record was read are ignored.
+            lines = (await self.store.log(shard, call_id))[: record.log_length]
+            run = await _run(call_id, lines)
+            if request.query.get("events") == "false":
+                return _compare(record, lines, run, None)
+            return _compare(record, lines, run, await self._published_events(shard, record))
 
     async def _published_events(self, shard: ShardId, record: StoredCall) -> list[CallEvent]:
         """Read the call's events from the stream, up to its last event or the end."""
@@ -129,28 +143,35 @@ def _stored_call(call_id: str, state: bytes) -> StoredCall:
 
 
 async def _run(call_id: str, lines: Sequence[bytes]) -> _ReplayRun:
-    steps: list[ReplayStep] = []
+    run = _ReplayRun()
     try:
-        for step in replay(lines):
-            steps.append(step)
-            if len(steps) % STEPS_PER_TURN == 0:
+        for number, step in enumerate(replay(lines), 1):
+            run.steps.append(step)
+            if number % PIECE == 0:
+                run.compare(number - PIECE)
                 await asyncio.sleep(0)
     except Exception:  # a core that fails on a log is a finding
-        log.exception("replay failed", call_id=call_id, line=len(steps) + 1)
-        return _ReplayRun(tuple(steps), has_failed=True)
-    return _ReplayRun(tuple(steps))
+        log.exception("replay failed", call_id=call_id, line=len(run.steps) + 1)
+        run.has_failed = True
+    run.compare(len(run.steps) // PIECE * PIECE)
+    return run
 
 
 def _compare(
-    record: StoredCall, lines: Sequence[bytes], run: _ReplayRun, events: Sequence[CallEvent]
+    record: StoredCall,
+    lines: Sequence[bytes],
+    run: _ReplayRun,
+    events: Sequence[CallEvent] | None,
 ) -> Replay:
     steps, gap = run.steps, find_gap(lines)
     is_complete = gap is None and not run.has_failed
-    differences = [_difference("commands", each, steps) for each in compare_decisions(steps)]
+    differences = [_difference("commands", each, steps) for each in run.differing]
     if run.has_failed:
         failure = Mismatch("the core fails on the next line; see the engine's log", len(steps) - 1)
         differences.append(_difference("commands", failure, steps))
-    compared = compare_events(steps, events, is_complete=is_complete)
+    compared = NOT_COMPARED
+    if events is not None:
+        compared = compare_events(steps, events, is_complete=is_complete)
     differences += [_difference("events", each, steps) for each in compared.mismatches]
     if is_complete:
         differences += [_difference("state", each, steps) for each in compare_result(steps, record)]
@@ -176,6 +197,8 @@ def _difference(about: str, mismatch: Mismatch, steps: Sequence[ReplayStep]) -> 
         mismatch.detail,
         line=mismatch.step + 1,
         at_ms=step.at_ms,
-        event=tagged_fields(step.event),
-        commands=tuple(map(tagged_fields, step.commands)) if about == "commands" else (),
+        event=masked(tagged_fields(step.event)),
+        commands=tuple(masked(tagged_fields(each)) for each in step.commands)
+        if about == "commands"
+        else (),
     )

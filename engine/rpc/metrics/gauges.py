@@ -96,7 +96,7 @@ def store_gauges(service: CallService, shards: ShardMap) -> Iterator[CurrentValu
         (
             "switchroom_commit_pending_changes",
             "Changes that are not stored yet",
-            {labels: shard.uncommitted for labels, shard in owned.items()},
+            {labels: shard.backlog[0] for labels, shard in owned.items()},
         ),
     ):
         yield gauge(name, text, SHARD_LABELS, values)

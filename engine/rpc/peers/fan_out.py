@@ -5,6 +5,7 @@ owner of a call has its current state.
 """
 
 import asyncio
+from contextlib import suppress
 from http import HTTPStatus
 from typing import TypeVar
 
@@ -42,6 +43,18 @@ class FanOut:
             self._peers.directory.wake()
             await asyncio.sleep(RETRY_DELAY_S)
         return [msgspec.json.decode(body, type=shape) for body in bodies if body]
+
+    async def collect_responding(self, request: web.Request, shape: type[T]) -> list[T]:
+        """Return the responses of the other engines that respond, at once."""
+        if is_forwarded(request):
+            return []
+        urls, uri = self._peers.directory.peer_urls, request.rel_url
+        bodies = await asyncio.gather(*(self._get(url, uri) for url in urls))
+        found = list[T]()
+        for body in filter(None, bodies):
+            with suppress(msgspec.ValidationError):  # of a later version, during an upgrade
+                found.append(msgspec.json.decode(body, type=shape))
+        return found
 
     async def _gather(self, request: web.Request) -> list[bytes] | None:
         """Query all engines; None if one is unreachable or a shard has no owner."""

@@ -82,22 +82,22 @@ def _moments(log: Sequence[bytes]) -> Iterator[TimelineEntry]:
         before = step.call
         yield TimelineEntry(
             step.at_ms,
-            _masked(tagged_fields(step.event)),
-            tuple(_masked(tagged_fields(each)) for each in step.commands if _is_shown(each)),
+            masked(tagged_fields(step.event)),
+            tuple(masked(tagged_fields(each)) for each in step.commands if _is_shown(each)),
             state_of(step.call),
             _verb_view(verb) if verb is not None else None,
         )
 
 
-def _masked(value: Any) -> Any:
+def masked(value: Any) -> Any:
     """Return a value in which sealed digits are dots."""
     match value:
         case str():
             return hide_sealed(value)
         case dict():
-            return {name: _masked(each) for name, each in value.items()}
+            return {name: masked(each) for name, each in value.items()}
         case list() | tuple():
-            return [_masked(each) for each in value]
+            return [masked(each) for each in value]
         case _:
             return value
 

@@ -41,6 +41,10 @@ class Writer(Protocol):
     def pending_count(self) -> int:
         """Number of changes that wait for their commit."""
 
+    @property
+    def lag_s(self) -> float:
+        """For how long the present commit has been tried; 0: none is in progress."""
+
     def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
         """Queue a change without waiting; a change without side effects need not be urgent."""
 

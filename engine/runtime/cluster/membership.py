@@ -99,7 +99,12 @@ class Membership:
     @property
     def peers(self) -> list[Peer]:
         """The other engines."""
-        return [peer for name, peer in self._engines.items() if name != self.me]
+        return [*self.others.values()]
+
+    @property
+    def others(self) -> dict[str, Peer]:
+        """The other engines by name."""
+        return {name: peer for name, peer in self._engines.items() if name != self.me}
 
     def url_of(self, shard: ShardId | None) -> str | None:
         """Return the URL of the other engine that has a shard (None: any), if there is one."""

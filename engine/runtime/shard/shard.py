@@ -224,9 +224,9 @@ class CallShard:
         return self._writer.is_healthy and not self._writer.is_overloaded
 
     @property
-    def uncommitted(self) -> int:
-        """Number of uncommitted changes of the slot, on all its nodes."""
-        return self._writer.pending_count
+    def backlog(self) -> tuple[int, float]:
+        """The number of uncommitted changes, and the seconds that the present commit has taken."""
+        return self._writer.pending_count, self._writer.lag_s
 
     def store_again(self, except_calls: Collection[str] = ()) -> None:
         """Store the present state of the calls again, after the store lost data."""

@@ -17,6 +17,7 @@ from engine.store.outbox import DEFAULT_OUTBOX_LIMITS, OutboxLimits
 from engine.store.shard_layout import Workload
 from engine.store.stream import DEFAULT_STREAM_LIMITS, StreamLimits
 from engine.store.webhook_log import DEFAULT_WEBHOOK_LOG_LIMITS, WebhookLogLimits
+from wire.cluster import StoreServer
 from wire.shard import ShardId
 
 DAY_MS = 86_400_000
@@ -211,6 +212,9 @@ class MemoryStore(MemoryDocuments, MemoryShardLayout):
 
     async def ping(self) -> None:
         pass
+
+    async def servers(self) -> list[StoreServer]:
+        return [StoreServer("memory")]
 
     async def close(self) -> None:
         pass

@@ -23,6 +23,7 @@ from engine.store.redis.outbox import RedisOutbox
 from engine.store.redis.phones import RedisPhones
 from engine.store.redis.pool import create_pool
 from engine.store.redis.script_connection import ScriptConnection, ScriptRunner, load_script
+from engine.store.redis.server_info import read_servers
 from engine.store.redis.shard_layout import RedisShardLayout
 from engine.store.redis.stream import RedisStream
 from engine.store.redis.versioned_documents import RedisVersionedDocuments
@@ -30,6 +31,7 @@ from engine.store.redis.webhook_log import RedisWebhookLog
 from engine.store.shard_layout import Workload
 from engine.store.stream import DEFAULT_STREAM_LIMITS, StreamLimits
 from engine.store.webhook_log import DEFAULT_WEBHOOK_LOG_LIMITS, WebhookLogLimits
+from wire.cluster import StoreServer
 from wire.shard import ShardId
 
 _CLAIM, _RENEW, _HEARTBEAT = load_script("claim"), load_script("renew"), load_script("heartbeat")
@@ -64,7 +66,9 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         self._timeout_s = timeout_s
         self._retention_ms = int(retention_s * 1000)
         self._stream_limits = stream_limits
-        self._client, self._scripts = _connect(parse_address(url), timeout_s)
+        address = parse_address(url)
+        self._address = address.redacted.partition("://")[2]
+        self._client, self._scripts = _connect(address, timeout_s)
         self.stream = RedisStream(self._client, self._scripts, self._with_timeout, stream_limits)
         self.documents = RedisVersionedDocuments(
             self._client, self._scripts, self._with_timeout, cipher
@@ -211,6 +215,9 @@ class RedisStore(RedisDocuments, RedisShardLayout):
 
     async def ping(self) -> None:
         await self._with_timeout(self._client.ping())
+
+    async def servers(self) -> list[StoreServer]:
+        return await read_servers(self._client, self._address, self._with_timeout)
 
     async def close(self) -> None:
         await self._scripts.close()

@@ -91,6 +91,10 @@ class _WriterProxy:
     def pending_count(self) -> int:
         return self._writer.pending_count
 
+    @property
+    def lag_s(self) -> float:
+        return self._writer.lag_s
+
     def rewrite(self, change: Change) -> None:
         self._writer.rewrite(change)
 

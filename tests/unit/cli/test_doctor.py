@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.cli.doctor.command import check_settings
+from engine.cli.doctor.checks import check_settings
 from engine.cli.doctor.machine import check_espeak, check_media_dir
 from engine.cli.doctor.result import failure, in_lab, warning
 from engine.cli.doctor.store import check_info

@@ -49,6 +49,11 @@ class ClusterClient(Redis):
                 return await self._ask(str(error), (args, options))
         return await self._run(node, args, options)
 
+    async def primaries(self) -> list[ClusterNode]:
+        """Return the primaries of the current map; raises StoreDown."""
+        await self._topology.of_key(ANY_KEY)
+        return self._topology.primaries
+
     def pipeline(
         self, transaction: bool = True, shard_hint: str | None = None
     ) -> "ClusterPipeline":

@@ -95,6 +95,11 @@ class ManualWriter:
         """Count the uncommitted changes."""
         return len(self.pending)
 
+    @property
+    def lag_s(self) -> float:
+        """Return that no commit is in progress."""
+        return 0.0
+
     def write(self, change: Change, done: Callable[[], None], *, urgent: bool = True) -> None:
         """Keep a change."""
         if self.refusal is not None:
