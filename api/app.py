@@ -18,6 +18,7 @@ import api.contacts.lists.routes
 import api.contacts.tags.routes
 import api.dnc.routes
 import api.numbers.routes
+import api.operations.routes
 import api.recordings.routes
 import api.routing.flow_routes
 import api.routing.number_routes
@@ -62,6 +63,7 @@ ROUTES = (
     api.recordings.routes.routes,
     api.webhooks.routes.routes,
     api.audit.routes.routes,
+    api.operations.routes.routes,
     api.numbers.routes.routes,
     api.contacts.lists.routes.routes,
     api.contacts.lists.file_routes.routes,

@@ -158,6 +158,13 @@ class Settings(LimitSettings, MailSettings, StartAccountSettings, DatabaseSettin
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Lowest level of messages in the log."
     )
+    alerts_url: HttpUrl | None = Field(
+        None,
+        description=(
+            "Address of Alertmanager or Prometheus, such as `http://127.0.0.1:9093`; its alerts are"
+            " shown to operators ([the installation at a glance](operations/overview.md))."
+        ),
+    )
     msgapp: MsgappSettings = Field(
         MsgappSettings(),
         description=(

@@ -14,6 +14,7 @@ import api.documents.plugin
 import api.engine_client
 import api.messaging_platform.client
 import api.numbers.plugin
+import api.operations.alerts
 import api.recordings.plugin
 import api.recordings.service
 import api.retention.plugin
@@ -49,6 +50,7 @@ from api.http.upload_slots import UploadSlots
 from api.jobs.store import JobStore
 from api.metrics import Metrics
 from api.numbers.service import NumberService
+from api.operations.service import OperationsService
 from api.policy_sync.sync import PolicySync
 from api.recordings.signed_urls import UrlSigner
 from api.voice.listeners.service import ListenerService
@@ -93,6 +95,8 @@ class Services(Struct, frozen=True):
     policy_sync: PolicySync
     audit: AuditTrail
     templates: api.templates.plugin.TemplateSlice
+    operations: OperationsService
+    alerts: api.operations.alerts.AlertSource
     metrics: Metrics
     traces: RequestTraces | None
     readiness: Readiness
@@ -114,6 +118,10 @@ async def open_services(
         )
         platform = await stack.enter_async_context(
             api.messaging_platform.client.open_client(settings.msgapp)
+        )
+        alerts_url = None if settings.alerts_url is None else str(settings.alerts_url)
+        alerts = await stack.enter_async_context(
+            api.operations.alerts.open_alert_source(alerts_url)
         )
         accounts = AccountStore(database, clock)
         keys, jobs = KeyStore(database, clock), JobStore(database, clock, settings.max_jobs)
@@ -172,6 +180,8 @@ async def open_services(
             policy_sync=policy_sync,
             audit=AuditTrail(database, clock, metrics.audit_failures.inc),
             templates=api.templates.plugin.build(database, platform, test_sends, clock),
+            operations=OperationsService(engine),
+            alerts=alerts,
             metrics=metrics,
             traces=traces,
             readiness=Readiness(database, engine),

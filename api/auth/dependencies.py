@@ -14,6 +14,7 @@ from api.auth.service import Authenticator
 from api.auth.sessions import CSRF_HEADER, ConsoleSessions
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import ApiError, Forbidden, TooManyRequests, Unauthenticated
+from api.http.openapi.operation import ANY_SCOPE
 from api.http.rate_limits import rate_limit_headers
 from api.http.routes import BodyReader, ScopedSecurity
 from wire.decoding.errors import BadInput
@@ -60,16 +61,21 @@ class AuthorizationHeader(ScopedSecurity):
         self, scope: str, read_body: BodyReader | None = None
     ) -> Callable[[Request], Awaitable[Principal]]:
         """Return the dependency that returns the caller if it has a scope; raises Forbidden."""
+        if scope == ANY_SCOPE:
+            return ScopeCheck(self, None, read_body)
         if not is_scope(scope):
             raise ValueError(f"no scope: {scope!r}")
         return ScopeCheck(self, scope, read_body)
 
 
 class ScopeCheck(SecurityBase):
-    """Authenticates and checks a scope: one dependency, because each costs time per request."""
+    """Authenticates and checks a scope: one dependency, because each costs time per request.
+
+    Without a scope, every authenticated caller may use the route.
+    """
 
     def __init__(
-        self, authenticate: AuthorizationHeader, scope: Scope, read_body: BodyReader | None
+        self, authenticate: AuthorizationHeader, scope: Scope | None, read_body: BodyReader | None
     ) -> None:
         self.scheme_name, self.model = authenticate.scheme_name, authenticate.model
         self._authenticate = authenticate
@@ -78,6 +84,8 @@ class ScopeCheck(SecurityBase):
 
     async def __call__(self, request: Request) -> Principal:
         principal = await self._authenticate(request)
+        if self.scope is None:
+            return principal
         try:
             principal.require(self.scope)
         except Forbidden:

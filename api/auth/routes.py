@@ -1,13 +1,14 @@
-"""`POST /auth/get-access-token/{accountId}`: exchanges API credentials for an access token."""
+"""`/auth`: exchanges API credentials for an access token, and says who the caller is."""
 
 from typing import Annotated
 
 from fastapi import Path, Request
 
-from api.auth.dependencies import client_address
-from api.auth.schemas import TokenRequest, TokenResponse
+from api.auth.dependencies import AuthenticatedUser, client_address
+from api.auth.schemas import Caller, TokenRequest, TokenResponse
 from api.auth.service import Authenticator
 from api.auth.store import parse_key_id
+from api.http.openapi.operation import ANY_SCOPE
 from api.http.routes import Body, Routes
 from api.http.services import service
 
@@ -34,3 +35,9 @@ async def get_access_token(
     state.account_id, state.key_id = account_id, parse_key_id(body.api_key)
     state.agent_id = body.agent_id
     return TokenResponse(token, expires_in)
+
+
+@routes.get("/auth/me", id="caller.get", scope=ANY_SCOPE)
+async def get_caller(user: AuthenticatedUser) -> Caller:
+    """Show whose key or token this is, and its scopes; no scope is needed."""
+    return Caller(user.account_id, user.key_id, user.agent_id, tuple(sorted(user.scopes)))

@@ -18,6 +18,15 @@ class TokenRequest(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     agent_id: Name | None = None
 
 
+class Caller(Struct, frozen=True, rename="camel"):
+    """The caller: its account, its key, the agent that it acts for, and what it may do."""
+
+    account_id: str
+    key_id: str
+    agent_id: str | None
+    scopes: tuple[str, ...]
+
+
 class TokenResponse(Struct, frozen=True, rename="camel"):
     """An access token, and its lifetime in seconds."""
 

@@ -27,6 +27,7 @@ Scope = Literal[
     "jobs",
     "audit",
     "keys",
+    "operations",
 ]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 # A token with `calls:own` acts as its agent, in that agent's calls only.
@@ -44,9 +45,12 @@ _READS: frozenset[Scope] = frozenset(
 )
 AGENT = "agent"
 INTEGRATOR = "integrator"
+# The whole installation: no bundle has it, so that only an operator's command can give it first.
+OPERATIONS: Scope = "operations"
+_OF_ACCOUNT = frozenset(SCOPES) - {OPERATIONS}
 BUNDLES: Mapping[str, frozenset[Scope]] = {
-    "owner": frozenset(SCOPES),
-    INTEGRATOR: frozenset(SCOPES) - {"audit", "keys"},
+    "owner": _OF_ACCOUNT,
+    INTEGRATOR: _OF_ACCOUNT - {"audit", "keys"},
     "supervisor": frozenset({"calls", "cdr", "recordings", *_READS}),
     AGENT: frozenset({"calls:own", "cdr:own"}),
     "read-only": frozenset({"cdr", *_READS}),

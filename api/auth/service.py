@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from api.auth.hashing import hash_secret, is_old, verify_secret
 from api.auth.key_cache import KeyCache
 from api.auth.principal import Principal
-from api.auth.scopes import AGENT, resolve
+from api.auth.scopes import AGENT, OPERATIONS, resolve
 from api.auth.store import USE_INTERVAL_MS, ApiKey, KeyStore, parse_key_id
 from api.auth.throttle import NOT_AUTHENTICATED, Throttle
 from api.auth.tokens import AccessTokens
@@ -159,10 +159,15 @@ def _errors_of_form(presented: str) -> tuple[FieldError, ...]:
 
 
 def _principal(key: ApiKey, claim: _Claim) -> Principal:
-    """Return the caller; a token that an account's key has issued for an agent is that agent's."""
+    """Return the caller; a token that an account's key has issued for an agent is that agent's.
+
+    No agent is an operator, whatever its key says.
+    """
     scopes = resolve(key.scopes)
     if claim.agent_id is not None and key.agent_id is None:
         scopes &= resolve([AGENT])
+    if key.agent_id is not None:
+        scopes -= {OPERATIONS}
     return Principal(key.account_id, key.id, key.agent_id or claim.agent_id, scopes)
 
 

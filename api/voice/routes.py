@@ -10,6 +10,7 @@ from api.http.routes import Body, RequestId, Routes
 from api.voice import examples
 from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, CallId, Voice
 from api.voice.live_list import LiveCallPage, LiveCallQuery
+from api.voice.replay import CallReplay
 from api.voice.schemas import (
     CallByPathRequest,
     CallLegRequest,
@@ -113,6 +114,18 @@ async def call_timeline(call_id: CallId, user: AuthenticatedUser, voice: Voice) 
     `/srmain/voice/webhooks/{id}` shows one in full.
     """
     return await voice.timeline(user, call_id)
+
+
+@routes.get(
+    f"{BASE}/call/{{callId}}/replay", id="calls.replay", scope="calls", errors=(404, 409, 503)
+)
+async def replay_call(call_id: CallId, user: AuthenticatedUser, voice: Voice) -> CallReplay:
+    """Compare a call, live or ended within the last day, with what the engine would do now.
+
+    The engine repeats the call's decisions from its log. A difference shows that another version
+    decided otherwise, and names the moment of the timeline.
+    """
+    return await voice.replay(user, call_id)
 
 
 @routes.get(

@@ -19,6 +19,7 @@ from api.engine_client import EngineClient, call_path
 from api.voice.limits import CallLimits
 from api.voice.live_list import LiveCallQuery, list_live_calls
 from api.voice.permissions import Permissions
+from api.voice.replay import CallReplay, call_replay
 from api.voice.schemas import (
     BaseHangupRequest,
     BaseLegRequest,
@@ -36,7 +37,7 @@ from wire.decoding.errors import BadInput, ErrorCollector
 from wire.party import ENDPOINT_PREFIX, Party
 from wire.tree import Limits, check_action
 from wire.verbs import Action
-from wire.views import CallView
+from wire.views import CallView, Replay
 
 LARGE_BYTES = 65_536  # of a timeline
 _ON_MACHINE = "machineDetection.onMachine"
@@ -83,6 +84,12 @@ class VoiceService(Struct, frozen=True):
         shown = partial(call_timeline, found, with_attempts="webhooks" in user.scopes)
         # That of a call with thousands of events takes tens of milliseconds.
         return await asyncio.to_thread(shown) if len(found) > LARGE_BYTES else shown()
+
+    async def replay(self, user: Principal, call_id: str) -> CallReplay:
+        """Compare a call with what this version of the engine would do."""
+        query = {"account": user.account_id, "events": "false"}  # reading them costs more
+        found = await self.engine.request(Replay, "GET", call_path(call_id, "/replay"), query=query)
+        return call_replay(found)
 
     async def _view(self, user: Principal, call_id: str) -> bytes:
         query = {"account": user.account_id}

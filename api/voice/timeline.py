@@ -1,6 +1,6 @@
 """A call's timeline as customers see it: without what is the operator's, such as places of legs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -80,13 +80,21 @@ def call_timeline(timeline: bytes, *, with_attempts: bool) -> bytes:
 
 def _moments(entries: tuple[TimelineEntry, ...]) -> Iterator[CallTimelineEntry]:
     for each in entries:
+        commands = shown_commands(each.commands)
         is_internal = each.event["type"] in INTERNAL_EVENTS
-        commands = tuple(
-            _shown(command) for command in each.commands if command["type"] not in INTERNAL_COMMANDS
-        )
         if not is_internal or commands or each.started:
-            event = ENGINE_STEP if is_internal else _shown(each.event)
+            event = shown_event(each.event)
             yield CallTimelineEntry(each.at_ms, event, commands, each.state, each.started)
+
+
+def shown_event(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event as customers see it."""
+    return ENGINE_STEP if event["type"] in INTERNAL_EVENTS else _shown(event)
+
+
+def shown_commands(commands: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """Return the commands that customers see."""
+    return tuple(_shown(each) for each in commands if each["type"] not in INTERNAL_COMMANDS)
 
 
 def _shown(fields: Mapping[str, Any]) -> dict[str, Any]:

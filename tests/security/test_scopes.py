@@ -8,9 +8,10 @@ from starlette.routing import BaseRoute
 
 from api.app import create_routes
 from api.auth.dependencies import ScopeCheck
-from api.auth.scopes import BUNDLES, SCOPES, resolve
+from api.auth.scopes import BUNDLES, OPERATIONS, SCOPES, Scope, resolve
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
 from api.console.pages import PAGES
+from api.http.openapi.operation import ANY_SCOPE
 from tests.contract.api.rest import Rest
 
 PUBLIC = {
@@ -37,6 +38,7 @@ CONSOLE = {
     "/console/static/{version}/{path:path}",
     *(f"/console{page.path}" for page in PAGES),
 }
+FOR_EVERY_CALLER = {"/auth/me"}
 
 
 class Operation(NamedTuple):
@@ -66,7 +68,7 @@ def _scope(route: BaseRoute) -> str | None:
     if not isinstance(route, APIRoute):
         return None
     checks = [each.call for each in route.dependant.dependencies]
-    scopes = [each.scope for each in checks if isinstance(each, ScopeCheck)]
+    scopes = [each.scope or ANY_SCOPE for each in checks if isinstance(each, ScopeCheck)]
     assert len(scopes) <= 1, route.path
     return scopes[0] if scopes else None
 
@@ -76,16 +78,18 @@ async def test_every_route_requires_its_scope(rest: Rest) -> None:
     found = operations(rest)
     assert len(found) > 60
     assert {each.path for each in found if each.scope is None} == PUBLIC | CONSOLE
+    assert {each.path for each in found if each.scope == ANY_SCOPE} == FOR_EVERY_CALLER
     document = (await rest.client.get("/openapi.json")).json()["paths"]
     for each in found:
         shown = document.get(each.path, {}).get(each.method.lower(), {}).get("security", [])
-        expected = [] if each.scope is None else [[each.scope]] * 2  # with and without `Bearer`
+        required = [] if each.scope == ANY_SCOPE else [each.scope]
+        expected = [] if each.scope is None else [required] * 2  # with and without `Bearer`
         assert [scopes for one in shown for scopes in one.values()] == expected, each
 
 
 def test_every_scope_is_required_somewhere(rest: Rest) -> None:
     """A scope that guards nothing would promise what it does not give."""
-    assert {each.scope for each in operations(rest)} - {None} == {*SCOPES}
+    assert {each.scope for each in operations(rest)} - {None, ANY_SCOPE} == {*SCOPES}
 
 
 @pytest.mark.parametrize("bundle", BUNDLES)
@@ -100,7 +104,31 @@ async def test_every_route_with_every_bundle(rest: Rest, bundle: str) -> None:
             continue
         answer = await rest.request(each.method, each.url, {}, token=given.api_key)
         is_missing = answer.status_code == 403 and answer.json()["code"] == "scope"
-        assert is_missing == (each.scope not in resolve([bundle])), (each, answer.text)
+        assert is_missing == (each.scope not in {*resolve([bundle]), ANY_SCOPE}), (
+            each,
+            answer.text,
+        )
+
+
+def test_no_bundle_has_the_scope_of_operators() -> None:
+    """An account's owner has all scopes but this one, and no scope implies it."""
+    assert resolve(["owner"]) == {*SCOPES} - {OPERATIONS}
+    assert all(OPERATIONS not in resolve([each]) for each in BUNDLES)
+    others: set[Scope] = {*SCOPES} - {OPERATIONS}
+    assert OPERATIONS not in resolve(others)
+
+
+async def test_who_the_caller_is(rest: Rest) -> None:
+    """Every key and token may read its own account, agent and scopes, and nothing else of them."""
+    own = (await rest.request("GET", "/auth/me")).json()
+    assert (own["accountId"], own["agentId"]) == ("acme", None)
+    assert {*own["scopes"]} == resolve(["integrator"])
+    agents = await rest.request("GET", "/auth/me", token=await rest.token_of("acme", agentId="7"))
+    assert agents.json() == {**own, "agentId": "7", "scopes": ["calls:own", "cdr:own"]}
+    other = await rest.token_of("other", "other")
+    assert (await rest.request("GET", "/auth/me", token=other)).json()["accountId"] == "other"
+    rejected = await rest.rejected("GET", "/auth/me", token=generate_credentials().api_key)
+    assert rejected[:2] == (401, "unauthenticated")
 
 
 async def test_the_stream_of_events_needs_its_scope(rest: Rest) -> None:

@@ -11,9 +11,10 @@ from wire.openapi.texts.calls import CALLS
 from wire.openapi.texts.contacts import CONTACTS
 from wire.openapi.texts.documents import DOCUMENTS
 from wire.openapi.texts.names import NAMES
+from wire.openapi.texts.operations import OPERATIONS
 from wire.openapi.texts.records import RECORDS
 
-TEXTS: Mapping[str, str] = {**CALLS, **RECORDS, **DOCUMENTS, **CONTACTS, **NAMES}
+TEXTS: Mapping[str, str] = {**CALLS, **RECORDS, **DOCUMENTS, **CONTACTS, **OPERATIONS, **NAMES}
 
 
 class Tag(NamedTuple):

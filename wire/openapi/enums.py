@@ -16,6 +16,7 @@ _FIELDS = {
     "CallEventName": "CallEvent.event",
     "CallRecordFormat": "CallRecordExport.format CallRecordExportRequest.format",
     "CallbackChangeKind": "CallbackChange.change",
+    "CheckLevel": "level",
     "ConditionOperator": "ConditionCase.operator",
     "ContactEventName": "ContactEvent.event",
     "ContactFileFormat": "ContactDownload.format ContactDownloadRequest.format",

@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from api.http.openapi.operation import ALIAS_OF, COMPONENTS, SCOPE
+from api.http.openapi.operation import ALIAS_OF, ANY_SCOPE, COMPONENTS, SCOPE
 from api.http.openapi.tags import TAGS
 from api.http.openapi.webhook_documents import WEBHOOKS, webhook_documents
 from wire.openapi.document import Tag, complete, info
@@ -72,9 +72,10 @@ def _name_alias(operation: dict[str, Any], of: str | None) -> None:
 
 
 def _declare_security(operation: dict[str, Any], scope: str | None) -> None:
-    """Name the scope with each scheme; a public operation has none."""
+    """Name the scope with each scheme; a public operation has no scheme."""
     names = [*operation["security"][0], BEARER] if scope else []
-    operation["security"] = [{name: [scope]} for name in names]
+    scopes = [] if scope == ANY_SCOPE else [scope]
+    operation["security"] = [{name: scopes} for name in names]
 
 
 def _drop_empty_schemas(responses: dict[str, Any]) -> None:

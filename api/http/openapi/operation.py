@@ -11,6 +11,7 @@ from wire.openapi.problems import problem_responses
 from wire.openapi.responses import success_response
 from wire.rpc import Problem
 
+ANY_SCOPE = "any"  # of an operation that every authenticated caller may use
 SCOPE = "x-scope"  # the OpenAPI document shows it as the operation's security
 COMPONENTS = "x-components"  # the OpenAPI document moves them to its `components`
 ALIAS_OF = "x-alias-of"  # the id of the operation that this is another path of

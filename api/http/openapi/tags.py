@@ -3,7 +3,7 @@
 from wire.openapi.document import Tag
 
 TAGS = (
-    Tag("Authentication", "Access tokens for an API key and its secret."),
+    Tag("Authentication", "Access tokens for an API key and its secret, and who the caller is."),
     Tag("Keys", "The account's API keys: scopes, networks, expiry, rotation."),
     Tag("Account", "The account's settings, limits and usage, and its jobs."),
     Tag("Calls", "Start calls, list them, and control them leg by leg."),
@@ -20,6 +20,7 @@ TAGS = (
     Tag("Call records", "Ended calls: lists, statistics, dispositions and exports."),
     Tag("Recordings", "Recordings: lists, download and deletion."),
     Tag("Audit", "Who has done what."),
+    Tag("Operations", "The installation, for its operators: nodes, engines, shards, store."),
     Tag("Contact lists", "Contact lists, and the import of their files."),
     Tag("Contacts", "Contacts, their tags, events and downloads."),
     Tag("Do not call", "The do-not-call list, with tokens of its own."),

@@ -116,7 +116,10 @@ async def test_all_voice_endpoints_exist(rest: Rest) -> None:
         " call/{callId}/recording/start call/{callId}/recording/pause"
         " call/{callId}/recording/resume call/{callId}/recording/stop"
     )
-    gets = "active-call-details call-details/{callId} call/{callId}/timeline conference/my"
+    gets = (
+        "active-call-details call-details/{callId} call/{callId}/timeline call/{callId}/replay"
+        " conference/my"
+    )
     for method, names in (("post", posts), ("get", gets)):
         for name in names.split():
             assert method in paths[base + name], name

@@ -23,6 +23,8 @@ from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
 from engine.recordings.archive import Archive, open_archive
 from engine.rpc.access import RpcAccess
+from engine.rpc.handlers.cluster.doctor import DoctorRuns
+from engine.rpc.handlers.cluster.report import ClusterPlace
 from engine.rpc.peers.client import ShardDirectory
 from engine.rpc.server import ServerDependencies, serving
 from engine.runtime.admission.config import AdmissionConfig
@@ -50,6 +52,7 @@ from tests.harness.ports import free_port
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from tests.unit.runtime.harness.shard_bench import ManualIoRunner
 from wire.callbacks.targets import HttpsTarget
+from wire.cluster import DoctorFinding
 from wire.dial_policy import AccountDialPolicy
 from wire.shard import ShardId
 from wire.tree import Limits
@@ -119,6 +122,8 @@ class Bench:
         self.url = f"http://127.0.0.1:{self.port}"
         self.access: RpcAccess | None = None  # else the token, without TLS
         self.cluster = OtherEngines()
+        self.place = ClusterPlace()
+        self.findings: list[DoctorFinding] = []  # of the doctor's checks
         self.clock: LoopClock
         self.session: aiohttp.ClientSession
         self.attempts: AttemptWriter
@@ -214,9 +219,14 @@ class Bench:
             ),
             self.telemetry,
             archive=self.archive,
+            cluster=self.place,
+            doctor=DoctorRuns(self._checked),
         )
         access = self.access or RpcAccess(self.url, TOKEN)
         await stack.enter_async_context(serving(self.dependencies, access, "127.0.0.1", self.port))
+
+    async def _checked(self) -> list[DoctorFinding]:
+        return self.findings
 
     async def request(
         self, method: str, path: str, body: object = None, **more: Any

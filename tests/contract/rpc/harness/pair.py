@@ -2,11 +2,14 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from aiohttp import web
 
 from engine.calls.model.call_id_format import call_id
+from engine.rpc.handlers.cluster.report import ClusterPlace
+from engine.runtime.cluster.membership import Peer
 from tests.contract.rpc.harness.bench import SLOTS, Bench
 from tests.contract.store.unreliable_memory import UnreliableStore
 from tests.harness.ports import free_port
@@ -47,7 +50,17 @@ class EnginePair:
     def __init__(self) -> None:
         store = UnreliableStore()
         self.one, self.two = Bench(store), Bench(store)
+        self.heartbeats = {
+            name: Peer(bench.url, {f"pbx1/{slot}": 0}, capacity=10)
+            for slot, (name, bench) in enumerate((("one", self.one), ("two", self.two)))
+        }
+        for name, bench in (("one", self.one), ("two", self.two)):
+            bench.place = ClusterPlace(name, bench.url, others=partial(self.others_of, name))
         self.directories = {self.one: StaticShardDirectory(), self.two: StaticShardDirectory()}
+
+    def others_of(self, name: str) -> dict[str, Peer]:
+        """Return the heartbeats that an engine reads of the others."""
+        return {other: each for other, each in self.heartbeats.items() if other != name}
 
     async def open(self, stack: AsyncExitStack, folder: Path) -> None:
         """Start both engines."""
