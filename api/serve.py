@@ -15,11 +15,12 @@ import uvicorn
 from api.accounts.cache import AccountCache
 from api.accounts.store import Account, AccountStore
 from api.app import create_app
-from api.auth.store import Credentials, KeyStore, parse_key_id
+from api.auth.scopes import BUNDLES, SCOPES, unknown_scopes
+from api.auth.store import Credentials, KeyStore, KeyTerms, parse_key_id
 from api.auth.throttle import network_of
 from api.cdrs.ingest.consumer import EventConsumer, consumer_name
 from api.common.background import background
-from api.common.errors import Conflict
+from api.common.errors import Conflict, InvalidRequest
 from api.config import Settings
 from api.db.migrate import migrate
 from api.http.connection_limits import ConnectionLimits
@@ -76,6 +77,10 @@ async def create_configured_account(
     """Create what does not exist yet; several processes may start at the same time."""
     if not settings.account or settings.api_key is None or settings.api_secret is None:
         return
+    scopes = settings.api_key_scopes
+    if unknown := unknown_scopes(scopes):
+        text = f"SWITCHROOM_API_KEY_SCOPES: {unknown[0]}: expected"
+        raise InvalidRequest(f"{text} {', '.join((*BUNDLES, *SCOPES))}")
     credentials = Credentials(
         settings.api_key.get_secret_value(), settings.api_secret.get_secret_value()
     )
@@ -84,7 +89,7 @@ async def create_configured_account(
         await accounts.add(Account(settings.account, settings.account, destinations=allowed))
     if await keys.get(parse_key_id(credentials.api_key) or "") is None:
         with suppress(Conflict):  # another process was first
-            await keys.add(settings.account, credentials)
+            await keys.add(settings.account, credentials, KeyTerms(scopes=scopes))
     for number in settings.caller_ids:
         await accounts.add_number(settings.account, number)
 

@@ -1,5 +1,6 @@
 """Audits of calls over the RPC: any engine replays what the store has."""
 
+import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import HoldRequested
 from engine.calls.model.storage_format import decode_log_entry, encode
+from engine.rpc.views.timelines import MAX_ACCOUNT_TIMELINES
 from engine.store.change import Change
 from engine.store.compressed_call import DICTIONARY, MARK
 from engine.store.stream import StreamLimits
@@ -22,6 +24,7 @@ from tests.harness.shards import at
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import ID, MAIN, bridged_call, outbound
 from tests.unit.calls.harness.control import BOB, PEER
+from wire.shard import ShardId
 
 DIAL = {"type": "dial", "data": {"number": [BOB]}}
 
@@ -210,3 +213,47 @@ async def test_a_bad_limit_is_refused(bench: Bench, limit: str) -> None:
     """The error names the parameter."""
     status, problem = await bench.request("GET", f"/calls/ended?limit={limit}")
     assert (status, problem["errors"][0]["path"]) == (400, "limit")
+
+
+class HangingStore(UnreliableStore):
+    """A store whose logs are read when the test lets them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_read = asyncio.Event()
+
+    async def log(self, shard: ShardId, call_id: str) -> list[bytes]:
+        """Wait, and read a log."""
+        await self.may_read.wait()
+        return await super().log(shard, call_id)
+
+
+async def test_replays_wait_with_the_timelines(tmp_path: Path) -> None:
+    """Both cost the engine the same, so an account has one limit for them."""
+    async with AsyncExitStack() as stack:
+        store = HangingStore()
+        bench = Bench(store)
+        await bench.open(stack, tmp_path)
+        await stored(bench, talked().change())
+        paths = (f"/calls/{ID}/replay", f"/calls/{ID}/timeline")
+        asking = [
+            asyncio.create_task(bench.request("GET", path))
+            for path in paths
+            for _ in range(MAX_ACCOUNT_TIMELINES // 2)
+        ]
+        found: list[tuple[int, str]] = []
+
+        async def is_full() -> bool:
+            trying = asyncio.create_task(bench.request("GET", paths[0]))
+            done, _ = await asyncio.wait([trying], timeout=0.5)
+            if not done:
+                asking.append(trying)
+                return False
+            status, problem = trying.result()
+            found.append((status, problem["code"]))
+            return True
+
+        await until(is_full, what="the limit")
+        assert found == [(429, "too_many_timelines")]
+        store.may_read.set()
+        assert {status for status, _ in await asyncio.gather(*asking)} == {200}

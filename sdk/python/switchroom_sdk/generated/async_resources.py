@@ -219,6 +219,21 @@ class Calls:
         )
         return await self._client.send(request, models.CallTimeline)
 
+    async def replay(
+        self,
+        call_id: str,
+    ) -> models.CallReplay:
+        """Compare a call, live or ended within the last day, with what the engine would do now.
+
+        The engine repeats the call's decisions from its log. A difference shows that another version
+        decided otherwise, and names the moment of the timeline.
+        """
+        request = Request(
+            "GET",
+            ("srmain", "voice", "call", call_id, "replay"),
+        )
+        return await self._client.send(request, models.CallReplay)
+
     async def start_recording(
         self,
         call_id: str,
@@ -1452,6 +1467,146 @@ class Audit:
         return AsyncPaginator(self._client, request, models.AuditPage)
 
 
+class Caller:
+    """Operations on caller."""
+
+    def __init__(self, client: AsyncSender) -> None:
+        self._client = client
+
+    async def get(
+        self,
+    ) -> models.Caller:
+        """Show whose key or token this is, and its scopes; no scope is needed."""
+        request = Request(
+            "GET",
+            ("auth", "me"),
+        )
+        return await self._client.send(request, models.Caller)
+
+
+class Operations:
+    """Operations on operations."""
+
+    def __init__(self, client: AsyncSender) -> None:
+        self._client = client
+
+    def nodes(
+        self,
+    ) -> AsyncPaginator[models.NodeView, models.NodeList]:
+        """List the PBX nodes."""
+        request = Request(
+            "GET",
+            ("srmain", "operations", "nodes"),
+        )
+        return AsyncPaginator(self._client, request, models.NodeList)
+
+    async def drain(
+        self,
+        node: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.NodeView:
+        """Stop new calls to a PBX node; live calls continue.
+
+        A node that is drained already stays so.
+        """
+        request = Request(
+            "POST",
+            ("srmain", "operations", "nodes", node, "drain"),
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return await self._client.send(request, models.NodeView)
+
+    async def undrain(
+        self,
+        node: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.NodeView:
+        """Allow new calls to a PBX node again."""
+        request = Request(
+            "POST",
+            ("srmain", "operations", "nodes", node, "undrain"),
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return await self._client.send(request, models.NodeView)
+
+    def engines(
+        self,
+    ) -> AsyncPaginator[models.EngineView, models.EngineList]:
+        """List the engines with their shards, and what is wrong with each."""
+        request = Request(
+            "GET",
+            ("srmain", "operations", "engines"),
+        )
+        return AsyncPaginator(self._client, request, models.EngineList)
+
+    def shards(
+        self,
+        *,
+        limit: int | UnsetType = UNSET,
+        offset: int | UnsetType = UNSET,
+    ) -> AsyncPaginator[models.ShardView, models.ShardPage]:
+        """List the shards, those without an engine first.
+
+        Arguments:
+            limit: Rows of a page.
+            offset: Rows to skip.
+        """
+        request = Request(
+            "GET",
+            ("srmain", "operations", "shards"),
+            query={"limit": limit, "offset": offset},
+        )
+        return AsyncPaginator(self._client, request, models.ShardPage)
+
+    async def store(
+        self,
+    ) -> models.StoreState:
+        """Show the state of the store, and what waits for it."""
+        request = Request(
+            "GET",
+            ("srmain", "operations", "store"),
+        )
+        return await self._client.send(request, models.StoreState)
+
+    def media(
+        self,
+    ) -> AsyncPaginator[models.AudioCacheView, models.AudioCacheList]:
+        """List the audio caches of the engines."""
+        request = Request(
+            "GET",
+            ("srmain", "operations", "media"),
+        )
+        return AsyncPaginator(self._client, request, models.AudioCacheList)
+
+    def alerts(
+        self,
+    ) -> AsyncPaginator[models.AlertView, models.AlertList]:
+        """List the alerts that fire, from the Alertmanager or Prometheus of `SWITCHROOM_ALERTS_URL`."""
+        request = Request(
+            "GET",
+            ("srmain", "operations", "alerts"),
+        )
+        return AsyncPaginator(self._client, request, models.AlertList)
+
+    def doctor(
+        self,
+    ) -> AsyncPaginator[models.CheckResult, models.DoctorResults]:
+        """Show the results of the checks of `switchroom doctor`, which an engine runs.
+
+        They run when the last results are older than a minute, one run at a time. A run that takes
+        longer than five seconds goes on: `isRunning` is true, and the results are those before it.
+        """
+        request = Request(
+            "GET",
+            ("srmain", "operations", "doctor"),
+        )
+        return AsyncPaginator(self._client, request, models.DoctorResults)
+
+
 class Keys:
     """Operations on keys."""
 
@@ -1662,6 +1817,8 @@ class Resources:
         self.records = Records(client)
         self.recordings = Recordings(client)
         self.audit = Audit(client)
+        self.caller = Caller(client)
+        self.operations = Operations(client)
         self.keys = Keys(client)
         self.account = Account(client)
         self.jobs = Jobs(client)

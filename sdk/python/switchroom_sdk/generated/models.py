@@ -118,6 +118,25 @@ class AgentState(Received, frozen=True, kw_only=True):
     nodes: tuple[str, ...]
 
 
+class AlertList(Received, frozen=True, kw_only=True):
+    """The alerts that fire, the most severe first; `reason` says why they are not known."""
+
+    data: tuple[AlertView, ...]
+    total: int
+    reason: str
+
+
+class AlertView(Received, frozen=True, kw_only=True):
+    """An alert that fires; `runbookUrl` is empty if its rule has no address of a page."""
+
+    name: str
+    severity: str
+    since: str
+    summary: str
+    runbook_url: str
+    labels: dict[str, str]
+
+
 class ApiRequestPage(Received, frozen=True, kw_only=True):
     """A page of API requests, ordered by id."""
 
@@ -235,6 +254,28 @@ class AttemptSummary(Received, frozen=True, kw_only=True):
     to_listener: bool = False
 
 
+class AudioCacheList(Received, frozen=True, kw_only=True):
+    """The audio caches of the engines that respond, by the engine's name."""
+
+    data: tuple[AudioCacheView, ...]
+    total: int
+
+
+class AudioCacheView(Received, frozen=True, kw_only=True):
+    """The audio clips of one engine, and what has happened since it started.
+
+    `inProgress` clips are being made or wait for it; `failures` are counted by reason.
+    """
+
+    engine: str
+    clips: int
+    bytes: int
+    in_progress: int
+    hits: int
+    misses: int
+    failures: dict[str, int]
+
+
 class AuditItem(Received, frozen=True, kw_only=True):
     """An action; `outcome` is the status of the response, or `done` or `failed`."""
 
@@ -313,6 +354,37 @@ class CallRecordings(Received, frozen=True, kw_only=True):
     recordings: tuple[RecordingView, ...]
 
 
+class CallReplay(Received, frozen=True, kw_only=True):
+    """Whether the engine would do the same now; `differences` are the first of them.
+
+    `steps` is the length of the log, `compared` how many of its steps have a checksum. `gap` is the
+    first step that the store has lost: later ones cannot be compared.
+    """
+
+    call_id: str
+    is_same: bool
+    is_live: bool
+    steps: int
+    compared: int
+    gap: int | None
+    differences: tuple[CallReplayDifference, ...]
+
+
+class CallReplayDifference(Received, frozen=True, kw_only=True):
+    """A decision that differs: `about` is `commands`, or `state`, which is that after the last one.
+
+    `atMs` is the moment in the timeline, `step` its number in the call's log, both 0 if it is not
+    known. `commands` are those of the replay: of the original ones only a checksum is kept.
+    """
+
+    about: str
+    detail: str
+    step: int
+    at_ms: int
+    event: dict[str, Any] | None
+    commands: tuple[dict[str, Any], ...]
+
+
 class CallTimeline(Received, frozen=True, kw_only=True):
     """A call, what happened in it, and the attempts to reach servers for it, the earliest first.
 
@@ -365,6 +437,15 @@ class CallbackTestResult(Received, frozen=True, kw_only=True):
     delivered: bool
     took_ms: int
     reason: str = ""
+
+
+class Caller(Received, frozen=True, kw_only=True):
+    """The caller: its account, its key, the agent that it acts for, and what it may do."""
+
+    account_id: str
+    key_id: str
+    agent_id: str | None
+    scopes: tuple[str, ...]
 
 
 class CdrPage(Received, frozen=True, kw_only=True):
@@ -445,6 +526,18 @@ class CdrView(Received, frozen=True, kw_only=True):
     timeline: tuple[Any, ...] | None = None
 
 
+class CheckResult(Received, frozen=True, kw_only=True):
+    """A result of a check: what was found, what to do; `link` is the page of its code."""
+
+    level: str
+    """Known values: FAIL, OK, WARN."""
+    subject: str
+    text: str
+    advice: str
+    code: str
+    link: str
+
+
 class ConferenceRecord(Received, frozen=True, kw_only=True):
     """A conference session with all of its members."""
 
@@ -514,6 +607,44 @@ class Diversion(Received, frozen=True, kw_only=True):
     number: str
     reason: str = ""
     privacy: bool = False
+
+
+class DoctorResults(Received, frozen=True, kw_only=True):
+    """The results of the checks that ran last; `checkedTime` is null until they have ended once."""
+
+    checked_time: str | None
+    duration_ms: int
+    is_running: bool
+    data: tuple[CheckResult, ...]
+    total: int
+
+
+class EngineList(Received, frozen=True, kw_only=True):
+    """All live engines, by name."""
+
+    data: tuple[EngineView, ...]
+    total: int
+
+
+class EngineView(Received, frozen=True, kw_only=True):
+    """One engine; without a response of it only what its heartbeat says.
+
+    `capacity` is its maximum of live calls, `supervised` are the PBX nodes that it supervises.
+    `deadLettered` events could not be delivered since it started.
+    """
+
+    engine: str
+    url: str
+    is_responding: bool
+    is_ready: bool
+    faults: tuple[str, ...]
+    version: str
+    started_time: str | None
+    calls: int
+    capacity: int
+    supervised: tuple[str, ...]
+    shards: tuple[str, ...]
+    dead_lettered: int
 
 
 class FlowDiff(Received, frozen=True, kw_only=True):
@@ -710,6 +841,37 @@ class MemberView(Received, frozen=True, kw_only=True):
     removed_by: str = ""
 
 
+class NodeList(Received, frozen=True, kw_only=True):
+    """All PBX nodes, by name."""
+
+    data: tuple[NodeView, ...]
+    total: int
+
+
+class NodeView(Received, frozen=True, kw_only=True):
+    """One PBX node: `calls` are those of all engines.
+
+    `unavailableReason` is the rejection code for new calls, empty when the node accepts them. From
+    the manager interface: `coreCalls`, the node's own count of calls, and the loss and jitter of
+    recently received packets.
+    """
+
+    name: str
+    connected: bool
+    calls: int
+    drained: bool
+    unavailable_reason: str
+    weight: float
+    max_calls: int | None
+    max_calls_per_s: int | None
+    ami_connected: bool
+    trunk_reachable: bool
+    unregistered: tuple[str, ...]
+    core_calls: int | None
+    loss: float
+    jitter_ms: float
+
+
 class NumberPage(Received, frozen=True, kw_only=True):
     """A page of numbers, in ascending order."""
 
@@ -797,6 +959,62 @@ class RouteDocument(Received, frozen=True, kw_only=True):
     labels: dict[str, str] | None = None
     status_callback_url: str | None = None
     answer: bool = True
+
+
+class ShardPage(Received, frozen=True, kw_only=True):
+    """A page of shards, those without an engine first, then by node and slot."""
+
+    data: tuple[ShardView, ...]
+    total: int
+    limit: int
+    offset: int
+
+
+class ShardView(Received, frozen=True, kw_only=True):
+    """A shard and its engine; `engine` is null while no engine has it.
+
+    `pendingChanges` are not in the store yet; `lagMs` is for how long the present commit has been
+    tried. A paused shard has a node that is disconnected, or a lease that has expired.
+    """
+
+    shard: str
+    engine: str | None
+    calls: int
+    pending_changes: int
+    lag_ms: int
+    is_paused: bool
+    can_store: bool
+
+
+class StoreServerView(Received, frozen=True, kw_only=True):
+    """A server of the store; `maxBytes` is null if it has no limit."""
+
+    kind: str
+    address: str
+    version: str
+    role: str
+    used_bytes: int
+    max_bytes: int | None
+    clients: int
+
+
+class StoreState(Received, frozen=True, kw_only=True):
+    """The store as one engine reaches it, and what all engines have not stored or delivered yet.
+
+    `lagMs` is the longest of the commits in progress, `pendingCallbacks` counts calls with events
+    that are not delivered yet. `deadLettered` events could not be delivered since the engines
+    started. `lagEvents` are those that each consumer group has not read yet.
+    """
+
+    is_reachable: bool
+    error: str
+    latency_ms: float
+    servers: tuple[StoreServerView, ...]
+    pending_changes: int
+    lag_ms: int
+    pending_callbacks: int
+    dead_lettered: int
+    lag_events: dict[str, int]
 
 
 class TodayStats(Received, frozen=True, kw_only=True):

@@ -408,6 +408,23 @@ export interface AgentState {
   nodes: string[];
 }
 
+/** The alerts that fire, the most severe first; `reason` says why they are not known. */
+export interface AlertList {
+  data: AlertView[];
+  total: number;
+  reason: string;
+}
+
+/** An alert that fires; `runbookUrl` is empty if its rule has no address of a page. */
+export interface AlertView {
+  name: string;
+  severity: string;
+  since: string;
+  summary: string;
+  runbookUrl: string;
+  labels: { [name: string]: string };
+}
+
 /** A page of API requests, ordered by id. */
 export interface ApiRequestPage {
   data: ApiRequestSummary[];
@@ -521,6 +538,27 @@ export interface AttemptSummary {
   toListener?: boolean;
 }
 
+/** The audio caches of the engines that respond, by the engine's name. */
+export interface AudioCacheList {
+  data: AudioCacheView[];
+  total: number;
+}
+
+/**
+ * The audio clips of one engine, and what has happened since it started.
+ *
+ * `inProgress` clips are being made or wait for it; `failures` are counted by reason.
+ */
+export interface AudioCacheView {
+  engine: string;
+  clips: number;
+  bytes: number;
+  inProgress: number;
+  hits: number;
+  misses: number;
+  failures: { [name: string]: number };
+}
+
 /** An action; `outcome` is the status of the response, or `done` or `failed`. */
 export interface AuditItem {
   time: string;
@@ -603,6 +641,37 @@ export interface CallRecordings {
 }
 
 /**
+ * Whether the engine would do the same now; `differences` are the first of them.
+ *
+ * `steps` is the length of the log, `compared` how many of its steps have a checksum. `gap` is the
+ * first step that the store has lost: later ones cannot be compared.
+ */
+export interface CallReplay {
+  callId: string;
+  isSame: boolean;
+  isLive: boolean;
+  steps: number;
+  compared: number;
+  gap: number | null;
+  differences: CallReplayDifference[];
+}
+
+/**
+ * A decision that differs: `about` is `commands`, or `state`, which is that after the last one.
+ *
+ * `atMs` is the moment in the timeline, `step` its number in the call's log, both 0 if it is not
+ * known. `commands` are those of the replay: of the original ones only a checksum is kept.
+ */
+export interface CallReplayDifference {
+  about: string;
+  detail: string;
+  step: number;
+  atMs: number;
+  event: { [name: string]: unknown } | null;
+  commands: { [name: string]: unknown }[];
+}
+
+/**
  * A call, what happened in it, and the attempts to reach servers for it, the earliest first.
  *
  * An attempt's `requestId` is the `request` of commands and events; its `id` is that in the
@@ -654,6 +723,14 @@ export interface CallbackTestResult {
   tookMs: number;
   /** Default: "". */
   reason?: string;
+}
+
+/** The caller: its account, its key, the agent that it acts for, and what it may do. */
+export interface Caller {
+  accountId: string;
+  keyId: string;
+  agentId: string | null;
+  scopes: string[];
 }
 
 /** A page, newest first; an inexact total is a lower bound. */
@@ -740,6 +817,16 @@ export interface CdrView {
   timeline?: unknown[] | null;
 }
 
+/** A result of a check: what was found, what to do; `link` is the page of its code. */
+export interface CheckResult {
+  level: Word<"FAIL" | "OK" | "WARN">;
+  subject: string;
+  text: string;
+  advice: string;
+  code: string;
+  link: string;
+}
+
 /** A conference session with all of its members. */
 export interface ConferenceRecord {
   sessionId: string;
@@ -797,6 +884,42 @@ export interface DeadLetterPage {
 export interface DialedLeg {
   callId: string;
   channelId: string;
+}
+
+/** The results of the checks that ran last; `checkedTime` is null until they have ended once. */
+export interface DoctorResults {
+  checkedTime: string | null;
+  durationMs: number;
+  isRunning: boolean;
+  data: CheckResult[];
+  total: number;
+}
+
+/** All live engines, by name. */
+export interface EngineList {
+  data: EngineView[];
+  total: number;
+}
+
+/**
+ * One engine; without a response of it only what its heartbeat says.
+ *
+ * `capacity` is its maximum of live calls, `supervised` are the PBX nodes that it supervises.
+ * `deadLettered` events could not be delivered since it started.
+ */
+export interface EngineView {
+  engine: string;
+  url: string;
+  isResponding: boolean;
+  isReady: boolean;
+  faults: string[];
+  version: string;
+  startedTime: string | null;
+  calls: number;
+  capacity: number;
+  supervised: string[];
+  shards: string[];
+  deadLettered: number;
 }
 
 /** The differences between two versions of a flow. */
@@ -989,6 +1112,36 @@ export interface MemberView {
   removedBy?: string;
 }
 
+/** All PBX nodes, by name. */
+export interface NodeList {
+  data: NodeView[];
+  total: number;
+}
+
+/**
+ * One PBX node: `calls` are those of all engines.
+ *
+ * `unavailableReason` is the rejection code for new calls, empty when the node accepts them. From
+ * the manager interface: `coreCalls`, the node's own count of calls, and the loss and jitter of
+ * recently received packets.
+ */
+export interface NodeView {
+  name: string;
+  connected: boolean;
+  calls: number;
+  drained: boolean;
+  unavailableReason: string;
+  weight: number;
+  maxCalls: number | null;
+  maxCallsPerS: number | null;
+  amiConnected: boolean;
+  trunkReachable: boolean;
+  unregistered: string[];
+  coreCalls: number | null;
+  loss: number;
+  jitterMs: number;
+}
+
 /** A page of numbers, in ascending order. */
 export interface NumberPage {
   data: NumberView[];
@@ -1053,6 +1206,60 @@ export interface RecordingView {
 /** How many are due again; others are missing, or exceed the outbox limits. */
 export interface ResendResult {
   resent: number;
+}
+
+/** A page of shards, those without an engine first, then by node and slot. */
+export interface ShardPage {
+  data: ShardView[];
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+/**
+ * A shard and its engine; `engine` is null while no engine has it.
+ *
+ * `pendingChanges` are not in the store yet; `lagMs` is for how long the present commit has been
+ * tried. A paused shard has a node that is disconnected, or a lease that has expired.
+ */
+export interface ShardView {
+  shard: string;
+  engine: string | null;
+  calls: number;
+  pendingChanges: number;
+  lagMs: number;
+  isPaused: boolean;
+  canStore: boolean;
+}
+
+/** A server of the store; `maxBytes` is null if it has no limit. */
+export interface StoreServerView {
+  kind: string;
+  address: string;
+  version: string;
+  role: string;
+  usedBytes: number;
+  maxBytes: number | null;
+  clients: number;
+}
+
+/**
+ * The store as one engine reaches it, and what all engines have not stored or delivered yet.
+ *
+ * `lagMs` is the longest of the commits in progress, `pendingCallbacks` counts calls with events
+ * that are not delivered yet. `deadLettered` events could not be delivered since the engines
+ * started. `lagEvents` are those that each consumer group has not read yet.
+ */
+export interface StoreState {
+  isReachable: boolean;
+  error: string;
+  latencyMs: number;
+  servers: StoreServerView[];
+  pendingChanges: number;
+  lagMs: number;
+  pendingCallbacks: number;
+  deadLettered: number;
+  lagEvents: { [name: string]: number };
 }
 
 /** The calls of an agent, with the agent's own times, in milliseconds. */

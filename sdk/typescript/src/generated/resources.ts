@@ -89,6 +89,17 @@ export class Calls {
     return this.#client.send(request, options);
   }
 
+  /**
+   * Compare a call, live or ended within the last day, with what the engine would do now.
+   *
+   * The engine repeats the call's decisions from its log. A difference shows that another version
+   * decided otherwise, and names the moment of the timeline.
+   */
+  replay(callId: string, options: RequestOptions = {}): Promise<models.CallReplay> {
+    const request = { method: "GET", path: ["srmain", "voice", "call", callId, "replay"] };
+    return this.#client.send(request, options);
+  }
+
   /** Start recording a call. */
   startRecording(callId: string, body: Omit<models.CallByPathRequest, "callId"> = {}, options: RequestOptions = {}): Promise<models.CallRecordings> {
     const request = { method: "POST", path: ["srmain", "voice", "call", callId, "recording", "start"], body, isIdempotent: true };
@@ -612,6 +623,93 @@ export class Audit {
   }
 }
 
+/** Operations on caller. */
+export class Caller {
+  readonly #client: Sender;
+
+  constructor(client: Sender) {
+    this.#client = client;
+  }
+
+  /** Show whose key or token this is, and its scopes; no scope is needed. */
+  get(options: RequestOptions = {}): Promise<models.Caller> {
+    const request = { method: "GET", path: ["auth", "me"] };
+    return this.#client.send(request, options);
+  }
+}
+
+/** Operations on operations. */
+export class Operations {
+  readonly #client: Sender;
+
+  constructor(client: Sender) {
+    this.#client = client;
+  }
+
+  /** List the PBX nodes. */
+  nodes(options: ListOptions = {}): Paginator<models.NodeView, models.NodeList> {
+    const request = { method: "GET", path: ["srmain", "operations", "nodes"] };
+    return new Paginator(this.#client, request, options);
+  }
+
+  /**
+   * Stop new calls to a PBX node; live calls continue.
+   *
+   * A node that is drained already stays so.
+   */
+  drain(node: string, options: RequestOptions = {}): Promise<models.NodeView> {
+    const request = { method: "POST", path: ["srmain", "operations", "nodes", node, "drain"], isIdempotent: true };
+    return this.#client.send(request, options);
+  }
+
+  /** Allow new calls to a PBX node again. */
+  undrain(node: string, options: RequestOptions = {}): Promise<models.NodeView> {
+    const request = { method: "POST", path: ["srmain", "operations", "nodes", node, "undrain"], isIdempotent: true };
+    return this.#client.send(request, options);
+  }
+
+  /** List the engines with their shards, and what is wrong with each. */
+  engines(options: ListOptions = {}): Paginator<models.EngineView, models.EngineList> {
+    const request = { method: "GET", path: ["srmain", "operations", "engines"] };
+    return new Paginator(this.#client, request, options);
+  }
+
+  /** List the shards, those without an engine first. */
+  shards(query: { limit?: number; offset?: number } = {}, options: ListOptions = {}): Paginator<models.ShardView, models.ShardPage> {
+    const request = { method: "GET", path: ["srmain", "operations", "shards"], query: { ...query } };
+    return new Paginator(this.#client, request, options);
+  }
+
+  /** Show the state of the store, and what waits for it. */
+  store(options: RequestOptions = {}): Promise<models.StoreState> {
+    const request = { method: "GET", path: ["srmain", "operations", "store"] };
+    return this.#client.send(request, options);
+  }
+
+  /** List the audio caches of the engines. */
+  media(options: ListOptions = {}): Paginator<models.AudioCacheView, models.AudioCacheList> {
+    const request = { method: "GET", path: ["srmain", "operations", "media"] };
+    return new Paginator(this.#client, request, options);
+  }
+
+  /** List the alerts that fire, from the Alertmanager or Prometheus of `SWITCHROOM_ALERTS_URL`. */
+  alerts(options: ListOptions = {}): Paginator<models.AlertView, models.AlertList> {
+    const request = { method: "GET", path: ["srmain", "operations", "alerts"] };
+    return new Paginator(this.#client, request, options);
+  }
+
+  /**
+   * Show the results of the checks of `switchroom doctor`, which an engine runs.
+   *
+   * They run when the last results are older than a minute, one run at a time. A run that takes
+   * longer than five seconds goes on: `isRunning` is true, and the results are those before it.
+   */
+  doctor(options: ListOptions = {}): Paginator<models.CheckResult, models.DoctorResults> {
+    const request = { method: "GET", path: ["srmain", "operations", "doctor"] };
+    return new Paginator(this.#client, request, options);
+  }
+}
+
 /** Operations on keys. */
 export class Keys {
   readonly #client: Sender;
@@ -729,6 +827,8 @@ export class Resources {
   readonly records: Records;
   readonly recordings: Recordings;
   readonly audit: Audit;
+  readonly caller: Caller;
+  readonly operations: Operations;
   readonly keys: Keys;
   readonly account: Account;
   readonly jobs: Jobs;
@@ -746,6 +846,8 @@ export class Resources {
     this.records = new Records(client);
     this.recordings = new Recordings(client);
     this.audit = new Audit(client);
+    this.caller = new Caller(client);
+    this.operations = new Operations(client);
     this.keys = new Keys(client);
     this.account = new Account(client);
     this.jobs = new Jobs(client);
