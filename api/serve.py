@@ -77,9 +77,9 @@ async def create_configured_account(
     """Create what does not exist yet; several processes may start at the same time."""
     if not settings.account or settings.api_key is None or settings.api_secret is None:
         return
-    scopes = settings.api_key_scopes
+    scopes = settings.account_scopes
     if unknown := unknown_scopes(scopes):
-        text = f"SWITCHROOM_API_KEY_SCOPES: {unknown[0]}: expected"
+        text = f"SWITCHROOM_ACCOUNT_SCOPES: {unknown[0]}: expected"
         raise InvalidRequest(f"{text} {', '.join((*BUNDLES, *SCOPES))}")
     credentials = Credentials(
         settings.api_key.get_secret_value(), settings.api_secret.get_secret_value()

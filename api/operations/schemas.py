@@ -173,10 +173,12 @@ class CheckResult(Struct, frozen=True):
 
 
 class DoctorResults(Struct, frozen=True, rename="camel"):
-    """The results of the checks that ran last; `checkedTime` is null until they have ended once."""
+    """The results of the checks that ran last, the worst first.
+
+    `checkedTime` is null until they have ended once.
+    """
 
     checked_time: str | None
     duration_ms: int
     is_running: bool
-    data: tuple[CheckResult, ...]
-    total: int
+    findings: tuple[CheckResult, ...]

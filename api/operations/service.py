@@ -90,7 +90,6 @@ class OperationsService(Struct, frozen=True):
             found.duration_ms,
             found.is_running,
             tuple(_worst_first(found)),
-            len(found.findings),
         )
 
     async def _engines(self) -> cluster.Engines:

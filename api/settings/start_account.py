@@ -26,10 +26,10 @@ class StartAccountSettings(BaseModel):
     )
     api_key: SecretStr | None = Field(None, description="Its API key.")
     api_secret: SecretStr | None = Field(None, min_length=32, description="The secret of that key.")
-    api_key_scopes: tuple[str, ...] = Field(
+    account_scopes: tuple[str, ...] = Field(
         (),
         description=(
-            "JSON list of the scopes and bundles of that key when it is created, such as"
+            "JSON list of the scopes and bundles that this key gets when it is created, such as"
             ' `["owner", "operations"]`; default: those of an integrator.'
         ),
     )

@@ -90,7 +90,7 @@ def _derived(folder: Path, plan: Plan, drawn: Mapping[str, str]) -> dict[str, st
         "SWITCHROOM_DEFAULT_ALLOW": '["any"]',
         "SWITCHROOM_API_HOST": "127.0.0.1",
         "SWITCHROOM_API_PORT": str(ports.api),
-        "SWITCHROOM_API_KEY_SCOPES": '["owner", "operations"]',
+        "SWITCHROOM_ACCOUNT_SCOPES": '["owner", "operations"]',
         "SWITCHROOM_CALLER_IDS": '["+4721930000"]',
         "SWITCHROOM_DATABASE_URL": f"sqlite+aiosqlite:///{folder}/api/switchroom.db",
         "SWITCHROOM_ENGINE_URLS": json.dumps([f"http://127.0.0.1:{ports.engine}"]),

@@ -185,10 +185,12 @@ class Writer:
         changes = coalesce([change for change, _ in batch])
         failures = 0
         self._commit_since_s = perf_counter()
-        while not await self._try(changes):
-            await asyncio.sleep(self._backoff_s(failures))
-            failures += 1
-        self._commit_since_s = None
+        try:
+            while not await self._try(changes):
+                await asyncio.sleep(self._backoff_s(failures))
+                failures += 1
+        finally:
+            self._commit_since_s = None
         for _, done in batch:
             self._pending.popleft()
             done()

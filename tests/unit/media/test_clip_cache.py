@@ -27,6 +27,19 @@ async def test_unknown_then_known(bench: CacheBench) -> None:
     assert len(bench.maker.requests) == 1
 
 
+async def test_hits_and_misses_are_counted(bench: CacheBench) -> None:
+    """A clip that a call needs is there at once, or has to be made; a look ahead counts nothing."""
+    bench.cache.prefetch("acme", [B], CALL)
+    await bench.run_background_tasks()
+    assert (bench.cache.hits, bench.cache.misses) == (0, 0)
+    bench.cache.cached("acme", A)  # `fetch` follows
+    await bench.cache.fetch("acme", A)
+    assert (bench.cache.hits, bench.cache.misses) == (0, 1)
+    await bench.cache.fetch("acme", A)
+    bench.cache.cached("acme", A)
+    assert (bench.cache.hits, bench.cache.misses) == (2, 1)
+
+
 async def test_single_flight(bench: CacheBench) -> None:
     """Concurrent callers share one clip, and one cancelled caller does not affect the others."""
     bench.maker.open.clear()

@@ -288,3 +288,16 @@ async def test_drain_stores_quiet_changes_at_once() -> None:
         now.write("a", 0, urgent=False, has_event=False)
         await now.writer.drain()
         assert now.calls == ["a.0"]
+
+
+async def test_how_long_a_commit_has_been_tried() -> None:
+    """With its repetitions, as long as the store is down; then nothing lags."""
+    async with scene() as at:
+        assert at.writer.lag_s == 0.0
+        at.store.down = True
+        at.write("c1", 0)
+        await until(lambda: len(at.store.batches) > 1, what="a repetition")
+        assert at.writer.lag_s > 0.0
+        at.store.down = False
+        await at.writer.drain()
+        assert at.writer.lag_s == 0.0

@@ -119,7 +119,6 @@ RECORDS |= dict.fromkeys(
         "ShardPage.data",
         "AudioCacheList.data",
         "AlertList.data",
-        "DoctorResults.data",
         "NumberPage.data",
         "MessagingNumberPage.data",
         "FlowPage.data",

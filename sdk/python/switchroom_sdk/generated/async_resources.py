@@ -1592,9 +1592,9 @@ class Operations:
         )
         return AsyncPaginator(self._client, request, models.AlertList)
 
-    def doctor(
+    async def doctor(
         self,
-    ) -> AsyncPaginator[models.CheckResult, models.DoctorResults]:
+    ) -> models.DoctorResults:
         """Show the results of the checks of `switchroom doctor`, which an engine runs.
 
         They run when the last results are older than a minute, one run at a time. A run that takes
@@ -1604,7 +1604,7 @@ class Operations:
             "GET",
             ("srmain", "operations", "doctor"),
         )
-        return AsyncPaginator(self._client, request, models.DoctorResults)
+        return await self._client.send(request, models.DoctorResults)
 
 
 class Keys:

@@ -610,13 +610,15 @@ class Diversion(Received, frozen=True, kw_only=True):
 
 
 class DoctorResults(Received, frozen=True, kw_only=True):
-    """The results of the checks that ran last; `checkedTime` is null until they have ended once."""
+    """The results of the checks that ran last, the worst first.
+
+    `checkedTime` is null until they have ended once.
+    """
 
     checked_time: str | None
     duration_ms: int
     is_running: bool
-    data: tuple[CheckResult, ...]
-    total: int
+    findings: tuple[CheckResult, ...]
 
 
 class EngineList(Received, frozen=True, kw_only=True):

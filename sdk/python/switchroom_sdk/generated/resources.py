@@ -1594,7 +1594,7 @@ class Operations:
 
     def doctor(
         self,
-    ) -> Paginator[models.CheckResult, models.DoctorResults]:
+    ) -> models.DoctorResults:
         """Show the results of the checks of `switchroom doctor`, which an engine runs.
 
         They run when the last results are older than a minute, one run at a time. A run that takes
@@ -1604,7 +1604,7 @@ class Operations:
             "GET",
             ("srmain", "operations", "doctor"),
         )
-        return Paginator(self._client, request, models.DoctorResults)
+        return self._client.send(request, models.DoctorResults)
 
 
 class Keys:

@@ -886,13 +886,16 @@ export interface DialedLeg {
   channelId: string;
 }
 
-/** The results of the checks that ran last; `checkedTime` is null until they have ended once. */
+/**
+ * The results of the checks that ran last, the worst first.
+ *
+ * `checkedTime` is null until they have ended once.
+ */
 export interface DoctorResults {
   checkedTime: string | null;
   durationMs: number;
   isRunning: boolean;
-  data: CheckResult[];
-  total: number;
+  findings: CheckResult[];
 }
 
 /** All live engines, by name. */

@@ -704,9 +704,9 @@ export class Operations {
    * They run when the last results are older than a minute, one run at a time. A run that takes
    * longer than five seconds goes on: `isRunning` is true, and the results are those before it.
    */
-  doctor(options: ListOptions = {}): Paginator<models.CheckResult, models.DoctorResults> {
+  doctor(options: RequestOptions = {}): Promise<models.DoctorResults> {
     const request = { method: "GET", path: ["srmain", "operations", "doctor"] };
-    return new Paginator(this.#client, request, options);
+    return this.#client.send(request, options);
   }
 }
 
