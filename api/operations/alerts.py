@@ -62,7 +62,7 @@ class AlertSource:
         try:
             found = await self._read(self._url)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            log.warning("alerts not read", error=type(error).__name__)
+            log.warning("alerts not read", error=str(error) or "no response in time")
             return AlertList((), 0, UNREACHABLE)
         except msgspec.DecodeError as error:
             log.warning("alerts not read", error=str(error))
