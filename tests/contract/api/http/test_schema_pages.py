@@ -7,7 +7,7 @@ import pytest
 
 from tests.contract.api.rest import Rest
 
-PUBLISHED = Path(__file__).parents[3] / "docs/schemas"
+PUBLISHED = Path(__file__).parents[4] / "docs/schemas"
 NAMES = sorted(each.name for each in PUBLISHED.glob("*.json"))
 
 
