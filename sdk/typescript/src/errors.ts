@@ -8,6 +8,16 @@ export class SwitchroomError extends Error {
   }
 }
 
+/** A field has a value that is not allowed, such as an id `..`. */
+export class InvalidField extends SwitchroomError {
+  constructor(
+    readonly field: string,
+    message: string,
+  ) {
+    super(`${field}: ${message}`);
+  }
+}
+
 /** A chain ends with a webhook, and nothing can follow. */
 export class ChainEnded extends SwitchroomError {
   constructor(readonly address: string) {

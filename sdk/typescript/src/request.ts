@@ -2,7 +2,7 @@
 
 import { absolute, resolved } from "./chain.js";
 import { webCrypto } from "./crypto.js";
-import { SwitchroomError } from "./errors.js";
+import { InvalidField } from "./errors.js";
 
 /** Options of one request. */
 export interface RequestOptions {
@@ -35,7 +35,7 @@ const WEBHOOKS = new Set(["action", "fallback"]); // fields of bodies that may b
 export function target(request: Request): string {
   const wrong = request.path.find((each) => ["", ".", ".."].includes(String(each)));
   if (wrong !== undefined) {
-    throw new SwitchroomError(`path: "${wrong}" is no id`);
+    throw new InvalidField("path", `"${wrong}" is no id`);
   }
   const path = request.path.map((each) => encodeURIComponent(String(each))).join("/");
   const words = Object.entries(request.query ?? {})

@@ -3,7 +3,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError, ConnectionFailed, say, Switchroom, SwitchroomError } from "switchroom-sdk";
+import {
+  ApiError,
+  ConnectionFailed,
+  InvalidField,
+  say,
+  Switchroom,
+  SwitchroomError,
+} from "switchroom-sdk";
 
 interface Sent {
   url: string;
@@ -142,6 +149,7 @@ test("parts of a path are escaped", async () => {
   await switchroom.numbers.deleteRoute("+47/../x");
   assert.equal(sent[0]?.url, "https://voice.example/srmain/voice/numbers/%2B47%2F..%2Fx/route");
   for (const id of ["", ".", ".."]) {
+    await assert.rejects(switchroom.calls.get(id), InvalidField);
     await assert.rejects(switchroom.calls.get(id), /is no id/);
   }
 });

@@ -7,7 +7,7 @@ import uvicorn
 from fastapi import FastAPI, HTTPException
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel
-from switchroom_sdk import ApiError, AsyncSwitchroom
+from switchroom_sdk import ApiError, AsyncSwitchroom, InvalidField
 
 AGENT = os.environ.get("AGENT", "agent:1001")
 PAGE = Path(__file__).with_name("page.html").read_text()
@@ -39,6 +39,8 @@ async def status(call_id: str) -> dict[str, str]:
     async with AsyncSwitchroom() as switchroom:
         try:
             found = await switchroom.calls.get(call_id)
+        except InvalidField:  # such as `..`, which is no id
+            raise HTTPException(404, "no such call") from None
         except ApiError as error:
             raise HTTPException(error.status, str(error)) from None
     return {"status": found.status}

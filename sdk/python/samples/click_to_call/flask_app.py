@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from flask import Flask, request
-from switchroom_sdk import ApiError, Switchroom
+from switchroom_sdk import ApiError, InvalidField, Switchroom
 
 AGENT = os.environ.get("AGENT", "agent:1001")
 PAGE = Path(__file__).with_name("page.html").read_text()
@@ -34,6 +34,11 @@ def status(call_id: str) -> dict[str, str]:
 @app.errorhandler(ApiError)
 def rejected(error: ApiError) -> tuple[dict[str, str], int]:
     return {"detail": str(error)}, error.status
+
+
+@app.errorhandler(InvalidField)
+def no_id(_error: InvalidField) -> tuple[dict[str, str], int]:
+    return {"detail": "no such call"}, 404
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import express, { type NextFunction, type Request, type Response } from "express";
-import { ApiError, Switchroom } from "switchroom-sdk";
+import { ApiError, InvalidField, Switchroom } from "switchroom-sdk";
 
 const AGENT = process.env["AGENT"] ?? "agent:1001";
 const PAGE = await readFile(new URL("../page.html", import.meta.url), "utf8");
@@ -29,6 +29,8 @@ app.get("/calls/:callId", async (request, response) => {
 app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
   if (error instanceof ApiError) {
     response.status(error.status).json({ detail: error.message });
+  } else if (error instanceof InvalidField) {
+    response.status(404).json({ detail: "no such call" }); // such as `..`, which is no id
   } else {
     next(error);
   }
