@@ -30,7 +30,8 @@ PortBase = Annotated[
     int | None,
     Parameter(
         help="First of some 500 ports in a row; default: as before, or the usual ones (8070, 8000,"
-        " 6390, 5060, 5080, 8088, 5038); 0 for those."
+        " 6390, 5060, 5080, 8088, 5038); 0 for those. From 32768 on, mostly, outgoing connections"
+        " may have one of them."
     ),
 ]
 Provider = Annotated[

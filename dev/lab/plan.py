@@ -54,6 +54,18 @@ class Plan(Struct, frozen=True):
         nodes = tuple(_node_ports(base, number) for number in range(self.nodes))
         return LabPorts(base, base + 1, base + 2, base + 3, nodes)
 
+    def ports_note(self, outgoing: range) -> str:
+        """Return what to know of ports from a base on; empty if nothing can take them."""
+        last = _node_ports(self.port_base, self.nodes - 1).rtp_last
+        if not self.port_base or last < outgoing.start or self.port_base >= outgoing.stop:
+            return ""
+        return (
+            f"--port-base: {self.port_base} to {last} are among the ports of outgoing connections"
+            f" ({outgoing.start} to {outgoing.stop - 1}), one of which may have a port that the lab"
+            f" needs; {PORTS.start} to {outgoing.start - 1 - (last - self.port_base)} cannot meet"
+            " them"
+        )
+
 
 def _node_ports(base: int, number: int) -> Ports:
     first, rtp = base + 10 + 10 * number, base + 100 + RTP_PORTS * number

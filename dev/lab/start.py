@@ -24,6 +24,7 @@ from dev.lab.summary import kept_names, summary
 from dev.pbx.choice import Machine, Provider, choose, provide, wanted_provider
 from dev.pbx.debian_root import cache_dir
 from dev.progress import Progress
+from dev.servers.ports import outgoing_ports
 from dev.setup.disk import megabytes, used_bytes
 from dev.setup.python_packages import install_packages
 from dev.setup.requirements import missing_here
@@ -109,6 +110,8 @@ async def prepared(options: StartOptions, progress: Progress) -> AsyncIterator[L
         lab = Lab.create(folder, replace(plan, dotenv=dotenv))
         if not plan.settings:
             _write_dotenv(lab, progress)
+        if note := plan.ports_note(outgoing_ports()):
+            progress.say(note)
         try:
             yield lab
         finally:

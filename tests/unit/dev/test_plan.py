@@ -7,6 +7,7 @@ import pytest
 from dev.errors import BadOption
 from dev.lab.plan import Plan, read_plan, write_plan
 from dev.lab.start import StartOptions, new_plan
+from dev.servers.ports import outgoing_ports
 
 NOTHING = StartOptions(None, None, None, "", None)
 
@@ -39,6 +40,29 @@ def test_an_option_out_of_range_is_named(options: StartOptions, name: str) -> No
     """With what is allowed."""
     with pytest.raises(BadOption, match=f"^{name}: expected"):
         new_plan(Plan(), options)
+
+
+@pytest.mark.parametrize(
+    ("plan", "range_"),
+    [
+        (Plan(port_base=40_000), "40000 to 40299"),
+        (Plan(nodes=2, port_base=32_300), "32300 to 32799"),
+        (Plan(port_base=60_999), "60999 to 61298"),
+    ],
+)
+def test_ports_that_outgoing_connections_may_have(plan: Plan, range_: str) -> None:
+    """The kernel may give one away while the lab does not run; a start says so."""
+    note = plan.ports_note(range(32_768, 61_000))
+    assert note.startswith(f"--port-base: {range_} are among the ports of outgoing connections")
+
+
+@pytest.mark.parametrize(
+    "plan", [Plan(), Plan(nodes=2), Plan(nodes=2, port_base=32_268), Plan(port_base=61_000)]
+)
+def test_other_ports_need_no_note(plan: Plan) -> None:
+    """The last port of the highest such base is just below those of connections."""
+    assert plan.ports_note(range(32_768, 61_000)) == ""
+    assert outgoing_ports().start > 1_024
 
 
 def test_a_folder_without_a_lab(tmp_path: Path) -> None:
