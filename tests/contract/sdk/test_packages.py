@@ -2,12 +2,17 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
+
+import pytest
+from hatchling.builders.wheel import WheelBuilder
 
 from engine.cli.new.project import Framework
 
@@ -40,6 +45,43 @@ def test_the_sdk_depends_on_no_part_of_the_engine(tmp_path: Path) -> None:
         f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r})\n{code}",
     )
     subprocess.run(argv, check=True, cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("project", "ours"),
+    [
+        (".", ("sdk/python/samples", "sdk/python/switchroom_sdk", "sdk/samples",
+               "sdk/typescript/package.json", "sdk/typescript/samples", "sdk/typescript/src",
+               "sdk/typescript/tsconfig.json")),
+        ("sdk/python", ("sdk/python/switchroom_sdk",)),
+    ],
+)  # fmt: skip
+def test_a_wheel_has_no_file_that_lies_around(
+    tmp_path: Path, project: str, ours: Sequence[str]
+) -> None:
+    """Of a working tree with notes, keys and recordings it takes the files of the repository."""
+    for each in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / each, tmp_path)
+    installed = shutil.ignore_patterns("node_modules", "dist")
+    shutil.copytree(ROOT / "sdk", tmp_path / "sdk", ignore=installed)
+    for each in ("notes.txt", "key.pem", "call.wav", ".env.old", "ivr/x.html", "ivr/deep/y.json"):
+        for folder in ("sdk/python/samples", "sdk/python/switchroom_sdk", "sdk/samples",
+                       "sdk/typescript/samples", "sdk/typescript/src"):  # fmt: skip
+            path = tmp_path / folder / each
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+    (tmp_path / "switchroom").mkdir()
+    (tmp_path / "switchroom/__init__.py").touch()
+    taken = WheelBuilder(str(tmp_path / project)).recurse_included_files()
+    found = {Path(each.path).relative_to(tmp_path).as_posix() for each in taken}
+    assert {each for each in found if each.startswith("sdk/")} == tracked(*ours)
+
+
+def tracked(*folders: str) -> set[str]:
+    """Return the files of folders that the repository has."""
+    argv = ("git", "ls-files", "-z", *folders)
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=True)
+    return {each for each in done.stdout.split("\0") if each}
 
 
 def test_the_wheel_creates_applications(tmp_path: Path) -> None:
