@@ -1,6 +1,6 @@
 """Generates the PBX configuration: `python3 prepare.py TARGET` writes it, and the hold music.
 
-Each `@NAME@` in `etc/` is replaced by the environment's `PBX_NAME`, or by its default below. One
+Each `@NAME@` in `etc/` is replaced by the environment's `PBX_NAME`, or by its default. One
 script serves compose, the local PBX and operators, so it needs only Python's standard library.
 """
 
@@ -21,64 +21,12 @@ from encryption import encryption
 from errors import SettingError
 from further_trunks import further_trunks
 from music import write_music
+from node_settings import DEFAULTS
 from phone_websocket import phone_websocket
 from stir_shaken import signing
 from trunk_login import trunk_login
 
 SOURCE = Path(__file__).parent / "etc"
-DEFAULTS: Mapping[str, str] = {
-    "NODE": "pbx",
-    "BIND": "127.0.0.1",  # ARI and AMI: an address, or a network in which this machine has one
-    "SHARED_BIND": "no",
-    "ENGINES": "127.0.0.1,::1",  # addresses or networks that ARI and AMI serve, with commas
-    "ARI_PORT": "8088",
-    "ARI_USER": "switchroom",
-    "AMI_PORT": "5038",
-    "AMI_USER": "switchroom",
-    "CONTROL_TLS_CERT": "",  # paths, of ARI and AMI; with them both accept TLS only
-    "CONTROL_TLS_KEY": "",
-    "SIP_BIND": "127.0.0.1",  # as BIND
-    "SIP_PORT": "5060",
-    "TLS_PORT": "5061",
-    "TLS_CERT": "",  # paths; without them there is no TLS
-    "TLS_KEY": "",
-    "TLS_CA": "/etc/ssl/certs/ca-certificates.crt",
-    "RTP_FIRST": "10000",
-    "RTP_LAST": "19999",
-    "RTP_TIMEOUT_S": "45",
-    "REFER_TIMEOUT_S": "90",
-    "TRUNK": "sip:127.0.0.1:5080",
-    "TRUNK_QUALIFY_S": "0",
-    "TRUNK_REFER": "no",
-    "TRUNK_TRUSTED": "no",
-    "FURTHER_TRUNKS": "",  # name=sip:…, separated by spaces
-    "TRUNK_USER": "",
-    "TRUNK_PASSWORD": "",
-    "TRUNK_REGISTER": "no",
-    "TRUNK_SRTP": "no",  # no, optional or required
-    "AGENT_SRTP": "no",  # or webrtc
-    "STIR_KEY": "",  # path; with it the trunk's calls are signed
-    "STIR_CERT_URL": "",
-    "STIR_LEVEL": "A",
-    "STIR_NUMBERS": "",
-    "PHONE_WEBSOCKET": "no",
-    "AGENTS_AT_TRUNK": "",  # yes: phones have the trunk's address, too; by default only on loopback
-    # with g722 and opus Asterisk 22.10 garbles recordings (docs/asterisk.md)
-    "TRUNK_CODECS": "ulaw,alaw",
-    "AGENT_CODECS": "ulaw,alaw",
-    "AGENT_QUALIFY_S": "30",
-    "AGENT_REFER": "no",
-    "AGENT_NETS": "0.0.0.0/0,::/0",  # addresses or networks of phones, with commas
-    "AGENT_PASSWORD": "",  # of 1001 to 1009, for the lab
-    "AGENT_DIGESTS": "MD5",  # offered in this order: many phones accept only the first
-    "EXTERNAL_ADDRESS": "",
-    "LOCAL_NETS": "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,127.0.0.0/8",
-    "SLOTS": "8",
-    "PEERS": "127.0.0.1",  # addresses or networks of the other nodes, with commas
-    "DATA_DIR": "/usr/share/asterisk",
-    "MEDIA_CACHE_S": "86400",  # of sweep_media.py, as the next
-    "MEDIA_CACHE_BYTES": "2147483648",
-}
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ def unknown_settings(names: Iterable[str]) -> set[str]:
 
 def unknown_pbx_variables(names: Iterable[str]) -> set[str]:
     """Return the variables with a node's prefix that no template or default has."""
-    used = {name for path in TEMPLATES.glob("*.conf") for name in _placeholders(path)}
+    used = {name for path in TEMPLATES.glob("*.conf") for name in placeholders(path)}
     known = used | load_prepare().DEFAULTS.keys()
     return {name for name in names if name.startswith("PBX_") and name[4:] not in known}
 
@@ -49,5 +49,5 @@ def filled(path: Path) -> dict[str, str]:
     }
 
 
-def _placeholders(path: Path) -> list[str]:
+def placeholders(path: Path) -> list[str]:
     return re.findall(r"@([A-Z_]+)@", path.read_text())

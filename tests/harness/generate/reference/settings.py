@@ -3,7 +3,8 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import PurePath
+from pathlib import Path, PurePath
+from runpy import run_path
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
@@ -52,6 +53,24 @@ def rest_settings() -> str:
             ),
         )
     )
+
+
+def pbx_settings() -> str:
+    """Return the table of a PBX node's settings; its folder is no package."""
+    path = Path(__file__).parents[4] / "asterisk-config/node_settings.py"
+    rows = [
+        (code(f"PBX_{name}"), _node_default(each), _linked(each.meaning))
+        for name, each in run_path(str(path))["SETTINGS"].items()
+    ]
+    return table(("setting", "default", "meaning"), rows)
+
+
+def _node_default(setting: Any) -> str:
+    if setting.default:
+        return code(setting.default)
+    if setting.without:
+        return str(setting.without)
+    return NOTHING if setting.default is not None else "**required**"
 
 
 def _groups(settings: type[BaseSettings]) -> list[type[BaseModel]]:
