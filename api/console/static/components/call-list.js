@@ -1,91 +1,261 @@
 // @ts-check
 // <call-list>: the live calls, as events change them.
 
-import { html, repeat } from "../vendored/lit.js";
+import { html, nothing, repeat } from "../vendored/lit.js";
+import { batchByFrame } from "../calls/frame-batch.js";
+import { LiveCalls, agentsOf, phaseOf } from "../calls/live-calls.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import { EventStream } from "../lib/event-stream.js";
-import { duration } from "../lib/format.js";
+import { count, duration } from "../lib/format.js";
 import { may } from "../lib/page.js";
 import { get } from "../lib/rest.js";
+import "./call-charts.js";
 import "./problem.js";
 
 const CALLS = "/srmain/voice/calls";
 const EVENTS = "/srmain/voice/events";
+const MAX_ROWS = 1_000; // of a page of the API
 const POLL_MS = 3_000; // of an agent, who may not read the account's events
+const RECONCILE_MS = 30_000;
+const FEW_MS = 3_000; // with few calls, an event is soon followed by their exact states
+const FEW = 30;
+const TICK_MS = 1_000;
+
+/** @type {Record<import("../calls/live-calls.js").Phase, [string, string]>} */
+const PHASES = {
+  ringing: ["ringing", "warn"],
+  menu: ["in menu", "accent"],
+  talking: ["talking", "good"],
+  hold: ["on hold", "bad"],
+  ended: ["ended", ""],
+};
+/** @type {Record<string, string>} what a call does, by its state */
+const STATES = {
+  playing: "plays a prompt",
+  gathering: "waits for digits",
+  recording: "records a message",
+  pausing: "pauses",
+  detecting: "detects who answered",
+  dialing: "calls a party",
+  "awaiting-instructions": "waits for a server",
+  ending: "hangs up",
+  "archiving-recordings": "stores its recording",
+};
+/** @type {["number", "agent", "phase", "direction"]} */
+const FILTERS = ["number", "agent", "phase", "direction"];
 
 export class CallList extends ConsoleElement {
   static properties = {
-    calls: { state: true },
     error: { state: true },
     stream: { state: true },
+    filters: { state: true },
   };
 
   constructor() {
     super();
-    /** @type {any[]} */
-    this.calls = [];
+    this.calls = new LiveCalls();
     /** @type {unknown} */
     this.error = null;
+    /** @type {import("../lib/event-stream.js").StreamState} */
     this.stream = "connecting";
-    this.timer = 0;
+    this.isLoaded = false;
+    this.total = 0; // of the last list
+    const query = new URLSearchParams(location.search);
+    /** @type {import("../calls/live-calls.js").Filters} */
+    this.filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""]));
+    /** @type {number[]} */
+    this.timers = [];
+    this.reconcileTimer = 0;
+    this.isReconciling = false;
     /** @type {EventStream | null} */
     this.events = null;
+    this.renderSoon = batchByFrame(() => this.requestUpdate());
   }
 
   connectedCallback() {
     super.connectedCallback();
-    void this.load();
+    this.timers = [window.setInterval(() => this.tick(), TICK_MS)];
     if (may("calls")) {
-      this.events = new EventStream(EVENTS, () => void this.load(), (state) => (this.stream = state));
+      this.events = new EventStream(EVENTS, (event) => this.take(event), (state) => this.follow(state));
       this.events.run().catch((error) => (this.error = error));
+      this.timers.push(window.setInterval(() => void this.reconcile(), RECONCILE_MS));
     } else {
-      this.timer = window.setInterval(() => void this.load(), POLL_MS);
+      this.timers.push(window.setInterval(() => void this.reconcile(), POLL_MS));
     }
+    void this.reconcile();
   }
 
   disconnectedCallback() {
     super.disconnectedCallback();
     this.events?.close();
-    window.clearInterval(this.timer);
+    this.timers.forEach((timer) => window.clearInterval(timer));
+    window.clearTimeout(this.reconcileTimer);
   }
 
-  async load() {
+  /** @param {import("../lib/event-stream.js").StreamState} state */
+  follow(state) {
+    if (state === "live" && this.stream !== "live") void this.reconcile();
+    this.stream = state;
+  }
+
+  /** @param {import("../lib/event-stream.js").ServerEvent} message */
+  take({ type, data }) {
+    if (type === "lost") {
+      void this.reconcile();
+      return;
+    }
+    const event = JSON.parse(data);
+    this.calls.apply(event, Date.now());
+    /** @type {import("./call-charts.js").CallCharts | null} */ (this.querySelector("call-charts"))?.take(event);
+    if (this.calls.calls.size <= FEW) this.reconcileSoon();
+    this.renderSoon();
+  }
+
+  tick() {
+    this.calls.sweep(Date.now());
+    this.renderSoon(); // the times of live calls
+  }
+
+  reconcileSoon() {
+    if (this.reconcileTimer) return;
+    this.reconcileTimer = window.setTimeout(() => void this.reconcile(), FEW_MS);
+  }
+
+  /** Read the list: it has what events do not say, and what was missed. */
+  async reconcile() {
+    if (this.isReconciling || document.hidden) return;
+    this.isReconciling = true;
+    window.clearTimeout(this.reconcileTimer);
+    this.reconcileTimer = 0;
+    const requestedMs = Date.now();
     try {
-      this.calls = (await get(CALLS)).data;
+      const { data, total } = await get(CALLS, { limit: MAX_ROWS });
+      this.calls.reconcile(data, requestedMs, total <= MAX_ROWS);
+      this.total = total;
+      this.isLoaded = true;
       this.error = null;
     } catch (error) {
       this.error = error;
+    } finally {
+      this.isReconciling = false;
+      this.renderSoon();
     }
   }
 
   render() {
+    const shown = this.calls.matching(this.filters);
+    const counts = this.calls.counts();
     return html`
       <console-problem .error=${this.error}></console-problem>
+      <div class="cards">${figures(counts)}</div>
+      <call-charts .live=${this.calls}></call-charts>
+      ${this.renderFilters()}
+      <p class="quiet" role="status">${this.renderStatus(shown.length, counts.live)}</p>
       <div class="scroll">
         <table>
           <caption class="visually-hidden">Live calls</caption>
           <thead>
-            <tr><th>Call</th><th>From</th><th>To</th><th>State</th><th class="number">Time</th></tr>
+            <tr>
+              <th scope="col">Call</th><th scope="col">From</th><th scope="col">To</th>
+              <th scope="col">Direction</th><th scope="col">State</th><th scope="col">Agents</th>
+              <th scope="col" class="number">Time</th>
+            </tr>
           </thead>
           <tbody>
-            ${repeat(this.calls, (each) => each.callId, row)}
+            ${repeat(shown, (each) => each.callId, row)}
           </tbody>
         </table>
-        ${this.calls.length ? "" : html`<p class="empty">No call is live.</p>`}
+        ${shown.length ? nothing : html`<p class="empty">${this.emptyText(counts.live)}</p>`}
       </div>
     `;
   }
+
+  renderFilters() {
+    const { number, agent, phase, direction } = this.filters;
+    return html`
+      <form class="row filters" role="search" aria-label="Live calls" @input=${this.filter}
+        @submit=${(/** @type {Event} */ event) => event.preventDefault()}>
+        <label>Number <input name="number" type="search" .value=${number ?? ""} /></label>
+        <label>Agent <input name="agent" type="search" .value=${agent ?? ""} /></label>
+        <label>State
+          <select name="phase">
+            <option value="">all</option>
+            ${["ringing", "menu", "talking", "hold"].map(
+              (each) => html`<option value=${each} ?selected=${each === phase}>
+                ${PHASES[/** @type {import("../calls/live-calls.js").Phase} */ (each)][0]}
+              </option>`,
+            )}
+          </select>
+        </label>
+        <label>Direction
+          <select name="direction">
+            <option value="">all</option>
+            ${["inbound", "outbound"].map(
+              (each) => html`<option value=${each} ?selected=${each === direction}>${each}</option>`,
+            )}
+          </select>
+        </label>
+      </form>
+    `;
+  }
+
+  /** @param {Event} event */
+  filter(event) {
+    const form = /** @type {HTMLFormElement} */ (event.currentTarget);
+    this.filters = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, `${value}`]));
+    const query = new URLSearchParams(Object.entries(this.filters).filter(([, value]) => value));
+    history.replaceState(null, "", location.pathname + (query.size ? `?${query}` : ""));
+  }
+
+  /**
+   * @param {number} shown
+   * @param {number} live
+   */
+  renderStatus(shown, live) {
+    if (may("calls") && this.stream === "lost") return "The connection is lost; the list may be old.";
+    if (this.total > MAX_ROWS) return `The newest ${count(MAX_ROWS)} of ${count(this.total)} calls.`;
+    return shown < live ? `${count(shown)} of ${count(live)} calls match.` : nothing;
+  }
+
+  /** @param {number} live */
+  emptyText(live) {
+    if (!this.isLoaded) return this.error ? "The calls cannot be read." : "Loading…";
+    return live ? "No call matches." : "No call is live.";
+  }
 }
 
-/** @param {any} call */
+/** @param {ReturnType<LiveCalls["counts"]>} counts */
+function figures(counts) {
+  /** @type {[string, number][]} */
+  const shown = [
+    ["live", counts.live],
+    ["ringing", counts.ringing],
+    ["in menu", counts.menu],
+    ["talking", counts.talking],
+    ["on hold", counts.hold],
+  ];
+  return shown.map(
+    ([name, value]) => html`<div class="card figure"><b>${count(value)}</b><span>${name}</span></div>`,
+  );
+}
+
+/** @param {import("../calls/live-calls.js").LiveCall} call */
 function row(call) {
+  const phase = phaseOf(call);
+  const [text, kind] = PHASES[phase];
+  const detail = STATES[call.state];
   return html`
-    <tr>
-      <td><code>${call.callId}</code></td>
+    <tr class=${phase === "ended" ? "faded" : "new"} data-call=${call.callId}>
+      <td><a class="mono" href="/console/calls/${encodeURIComponent(call.callId)}">${call.callId}</a></td>
       <td>${call.from}</td>
       <td>${call.to}</td>
-      <td><span class="tag accent">${call.state}</span></td>
-      <td class="number">${duration(Date.now() - call.createdMs)}</td>
+      <td>${call.direction}</td>
+      <td>
+        <span class="tag ${kind}">${text}</span>
+        ${detail ? html`<span class="quiet">${detail}</span>` : nothing}
+      </td>
+      <td>${agentsOf(call).join(", ")}</td>
+      <td class="number">${duration((call.endedAtMs || Date.now()) - call.createdMs)}</td>
     </tr>
   `;
 }
