@@ -11,8 +11,8 @@ from starlette.types import Message, Send
 
 from api.common.errors import ApiError, ServiceUnavailable, TooManyRequests
 
-MAX_READERS = 20  # of one account, in this process
-MAX_ALL_READERS = 200  # of all accounts, in this process
+MAX_READERS = 60  # of one account, in this process: several windows of each person
+MAX_ALL_READERS = 400  # of all accounts, in this process
 HEARTBEAT_S = 10.0
 SEND_TIMEOUT_S = 30.0
 RETRY_FRAME = b"retry: 1000\n\n"

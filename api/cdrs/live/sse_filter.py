@@ -10,6 +10,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 
 from cryptography.fernet import Fernet, InvalidToken
+from msgspec import Struct
 
 from wire.decoding.errors import BadInput
 
@@ -39,21 +40,29 @@ class EventIdCipher:
             raise BadInput("Last-Event-ID", "not one of this stream's ids") from None
 
 
+class Frame(Struct, frozen=True):
+    """A message for the account, and the engine's position after it; a notice has none."""
+
+    text: bytes
+    position: bytes = b""
+
+
 class SseFilter:
-    """Splits a stream into frames, and rewrites each."""
+    """Splits a stream into frames without its comments, and rewrites each."""
 
     def __init__(self, cipher: EventIdCipher) -> None:
         self._cipher = cipher
         self._partial = b""
 
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
+    def feed(self, chunk: bytes) -> Iterator[Frame]:
         """Return the frames that end in a chunk, rewritten for the account."""
-        *frames, self._partial = (self._partial + chunk).split(_END)
-        return map(self._rewrite, frames)
+        *messages, self._partial = (self._partial + chunk).split(_END)
+        return (self._rewrite(each) for each in messages if not each.startswith(b":"))
 
-    def _rewrite(self, frame: bytes) -> bytes:
-        name, _, rest = frame.partition(b": ")
+    def _rewrite(self, message: bytes) -> Frame:
+        name, _, rest = message.partition(b": ")
         if name == b"id":
             position, _, event = rest.partition(b"\n")
-            return b"id: %b\n%b\n\n" % (self._cipher.encrypt(position), event)
-        return LOST_FRAME if rest.startswith(b"lost\n") else frame + _END
+            text = b"id: %b\n%b\n\n" % (self._cipher.encrypt(position), event)
+            return Frame(text, position)
+        return Frame(LOST_FRAME if rest.startswith(b"lost\n") else message + _END)

@@ -1,17 +1,21 @@
 """Streams an account's call events as server-sent events.
 
-Each reader has its own stream from an engine. Nothing is queued here: a slow reader lags in the
-store's stream, and receives a notice when that stream is trimmed before it.
+Readers of an account share a stream from an engine. A reader that is too far behind has one of its
+own: a slow reader then lags in the store's stream, and receives a notice when that is trimmed
+before it.
 """
 
 import time
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 import aiohttp
 from starlette.responses import StreamingResponse
 
-from api.cdrs.live.sse_filter import EventIdCipher, SseFilter
+from api.cdrs.live.shared_stream import SharedStream
+from api.cdrs.live.sse_filter import LOST_FRAME, EventIdCipher, SseFilter
+from api.common.errors import ApiError
 from api.engine_client import EngineClient
 from api.http.event_stream import (
     COMMENT_FRAME,
@@ -23,6 +27,8 @@ from api.http.event_stream import (
     is_authorized,
 )
 
+CHECK_S = 0.5  # between two checks of a reader's key or token
+
 
 class LiveEvents:
     """Opens event streams."""
@@ -31,6 +37,7 @@ class LiveEvents:
         self._engine = engine
         self._cipher = cipher
         self._readers = readers
+        self._shared: dict[str, SharedStream] = {}
 
     async def stream(
         self, account_id: str, last: str | None, reauthenticate: Reauthenticate
@@ -39,29 +46,95 @@ class LiveEvents:
 
         The stream ends when `reauthenticate` raises. Raises BadInput for an invalid id.
         """
-        headers = {} if last is None else {"Last-Event-ID": self._cipher.decrypt(last)}
+        position = b"" if last is None else self._cipher.decrypt(last).encode()
+        authorized = partial(is_authorized, reauthenticate)
         async with AsyncExitStack() as stack:
             stack.enter_context(self._readers.admit(account_id))
-            events = self._engine.stream("/events", {"account": account_id}, headers)
-            source = await stack.enter_async_context(events)
-            chunks = _with_heartbeat(source, SseFilter(self._cipher), reauthenticate)
-            open_stack = stack.pop_all()
-        return EventStream(chunks, open_stack)
+            shared = await stack.enter_async_context(self._share(account_id))
+            place = shared.place_after(position) if position else shared.end
+            if place is None:
+                source = await stack.enter_async_context(self._open(account_id, position))
+                chunks = self._read(source)
+            else:
+                chunks = self._follow(account_id, shared, place, position)
+            return EventStream(_checked(chunks, authorized), stack.pop_all())
 
+    @asynccontextmanager
+    async def _share(self, account_id: str) -> AsyncIterator[SharedStream]:
+        """Yield the account's stream, which is open; the last reader closes it."""
+        shared = self._shared.get(account_id)
+        if shared is None or shared.is_ended:
+            shared = self._shared[account_id] = SharedStream(SseFilter(self._cipher))
+        shared.readers += 1
+        try:
+            await shared.opened(partial(self._open, account_id))
+            yield shared
+        finally:
+            shared.readers -= 1
+            if not shared.readers:
+                if self._shared.get(account_id) is shared:
+                    del self._shared[account_id]
+                await shared.close()
 
-async def _with_heartbeat(
-    source: aiohttp.StreamReader, sse_filter: SseFilter, reauthenticate: Reauthenticate
-) -> AsyncIterator[bytes]:
-    """Yield an engine's events; of its comments, only one per HEARTBEAT_S without events."""
-    yield RETRY_FRAME
-    sent_s = time.monotonic()
-    try:
-        async for chunk in source.iter_any():
-            if not await is_authorized(reauthenticate):
+    @asynccontextmanager
+    async def _open(
+        self, account_id: str, position: bytes = b""
+    ) -> AsyncIterator[aiohttp.StreamReader]:
+        headers = {"Last-Event-ID": position.decode()} if position else {}
+        async with self._engine.stream("/events", {"account": account_id}, headers) as source:
+            yield source
+
+    async def _follow(
+        self, account_id: str, shared: SharedStream, place: int, position: bytes
+    ) -> AsyncIterator[bytes]:
+        """Yield what the shared stream gets; what it no longer keeps, from a stream of its own."""
+        while not shared.is_ended:
+            batch = shared.after(place)
+            if batch.frames is None:
+                async for chunk in self._catch_up(account_id, position):
+                    yield chunk
                 return
-            events = b"".join(frame for frame in sse_filter.feed(chunk) if frame != COMMENT_FRAME)
-            if events or time.monotonic() - sent_s >= HEARTBEAT_S:
-                sent_s = time.monotonic()
-                yield events or COMMENT_FRAME
-    except (aiohttp.ClientError, TimeoutError):
-        return  # the reader reconnects with its Last-Event-ID, to another engine
+            if batch.frames:
+                place = batch.place
+                positions = (each.position for each in reversed(batch.frames) if each.position)
+                position = next(positions, position)
+                yield b"".join(each.text for each in batch.frames)
+            else:
+                yield b""
+                await shared.wait(CHECK_S)
+
+    async def _catch_up(self, account_id: str, position: bytes) -> AsyncIterator[bytes]:
+        if not position:
+            yield LOST_FRAME  # nothing was read yet, so there is nothing to continue after
+        try:
+            async with self._open(account_id, position) as source:
+                async for chunk in self._read(source):
+                    yield chunk
+        except ApiError:
+            return  # the reader reconnects with its Last-Event-ID
+
+    async def _read(self, source: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+        """Yield an engine's events; an engine without any sends a comment each second."""
+        sse_filter = SseFilter(self._cipher)
+        try:
+            async for chunk in source.iter_any():
+                yield b"".join(each.text for each in sse_filter.feed(chunk))
+        except (aiohttp.ClientError, TimeoutError):
+            return  # the reader reconnects with its Last-Event-ID, to another engine
+
+
+async def _checked(
+    chunks: AsyncIterator[bytes], authorized: Callable[[], Awaitable[bool]]
+) -> AsyncIterator[bytes]:
+    """Yield chunks while the reader is authorized; a comment per HEARTBEAT_S without any."""
+    yield RETRY_FRAME
+    sent_s, checked_s = time.monotonic(), 0.0
+    async for chunk in chunks:
+        now_s = time.monotonic()
+        if now_s - checked_s >= CHECK_S:
+            checked_s = now_s
+            if not await authorized():
+                return
+        if chunk or now_s - sent_s >= HEARTBEAT_S:
+            sent_s = now_s
+            yield chunk or COMMENT_FRAME

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser
+from playwright.async_api import Browser, expect
 
-from tests.harness.console.browser import find_chromium, open_browser
+from tests.harness.console.browser import WAIT_MS, find_chromium, open_browser
 from tests.harness.live_lab import Lab
 from tests.harness.servers.api import Api
 
@@ -16,6 +16,7 @@ async def browser() -> AsyncIterator[Browser]:
     """Start a browser: each test has its own event loop, and Playwright cannot change its loop."""
     if find_chromium() is None:
         pytest.skip("no Chromium on this machine: apt-get install chromium")
+    expect.set_options(timeout=WAIT_MS)
     async with open_browser() as browser:
         yield browser
 

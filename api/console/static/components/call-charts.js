@@ -11,7 +11,8 @@ import "./problem.js";
 const SPAN_MS = 3_600_000;
 const MAX_ROWS = 1_000;
 const DRAW_MS = 5_000;
-const HEIGHT = 140;
+const SOON_MS = 1_000; // after a call has ended
+const HEIGHT = 110;
 const KEY = "switchroom-chart-minutes";
 const NO_FILTERS = "dialedNumber=&dispositionLevel1Id=&dispositionLevel2Id=&dispositionLevel3Id=";
 /** @type {[keyof import("../calls/trends.js").Series, string][]} */
@@ -35,6 +36,7 @@ export class CallCharts extends ConsoleElement {
     /** @type {any[]} the charts of uPlot */
     this.charts = [];
     this.timer = 0;
+    this.drawTimer = 0;
     this.themes = new MutationObserver(() => void this.rebuild());
     this.resizes = new ResizeObserver(() => this.resize());
   }
@@ -50,13 +52,16 @@ export class CallCharts extends ConsoleElement {
   disconnectedCallback() {
     super.disconnectedCallback();
     window.clearInterval(this.timer);
+    window.clearTimeout(this.drawTimer);
     this.themes.disconnect();
     this.resizes.disconnect();
   }
 
   /** @param {any} event of the account's stream */
   take(event) {
-    if (event.event === "completed" && event.record) this.trends.add(fromCompleted(event));
+    if (event.event !== "completed" || !event.record) return;
+    this.trends.add(fromCompleted(event));
+    this.drawTimer ||= window.setTimeout(() => this.draw(), SOON_MS);
   }
 
   async load() {
@@ -85,6 +90,7 @@ export class CallCharts extends ConsoleElement {
   }
 
   draw() {
+    this.drawTimer = 0;
     if (!this.charts.length || document.hidden) return;
     const liveMs = [...(this.live?.calls.values() ?? [])]
       .filter((each) => !each.endedAtMs)
@@ -107,7 +113,7 @@ export class CallCharts extends ConsoleElement {
     const rate = totals.answerRate === null ? "none" : `${totals.answerRate.toFixed(0)} %`;
     const wait = totals.waitS === null ? "none" : `${totals.waitS.toFixed(1)} s a call`;
     /** @type {Record<string, string>} */
-    const texts = { live: `${totals.ended} calls have ended`, answerRate: rate, waitS: wait };
+    const texts = { live: `${totals.ended} ended`, answerRate: rate, waitS: wait };
     return html`
       <section class="charts" aria-label="The last ${this.minutes} minutes">
         <div class="row middle" role="group" aria-label="Time shown">
@@ -162,7 +168,7 @@ function options(title, width) {
     cursor: { show: false },
     legend: { show: false },
     scales: { y: { range: fromZero } },
-    axes: [{ ...axis, values: hours }, { ...axis, size: 40 }],
+    axes: [{ ...axis, size: 26, values: hours }, { ...axis, size: 40 }],
     series: [
       {},
       { label: title, stroke: colour("--accent"), fill: colour("--accent-fill"), width: 2, spanGaps: true },

@@ -173,7 +173,7 @@ export class CallList extends ConsoleElement {
   renderFilters() {
     const { number, agent, phase, direction } = this.filters;
     return html`
-      <form class="row filters" role="search" aria-label="Live calls" @input=${this.filter}
+      <form class="row" role="search" aria-label="Live calls" @input=${this.filter}
         @submit=${(/** @type {Event} */ event) => event.preventDefault()}>
         <label>Number <input name="number" type="search" .value=${number ?? ""} /></label>
         <label>Agent <input name="agent" type="search" .value=${agent ?? ""} /></label>

@@ -1,0 +1,117 @@
+"""An account's stream from an engine, shared by all readers of the account in this process.
+
+It keeps the latest frames. A reader that is further behind, because it is slow or comes back after
+a while, continues with a stream of its own.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+
+import aiohttp
+from msgspec import Struct
+
+from api.cdrs.live.sse_filter import Frame, SseFilter
+
+MAX_FRAMES = 1_000
+MAX_BYTES = 1_000_000
+OpenSource = Callable[[], AbstractAsyncContextManager[aiohttp.StreamReader]]
+
+
+class Batch(Struct, frozen=True):
+    """What follows a reader's place: frames, and the place after them.
+
+    `frames` is None if some of them are no longer kept.
+    """
+
+    place: int
+    frames: Sequence[Frame] | None
+
+
+class SharedStream:
+    """The latest frames, numbered from 0; a reader's place is the number of its next frame."""
+
+    def __init__(self, sse_filter: SseFilter) -> None:
+        self.readers = 0
+        self.is_ended = False
+        self._filter = sse_filter
+        self._frames: deque[Frame] = deque()
+        self._first = 0
+        self._bytes = 0
+        self._changed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    @property
+    def end(self) -> int:
+        """The place after the latest frame."""
+        return self._first + len(self._frames)
+
+    async def opened(self, open_source: OpenSource) -> None:
+        """Wait until the engine sends; raises ApiError. The first reader opens it."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(open_source))
+        await asyncio.shield(self._opened)
+
+    def place_after(self, position: bytes) -> int | None:
+        """Return the place after the frame of a position; None if it is not kept."""
+        places = range(self.end, self._first, -1)
+        frames = zip(places, reversed(self._frames), strict=True)
+        return next((place for place, frame in frames if frame.position == position), None)
+
+    def after(self, place: int) -> Batch:
+        """Return the frames from a place on."""
+        if place < self._first:
+            return Batch(place, None)
+        behind = self.end - place
+        return Batch(self.end, [self._frames[index] for index in range(-behind, 0)])
+
+    async def wait(self, timeout_s: float) -> None:
+        """Wait for more frames, the end, or a time without either."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._changed.wait()
+        except TimeoutError:
+            return
+
+    async def close(self) -> None:
+        """End the engine's stream."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _run(self, open_source: OpenSource) -> None:
+        try:
+            async with open_source() as source:
+                self._opened.set_result(None)
+                await self._read(source.iter_any())
+        except (aiohttp.ClientError, TimeoutError):
+            return  # readers reconnect with their Last-Event-ID, to another engine
+        except Exception as error:  # noqa: BLE001 - the reader that waits for the opening raises it
+            if not self._opened.done():
+                self._opened.set_exception(error)
+        finally:
+            self.is_ended = True
+            self._opened.cancel()
+            self._pulse()
+
+    async def _read(self, chunks: AsyncIterator[bytes]) -> None:
+        async for chunk in chunks:
+            found = list(self._filter.feed(chunk))
+            for frame in found:
+                self._keep(frame)
+            if found:
+                self._pulse()
+                await asyncio.sleep(0)  # readers take them before they are dropped
+
+    def _keep(self, frame: Frame) -> None:
+        self._frames.append(frame)
+        self._bytes += len(frame.text)
+        while len(self._frames) > MAX_FRAMES or self._bytes > MAX_BYTES:
+            self._bytes -= len(self._frames.popleft().text)
+            self._first += 1
+
+    def _pulse(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
