@@ -9,12 +9,12 @@ const REMEMBERED_MS = 60_000; // for which a list cannot bring an ended call bac
 
 /**
  * @typedef {"ringing" | "menu" | "talking" | "hold" | "ended"} Phase
- * @typedef {{party: string, agentId: string, isHeld: boolean, isAnswered: boolean}} Leg
+ * @typedef {{party: string, isHeld: boolean, isAnswered: boolean}} Leg
  * @typedef {{
  *   callId: string, direction: string, from: string, to: string, state: string,
  *   createdMs: number, answeredMs: number, endedAtMs: number, touchedMs: number,
- *   legs: Map<string, Leg>,
- * }} LiveCall
+ *   legs: Map<string, Leg>, agents: Set<string>,
+ * }} LiveCall (agents: that take or took part)
  * @typedef {{number?: string, agent?: string, phase?: string, direction?: string}} Filters
  */
 
@@ -119,11 +119,6 @@ export function phaseOf(call) {
   return call.answeredMs && call.state !== "dialing" ? "menu" : "ringing";
 }
 
-/** @param {LiveCall} call */
-export function agentsOf(call) {
-  return [...new Set([...call.legs.values()].map((each) => each.agentId).filter(Boolean))];
-}
-
 /**
  * @param {LiveCall} call
  * @param {Filters} filters
@@ -132,7 +127,7 @@ function matches(call, { number = "", agent = "", phase = "", direction = "" }) 
   const parties = [call.from, call.to, ...[...call.legs.values()].map((each) => each.party)];
   return (
     (!number || parties.some((each) => each.includes(number))) &&
-    (!agent || agentsOf(call).some((each) => each.includes(agent))) &&
+    (!agent || [...call.agents].some((each) => each.includes(agent))) &&
     (!phase || phaseOf(call) === phase) &&
     (!direction || call.direction === direction)
   );
@@ -147,7 +142,6 @@ function fromDetails(row) {
     leg.channelId,
     {
       party: leg.party,
-      agentId: leg.agent_id ?? "",
       isHeld: Boolean(leg.held || leg.held_by_phone),
       isAnswered: true,
     },
@@ -163,6 +157,7 @@ function fromDetails(row) {
     endedAtMs: 0,
     touchedMs: 0,
     legs: new Map(legs),
+    agents: new Set(row.agents ?? []),
   };
 }
 
@@ -182,6 +177,7 @@ function fromEvent(event) {
     endedAtMs: 0,
     touchedMs: 0,
     legs: new Map(),
+    agents: new Set(),
   };
 }
 
@@ -190,7 +186,7 @@ function fromEvent(event) {
  * @param {any} event
  */
 function applyTo(call, event) {
-  const { channelId } = event;
+  if (event.agent_id) call.agents.add(event.agent_id);
   switch (event.event) {
     case "answered":
       call.answeredMs = event.timestamp;
@@ -205,7 +201,7 @@ function applyTo(call, event) {
       call.state = "bridged";
       break;
     case "leg-completed":
-      call.legs.delete(channelId);
+      call.legs.delete(event.channelId);
       if (call.state === "dialing" || !hasOther(call)) call.state = "answered";
       break;
     case "leg-held":
@@ -231,7 +227,7 @@ function legOf(call, event) {
   const known = call.legs.get(event.channelId);
   if (known) return known;
   const party = event.party ?? "";
-  const leg = { party, agentId: event.agent_id ?? "", isHeld: false, isAnswered: false };
+  const leg = { party, isHeld: false, isAnswered: false };
   call.legs.set(event.channelId, leg);
   return leg;
 }

@@ -3,7 +3,7 @@
 
 import { html, nothing, repeat } from "../vendored/lit.js";
 import { batchByFrame } from "../calls/frame-batch.js";
-import { LiveCalls, agentsOf, phaseOf } from "../calls/live-calls.js";
+import { LiveCalls, phaseOf } from "../calls/live-calls.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import { EventStream } from "../lib/event-stream.js";
 import { count, duration } from "../lib/format.js";
@@ -254,7 +254,7 @@ function row(call) {
         <span class="tag ${kind}">${text}</span>
         ${detail ? html`<span class="quiet">${detail}</span>` : nothing}
       </td>
-      <td>${agentsOf(call).join(", ")}</td>
+      <td>${[...call.agents].join(", ")}</td>
       <td class="number">${duration((call.endedAtMs || Date.now()) - call.createdMs)}</td>
     </tr>
   `;

@@ -23,6 +23,7 @@ CALL = {
     "createdMs": 1,
     "answeredMs": 2,
     "legs": [{"channelId": "l1", "party": MARKUP, "state": "up", "agent_id": MARKUP}],
+    "agents": [MARKUP],
 }
 
 

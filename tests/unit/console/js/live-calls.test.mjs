@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LiveCalls, agentsOf, phaseOf } from "../../../../api/console/static/calls/live-calls.js";
+import { LiveCalls, phaseOf } from "../../../../api/console/static/calls/live-calls.js";
 
 const START = { callId: "c1", direction: "inbound", from: "+1", to: "+2", callStatus: "initiated" };
 
@@ -71,7 +71,7 @@ test("a page of a longer list ends no call that is not on it", () => {
 test("filters match numbers and agents of legs in part, and all of them together", () => {
   const live = new LiveCalls();
   const legs = [{ channelId: "b", party: "agent:1001", agent_id: "1001", held: true }];
-  live.reconcile([row("c1", { legs, createdMs: 6 }), row("c2", { from: "+4799" })], 10);
+  live.reconcile([row("c1", { legs, agents: ["1001"], createdMs: 6 }), row("c2", { from: "+4799" })], 10);
   const ids = (filters) => live.matching(filters).map((each) => each.callId);
   assert.deepEqual(ids({}), ["c1", "c2"]);
   assert.deepEqual(ids({ number: "479" }), ["c2"]);
@@ -79,5 +79,6 @@ test("filters match numbers and agents of legs in part, and all of them together
   assert.deepEqual(ids({ phase: "hold" }), ["c1"]);
   assert.deepEqual(ids({ phase: "talking", agent: "1001" }), []);
   assert.deepEqual(ids({ direction: "outbound" }), []);
-  assert.deepEqual(agentsOf(live.calls.get("c1")), ["1001"]);
+  live.apply(event("leg-completed", { callId: "c1", channelId: "b", agent_id: "1001" }), 20);
+  assert.deepEqual(ids({ agent: "1001" }), ["c1"], "one that took part");
 });
