@@ -26,9 +26,11 @@ _FILE = "/{accountId}/{day}/{file}"
 async def list_recordings(
     user: AuthenticatedUser, query: Annotated[RecordingQuery, Query()], recordings: Recordings
 ) -> RecordingPage:
-    """List recordings, those of the newest calls first.
+    """List recordings of ended calls, those of the newest calls first.
 
-    A page has the recordings of `limit` calls.
+    A page has the recordings of `limit` calls. What a live call has recorded is listed when the
+    call has ended; before that, its file is at the `recordingUrl` of the event `recorded` and of
+    the webhook after `record`.
     """
     return await recordings.list(user, query)
 

@@ -1388,9 +1388,11 @@ class Recordings:
         limit: int | UnsetType = UNSET,
         cursor: str | UnsetType = UNSET,
     ) -> Paginator[models.RecordingItem, models.RecordingPage]:
-        """List recordings, those of the newest calls first.
+        """List recordings of ended calls, those of the newest calls first.
 
-        A page has the recordings of `limit` calls.
+        A page has the recordings of `limit` calls. What a live call has recorded is listed when the
+        call has ended; before that, its file is at the `recordingUrl` of the event `recorded` and of
+        the webhook after `record`.
 
         Arguments:
             start_time: Of calls that started then or later.

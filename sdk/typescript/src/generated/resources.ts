@@ -588,9 +588,11 @@ export class Recordings {
   }
 
   /**
-   * List recordings, those of the newest calls first.
+   * List recordings of ended calls, those of the newest calls first.
    *
-   * A page has the recordings of `limit` calls.
+   * A page has the recordings of `limit` calls. What a live call has recorded is listed when the
+   * call has ended; before that, its file is at the `recordingUrl` of the event `recorded` and of
+   * the webhook after `record`.
    */
   list(query: { purpose?: "call" | "voicemail"; callId?: string; startTime?: string; endTime?: string; limit?: number; cursor?: string } = {}, options: ListOptions = {}): Paginator<models.RecordingItem, models.RecordingPage> {
     const request = { method: "GET", path: ["srmain", "recordings"], query: { ...query } };
