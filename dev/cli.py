@@ -206,10 +206,13 @@ def call(  # noqa: PLR0913 - one parameter per option
         ),
     ] = "",
     after_s: Annotated[
-        float, Parameter(help="Seconds from the answer to the file of --play, or the first key.")
+        float, Parameter(help="Seconds from the answer to what the caller says, or the first key.")
     ] = 5,
     play: Annotated[
         Path | None, Parameter(help="WAV file of 16 bits that the caller says, before the keys.")
+    ] = None,
+    say: Annotated[
+        str | None, Parameter(help="Words that the caller says instead, spoken by espeak-ng.")
     ] = None,
     caller: Annotated[
         str, Parameter(name="--from", help="Number that is shown to the called party.")
@@ -236,7 +239,7 @@ def call(  # noqa: PLR0913 - one parameter per option
         from dev.phone.command import CallOptions, call_number  # noqa: PLC0415 - slow for other commands
 
         options = CallOptions(
-            number, digits, after_s, play, caller, save, listen, sip, _folder(folder)
+            number, digits, after_s, play, caller, save, listen, sip, _folder(folder), say
         )
         found = await call_number(options, _console())
         write_shown(found, output)

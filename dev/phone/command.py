@@ -22,6 +22,7 @@ from dev.phone.answerer import Answerer
 from dev.phone.caller import PAUSES_S, Dialed, Interrupted, Outcome, Pressed, Say, place_call
 from dev.phone.g711 import RATE_HZ, read_wav, sound_s, write_wav
 from dev.phone.rtp import KEYS
+from dev.phone.speech import spoken
 from wire.programs.exit_status import ExitStatus
 from wire.programs.output import Shown
 
@@ -54,6 +55,7 @@ class CallOptions(NamedTuple):
     listen: bool
     sip: str
     folder: Path
+    words: str | None = None  # in the place of `play`
 
 
 async def call_number(options: CallOptions, console: Console) -> Shown:
@@ -66,7 +68,8 @@ async def call_number(options: CallOptions, console: Console) -> Shown:
         console.print(f"{time.monotonic() - started_s:6.1f} s  {text}", soft_wrap=True)
 
     dialed = Dialed(host, port, options.number, options.caller)
-    pressed = Pressed(options.digits, options.after_s, _sound(options.play))
+    sound = await asyncio.to_thread(_sound, options.play, options.words)
+    pressed = Pressed(options.digits, options.after_s, sound)
     try:
         outcome = await place_call(dialed, pressed, say)
     except Interrupted as interrupted:
@@ -130,6 +133,8 @@ def _check(options: CallOptions) -> None:
     if wrong := set(options.digits) - set(KEYS + KEYS.lower()) - PAUSES_S.keys():
         names = "".join(sorted(wrong)).upper()
         raise BadOption(f"--digits: {names} is on no key; expected {KEYS}, or w and W for a pause")
+    if options.play is not None and options.words is not None:
+        raise BadOption("--say: without --play, which says a file")
     if not 0 <= options.after_s <= _MAX_AFTER_S:
         raise BadOption(f"--after-s: expected 0 to {_MAX_AFTER_S}")
     for name, value in (("NUMBER", options.number), ("--from", options.caller)):
@@ -137,7 +142,9 @@ def _check(options: CallOptions) -> None:
             raise BadOption(f"{name}: expected a number, such as +4721930000")
 
 
-def _sound(path: Path | None) -> bytes:
+def _sound(path: Path | None, words: str | None) -> bytes:
+    if words is not None:
+        return spoken(words)
     try:
         return read_wav(path) if path is not None else b""
     except (OSError, ValueError) as error:
