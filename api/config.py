@@ -23,6 +23,7 @@ from pydantic_settings import (
 from api.messaging_platform.settings import MsgappSettings
 from api.settings.limits import LimitSettings
 from api.settings.mail import MailSettings
+from api.settings.phones import PhoneSettings
 from api.settings.start_account import StartAccountSettings
 from wire.secret_length import check_length
 from wire.tree import Limits
@@ -72,7 +73,7 @@ class DatabaseSettings(BaseSettings):
         return sources
 
 
-class Settings(LimitSettings, MailSettings, StartAccountSettings, DatabaseSettings):
+class Settings(LimitSettings, MailSettings, PhoneSettings, StartAccountSettings, DatabaseSettings):
     """All settings of the REST layer."""
 
     api_host: str = Field(

@@ -25,6 +25,7 @@ import api.webhooks.service
 from api.account_pages.service import AccountPages
 from api.accounts.store import AccountStore
 from api.accounts.usage import UsageStore
+from api.agents.phone_login_service import PhoneLoginService
 from api.agents.service import AgentService
 from api.audit.trail import AuditTrail
 from api.auth.key_service import KeyService
@@ -91,6 +92,7 @@ class Services(Struct, frozen=True):
     documents: api.documents.plugin.DocumentSlice
     routing: api.routing.plugin.RoutingSlice
     agents: AgentService
+    phone_logins: PhoneLoginService
     callbacks: CallbackService
     policy_sync: PolicySync
     audit: AuditTrail
@@ -176,6 +178,7 @@ async def open_services(
             documents=documents,
             routing=api.routing.plugin.build(editor, documents.flows, engine, accounts),
             agents=AgentService(replace(editor, store=documents.agents), documents.agents, engine),
+            phone_logins=PhoneLoginService(editor, documents.agents, engine, settings, clock),
             callbacks=CallbackService(editor, engine, clock),
             policy_sync=policy_sync,
             audit=AuditTrail(database, clock, metrics.audit_failures.inc),

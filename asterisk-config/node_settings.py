@@ -144,8 +144,9 @@ SETTINGS: Mapping[str, NodeSetting] = {
     ),
     "AGENT_CODECS": NodeSetting("As `PBX_TRUNK_CODECS`.", "ulaw,alaw"),
     "AGENT_SRTP": NodeSetting(
-        "As `PBX_TRUNK_SRTP`; also `webrtc`: DTLS and ICE for phones in browsers, which then all"
-        " agents' phones of the node are (needs `PBX_PHONE_WEBSOCKET=yes`).",
+        "As `PBX_TRUNK_SRTP`; also `webrtc`: DTLS and ICE for the phones of `agent-template`, if"
+        " they are all browsers (needs `PBX_PHONE_WEBSOCKET=yes`). Agents with `phone: browser`"
+        " have them anyway.",
         "no",
     ),
     "AGENT_QUALIFY_S": NodeSetting(
@@ -169,9 +170,15 @@ SETTINGS: Mapping[str, NodeSetting] = {
     "PHONE_WEBSOCKET": NodeSetting(
         "`yes` serves SIP to phones in browsers at `/ws` of ARI's port (`wss` with"
         " `PBX_CONTROL_TLS_CERT`), for the addresses of `PBX_AGENT_NETS`; everything else there is"
-        " still for engines only. Let a proxy with a public certificate forward `/ws`. Audio needs"
-        " `PBX_AGENT_SRTP=webrtc`; a phone in a page is not part of this version.",
+        " still for engines only. Let a proxy with a public certificate forward `/ws`. With it,"
+        " `pjsip.conf` has `browser-template`, from which the phones of agents with"
+        " `phone: browser` are made: [browser phones](how-to/browser-phone.md).",
         "no",
+    ),
+    "BROWSER_CODECS": NodeSetting(
+        "Codecs of phones in browsers, as `PBX_TRUNK_CODECS`. With `opus,ulaw` a bad network is"
+        " heard less, and Asterisk 22.10 garbles the recordings of these phones.",
+        "ulaw,alaw",
     ),
     # other nodes
     "PEERS": NodeSetting(f"Addresses or networks of the other nodes, {_LIST}.", "127.0.0.1"),

@@ -16,17 +16,46 @@ _MODULES = """
 ; --- phones in browsers (PBX_PHONE_WEBSOCKET)
 load = res_crypto.so
 load = res_pjsip_transport_websocket.so"""
+_OPUS = "\nload = res_format_attr_opus.so\nload = codec_opus_open_source.so"
+
+
+# What an engine copies for the phone of an agent with `phone: browser`. It has no variable, because
+# Asterisk rejects a change of an endpoint that has one, and each login changes the endpoint. A tab
+# that has closed leaves its websocket; one that has died is found by the qualify, or its short
+# registration expires.
+_TEMPLATE = """; --- phones in browsers: several tabs of an agent, each with a login of its own
+[browser-template](phone-options)
+identify_by = ip
+allow = {BROWSER_CODECS}
+webrtc = yes
+dtls_auto_generate_cert = yes
+allow_transfer = no
+[browser-template]
+type = aor
+max_contacts = 10
+remove_existing = yes
+remove_unavailable = yes
+qualify_frequency = {AGENT_QUALIFY_S}
+minimum_expiration = 10
+maximum_expiration = 120
+default_expiration = 120
+[browser-template](agent-auth)
+username = browser-template
+password = {TEMPLATE_PASSWORD}
+"""
 
 
 def phone_websocket(known: Mapping[str, str]) -> dict[str, str]:
     """Return the placeholders of the websocket transport, empty without it."""
     if known["PHONE_WEBSOCKET"] != "yes":
         access = _restriction("", "ENGINES", known)
-        return {"WS_MODULES": "", "WS_TRANSPORT": "", "HTTP_ACCESS": access, "ICE": "no"}
+        empty = dict.fromkeys(("WS_MODULES", "WS_TRANSPORT", "BROWSER_TEMPLATE"), "")
+        return {**empty, "HTTP_ACCESS": access, "ICE": "no"}
     protocol = "wss" if known["CONTROL_TLS_CERT"] else "ws"
     return {
-        "WS_MODULES": _MODULES,
+        "WS_MODULES": _MODULES + (_OPUS if "opus" in known["BROWSER_CODECS"] else ""),
         "WS_TRANSPORT": _transport(protocol, known),
+        "BROWSER_TEMPLATE": _TEMPLATE.format(**known),
         "HTTP_ACCESS": "\n".join(
             (
                 *(_restriction(path, "ENGINES", known) for path in ENGINES_PATHS),

@@ -66,7 +66,7 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
     derived |= control_listeners(known)
     derived |= encryption(known)
     derived["MORE_TRUNKS"] = further_trunks(known, host_of)
-    derived |= signing(known) | phone_websocket(known)
+    derived |= signing(known) | phone_websocket({**known, **derived})
     derived |= trunk_login(known, trunk, derived["TRUNK_TRANSPORT"])
     if known["TLS_CERT"]:
         derived["TLS_TRANSPORT"] += derived["EXTERNAL"] + "\n"

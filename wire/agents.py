@@ -11,14 +11,19 @@ from wire.decoding import patterns
 TECHNOLOGY = "PJSIP"
 Presence = Literal["online", "offline", "unknown"]
 Endpoint = Annotated[str, Meta(pattern=patterns.ENDPOINT)]
+PhoneKind = Literal["sip", "browser"]
 
 
 class Agent(Shape, frozen=True):
-    """An entry of an account's directory; `callerId` is shown when the agent calls."""
+    """An entry of an account's directory; `callerId` is shown when the agent calls.
+
+    `phone` says what the endpoint is made for: a SIP phone, or a browser (WebRTC).
+    """
 
     endpoint: Endpoint
     name: Annotated[str, Meta(max_length=128)] = ""
     caller_id: CallerId | None = None
+    phone: PhoneKind = "sip"
 
 
 class AgentPassword(Shape, frozen=True):
@@ -31,6 +36,22 @@ class PhoneDraft(AgentPassword, frozen=True, kw_only=True):
     """The password of the phone of an agent, as the REST layer has stored the agent."""
 
     agent: Agent
+
+
+class LoginDraft(Shape, frozen=True, kw_only=True):
+    """A login for a while of a phone in a browser, and what is stored of that phone so far."""
+
+    agent: Agent
+    username: Annotated[str, Meta(min_length=1, max_length=128, pattern=patterns.PASSWORD)]
+    password: Annotated[str, Meta(min_length=16, max_length=128, pattern=patterns.PASSWORD)]
+    expires_ms: Annotated[int, Meta(ge=0)]
+    known: msgspec.Raw
+
+
+class LoginNodes(Shape, frozen=True):
+    """The PBX nodes that accept a login."""
+
+    nodes: tuple[str, ...]
 
 
 class DraftedPhone(Shape, frozen=True):

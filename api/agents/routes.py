@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import Path, Query, Response
 
+from api.agents.phone_login_service import PhoneLogin, PhoneLoginService
 from api.agents.schemas import AgentPage, AgentQuery, AgentRow, AgentState, agent_row
 from api.agents.service import AgentService
 from api.auth.dependencies import AuthenticatedUser
@@ -16,6 +17,7 @@ routes = Routes("Agents")
 BASE = "/srmain/voice/agents"
 ONE = f"{BASE}/{{agentId}}"
 AgentsOfAccount = Annotated[AgentService, service("agents")]
+PhoneLogins = Annotated[PhoneLoginService, service("phone_logins")]
 AgentId = Annotated[str, Path(alias="agentId", max_length=64)]
 EXAMPLE = {"endpoint": "PJSIP/acme-ada", "name": "Ada", "callerId": "+4721930000"}
 
@@ -95,6 +97,28 @@ async def put_password(
     """
     await agents.put_password(user.account_id, agent_id, body)
     return Response(status_code=204)
+
+
+@routes.post(
+    f"{ONE}/phone-credentials",
+    id="agents.createPhoneCredentials",
+    scope="calls:own",
+    status=201,
+    errors=(404, 409, 503),
+    idempotent=True,
+    has_secret=True,
+)
+async def create_phone_credentials(
+    agent_id: AgentId, user: AuthenticatedUser, logins: PhoneLogins
+) -> PhoneLogin:
+    """Create credentials of an agent's phone in a browser, which expire.
+
+    An account's key needs the scope `agents:write`; an agent's token creates its own. Several are
+    valid at the same time, one for each tab. A PBX node accepts them when this responds; if none
+    does within three seconds, it is 503 (`phone_not_ready`). An agent whose `phone` is not
+    `browser` is 409 (`not_a_browser`).
+    """
+    return await logins.create(user, agent_id)
 
 
 @routes.delete(ONE, id="agents.delete", scope="agents:write", errors=(404, 412), status=204)

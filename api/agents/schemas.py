@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 from api.common.timestamps import format_ms
 from api.documents.document import Document
 from api.http.paging import MAX_LIMIT, MAX_OFFSET
-from wire.agents import Agent, AgentView, Presence
+from wire.agents import Agent, AgentView, PhoneKind, Presence
 
 MAX_WITH_PRESENCE = 100  # the engines are asked for each
 
@@ -42,6 +42,7 @@ class AgentRow(Struct, frozen=True, rename="camel"):
     endpoint: str
     name: str
     caller_id: str | None
+    phone: PhoneKind
     version: int
     changed_time: str
     state: AgentState | UnsetType = UNSET
@@ -63,6 +64,7 @@ def agent_row(document: Document, state: AgentState | UnsetType = UNSET) -> Agen
         agent.endpoint,
         agent.name,
         agent.caller_id,
+        agent.phone,
         document.version,
         format_ms(document.changed_ms),
         state,

@@ -30,11 +30,13 @@ class AgentStore(DocumentStore):
     do not know while their store has lost its data.
     """
 
-    async def put_phone(self, agent: Document, phone_id: str, body: bytes) -> Document:
+    async def put_phone(
+        self, agent: Document, phone_id: str, body: bytes, *, expected: int | None = None
+    ) -> Document:
         """Store the password of an agent's phone.
 
-        Raises PreconditionFailed if the agent has been changed or deleted since it was read, and
-        Conflict if the phone is another agent's.
+        Raises PreconditionFailed if the agent has been changed or deleted since it was read, or if
+        the phone has another version than expected, and Conflict if it is another agent's.
         """
         of, change = _agent(agent), Change(agent.account_id, "phone", phone_id, body)
         async with self._database.writing() as connection:
@@ -42,6 +44,7 @@ class AgentStore(DocumentStore):
             await self._writer.check(connection, of, agent.version)
             await self._writer.lock(connection, {agent.account_id}, "phone")
             await self._check_owner(connection, agent.account_id, agent.id, phone_id)
+            await self._writer.check(connection, change, expected)
             return await self._writer.write(connection, change, self._now_ms())
 
     async def _before_write(self, connection: AsyncConnection, change: Change) -> None:
@@ -54,7 +57,7 @@ class AgentStore(DocumentStore):
                 raise _taken(endpoint)
         if after:
             await self._check_owner(connection, change.account_id, change.id, after)
-        if not before or before == after:
+        if not before or (before == after and _kind_of(replaced) == _kind_of(change.body)):
             return
         phone = Change(change.account_id, "phone", before, None)
         await self._writer.lock(connection, {change.account_id}, "phone")
@@ -112,6 +115,11 @@ def _agent(document: Document) -> Change:
 def _phone_of(body: bytes | None) -> str:
     """Return the name of an agent's phone; empty for none."""
     return phone_name(_endpoint_of(body))
+
+
+def _kind_of(body: bytes | None) -> str:
+    """Return what an agent's phone is; empty for none."""
+    return "" if body is None else msgspec.json.decode(body, type=Agent).phone
 
 
 def _endpoint_of(body: bytes | None) -> str:

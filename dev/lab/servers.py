@@ -107,6 +107,7 @@ def lab_node(
     more = {
         "SLOTS": settings["SWITCHROOM_SLOTS"],
         "AGENT_QUALIFY_S": 30,
+        "PHONE_WEBSOCKET": "yes",
     }
     node = NodeSettings(name, ports, passwords, settings["SWITCHROOM_TRUNK"], more=more)
     return node_of(plan.pbx, folder / name, node)

@@ -91,6 +91,9 @@ def _derived(folder: Path, plan: Plan, drawn: Mapping[str, str]) -> dict[str, st
         "SWITCHROOM_API_HOST": "127.0.0.1",
         "SWITCHROOM_API_PORT": str(ports.api),
         "SWITCHROOM_ACCOUNT_SCOPES": '["owner", "operations"]',
+        "SWITCHROOM_API_PHONE_URLS": json.dumps(
+            [f"ws://127.0.0.1:{node.ari}/ws" for node in ports.nodes]
+        ),
         "SWITCHROOM_CALLER_IDS": '["+4721930000"]',
         "SWITCHROOM_DATABASE_URL": f"sqlite+aiosqlite:///{folder}/api/switchroom.db",
         "SWITCHROOM_ENGINE_URLS": json.dumps([f"http://127.0.0.1:{ports.engine}"]),

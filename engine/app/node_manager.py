@@ -138,7 +138,9 @@ class NodeManager:
             ],
             "supervisor": [
                 endpoint_list.run,
-                PhoneProvisioning(name, ari, CredentialStore(parts.context.store)).run,
+                PhoneProvisioning(
+                    name, ari, CredentialStore(parts.context.store), parts.context.clock.now_ms
+                ).run,
                 partial(parts.factory.tell_slots, name, ari),
                 partial(parts.factory.watch_presence, name, ari),
                 *self._monitors(settings, health=health),

@@ -6,7 +6,16 @@ from typing import Any
 from msgspec import Struct
 
 from wire import cluster, control, rpc, views
-from wire.agents import Agent, AgentPassword, Agents, AgentView, DraftedPhone, PhoneDraft
+from wire.agents import (
+    Agent,
+    AgentPassword,
+    Agents,
+    AgentView,
+    DraftedPhone,
+    LoginDraft,
+    LoginNodes,
+    PhoneDraft,
+)
 from wire.callbacks.account import (
     CallbackTestResult,
     CallbackView,
@@ -148,6 +157,19 @@ AGENTS = (
         "Validate a phone's password",
         DraftedPhone,
         PhoneDraft,
+    ),
+    _post(
+        f"{_AGENT}/phone-credentials/draft",
+        "draft_login",
+        "Validate a login of a phone in a browser",
+        DraftedPhone,
+        LoginDraft,
+    ),
+    _get(
+        f"{_AGENT}/phone-credentials",
+        "login_nodes",
+        "Show the nodes that accept a login of a phone",
+        LoginNodes,
     ),
 )
 FLOWS = (

@@ -168,7 +168,7 @@ def _routes(
     groups, flow_checks = ConsumerGroupHandlers(store, shards), FlowChecks()
     documents = AgentDocuments(store, agents.directory)
     passwords = PhonePasswords(
-        CredentialStore(store), lambda: [each.pbx for each in service.nodes.values()]
+        CredentialStore(store), lambda: {name: each.pbx for name, each in service.nodes.items()}
     )
     served: tuple[tuple[Iterable[Operation], object], ...] = (
         (operations.AUDIT, AuditHandlers(store, shards, timelines)),

@@ -35,6 +35,7 @@ _FIELDS = {
     "NumberSource": "source via",
     "NumberType": "numberTypes",
     "ParameterFormat": "parameter_format",
+    "PhoneKind": "phone",
     "RecordEndReason": "RecordResult.reason",
     "RecordingPurpose": "purpose recordingPurpose",
     "RecordingPurposeFilter": "records.recordingPurpose",

@@ -12,7 +12,7 @@ from engine.cli.errors import RpcError, Unreachable, UsageError
 from engine.cli.options.version import IfVersion
 from engine.cli.resources import Resources
 from engine.cli.resources import remove as remove_resource
-from wire.agents import AgentPassword
+from wire.agents import AgentPassword, PhoneKind
 from wire.programs.named_commands import with_example
 from wire.programs.output import Column, Row, Shown, fields_shown, rows_shown, shown
 
@@ -78,6 +78,7 @@ async def put(  # noqa: PLR0913 - one for each option
     *,
     name: Annotated[str, Parameter(help="Display name.")] = "",
     caller_id: Annotated[str, Parameter(help="Caller id for calls of the agent.")] = "",
+    phone: Annotated[PhoneKind, Parameter(help="What the endpoint is made for.")] = "sip",
     new_password: Annotated[
         bool, Parameter(help="Give the phone a new password, shown once.", negative=())
     ] = False,
@@ -91,6 +92,8 @@ async def put(  # noqa: PLR0913 - one for each option
     Example: switchroom agent set ada PJSIP/acme-ada --name Ada --new-password
     """
     body: dict[str, Any] = {"endpoint": endpoint, "name": name}
+    if phone != "sip":
+        body["phone"] = phone
     if caller_id:
         body["callerId"] = caller_id
     password = _password(is_new=new_password, is_read=password_stdin)  # first: it may be refused

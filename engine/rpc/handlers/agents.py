@@ -24,6 +24,8 @@ from wire.agents import (
     Agents,
     AgentView,
     DraftedPhone,
+    LoginDraft,
+    LoginNodes,
     PhoneDraft,
     Presence,
     phone_name,
@@ -75,7 +77,7 @@ class AgentHandlers(Struct, frozen=True):
         previous = await self.store.agent(account, agent_id)
         with _conflicts():
             async with self.documents.claimed(account, agent.endpoint):
-                await self.documents.forget_password(account, agent_id, previous, agent.endpoint)
+                await self.documents.forget_password(account, agent_id, previous, agent)
                 await self.store.put_agent(account, agent_id, msgspec.json.encode(agent))
         await self.documents.release(account, previous)
         await self.agent_presence.directory.update(account)  # the next call may be the agent's
@@ -116,6 +118,25 @@ class AgentHandlers(Struct, frozen=True):
             found = await self.passwords.draft(account, agent_id, draft.agent, draft.password)
         document = msgspec.Raw(msgspec.json.encode(found))
         return DraftedPhone(phone_name(draft.agent.endpoint), document)
+
+    async def draft_login(self, request: web.Request, draft: LoginDraft) -> DraftedPhone:
+        """Return the document of a phone with one more login, which the REST layer stores."""
+        account, agent_id = name_in(request, "account"), name_in(request, "agent")
+        with _conflicts():
+            found = await self.passwords.draft_login(account, agent_id, draft, bytes(draft.known))
+        document = msgspec.Raw(msgspec.json.encode(found))
+        return DraftedPhone(phone_name(draft.agent.endpoint), document)
+
+    async def login_nodes(self, request: web.Request) -> LoginNodes:
+        """Return the nodes that accept a login of an agent's phone; waits until one does."""
+        account, agent_id = name_in(request, "account"), name_in(request, "agent")
+        body = await self.store.agent(account, agent_id)
+        if body is None:
+            raise NotFound(f"no agent {agent_id} in the directory of account {account}")
+        endpoint = msgspec.json.decode(body, type=Agent).endpoint
+        username = request.query.get("username", "")
+        found = await self.passwords.nodes_with(account, agent_id, endpoint, username)
+        return LoginNodes(found)
 
     async def _check(self, account: str, agent_id: str, agent: Agent) -> None:
         """Check that an agent can have its name and endpoint; raises BadInput, Conflict."""

@@ -55,13 +55,13 @@ class AgentDocuments(Struct, frozen=True):
             raise
 
     async def forget_password(
-        self, account: str, agent_id: str, before: bytes | None, endpoint: str = ""
+        self, account: str, agent_id: str, before: bytes | None, after: Agent | None = None
     ) -> None:
         """Delete the password of a document that is replaced next, unless its phone stays.
 
         Not after that: if it failed then, the password would stay valid without an agent.
         """
-        if _endpoint(before) != endpoint:
+        if _phone(before) != ((after.endpoint, after.phone) if after else ("", "")):
             await CredentialStore(self.store).remove(account, agent_id, _endpoint(before))
 
     async def release(self, account: str, before: bytes | None) -> None:
@@ -114,9 +114,15 @@ class AgentDocuments(Struct, frozen=True):
             await self.store.phones.release(endpoint, account)
 
 
+def _phone(body: bytes | None) -> tuple[str, str]:
+    """Return the endpoint of an agent's document, and what it is made for; empty without one."""
+    try:
+        agent = msgspec.json.decode(body, type=Agent) if body else None
+    except msgspec.DecodeError:
+        agent = None
+    return (agent.endpoint, agent.phone) if agent else ("", "")
+
+
 def _endpoint(body: bytes | None) -> str:
     """Return the endpoint of an agent's document; empty without one, and for an invalid one."""
-    try:
-        return msgspec.json.decode(body, type=Agent).endpoint if body else ""
-    except msgspec.DecodeError:
-        return ""
+    return _phone(body)[0]

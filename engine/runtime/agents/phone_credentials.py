@@ -1,17 +1,33 @@
-"""The credentials of agents' phones: digests only, by endpoint."""
+"""The credentials of agents' phones: digests only, by endpoint.
+
+A phone in a browser has no password of its own, but logins: each with a user name, and valid for a
+while.
+"""
 
 import hashlib
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.store.store import Store
 from engine.store.versioned_documents import VersionedDocument
-from wire.agents import phone_name
+from wire.agents import PhoneKind, phone_name
 
 REALM = "asterisk"  # which the PBX names in its challenges
-RESERVED = frozenset({"agent-template", "trunk", "peers"})
+RESERVED = frozenset({"agent-template", "browser-template", "trunk", "peers"})
 MARK_AGE_MS = 60_000  # a password is set after less time than that
+MAX_LOGINS = 16  # kept of a phone, also those that have expired
+SEPARATOR = "~"  # between endpoint and the rest of a user name; no endpoint contains it
+
+
+class Login(Struct, frozen=True, omit_defaults=True):
+    """A user name with its digests, until it expires."""
+
+    username: str
+    md5: str
+    sha256: str
+    expires_ms: int
 
 
 class PhoneCredentials(Struct, frozen=True, omit_defaults=True):
@@ -26,19 +42,40 @@ class PhoneCredentials(Struct, frozen=True, omit_defaults=True):
     md5: str = ""
     sha256: str = ""
     is_removed: bool = False
+    kind: PhoneKind = "sip"
+    logins: tuple[Login, ...] = ()
+
+    def valid_at(self, now_ms: int) -> "PhoneCredentials":
+        """Return the credentials with the logins that are valid."""
+        return replace(self, logins=tuple(each for each in self.logins if each.expires_ms > now_ms))
+
+    def with_login(self, login: Login) -> "PhoneCredentials":
+        """Return the credentials with one more login; the one that expires first may go."""
+        logins = sorted((*self.logins, login), key=lambda each: each.expires_ms)
+        return replace(self, logins=tuple(logins[-MAX_LOGINS:]))
 
 
 class EndpointTaken(Exception):
     """The endpoint is another agent's, or none of an agent."""
 
 
+def digests(username: str, password: str) -> tuple[str, str]:
+    """Return the digests of a user name and a password: MD5 and SHA-256."""
+    text = f"{username}:{REALM}:{password}".encode()
+    md5 = hashlib.md5(text, usedforsecurity=False).hexdigest()
+    return md5, hashlib.sha256(text).hexdigest()
+
+
 def digest_credentials(
     account: str, agent_id: str, endpoint: str, name: str, password: str
 ) -> PhoneCredentials:
     """Return the credentials of an endpoint; the password cannot be computed from them."""
-    text = f"{phone_name(endpoint)}:{REALM}:{password}".encode()
-    md5 = hashlib.md5(text, usedforsecurity=False).hexdigest()
-    return PhoneCredentials(account, agent_id, name, md5, hashlib.sha256(text).hexdigest())
+    return PhoneCredentials(account, agent_id, name, *digests(phone_name(endpoint), password))
+
+
+def is_login_of(username: str, endpoint: str) -> bool:
+    """Return whether a user name can be a login of an endpoint, and of no other one."""
+    return username.startswith(f"{phone_name(endpoint)}{SEPARATOR}")
 
 
 class CredentialStore(Struct, frozen=True):
@@ -64,6 +101,12 @@ class CredentialStore(Struct, frozen=True):
         known = await self._find(endpoint)
         return known is not None and (known.account, known.agent_id) != (account, agent_id)
 
+    async def read(self, endpoint: str, account: str, agent_id: str) -> PhoneCredentials | None:
+        """Return an agent's credentials of an endpoint; None: there are none."""
+        known = await self._find(endpoint)
+        is_own = known is not None and (known.account, known.agent_id) == (account, agent_id)
+        return known if is_own else None
+
     async def is_known(self, name: str) -> bool:
         """Return whether engines have made an endpoint, or have deleted it in the last week."""
         _, is_known = await self.store.phones.read(name)
@@ -74,8 +117,7 @@ class CredentialStore(Struct, frozen=True):
 
         Version 0: they are deleted in any case.
         """
-        known = await self._find(endpoint)
-        if known is not None and (known.account, known.agent_id) == (account, agent_id):
+        if await self.read(endpoint, account, agent_id) is not None:
             await self._delete(phone_name(endpoint), account, version)
 
     async def delete_marked(self, name: str, account: str) -> None:

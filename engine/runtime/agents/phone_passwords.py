@@ -1,21 +1,32 @@
-"""Passwords of agents' phones: whether an endpoint can have one, and its digests."""
+"""Passwords and logins of agents' phones: whether an endpoint can have one, and its digests."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+import secrets
+from collections.abc import Callable, Mapping
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.ari.generated.operations import asterisk, endpoints
 from engine.runtime.agents.phone_credentials import (
     CredentialStore,
+    Login,
     PhoneCredentials,
     digest_credentials,
+    digests,
+    is_login_of,
 )
+from engine.runtime.agents.phone_objects import PhoneObjects
 from engine.runtime.base.interfaces import Pbx
-from wire.agents import TECHNOLOGY, Agent, phone_name
+from engine.runtime.pbx.snapshot import PbxUnavailable
+from wire.agents import TECHNOLOGY, Agent, LoginDraft, phone_name
 from wire.decoding.errors import BadInput
 
 RESPONSE_TIMEOUT_S = 2.0
+LOGIN_TIMEOUT_S = 3.0  # in which a node has a login
+OTHERS_TIMEOUT_S = 0.5  # for which the other nodes are waited for
+LOGIN_POLL_S = 0.03
 _CLASS = "res_pjsip"
 _FORBIDDEN = 403
 _NOT_FOUND = 404
@@ -25,12 +36,15 @@ class PhonePasswords(Struct, frozen=True):
     """Endpoints that a node's pjsip.conf has keep the password that they have there."""
 
     credentials: CredentialStore
-    nodes: Callable[[], Iterable[Pbx]]
+    nodes: Callable[[], Mapping[str, Pbx]]
 
     async def draft(
         self, account: str, agent_id: str, agent: Agent, password: str
     ) -> PhoneCredentials:
-        """Return the credentials of an agent's phone; raises EndpointTaken and BadInput."""
+        """Return the credentials of an agent's phone; raises EndpointTaken and BadInput.
+
+        They have none of the logins that there were before.
+        """
         await self.credentials.check(agent.endpoint, account, agent_id)
         name = phone_name(agent.endpoint)
         if not await self.credentials.is_known(name) and await self._is_configured(name):
@@ -40,12 +54,71 @@ class PhonePasswords(Struct, frozen=True):
                 f" such as PJSIP/{account}-{agent_id}"
             )
             raise BadInput("endpoint", text, "configured_endpoint")
-        return digest_credentials(account, agent_id, agent.endpoint, agent.name, password)
+        made = digest_credentials(account, agent_id, agent.endpoint, agent.name, password)
+        return replace(made, kind=agent.phone)
+
+    async def draft_login(
+        self, account: str, agent_id: str, draft: LoginDraft, known: bytes
+    ) -> PhoneCredentials:
+        """Return the credentials of a phone in a browser with one more login.
+
+        Raises EndpointTaken and BadInput. Without a password of its own, the phone gets one that is
+        known to no one: an endpoint without any accepts every call.
+        """
+        agent = draft.agent
+        if agent.phone != "browser":
+            raise BadInput("agent.phone", "expected browser")
+        if not is_login_of(draft.username, agent.endpoint):
+            raise BadInput("username", f"expected {phone_name(agent.endpoint)}~…")
+        found = msgspec.json.decode(known, type=PhoneCredentials | None)
+        owner = (account, agent_id, agent.phone)
+        if found is None or (found.account, found.agent_id, found.kind) != owner:
+            found = await self.draft(account, agent_id, agent, secrets.token_urlsafe(32))
+        else:
+            await self.credentials.check(agent.endpoint, account, agent_id)
+        login = Login(draft.username, *digests(draft.username, draft.password), draft.expires_ms)
+        return replace(found, name=agent.name).with_login(login)
+
+    async def nodes_with(
+        self, account: str, agent_id: str, endpoint: str, username: str
+    ) -> tuple[str, ...]:
+        """Return the nodes that accept a login of an agent; waits a moment until one does."""
+        nodes = {name: PhoneObjects(name, pbx) for name, pbx in self.nodes().items()}
+        clock = asyncio.get_running_loop().time
+        began_s, found = clock(), set[str]()
+        while len(found) < len(nodes):
+            waited_s = clock() - began_s
+            if waited_s > (OTHERS_TIMEOUT_S if found else LOGIN_TIMEOUT_S):
+                break
+            known = await self._valid_logins(account, agent_id, endpoint)
+            if known is not None and username in {each.username for each in known.logins}:
+                left = [name for name in nodes if name not in found]
+                has = await asyncio.gather(
+                    *(_accepts(nodes[name], endpoint, known) for name in left)
+                )
+                found |= {name for name, accepts in zip(left, has, strict=True) if accepts}
+            await asyncio.sleep(LOGIN_POLL_S if len(found) < len(nodes) else 0)
+        return tuple(sorted(found))
+
+    async def _valid_logins(
+        self, account: str, agent_id: str, endpoint: str
+    ) -> PhoneCredentials | None:
+        known = await self.credentials.read(endpoint, account, agent_id)
+        now_ms = await self.credentials.store.time_ms()
+        return None if known is None else known.valid_at(now_ms)
 
     async def _is_configured(self, name: str) -> bool:
         """Return whether a node that responds has an endpoint in its configuration."""
-        found = await asyncio.gather(*(_is_in_file(each, name) for each in self.nodes()))
+        found = await asyncio.gather(*(_is_in_file(each, name) for each in self.nodes().values()))
         return any(found)
+
+
+async def _accepts(node: PhoneObjects, endpoint: str, known: PhoneCredentials) -> bool:
+    """Return whether a node has the logins of a phone; False if it is away."""
+    try:
+        return await node.has_logins(phone_name(endpoint), known)
+    except PbxUnavailable:
+        return False
 
 
 async def _is_in_file(pbx: Pbx, name: str) -> bool:

@@ -15,7 +15,10 @@ HASHES = {"MD5": hashlib.md5, "SHA-256": hashlib.sha256}
 
 
 class Login(Struct, frozen=True):
-    """What a phone sends; `response` replaces the right answer to the challenge."""
+    """What a phone sends; `response` replaces the right answer to the challenge.
+
+    `username` is that of the digest, by default the agent; `to` whose address it registers.
+    """
 
     agent: str
     password: str
@@ -23,6 +26,8 @@ class Login(Struct, frozen=True):
     host: str = "127.0.0.1"
     call_id: str = ""
     response: str = ""
+    username: str = ""
+    to: str = ""
 
 
 class _Answers(asyncio.DatagramProtocol):
@@ -68,7 +73,7 @@ def register_request(  # noqa: PLR0913, PLR0917 - the parts of a request
         f"REGISTER sip:{host} SIP/2.0",
         f"Via: SIP/2.0/{via};branch=z9hG4bK{secrets.token_hex(8)};rport",
         f"From: <sip:{login.agent}@{host}>;tag={tag}",
-        f"To: <sip:{login.agent}@{host}>",
+        f"To: <sip:{login.to or login.agent}@{host}>",
         f"Call-ID: {call_id}",
         f"CSeq: {2 if answer else 1} REGISTER",
         f"Contact: <sip:{login.agent}@{contact}>",
@@ -90,11 +95,12 @@ def authorization(challenge: str, pbx: Pbx, login: Login) -> str:
     def digest(*parts: str) -> str:
         return HASHES[login.algorithm](":".join(parts).encode()).hexdigest()
 
-    secret = digest(login.agent, fields["realm"], login.password)
+    username = login.username or login.agent
+    secret = digest(username, fields["realm"], login.password)
     request = digest("REGISTER", uri)
     right = digest(secret, fields["nonce"], "00000001", "abc", "auth", request)
     return (
-        f'Authorization: Digest username="{login.agent}", realm="{fields["realm"]}",'
+        f'Authorization: Digest username="{username}", realm="{fields["realm"]}",'
         f' nonce="{fields["nonce"]}", uri="{uri}", response="{login.response or right}",'
         f' algorithm={login.algorithm}, qop=auth, nc=00000001, cnonce="abc",'
         f' opaque="{fields.get("opaque", "")}"'

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import secrets
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +14,7 @@ from tests.harness.phones.digest_login import Login, authorization, register_req
 from tests.harness.until import MAX_WAIT_S
 
 VIA = "WSS browser.invalid"
-CONTACT = "browser.invalid;transport=ws"
+CONTACT = "{}.invalid;transport=ws"
 
 
 class WebsocketPhone:
@@ -27,9 +28,9 @@ class WebsocketPhone:
     @classmethod
     @asynccontextmanager
     async def connected(
-        cls, pbx: Pbx, login: Login, trust: ssl.SSLContext
+        cls, pbx: Pbx, login: Login, trust: ssl.SSLContext | bool = True
     ) -> AsyncIterator["WebsocketPhone"]:
-        """Open the websocket; the node's certificate is verified."""
+        """Open the websocket; the certificate of a node that has one is verified."""
         connector = aiohttp.TCPConnector(local_addr=(login.host, 0), ssl=trust)
         async with (
             aiohttp.ClientSession(connector=connector) as session,
@@ -39,8 +40,9 @@ class WebsocketPhone:
 
     async def register(self) -> str:
         """Register with the password; returns the first line of the last response."""
-        call_id = "browser-1"
-        request = (self._pbx, self._login, VIA, CONTACT, call_id)
+        call_id = secrets.token_hex(8)
+        contact = CONTACT.format(secrets.token_hex(4))
+        request = (self._pbx, self._login, VIA, contact, call_id)
         await self._socket.send_str(register_request(*request))
         answer = authorization(await self.receive("SIP/2.0"), self._pbx, self._login)
         await self._socket.send_str(register_request(*request, answer))

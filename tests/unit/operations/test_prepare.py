@@ -252,3 +252,17 @@ def test_further_trunks(prepare: ModuleType) -> None:
     assert "[backup](trunk-options)" in found
     assert "contact = sip:192.0.2.7:5070" in found
     assert "match = sbc.example.com" in found
+
+
+def test_phones_in_browsers(prepare: ModuleType) -> None:
+    """Their template has no variable, with which Asterisk accepts no change, and no REFER."""
+    assert prepare.values(Path("/x"), {})["BROWSER_TEMPLATE"] == ""
+    found = prepare.values(Path("/x"), {"PBX_PHONE_WEBSOCKET": "yes"})
+    template = found["BROWSER_TEMPLATE"].splitlines()
+    assert {"webrtc = yes", "allow = ulaw,alaw", "allow_transfer = no"} <= set(template)
+    assert not [line for line in template if "set_var" in line or "@" in line]
+    assert "opus" not in found["WS_MODULES"]
+    opus = {"PBX_PHONE_WEBSOCKET": "yes", "PBX_BROWSER_CODECS": "opus,ulaw"}
+    found = prepare.values(Path("/x"), opus)
+    assert "allow = opus,ulaw" in found["BROWSER_TEMPLATE"]
+    assert "codec_opus_open_source.so" in found["WS_MODULES"]

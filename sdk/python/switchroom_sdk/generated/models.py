@@ -103,6 +103,8 @@ class AgentRow(Received, frozen=True, kw_only=True):
     endpoint: str
     name: str
     caller_id: str | None
+    phone: str
+    """Known values: browser, sip."""
     version: int
     changed_time: str
     state: AgentState | None = None
@@ -714,6 +716,14 @@ class GatherRecord(Received, frozen=True, kw_only=True):
     reason: str
 
 
+class IceServer(Received, frozen=True, kw_only=True):
+    """Servers as `RTCPeerConnection` takes them."""
+
+    urls: tuple[str, ...]
+    username: str | None = None
+    credential: str | None = None
+
+
 class JobPage(Received, frozen=True, kw_only=True):
     """A page of jobs, newest first."""
 
@@ -900,6 +910,18 @@ class OriginateResult(Received, frozen=True, kw_only=True):
 
     call_id: str
     req_id: str
+
+
+class PhoneLogin(Received, frozen=True, kw_only=True):
+    """What a phone in a browser registers with, at one of the addresses, until it expires."""
+
+    agent_id: str
+    uri: str
+    username: str
+    password: str
+    urls: tuple[str, ...]
+    ice_servers: tuple[IceServer, ...]
+    expiry_time: str
 
 
 class PublishedFlow(Received, frozen=True, kw_only=True):

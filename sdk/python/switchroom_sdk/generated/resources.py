@@ -917,6 +917,7 @@ class Agents:
         endpoint: str,
         name: str | UnsetType = UNSET,
         caller_id: str | None | UnsetType = UNSET,
+        phone: Literal["browser", "sip"] | UnsetType = UNSET,
         if_match: str | None = None,
         if_none_match: str | None = None,
     ) -> models.AgentRow:
@@ -927,7 +928,7 @@ class Agents:
         request = Request(
             "PUT",
             ("srmain", "voice", "agents", agent_id),
-            body={"endpoint": endpoint, "name": name, "callerId": caller_id},
+            body={"endpoint": endpoint, "name": name, "callerId": caller_id, "phone": phone},
             if_match=if_match,
             if_none_match=if_none_match,
         )
@@ -977,6 +978,27 @@ class Agents:
             body={"password": password},
         )
         self._client.send(request, None)
+
+    def create_phone_credentials(
+        self,
+        agent_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.PhoneLogin:
+        """Create credentials of an agent's phone in a browser, which expire.
+
+        An account's key needs the scope `agents:write`; an agent's token creates its own. Several are
+        valid at the same time, one for each tab. A PBX node accepts them when this responds; if none
+        does within three seconds, it is 503 (`phone_not_ready`). An agent whose `phone` is not
+        `browser` is 409 (`not_a_browser`).
+        """
+        request = Request(
+            "POST",
+            ("srmain", "voice", "agents", agent_id, "phone-credentials"),
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return self._client.send(request, models.PhoneLogin)
 
 
 class Callbacks:

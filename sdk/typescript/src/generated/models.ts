@@ -43,12 +43,18 @@ export interface AddMembersRequest {
   timeout?: number;
 }
 
-/** An entry of an account's directory; `callerId` is shown when the agent calls. */
+/**
+ * An entry of an account's directory; `callerId` is shown when the agent calls.
+ *
+ * `phone` says what the endpoint is made for: a SIP phone, or a browser (WebRTC).
+ */
 export interface Agent {
   endpoint: string;
   /** Length at most 128. Default: "". */
   name?: string;
   callerId?: string | null;
+  /** Default: "sip". */
+  phone?: "browser" | "sip";
 }
 
 /** The password of an agent's phone, which an engine gives to the PBX nodes. */
@@ -395,6 +401,7 @@ export interface AgentRow {
   endpoint: string;
   name: string;
   callerId: string | null;
+  phone: Word<"browser" | "sip">;
   version: number;
   changedTime: string;
   state?: AgentState;
@@ -975,6 +982,13 @@ export interface FlowVersionView {
   size: number;
 }
 
+/** Servers as `RTCPeerConnection` takes them. */
+export interface IceServer {
+  urls: string[];
+  username?: string;
+  credential?: string;
+}
+
 /** A page of jobs, newest first. */
 export interface JobPage {
   data: JobView[];
@@ -1169,6 +1183,17 @@ export interface NumberView {
 export interface OriginateResult {
   callId: string;
   reqId: string;
+}
+
+/** What a phone in a browser registers with, at one of the addresses, until it expires. */
+export interface PhoneLogin {
+  agentId: string;
+  uri: string;
+  username: string;
+  password: string;
+  urls: string[];
+  iceServers: IceServer[];
+  expiryTime: string;
 }
 
 /** The document of `FlowVersionDocument` in the OpenAPI document. */

@@ -423,6 +423,19 @@ export class Agents {
     const request = { method: "PUT", path: ["srmain", "voice", "agents", agentId, "password"], body };
     return this.#client.send(request, options);
   }
+
+  /**
+   * Create credentials of an agent's phone in a browser, which expire.
+   *
+   * An account's key needs the scope `agents:write`; an agent's token creates its own. Several are
+   * valid at the same time, one for each tab. A PBX node accepts them when this responds; if none
+   * does within three seconds, it is 503 (`phone_not_ready`). An agent whose `phone` is not
+   * `browser` is 409 (`not_a_browser`).
+   */
+  createPhoneCredentials(agentId: string, options: RequestOptions = {}): Promise<models.PhoneLogin> {
+    const request = { method: "POST", path: ["srmain", "voice", "agents", agentId, "phone-credentials"], isIdempotent: true };
+    return this.#client.send(request, options);
+  }
 }
 
 /** Operations on callbacks. */

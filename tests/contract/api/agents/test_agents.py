@@ -33,7 +33,8 @@ async def test_an_agent_is_put_shown_and_deleted(kept: Rest) -> None:
     """The engine knows it at once."""
     row = await put(kept)
     assert row == {
-        **AGENT, "agentId": "ann", "version": row["version"], "changedTime": row["changedTime"],
+        **AGENT, "phone": "sip", "agentId": "ann",
+        "version": row["version"], "changedTime": row["changedTime"],
     }  # fmt: skip
     assert (await kept.request("GET", ANN)).json() == row
     assert await at_engine(kept) == ["ann"]

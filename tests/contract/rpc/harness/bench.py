@@ -113,11 +113,14 @@ class Bench:
     """An engine's RPC with a recording PBX behind it."""
 
     def __init__(
-        self, store: UnreliableStore | None = None, telemetry: Telemetry | None = None
+        self,
+        store: UnreliableStore | None = None,
+        telemetry: Telemetry | None = None,
+        pbx: RecordingPbx | None = None,
     ) -> None:
         self.telemetry = telemetry or Telemetry()
         self.store = store or UnreliableStore()
-        self.pbx = RecordingPbx()
+        self.pbx = pbx or RecordingPbx()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.access: RpcAccess | None = None  # else the token, without TLS

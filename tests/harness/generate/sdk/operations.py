@@ -67,6 +67,11 @@ OPERATIONS = (
     Named("agents.delete", "DELETE", f"{VOICE}/agents/{{agentId}}"),
     Named("agents.presence", "GET", f"{VOICE}/agents/{{agentId}}/presence"),
     Named("agents.set_password", "PUT", f"{VOICE}/agents/{{agentId}}/password"),
+    Named(
+        "agents.create_phone_credentials",
+        "POST",
+        f"{VOICE}/agents/{{agentId}}/phone-credentials",
+    ),
     Named("callbacks.get", "GET", f"{VOICE}/callbacks"),
     Named("callbacks.put", "PUT", f"{VOICE}/callbacks"),
     Named("callbacks.delete", "DELETE", f"{VOICE}/callbacks"),

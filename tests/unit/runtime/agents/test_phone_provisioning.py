@@ -65,11 +65,14 @@ class Bench:
 
     def __init__(self, pbx: RecordingPbx | None = None) -> None:
         self.pbx = pbx or RecordingPbx()
+        self.now_ms = 1_000
         self.requests: list[Request] = []
         self.pbx.on_ask = self.requests.append
         self.store = MemoryStore()
         self.credentials = CredentialStore(self.store)
-        self.provisioning = PhoneProvisioning("pbx1", self.pbx, self.credentials)
+        self.provisioning = PhoneProvisioning(
+            "pbx1", self.pbx, self.credentials, lambda: self.now_ms
+        )
         self.start("10:00")
         self.show("trunk")
         for kind, fields in TEMPLATES.items():
@@ -92,7 +95,9 @@ class Bench:
 
     def restart_engine(self) -> None:
         """Let another engine provide the node."""
-        self.provisioning = PhoneProvisioning("pbx1", self.pbx, self.credentials)
+        self.provisioning = PhoneProvisioning(
+            "pbx1", self.pbx, self.credentials, lambda: self.now_ms
+        )
 
     async def provide(self) -> list[str]:
         """Provide once; return the changes that were requested."""

@@ -1,0 +1,118 @@
+"""Logins for a while of agents' phones in browsers."""
+
+import secrets
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from api.agents.ice_servers import IceServer, ice_servers
+from api.agents.schemas import decode_agent
+from api.auth.principal import Principal
+from api.common.clock import Clock
+from api.common.errors import Conflict, Forbidden, PreconditionFailed, ServiceUnavailable
+from api.common.timestamps import format_ms
+from api.documents.agent_store import AgentStore
+from api.documents.document import Document
+from api.documents.editor import MAX_ATTEMPTS, DocumentEditor
+from api.engine_client import EngineClient, id_in_path
+from api.settings.phones import PhoneSettings
+from wire.agents import DraftedPhone, LoginDraft, LoginNodes, phone_name
+
+USERNAME_BYTES, PASSWORD_BYTES = 9, 24
+_NOTHING = msgspec.Raw(b"null")
+
+
+class PhoneLogin(Struct, frozen=True, rename="camel"):
+    """What a phone in a browser registers with, at one of the addresses, until it expires."""
+
+    agent_id: str
+    uri: str
+    username: str
+    password: str
+    urls: tuple[str, ...]
+    ice_servers: tuple[IceServer, ...]
+    expiry_time: str
+
+
+class PhoneLoginService(Struct, frozen=True):
+    documents: DocumentEditor
+    agents: AgentStore
+    engine: EngineClient
+    settings: PhoneSettings
+    now_ms: Clock
+
+    async def create(self, user: Principal, agent_id: str) -> PhoneLogin:
+        """Create a login of an agent's phone, and wait until a PBX node accepts it.
+
+        Raises Forbidden for an agent's token and another agent.
+        """
+        own = user.only_agent("agents:write")
+        if own not in {None, agent_id}:
+            raise Forbidden(f"agentId: this token acts as agent {own}", "agent")
+        settings = self.settings
+        agent = await self.documents.get(user.account_id, "agent", agent_id)
+        if not settings.api_phone_urls:
+            text = "this server has no addresses for phones in browsers (SWITCHROOM_API_PHONE_URLS)"
+            raise ServiceUnavailable(text, "no_phone_urls")
+        expires_ms = self.now_ms() + settings.api_phone_s * 1_000
+        agent, username, password = await self._add_login(agent, expires_ms)
+        await self._wait_for_node(agent, username)
+        name = phone_name(decode_agent(agent).endpoint)
+        secret = settings.api_phone_turn_secret
+        host = urlsplit(settings.api_phone_urls[0]).hostname
+        turn_secret = secret.get_secret_value() if secret else ""
+        return PhoneLogin(
+            agent_id,
+            f"sip:{name}@{host}",
+            username,
+            password,
+            settings.api_phone_urls,
+            ice_servers(settings.api_phone_ice_urls, turn_secret, name, expires_ms),
+            format_ms(expires_ms),
+        )
+
+    async def _add_login(self, agent: Document, expires_ms: int) -> tuple[Document, str, str]:
+        """Store a login, and return its user name and password."""
+        account_id, attempts = agent.account_id, MAX_ATTEMPTS
+        password = secrets.token_urlsafe(PASSWORD_BYTES)
+        while True:
+            attempts -= 1
+            document = decode_agent(agent)
+            if document.phone != "browser":
+                raise Conflict(f"the phone of agent {agent.id} is no browser", "not_a_browser")
+            name = phone_name(document.endpoint)
+            username = f"{name}~{secrets.token_urlsafe(USERNAME_BYTES)}"
+            known = (await self.documents.store.read(account_id, "phone", [name])).get(name)
+            draft = LoginDraft(
+                agent=document,
+                username=username,
+                password=password,
+                expires_ms=expires_ms,
+                known=msgspec.Raw(known.body) if known else _NOTHING,
+            )
+            path = f"{_path(agent)}/draft"
+            phone = await self.engine.request(DraftedPhone, "POST", path, draft)
+            version = known.version if known else 0
+            body = bytes(phone.document)
+            try:
+                await self.agents.put_phone(agent, phone.id, body, expected=version)
+            except PreconditionFailed:  # agent or phone have been changed meanwhile
+                if not attempts:
+                    raise
+                agent = await self.documents.get(account_id, "agent", agent.id)
+            else:
+                await self.documents.push(account_id)
+                return agent, username, password
+
+    async def _wait_for_node(self, agent: Document, username: str) -> None:
+        """Wait until a node accepts a login; raises ServiceUnavailable if none does in time."""
+        query = {"username": username}
+        found = await self.engine.request(LoginNodes, "GET", _path(agent), query=query)
+        if not found.nodes:
+            text = "no PBX node has got the credentials yet"
+            raise ServiceUnavailable(text, "phone_not_ready", retry_after_s=1)
+
+
+def _path(agent: Document) -> str:
+    return f"/agents/{id_in_path(agent.account_id)}/{id_in_path(agent.id)}/phone-credentials"

@@ -1,0 +1,192 @@
+"""Phones in browsers at a node: logins are added, expire, and are made again."""
+
+from msgspec.structs import replace
+
+from engine.runtime.agents.phone_credentials import (
+    MAX_LOGINS,
+    CredentialStore,
+    Login,
+    PhoneCredentials,
+    digests,
+)
+from engine.runtime.agents.phone_provisioning import COMPARED_EVERY, PhoneProvisioning
+from engine.store.memory.store import MemoryStore
+from tests.unit.runtime.harness.object_pbx import ObjectPbx
+
+PHONE = "PJSIP/ada"
+START_MS, LIFE_MS = 1_000, 60_000
+
+
+def login(number: int, expires_ms: int = START_MS + LIFE_MS) -> Login:
+    """Return a login of a tab."""
+    username = f"ada~tab-with-a-long-name-{number:02}"
+    return Login(username, *digests(username, "a password"), expires_ms)
+
+
+def phone(*logins: Login) -> PhoneCredentials:
+    """Return the credentials of a browser."""
+    own = digests("ada", "known to no one")
+    return PhoneCredentials("acme", "ada", "Ada", *own, kind="browser", logins=logins)
+
+
+class Bench:
+    """A node and the engine that provides it."""
+
+    def __init__(self) -> None:
+        self.pbx = ObjectPbx()
+        self.now_ms = START_MS
+        self.credentials = CredentialStore(MemoryStore())
+        self.restart_engine()
+
+    def restart_engine(self) -> None:
+        """Let another engine provide the node."""
+        self.provisioning = PhoneProvisioning(
+            "pbx1", self.pbx, self.credentials, lambda: self.now_ms
+        )
+
+    async def put(self, credentials: PhoneCredentials) -> list[str]:
+        """Store credentials; return what is changed at the node."""
+        await self.credentials.put(PHONE, credentials)
+        return await self.provide()
+
+    async def provide(self) -> list[str]:
+        """Provide once; return what was changed at the node."""
+        before = len(self.pbx.changes)
+        await self.provisioning.provide()
+        return self.pbx.changes[before:]
+
+
+def usernames(*logins: Login) -> list[str]:
+    """Return the auth objects of a phone with these logins."""
+    return ["ada", *(each.username for each in logins)]
+
+
+async def test_the_first_login_makes_the_phone() -> None:
+    """From the template of browsers, with a password of its own that is known to no one."""
+    bench = Bench()
+    await bench.put(phone(login(1)))
+    made = bench.pbx.objects["endpoint/ada"]
+    assert (made["webrtc"], made["aors"], made["identify_by"]) == ("yes", "ada", "username")
+    assert bench.pbx.objects["aor/ada"] == {"max_contacts": "10"}
+    assert bench.pbx.logins("ada") == usernames(login(1))
+    digest = bench.pbx.objects[f"auth/{login(1).username}"]
+    assert digest["username"] == login(1).username
+    assert login(1).md5 in digest["password_digest"]
+
+
+async def test_a_further_login_changes_nothing_else() -> None:
+    """The other tabs and the phone's password stay as they are."""
+    bench = Bench()
+    await bench.put(phone(login(1)))
+    changes = await bench.put(phone(login(1), login(2)))
+    assert changes == [f"PUT auth/{login(2).username}", "PUT endpoint/ada"]
+    assert bench.pbx.logins("ada") == usernames(login(1), login(2))
+
+
+async def test_a_login_expires() -> None:
+    """Without a request of anybody; the others stay valid."""
+    bench = Bench()
+    later = login(2, START_MS + 2 * LIFE_MS)
+    await bench.put(phone(login(1), later))
+    bench.now_ms += LIFE_MS - 1
+    assert await bench.provide() == []
+    bench.now_ms += 1
+    assert await bench.provide() == ["PUT endpoint/ada", f"DELETE auth/{login(1).username}"]
+    assert bench.pbx.logins("ada") == usernames(later)
+    bench.now_ms += LIFE_MS
+    await bench.provide()
+    assert bench.pbx.objects["endpoint/ada"]["auth"] == "ada"
+
+
+async def test_an_endpoint_never_lacks_a_password() -> None:
+    """It would accept every call; also when no login was valid from the beginning."""
+    bench = Bench()
+    bench.now_ms += LIFE_MS
+    await bench.put(phone(login(1)))
+    assert bench.pbx.objects["endpoint/ada"]["auth"] == "ada"
+    assert "auth/ada" in bench.pbx.objects
+
+
+async def test_the_next_engine_leaves_it() -> None:
+    """Also with so many logins that Asterisk shows only the first ones."""
+    bench = Bench()
+    await bench.put(phone(*map(login, range(MAX_LOGINS))))
+    bench.restart_engine()
+    assert await bench.provide() == []
+
+
+async def test_the_next_engine_knows_what_has_expired() -> None:
+    """A login that has expired while no engine provided the node."""
+    bench = Bench()
+    await bench.put(phone(login(1)))
+    bench.restart_engine()
+    bench.now_ms += LIFE_MS
+    assert await bench.provide() == ["PUT endpoint/ada", f"DELETE auth/{login(1).username}"]
+
+
+async def test_a_restarted_node_gets_the_valid_logins() -> None:
+    """And loses the digests of those that have expired meanwhile."""
+    bench = Bench()
+    later = login(2, START_MS + 2 * LIFE_MS)
+    await bench.put(phone(login(1), later))
+    bench.pbx.restart()
+    bench.now_ms += LIFE_MS
+    await bench.provide()
+    assert bench.pbx.logins("ada") == usernames(later)
+    assert f"auth/{login(1).username}" not in bench.pbx.objects
+
+
+async def test_a_sip_phone_becomes_a_browser_and_back() -> None:
+    """The endpoint is made again, also by an engine that has not made the first one."""
+    bench = Bench()
+    sip = PhoneCredentials("acme", "ada", "Ada", *digests("ada", "a password"))
+    await bench.put(sip)
+    for credentials, webrtc in ((phone(login(1)), "yes"), (sip, "no"), (phone(login(2)), "yes")):
+        bench.restart_engine()
+        await bench.put(credentials)
+        assert bench.pbx.objects["endpoint/ada"]["webrtc"] == webrtc
+        assert bench.pbx.logins("ada") == usernames(*credentials.logins)
+
+
+async def test_a_removed_phone_leaves_nothing() -> None:
+    """Neither endpoint nor digests."""
+    bench = Bench()
+    before = dict(bench.pbx.objects)
+    await bench.put(phone(login(1), login(2)))
+    await bench.credentials.remove("acme", "ada", PHONE)
+    await bench.provide()
+    assert bench.pbx.objects == before
+
+
+async def test_a_node_without_browsers() -> None:
+    """Its phone is not made, nor tried again all the time; other phones are."""
+    bench = Bench()
+    for kind in ("endpoint", "aor", "auth"):
+        del bench.pbx.objects[f"{kind}/browser-template"]
+    assert await bench.put(phone(login(1))) == []
+    assert await bench.provisioning.provide()
+    changes = [each for _ in range(COMPARED_EVERY) for each in await bench.provide()]
+    assert changes == []
+
+
+async def test_changes_are_read_without_asking_the_node() -> None:
+    """So a login is at the node within a moment, at no cost while nothing changes."""
+    bench = Bench()
+    await bench.put(phone(login(1)))
+    before = bench.pbx.request_count
+    await bench.provisioning.provide(only_changes=True)
+    assert bench.pbx.request_count == before
+    await bench.credentials.put(PHONE, phone(login(1), login(2)))
+    await bench.provisioning.provide(only_changes=True)
+    assert bench.pbx.logins("ada") == usernames(login(1), login(2))
+
+
+def test_a_phone_keeps_its_last_logins() -> None:
+    """Those that expire last: a program that creates them in a loop does not fill the store."""
+    kept = phone()
+    for number in range(MAX_LOGINS + 3):
+        kept = kept.with_login(login(number, START_MS + number))
+    assert [each.expires_ms for each in kept.logins] == [
+        START_MS + number for number in range(3, MAX_LOGINS + 3)
+    ]
+    assert kept.valid_at(START_MS + 5) == replace(kept, logins=kept.logins[3:])
