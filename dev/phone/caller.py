@@ -22,6 +22,7 @@ _OK = 200
 _RINGING = (180, 183)
 _FIRST_REPEAT_S = 0.5  # RFC 3261: T1, which doubles
 _RESPONDS_WITHIN_S = 8
+_FINAL_WITHIN_S = 1  # after a CANCEL
 _NO_ANSWER = "SIP/2.0 408 No answer"
 _UNKNOWN_CALL = (404, 408, 481)
 _TYPE = ("Content-Type", "application/sdp")
@@ -162,8 +163,7 @@ class _Call:
         try:
             cause = await self._talk()
         except asyncio.CancelledError:
-            self._sequence += 1
-            self._send(self._request("BYE"))
+            self._hang_up()
             raise Interrupted(bytes(self._audio.heard)) from None
         finally:
             keys.cancel()
@@ -183,7 +183,7 @@ class _Call:
                 message = await asyncio.wait_for(self._received.get(), limit_s)
             except TimeoutError:
                 if has_response:
-                    self._send(self._request("CANCEL"))
+                    await self._cancel()
                     return Message(_NO_ANSWER, ())
                 waited_s += repeats_s
                 repeats_s *= 2
@@ -192,11 +192,11 @@ class _Call:
                 self._send(invite)
                 continue
             except asyncio.CancelledError:
-                self._send(self._request("CANCEL"))
+                await self._cancel()
                 raise
             if message is None:
                 raise self._unanswered()
-            if not message.status or message.header("Call-ID") != self._call_id:
+            if not message.status or not self._owns(message):
                 continue
             has_response = True
             if message.status >= _OK and message.method == "INVITE":
@@ -204,6 +204,24 @@ class _Call:
             if message.status in _RINGING:
                 self._audio.speak_to(media_address(message.body))
                 self._say("ringing")
+
+    async def _cancel(self) -> None:
+        """Give up ringing; an answer that has crossed the CANCEL is hung up (RFC 3261, 9.1)."""
+        self._send(self._request("CANCEL"))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_FINAL_WITHIN_S):
+                while (message := await self._received.get()) is not None:
+                    if message.method == "INVITE" and message.status >= _OK and self._owns(message):
+                        if self._finished(message).status == _OK:
+                            self._hang_up()
+                        return
+
+    def _hang_up(self) -> None:
+        self._sequence += 1
+        self._send(self._request("BYE"))
+
+    def _owns(self, message: Message) -> bool:
+        return message.header("Call-ID") == self._call_id
 
     def _finished(self, final: Message) -> Message:
         self._to = final.header("To")
@@ -224,7 +242,7 @@ class _Call:
                 continue
             if message is None:
                 return "the PBX has ended"
-            if message.header("Call-ID") != self._call_id:
+            if not self._owns(message):
                 continue
             if message.method == "OPTIONS" and message.status in _UNKNOWN_CALL:
                 return "the PBX no longer knows the call"

@@ -62,6 +62,7 @@ async def call_number(options: CallOptions, console: Console) -> Shown:
     """Place a call, show its course, and return its outcome."""
     _check(options)
     host, port = pbx_address(options, os.environ)
+    _hang_up_on_signals()
     started_s = time.monotonic()
 
     def say(text: str) -> None:
@@ -82,6 +83,13 @@ async def call_number(options: CallOptions, console: Console) -> Shown:
     if options.listen:
         await asyncio.to_thread(_play, outcome, say)
     return _shown(outcome)
+
+
+def _hang_up_on_signals() -> None:
+    """Let `timeout` and a terminal that closes do what Ctrl-C does: the PBX would keep the call."""
+    if (task := asyncio.current_task()) is not None:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
 
 
 def hints(outcome: Outcome, number: str) -> list[str]:
@@ -175,7 +183,7 @@ def _shown(outcome: Outcome) -> Shown:
         "soundS": round(sound_s(outcome.heard), 1),
     }
     status = ExitStatus.DONE if is_answered else _STATUSES.get(outcome.status, ExitStatus.NEGATIVE)
-    text = f"heard {value['heardS']} s, of which {value['soundS']} s are no silence"
+    text = f"heard {value['heardS']} s, {value['soundS']} s of it sound"
     return Shown(value, (text,) if is_answered else (), status)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import signal
 import wave
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -99,6 +100,22 @@ async def test_an_interrupted_call_keeps_what_was_heard(tmp_path: Path) -> None:
         assert file.getnframes() > 0
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+async def test_a_signal_hangs_up(tmp_path: Path, number: signal.Signals) -> None:
+    """`timeout`, or a terminal that closes: the other side is not left in a call."""
+    said: list[str] = []
+    printed = io.StringIO()
+    async with answering(tmp_path, said) as port:
+        options = CallOptions("+1", "", 0, None, "+2", None, False, f"127.0.0.1:{port}", tmp_path)
+        calling = asyncio.create_task(call_number(options, Console(file=printed)))
+        await until(lambda: "answered" in printed.getvalue(), what="the answer")
+        signal.raise_signal(number)
+        with suppress(asyncio.CancelledError):
+            await calling
+        await until(lambda: "hung up" in said[-1], what="the end of the call")
+    assert "hung up: interrupted" in printed.getvalue()
+
+
 async def test_a_rejected_call_writes_no_file(tmp_path: Path) -> None:
     """Nothing was heard; a number without a route comes with the command that sets one."""
     port = free_port()
@@ -128,6 +145,37 @@ async def test_a_caller_who_gives_up_is_not_answered(tmp_path: Path) -> None:
             await calling
         await until(lambda: said[-1] == "+1: not answered", what="the end of the call")
     assert saved(tmp_path) == []
+
+
+class Crossing(Rejecting):
+    """Answers a call while its CANCEL is under way."""
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        request = parse(data)
+        assert request is not None
+        self.methods.append(request.method)
+        if request.method == "INVITE":
+            self._invite = request
+            self._udp.sendto(response(request, "180 Ringing", "t").encode(), addr)
+        elif request.method == "CANCEL":
+            self._udp.sendto(response(self._invite, "200 OK", "t").encode(), addr)
+
+
+async def test_an_answer_that_crosses_the_cancel_is_hung_up() -> None:
+    """The other side is not left in a call."""
+    port = free_port()
+    transport, pbx = await asyncio.get_running_loop().create_datagram_endpoint(
+        lambda: Crossing(""), local_addr=("127.0.0.1", port)
+    )
+    course: list[str] = []
+    dialed = Dialed("127.0.0.1", port, "+1", "+2")
+    calling = asyncio.create_task(place_call(dialed, NOTHING, course.append))
+    await until(lambda: course[-1:] == ["ringing"], what="the PBX to ring")
+    calling.cancel()
+    with suppress(asyncio.CancelledError):
+        await calling
+    await until(lambda: pbx.methods == ["INVITE", "CANCEL", "ACK", "BYE"], what="the hangup")
+    transport.close()
 
 
 async def test_a_rejection_is_acknowledged() -> None:
