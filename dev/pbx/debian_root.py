@@ -58,8 +58,8 @@ def ensure_root(note: Note) -> Path:
 def _build(root: Path, note: Note) -> None:
     building = root.with_suffix(".building")
     shutil.rmtree(building, ignore_errors=True)
+    ensure_packages(*TOOLS, note=note)
     note(f"building {root} with Asterisk, once on this machine: debootstrap")
-    ensure_packages(*TOOLS)
     script = "/usr/share/debootstrap/scripts/sid"  # works for suites newer than debootstrap
     run(("debootstrap", "--variant=minbase", SUITE, str(building), _mirror(), script))
     policy = building / "usr/sbin/policy-rc.d"

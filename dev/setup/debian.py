@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dev.errors import CommandFailed, LabError, NoNetwork, RootNeeded, ToolMissing
@@ -25,7 +25,12 @@ UNREACHED = re.compile(
 )
 
 
-def ensure_packages(*names: str) -> None:
+def print_note(text: str) -> None:
+    """Print what is done now; a start with a progress of its own notes it there instead."""
+    sys.stderr.write(f"{text}\n")
+
+
+def ensure_packages(*names: str, note: Callable[[str], None] = print_note) -> None:
     """Install missing packages; raises RootNeeded with their names without root rights."""
     if shutil.which("dpkg-query") is None:
         raise ToolMissing("dpkg-query", "this is no Debian or Ubuntu")
@@ -34,7 +39,7 @@ def ensure_packages(*names: str) -> None:
         return
     if os.geteuid() != 0:
         raise RootNeeded(f"`apt-get install {' '.join(missing)}`")
-    sys.stderr.write(f"installing {' '.join(missing)}\n")
+    note(f"installing {' '.join(missing)}")
     run_apt("update", "-qq")
     run_apt("install", "-y", "-qq", "--no-install-recommends", *missing)
 
