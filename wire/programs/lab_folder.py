@@ -21,17 +21,27 @@ def lab_hint(environ: Mapping[str, str], here: Path) -> str:
 
     Settings are not taken from the lab by themselves: the folder decides, as the user sees it.
     """
-    if (here / ".env").exists():
+    if (here / ".env").exists() or (plan := _own_plan(environ)) is None:
         return ""
+    if (folder := _dotenv_folder(plan)) is None:
+        return "no .env is in this folder: `switchroom dev up` here writes one for the lab"
+    return f"no .env is in this folder: `cd {folder}`, or `switchroom dev up` here"
+
+
+def lab_settings_folder(environ: Mapping[str, str]) -> Path | None:
+    """Return the folder of the last `.env` that a start of this user's lab has written."""
+    return _dotenv_folder(_own_plan(environ))
+
+
+def _own_plan(environ: Mapping[str, str]) -> object:
+    """Return the plan of this user's lab; None without one."""
     try:
         path = default_lab_folder(environ) / PLAN_FILE
-        if path.stat().st_uid != os.geteuid():
-            return ""
-        plan = json.loads(path.read_bytes())
+        return json.loads(path.read_bytes()) if path.stat().st_uid == os.geteuid() else None
     except (OSError, ValueError, RuntimeError):
-        return ""
+        return None
+
+
+def _dotenv_folder(plan: object) -> Path | None:
     dotenv = plan.get("dotenv") if isinstance(plan, dict) else None
-    if not isinstance(dotenv, str) or not Path(dotenv).is_file():
-        return "no .env is in this folder: `switchroom dev up` here writes one for the lab"
-    folder = Path(dotenv).parent
-    return f"no .env is in this folder: `cd {folder}`, or `switchroom dev up` here"
+    return Path(dotenv).parent if isinstance(dotenv, str) and Path(dotenv).is_file() else None

@@ -1,17 +1,15 @@
 """`switchroom new`: create an application from a sample, without a network or an engine."""
 
-import shlex
-import sys
+import os
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from engine.cli.errors import UsageError, exit_on_errors
+from engine.cli.new.instructions import instructions
 from engine.cli.new.project import Framework, Sample, create_project
 from wire.programs.output import OutputFlag, shown, write_shown
-
-_PORT = 3000  # of the samples, unless PORT is set
 
 
 @exit_on_errors
@@ -37,17 +35,6 @@ def new(  # noqa: PLR0913 - one parameter per option
     if len(chosen) != 1:
         raise UsageError("one of --fastapi, --flask and --express is required")
     project = create_project(sample, chosen[0], folder or Path(sample))
-    lines = [f"created {project.folder}; run it:", *(f"  {each}" for each in project.commands)]
-    if sample != "click-to-call":
-        lines.append("then, in a second terminal, let calls to a number run it:")
-        lines.append(f"  {_entered()}")
-        lines.append(f"  switchroom route set +4721930000 http://127.0.0.1:{_PORT}/answer")
-    value = {"folder": str(project.folder), "commands": list(project.commands)}
-    write_shown(shown(value, "\n".join(lines)), output)
-
-
-def _entered() -> str:
-    """Return what makes a new terminal like this one: its folder, and its environment."""
-    activate = Path(sys.prefix, "bin/activate")
-    entered = f"cd {shlex.quote(str(Path.cwd()))}"
-    return f"{entered} && . {shlex.quote(str(activate))}" if activate.exists() else entered
+    how = instructions(sample, chosen[0], project, os.environ)
+    value = {"folder": str(project.folder), "commands": list(how.commands)}
+    write_shown(shown(value, "\n".join(how.lines)), output)

@@ -8,7 +8,7 @@ import pytest
 
 from engine.cli.errors import NO_SOURCE, UsageError, explain, key_named
 from engine.cli.options.connection import is_lab
-from wire.programs.lab_folder import PLAN_FILE, lab_hint
+from wire.programs.lab_folder import PLAN_FILE, lab_hint, lab_settings_folder
 
 
 def state(folder: Path, plan: object) -> dict[str, str]:
@@ -28,8 +28,10 @@ def test_the_folder_of_the_lab_is_named(tmp_path: Path) -> None:
     expected = f"no .env is in this folder: `cd {lab}`, or `switchroom dev up` here"
     assert lab_hint(environ, tmp_path) == expected
     assert not lab_hint(environ, lab)
+    assert lab_settings_folder(environ) == lab
     (lab / ".env").unlink()
     assert lab_hint(environ, tmp_path).endswith("`switchroom dev up` here writes one for the lab")
+    assert lab_settings_folder(environ) is None
 
 
 @pytest.mark.parametrize("plan", ["", "[]", '{"dotenv": 1}', "\udcff{"])
