@@ -73,4 +73,5 @@ app.post("/waiting/next", async (_request, response) => {
   response.status(201).json({ number, callId });
 });
 
-app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1");
+const port = Number(process.env["PORT"] ?? 3000);
+app.listen(port, "127.0.0.1", () => console.log(`http://127.0.0.1:${port}`));

@@ -33,4 +33,5 @@ app.post("/after-sales", webhooks.onAction(({ dial }) => {
   return say(isDone ? "Thank you for calling. Goodbye." : "All our agents are busy. Goodbye.");
 }));
 
-app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1");
+const port = Number(process.env["PORT"] ?? 3000);
+app.listen(port, "127.0.0.1", () => console.log(`http://127.0.0.1:${port}`));

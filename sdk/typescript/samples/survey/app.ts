@@ -42,4 +42,5 @@ app.get("/results", (_request, response) => {
   }));
 });
 
-app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1");
+const port = Number(process.env["PORT"] ?? 3000);
+app.listen(port, "127.0.0.1", () => console.log(`http://127.0.0.1:${port}`));

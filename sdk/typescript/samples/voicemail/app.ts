@@ -31,4 +31,5 @@ app.get("/messages", (_request, response) => {
   response.json([...messages.values()]);
 });
 
-app.listen(Number(process.env["PORT"] ?? 3000), "127.0.0.1");
+const port = Number(process.env["PORT"] ?? 3000);
+app.listen(port, "127.0.0.1", () => console.log(`http://127.0.0.1:${port}`));
