@@ -50,8 +50,8 @@ test("an error is found exactly where JSON.parse finds one", () => {
 });
 
 test("what follows an error is read", () => {
-  const { root, faults } = scan('{"a": , "b": tru, "c" 1, "d": [1 2,], "e": "x');
-  assert.deepEqual(toValue(root), { a: undefined, b: "tru", c: 1, d: [1, 2], e: "x" });
+  const { root, faults } = scan('{"a": , "b": yes, "c" 1, "d": [1 2,], "e": "x');
+  assert.deepEqual(toValue(root), { a: undefined, b: "yes", c: 1, d: [1, 2], e: "x" });
   assert.equal(faults.length, 7);
 });
 
