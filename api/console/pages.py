@@ -22,7 +22,9 @@ class Page(Struct, frozen=True):
 
 PAGES = (
     Page("/calls", "Live calls", "calls.html", "calls:own"),
+    Page("/records", "Records", "records.html", "cdr:own"),
     Page("/agents", "Agents", "agents.html", "agents:read"),
+    Page("/callbacks", "Callbacks", "callbacks.html", "routes:read"),
 )
 
 

@@ -6,7 +6,7 @@
 //     .actions=${(row) => html`<button>Edit</button>`}></data-table>
 //
 // A list with a cursor, an offset or neither is recognized by its response. `reload()` reads the
-// page again. Events: `page` (detail: the response).
+// page again. Events: `page` (detail: the response), `problem` (detail: the RestError).
 
 import { html, nothing } from "../vendored/lit.js";
 import { ConsoleElement } from "../lib/console-element.js";
@@ -99,7 +99,9 @@ export class DataTable extends ConsoleElement {
       this.error = null;
       this.dispatchEvent(new CustomEvent("page", { detail: page }));
     } catch (error) {
-      if (!request.signal.aborted) this.error = error;
+      if (request.signal.aborted) return;
+      this.error = error;
+      this.dispatchEvent(new CustomEvent("problem", { detail: error }));
     } finally {
       if (this.request === request) this.busy = false;
     }

@@ -5,6 +5,7 @@ import { html } from "../vendored/lit.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import "./confirm-dialog.js";
 import "./data-table.js";
+import "./detail-dialog.js";
 import "./form-dialog.js";
 
 /**
@@ -22,6 +23,7 @@ import "./form-dialog.js";
 const NO_FORM = { heading: "", submit: "", fields: [], save: async () => null };
 
 export class ListPage extends ConsoleElement {
+  /** @type {import("../vendored/lit.js").PropertyDeclarations} */
   static properties = { form: { state: true }, done: { state: true } };
 
   constructor() {
@@ -50,7 +52,20 @@ export class ListPage extends ConsoleElement {
         .reload=${form.reload ?? null}
       ></form-dialog>
       <confirm-dialog></confirm-dialog>
+      <detail-dialog></detail-dialog>
     `;
+  }
+
+  /**
+   * Show something to read.
+   * @param {string} heading
+   * @param {unknown} content
+   */
+  async show(heading, content) {
+    const dialog = /** @type {import("./detail-dialog.js").DetailDialog} */ (
+      this.querySelector("detail-dialog")
+    );
+    await dialog.open(heading, content);
   }
 
   /**

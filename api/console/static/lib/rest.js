@@ -48,14 +48,24 @@ export async function request(path, options = {}) {
 }
 
 /**
- * @param {string} path
+ * @param {string} path it may have a query already
  * @param {Record<string, QueryValue>} [query] values that are empty are left out
  * @param {AbortSignal} [signal]
  * @returns {Promise<any>}
  */
 export async function get(path, query = {}, signal) {
-  const response = await request(path + toQuery(query), signal ? { signal } : {});
+  const response = await request(withQuery(path, query), signal ? { signal } : {});
   return await toJson(response);
+}
+
+/**
+ * Return a resource with its ETag, for If-Match.
+ * @param {string} path
+ * @returns {Promise<{value: any, etag: string}>}
+ */
+export async function getTagged(path) {
+  const response = await request(path);
+  return { value: await response.json(), etag: response.headers.get("ETag") ?? "" };
 }
 
 /**
@@ -112,13 +122,16 @@ async function toJson(response) {
   return response.status === 204 ? null : await response.json();
 }
 
-/** @param {Record<string, QueryValue>} query */
-function toQuery(query) {
+/**
+ * @param {string} path
+ * @param {Record<string, QueryValue>} query
+ */
+function withQuery(path, query) {
   const found = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== null && value !== "") found.set(name, String(value));
   }
-  return found.size ? `?${found}` : "";
+  return found.size ? `${path}${path.includes("?") ? "&" : "?"}${found}` : path;
 }
 
 /** @param {Response} response */

@@ -1,0 +1,67 @@
+"""The page of call records."""
+
+from pathlib import Path
+
+from playwright.async_api import Browser, expect
+
+from tests.harness.console.browser import console_page
+from tests.harness.console.people import MARKUP, Person
+from tests.harness.until import until
+
+PATH = "/console/records"
+FILTERS = "dialedNumber=&dispositionLevel1Id=&dispositionLevel2Id=&dispositionLevel3Id="
+
+
+async def add_record(owner: Person) -> str:
+    """Let an agent without a phone call somebody, and wait for the record; return its id."""
+    agent = {"endpoint": "PJSIP/nobody", "name": MARKUP}
+    await owner.rest("PUT", "/srmain/voice/agents/1001", agent)
+    request = {"from": "agent:1001", "to": "+15550100"}
+    call = str((await owner.rest("POST", "/srmain/voice/call", request))["callId"])
+
+    async def is_there() -> bool:
+        return bool((await owner.rest("GET", f"/srmain/cdr?{FILTERS}&reqId={call}"))["data"])
+
+    await until(is_there, what="the record")
+    return call
+
+
+async def test_records_are_filtered_changed_and_exported(
+    browser: Browser, owner: Person, other: Person
+) -> None:
+    """Filters are in the address; another account and another agent see no record."""
+    call = await add_record(owner)
+    async with console_page(browser, owner, path=PATH) as page:
+        row = page.get_by_role("row").filter(has_text="missed")
+        await expect(row).to_contain_text(MARKUP)
+        await expect(row.get_by_role("link")).to_have_attribute("href", f"/console/calls/{call}")
+        await row.get_by_role("button", name="Set the disposition").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Level 1").fill(MARKUP)
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(page.get_by_text("The disposition is saved")).to_be_visible()
+        await page.get_by_label("Answered").select_option("answered")
+        await page.get_by_role("button", name="Show").click()
+        await expect(page.get_by_text("No record matches")).to_be_visible()
+        assert page.url.endswith("?answerStatus=answered")
+        await page.goto(f"{owner.url}{PATH}?callerId=ab*c")
+        await expect(page.get_by_label("Caller id")).to_have_attribute("aria-invalid", "true")
+        await page.get_by_role("button", name="Clear").click()
+        await expect(row).to_be_visible()
+        await page.get_by_role("button", name="Export what is filtered").click()
+        await dialog.get_by_role("button", name="Start").click()
+        async with page.expect_download() as download:
+            await page.get_by_role("button", name="Download csv").click()
+        saved = await (await download.value).path()
+        assert call in Path(saved).read_text()
+        async with console_page(browser, other, path=PATH) as theirs:
+            await expect(theirs.get_by_text("No record matches")).to_be_visible()
+
+
+async def test_an_agent_sees_its_own_records(browser: Browser, owner: Person) -> None:
+    """And no page of the account's."""
+    await add_record(owner)
+    async with console_page(browser, owner, agent="1001", path=PATH) as page:
+        await expect(page.get_by_role("row").filter(has_text="missed")).to_be_visible()
+        async with console_page(browser, owner, agent="1002", path=PATH) as theirs:
+            await expect(theirs.get_by_text("No record matches")).to_be_visible()
