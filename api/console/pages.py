@@ -25,6 +25,10 @@ PAGES = (
     Page("/records", "Records", "records.html", "cdr:own"),
     Page("/agents", "Agents", "agents.html", "agents:read"),
     Page("/callbacks", "Callbacks", "callbacks.html", "routes:read"),
+    Page("/webhooks", "Webhooks", "webhooks.html", "webhooks"),
+    Page("/keys", "Keys", "keys.html", "keys"),
+    Page("/audit", "Audit", "audit.html", "audit"),
+    Page("/usage", "Usage", "usage.html", "account:read"),
 )
 
 

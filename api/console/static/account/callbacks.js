@@ -40,7 +40,6 @@ const FIELDS = [
 
 export class CallbackPage extends ListPage {
   static properties = {
-    ...ListPage.properties,
     settings: { state: true },
     isRead: { state: true },
     error: { state: true },

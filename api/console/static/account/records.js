@@ -60,7 +60,6 @@ const DISPOSITION_FIELDS = LEVELS.map((name, place) => ({
 
 export class RecordList extends ListPage {
   static properties = {
-    ...ListPage.properties,
     filters: { state: true },
     listError: { state: true },
     exportId: { state: true },

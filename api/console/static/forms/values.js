@@ -6,7 +6,7 @@
  * @property {string} name of the value, and of the field in REST's problems
  * @property {string} label
  * @property {"text" | "number" | "password" | "textarea" | "select" | "checkbox" | "choices" |
- *   "list" | "datetime" | "file" | "email" | "search"} [type] `choices`: several of the options,
+ *   "list" | "date" | "datetime" | "file" | "email" | "search"} [type] `choices`: several of the options,
  *   `list`: an array, one entry a line; text if absent
  * @property {string | string[]} [path] of the value in the request, if it is not the name
  * @property {unknown} [hint]
