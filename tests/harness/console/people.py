@@ -43,3 +43,8 @@ async def add_owner(api: Api, account: str = ACCOUNT) -> Person:
     finally:
         await database.close()
     return Person(api, api.url, credentials.api_key, credentials.api_secret)
+
+
+def with_key(person: Person, api_key: str, api_secret: str) -> Person:
+    """Return who signs in with another key of the same REST layer."""
+    return Person(person.api, person.url, api_key, api_secret)

@@ -43,6 +43,7 @@ export class CallbackPage extends ListPage {
     settings: { state: true },
     isRead: { state: true },
     error: { state: true },
+    resendError: { state: true },
     test: { state: true },
   };
 
@@ -54,6 +55,8 @@ export class CallbackPage extends ListPage {
     this.isRead = false;
     /** @type {unknown} */
     this.error = null;
+    /** @type {unknown} */
+    this.resendError = null;
     /** @type {any} */
     this.test = null;
   }
@@ -85,6 +88,7 @@ export class CallbackPage extends ListPage {
       ${may("routes:write")
         ? html`<div class="row page-head"><button @click=${this.resendAll}>Resend all</button></div>`
         : nothing}
+      <console-problem .error=${this.resendError}></console-problem>
       <data-table
         label="Dead letters"
         path="${CALLBACKS}/dead-letters"
@@ -126,6 +130,7 @@ export class CallbackPage extends ListPage {
       ${may("routes:write")
         ? html`<div class="row">
             <button class="primary" @click=${this.edit}>Edit</button>
+            ${settings.stopped ? html`<button @click=${this.restart}>Restart delivery</button>` : nothing}
             <button ?disabled=${!settings.target} @click=${this.sendTest}>Send a test event</button>
             <button @click=${this.rotate}>Rotate the secret</button>
             <button class="danger" @click=${this.erase}>Delete</button>
@@ -172,6 +177,19 @@ export class CallbackPage extends ListPage {
     if (saved === null) return;
     await this.read();
     if (saved.secret) await this.showSecret(saved.secret);
+  }
+
+  async restart() {
+    const { target, concurrency, perS } = this.settings;
+    const isDone = await this.confirm({
+      heading: "Restart delivery?",
+      text: "Delivery stopped because the target returned 410 (Gone). New events are sent to it again; dead letters when you resend them.",
+      action: "Restart",
+      isSafe: true,
+      run: () => put(CALLBACKS, { target, concurrency, perS }, { "If-Match": this.etag }),
+      done: "Delivery is restarted.",
+    });
+    if (isDone) await this.read();
   }
 
   async sendTest() {
@@ -237,8 +255,9 @@ export class CallbackPage extends ListPage {
     try {
       const { resent } = await post(`${CALLBACKS}/resend`, request);
       await this.finish(resent ? "The event is queued." : "The event is not there any more.");
+      this.resendError = null;
     } catch (error) {
-      this.error = error;
+      this.resendError = error;
     }
   }
 }

@@ -9,6 +9,7 @@ import "../components/problem.js";
 import { count, size } from "../lib/format.js";
 import { may } from "../lib/page.js";
 import { get, getTagged, patch } from "../lib/rest.js";
+import { everyDay } from "./usage-days.js";
 
 const ACCOUNT = "/srmain/account";
 const USUAL_DAYS = 30;
@@ -111,9 +112,11 @@ export class AccountUsage extends ListPage {
   /** @param {Record<string, string>} filters */
   async readUsage({ show, ...dates }) {
     this.shown = show ?? "calls";
-    const startDate = dates.startDate ?? new Date(Date.now() - USUAL_DAYS * DAY_MS).toISOString().slice(0, 10);
+    const startDate = dates.startDate ?? dayOf(Date.now() - USUAL_DAYS * DAY_MS);
+    const endDate = dates.endDate ?? dayOf(Date.now());
     try {
-      this.usage = await get(`${ACCOUNT}/usage`, { ...dates, startDate });
+      const { data, total } = await get(`${ACCOUNT}/usage`, { startDate, endDate });
+      this.usage = { data: everyDay(data, startDate, endDate), total };
       this.listError = null;
     } catch (error) {
       this.listError = error;
@@ -197,6 +200,11 @@ export class AccountUsage extends ListPage {
     };
     if ((await this.ask(form, this.account, "The settings are saved.")) !== null) await this.read();
   }
+}
+
+/** @param {number} atMs */
+function dayOf(atMs) {
+  return new Date(atMs).toISOString().slice(0, 10);
 }
 
 /**
