@@ -7,6 +7,7 @@
 violation of the content policy, a request to another host.
 """
 
+import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator, Sequence
@@ -14,7 +15,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Download, Page, async_playwright
 
 WAIT_MS = 20_000  # only a hang takes so long, also on a busy machine
 # Audio without a device, a permission or a person: a file of samples is what a microphone hears.
@@ -115,3 +116,9 @@ def _collect(text: str, faults: list[str]) -> None:
 def _check_host(url: str, origin: str, faults: list[str]) -> None:
     if not url.startswith((origin, "data:", "blob:")):
         faults.append(f"request to {url}")
+
+
+async def read_download(download: Download) -> str:
+    """Return the text of a file that the browser has saved."""
+    path = Path(await download.path())
+    return await asyncio.to_thread(path.read_text)

@@ -5,6 +5,7 @@ import { html, nothing } from "../vendored/lit.js";
 import { ListPage } from "../components/list-page.js";
 import "../components/secret-values.js";
 import { dateTime } from "../lib/format.js";
+import { may } from "../lib/page.js";
 import { del, post } from "../lib/rest.js";
 import { BUNDLES, SCOPES } from "./scopes.js";
 
@@ -28,7 +29,9 @@ const FIELDS = [
     name: "scopes",
     label: "Scopes",
     type: "choices",
-    options: Object.entries(SCOPES).map(([value, hint]) => ({ value, label: value, hint })),
+    options: Object.entries(SCOPES)
+      .filter(([value]) => may(value)) // none can give another key what it lacks
+      .map(([value, hint]) => ({ value, label: value, hint })),
     shown: (values) => values.bundle === SINGLE,
   },
   {

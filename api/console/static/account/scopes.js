@@ -3,7 +3,7 @@
 
 /** @type {Record<string, string>} */
 export const BUNDLES = {
-  owner: "everything, also keys and the audit trail",
+  owner: "everything in the account, also keys and the audit trail",
   integrator: "everything but keys and the audit trail; what a server needs",
   supervisor: "watch and control all calls, read all else; change nothing else",
   agent: "an agent's own calls and records, and nothing of others",
@@ -35,4 +35,5 @@ export const SCOPES = {
   jobs: "list and cancel background jobs",
   audit: "read the audit trail",
   keys: "create, rotate and revoke keys",
+  operations: "run the whole installation, of all accounts; no bundle has it",
 };

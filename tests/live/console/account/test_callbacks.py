@@ -55,17 +55,17 @@ async def test_a_target_is_set_tested_rotated_and_deleted(
         await expect(page.get_by_text("sent nowhere yet")).to_be_visible()
 
 
-async def test_dead_letters_are_read_and_sent_again(
+async def test_events_that_were_given_up_are_sent_again(
     browser: Browser, owner: Person, hooks: WebhookServer
 ) -> None:
     """Those of a target that has returned 410, after delivery is restarted."""
     await owner.rest("PUT", CALLBACKS, {"target": hooks.answers("/events", status(410))})
     await call_nobody(owner)
 
-    async def has_letters() -> bool:
+    async def is_given_up() -> bool:
         return bool((await owner.rest("GET", f"{CALLBACKS}/dead-letters"))["data"])
 
-    await until(has_letters, what="a dead letter")
+    await until(is_given_up, what="a dead letter")
     hooks.answers("/events", None)
     async with console_page(browser, owner, path=PATH) as page:
         await expect(page.get_by_text("stopped: it returned 410")).to_be_visible()

@@ -1,10 +1,8 @@
 """The page of call records."""
 
-from pathlib import Path
-
 from playwright.async_api import Browser, expect
 
-from tests.harness.console.browser import console_page
+from tests.harness.console.browser import console_page, read_download
 from tests.harness.console.people import MARKUP, Person
 from tests.harness.until import until
 
@@ -52,8 +50,7 @@ async def test_records_are_filtered_changed_and_exported(
         await dialog.get_by_role("button", name="Start").click()
         async with page.expect_download() as download:
             await page.get_by_role("button", name="Download csv").click()
-        saved = await (await download.value).path()
-        assert call in Path(saved).read_text()
+        assert call in await read_download(await download.value)
         async with console_page(browser, other, path=PATH) as theirs:
             await expect(theirs.get_by_text("No record matches")).to_be_visible()
 

@@ -1,0 +1,48 @@
+"""Pages of an account with content, and their forms, by axe-core in both themes."""
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.harness.console.axe import assert_accessible
+from tests.harness.console.browser import console_page
+from tests.harness.console.people import MARKUP, Person
+
+# A page, what it shows when it has content, and the button that opens its form.
+PAGES = {
+    "records": ("No record matches", "Export what is filtered"),
+    "agents": (MARKUP, "New agent"),
+    "callbacks": ("http://127.0.0.1:9/events", "Edit"),
+    "webhooks": ("No attempt matches", ""),
+    "keys": ("owner", "New key"),
+    "audit": ("PUT /srmain/voice/agents/{agentId}", ""),
+    "usage": ("The operator sets them", "Edit settings"),
+}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_pages_with_content_break_no_rule(
+    browser: Browser, owner: Person, theme: str
+) -> None:
+    """Each page, and its form with an error."""
+    await fill(owner)
+    async with console_page(browser, owner, color_scheme=theme) as page:
+        for name, (content, button) in PAGES.items():
+            await page.goto(f"{owner.url}/console/{name}")
+            await expect(page.get_by_text(content).first).to_be_visible()
+            await assert_accessible(page)
+            if button:
+                await check_form(page, button)
+
+
+async def check_form(page: Page, button: str) -> None:
+    """Open a form, and check it."""
+    await page.get_by_role("button", name=button, exact=True).click()
+    await expect(page.get_by_role("dialog")).to_be_visible()
+    await assert_accessible(page)
+
+
+async def fill(owner: Person) -> None:
+    """Create what the pages show."""
+    agent = {"endpoint": "PJSIP/1001", "name": MARKUP}
+    await owner.rest("PUT", "/srmain/voice/agents/1001", agent)
+    await owner.rest("PUT", "/srmain/voice/callbacks", {"target": "http://127.0.0.1:9/events"})
