@@ -46,4 +46,9 @@ export class ConsoleUser extends ConsoleElement {
   }
 }
 
+// The menu is open where it stands beside the page; on a small screen it would hide the page.
+if (matchMedia("(max-width: 59.99rem)").matches) {
+  document.querySelector("details.menu")?.removeAttribute("open");
+}
+
 customElements.define("console-user", ConsoleUser);
