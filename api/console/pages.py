@@ -29,6 +29,7 @@ PAGES = (
     Page("/keys", "Keys", "keys.html", "keys"),
     Page("/audit", "Audit", "audit.html", "audit"),
     Page("/usage", "Usage", "usage.html", "account:read"),
+    Page("/operations", "Operations", "operations.html", "operations"),
 )
 
 

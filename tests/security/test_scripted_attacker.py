@@ -30,6 +30,7 @@ QUERY = {
     "contactPoolId": "1",
 }
 LISTS = (
+    "/auth/me",  # of the caller itself
     "/srmain/cdr",
     "/srmain/cdr/customer-history",
     f"{BASE}/active-call-details",

@@ -23,6 +23,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest.fixture
 async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
-    """Run a REST layer."""
-    async with Api(tmp_path / "api", engines=[lab.engine]) as api:
+    """Run a REST layer, whose key has the scopes of the lab's: it may see every page."""
+    scopes = {"SWITCHROOM_ACCOUNT_SCOPES": '["owner", "operations"]'}
+    async with Api(tmp_path / "api", engines=[lab.engine], settings=scopes) as api:
         yield api

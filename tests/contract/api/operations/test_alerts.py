@@ -1,13 +1,8 @@
 """The alerts of Alertmanager or Prometheus: from the address of the settings, and no other."""
 
-import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from aiohttp import web
 
 from api.operations.alerts import (
     MAX_RESPONSE_BYTES,
@@ -18,12 +13,12 @@ from api.operations.alerts import (
 )
 from api.operations.schemas import AlertList
 from tests.contract.api.databases import sqlite_url
+from tests.contract.api.operations.alert_server import MANAGER, PROMETHEUS, AlertServer
 from tests.contract.api.operations.test_operations import key
 from tests.contract.api.rest import Rest, run_rest, settings_for
 from tests.contract.rpc.harness.bench import Bench
 from tests.harness.ports import free_port
 
-MANAGER, PROMETHEUS = "/api/v2/alerts", "/api/v1/alerts"
 PAGE = "https://docs.example.com/operations/runbook/#switchroomenginedown"
 ALERT = {
     "labels": {"alertname": "SwitchroomEngineDown", "severity": "page", "instance": "engine1"},
@@ -31,41 +26,7 @@ ALERT = {
 }
 
 
-class Server:
-    """A server of alerts: bodies by path, and the requests that it got."""
-
-    def __init__(self, bodies: dict[str, Any], *, status: int = 200) -> None:
-        self.bodies = bodies
-        self.status = status
-        self.requests: list[str] = []
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-
-    async def respond(self, request: web.Request) -> web.Response:
-        """Respond with the body of a path."""
-        self.requests.append(request.raw_path)
-        body = self.bodies.get(request.path)
-        if body is None:
-            return web.Response(status=404)
-        headers = {"Location": f"{self.url}/elsewhere"} if self.status == 302 else None
-        text = body if isinstance(body, str) else json.dumps(body)
-        return web.Response(text=text, status=self.status, headers=headers)
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator["Server"]:
-        """Serve within the context."""
-        app = web.Application()
-        app.router.add_get("/{path:.*}", self.respond)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", self.port).start()
-        try:
-            yield self
-        finally:
-            await runner.cleanup()
-
-
-async def firing(server: Server, prefix: str = "") -> AlertList:
+async def firing(server: AlertServer, prefix: str = "") -> AlertList:
     """Read the alerts of a server."""
     async with server.running(), open_alert_source(f"{server.url}{prefix}/") as source:
         return await source.firing()
@@ -78,7 +39,7 @@ async def test_alerts_of_alertmanager() -> None:
         "startsAt": "2026-11-27T08:00:00Z",
     }
     page = {**ALERT, "startsAt": "2026-11-27T09:00:00Z", "status": {"state": "active"}}
-    server = Server({MANAGER: [ticket, page]})
+    server = AlertServer({MANAGER: [ticket, page]})
     found = await firing(server)
     assert (found.total, found.reason) == (2, "")
     first, second = found.data
@@ -98,7 +59,7 @@ async def test_alerts_of_prometheus() -> None:
     active = {**ALERT, "state": "firing", "activeAt": "2026-11-27T09:00:00Z", "value": "1e+00"}
     pending = {**ALERT, "state": "pending"}
     body = {"status": "success", "data": {"alerts": [active, pending]}}
-    server = Server({f"/prometheus{PROMETHEUS}": body})
+    server = AlertServer({f"/prometheus{PROMETHEUS}": body})
     found = await firing(server, "/prometheus")
     assert [(each.name, each.since) for each in found.data] == [
         ("SwitchroomEngineDown", "2026-11-27T09:00:00Z")
@@ -112,13 +73,13 @@ async def test_alerts_of_prometheus() -> None:
 async def test_only_web_addresses_are_links(address: str) -> None:
     """A rule, or whoever can send alerts, cannot put a script or another page into the console."""
     alert = {**ALERT, "annotations": {"runbook_url": address}}
-    found = await firing(Server({MANAGER: [alert]}))
+    found = await firing(AlertServer({MANAGER: [alert]}))
     assert found.data[0].runbook_url == ""
 
 
 async def test_a_redirect_is_not_followed() -> None:
     """The server of the setting cannot lead the REST layer to another one."""
-    server = Server({MANAGER: [ALERT], "/elsewhere": [ALERT]}, status=302)
+    server = AlertServer({MANAGER: [ALERT], "/elsewhere": [ALERT]}, status=302)
     assert (await firing(server)).reason == NOT_UNDERSTOOD
     assert len(server.requests) == 1
 
@@ -128,12 +89,12 @@ async def test_a_redirect_is_not_followed() -> None:
 )
 async def test_other_answers_are_said_as_such(body: str) -> None:
     """Neither an error page nor a large response is shown or kept."""
-    assert await firing(Server({MANAGER: body})) == AlertList((), 0, NOT_UNDERSTOOD)
+    assert await firing(AlertServer({MANAGER: body})) == AlertList((), 0, NOT_UNDERSTOOD)
 
 
 async def test_a_server_that_is_neither() -> None:
     """It has none of the paths."""
-    assert (await firing(Server({}))).reason == NOT_UNDERSTOOD
+    assert (await firing(AlertServer({}))).reason == NOT_UNDERSTOOD
 
 
 async def test_a_server_that_is_away() -> None:
@@ -150,7 +111,7 @@ async def test_without_the_setting_there_are_none(rest: Rest) -> None:
 
 async def test_nothing_of_a_request_reaches_the_server(tmp_path: Path, bench: Bench) -> None:
     """A query cannot change what is requested from it."""
-    server = Server({MANAGER: [ALERT]})
+    server = AlertServer({MANAGER: [ALERT]})
     async with server.running():
         settings = settings_for(sqlite_url(tmp_path), bench.url, alerts_url=server.url)
         async with run_rest(settings, bench) as rest:
