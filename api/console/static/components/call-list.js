@@ -151,7 +151,7 @@ export class CallList extends ConsoleElement {
       <call-charts .live=${this.calls}></call-charts>
       ${this.renderFilters()}
       <p class="quiet" role="status">${this.renderStatus(shown.length, counts.live)}</p>
-      <div class="scroll">
+      <div class="scroll" tabindex="0" role="region" aria-label="Live calls">
         <table>
           <caption class="visually-hidden">Live calls</caption>
           <thead>
