@@ -45,13 +45,15 @@ class LoggedText(Struct, frozen=True, rename="camel"):
 class AttemptView(AttemptSummary, frozen=True, kw_only=True):
     """One attempt in full; `***` stands for signatures, passwords and sensitive digits.
 
-    Secrets of an API request are shown as their templates, such as `{{secrets.token}}`.
+    `detail` says what is wrong, such as the field of an invalid verb; it is empty without a failure
+    of its own. Secrets of an API request are shown as their templates, such as `{{secrets.token}}`.
     """
 
     request_headers: dict[str, str]
     request_body: LoggedText
     response_headers: dict[str, str]
     response_body: LoggedText
+    detail: str = ""
 
 
 class Attempts(Shape, frozen=True):

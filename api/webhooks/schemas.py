@@ -71,6 +71,7 @@ class AttemptDetails(AttemptItem, frozen=True, kw_only=True):
     request_body: LoggedText
     response_headers: dict[str, str]
     response_body: LoggedText
+    detail: str
 
 
 class AttemptPage(Struct, frozen=True, rename="camel"):

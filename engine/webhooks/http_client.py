@@ -124,7 +124,7 @@ class WebhookSender:
         ends_s: float,
     ) -> Result:
         started_s, at_ms = asyncio.get_running_loop().time(), int(self._clock() * 1000)
-        reason, received = "timeout", Received()  # unless it ends otherwise
+        reason, detail, received = "timeout", "", Received()  # unless it ends otherwise
         listener = request.listener()
         sent = Sent(request.method, str(request.url), {}, request.body or b"")
         try:
@@ -135,16 +135,20 @@ class WebhookSender:
             reason = ""
         except (ClientError, ValueError) as error:
             failure = classify_error(error)
-            reason = failure.reason
+            reason, detail = failure.reason, failure.detail
             raise failure from None
         except AttemptFailed as failure:
-            reason = failure.reason
+            reason, detail = failure.reason, failure.detail
             raise
         finally:
             took_ms = round((asyncio.get_running_loop().time() - started_s) * 1000)
             attempts.append(Attempt(took_ms, received.status, reason))
             number = request.subject.first + len(attempts) - 1
-            self._log.add(exchange(request.subject, number, at_ms, took_ms, sent, received, reason))
+            self._log.add(
+                exchange(
+                    request.subject, number, at_ms, took_ms, sent, received, reason, detail
+                )
+            )
         return result
 
     @asynccontextmanager

@@ -169,6 +169,8 @@ def _shown(view: Row) -> Shown:
     if view.get("retryOf"):
         table.add_row("retry of", view["retryOf"])
     table.add_row("outcome", _outcome(view))
+    if view.get("detail"):
+        table.add_row("detail", view["detail"])
     items: list[Any] = [table, f"\n> {view['method']} {view['url']}"]
     items += _message(">", view["requestHeaders"], view["requestBody"])
     items.append(f"\n< {view.get('status') or 'no response'}")

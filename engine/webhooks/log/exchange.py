@@ -73,7 +73,10 @@ class Received:
 
 
 class Exchange(Struct, frozen=True):
-    """One attempt, with bodies as long as the log needs; `reason` is empty if it succeeded."""
+    """One attempt, with bodies as long as the log needs; `reason` is empty if it succeeded.
+
+    `detail` says what is wrong, such as the field of an invalid verb.
+    """
 
     subject: Subject
     number: int
@@ -86,6 +89,7 @@ class Exchange(Struct, frozen=True):
     response_headers: Mapping[str, str]
     response_body: bytes
     is_response_cut: bool
+    detail: str = ""
 
 
 def exchange(  # noqa: PLR0913, PLR0917 - what there is to record
@@ -96,6 +100,7 @@ def exchange(  # noqa: PLR0913, PLR0917 - what there is to record
     sent: Sent,
     received: Received,
     reason: str,
+    detail: str = "",
 ) -> Exchange:
     """Return an attempt; long bodies are cut, since many attempts may wait to be stored."""
     is_request_cut = len(sent.body) > MAX_REQUEST_BYTES
@@ -111,6 +116,7 @@ def exchange(  # noqa: PLR0913, PLR0917 - what there is to record
         received.headers,
         bytes(received.body[:MAX_RESPONSE_BYTES]),
         len(received.body) > MAX_RESPONSE_BYTES,
+        detail,
     )
 
 

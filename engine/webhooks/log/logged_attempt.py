@@ -21,6 +21,7 @@ from wire.webhook_log import (
 )
 
 MAX_HEADER_CHARS = 500  # of a logged value
+MAX_DETAIL_CHARS = 500
 _SECRET_MARKS = ("{{secrets.", "%7B%7Bsecrets.")  # in a text, and in an address
 
 
@@ -46,6 +47,7 @@ class LoggedAttempt(Struct, frozen=True, array_like=True):
     api_request: str = ""
     retry_of: str = ""
     is_to_listener: bool = False
+    detail: str = ""
 
     @property
     def outcome(self) -> AttemptOutcome:
@@ -81,6 +83,7 @@ class LoggedAttempt(Struct, frozen=True, array_like=True):
             request_body=_text(self.body, is_cut=self.is_request_cut),
             response_headers=self.response_headers,
             response_body=_text(self.response_body, is_cut=self.is_response_cut),
+            detail=self.detail,
         )
 
 
@@ -114,6 +117,7 @@ def logged(exchange: Exchange) -> LoggedAttempt:
         api_request=subject.api_request,
         retry_of=subject.retry_of,
         is_to_listener=sent.is_to_listener,
+        detail=_detail(exchange.detail, subject.sensitive, secrets),
     )
 
 
@@ -146,6 +150,13 @@ def _response_headers(
         for name, value in headers.items()
         if is_kept(name)
     }
+
+
+def _detail(detail: str, sensitive: str, secrets: Sequence[str]) -> str:
+    """Return what is wrong; it may quote the response."""
+    if sensitive and sensitive in detail:
+        return MASK
+    return without_echoes(detail, secrets)[:MAX_DETAIL_CHARS]
 
 
 def _header_text(value: str, secrets: Sequence[str]) -> str:

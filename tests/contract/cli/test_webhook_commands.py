@@ -15,6 +15,7 @@ ATTEMPT = {
     "tookMs": 7, "outcome": "failed", "reason": "not_json", "retryOf": None, "toListener": True,
 }  # fmt: skip
 WHOLE = ATTEMPT | {
+    "detail": "the body is not JSON",
     "requestHeaders": {"webhook-signature": "***"},
     "requestBody": {"text": '{"event":"start"}', "truncated": True},
     "responseHeaders": {"Server": "x"},
@@ -56,6 +57,7 @@ async def test_one_attempt(tmp_path: Path, words: str, request_line: str) -> Non
         status, out, err = await rest.run(tmp_path, *words.split())
     assert (status, err) == (int("retry" in words), "")
     for text in (
+        "the body is not JSON",
         "> POST https://a.example/",
         "> webhook-signature: ***",
         '{"event":"start"} …',

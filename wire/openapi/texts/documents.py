@@ -38,6 +38,8 @@ DOCUMENTS = {
     "delivered": "Whether the test event was delivered.",
     "detail": "What is wrong, for people.",
     "ReplayDifference.detail": "How it differs.",
+    "AttemptDetails.detail": "What is wrong, such as the field of an invalid verb.",
+    "AttemptView.detail": "What is wrong, such as the field of an invalid verb.",
     "differences": "The differences.",
     "digits": "The digits.",
     "doNotCall": "Whether the do-not-call list is checked.",

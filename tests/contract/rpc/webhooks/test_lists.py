@@ -41,14 +41,16 @@ async def test_both_attempts_of_a_request(scene: Scene) -> None:
 
 
 async def test_an_invalid_response_is_shown(scene: Scene) -> None:
-    """The log has the body that was no action, and says so."""
+    """The log has the body that was no action, and names the field that is wrong."""
     scene.server.answers = [web.Response(text='{"type":"dance"}')]
     with pytest.raises(WebhookFailed):
         await scene.ask()
     await scene.bench.attempts.flush()
     (attempt,) = await scene.list(outcome="failed")
     assert attempt["reason"] == "invalid_action"
-    assert (await scene.show(attempt["id"]))["responseBody"]["text"] == '{"type":"dance"}'
+    shown = await scene.show(attempt["id"])
+    assert shown["responseBody"]["text"] == '{"type":"dance"}'
+    assert shown["detail"].startswith("type: invalid value 'dance'; one of play, ")
 
 
 async def test_no_connection(scene: Scene) -> None:

@@ -23,6 +23,7 @@ def attempt(
     reply: Reply | None = None,
     reason: str = "",
     headers: dict[str, str] | None = None,
+    detail: str = "",
     **subject: Any,
 ) -> Exchange:
     """Return an attempt of a callback, with a response if there is one."""
@@ -32,4 +33,4 @@ def attempt(
     received.body += response
     sent = Sent("POST", "https://a.example/", headers or {}, body)
     about = Subject("acme", "callback", EVENT_ID, **subject)
-    return exchange(about, 1, 1_795_262_400_000, 12, sent, received, reason)
+    return exchange(about, 1, 1_795_262_400_000, 12, sent, received, reason, detail)

@@ -110,6 +110,18 @@ def test_outcomes() -> None:
     assert (failed.outcome, failed.reason, failed.retry_of) == ("failed", "timeout", "1-0")
 
 
+def test_what_is_wrong() -> None:
+    """The detail is kept in part, without secrets and sensitive digits that it quotes."""
+    wrong = attempt(reason="invalid_action", detail="type: invalid value 'dance'" + "x" * 900)
+    view = logged(wrong).view("1-0")
+    assert (view.detail[:27], len(view.detail)) == ("type: invalid value 'dance'", 500)
+    headers = {"Authorization": "Bearer s3cr3t-key"}
+    quoted = attempt(reason="invalid_action", detail="not 's3cr3t-key'", headers=headers)
+    assert logged(quoted).detail == "not '***'"
+    typed = attempt(reason="invalid_action", detail="not '4711'", sensitive="4711")
+    assert logged(typed).detail == "***"
+
+
 def test_bodies_that_are_no_text() -> None:
     """Bytes that are no UTF-8 are shown as far as they are."""
     view = logged(attempt(b"a\xffb", reply=Reply(200))).view("1-0")
