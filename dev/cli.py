@@ -202,14 +202,18 @@ def call(  # noqa: PLR0913 - one parameter per option
     digits: Annotated[
         str,
         Parameter(
-            help="Keys to press: 0 to 9, *, # and A to D; w is a pause of half a second, W of one."
+            help="Keys to press: 0 to 9, *, # and A to D; w is a pause of half a second, W of one; "
+            "p is where the file of --play is said."
         ),
     ] = "",
     after_s: Annotated[
         float, Parameter(help="Seconds from the answer to what the caller says, or the first key.")
     ] = 5,
     play: Annotated[
-        Path | None, Parameter(help="WAV file of 16 bits that the caller says, before the keys.")
+        Path | None,
+        Parameter(
+            help="WAV file of 16 bits that the caller says: at the p of --digits, or before them."
+        ),
     ] = None,
     say: Annotated[
         str | None, Parameter(help="Words that the caller says instead, spoken by espeak-ng.")

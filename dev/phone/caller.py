@@ -18,6 +18,7 @@ from dev.phone.message import (
 from dev.phone.rtp import EVENTS_TYPE, Audio
 
 PAUSES_S = {"w": 0.5, "W": 1.0}  # in the place of a key
+SOUND = "p"  # in the place of a key: the file is played there
 _OK = 200
 _RINGING = (180, 183)
 _FIRST_REPEAT_S = 0.5  # RFC 3261: T1, which doubles
@@ -49,7 +50,7 @@ PATIENCE = Patience()
 
 
 class Pressed(NamedTuple):
-    """Which keys are pressed, and when; `sound` is played before them."""
+    """Which keys are pressed, and when; `sound` is played at its place, or before them."""
 
     digits: str
     after_s: float
@@ -73,7 +74,7 @@ class Interrupted(asyncio.CancelledError):
 
 
 def strokes(digits: str) -> Iterator[tuple[float, str]]:
-    """Yield the keys that are pressed, each after a pause in seconds."""
+    """Yield the keys that are pressed, and the place of a sound, each after a pause in seconds."""
     pause_s = 0.0
     for each in digits:
         if each in PAUSES_S:
@@ -259,15 +260,17 @@ class _Call:
 
     async def _press(self, pressed: Pressed) -> None:
         await asyncio.sleep(pressed.after_s)
-        if pressed.sound:
-            await self._audio.play(pressed.sound)
-            self._say("played the file")
-        for pause_s, digit in strokes(pressed.digits):
+        is_first = pressed.sound and SOUND not in pressed.digits
+        for pause_s, stroke in strokes(SOUND * bool(is_first) + pressed.digits):
             await asyncio.sleep(pause_s)
+            if stroke == SOUND:
+                await self._audio.play(pressed.sound)
+                self._say("played the file")
+                continue
             try:
-                await self._audio.press(digit)
+                await self._audio.press(stroke)
             finally:  # its first frames may end the call
-                self._say(f"sent {digit}")
+                self._say(f"sent {stroke}")
 
     def _acknowledge(self, status: int) -> None:
         """Send the ACK: within the INVITE's transaction for a rejection (RFC 3261, 17.1.1.3)."""

@@ -19,7 +19,16 @@ from dev.errors import BadOption, CallFailed, NotStarted, PortTaken, UnusableFol
 from dev.lab.env_file import read_file
 from dev.lab.plan import DOTENV, read_plan
 from dev.phone.answerer import Answerer
-from dev.phone.caller import PAUSES_S, Dialed, Interrupted, Outcome, Pressed, Say, place_call
+from dev.phone.caller import (
+    PAUSES_S,
+    SOUND,
+    Dialed,
+    Interrupted,
+    Outcome,
+    Pressed,
+    Say,
+    place_call,
+)
 from dev.phone.g711 import RATE_HZ, read_wav, sound_s, write_wav
 from dev.phone.rtp import KEYS
 from dev.phone.speech import spoken
@@ -138,11 +147,16 @@ def pbx_address(options: CallOptions, environ: Mapping[str, str]) -> tuple[str, 
 
 
 def _check(options: CallOptions) -> None:
-    if wrong := set(options.digits) - set(KEYS + KEYS.lower()) - PAUSES_S.keys():
+    if wrong := set(options.digits) - set(KEYS + KEYS.lower() + SOUND) - PAUSES_S.keys():
         names = "".join(sorted(wrong)).upper()
-        raise BadOption(f"--digits: {names} is on no key; expected {KEYS}, or w and W for a pause")
+        raise BadOption(
+            f"--digits: {names} is on no key; expected {KEYS}, w and W for a pause, "
+            f"or {SOUND} for what is said"
+        )
     if options.play is not None and options.words is not None:
         raise BadOption("--say: without --play, which says a file")
+    if SOUND in options.digits and options.play is None and options.words is None:
+        raise BadOption(f"--digits: {SOUND} is where --play or --say speaks; both are missing")
     if not 0 <= options.after_s <= _MAX_AFTER_S:
         raise BadOption(f"--after-s: expected 0 to {_MAX_AFTER_S}")
     for name, value in (("NUMBER", options.number), ("--from", options.caller)):

@@ -78,6 +78,27 @@ async def test_a_call_is_answered_and_hung_up(tmp_path: Path) -> None:
         assert file.getnframes() > 0  # the caller sends silence all the time
 
 
+@pytest.mark.parametrize(
+    ("digits", "course"),
+    [
+        ("2p#", ["sent 2", "played the file", "sent #"]),
+        ("2#", ["played the file", "sent 2", "sent #"]),
+    ],
+)
+async def test_a_file_is_said_at_its_place(tmp_path: Path, digits: str, course: list[str]) -> None:
+    """After the key of a menu, such as the words of a voicemail; without a place before all keys."""
+    found: list[str] = []
+    async with answering(tmp_path, []) as port:
+        dialed = Dialed("127.0.0.1", port, "+4722222222", "+4799999999")
+        pressed = Pressed(digits, 0, bytes(160))
+        calling = asyncio.create_task(place_call(dialed, pressed, found.append))
+        await until(lambda: found[-1:] == ["sent #"], what="the last key")
+        calling.cancel()
+        with suppress(asyncio.CancelledError):
+            await calling
+    assert found[3:] == course
+
+
 async def test_an_interrupted_call_keeps_what_was_heard(tmp_path: Path) -> None:
     """It says how it ended and which keys it sent; without a sound no file is written."""
     said: list[str] = []

@@ -65,3 +65,11 @@ async def test_a_wrong_key_is_an_error(tmp_path: Path) -> None:
     options = CallOptions("+47", "1x", 0, None, "+48", None, listen=False, sip=at, folder=tmp_path)
     with pytest.raises(BadOption, match=r"--digits: X is on no key; .* w and W"):
         await call_number(options, Console())
+
+
+async def test_the_place_of_no_file_is_an_error(tmp_path: Path) -> None:
+    """It names the option that is missing."""
+    at = "127.0.0.1:9"
+    options = CallOptions("+47", "2p", 0, None, "+48", None, listen=False, sip=at, folder=tmp_path)
+    with pytest.raises(BadOption, match=r"--digits: p stands for the file of --play"):
+        await call_number(options, Console())
