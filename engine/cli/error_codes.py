@@ -47,7 +47,9 @@ def list_(
 @error.command
 @exit_on_errors
 def show(
-    code: Annotated[str, Parameter(help="Code, such as `call_ended` or `status_503`.")],
+    code: Annotated[
+        str, Parameter(help="Code, such as `call_ended` or `status_503`, or the reason of a call.")
+    ],
     *,
     output: OutputFlag = "table",
 ) -> None:
@@ -57,7 +59,10 @@ def show(
     """
     from wire.error_codes.catalogue import find_code  # noqa: PLC0415 - other commands need no table
 
-    found = find_code(code)
+    # A reason such as `action_failed:connect: refused` has the cause after its colon.
+    first, _, rest = code.partition(":")
+    cause = rest.partition(":")[0].strip()
+    found = find_code(code) or find_code(cause) or find_code(first)
     if found is None:
         raise NotFound("error code", code)
     places = [each.value for each in found.places]

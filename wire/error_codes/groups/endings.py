@@ -252,8 +252,9 @@ ENDINGS = CodeGroup(
             "interworking",
             "Interworking",
             "Something on the way failed without a more precise cause (cause 127).",
-            "A gateway between two networks.",
-            "Look at the SIP status in the timeline.",
+            "A gateway between two networks; or Switchroom itself, which ends a call with this "
+            "cause when its webhook or flow fails: then its `reason` begins with `action_failed`.",
+            "Look at the reason and the SIP status in the timeline.",
             (),
             _END,
         ),

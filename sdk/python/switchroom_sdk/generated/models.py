@@ -199,6 +199,7 @@ class AttemptDetails(Received, frozen=True, kw_only=True):
     request_body: LoggedText
     response_headers: dict[str, str]
     response_body: LoggedText
+    detail: str
 
 
 class AttemptItem(Received, frozen=True, kw_only=True):

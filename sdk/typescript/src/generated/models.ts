@@ -491,6 +491,7 @@ export interface AttemptDetails {
   requestBody: LoggedText;
   responseHeaders: { [name: string]: string };
   responseBody: LoggedText;
+  detail: string;
 }
 
 /** One attempt to reach a server; `status` is 0 without a response. */

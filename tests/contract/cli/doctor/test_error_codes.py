@@ -10,10 +10,17 @@ from wire.error_codes.catalogue import CATALOGUE
 
 
 @pytest.mark.parametrize(
-    ("code", "family"), [("call_ended", "call_ended"), ("status_503", "status_nnn")]
+    ("code", "family"),
+    [
+        ("call_ended", "call_ended"),
+        ("status_503", "status_nnn"),
+        ("action_failed:connect: refused", "connect"),
+        ("action_failed:status_500: answered 500", "status_nnn"),
+        ("action_failed:something else", "action_failed"),
+    ],
 )
 async def test_a_code_is_explained(tmp_path: Path, code: str, family: str) -> None:
-    """Without a server: meaning, cause, what to do, and the page."""
+    """Without a server: meaning, cause, what to do, and the page; also by a call's reason."""
     row = CATALOGUE[family]
     done = await run_forked(("error", "show", code), tmp_path, {})
     text = " ".join(done.out.split())
