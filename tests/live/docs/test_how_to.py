@@ -5,13 +5,52 @@ from pathlib import Path
 from tests.harness.live_lab import Lab
 from tests.harness.page_blocks import DOCS, page_blocks
 from tests.harness.phones.phone import Phone
+from tests.harness.ports import free_port
 from tests.harness.servers.api import Api
-from tests.harness.tutorial import Reader
+from tests.harness.tutorial import SECOND_TERMINAL, Block, Reader
 from tests.harness.until import until
 
 ACCOUNT, NUMBER = "howto", "+15550006"  # of no other test
-CALLER_HZ = 400
+CALLER_HZ, SOFTPHONE_HZ = 400, 700
 MIN_PROMPT_MS, MIN_THANKS_MS = 1_500, 800  # at any speed of speech
+
+
+async def test_a_softphone_in_a_terminal(lab: Lab, tmp_path: Path) -> None:
+    """It registers as the agent, answers, says its tone, and keeps what it hears."""
+    agent, *files, started = (
+        each.text for each in page_blocks(DOCS / "how-to/softphone.md", "sh")
+    )
+    async with Api(tmp_path / "api", engines=[lab.engine], account=ACCOUNT, number=NUMBER) as api:
+        replaced = {"127.0.0.1:5060": f"127.0.0.1:{lab.pbx.sip_port}", "5070": str(free_port())}
+        settings = {
+            "SWITCHROOM_API_URL": api.url,
+            "SWITCHROOM_API_KEY": api.api_key,
+            "HOME": str(tmp_path),
+        }
+        reader = Reader(tmp_path, replaced, settings)
+        for text in (agent, *files):
+            await reader.run(text)
+
+        async def is_known() -> bool:
+            return "acme-anna" in {each["resource"] for each in await lab.ari("endpoints/PJSIP")}
+
+        await until(is_known, what="the node to know the agent")
+        phone = Block("", "", "sh", SECOND_TERMINAL, started)
+        async with reader.programs([phone]):
+
+            async def is_online() -> bool:
+                path = "/srmain/voice/agents/anna/presence"
+                presence = await api.request("GET", path, token=api.api_key)
+                return bool(presence["presence"] == "online")
+
+            await until(is_online, what="the softphone to register")
+            dial = {"type": "dial", "data": {"number": "agent:anna"}}
+            path = f"/srmain/voice/numbers/{NUMBER}/route"
+            await api.request("PUT", path, {"action": dial}, token=api.api_key)
+            async with Phone.calling(lab.pbx, NUMBER, tone_hz=CALLER_HZ) as caller:
+                await caller.until_hears(SOFTPHONE_HZ)
+                await caller.hang_up()
+            await until(lambda: [*tmp_path.glob("anna-phone/dump-*-dec.wav")], what="its file")
 
 
 async def test_a_voicemail_is_taken(lab: Lab, tmp_path: Path) -> None:

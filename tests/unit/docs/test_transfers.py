@@ -4,9 +4,11 @@ import ast
 import inspect
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
+import pytest
 from switchroom_sdk.generated.resources import Conferences, Transfers
 
 from api.voice.sessions.schemas import (
@@ -50,3 +52,35 @@ def test_the_arguments_are_those_of_the_sdk() -> None:
     for name, method in METHODS.items():
         named = {each.arg or "": object() for each in found[name].keywords}
         inspect.signature(method).bind(None, *found[name].args, **named)
+
+
+class Sent(dict[str, Any]):
+    """The arguments of a request of the SDK, whose response has the ids of a session."""
+
+    transfer_session_id = conference_session_id = "s1"
+
+    def request(self, *_path: str, **arguments: Any) -> "Sent":
+        self.update(arguments)
+        return self
+
+
+@pytest.mark.parametrize("agent", [0, 1], ids=["called first", "called second"])
+def test_the_source_is_the_agent(agent: int) -> None:
+    """In a click-to-call, too, whose first leg is the agent's: the customer stays."""
+    (block,) = page_blocks(PAGE, "python")
+    page: dict[str, Any] = {}
+    exec(block.text, page)  # noqa: S102 - a page of this repository
+    agents = ["anna" if each == agent else None for each in range(2)]
+    legs = [SimpleNamespace(channel_id=f"leg{n}", agent_id=name) for n, name in enumerate(agents)]
+    transfer, invitation, other = Sent(), Sent(), Sent()
+    switchroom = SimpleNamespace(
+        calls=SimpleNamespace(get=lambda _call: SimpleNamespace(legs=legs)),
+        transfers=SimpleNamespace(start=transfer.request, complete=other.request),
+        conferences=SimpleNamespace(add=invitation.request),
+    )
+    page["transfer"](switchroom, "c1", "+4722222222")
+    page["invite"](switchroom, "c1", "+4722222222")
+    for sent in (transfer, invitation):
+        assert sent["source_agent_id"] == "anna"
+        assert sent["source_channel_id"] == f"leg{agent}"
+        assert sent["customer_channel_id"] == f"leg{1 - agent}"

@@ -62,6 +62,7 @@ CALLS = {
     "ActionRequest.channelId": "Channel of the leg that runs the verbs.",
     "ActionRequest.event": "The verb that ended; `start`: none has run yet.",
     "GatherResult.event": "Always `gather`.",
+    "RecordResult.duration": "Length in seconds, rounded; 0 if the caller said nothing.",
     "RecordResult.event": "Always `record`.",
     "fallback": "What runs instead if the action is a webhook or a flow that fails.",
     "MediaFault.source": "Its address, or the beginning of the text.",
