@@ -145,9 +145,7 @@ class WebhookSender:
             attempts.append(Attempt(took_ms, received.status, reason))
             number = request.subject.first + len(attempts) - 1
             self._log.add(
-                exchange(
-                    request.subject, number, at_ms, took_ms, sent, received, reason, detail
-                )
+                exchange(request.subject, number, at_ms, took_ms, sent, received, reason, detail)
             )
         return result
 

@@ -86,7 +86,7 @@ async def test_a_call_is_answered_and_hung_up(tmp_path: Path) -> None:
     ],
 )
 async def test_a_file_is_said_at_its_place(tmp_path: Path, digits: str, course: list[str]) -> None:
-    """After the key of a menu, such as the words of a voicemail; without a place before all keys."""
+    """After the key of a menu, such as the words of a voicemail; without a place first."""
     found: list[str] = []
     async with answering(tmp_path, []) as port:
         dialed = Dialed("127.0.0.1", port, "+4722222222", "+4799999999")

@@ -100,9 +100,9 @@ VERBS: Mapping[str, VerbText] = {
     ),
     "record": VerbText(
         "Records a message of the caller, such as a voicemail, after a prompt and a tone. It ends"
-        " at the `terminator`, after `silence`, which is not part of it, at `maxLength`, or when the caller hangs up."
-        " The start of the recording drops digits that were typed ahead. To record a whole call, see"
-        " [recordings](../../recordings.md).",
+        " at the `terminator`, after `silence`, which is not part of it, at `maxLength`, or when"
+        " the caller hangs up. The start of the recording drops digits that were typed ahead. To"
+        " record a whole call, see [recordings](../../recordings.md).",
         "When the recording is archived, an address in `action` gets its URL and length, also after"
         " a hangup; a verb there runs at that moment.",
         "record",

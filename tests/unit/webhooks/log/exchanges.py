@@ -16,7 +16,7 @@ class Reply:
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
-def attempt(
+def attempt(  # noqa: PLR0913 - a test names only what it varies
     body: bytes = b"{}",
     response: bytes = b"",
     *,
