@@ -203,7 +203,7 @@ def call(  # noqa: PLR0913 - one parameter per option
         str,
         Parameter(
             help="Keys to press: 0 to 9, *, # and A to D; w is a pause of half a second, W of one; "
-            "p is where the file of --play is said."
+            "p is where --play or --say speaks."
         ),
     ] = "",
     after_s: Annotated[
@@ -211,9 +211,7 @@ def call(  # noqa: PLR0913 - one parameter per option
     ] = 5,
     play: Annotated[
         Path | None,
-        Parameter(
-            help="WAV file of 16 bits that the caller says: at the p of --digits, or before them."
-        ),
+        Parameter(help="WAV file of 16 bits that the caller says, at the p of --digits or first."),
     ] = None,
     say: Annotated[
         str | None, Parameter(help="Words that the caller says instead, spoken by espeak-ng.")

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -16,9 +16,8 @@ from dev.phone.message import (
     sdp,
 )
 from dev.phone.rtp import EVENTS_TYPE, Audio
+from dev.phone.strokes import SOUND, Pressed, strokes
 
-PAUSES_S = {"w": 0.5, "W": 1.0}  # in the place of a key
-SOUND = "p"  # in the place of a key: the file is played there
 _OK = 200
 _RINGING = (180, 183)
 _FIRST_REPEAT_S = 0.5  # RFC 3261: T1, which doubles
@@ -49,14 +48,6 @@ class Patience(NamedTuple):
 PATIENCE = Patience()
 
 
-class Pressed(NamedTuple):
-    """Which keys are pressed, and when; `sound` is played at its place, or before them."""
-
-    digits: str
-    after_s: float
-    sound: bytes = b""
-
-
 class Outcome(NamedTuple):
     """How a call ended: the final status of its INVITE, and what was heard."""
 
@@ -71,17 +62,6 @@ class Interrupted(asyncio.CancelledError):
     def __init__(self, heard: bytes) -> None:
         super().__init__()
         self.heard = heard
-
-
-def strokes(digits: str) -> Iterator[tuple[float, str]]:
-    """Yield the keys that are pressed, and the place of a sound, each after a pause in seconds."""
-    pause_s = 0.0
-    for each in digits:
-        if each in PAUSES_S:
-            pause_s += PAUSES_S[each]
-        else:
-            yield pause_s, each
-            pause_s = 0.0
 
 
 class _Socket(asyncio.DatagramProtocol):
@@ -260,8 +240,7 @@ class _Call:
 
     async def _press(self, pressed: Pressed) -> None:
         await asyncio.sleep(pressed.after_s)
-        is_first = pressed.sound and SOUND not in pressed.digits
-        for pause_s, stroke in strokes(SOUND * bool(is_first) + pressed.digits):
+        for pause_s, stroke in strokes(pressed):
             await asyncio.sleep(pause_s)
             if stroke == SOUND:
                 await self._audio.play(pressed.sound)

@@ -14,9 +14,10 @@ from rich.console import Console
 
 from dev.errors import CallFailed
 from dev.phone.answerer import Answerer
-from dev.phone.caller import Dialed, Patience, Pressed, place_call
+from dev.phone.caller import Dialed, Patience, place_call
 from dev.phone.command import CallOptions, call_number
 from dev.phone.message import parse, response
+from dev.phone.strokes import Pressed
 from tests.harness.ports import free_port
 from tests.harness.until import until
 

@@ -8,14 +8,14 @@ import pytest
 from rich.console import Console
 
 from dev.errors import BadOption
-from dev.phone.caller import strokes
 from dev.phone.command import CallOptions, call_number
 from dev.phone.g711 import RATE_HZ, ULAW_VALUES, encoded, read_wav
+from dev.phone.strokes import Pressed, strokes
 
 
 def test_a_digit_may_follow_a_pause() -> None:
     """As Twilio writes it: w is half a second; W is a whole one."""
-    assert [*strokes("1w2WwW3#w")] == [(0, "1"), (0.5, "2"), (2.5, "3"), (0, "#")]
+    assert [*strokes(Pressed("1w2WwW3#w", 0))] == [(0, "1"), (0.5, "2"), (2.5, "3"), (0, "#")]
 
 
 def test_codes_and_samples_are_inverse() -> None:
@@ -71,5 +71,5 @@ async def test_the_place_of_no_file_is_an_error(tmp_path: Path) -> None:
     """It names the option that is missing."""
     at = "127.0.0.1:9"
     options = CallOptions("+47", "2p", 0, None, "+48", None, listen=False, sip=at, folder=tmp_path)
-    with pytest.raises(BadOption, match=r"--digits: p stands for the file of --play"):
+    with pytest.raises(BadOption, match="--digits: p is where --play or --say speaks"):
         await call_number(options, Console())
