@@ -24,6 +24,8 @@ PAGES = (
     Page("/calls", "Live calls", "calls.html", "calls:own"),
     Page("/records", "Records", "records.html", "cdr:own"),
     Page("/agents", "Agents", "agents.html", "agents:read"),
+    Page("/contacts", "Contacts", "contacts.html", "contacts:read"),
+    Page("/contacts/{id}", "Contact list", "contact_list.html", "contacts:read", in_menu=False),
     Page("/callbacks", "Callbacks", "callbacks.html", "routes:read"),
     Page("/webhooks", "Webhooks", "webhooks.html", "webhooks"),
     Page("/keys", "Keys", "keys.html", "keys"),

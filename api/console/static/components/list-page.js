@@ -63,7 +63,7 @@ export class ListPage extends ConsoleElement {
    */
   async show(heading, content) {
     const dialog = /** @type {import("./detail-dialog.js").DetailDialog} */ (
-      this.querySelector("detail-dialog")
+      this.querySelector(":scope > detail-dialog")
     );
     await dialog.open(heading, content);
   }
@@ -79,7 +79,7 @@ export class ListPage extends ConsoleElement {
     this.done = "";
     await this.updateComplete;
     const dialog = /** @type {import("./form-dialog.js").FormDialog} */ (
-      this.querySelector("form-dialog")
+      this.querySelector(":scope > form-dialog")
     );
     const result = await dialog.open(values);
     if (result !== null) await this.finish(done);
@@ -93,7 +93,7 @@ export class ListPage extends ConsoleElement {
   async confirm(question) {
     this.done = "";
     const dialog = /** @type {import("./confirm-dialog.js").ConfirmDialog} */ (
-      this.querySelector("confirm-dialog")
+      this.querySelector(":scope > confirm-dialog")
     );
     const isDone = await dialog.ask(question);
     if (isDone) await this.finish(question.done);

@@ -104,6 +104,20 @@ export function del(path, headers = {}) {
 }
 
 /**
+ * Send a file with what belongs to it.
+ * @param {string} method
+ * @param {string} path
+ * @param {Record<string, string | File | null>} parts those that are null are left out
+ * @returns {Promise<any>}
+ */
+export async function sendParts(method, path, parts) {
+  const body = new FormData();
+  for (const [name, part] of Object.entries(parts)) if (part !== null) body.set(name, part);
+  const headers = { "Idempotency-Key": crypto.randomUUID() };
+  return await toJson(await request(path, { method, body, headers }));
+}
+
+/**
  * @param {string} method
  * @param {string} path
  * @param {unknown} body
