@@ -15,7 +15,7 @@ from api.console.static_files import FOLDER
 VENDORED = FOLDER / "vendored"
 OWN = [each for each in FOLDER.rglob("*.js") if VENDORED not in each.parents]
 IMPORT = re.compile(
-    r"""^(?:import|export)[^"';(]*?(?:from )?["']([^"']+)["'];$|\bimport\(["']([^"']+)["']\)""",
+    r"""^(?:import|export)[^"';(=]*?(?:from )?["']([^"']+)["'];$|\bimport\(["']([^"']+)["']\)""",
     re.MULTILINE,
 )
 
