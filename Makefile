@@ -8,7 +8,7 @@ LAB := $(PYTHON) -m switchroom dev
 unexport PYTHONDONTWRITEBYTECODE
 PACKAGES := curl sip-tester baresip-core espeak-ng sox redis-tools chromium fonts-dejavu-core
 
-.PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto vendored docs site compose-trial lock sbom audit tools version release
+.PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto vendored docs screenshots site compose-trial lock sbom audit tools version release
 
 up: $(INSTALLED)  ## start the lab, with two PBX nodes, and wait until it is ready
 	@$(LAB) up --dir .lab --nodes 2 --port-base 0 --settings .env
@@ -93,6 +93,9 @@ docs: $(INSTALLED)  ## regenerate the reference, pictures, diagrams, JSON Schema
 	@$(PYTHON) -m tests.harness.generate.reference
 	@$(PYTHON) -m tests.harness.generate.pictures
 	@$(PYTHON) -m tests.harness.generate.sdk
+
+screenshots: $(INSTALLED) tools  ## take the pictures of the console's pages, with real calls
+	@$(PYTHON) -m tests.harness.console.screenshots
 
 site: $(INSTALLED)  ## build the docs as a site, in .site/html; its links are checked
 	@$(PYTHON) -m tests.harness.generate.site

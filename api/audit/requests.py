@@ -13,7 +13,10 @@ AUDITED_READS = (
     "/media/recordings",
     "/srmain/dnc/",  # changes the list: a link in a mail is a GET
 )
-UNAUDITED = ("/srmain/voice/listeners/{id}/responses/{request}",)  # one for each webhook
+UNAUDITED = (
+    "POST /srmain/voice/listeners/{id}/responses/{request}",  # one for each webhook
+    "PUT /console/session",  # by each page that stays open
+)
 DENIED = frozenset({401, 403, 429})
 
 
@@ -31,8 +34,9 @@ class RequestAudit:
         state: dict[str, Any] = scope.get("state", {})
         account_id = state.get("account_id")
         is_read = scope["method"] in {"GET", "HEAD"}
+        action = f"{scope['method']} {route}"
         is_relevant = (
-            (not is_read and route not in UNAUDITED)
+            (not is_read and action not in UNAUDITED)
             or status in DENIED
             or any(each in route for each in AUDITED_READS)
         )
@@ -43,7 +47,7 @@ class RequestAudit:
                 account_id,
                 self._trail.now_ms(),
                 state.get("actor") or f"key:{state.get('key_id', '')}",
-                f"{scope['method']} {route}"[:128],
+                action[:128],
                 state.get("call_id") or without_secrets(scope["path"]),
                 str(status),
                 state.get("agent_id"),

@@ -103,10 +103,12 @@ def _serve_session(app: FastAPI) -> None:
         return response
 
     @app.delete(SESSION, include_in_schema=False)
-    async def end_session(request: Request, sessions: Sessions) -> Response:
-        session = sessions.read(request)
-        if session is not None:
-            _check_csrf_token(request, session)
+    async def end_session(
+        request: Request, sessions: Sessions, authenticator: Authentication
+    ) -> Response:
+        signed_in = await _find_session(request, sessions, authenticator)
+        if signed_in is not None:
+            _check_csrf_token(request, signed_in.session)
         response = Response(status_code=204)
         sessions.end(request, response)
         return response
@@ -149,6 +151,12 @@ async def _find_session(
         caller = await authenticator.authenticate_session(session.key_id, session.agent_id, address)
     except Unauthenticated:
         return None
+    state = request.state  # for logs and audit
+    state.account_id, state.key_id, state.agent_id = (
+        caller.account_id,
+        caller.key_id,
+        caller.agent_id,
+    )
     return _SignedIn(session, caller)
 
 

@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from api.app import create_app
+from api.audit.trail import AuditFilters
 from api.auth.key_cache import KEY_CACHE_MS
 from api.auth.scopes import BUNDLES, resolve
 from api.auth.sessions import CSRF_HEADER, MAX_SESSION_S, RENEWED_AFTER_S, SESSION_S
@@ -158,6 +159,18 @@ async def test_without_a_session_pages_lead_to_the_sign_in(rest: Rest) -> None:
     expected = "/console/sign-in?next=/console/calls%3Fstate%3Da%26b%3Dc"
     assert answer.headers["location"] == expected
     assert (await rest.client.get("/console")).headers["location"] == "/console/sign-in"
+
+
+async def test_the_audit_trail_names_who_signs_in_and_out(rest: Rest) -> None:
+    """But no renewal, which each page that stays open sends."""
+    headers = {CSRF_HEADER: await sign_in(rest)}
+    await rest.client.put("/console/session", headers=headers)
+    await rest.client.delete("/console/session", headers=headers)
+    await rest.services.audit.flush()
+    rows = await rest.services.audit.page(AuditFilters("acme"), 10, None)
+    entries = [each.entry for each in rows if "session" in each.entry.action]
+    found = [(each.action, each.outcome) for each in entries]
+    assert found == [("DELETE /console/session", "204"), ("POST /console/session", "204")]
 
 
 async def test_signing_out_needs_the_csrf_token(rest: Rest) -> None:
