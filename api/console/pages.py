@@ -23,7 +23,10 @@ class Page(Struct, frozen=True):
 PAGES = (
     Page("/calls", "Live calls", "calls.html", "calls:own"),
     Page("/records", "Records", "records.html", "cdr:own"),
+    Page("/numbers", "Numbers", "numbers.html", "routes:read"),
+    Page("/flows", "Flows", "flows.html", "routes:read"),
     Page("/agents", "Agents", "agents.html", "agents:read"),
+    Page("/playground", "Playground", "playground.html", "calls", has_phone=True),
     Page("/contacts", "Contacts", "contacts.html", "contacts:read"),
     Page("/contacts/{id}", "Contact list", "contact_list.html", "contacts:read", in_menu=False),
     Page("/callbacks", "Callbacks", "callbacks.html", "routes:read"),

@@ -79,9 +79,14 @@ export class FormDialog extends ConsoleElement {
     return /** @type {HTMLDialogElement} */ (this.querySelector("dialog"));
   }
 
+  /** The fields that are shown: several may be of the same value, one at a time. */
+  shown() {
+    return this.fields.filter((each) => each.shown?.(this.typed) ?? true);
+  }
+
   render() {
     const errors = this.error instanceof RestError ? this.error.errors : [];
-    const { found } = errorsByField(this.fields, errors);
+    const { found } = errorsByField(this.shown(), errors);
     return html`
       <dialog aria-labelledby="${this.idPrefix}-heading" @close=${this.onClose}>
         <form class="stack" @submit=${this.onSubmit} novalidate>
@@ -117,7 +122,7 @@ export class FormDialog extends ConsoleElement {
         <span class="hint">It replaces what you have typed.</span>
       </div>`;
     }
-    const { found, rest } = errorsByField(this.fields, error.errors);
+    const { found, rest } = errorsByField(this.shown(), error.errors);
     const isInFields = Object.keys(found).length > 0;
     if (isInFields && !rest.length) {
       return html`<p class="problem" role="alert">

@@ -14,6 +14,8 @@ import { SchemaReader } from "../editor/schema.js";
  * @typedef {import("../editor/completion.js").NamesOf} NamesOf
  */
 
+const LEAVE_MS = 5_000; // after Escape, in which Tab leaves the editor
+
 export class JsonEditor extends LitElement {
   static properties = {
     label: {},
@@ -48,11 +50,13 @@ export class JsonEditor extends LitElement {
     this.view = null;
     /** @type {typeof import("../editor/code-mirror.js") | null} */
     this.library = null;
+    /** Where to go once the editor is open. @type {string | null} */
+    this.wanted = null;
   }
 
   render() {
     return html`
-      <div class="editor"></div>
+      <div class="editor" @keydown=${this.onKey}></div>
       <p>
         ${this.readonly
           ? "This text cannot be changed."
@@ -92,6 +96,7 @@ export class JsonEditor extends LitElement {
     if (view === null) return;
     if (changed.has("value") || changed.has("isOpen")) this.replace(this.value);
     if (changed.has("value") || changed.has("errors") || changed.has("isOpen")) this.mark();
+    if (this.wanted !== null) this.goTo(this.wanted);
   }
 
   /** @param {string} text */
@@ -116,7 +121,7 @@ export class JsonEditor extends LitElement {
     const text = view.state.doc.toString();
     const { root, faults } = scan(text);
     const found = faults.length
-      ? faults
+      ? faults.slice(0, text.trim() === "" ? 0 : undefined) // nothing may be what is meant
       : this.errors.map((each) => ({ ...rangeOf(root, parsePath(each.path)), message: each.message }));
     const diagnostics = found.map(({ from, to, message }) => ({
       from: Math.min(from, text.length),
@@ -139,10 +144,21 @@ export class JsonEditor extends LitElement {
    */
   goTo(path) {
     const { view } = this;
+    this.wanted = view === null ? path : null;
     if (view === null) return;
     const { from, to } = rangeOf(scan(this.value).root, parsePath(path));
     view.dispatch({ selection: { anchor: from, head: to }, scrollIntoView: true });
     view.focus();
+  }
+
+  /**
+   * Let Escape not close the dialog around, and the next Tab leave the editor.
+   * @param {KeyboardEvent} event
+   */
+  onKey(event) {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    this.view?.setTabFocusMode(LEAVE_MS);
   }
 
   /**

@@ -133,7 +133,7 @@ export function openEditor(options) {
       ]),
       hoverTooltip((view, at) => hover(view, at, schema())),
       EditorState.readOnly.of(isReadOnly),
-      EditorView.contentAttributes.of({ "aria-label": options.label }),
+      EditorView.contentAttributes.of({ "aria-label": options.label, tabindex: "0" }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) options.onChange(update.state.doc.toString());
         if (update.selectionSet) options.onCursor(update.state.selection.main.head);

@@ -26,7 +26,24 @@ export function propose(context, schema, namesOf) {
   const text = context.state.doc.toString();
   const found = proposal(text, context.pos, schema, namesOf);
   if (found === null || (found.from === context.pos && !context.explicit)) return null;
-  return { ...found, validFor: /^"?[\w-]*"?$/ };
+  const from = text[found.from] === '"' ? found.from + 1 : found.from;
+  const isAfter = context.pos === found.to && found.to > from && text[found.to - 1] === '"';
+  const options = found.options.map((each) => ({ ...each, apply: insertion(each.apply) }));
+  // After a whole text, all that could replace it is proposed; within it, what fits its beginning.
+  return isAfter ? { from, options, filter: false } : { from, options, validFor: /^[\w-]*$/ };
+}
+
+/**
+ * Return what replaces the whole text or name at the cursor, with its quotes.
+ * @param {string} insert
+ * @returns {(view: import("../vendored/codemirror.js").EditorView, chosen: unknown, from: number, to: number) => void}
+ */
+function insertion(insert) {
+  return (view, _, _from, at) => {
+    const { from, to } = placeAt(scan(view.state.doc.toString()).root, at);
+    const selection = { anchor: from + insert.length };
+    view.dispatch({ changes: { from, to, insert }, selection, userEvent: "input.complete" });
+  };
 }
 
 /**
@@ -62,7 +79,7 @@ function names(place, root, schema, indent) {
     .map((each, index) => {
       const value = place.hasColon ? "" : `: ${written(schema.skeleton(each.schema), indent)}`;
       return {
-        label: JSON.stringify(each.name),
+        label: each.name,
         apply: JSON.stringify(each.name) + value,
         detail: each.isRequired ? "required" : "",
         info: describe(schema, each.schema).join("\n"),
@@ -84,13 +101,13 @@ function values(place, root, schema, namesOf, indent) {
   const known = namesOf(place.path, root);
   const named = known.map((each, index) => {
     const text = JSON.stringify(each.name);
-    return { label: text, apply: text, detail: each.detail, info: "", type: "variable", boost: 50 - index };
+    return { label: each.name, apply: text, detail: each.detail, info: "", type: "variable", boost: 50 - index };
   });
   const found = nodeAt(root, place.path);
   const isBranch = found?.type === "object" || found?.type === "array";
   if (isBranch && formatPath(place.path) !== "") return named;
   const allowed = schema.values(schema.at(place.path, root)).map((each, index) => ({
-    label: each.label,
+    label: each.label.replace(/^"(.*)"$/, "$1"),
     apply: each.text.replaceAll("\n", `\n${indent}`),
     detail: each.detail,
     info: each.info,

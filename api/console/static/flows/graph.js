@@ -96,6 +96,22 @@ export function isExit(path) {
 }
 
 /**
+ * Return the id of the node that a path leads into.
+ * @param {Graph} graph
+ * @param {string} path
+ * @returns {string | undefined}
+ */
+export function ownerOf(graph, path) {
+  let found;
+  for (const each of graph.nodes) {
+    const rest = path.slice(each.path.length);
+    const isWithin = each.path === "" || (path.startsWith(each.path) && /^(?:$|[.[])/.test(rest));
+    if (isWithin && !each.isMissing && each.path.length >= (found?.path.length ?? 0)) found = each;
+  }
+  return found?.id;
+}
+
+/**
  * @param {unknown} root
  * @returns {Graph}
  */

@@ -27,6 +27,9 @@ export function renderField(field, typed, prefix, error, onInput) {
   if (field.type === "checkbox") {
     return html`<div class="field"><label class="inline">${input}${field.label}</label>${hint}${said}</div>`;
   }
+  if (field.type === "json") {
+    return html`<div class="field"><span class="label" aria-hidden="true">${field.label}</span>${input}${hint}${said}</div>`;
+  }
   return html`
     <div class="field">
       <label for=${id}>${field.label}${field.required ? html`<span class="visually-hidden"> (required)</span>` : nothing}</label>
@@ -57,6 +60,9 @@ function renderInput(field, typed, id, notes, error, onInput) {
           (each) => html`<option value=${each.value} .selected=${live(each.value === (typed ?? ""))}>${each.label}</option>`,
         )}
       </select>`;
+    case "json": // its component is loaded by the pages that have such a field
+      return html`<json-editor label=${field.label} .value=${typed ?? ""} .schema=${field.schema ?? null}
+        @change=${(/** @type {CustomEvent} */ event) => onInput(field.name, event.detail.value)}></json-editor>`;
     case "list":
     case "textarea":
       return html`<textarea id=${id} name=${field.name} rows=${field.rows ?? 3} maxlength=${field.maxLength ?? nothing}

@@ -6,11 +6,12 @@
  * @property {string} name of the value, and of the field in REST's problems
  * @property {string} label
  * @property {"text" | "number" | "password" | "textarea" | "select" | "checkbox" | "choices" |
- *   "list" | "date" | "datetime" | "file" | "email" | "search"} [type] `choices`: several of the options,
- *   `list`: an array, one entry a line; text if absent
+ *   "list" | "date" | "datetime" | "file" | "email" | "search" | "json"} [type] `choices`: several of
+ *   the options, `list`: an array, one entry a line, `json`: a text with JSON in it; text if absent
  * @property {string | string[]} [path] of the value in the request, if it is not the name
  * @property {unknown} [hint]
  * @property {{value: string, label: string, hint?: string}[]} [options]
+ * @property {Record<string, any> | null} [schema] of JSON
  * @property {boolean} [required]
  * @property {boolean} [fixed] it is shown, and cannot be changed
  * @property {number} [min]
@@ -110,9 +111,17 @@ export function errorsByField(fields, errors) {
   for (const error of errors) {
     const field = fields.find((each) => pathsOf(each).some((path) => isWithin(error.path, path)));
     if (field === undefined) rest.push(error);
-    else found[field.name] = [found[field.name], error.message].filter(Boolean).join("; ");
+    else found[field.name] = [found[field.name], messageOf(field, error)].filter(Boolean).join("; ");
   }
   return { found, rest };
+}
+
+/**
+ * @param {Field} field
+ * @param {import("../lib/rest.js").FieldError} error
+ */
+function messageOf(field, { path, message }) {
+  return field.type === "json" ? `${path}: ${message}` : message;
 }
 
 /** @param {Field} field */

@@ -130,7 +130,8 @@ test("the largest flow is laid out at once", () => {
   const edges = ids.flatMap((_, index) =>
     [1, 7, 31].map((step) => ({ from: `n${index}`, to: `n${(index * step + step) % 200}` })),
   );
-  const began = performance.now();
-  assertApart(layOut("n0", ids, edges));
-  assert.ok(performance.now() - began < 5_000);
+  const before = process.cpuUsage(); // not the time: other programs run, too
+  const layout = layOut("n0", ids, edges);
+  assert.ok(process.cpuUsage(before).user < 5_000_000);
+  assertApart(layout);
 });
