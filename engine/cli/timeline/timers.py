@@ -8,7 +8,7 @@ TIMEOUTS = {  # by call state
     "playing": "prompt timeout",
     "detecting": "answering machine detection decided",
     "gathering": "timeout",
-    "recording": "recording limit or archive timeout",
+    "recording": "recording over",  # it is archived, or has not been in time
     "pausing": "pause over",
     "dialing": "ring timeout",
     "bridged": "call duration limit reached",
@@ -32,7 +32,7 @@ def _background_timer(entry: TimelineEntry, state: TimelineState) -> str:
     """Return the timer that runs beside the call's state; empty: it is another one."""
     if entry.state != state.call_state:
         return ""
-    types = {each["type"] for each in entry.commands}
+    types = _command_types(entry)
     if "start-recording" in types:  # it ended when its leg began to hear another party
         return "time to restart the recording"
     if "snoop" in types:
@@ -46,5 +46,11 @@ def _timer_of_state(entry: TimelineEntry, state: TimelineState) -> str:
     """Return the timer of the call's state: it may belong to a ringing or a screened leg."""
     if state.call_state == "bridged" == entry.state and not entry.commands:
         return _UNNAMED  # at its end, a party is hung up
+    if state.call_state == "recording" and "stop-voicemail" in _command_types(entry):
+        return "recording limit"
     is_certain = bool(state.ringing) == (state.call_state in {"starting", "dialing"})
     return TIMEOUTS.get(state.call_state, _UNNAMED) if is_certain else _UNNAMED
+
+
+def _command_types(entry: TimelineEntry) -> set[str]:
+    return {each["type"] for each in entry.commands}

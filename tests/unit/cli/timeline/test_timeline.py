@@ -76,6 +76,19 @@ def test_a_verb_with_commands_is_shown_once() -> None:
     assert words(started(verb, "playing")) == ["answered"]
 
 
+@pytest.mark.parametrize(
+    ("commands", "text"),
+    [([{"type": "stop-voicemail", "name": "v"}], "recording limit"), ([], "recording over")],
+)
+def test_a_voicemail_that_ended_by_itself_has_reached_no_limit(
+    commands: list[dict[str, str]], text: str
+) -> None:
+    """The limit stops it; after silence the PBX has ended it, and it is archived."""
+    answered: Moment = ({"type": "leg-answered", "leg": "l0"}, [], "recording")
+    passed: Moment = ({"type": "deadline-passed"}, commands, "recording")
+    assert text in words(story(OPENED, answered, passed))
+
+
 def test_the_end_of_a_pause_is_shown() -> None:
     paused: Moment = ({"type": "leg-answered", "leg": "l0"}, [], "pausing")
     over: Moment = ({"type": "deadline-passed"}, [], "ending")
