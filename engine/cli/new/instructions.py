@@ -37,9 +37,9 @@ def instructions(
     needs_key = sample in _WITH_KEY and _KEY not in environ
     loads = (_load(settings),) if needs_key and settings is not None else ()
     commands = (install, *loads, start)
-    lines = [f"created {project.folder}; run it:", *_indented(*commands)]
-    if framework == "express" and shutil.which("npm", path=environ.get("PATH")) is None:
-        lines.append(_NO_NPM)
+    lacks_npm = framework == "express" and not shutil.which("npm", path=environ.get("PATH"))
+    lines = [_NO_NPM] if lacks_npm else []
+    lines += [f"created {project.folder}; run it:", *_indented(*commands)]
     if needs_key and settings is None:
         lines.append(f"its environment needs SWITCHROOM_API_URL and {_KEY}: README.md has more")
     if sample in _WITH_PAGE:
