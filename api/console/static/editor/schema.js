@@ -149,8 +149,9 @@ export class SchemaReader {
     const kind = typeOf(schema);
     if (kind === "boolean") return [true, false].map((each) => suggestion(each, detailOf(each, schema), info));
     if (kind === "null") return [suggestion(null, detailOf(null, schema), info)];
-    if (schema.default !== undefined && schema.default !== null && typeof schema.default !== "object") {
-      return [suggestion(schema.default, "default", info)];
+    const { default: given = null } = schema;
+    if (given !== null && given !== "" && typeof given !== "object") {
+      return [suggestion(given, "default", info)];
     }
     if (kind !== "object") return [];
     const [tag] = this.tags(schema);

@@ -20,6 +20,7 @@ const ZOOM = 1.25;
 const LEAST = 0.3;
 const MOST = 2.5;
 const READABLE = 0.65; // the least scale that is set without somebody's wish
+const LABEL_WIDTH = 110;
 const ARROWS = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"]);
 /** @type {Record<string, (scale: number) => number>} */
 const KEYS = { "+": (scale) => scale * ZOOM, "=": (scale) => scale * ZOOM, "-": (scale) => scale / ZOOM, 0: () => 1 };
@@ -90,8 +91,7 @@ export class FlowGraph extends ConsoleElement {
                   <path d="M0 0L8 4L0 8z" />
                 </marker>
               </defs>
-              ${this.layout.edges.map((each) => this.renderEdge(each))}
-              ${graph.edges.map((each) => (each.from === each.to ? this.renderLoop(each) : nothing))}
+              ${this.renderEdges()}
               ${this.layout.nodes.map((each, index) => this.renderNode(each, graph.nodes[index]))}
             </svg>`
           : html`<p class="empty">There is no node yet.</p>`}
@@ -114,34 +114,35 @@ export class FlowGraph extends ConsoleElement {
     if (view !== null) this.scale = Math.min(1, Math.max(READABLE, view.clientWidth / this.layout.width));
   }
 
-  /** @param {import("./layout.js").PlacedEdge} edge */
-  renderEdge({ index, points, isBackward }) {
-    const { from = "", to = "", labels = [] } = this.graph.edges[index] ?? {};
-    return this.drawn(curve(points, isBackward, SIZES), from, to, labels, isBackward);
-  }
-
-  /** @param {import("./graph.js").GraphEdge} edge */
-  renderLoop({ from, labels }) {
-    const node = this.layout.nodes.find((each) => each.id === from);
-    return node === undefined ? nothing : this.drawn(loop(node, SIZES), from, from, labels, true);
-  }
-
-  /**
-   * @param {import("./drawing.js").Curve} drawing
-   * @param {string} from
-   * @param {string} to
-   * @param {string[]} labels
-   * @param {boolean} isBackward
-   */
-  drawn({ path, label }, from, to, labels, isBackward) {
-    const near = from === this.focused || to === this.focused ? "near" : "";
-    const text = labels.join(", ");
+  /** Return the edges as they are drawn: their curves first, so that none crosses a label. */
+  renderEdges() {
+    const drawn = this.layout.edges.map(({ index, points, isBackward }) => ({
+      edge: this.graph.edges[index],
+      drawing: curve(points, isBackward, SIZES),
+      isBackward,
+    }));
+    for (const edge of this.graph.edges.filter((each) => each.from === each.to)) {
+      const node = this.layout.nodes.find((each) => each.id === edge.from);
+      if (node !== undefined) drawn.push({ edge, drawing: loop(node, SIZES), isBackward: true });
+    }
+    /** @param {import("./graph.js").GraphEdge | undefined} edge */
+    const near = (edge) => (edge?.from === this.focused || edge?.to === this.focused ? "near" : "");
     return svg`
-      <g class="edge ${near} ${isBackward ? "back" : ""}">
-        <title>${from} to ${to}${text ? `: ${text}` : ""}</title>
-        <path d=${path} marker-end="url(#flow-arrow)" />
-        ${text ? svg`<text x=${label.x} y=${label.y} text-anchor="middle">${fitText(text, 110)}</text>` : nothing}
-      </g>
+      ${drawn.map(
+        ({ edge, drawing, isBackward }) => svg`<path
+          class="edge ${near(edge)} ${isBackward ? "back" : ""}"
+          d=${drawing.path}
+          marker-end="url(#flow-arrow)"
+        />`,
+      )}
+      ${drawn.map(({ edge, drawing }) => {
+        const text = edge?.labels.join(", ") ?? "";
+        if (text === "") return nothing;
+        const { x, y } = drawing.label;
+        return svg`<text class="edge-label ${near(edge)}" x=${x} y=${y} text-anchor="middle">
+          <title>${text}</title>${fitText(text, LABEL_WIDTH)}
+        </text>`;
+      })}
     `;
   }
 
