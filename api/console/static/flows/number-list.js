@@ -54,11 +54,12 @@ export class NumberList extends ListPage {
   /** @param {NumberRow} row */
   renderActions(row) {
     const { number, route } = row;
+    const what = route ? "Change route" : "Set route";
     return html`
-      <button aria-label="Route of ${number}" @click=${() => this.edit(row)}>${route ? "Change" : "Set route"}</button>
+      <button aria-label="${what} of ${number}" @click=${() => this.edit(row)}>${what}</button>
       ${route
-        ? html`<button class="danger" aria-label="Remove the route of ${number}" @click=${() => this.erase(row)}>
-            Remove
+        ? html`<button class="danger" aria-label="Remove route of ${number}" @click=${() => this.erase(row)}>
+            Remove route
           </button>`
         : nothing}
     `;

@@ -19,7 +19,7 @@ async def test_a_route_is_set_changed_and_removed(browser: Browser, api: Api) ->
     async with console_page(browser, owner, path=PATH) as page:
         row = page.get_by_role("row").filter(has_text=NUMBER)
         await expect(row).to_contain_text("no route: rejected")
-        await row.get_by_role("button", name=f"Route of {NUMBER}", exact=True).click()
+        await row.get_by_role("button", name=f"Set route of {NUMBER}").click()
         dialog = page.get_by_role("dialog")
         await dialog.get_by_label("Calls run").select_option("flow")
         await dialog.get_by_label("Flow", exact=False).first.select_option("support")
@@ -29,7 +29,7 @@ async def test_a_route_is_set_changed_and_removed(browser: Browser, api: Api) ->
         await expect(row).to_contain_text("support")
         await expect(row).to_contain_text(MARKUP)
         assert (await owner.rest("GET", ROUTE))["labels"] == {"line": MARKUP}
-        await row.get_by_role("button", name=f"Route of {NUMBER}", exact=True).click()
+        await row.get_by_role("button", name=f"Change route of {NUMBER}").click()
         await dialog.get_by_label("Calls run").select_option("tree")
         await replace_text(page, "Tree", {"type": "say", "data": {"text": 7}})
         await page.keyboard.press("Escape")  # the dialog stays open
@@ -38,7 +38,7 @@ async def test_a_route_is_set_changed_and_removed(browser: Browser, api: Api) ->
         await replace_text(page, "Tree", {"type": "say", "data": {"text": "Hello"}})
         await dialog.get_by_role("button", name="Save").click()
         await expect(row).to_contain_text("tree")
-        await row.get_by_role("button", name="Remove the route").click()
+        await row.get_by_role("button", name="Remove route of").click()
         await dialog.get_by_role("button", name="Remove").click()
         await expect(row).to_contain_text("no route: rejected")
         await page.set_viewport_size({"width": 390, "height": 844})
