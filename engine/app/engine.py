@@ -208,8 +208,9 @@ class Engine:
 
     async def _check_installation(self) -> list[DoctorFinding]:
         """Run the checks of `switchroom doctor` with the settings of this engine."""
-        address = self._access.url, self._access.token, self._settings.tls_ca
-        found = [*check_settings(self._settings), *await run_checks(self._settings, address)]
+        settings = self._settings
+        address = self._access.url, self._access.token, settings.tls_ca
+        found = [*check_settings(settings), *await run_checks(settings, address)]
         return [DoctorFinding(*astuple(each)) for each in found]
 
     async def _open_nodes(

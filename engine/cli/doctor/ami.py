@@ -6,7 +6,6 @@ from ssl import SSLContext
 from engine.ami.client import AmiClient, AmiUnavailable, open_ami
 from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.errors import error_text
-from engine.common.tls import client_context
 from engine.config import Settings
 from engine.settings.nodes import NodeSettings
 
@@ -15,7 +14,9 @@ _RECORD_ACTION = "MixMonitor"
 _SHELL_ACTION = "Command"
 
 
-async def check_ami(settings: Settings, node: NodeSettings) -> list[Finding]:
+async def check_ami(
+    settings: Settings, node: NodeSettings, tls: SSLContext | None
+) -> list[Finding]:
     """Log in both ways, if there is a password."""
     password = node.ami_password or settings.ami_password
     if password is None:
@@ -29,7 +30,6 @@ async def check_ami(settings: Settings, node: NodeSettings) -> list[Finding]:
             )
         ]
     secret = password.get_secret_value()
-    tls = client_context(settings.tls_ca)
     async with open_ami(str(node.url).rstrip("/"), node.ami_user, secret, tls) as ami:
         recording = await _recording(node, ami)
     return [recording, await _health(node, secret, tls if node.ami_tls else None)]

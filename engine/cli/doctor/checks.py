@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Mapping
+from ssl import SSLContext
 
 from engine.app.dns_discovery import Discovery
 from engine.cli.client import open_client
@@ -12,9 +13,9 @@ from engine.cli.doctor.machine import check_engine, check_espeak, check_media_di
 from engine.cli.doctor.pbx import AriNode, check_node
 from engine.cli.doctor.result import Finding, failure, in_lab, ok, warning
 from engine.cli.doctor.store import check_store
-from engine.cli.doctor.transport import check_files, check_transport
+from engine.cli.doctor.transport import check_files, check_transport, nodes_context
 from engine.cli.options.connection import DOTENV, EngineAddress, is_lab
-from engine.common.tls import TlsFileError, client_context
+from engine.common.tls import TlsFileError
 from engine.config import Settings
 from engine.settings.nodes import NodeSettings
 
@@ -32,10 +33,11 @@ async def run_checks(settings: Settings, address: EngineAddress) -> list[Finding
             )
         ]
     nodes = await _nodes(settings)
+    tls = nodes_context(settings, nodes)
     async with open_client(*address) as client:
         found = await asyncio.gather(
             check_store(settings.redis_url),
-            *(_node(settings, node) for node in nodes),
+            *(_node(settings, node, tls) for node in nodes),
             check_engine(client, settings.slots),
         )
     here = [
@@ -78,10 +80,9 @@ def check_settings(settings: Settings) -> list[Finding]:
     return found
 
 
-async def _node(settings: Settings, given: NodeSettings) -> list[Finding]:
+async def _node(settings: Settings, given: NodeSettings, tls: SSLContext | None) -> list[Finding]:
     password = given.password.get_secret_value()
-    tls = client_context(settings.tls_ca)
     node = AriNode(given.name, str(given.url).rstrip("/"), given.user, password, tls)
     sessions = max(MAX_CONNECTIONS, settings.slots + REQUEST_WEBSOCKETS)
     findings = await check_node(node, f"switchroom-doctor-{os.getpid()}-{given.name}", sessions)
-    return [*findings, *await check_ami(settings, given)]
+    return [*findings, *await check_ami(settings, given, tls)]

@@ -61,7 +61,7 @@ def node(port: int, ami_port: int) -> NodeSettings:
 
 async def levels(given: NodeSettings, settings: Settings = SETTINGS) -> list[str]:
     """Check a node; return the level of each finding."""
-    return [each.level for each in await check_ami(settings, given)]
+    return [each.level for each in await check_ami(settings, given, None)]
 
 
 async def test_a_manager_user_with_the_console() -> None:

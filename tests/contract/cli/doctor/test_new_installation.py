@@ -23,7 +23,10 @@ def test_missing_packages_lead_to_the_lab() -> None:
         [sys.executable, "-c", _WITHOUT], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert done.stderr.endswith("; `switchroom dev up` installs what a lab needs\n")
+    assert done.stderr.endswith(
+        "; `switchroom dev up` installs what a lab needs\n"
+        "  packages_missing: `switchroom error show packages_missing` explains it\n"
+    )
 
 
 async def test_in_another_folder_the_folder_of_the_lab_is_named(tmp_path: Path) -> None:
