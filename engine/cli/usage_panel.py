@@ -2,7 +2,13 @@
 
 from difflib import get_close_matches
 
-from cyclopts import CycloptsError, CycloptsPanel, MissingArgumentError, UnknownOptionError
+from cyclopts import (
+    CycloptsError,
+    CycloptsPanel,
+    MissingArgumentError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 from rich.panel import Panel
 
 
@@ -26,5 +32,9 @@ def _text(error: CycloptsError) -> str:
             close = get_close_matches(option.lstrip("-").partition("=")[0], known, n=1)
             suggestion = f" Did you mean {known[close[0]]}?" if close else ""
             return f"Unknown option: {option}.{suggestion}"
+        case UnusedCliTokensError(unused_tokens=[first, *more]):
+            others = f" and {len(more)} more" if more else ""
+            command = " ".join(error.command_chain or ())
+            return f'Command "{command}" has too many arguments: {first}{others}.'
         case _:
             return ""

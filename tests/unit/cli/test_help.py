@@ -87,6 +87,13 @@ def test_only_a_similar_option_is_suggested(words: tuple[str, ...], error: str) 
     assert _error(*words) == error
 
 
+def test_an_argument_too_many_is_named() -> None:
+    """Such as a table of calls in the place of one id."""
+    error = 'Command "call hangup" has too many arguments: from'
+    assert _error("call", "hangup", "call", "from") == f"{error}."
+    assert _error("call", "hangup", "call", "from", "to", "age") == f"{error} and 2 more."
+
+
 def _error(*words: str) -> str:
     with pytest.raises(cyclopts.CycloptsError) as raised:
         app(words, exit_on_error=False, print_error=False)
