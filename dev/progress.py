@@ -3,6 +3,7 @@
 In a terminal each running step counts its seconds; elsewhere a step is one line when it ends.
 """
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -60,6 +61,9 @@ class Progress:
         try:
             yield step
             self.say(f"✔ {step.line()}")
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            self.say(f"✘ {step.line()}  interrupted; the next start begins it again")
+            raise
         finally:
             with self._lock:
                 self._steps.remove(step)

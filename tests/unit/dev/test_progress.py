@@ -1,5 +1,6 @@
 """The steps of a start, as they are shown."""
 
+import asyncio
 import io
 
 import pytest
@@ -31,6 +32,16 @@ def test_a_failed_step_is_not_marked_as_done() -> None:
     with pytest.raises(RuntimeError), Progress(target).step("Valkey"):
         raise RuntimeError
     assert shown(target) == ""
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, asyncio.CancelledError])
+def test_an_interrupted_step_says_so(interruption: type[BaseException]) -> None:
+    """No error follows, and a terminal no longer shows the step."""
+    target = console()
+    with pytest.raises(interruption), Progress(target).step("Valkey"):
+        raise interruption
+    assert shown(target).startswith("✘ Valkey")
+    assert "the next start begins it again" in shown(target)
 
 
 def test_a_terminal_shows_steps_that_run_at_the_same_time() -> None:
