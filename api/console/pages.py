@@ -22,6 +22,7 @@ class Page(Struct, frozen=True):
 
 PAGES = (
     Page("/calls", "Live calls", "calls.html", "calls:own"),
+    Page("/calls/{id}", "Call", "call.html", "calls:own", in_menu=False),
     Page("/records", "Records", "records.html", "cdr:own"),
     Page("/numbers", "Numbers", "numbers.html", "routes:read"),
     Page("/flows", "Flows", "flows.html", "routes:read"),

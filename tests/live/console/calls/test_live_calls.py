@@ -10,7 +10,7 @@ from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import CUSTOMER, Parties
 from tests.harness.servers.api import ACCOUNT, Api
 
-MENU = {"type": "gather", "data": {"maxDigits": 1, "timeout": 60}}
+MENU = {"type": "gather", "data": {"maxDigits": 1, "timeout": 60_000}}
 PAUSE = {"type": "pause", "data": {"length": 60}}
 CALL = {
     "callId": "1-pbx1-1",

@@ -1,0 +1,269 @@
+// @ts-check
+// <call-page>: one call, live or ended: what went wrong, its controls, its ladder and its recording.
+
+import { html, nothing } from "../vendored/lit.js";
+import { explain, findFaults } from "../ladder/findings.js";
+import { buildLadder } from "../ladder/model.js";
+import { timelineOf } from "../ladder/record.js";
+import { download, toSvgText } from "../ladder/export.js";
+import { ConsoleElement } from "../lib/console-element.js";
+import { EventStream } from "../lib/event-stream.js";
+import { dateTime, duration } from "../lib/format.js";
+import { may } from "../lib/page.js";
+import { RestError, get } from "../lib/rest.js";
+import "./call-controls.js";
+import "./call-ladder.js";
+import "./call-recording.js";
+import "./call-replay.js";
+import "./problem.js";
+import "./step-details.js";
+
+const EVENTS = "/srmain/voice/events";
+const POLL_MS = 1_000; // for what no event says, such as a key that is pressed
+const SOON_MS = 100; // after an event
+const COST = 5; // pauses are so many times as long as reading takes
+const RECORD_MS = 2_000; // until a record is written
+const RECORD_TRIES = 10;
+
+export class CallPage extends ConsoleElement {
+  static properties = {
+    timeline: { state: true },
+    record: { state: true },
+    details: { state: true },
+    error: { state: true },
+    selected: { state: true },
+    wave: { state: true },
+    cursorMs: { state: true },
+  };
+
+  constructor() {
+    super();
+    this.callId = decodeURIComponent(location.pathname.split("/").pop() ?? "");
+    /** @type {any} */
+    this.timeline = null;
+    /** @type {import("../ladder/model.js").Ladder | null} */
+    this.ladder = null;
+    /** @type {import("../ladder/findings.js").Finding[]} */
+    this.findings = [];
+    /** @type {any} */
+    this.record = null;
+    /** @type {Map<string, any>} attempts in full, by request */
+    this.details = new Map();
+    /** @type {unknown} */
+    this.error = null;
+    this.selected = -1;
+    /** @type {import("../ladder/wave.js").Wave | null} */
+    this.wave = null;
+    /** @type {number | null} */
+    this.cursorMs = null;
+    this.timer = 0;
+    this.dueMs = Infinity;
+    this.tookMs = 0;
+    this.isReading = false;
+    this.recordTries = 0;
+    /** @type {EventStream | null} */
+    this.events = null;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    if (may("calls")) {
+      this.events = new EventStream(EVENTS, ({ type, data }) => {
+        if (type === "lost" || data.includes(this.callId)) this.readAfter(SOON_MS);
+      });
+      this.events.run().catch((error) => (this.error = error));
+    }
+    void this.read();
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this.events?.close();
+    window.clearTimeout(this.timer);
+  }
+
+  /**
+   * Read the call again after a time, but not more often than it is worth.
+   * @param {number} ms
+   */
+  readAfter(ms) {
+    const dueMs = performance.now() + Math.max(ms, COST * this.tookMs);
+    if (dueMs >= this.dueMs) return;
+    window.clearTimeout(this.timer);
+    this.dueMs = dueMs;
+    this.timer = window.setTimeout(() => void this.read(), dueMs - performance.now());
+  }
+
+  async read() {
+    this.dueMs = Infinity;
+    if (this.isReading) return this.readAfter(SOON_MS);
+    this.isReading = true;
+    const startMs = performance.now();
+    try {
+      this.take(await this.readTimeline());
+      this.error = null;
+    } catch (error) {
+      this.error = error;
+    }
+    this.isReading = false;
+    this.tookMs = performance.now() - startMs;
+    const { call } = this.timeline ?? {};
+    if (call && !call.endedMs) this.readAfter(POLL_MS);
+    else if (call) await this.readRecord();
+    else if (this.error instanceof RestError && this.error.status !== 404) this.readAfter(POLL_MS);
+  }
+
+  /** Return the timeline; an agent's has the call only, that of an old call its events. */
+  async readTimeline() {
+    const path = `/srmain/voice/call/${encodeURIComponent(this.callId)}/timeline`;
+    try {
+      if (may("calls")) return await get(path);
+      const call = await get(`/srmain/voice/call-details/${encodeURIComponent(this.callId)}`);
+      if (!call.endedMs) return { call, moments: [], attempts: [], omitted: 0 };
+    } catch (error) {
+      if (!(error instanceof RestError && error.status === 404) || !may("cdr:own")) throw error;
+    }
+    this.record = await get(`/srmain/cdr/${encodeURIComponent(this.callId)}`);
+    return timelineOf(this.record);
+  }
+
+  /** @param {any} timeline */
+  take(timeline) {
+    this.ladder = buildLadder(timeline);
+    this.findings = findFaults(timeline);
+    this.timeline = timeline;
+    for (const each of this.findings) void this.readDetails(each.request);
+  }
+
+  async readRecord() {
+    if (!may("cdr:own") || this.record?.recordings?.every((/** @type {any} */ each) => each.state !== "ended")) return;
+    try {
+      this.record = await get(`/srmain/cdr/${encodeURIComponent(this.callId)}`);
+    } catch (error) {
+      if (!(error instanceof RestError && error.status === 404)) this.error = error;
+    }
+    this.recordTries += 1;
+    const isDue = !this.record || this.record.recordings.some((/** @type {any} */ each) => each.state === "ended");
+    if (isDue && this.recordTries < RECORD_TRIES) {
+      this.timer = window.setTimeout(() => void this.readRecord(), RECORD_MS);
+    }
+  }
+
+  /**
+   * Read what a server responded, once.
+   * @param {string} request
+   */
+  async readDetails(request) {
+    const attempt = this.timeline.attempts.findLast((/** @type {any} */ each) => each.requestId === request);
+    if (!attempt || this.details.has(request) || !may("webhooks")) return;
+    this.details.set(request, null);
+    try {
+      this.details.set(request, await get(`/srmain/voice/webhooks/${attempt.id}`));
+    } catch {
+      return; // the finding says less
+    }
+    this.requestUpdate();
+  }
+
+  render() {
+    const { timeline, ladder } = this;
+    if (!timeline || !ladder) {
+      return html`<console-problem .error=${this.error}></console-problem>
+        ${this.error ? nothing : html`<p class="empty">Loading…</p>`}`;
+    }
+    const { call } = timeline;
+    const step = ladder.steps[this.selected];
+    return html`
+      <console-problem .error=${this.error}></console-problem>
+      ${this.renderFindings()}
+      ${this.renderFacts(call)}
+      <call-controls .call=${call} @changed=${() => this.readAfter(SOON_MS)}></call-controls>
+      <call-recording .record=${this.record} .startMs=${this.recordingStart()}
+        @wave=${(/** @type {CustomEvent} */ event) => (this.wave = event.detail)}
+        @move=${(/** @type {CustomEvent} */ event) => this.moveCursor(event.detail)}></call-recording>
+      <h2>Ladder</h2>
+      ${may("calls") || ladder.steps.length
+        ? html`
+            <call-ladder .ladder=${ladder} .selected=${this.selected} .wave=${this.wave}
+              .cursorMs=${this.cursorMs}
+              @choose=${(/** @type {CustomEvent} */ event) => this.choose(event.detail)}></call-ladder>
+            <step-details .step=${step ?? null} .startMs=${ladder.startMs} .isLive=${ladder.isLive}
+              @retried=${() => this.readAfter(POLL_MS)}></step-details>
+          `
+        : html`<p class="quiet">The steps of a live call need the scope <code>calls</code>.</p>`}
+      <div class="row section">
+        <button @click=${() => download(`${this.callId}.json`, "application/json", JSON.stringify(timeline, null, 2))}>Download JSON</button>
+        <button @click=${() => download(`${this.callId}.svg`, "image/svg+xml", toSvgText(ladder))}>Download SVG</button>
+        ${may("calls") ? html`<call-replay .callId=${this.callId} .ladder=${ladder}
+          @choose=${(/** @type {CustomEvent} */ event) => this.choose(event.detail)}></call-replay>` : nothing}
+      </div>
+    `;
+  }
+
+  renderFindings() {
+    if (!this.findings.length) return nothing;
+    return html`
+      <section class="problem" aria-labelledby="faults">
+        <h2 id="faults">What went wrong</h2>
+        <ul>
+          ${this.findings.map(
+            (each) => html`<li>
+              ${explain(each, this.details.get(each.request))}
+              ${each.code ? html`<a href="/docs/errors/${each.code}" target="_blank" rel="noopener">${each.code}</a>` : nothing}
+              <button class="plain" @click=${() => this.showFinding(each)}>Show</button>
+            </li>`,
+          )}
+        </ul>
+      </section>
+    `;
+  }
+
+  /** @param {any} call */
+  renderFacts(call) {
+    const ended = call.endedMs ? `, ${duration(call.endedMs - call.createdMs)}` : "";
+    const kind = call.endedMs ? (call.status === "completed" ? "good" : "bad") : "accent";
+    return html`
+      <dl class="facts card">
+        <dt>Call</dt><dd><code>${this.callId}</code></dd>
+        <dt>From</dt><dd>${call.from}</dd>
+        <dt>To</dt><dd>${call.to}</dd>
+        <dt>State</dt>
+        <dd><span class="tag ${kind}">${call.endedMs ? call.status : call.state}</span> ${call.direction}${call.endedBy ? `, ended by ${call.endedBy}` : ""}</dd>
+        <dt>Began</dt><dd>${dateTime(call.createdMs)}${ended}</dd>
+        ${call.agents?.length ? html`<dt>Agents</dt><dd>${call.agents.join(", ")}</dd>` : nothing}
+        ${call.customData ? html`<dt>Custom data</dt><dd><code>${JSON.stringify(call.customData)}</code></dd>` : nothing}
+      </dl>
+    `;
+  }
+
+  /** Return when the recording of the call began. */
+  recordingStart() {
+    return this.ladder?.spans.find((each) => each.kind === "recording")?.fromMs ?? this.timeline.call.answeredMs;
+  }
+
+  /** @param {number} index */
+  choose(index) {
+    this.selected = index;
+    this.ladderElement()?.reveal(index);
+  }
+
+  /** @param {import("../ladder/findings.js").Finding} finding */
+  showFinding(finding) {
+    const steps = this.ladder?.steps ?? [];
+    const ofRequest = steps.findLast((each) => finding.request !== "" && each.request === finding.request);
+    const found = ofRequest ?? steps.find((each) => each.atMs >= finding.atMs && each.kind === "failure") ?? steps.at(-1);
+    if (found) this.choose(found.index);
+  }
+
+  /** @param {number} ms */
+  moveCursor(ms) {
+    this.cursorMs = ms;
+    this.ladderElement()?.revealTime(ms);
+  }
+
+  ladderElement() {
+    return /** @type {import("./call-ladder.js").CallLadder | null} */ (this.querySelector("call-ladder"));
+  }
+}
+
+customElements.define("call-page", CallPage);

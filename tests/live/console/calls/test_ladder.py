@@ -1,0 +1,160 @@
+"""The ladder: causes that a new user finds at once, markup, and calls with many steps."""
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Route, expect
+
+from tests.harness.console.axe import assert_accessible
+from tests.harness.console.browser import console_page
+from tests.harness.console.people import MARKUP
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.live_lab import Lab
+from tests.harness.phones.parties import Parties
+from tests.harness.servers.api import ACCOUNT, Api
+from tests.live.console.calls.test_call_page import ended_calls
+
+STEPS = 10_000
+TARGET_MS = 300
+BUSY = 3  # a machine that runs other tests takes so many times as long
+START_MS = 1_795_000_000_000
+PATH = "/console/calls/1-pbx1-1"
+_RENDER = """
+async (timeline) => {
+  const page = document.querySelector("call-page");
+  const startMs = performance.now();
+  page.take(timeline);
+  await page.updateComplete;
+  await page.querySelector("call-ladder").updateComplete;
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  return performance.now() - startMs;
+}
+"""
+
+
+def timeline(moments: list[dict[str, Any]], **call: Any) -> dict[str, Any]:
+    """Return what REST returns of a call."""
+    shown = {
+        "callId": "1-pbx1-1",
+        "account": ACCOUNT,
+        "direction": "inbound",
+        "from": "+4799999999",
+        "to": "+4721930000",
+        "status": "completed",
+        "state": "ended",
+        "legs": [],
+        "createdMs": START_MS,
+        "answeredMs": START_MS,
+        "endedMs": START_MS + 10_000_000,
+        **call,
+    }
+    return {"call": shown, "moments": moments, "attempts": [], "omitted": 0}
+
+
+def moment(index: int, event: dict[str, Any], *commands: dict[str, Any]) -> dict[str, Any]:
+    """Return a moment of a timeline."""
+    at_ms = START_MS + index * 500
+    return {"atMs": at_ms, "event": event, "commands": commands, "state": "gathering"}
+
+
+def long_call() -> dict[str, Any]:
+    """Return a call with as many steps as the target names."""
+    opened = moment(0, {"type": "call-opened"}, {"type": "answer", "leg": "a"})
+    digits = [
+        moment(index, {"type": "digit-pressed", "leg": "a", "digit": str(index % 10)})
+        for index in range(1, STEPS)
+    ]
+    return timeline([opened, *digits])
+
+
+@pytest.mark.parametrize(
+    ("verb", "said", "code"),
+    [
+        (
+            {"type": "dial", "data": {"agent_id": "1009"}},
+            "The phone of agent 1009 is not registered",
+            "agent_offline",
+        ),
+        (
+            {"type": "play", "data": {"audioUrl": "/none.wav"}},
+            "/none.wav does not exist (HTTP status 404)",
+            "not_found",
+        ),
+    ],
+    ids=["the agent's phone is dead", "the prompt is 404"],
+)
+async def test_the_cause_is_said_first(  # noqa: PLR0913, PLR0917 - what a call needs
+    browser: Browser,
+    api: Api,
+    lab: Lab,
+    parties: Parties,
+    sounds: MediaServer,
+    verb: dict[str, Any],
+    said: str,
+    code: str,
+) -> None:
+    """In words, with the page of its code, and the step where it happened."""
+    if "audioUrl" in verb["data"]:
+        verb = {**verb, "data": {"audioUrl": sounds.url(verb["data"]["audioUrl"])}}
+    caller = await parties.add_caller("customer", await lab.add_number(verb, account=ACCOUNT))
+    await caller.wait_ended()
+    (call,) = await ended_calls(api)
+    async with console_page(browser, api, path=f"/console/calls/{call}") as page:
+        faults = page.get_by_role("region", name="What went wrong")
+        await expect(faults).to_contain_text(said)
+        address = await faults.get_by_role("link", name=code).get_attribute("href")
+        assert (await page.request.get(f"{api.url}{address}")).status == 200
+        await faults.get_by_role("button", name="Show").click()
+        await expect(page.locator(".step.selected.failure")).to_have_count(1)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_markup_is_text_and_no_rule_is_broken(browser: Browser, api: Api, theme: str) -> None:
+    """Whatever names, custom data, actions and servers' texts contain."""
+    action = {"type": "say", "data": {"text": MARKUP}}
+    story = timeline(
+        [
+            moment(0, {"type": "call-opened"}, {"type": "answer", "leg": "a"}),
+            moment(1, {"type": "agent-named", "leg": "a", "name": MARKUP}),
+            moment(2, {"type": "action-received", "request": "r", "action": action}),
+            moment(3, {"type": "action-failed", "request": "r", "reason": f"not_json: {MARKUP}"}),
+        ],
+        **{"from": MARKUP, "to": MARKUP, "customData": {"name": MARKUP}, "agents": [MARKUP]},
+    )
+
+    async def fulfil(route: Route) -> None:
+        await route.fulfill(json=story)
+
+    async with console_page(browser, api, color_scheme=theme) as page:
+        await page.route("**/timeline", fulfil)
+        await page.goto(api.url + PATH)
+        await expect(page.locator("call-ladder .step")).to_have_count(4)
+        await expect(page.get_by_text(f"agent: {MARKUP}")).to_be_visible()
+        await page.locator(".step", has_text="no usable response").click()
+        await assert_accessible(page)
+        await page.set_viewport_size({"width": 390, "height": 844})
+        await assert_accessible(page)
+        await page.get_by_role("button", name="As a table").click()
+        await assert_accessible(page)
+        assert await page.locator("main img").count() == 0
+
+
+async def test_a_call_of_ten_thousand_steps_is_drawn_soon(browser: Browser, api: Api) -> None:
+    """Only what is visible is drawn, wherever the window is."""
+
+    async def fulfil(route: Route) -> None:
+        await route.fulfill(json=timeline([]))
+
+    async with console_page(browser, api) as page:
+        await page.route("**/timeline", fulfil)
+        await page.goto(api.url + PATH)
+        await expect(page.locator("call-ladder .ladder")).to_be_visible()
+        took_ms = min([await page.evaluate(_RENDER, long_call()) for _ in range(3)])
+        steps = page.locator("call-ladder .step")
+        assert 10 < await steps.count() < 100
+        assert took_ms < TARGET_MS * BUSY
+        await page.get_by_role("group", name="Ladder of the call").focus()
+        await page.keyboard.press("End")
+        await expect(page.locator(f'[data-step="{STEPS - 1}"].selected')).to_be_visible()
+        assert await steps.count() < 100
+        print(f"{STEPS} steps are drawn in {took_ms:.0f} ms")  # noqa: T201 - shown with -s

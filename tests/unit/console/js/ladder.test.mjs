@@ -1,0 +1,160 @@
+// The ladder of a call: its steps, spans and faults, from timelines as REST returns them.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { buildLadder } from "../../../../api/console/static/ladder/model.js";
+import { explain, findFaults } from "../../../../api/console/static/ladder/findings.js";
+import { timelineOf } from "../../../../api/console/static/ladder/record.js";
+import { moment, talk, timeline, webhookFails } from "./timelines.mjs";
+
+const texts = (ladder) => ladder.steps.map((each) => each.text);
+
+test("legs are lanes, then the engine, then each server", () => {
+  const { lanes } = buildLadder(talk());
+  assert.deepEqual(lanes.map((each) => [each.heading, each.label]), [
+    ["A", "+4799"], ["B", "agent:7"], ["engine", ""], ["server", "shop.example"],
+  ]);
+});
+
+test("steps say what happens, between which lanes", () => {
+  const ladder = buildLadder(talk());
+  assert.deepEqual(texts(ladder), [
+    "answers the call",
+    "answered",
+    "webhook https://shop.example/call after start",
+    "response: gather “Press one” (200 in 6 ms)",
+    "gather “Press one”",
+    "say “Press one”",
+    "♪ plays the prompt",
+    "presses 1",
+    "♪ stops",
+    "dial agent 7",
+    "calls agent:7",
+    "answered",
+    "bridged: A and B",
+    "request: hold B",
+    "♪ music on hold",
+    "request: unhold B",
+    "muted (in)",
+    "unmuted",
+    "hung up: normal clearing (16)",
+    "the bridge ends",
+    "hung up: normal clearing (16)",
+    "status callback: 204 in 3 ms",
+  ]);
+  const [, , webhook, response] = ladder.steps;
+  assert.deepEqual([webhook.from, webhook.to, webhook.request], ["engine", "web:shop.example", "r0"]);
+  assert.deepEqual([response.from, response.to], ["web:shop.example", "engine"]);
+  assert.deepEqual(response.attempts.map((each) => each.id), ["1-0"]);
+});
+
+test("verbs, prompts, bridges, holds and mutes are spans with their times", () => {
+  const ladder = buildLadder(talk());
+  const spans = (kind) =>
+    ladder.spans.filter((each) => each.kind === kind).map((each) => [each.lane, each.fromMs - 1_000, each.toMs - 1_000]);
+  assert.deepEqual(spans("verb"), [["engine", 10, 400], ["engine", 400, 5_000]]);
+  assert.deepEqual(spans("prompt"), [["a", 50, 400]]);
+  assert.deepEqual(spans("bridge"), [["a", 900, 5_000], ["b", 900, 5_000]]);
+  assert.deepEqual(spans("hold"), [["b", 1_500, 2_000]]);
+  assert.deepEqual(spans("mute"), [["a", 2_100, 2_200]]);
+  assert.deepEqual(spans("leg"), [["a", 0, 5_000], ["b", 400, 5_050]]);
+});
+
+test("what is not over yet has no end", () => {
+  const live = talk();
+  live.moments = live.moments.slice(0, 6);
+  live.call = { ...live.call, endedMs: 0 };
+  const ladder = buildLadder(live);
+  assert.equal(ladder.isLive, true);
+  assert.equal(ladder.spans.find((each) => each.kind === "bridge").toMs, null);
+});
+
+test("an event or a command that this version does not know adds no step", () => {
+  const unknown = timeline([moment(0, { type: "of-tomorrow" }, [{ type: "also-new", leg: "x" }])]);
+  assert.deepEqual(texts(buildLadder(unknown)), []);
+});
+
+test("a webhook that returns HTML is said first, with what it returned", () => {
+  const found = findFaults(webhookFails("not_json: the body is not JSON"));
+  assert.equal(found.length, 1);
+  assert.deepEqual([found[0].code, found[0].request, found[0].isCause], ["not_json", "r0", true]);
+  assert.equal(found[0].text, "The server at https://shop.example/call did not return JSON.");
+  const details = { url: "https://shop.example/call", status: 200, responseHeaders: { "Content-Type": "text/html" },
+    responseBody: { text: "<html>" } };
+  assert.equal(
+    explain(found[0], details),
+    "The server at https://shop.example/call returned HTML (text/html), not JSON.",
+  );
+});
+
+test("each way in which a server fails has its words and its code", () => {
+  for (const [reason, words, code] of [
+    ["timeout", "did not respond in time", "timeout"],
+    ["connect: refused", "cannot be reached", "connect"],
+    ["status_500", "responded with status 500", "status_nnn"],
+    ["invalid_action: action.type: unknown", "returned an action that is not valid: action.type: unknown", "invalid_action"],
+    ["redirect: 302", "redirected the request", "redirect"],
+    ["gone", "gave no usable response: gone", "gone"],
+  ]) {
+    const [found] = findFaults(webhookFails(reason));
+    assert.ok(found.text.includes(words), found.text);
+    assert.equal(found.code, code);
+  }
+});
+
+test("a phone that is not registered, and a party that does not answer", () => {
+  const ended = (more) =>
+    findFaults(timeline([
+      moment(0, { type: "call-opened" }, [{ type: "originate", leg: "b", party: "agent:7" }]),
+      moment(5, { type: "leg-ended", leg: "b", sipCode: 0, reason: "", ...more }),
+    ]));
+  const dead = ended({ cause: 41, reason: "unavailable" });
+  assert.equal(dead[0].text, "The phone of agent 7 is not registered: it is off, or cannot sign in.");
+  assert.equal(dead[0].code, "agent_offline");
+  assert.equal(ended({ cause: 41 })[0].code, "agent_offline");
+  assert.equal(ended({ cause: 17, sipCode: 486 })[0].text, "The phone of agent 7 is busy (SIP 486).");
+  assert.equal(ended({ cause: 99 })[0].code, "not_answered");
+});
+
+test("a party that the engine itself hangs up is no fault", () => {
+  const found = findFaults(timeline([
+    moment(0, { type: "call-opened" }, [{ type: "originate", leg: "b", party: "+47" }]),
+    moment(5, { type: "hangup-requested", by: "api" }, [{ type: "hangup", leg: "b", cause: 16 }]),
+    moment(9, { type: "leg-ended", leg: "b", cause: 16, sipCode: 487, reason: "" }),
+  ]));
+  assert.deepEqual(found, []);
+});
+
+test("a prompt that does not exist is named", () => {
+  const source = "https://shop.example/none.wav";
+  const [found] = findFaults(timeline([
+    moment(5, { type: "media-fetched", faults: ["not_found: HTTP status 404"], failed: [{ source, reason: "not_found" }] }),
+  ]));
+  assert.equal(found.text, `The prompt at ${source} does not exist (HTTP status 404).`);
+  assert.equal(found.code, "not_found");
+});
+
+test("the reason of a call's end is said if nothing else says it", () => {
+  const found = findFaults(timeline([], { reason: "media_timeout" }));
+  assert.deepEqual(found.map((each) => each.code), ["media_timeout"]);
+});
+
+test("a call record has a ladder of its events", () => {
+  const events = [
+    { event: "initiated", timestamp: 1_000, channelId: "a" },
+    { event: "answered", timestamp: 1_010, channelId: "a" },
+    { event: "gathered", timestamp: 1_500, channelId: "a", dtmf: "12" },
+    { event: "leg-initiated", timestamp: 1_600, channelId: "b", party: "agent:7" },
+    { event: "leg-completed", timestamp: 1_700, channelId: "b", hangupCause: 41, reason: "unavailable" },
+    { event: "media-failed", timestamp: 1_750, channelId: "a", source: "https://x/y.wav", reason: "not_found" },
+    { event: "completed", timestamp: 1_800, channelId: "a", hangupCause: 16 },
+  ];
+  const found = timelineOf({ reqId: "c1", from: "+4799", toNumber: "+4721", direction: "inbound", status: "completed",
+    startTime: new Date(1_000).toISOString(), endTime: new Date(1_800).toISOString(), legs: [{ channelId: "a" }], timeline: events });
+  assert.deepEqual(texts(buildLadder(found)), [
+    "answers the call", "answered", "presses 12", "calls agent:7",
+    "not called: its phone is not registered, or not known to the PBX",
+    "audio is not available: not_found, https://x/y.wav", "hung up: normal clearing (16)",
+  ]);
+  assert.deepEqual(findFaults(found).map((each) => each.code), ["agent_offline", "not_found"]);
+});
