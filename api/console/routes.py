@@ -75,7 +75,9 @@ def _serve_session(app: FastAPI) -> None:
         request: Request, sessions: Sessions, authenticator: Authentication
     ) -> Response:
         """Sign in; a page of another site cannot, so it cannot make its own key someone's."""
-        if request.headers.get("Sec-Fetch-Site") not in _SAME_ORIGIN:
+        # A form of another site can send text, but no JSON; older browsers do not say where it is.
+        is_json = request.headers.get("Content-Type", "").startswith("application/json")
+        if not is_json or request.headers.get("Sec-Fetch-Site") not in _SAME_ORIGIN:
             raise Forbidden("sign in at /console/sign-in", "forbidden")
         given = await read_sign_in(request)
         key = await authenticator.check_credentials(

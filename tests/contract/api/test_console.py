@@ -92,11 +92,13 @@ async def test_a_bad_sign_in_is_rejected(
     assert await rest.rejected("POST", "/console/session", body, token="") == expected
 
 
-async def test_another_site_cannot_sign_someone_in(rest: Rest) -> None:
+@pytest.mark.parametrize(
+    "headers", [{"Sec-Fetch-Site": "cross-site"}, {"Content-Type": "text/plain"}]
+)
+async def test_another_site_cannot_sign_someone_in(rest: Rest, headers: dict[str, str]) -> None:
     """Otherwise a person would work in an account of the attacker's."""
     given = rest.credentials["acme"]
     body = {"apiKey": given.api_key, "apiSecret": given.api_secret}
-    headers = {"Sec-Fetch-Site": "cross-site"}
     answer = await rest.client.post("/console/session", json=body, headers=headers)
     assert answer.status_code == 403
     assert "set-cookie" not in answer.headers
