@@ -94,10 +94,14 @@ export class FlowDocument extends ConsoleElement {
     const { faults } = scan(this.text);
     this.isChecked = false; // the errors stay until others are known
     this.schema = this.schemaOf();
-    if (faults.length === 0) this.parsed = JSON.parse(this.text); // else the graph stays as it was
     window.clearTimeout(this.timer);
     this.checking.abort();
-    if (faults.length === 0) this.timer = window.setTimeout(() => void this.check(), PAUSE_MS);
+    if (faults.length) return; // the graph stays as it was
+    if (this.parsed === null) this.parsed = JSON.parse(this.text);
+    this.timer = window.setTimeout(() => {
+      this.parsed = JSON.parse(this.text);
+      void this.check();
+    }, PAUSE_MS);
   }
 
   async check() {

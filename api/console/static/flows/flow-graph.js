@@ -51,13 +51,17 @@ export class FlowGraph extends ConsoleElement {
     /** @type {{x: number, y: number} | null} */
     this.grip = null;
     this.isZoomed = false;
+    this.shape = "";
   }
 
   /** @param {Map<string, unknown>} changed */
   willUpdate(changed) {
     if (!changed.has("document")) return;
     this.graph = graphOf(this.document);
-    this.layout = layOut(this.graph.start, this.graph.nodes, this.graph.edges);
+    const { start, nodes, edges } = this.graph;
+    const shape = JSON.stringify([start, nodes.map((each) => each.id), edges]);
+    if (shape !== this.shape) this.layout = layOut(start, nodes, edges); // not for other texts
+    this.shape = shape;
     if (!this.graph.nodes.some((each) => each.id === this.focused)) this.focused = this.graph.start;
   }
 

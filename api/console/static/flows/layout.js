@@ -126,37 +126,30 @@ function positions(layers, chains, real, sizes) {
 }
 
 /**
- * Return the places nearest to those that are wanted (least squares), with the gaps between them:
- * neighbours that would overlap become one block, which stands at the mean of what its parts want.
+ * Return the places nearest to those that are wanted (least squares), with the gaps between them.
+ *
+ * Without the gaps, this is isotonic regression: neighbours that would change their order become
+ * one block, which stands at the mean of what its parts want.
  * @param {number[]} wanted
  * @param {number[]} gaps to the one before
  * @returns {number[]}
  */
 export function spread(wanted, gaps) {
-  /** @type {{sum: number, offsets: number[], end: number}[]} */
+  let sum = 0;
+  const offsets = gaps.map((each) => (sum += each));
+  /** @type {{sum: number, count: number}[]} */
   const blocks = [];
   wanted.forEach((want, index) => {
-    let block = { sum: want, offsets: [0], end: 0 };
-    let gap = gaps[index] ?? 0;
+    let block = { sum: want - (offsets[index] ?? 0), count: 1 };
     for (let before = blocks.at(-1); before !== undefined; before = blocks.at(-1)) {
-      if (placeOf(before) + before.end + gap <= placeOf(block)) break;
+      if (before.sum / before.count <= block.sum / block.count) break;
       blocks.pop();
-      const shift = before.end + gap;
-      block = {
-        sum: before.sum + block.sum - shift * block.offsets.length,
-        offsets: [...before.offsets, ...block.offsets.map((each) => each + shift)],
-        end: shift + block.end,
-      };
-      gap = gaps[index - block.offsets.length + 1] ?? 0;
+      block = { sum: before.sum + block.sum, count: before.count + block.count };
     }
     blocks.push(block);
   });
-  return blocks.flatMap((block) => block.offsets.map((each) => placeOf(block) + each));
-}
-
-/** @param {{sum: number, offsets: number[]}} block */
-function placeOf(block) {
-  return block.sum / block.offsets.length;
+  const means = blocks.flatMap(({ sum: total, count }) => new Array(count).fill(total / count));
+  return offsets.map((offset, index) => means[index] + offset);
 }
 
 /**

@@ -60,11 +60,7 @@ export function countCrossings(layers, below) {
     const ends = layer.flatMap((id) =>
       (below.get(id) ?? []).map((each) => places.get(each) ?? 0).sort((a, b) => a - b),
     );
-    for (let left = 0; left < ends.length; left += 1) {
-      for (let right = left + 1; right < ends.length; right += 1) {
-        if ((ends[left] ?? 0) > (ends[right] ?? 0)) count += 1;
-      }
-    }
+    count += countInversions(ends);
   });
   return count;
 }
@@ -87,4 +83,20 @@ export function neighbours(chains, direction) {
     });
   }
   return found;
+}
+
+/**
+ * Return how many pairs are out of order, by a binary indexed tree (Fenwick 1994).
+ * @param {number[]} values of 0 and above
+ */
+function countInversions(values) {
+  const tree = new Uint32Array(values.reduce((most, each) => Math.max(most, each), 0) + 2);
+  let count = 0;
+  values.forEach((value, index) => {
+    let before = 0; // values up to this one
+    for (let at = value + 1; at > 0; at -= at & -at) before += tree[at] ?? 0;
+    count += index - before;
+    for (let at = value + 1; at < tree.length; at += at & -at) tree[at] = (tree[at] ?? 0) + 1;
+  });
+  return count;
 }
