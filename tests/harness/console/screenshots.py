@@ -105,7 +105,7 @@ async def _save_all(
             await shown.wait_for_timeout(_SETTLED_MS)
             name = path.strip("/").replace("/{id}", "-one")
             target = FOLDER / f"{name}{suffix}.png"
-            await shown.screenshot(path=target)
+            await shown.screenshot(path=target, full_page=path == CALL)
             sys.stdout.write(f"{target.relative_to(FOLDER.parents[2])}\n")
 
 

@@ -176,8 +176,10 @@ export class CallPage extends ConsoleElement {
     return html`
       <console-problem .error=${this.error}></console-problem>
       ${this.renderFindings()}
-      ${this.renderFacts(call)}
-      <call-controls .call=${call} @changed=${() => this.readAfter(SOON_MS)}></call-controls>
+      <div class="halves">
+        ${this.renderFacts(call)}
+        <call-controls .call=${call} @changed=${() => this.readAfter(SOON_MS)}></call-controls>
+      </div>
       <call-recording .record=${this.record} .startMs=${this.recordingStart()}
         @wave=${(/** @type {CustomEvent} */ event) => (this.wave = event.detail)}
         @move=${(/** @type {CustomEvent} */ event) => this.moveCursor(event.detail)}></call-recording>
