@@ -1,0 +1,103 @@
+"""The page of message templates, with a simulated messaging platform."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from tests.harness.console.axe import assert_accessible
+from tests.harness.console.browser import console_page
+from tests.harness.console.people import MARKUP, Person, add_owner
+from tests.harness.customers.msgapp import SimulatedMsgapp
+from tests.harness.customers.msgapp_names import (
+    PRODUCT,
+    VERSION,
+    business_id,
+    phone_id,
+    token,
+)
+from tests.harness.live_lab import Lab
+from tests.harness.servers.api import ACCOUNT, Api
+
+PATH = "/console/templates"
+NUMBER = {
+    "businessName": "Shop",
+    "phoneNumberId": phone_id(ACCOUNT),
+    "businessMsgappNumber": "+4721930000",
+}
+
+
+@pytest.fixture
+async def platform() -> AsyncIterator[SimulatedMsgapp]:
+    async with SimulatedMsgapp() as platform:
+        yield platform
+
+
+@pytest.fixture
+async def api(lab: Lab, tmp_path: Path, platform: SimulatedMsgapp) -> AsyncIterator[Api]:
+    """Run a REST layer that has the platform."""
+    account = {"business_id": business_id(ACCOUNT), "token": token(ACCOUNT)}
+    given = {
+        "url": platform.url(),
+        "version": VERSION,
+        "product": PRODUCT,
+        "accounts": {ACCOUNT: account},
+    }
+    settings = {"SWITCHROOM_MSGAPP": json.dumps(given)}
+    async with Api(tmp_path / "api", engines=[lab.engine], settings=settings) as api:
+        yield api
+
+
+async def test_a_template_is_created_sent_changed_and_deleted(
+    browser: Browser, api: Api, owner: Person, platform: SimulatedMsgapp
+) -> None:
+    """Its text may be markup; its status is the platform's."""
+    other = await add_owner(api, "other")
+    await owner.rest("POST", "/srmain/msgapp-numbers", NUMBER)
+    async with console_page(browser, owner, path=PATH) as page:
+        await page.get_by_role("button", name="New template").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Name").fill("Order sent")
+        await dialog.get_by_label("Language").fill("en_US")
+        await dialog.get_by_label("Body").fill(f"{MARKUP} for {{{{1}}}} is on its way.")
+        await dialog.get_by_role("button", name="Create").click()
+        await expect(dialog.get_by_label("Name")).to_have_attribute("aria-invalid", "true")
+        await dialog.get_by_label("Name").fill("order_sent")
+        await dialog.get_by_role("button", name="Create").click()
+        row = page.get_by_role("row").filter(has_text="order_sent")
+        await expect(row).to_contain_text(MARKUP)
+        await assert_accessible(page)
+        for each in platform.business(ACCOUNT).all.values():
+            each["status"] = "APPROVED"
+        await page.get_by_role("button", name="Read all statuses").click()
+        await expect(row).to_contain_text("APPROVED")
+        await row.get_by_role("button", name="Test").click()
+        await dialog.get_by_label("To").fill("+4722222222")
+        await dialog.get_by_label("Value of 1").fill("Ada")
+        await dialog.get_by_role("button", name="Send").click()
+        await expect(page.get_by_text("The test message is sent")).to_be_visible()
+        assert len(platform.messages) == 1
+        await row.get_by_role("button", name="Show").click()
+        await expect(dialog.locator(".message")).to_contain_text(MARKUP)
+        await dialog.get_by_role("button", name="Close").click()
+        await row.get_by_role("button", name="Edit").click()
+        await dialog.get_by_label("Footer").fill("Example Shop")
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(page.get_by_text("The template is saved")).to_be_visible()
+        await row.get_by_role("button", name="Edit").click()
+        await dialog.get_by_label("Content").select_option("json")
+        await dialog.get_by_label("Components").fill("[")
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(dialog.get_by_label("Components")).to_have_attribute("aria-invalid", "true")
+        await dialog.get_by_role("button", name="Cancel").click()
+        async with console_page(browser, other, path=PATH) as theirs:
+            await expect(theirs.get_by_text("No template matches")).to_be_visible()
+        await page.get_by_label("Name").fill("nothing")
+        await page.get_by_role("button", name="Show", exact=True).first.click()
+        await expect(page.get_by_text("No template matches")).to_be_visible()
+        await page.get_by_role("button", name="Clear").click()
+        await row.get_by_role("button", name="Delete").click()
+        await dialog.get_by_role("button", name="Delete").click()
+        await expect(page.get_by_text("No template matches")).to_be_visible()
