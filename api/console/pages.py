@@ -30,6 +30,7 @@ PAGES = (
     Page("/playground", "Playground", "playground.html", "calls", has_phone=True),
     Page("/contacts", "Contacts", "contacts.html", "contacts:read"),
     Page("/contacts/{id}", "Contact list", "contact_list.html", "contacts:read", in_menu=False),
+    Page("/dnc", "Do-not-call", "dnc.html", "contacts:read"),
     Page("/templates", "Templates", "templates.html", "templates:read"),
     Page("/callbacks", "Callbacks", "callbacks.html", "routes:read"),
     Page("/webhooks", "Webhooks", "webhooks.html", "webhooks"),

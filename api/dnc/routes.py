@@ -1,13 +1,18 @@
-"""`/srmain/dnc…`: the token in the path authenticates alone, so that links in mails work."""
+"""`/srmain/dnc…`: the account's list.
+
+With `subscribe` and `unsubscribe`, the token in the path authenticates alone, so that links in
+mails work. The other routes need a scope.
+"""
 
 from typing import Annotated, TypedDict
 
-from fastapi import Path, Request
+from fastapi import Path, Query, Request
 
-from api.dnc.schemas import DncEntry, DncEntryView
+from api.auth.dependencies import AuthenticatedUser
+from api.dnc.schemas import DncEntry, DncEntryView, DncPage, EntryQuery, RemovedEntry
 from api.dnc.service import DncService
 from api.dnc.tokens import parse_token_id
-from api.http.routes import BodyOrQuery, Routes
+from api.http.routes import Body, BodyOrQuery, Routes
 from api.http.services import service
 
 routes = Routes("Do not call")
@@ -45,6 +50,39 @@ async def unsubscribe(
 ) -> DncEntryView:
     """Take a number off the do-not-call list."""
     return _audited(request, token, await dnc.unsubscribe(token, entry))
+
+
+@routes.get(BASE, id="doNotCall.list", scope="contacts:read")
+async def list_entries(
+    user: AuthenticatedUser, query: Annotated[EntryQuery, Query()], dnc: Dnc
+) -> DncPage:
+    """List the do-not-call list, in the order of numbers; `phoneNo` checks a number.
+
+    A number is not called while one of its entries is active. Removed entries are inactive.
+    """
+    return await dnc.list(user.account_id, query)
+
+
+@routes.post(
+    BASE,
+    id="doNotCall.put",
+    scope="contacts:write",
+    status=201,
+    errors=(503,),
+    example=ENTRY["example"],
+    idempotent=True,
+)
+async def put_entry(user: AuthenticatedUser, dnc: Dnc, entry: Body[DncEntry]) -> DncEntryView:
+    """Put a number on the account's do-not-call list."""
+    return await dnc.add(user.account_id, entry)
+
+
+@routes.delete(BASE, id="doNotCall.delete", scope="contacts:write", errors=(503,))
+async def delete_entry(
+    user: AuthenticatedUser, entry: Annotated[RemovedEntry, Query()], dnc: Dnc
+) -> DncEntryView:
+    """Take a provider's entry off the account's do-not-call list; without one, do nothing."""
+    return await dnc.remove(user.account_id, entry)
 
 
 def _audited(request: Request, token: str, entry: DncEntryView) -> DncEntryView:

@@ -3,10 +3,13 @@
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 from wire.base import Name
 from wire.decoding import patterns
 
+MAX_LIMIT = 1_000
 PhoneNo = Annotated[str, Meta(min_length=3, max_length=64)]
 Provider = Annotated[str, Meta(min_length=1, max_length=64, pattern=patterns.TEXT_LINE)]
 
@@ -30,3 +33,47 @@ class DncEntryView(Struct, frozen=True, rename="camel"):
     phone_no: str
     provider: str
     is_active: bool
+
+
+class EntryQuery(BaseModel):
+    """Filters and page of a list."""
+
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, frozen=True)
+
+    phone_no: str = Field("", max_length=64, description="Only the entries of this number.")
+    is_active: bool | None = Field(
+        None, description="Only entries that block calls, or only those that do not."
+    )
+    limit: int = Field(100, ge=1, le=MAX_LIMIT)
+    cursor: str = Field(
+        "",
+        max_length=96,
+        pattern=r"^(\+[0-9]{1,15},[^\x00-\x1f\x7f]{1,64})?$",
+        description="The `nextCursor` of the previous page.",
+    )
+
+
+class RemovedEntry(BaseModel):
+    """The entry to take off."""
+
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, frozen=True)
+
+    phone_no: str = Field(min_length=3, max_length=64)
+    provider: str = Field(min_length=1, max_length=64, pattern=r"^[^\x00-\x1f\x7f]*$")
+
+
+class DncEntryRow(Struct, frozen=True, rename="camel"):
+    """An entry of the list, and when it was last changed."""
+
+    phone_no: str
+    provider: str
+    is_active: bool
+    changed_time: str
+
+
+class DncPage(Struct, frozen=True, rename="camel"):
+    """A page of the list, in the order of numbers."""
+
+    data: tuple[DncEntryRow, ...]
+    limit: int
+    next_cursor: str | None

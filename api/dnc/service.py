@@ -1,4 +1,4 @@
-"""Changes an account's do-not-call list, authorized by a token."""
+"""Lists and changes an account's do-not-call list: for its keys, and for those with a token."""
 
 from collections.abc import Callable
 
@@ -8,8 +8,9 @@ from api.accounts.cache import AccountCache
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import Unauthenticated
 from api.common.phone_numbers import InvalidNumber, e164
-from api.dnc.schemas import DncEntry, DncEntryView
-from api.dnc.store import DncStore
+from api.common.timestamps import format_ms
+from api.dnc.schemas import DncEntry, DncEntryRow, DncEntryView, DncPage, EntryQuery, RemovedEntry
+from api.dnc.store import DncStore, EntryFilter, StoredEntry
 from api.dnc.tokens import DncTokenStore
 from wire.decoding.errors import BadInput
 
@@ -22,28 +23,62 @@ class DncService(Struct, frozen=True):
     accounts: AccountCache
     on_change: Callable[[str], None]
 
-    async def subscribe(self, token: str, entry: DncEntry) -> DncEntryView:
+    async def list(self, account_id: str, query: EntryQuery) -> DncPage:
+        """Return a page of the list; those of a number are none if it is not on the list."""
+        number = await self._number(account_id, query.phone_no) if query.phone_no else None
+        number_after, _, provider_after = query.cursor.partition(",")
+        after = (number_after, provider_after) if query.cursor else None
+        filters = EntryFilter(number, query.is_active, after)
+        found = await self.store.page(account_id, filters, query.limit + 1)
+        shown = found[: query.limit]
+        has_more = len(found) > query.limit
+        cursor = f"{shown[-1].number},{shown[-1].provider}" if has_more else None
+        return DncPage(tuple(map(_row, shown)), query.limit, cursor)
+
+    async def add(self, account_id: str, entry: DncEntry) -> DncEntryView:
         """Put a number on the list; engines apply it a moment later."""
-        account_id, number = await self._resolve(token, entry)
+        _check_account(entry, account_id)
+        number = await self._number(account_id, entry.phone_no)
         await self.store.put(account_id, (number,), entry.provider, is_active=entry.is_active)
         self.on_change(account_id)
         return DncEntryView(account_id, number, entry.provider, entry.is_active)
 
-    async def unsubscribe(self, token: str, entry: DncEntry) -> DncEntryView:
+    async def remove(self, account_id: str, entry: RemovedEntry | DncEntry) -> DncEntryView:
         """Take a provider's entry off; without one, do nothing."""
-        account_id, number = await self._resolve(token, entry)
+        number = await self._number(account_id, entry.phone_no)
         await self.store.remove(account_id, number, entry.provider)
         self.on_change(account_id)
         return DncEntryView(account_id, number, entry.provider, False)
 
-    async def _resolve(self, token: str, entry: DncEntry) -> tuple[str, str]:
+    async def subscribe(self, token: str, entry: DncEntry) -> DncEntryView:
+        """Put a number on the list of a token's account."""
+        return await self.add(await self._account_of(token), entry)
+
+    async def unsubscribe(self, token: str, entry: DncEntry) -> DncEntryView:
+        """Take a provider's entry off the list of a token's account."""
+        account_id = await self._account_of(token)
+        _check_account(entry, account_id)
+        return await self.remove(account_id, entry)
+
+    async def _account_of(self, token: str) -> str:
         account_id = await self.tokens.account_of(token)
         if account_id is None:
             raise Unauthenticated(NOT_AUTHENTICATED)
-        if entry.account_id not in {None, account_id}:
-            raise BadInput("accountId", "not the account of this token")
+        return account_id
+
+    async def _number(self, account_id: str, phone_no: str) -> str:
         region = (await self.accounts.get(account_id)).region
         try:
-            return account_id, e164(entry.phone_no, region)
+            return e164(phone_no, region)
         except InvalidNumber as error:
             raise BadInput("phoneNo", f"{error}; expected a number such as +4721930000") from None
+
+
+def _check_account(entry: DncEntry, account_id: str) -> None:
+    if entry.account_id not in {None, account_id}:
+        raise BadInput("accountId", "not the account of this token")
+
+
+def _row(entry: StoredEntry) -> DncEntryRow:
+    changed_time = format_ms(entry.changed_ms)
+    return DncEntryRow(entry.number, entry.provider, entry.is_active, changed_time)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import case, exists, select, update
+from sqlalchemy import case, exists, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.db.database import Store
@@ -24,6 +24,23 @@ class ListVersions(Struct, frozen=True):
 
     since: int = 0
     version: int = 0
+
+
+class StoredEntry(Struct, frozen=True):
+    """A provider's entry of a number."""
+
+    number: str
+    provider: str
+    is_active: bool
+    changed_ms: int
+
+
+class EntryFilter(Struct, frozen=True):
+    """Which entries to list; None: all. `after` is the last number and provider before them."""
+
+    number: str | None = None
+    is_active: bool | None = None
+    after: tuple[str, str] | None = None
 
 
 class DncStore(Store):
@@ -60,6 +77,25 @@ class DncStore(Store):
             version = await self._next_version(connection, account_id, 1)
             values = {"is_active": False, "version": version, "changed_ms": self._now_ms()}
             await connection.execute(update(entries).where(*entry).values(values))
+
+    async def page(
+        self, account_id: str, filters: EntryFilter, limit: int
+    ) -> Sequence[StoredEntry]:
+        """Return entries in the order of numbers and providers."""
+        columns = entries.c
+        query = (
+            select(columns.number, columns.provider, columns.is_active, columns.changed_ms)
+            .where(columns.account_id == account_id)
+            .order_by(columns.number, columns.provider)
+            .limit(limit)
+        )
+        if filters.number is not None:
+            query = query.where(columns.number == filters.number)
+        if filters.is_active is not None:
+            query = query.where(columns.is_active == filters.is_active)
+        if filters.after is not None:
+            query = query.where(tuple_(columns.number, columns.provider) > filters.after)
+        return [StoredEntry(*row) for row in await self._database.rows(query)]
 
     async def all_versions(self) -> dict[str, ListVersions]:
         """Return the versions of each account's list; accounts without one are absent."""

@@ -170,3 +170,69 @@ async def test_versions_only_grow(kept: Rest) -> None:
     assert [each.version for each in found] == [4_999, 5_000, 5_001, 5_002, 5_003]
     assert [each.number for each in found if not each.is_listed] == [FIVE[0]]
     assert [each.version for each in await store.changes("acme", 0, 5_001, 2)] == [4_999, 5_000]
+
+
+LIST = "/srmain/dnc"
+
+
+async def get(rest: Rest, **query: str) -> Any:
+    """Return a page of the list."""
+    answer = await rest.request("GET", LIST, params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def test_a_key_lists_adds_checks_and_removes(kept: Rest) -> None:
+    """With scopes for contacts; a number is written in any form, and listed in E.164."""
+    entry = {"phoneNo": "0047 22 22 22 22", "provider": "example-telecom"}
+    assert await kept.post(LIST, **entry) == PUT_ON
+    row = (await get(kept, phoneNo=CUSTOMER))["data"][0]
+    changed = row.pop("changedTime")
+    assert changed.endswith("Z")
+    assert row == {**ENTRY, "isActive": True}
+    assert (await get(kept, phoneNo="+4790000000"))["data"] == []
+    removed = await kept.request("DELETE", LIST, params=ENTRY)
+    assert removed.json() == {**PUT_ON, "isActive": False}
+    assert (await get(kept, isActive="true"))["data"] == []
+    assert [each["isActive"] for each in (await get(kept))["data"]] == [False]
+
+
+async def test_the_list_has_pages_in_the_order_of_numbers(kept: Rest) -> None:
+    """Those of a number with several providers are in the order of the providers."""
+    for number in reversed(FIVE):
+        for provider in ("b, c", "a"):
+            await kept.post(LIST, phoneNo=number, provider=provider)
+    found: list[tuple[str, str]] = []
+    cursor = ""
+    while True:
+        page = await get(kept, limit="3", cursor=cursor)
+        found += [(each["phoneNo"], each["provider"]) for each in page["data"]]
+        if page["nextCursor"] is None:
+            break
+        cursor = page["nextCursor"]
+    assert found == [(number, provider) for number in FIVE for provider in ("a", "b, c")]
+
+
+async def test_another_account_sees_and_changes_its_own_list(kept: Rest) -> None:
+    """Also if it names the first account."""
+    await kept.post(LIST, **ENTRY)
+    theirs = await kept.token_of("other", "other")
+    assert (await kept.request("GET", LIST, token=theirs)).json()["data"] == []
+    await kept.request("DELETE", LIST, token=theirs, params=ENTRY)
+    assert (await get(kept))["data"][0]["isActive"]
+    body = {**ENTRY, "accountId": "acme"}
+    assert await kept.rejected("POST", LIST, body, token=theirs) == (400, "invalid", ["accountId"])
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"phoneNo": "12"}, "phoneNo"),
+        ({"cursor": "x"}, "cursor"),
+        ({"isActive": "perhaps"}, "isActive"),
+        ({"limit": "0"}, "limit"),
+    ],
+)
+async def test_a_bad_query_is_rejected(kept: Rest, query: dict[str, str], field: str) -> None:
+    """The problem names the parameter."""
+    assert await kept.rejected("GET", LIST, params=query) == (400, "invalid", [field])

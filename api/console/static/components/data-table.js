@@ -63,6 +63,8 @@ export class DataTable extends ConsoleElement {
     /** @type {import("../lib/paging.js").Place[]} the places of the pages up to this one */
     this.places = [firstPage()];
     this.source = "";
+    /** What the shown page is of: rows of other filters are not shown beside a problem. */
+    this.shownSource = "";
     this.request = new AbortController();
   }
 
@@ -96,11 +98,13 @@ export class DataTable extends ConsoleElement {
         return await this.reload();
       }
       this.page = page;
+      this.shownSource = this.source;
       this.error = null;
       this.dispatchEvent(new CustomEvent("page", { detail: page }));
     } catch (error) {
       if (request.signal.aborted) return;
       this.error = error;
+      if (this.shownSource !== this.source) this.page = null;
       this.dispatchEvent(new CustomEvent("problem", { detail: error }));
     } finally {
       if (this.request === request) this.busy = false;

@@ -126,6 +126,6 @@ WITHOUT_METHOD = {
     r"\w+ /srmain/voice/listeners.*": "of `switchroom listen`",
     r"GET /srmain/cdr/\{prefix\}/getClientIds": "of a console",
     r"\w+ /srmain/contacts_list/.*": "contacts",
-    r"\w+ /srmain/dnc/.*": "the do-not-call list, with tokens of its own",
+    r"\w+ /srmain/dnc.*": "the do-not-call list, with tokens of its own",
     r"\w+ /srmain/msgapp.*": "the messaging platform",
 }

@@ -11,6 +11,9 @@ from tests.harness.console.people import MARKUP, Person
 PAGES = {
     "records": ("No record matches", "Export what is filtered"),
     "agents": (MARKUP, "New agent"),
+    "contacts": ("There is no list", "Upload a file"),
+    "dnc": ("There is no entry", "Add a number"),
+    "templates": ("No template matches", "New template"),
     "callbacks": ("http://127.0.0.1:9/events", "Edit"),
     "webhooks": ("No attempt matches", ""),
     "keys": ("owner", "New key"),
