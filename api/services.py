@@ -15,6 +15,7 @@ import api.engine_client
 import api.messaging_platform.client
 import api.numbers.plugin
 import api.operations.alerts
+import api.operations.plugin
 import api.recordings.plugin
 import api.recordings.service
 import api.retention.plugin
@@ -183,7 +184,7 @@ async def open_services(
             policy_sync=policy_sync,
             audit=AuditTrail(database, clock, metrics.audit_failures.inc),
             templates=api.templates.plugin.build(database, platform, test_sends, clock),
-            operations=OperationsService(engine),
+            operations=api.operations.plugin.build(engine),
             alerts=alerts,
             metrics=metrics,
             traces=traces,

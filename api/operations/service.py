@@ -9,6 +9,7 @@ from api.common.projection import project
 from api.common.timestamps import format_ms
 from api.engine_client import EngineClient, id_in_path
 from api.http.paging import Page
+from api.operations.engine_views import EngineViews
 from api.operations.schemas import (
     AudioCacheList,
     AudioCacheView,
@@ -29,6 +30,7 @@ from wire.shard import parse_shard
 
 class OperationsService(Struct, frozen=True):
     engine: EngineClient
+    views: EngineViews
 
     async def nodes(self) -> NodeList:
         found = await self.engine.request(rpc.Nodes, "GET", "/nodes")
@@ -41,12 +43,12 @@ class OperationsService(Struct, frozen=True):
         return project(NodeView, await self.engine.request(rpc.NodeView, "POST", path))
 
     async def engines(self) -> EngineList:
-        found = await self._engines()
+        found = await self.views.get()
         views = tuple(_engine_view(each) for each in found.engines)
         return EngineList(views, len(views))
 
     async def shards(self, page: Page) -> ShardPage:
-        found = await self._engines()
+        found = await self.views.get()
         unowned = [ShardView(each, None, 0, 0, 0, True, False) for each in found.unowned]
         owned = [
             project(ShardView, shard, engine=each.engine)
@@ -59,7 +61,7 @@ class OperationsService(Struct, frozen=True):
 
     async def store(self) -> StoreState:
         found = await self.engine.request(cluster.StoreView, "GET", "/store")
-        engines = (await self._engines()).engines
+        engines = (await self.views.get()).engines
         shards = [shard for each in engines for shard in each.shards]
         lag_events = Counter[str]()
         for each in engines:
@@ -75,7 +77,7 @@ class OperationsService(Struct, frozen=True):
         )
 
     async def audio_caches(self) -> AudioCacheList:
-        found = await self._engines()
+        found = await self.views.get()
         views = tuple(
             project(AudioCacheView, each.audio_cache, engine=each.engine)
             for each in found.engines
@@ -91,9 +93,6 @@ class OperationsService(Struct, frozen=True):
             found.is_running,
             tuple(_worst_first(found)),
         )
-
-    async def _engines(self) -> cluster.Engines:
-        return await self.engine.request(cluster.Engines, "GET", "/engines")
 
 
 def _engine_view(found: cluster.EngineView) -> EngineView:

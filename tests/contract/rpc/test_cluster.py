@@ -1,13 +1,17 @@
 """What the RPC shows operators: engines with their shards, the store, and audio."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from engine.rpc.handlers.cluster.report import NO_RESPONSE
 from engine.runtime.cluster.membership import Membership, Peer
+from engine.store.errors import StoreDown
 from tests.contract.rpc.harness.bench import Bench
 from tests.contract.rpc.harness.pair import running_pair
+from tests.contract.store.unreliable_memory import UnreliableStore
 from tests.harness.until import until
+from wire.cluster import StoreServer
 from wire.media import Speech
 
 
@@ -105,6 +109,24 @@ async def test_the_store(bench: Bench) -> None:
     bench.store.down = True
     _, found = await bench.request("GET", "/store")
     assert found == {"isReachable": False, "error": "the store can't be used now"}
+
+
+class SilentStore(UnreliableStore):
+    """A store whose server says nothing of itself."""
+
+    async def servers(self) -> list[StoreServer]:
+        """Refuse."""
+        raise StoreDown("no permission")
+
+
+async def test_a_server_that_says_nothing_of_itself(tmp_path: Path) -> None:
+    """Managed servers may not allow INFO; the store is reachable all the same."""
+    async with AsyncExitStack() as stack:
+        bench = Bench(SilentStore())
+        await bench.open(stack, tmp_path)
+        _, found = await bench.request("GET", "/store")
+    assert found["isReachable"]
+    assert "servers" not in found
 
 
 async def test_the_audio_cache(bench: Bench) -> None:
