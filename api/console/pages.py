@@ -27,6 +27,7 @@ PAGES = (
     Page("/numbers", "Numbers", "numbers.html", "routes:read"),
     Page("/flows", "Flows", "flows.html", "routes:read"),
     Page("/agents", "Agents", "agents.html", "agents:read"),
+    Page("/phone", "Phone", "phone.html", "calls:own", has_phone=True),
     Page("/playground", "Playground", "playground.html", "calls", has_phone=True),
     Page("/contacts", "Contacts", "contacts.html", "contacts:read"),
     Page("/contacts/{id}", "Contact list", "contact_list.html", "contacts:read", in_menu=False),

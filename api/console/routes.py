@@ -47,6 +47,13 @@ def serve_console(app: FastAPI) -> None:
     async def static_file(version: str, path: str, request: Request) -> Response:
         return files.serve(version, path, request)
 
+    @app.get(f"{BASE}/phone.js", include_in_schema=False)
+    async def phone_module() -> RedirectResponse:
+        """Lead pages of others to the present version of the phone."""
+        headers = {"Cache-Control": "no-cache", "Access-Control-Allow-Origin": "*"}
+        location = f"{BASE}/static/{files.version}/phone/embed.js"
+        return RedirectResponse(location, 302, headers)
+
     @app.get(SIGN_IN, include_in_schema=False)
     async def sign_in() -> HTMLResponse:
         return pages.render_public("sign_in.html")
@@ -125,7 +132,8 @@ def _serve_page(app: FastAPI, pages: Pages, page: Page) -> None:
         session, caller = signed_in
         if page.scope not in caller.scopes:
             return pages.render_public("forbidden.html", 403)
-        response = pages.render(page, caller, session.csrf_token)
+        websockets = request.app.state.services.settings.api_phone_urls
+        response = pages.render(page, caller, session.csrf_token, websockets=websockets)
         if (renewed := sessions.renewed(session)) is not None:
             sessions.write(renewed, request, response)
         return response

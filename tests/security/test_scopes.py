@@ -33,6 +33,7 @@ PUBLIC = {
 # These check a session's scopes themselves: tests/contract/api/test_console.py.
 CONSOLE = {
     "/console",
+    "/console/phone.js",
     "/console/session",
     "/console/sign-in",
     "/console/static/{version}/{path:path}",

@@ -133,7 +133,7 @@ class Directory:
         endpoint = agent.endpoint if agent else default
         if endpoint is None or self.is_trunk(endpoint):
             return None
-        return AgentPhone(endpoint, agent.name if agent else "")
+        return AgentPhone(endpoint, agent.name, agent.phone) if agent else AgentPhone(endpoint)
 
     async def _agents_of(self, account: str) -> AccountAgents:
         """Return an account's agents; while the store is down, as they were read last."""

@@ -1,7 +1,8 @@
 """Finds the node at which a phone is registered, so that every node can call it.
 
 A phone of another node is called over the trunk between the nodes (`peers` in `asterisk-config`),
-whose dialplan calls the phone without an engine.
+whose dialplan calls the phone without an engine. A phone in a browser is called by the dialplan in
+any case: it rings in all tabs, and an endpoint that ARI calls rings in one.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ from typing import Protocol
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.ari.generated.models import Endpoint
 from engine.ari.generated.operations import endpoints
@@ -18,8 +20,10 @@ from engine.common.tasks import BackgroundTasks, cancel_all
 from engine.runtime.agents.directory import PEER_TRUNK
 from engine.runtime.agents.phone_logins import PhoneLogins
 from engine.runtime.base.interfaces import AgentPhone, AgentResolver, OnAgentFound, Pbx
+from wire.agents import phone_name
 
 QUERY_TIMEOUT_S = 1.0
+BROWSER_CONTEXT = "browser-phone"  # of the dialplan
 _decoder = msgspec.json.Decoder(Endpoint)
 
 
@@ -102,10 +106,15 @@ class NodeAgents(Struct, frozen=True):
         def found(phone: AgentPhone | None) -> None:
             if phone is None:
                 done(None)
-            else:
-                self.phones.resolve(
-                    self.home, phone.endpoint, lambda dialed: done(AgentPhone(dialed, phone.name))
-                )
+                return
+            given = phone
+
+            def located(dialed: str) -> None:
+                if given.kind == "browser" and dialed == given.endpoint:
+                    dialed = _by_dialplan(given.endpoint)
+                done(replace(given, endpoint=dialed))
+
+            self.phones.resolve(self.home, given.endpoint, located)
 
         self.agents.resolve(account, agent_id, found)
 
@@ -127,6 +136,11 @@ class AgentNodes(Struct, frozen=True):
         self.agents.resolve(account, agent_id, found)
         phone = await resolved
         return frozenset() if phone is None else await self.phones.nodes_of(phone.endpoint)
+
+
+def _by_dialplan(endpoint: str) -> str:
+    """Return the channel whose other half calls all tabs of a phone; each half stays (`n`)."""
+    return f"Local/{phone_name(endpoint)}@{BROWSER_CONTEXT}/n"
 
 
 async def _first_registered(nodes: Mapping[str, PhoneNode], endpoint: str) -> str | None:

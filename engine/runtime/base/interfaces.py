@@ -11,6 +11,7 @@ from engine.calls.model.commands import RecordingCommand
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
 from engine.store.change import Change
+from wire.agents import PhoneKind
 from wire.media import Clip, Source
 
 
@@ -57,6 +58,7 @@ class AgentPhone(Struct, frozen=True):
 
     endpoint: str
     name: str = ""
+    kind: PhoneKind = "sip"
 
 
 OnAgentFound = Callable[[AgentPhone | None], None]

@@ -33,6 +33,8 @@ from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx.replacement_arguments import replacement_arguments
 
 DIALED_VARIABLE = "SWITCHROOM_CALLED"  # marks a channel that was dialled: a second dial kills it
+LEG_HEADER = "X-Switchroom-Leg"  # of an INVITE to a phone in a browser: its leg's channel
+LEG_VARIABLE = "__SWITCHROOM_LEG"  # which the dialplan makes that header of
 TALK_THRESHOLD = 256  # Asterisk's default, here and for AMD
 RECORD_MARGIN_S = 1  # the call's own limit ends first; Asterisk's limit is the safety net
 RING_MARGIN_S = 5  # the call's own deadline ends first; Asterisk's timeout is the safety net
@@ -173,13 +175,34 @@ def _create(command: Originate, endpoints: EndpointTemplates) -> Request:
     variables = {"CONNECTEDLINE(num,i)": command.caller_id} if command.caller_id else {}
     if command.withheld:
         variables["CONNECTEDLINE(pres,i)"] = "prohib"
+    endpoint = endpoints.endpoint(command.party)
+    if endpoint.startswith("Local/"):
+        return _create_by_dialplan(command.leg, endpoint, endpoints, variables)
+    if endpoints.agent_gets_leg:
+        variables[f"PJSIP_HEADER(add,{LEG_HEADER})"] = command.leg
     return channels.create(
-        endpoint=endpoints.endpoint(command.party),
+        endpoint=endpoint,
         app=endpoints.app,
         app_args="called",
         channel_id=command.leg,
         originator=command.originator or None,  # one that has ended changes nothing
         variables=variables or None,
+    )
+
+
+def _create_by_dialplan(
+    leg: str, endpoint: str, endpoints: EndpointTemplates, variables: dict[str, str]
+) -> Request:
+    # The dialplan calls all tabs of a phone, and passes the leg on in a header. G.711 on both
+    # halves: so the leg's converter is its own, which the engine can reset.
+    return channels.create(
+        endpoint=endpoint,
+        app=endpoints.app,
+        app_args="called",
+        channel_id=leg,
+        other_channel_id=other_half(leg),
+        formats="ulaw",
+        variables={**variables, LEG_VARIABLE: leg},
     )
 
 

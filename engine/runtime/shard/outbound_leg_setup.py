@@ -120,7 +120,9 @@ def _locate(endpoints: EndpointTemplates, call: Call, command: Originate, done: 
         if phone is None:
             done(LegEnded(command.leg, causes.TEMPORARY_FAILURE))
         else:
-            requests = requests_for(command, replace(endpoints, agent=phone.endpoint))
+            gets_leg = phone.kind == "browser"
+            chosen = replace(endpoints, agent=phone.endpoint, agent_gets_leg=gets_leg)
+            requests = requests_for(command, chosen)
             done(OutboundLeg(requests, phone.name))
 
     endpoints.agents.resolve(call.account, agent_id, found)

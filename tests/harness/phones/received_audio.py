@@ -10,6 +10,7 @@ from tests.harness.phones.rtp import RtpLine
 from tests.harness.until import MAX_WAIT_S, until
 
 RECENT_MS = 100
+LOST_LEVEL = 200
 
 
 class ReceivedAudio:
@@ -38,6 +39,14 @@ class ReceivedAudio:
     async def until_hears(self, hz: int, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until a tone is received."""
         await until(lambda: self.hears(hz), timeout_s=timeout_s, what=f"{hz} Hz to be received")
+
+    async def until_lost(self, hz: int, timeout_s: float = MAX_WAIT_S) -> None:
+        """Wait until a tone is not received any more."""
+
+        def is_lost() -> bool:
+            return not any(level(each.samples, hz) > LOST_LEVEL for each in self.frames[-5:])
+
+        await until(is_lost, timeout_s=timeout_s, what=f"{hz} Hz to end")
 
     async def until_heard(self, hz: int, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until a tone is or was received, however short it is."""

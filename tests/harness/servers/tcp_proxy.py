@@ -41,6 +41,13 @@ class TcpProxy:
         """Forward everything again, first what was held back."""
         self._open.set()
 
+    async def drop(self) -> None:
+        """Close all connections; others may be opened."""
+        connections = tuple(self._connections)
+        for each in connections:
+            each.cancel()
+        await asyncio.gather(*connections, return_exceptions=True)
+
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.get_running_loop().create_task(self._relay(reader, writer))
         self._connections.add(task)

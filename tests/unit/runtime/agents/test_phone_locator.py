@@ -10,6 +10,7 @@ from engine.runtime.agents.phone_locator import AgentNodes, NodeAgents, PhoneLoc
 from engine.runtime.agents.phone_logins import PhoneLogins
 from engine.runtime.base.interfaces import AgentPhone, OnAgentFound
 from tests.harness.until import until
+from wire.agents import PhoneKind
 
 PHONE = "PJSIP/1001"
 
@@ -57,24 +58,28 @@ class BrokenNode(FakeNode):
 class FixedAgents:
     """Every agent has one endpoint, or none."""
 
-    def __init__(self, endpoint: str | None) -> None:
+    def __init__(self, endpoint: str | None, kind: PhoneKind = "sip") -> None:
         self._endpoint = endpoint
+        self._kind: PhoneKind = kind
 
     def resolve(self, account: str, agent_id: str, done: OnAgentFound) -> None:
         """Resolve at once."""
         assert (account, agent_id) == ("acme", "ada")
-        done(AgentPhone(self._endpoint, "Ada") if self._endpoint else None)
+        done(AgentPhone(self._endpoint, "Ada", self._kind) if self._endpoint else None)
 
 
 async def dialled(
-    nodes: dict[str, FakeNode], endpoint: str | None = PHONE, logged_in: tuple[str, ...] = ()
+    nodes: dict[str, FakeNode],
+    endpoint: str | None = PHONE,
+    logged_in: tuple[str, ...] = (),
+    kind: PhoneKind = "sip",
 ) -> str | None:
     """Return what pbx1 dials to reach agent ada, who keeps her name."""
     logins = PhoneLogins()
     for node in logged_in:
         logins.listener(node)("1001")
     found: asyncio.Future[AgentPhone | None] = asyncio.get_running_loop().create_future()
-    NodeAgents("pbx1", FixedAgents(endpoint), PhoneLocator(nodes, logins)).resolve(
+    NodeAgents("pbx1", FixedAgents(endpoint, kind), PhoneLocator(nodes, logins)).resolve(
         "acme", "ada", found.set_result
     )
     phone = await found
@@ -97,6 +102,14 @@ async def test_a_phone_of_another_node_is_dialled_over_the_trunk_between_them() 
         "pbx3": FakeNode("1001", address="10.0.0.3:5062"),
     }
     assert await dialled(nodes) == "PJSIP/peers/sip:1001@10.0.0.3:5062"
+
+
+async def test_a_phone_in_a_browser_is_called_by_the_dialplan() -> None:
+    """It rings in all tabs, at its own node; at another node that node's dialplan does it."""
+    nodes = {"pbx1": FakeNode("1001"), "pbx2": FakeNode(address="10.0.0.2:5060")}
+    assert await dialled(nodes, kind="browser") == "Local/1001@browser-phone/n"
+    nodes = {"pbx1": FakeNode(), "pbx2": FakeNode("1001", address="10.0.0.2:5060")}
+    assert await dialled(nodes, kind="browser") == "PJSIP/peers/sip:1001@10.0.0.2:5060"
 
 
 async def test_a_phone_that_has_moved_is_dialled_where_it_logged_in_last() -> None:

@@ -1,6 +1,7 @@
 """PBX commands as ARI requests, and replies as call events."""
 
 import pytest
+from msgspec.structs import replace
 
 from engine.ari.request import Reply
 from engine.calls.model import causes
@@ -215,6 +216,27 @@ def test_what_a_called_phone_shows(
     command = do.Originate(f"{ID}.l1", "+4711111111", caller_id, withheld)
     (request,) = requests_for(command, ENDPOINTS)
     assert (request.body or {}).get("variables") == variables
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "variable"),
+    [
+        ("Local/ada@browser-phone/n", "__SWITCHROOM_LEG"),
+        ("PJSIP/peers/sip:ada@10.0.0.2:5060", "PJSIP_HEADER(add,X-Switchroom-Leg)"),
+    ],
+)
+def test_a_phone_in_a_browser_gets_the_id_of_its_leg(endpoint: str, variable: str) -> None:
+    """So its page can control the call; the dialplan of its node passes it on."""
+    chosen = replace(ENDPOINTS, agent=endpoint, agent_gets_leg=True)
+    leg = f"{ID}.l1"
+    (request,) = requests_for(do.Originate(leg, "agent:ada", "+4799", originator=MAIN), chosen)
+    query = dict(request.query)
+    assert (query["endpoint"], query["channelId"]) == (endpoint, leg)
+    assert (request.body or {})["variables"] == {"CONNECTEDLINE(num,i)": "+4799", variable: leg}
+    is_local = endpoint.startswith("Local/")
+    assert query.get("otherChannelId") == (f"{leg}.other" if is_local else None)
+    assert query.get("formats") == ("ulaw" if is_local else None)
+    assert query.get("originator") == (None if is_local else MAIN)
 
 
 def test_a_snoop_that_cannot_start_has_ended() -> None:

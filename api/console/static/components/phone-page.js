@@ -1,0 +1,86 @@
+// @ts-check
+// <phone-page>: the console's page with the phone of an agent.
+
+import { html, nothing } from "../vendored/lit.js";
+import { ConsoleElement } from "../lib/console-element.js";
+import { agentId, may } from "../lib/page.js";
+import { get, post } from "../lib/rest.js";
+import "./phone.js";
+import "./problem.js";
+
+const AGENTS = "/srmain/voice/agents";
+
+export class PhonePage extends ConsoleElement {
+  static properties = {
+    agent: { state: true },
+    agents: { state: true },
+    error: { state: true },
+  };
+
+  constructor() {
+    super();
+    this.agent = agentId || (new URLSearchParams(location.search).get("agent") ?? "");
+    /** @type {{agentId: string, name: string, phone: string}[]} */
+    this.agents = [];
+    /** @type {unknown} */
+    this.error = null;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    if (!agentId && may("agents:read")) void this.load();
+  }
+
+  async load() {
+    try {
+      const { data } = await get(AGENTS, { limit: 1_000 });
+      this.agents = data.filter((/** @type {any} */ each) => each.phone === "browser");
+      if (!this.agent && this.agents.length === 1) this.agent = this.agents[0]?.agentId ?? "";
+    } catch (error) {
+      this.error = error;
+    }
+  }
+
+  /** @returns {import("../phone/server.js").PhoneServer} */
+  get server() {
+    const path = `${AGENTS}/${encodeURIComponent(this.agent)}/phone-credentials`;
+    return { createCredentials: () => post(path), get: (each) => get(each), post };
+  }
+
+  /** @param {Event} event */
+  choose({ target }) {
+    this.agent = /** @type {HTMLSelectElement} */ (target).value;
+  }
+
+  render() {
+    return html`
+      <console-problem .error=${this.error}></console-problem>
+      ${agentId ? nothing : this.renderChoice()}
+      ${this.agent
+        ? html`<switchroom-phone .agent=${this.agent} .server=${this.server}></switchroom-phone>`
+        : nothing}
+    `;
+  }
+
+  renderChoice() {
+    if (!this.agents.length) {
+      return html`<p>
+        No agent has a phone in a browser: set the phone of an <a href="/console/agents">agent</a> to “browser”.
+      </p>`;
+    }
+    return html`
+      <p class="row"><label>Agent
+        <select @change=${this.choose}>
+          <option value="">choose…</option>
+          ${this.agents.map(
+            (each) => html`<option value=${each.agentId} ?selected=${each.agentId === this.agent}>
+              ${each.name || each.agentId}
+            </option>`,
+          )}
+        </select>
+      </label></p>
+    `;
+  }
+}
+
+customElements.define("phone-page", PhonePage);

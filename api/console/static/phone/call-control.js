@@ -1,0 +1,146 @@
+// @ts-check
+// What the server does with a call: it is started, transferred, and made a conference.
+
+/**
+ * @typedef {import("./server.js").PhoneServer} PhoneServer
+ * @typedef {{callId: string, leg: string}} Place a call, and the phone's leg in it
+ */
+
+const VOICE = "/srmain/voice";
+
+/**
+ * Return the party of what a person types: a number, or an agent's id.
+ * @param {string} typed
+ */
+export function partyOf(typed) {
+  const text = typed.trim();
+  if (/^(agent:|sips?:)/.test(text)) return text;
+  const number = text.replace(/[\s()./-]/g, "");
+  return /^\+?[0-9*#]+$/.test(number) ? number : `agent:${text}`;
+}
+
+/**
+ * Return the call of a leg, whose id begins with it.
+ * @param {string} leg
+ * @returns {Place}
+ */
+export function placeOf(leg) {
+  return { callId: leg.slice(0, leg.lastIndexOf(".")), leg };
+}
+
+export class CallControl {
+  /**
+   * @param {PhoneServer} server
+   * @param {string} agentId
+   */
+  constructor(server, agentId) {
+    this.server = server;
+    this.agentId = agentId;
+  }
+
+  get isAvailable() {
+    return this.server.post !== null && this.server.get !== null;
+  }
+
+  /**
+   * Start a call; the server rings this phone first. Returns the id of the call.
+   * @param {string} party
+   * @returns {Promise<string>}
+   */
+  async dial(party) {
+    const { callId } = await this.post("/call", { from: `agent:${this.agentId}`, to: party });
+    return callId;
+  }
+
+  /**
+   * @param {Place} place
+   * @param {string} party
+   * @param {"attended" | "blind"} mode
+   * @returns {Promise<string>} the id of the transfer
+   */
+  async transfer({ callId, leg }, party, mode) {
+    const { transferSessionId } = await this.post(`/call/${callId}/transfer/init`, {
+      transferMode: mode,
+      sourceAgentId: this.agentId,
+      sourceChannelId: leg,
+      customerChannelId: await this.customerOf(callId, leg),
+      target: targetOf(party),
+    });
+    return transferSessionId;
+  }
+
+  /**
+   * @param {Place} place
+   * @param {string} transfer
+   */
+  async complete({ callId }, transfer) {
+    await this.post("/transfer/complete", {
+      callId,
+      transferSessionId: transfer,
+      completedByAgentId: this.agentId,
+      reason: "manual_complete",
+    });
+  }
+
+  /**
+   * @param {Place} place
+   * @param {string} transfer
+   */
+  async cancel({ callId }, transfer) {
+    await this.post("/transfer/cancel", {
+      callId,
+      transferSessionId: transfer,
+      cancelledByAgentId: this.agentId,
+      reason: "source_cancel",
+    });
+  }
+
+  /**
+   * Add a party to the call, in which all then talk.
+   * @param {Place} place
+   * @param {string} party
+   */
+  async add({ callId, leg }, party) {
+    const agent = party.startsWith("agent:") ? party.slice("agent:".length) : "";
+    await this.post("/conference/add-members", {
+      callId,
+      requestedByAgentId: this.agentId,
+      sourceAgentId: this.agentId,
+      sourceChannelId: leg,
+      customerChannelId: await this.customerOf(callId, leg),
+      ...(agent ? { targetAgentIds: [agent] } : { targetExternalNumber: party }),
+    });
+  }
+
+  /**
+   * Return the other party's leg.
+   * @param {string} callId
+   * @param {string} leg
+   * @returns {Promise<string>}
+   */
+  async customerOf(callId, leg) {
+    const { get } = this.server;
+    if (get === null) throw new Error("This page cannot control calls.");
+    const { legs } = await get(`${VOICE}/call-details/${callId}`);
+    const other = legs.find((/** @type {any} */ each) => each.channelId !== leg && each.state === "up");
+    if (other === undefined) throw new Error("There is no other party yet.");
+    return other.channelId;
+  }
+
+  /**
+   * @param {string} path
+   * @param {unknown} body
+   */
+  async post(path, body) {
+    const { post } = this.server;
+    if (post === null) throw new Error("This page cannot control calls.");
+    return await post(VOICE + path, body);
+  }
+}
+
+/** @param {string} party */
+function targetOf(party) {
+  if (!party.startsWith("agent:")) return { kind: "number", number: party };
+  const agentId = party.slice("agent:".length);
+  return { kind: "agent", agentId, agentName: agentId };
+}

@@ -1,0 +1,1 @@
+export { UA, WebSocketInterface, debug } from "jssip";

@@ -1,0 +1,31 @@
+"""The workstation of an agent: the phone in the browser, and the servers behind it."""
+
+from msgspec import Struct
+
+from tests.harness.console.browser_phone import BrowserPhone
+from tests.harness.live_lab import Lab
+from tests.harness.phones.phone import Phone
+from tests.harness.servers.api import ACCOUNT, Api
+
+AGENT, ENDPOINT = "ada", "rest-ada"
+MICROPHONE_HZ = 700
+CUSTOMER_HZ = 450
+
+
+class Workstation(Struct, frozen=True):
+    """An agent whose phone is ready."""
+
+    lab: Lab
+    api: Api
+    phone: BrowserPhone
+
+    async def customer(self) -> str:
+        """Return a number that calls the agent."""
+        dial = {"type": "dial", "data": {"number": f"agent:{AGENT}"}}
+        return await self.lab.add_number(dial, account=ACCOUNT)
+
+
+async def assert_talk(customer: Phone, phone: BrowserPhone) -> None:
+    """Both hear each other, by tone."""
+    await customer.until_hears(MICROPHONE_HZ)
+    await phone.until_hears(CUSTOMER_HZ)
