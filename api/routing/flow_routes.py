@@ -143,8 +143,8 @@ async def diff_versions(
     flow_id: FlowId,
     user: AuthenticatedUser,
     flows: Flows,
-    before: Annotated[VersionQuery, Query(alias="from")],
-    after: Annotated[VersionQuery, Query(alias="to")],
+    before: Annotated[VersionQuery, Query(alias="from", description="The version before.")],
+    after: Annotated[VersionQuery, Query(alias="to", description="The version after.")],
 ) -> FlowDiff:
     """Return what differs between two versions, field by field."""
     return await flows.diff(user.account_id, flow_id, before, after)

@@ -763,7 +763,12 @@ class Flows:
         from_: int,
         to: int,
     ) -> models.FlowDiff:
-        """Return what differs between two versions, field by field."""
+        """Return what differs between two versions, field by field.
+
+        Arguments:
+            from_: The version before.
+            to: The version after.
+        """
         request = Request(
             "GET",
             ("srmain", "voice", "flows", flow_id, "diff"),
