@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from playwright.async_api import Browser
 
@@ -26,6 +27,33 @@ SIZE = {"width": 1280, "height": 800}
 SMALL = {"width": 390, "height": 800}
 LIST = "/calls"  # the two are shown in the dark theme, too, and on a small screen
 CALL = "/calls/{id}"
+FLOW = {
+    "name": "Support",
+    "start": "menu",
+    "nodes": {
+        "menu": {
+            "type": "menu",
+            "data": {"text": "Press one for support, or two to leave a message."},
+            "branches": {"1": "agent", "2": "message"},
+            "noInput": "again",
+            "invalid": "again",
+        },
+        "again": {"type": "goto", "node": "menu", "limit": 2, "next": "bye"},
+        "agent": {
+            "type": "dial",
+            "data": {"number": "agent:ada"},
+            "timeout": 20,
+            "next": "reached",
+        },
+        "reached": {
+            "type": "condition",
+            "cases": [{"variable": "dial.status", "value": "completed", "next": "bye"}],
+            "else": "message",
+        },
+        "message": {"type": "record", "data": {"maxLength": 60}, "next": "bye"},
+        "bye": {"type": "hangup"},
+    },
+}
 _AGENT_HZ, _CALLER_HZ = 440, 330
 _SETTLED_MS = 1_500  # for charts and pictures that are drawn after the rows
 
@@ -39,6 +67,7 @@ async def main() -> None:
         open_browser() as browser,
     ):
         paths = {each.path: each.path.replace("{id}", call) for each in PAGES}
+        paths["/flows/{id}"] = "/flows?id=support"
         both = {path: paths[path] for path in (LIST, CALL) if path in paths}
         await _save_all(browser, owner, paths, "", viewport=SIZE, color_scheme="light")
         await _save_all(browser, owner, both, "-dark", viewport=SIZE, color_scheme="dark")
@@ -57,6 +86,9 @@ async def _installation() -> AsyncIterator[tuple[Lab, Person]]:
             for agent, name in (("ada", "Ada Lovelace"), ("grace", "Grace Hopper")):
                 body = {"endpoint": f"PJSIP/{agent}", "name": name, "callerId": NUMBER}
                 await owner.rest("PUT", f"/srmain/voice/agents/{agent}", body)
+            await owner.rest("PUT", "/srmain/voice/flows/support", FLOW)
+            route = {"flowId": "support", "recordCall": True, "labels": {"line": "support"}}
+            await owner.rest("PUT", f"/srmain/voice/numbers/{quote(NUMBER)}/route", route)
             yield lab, owner
 
 

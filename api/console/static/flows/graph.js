@@ -169,8 +169,10 @@ function missing(id) {
 function summary(node) {
   if (!isObject(node)) return textOf(node);
   const data = isObject(node.data) ? node.data : {};
-  const { variables } = node;
+  const { variables, cases } = node;
   if (isObject(variables)) return Object.keys(variables).join(", ");
+  if (Array.isArray(cases)) return cases.filter(isObject).map(caseText).join("; ");
+  if (node.type === "goto") return `${textOf(node.node)}, at most ${plain(node.limit ?? 10)} times`;
   const found = [data.text, data.audioUrl, data.number, data.flowId, data.requestId, data.reason].map(plain);
   if (data.length !== undefined && node.type === "pause") return `${plain(data.length)} s`;
   return found.find((each) => each !== "") ?? "";

@@ -43,6 +43,19 @@ test("several exits to one node are one edge", () => {
   ]);
 });
 
+test("a node says what it does in a few words", () => {
+  const nodes = {
+    a: { type: "condition", cases: [{ variable: "custom.tier", value: "gold" }, { variable: "digits", operator: "exists" }] },
+    b: { type: "goto", node: "a" },
+    c: { type: "set", variables: { x: 1, y: 2 } },
+    d: { type: "pause", data: { length: 3 } },
+    e: { type: "play", data: { audioUrl: ["https://a", "https://b"] } },
+  };
+  assert.deepEqual(graphOf({ start: "a", nodes }).nodes.map((each) => each.text), [
+    "custom.tier = gold; digits exists", "a, at most 10 times", "x, y", "3 s", "https://a, https://b",
+  ]);
+});
+
 test("a document that is half written has a graph", () => {
   for (const odd of [null, 7, "", [], {}, { nodes: [] }, { nodes: null }, { type: 5, action: [] }]) {
     assert.ok(layOutGraph(graphOf(odd)));
