@@ -49,7 +49,8 @@ def phone_websocket(known: Mapping[str, str]) -> dict[str, str]:
     """Return the placeholders of the websocket transport, empty without it."""
     if known["PHONE_WEBSOCKET"] != "yes":
         access = _restriction("", "ENGINES", known)
-        empty = dict.fromkeys(("WS_MODULES", "WS_TRANSPORT", "BROWSER_TEMPLATE"), "")
+        names = ("WS_MODULES", "WS_TRANSPORT", "BROWSER_TEMPLATE", "ICE_CANDIDATES")
+        empty = dict.fromkeys(names, "")
         return {**empty, "HTTP_ACCESS": access, "ICE": "no"}
     protocol = "wss" if known["CONTROL_TLS_CERT"] else "ws"
     return {
@@ -63,7 +64,15 @@ def phone_websocket(known: Mapping[str, str]) -> dict[str, str]:
             )
         ),
         "ICE": "yes",
+        "ICE_CANDIDATES": _external_candidate(known["SIP_BIND"], known["EXTERNAL_ADDRESS"]),
     }
+
+
+def _external_candidate(own: str, external: str) -> str:
+    """Return how browsers elsewhere reach an address behind NAT: ICE ignores the SIP transport."""
+    if not external or own in {"0.0.0.0", "::"}:
+        return ""
+    return f"\n[ice_host_candidates]\n{own} => {external},include_local_address\n"
 
 
 def _restriction(path: str, setting: str, known: Mapping[str, str]) -> str:

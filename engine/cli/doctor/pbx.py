@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 from yarl import URL
 
+from engine.cli.doctor.browser_phone import check_browser_phones
 from engine.cli.doctor.refer import check_refer
 from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.errors import error_text
@@ -79,6 +80,7 @@ async def _check(
         *await check_refer(node.name, http, ari, _version_of(info)),
         await _check_websocket(node.name, http, ari, app),
         *_modules(node, modules),
+        *await check_browser_phones(node.name, http, ari, modules),
         await _check_sessions(node.name, http, ari, sessions),
         _clock(node, date),
     ]

@@ -266,3 +266,16 @@ def test_phones_in_browsers(prepare: ModuleType) -> None:
     found = prepare.values(Path("/x"), opus)
     assert "allow = opus,ulaw" in found["BROWSER_TEMPLATE"]
     assert "codec_opus_open_source.so" in found["WS_MODULES"]
+
+
+def test_browsers_reach_a_node_behind_nat(prepare: ModuleType) -> None:
+    """ICE offers the public address beside the private one, if it is known which is mapped."""
+    behind = {
+        "PBX_PHONE_WEBSOCKET": "yes",
+        "PBX_SIP_BIND": "127.0.0.1",
+        "PBX_EXTERNAL_ADDRESS": "198.51.100.7",
+    }
+    found = prepare.values(Path("/x"), behind)["ICE_CANDIDATES"]
+    assert "127.0.0.1 => 198.51.100.7,include_local_address" in found.splitlines()
+    del behind["PBX_EXTERNAL_ADDRESS"]
+    assert prepare.values(Path("/x"), behind)["ICE_CANDIDATES"] == ""

@@ -33,6 +33,16 @@ const FIELDS = [
     hint: "The phone at the PBX, such as PJSIP/1001.",
   },
   {
+    name: "phone",
+    label: "Phone",
+    type: "select",
+    options: [
+      { value: "sip", label: "SIP phone" },
+      { value: "browser", label: "browser" },
+    ],
+    hint: "What the endpoint is made for. A change deletes the phone's password.",
+  },
+  {
     name: "callerId",
     label: "Caller id",
     hint: "The account's number that is shown to those whom the agent calls.",
@@ -104,7 +114,7 @@ export class AgentList extends ListPage {
     const save = ({ agentId, ...agent }) =>
       put(pathOf(agentId), { ...agent, name: agent.name ?? "" }, { "If-None-Match": "*" });
     const form = { heading: "New agent", submit: "Create", fields: FIELDS, save };
-    await this.ask(form, {}, "The agent is created. Set a password so that its phone can register.");
+    await this.ask(form, {}, "The agent is created. A SIP phone needs a password to register.");
   }
 
   /** @param {any} agent */

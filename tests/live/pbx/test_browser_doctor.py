@@ -1,0 +1,43 @@
+"""What doctor finds of a node that serves phones in browsers: it is called like one of them."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.cli.doctor.pbx import AriNode, check_node
+from tests.harness.pbx.asterisk import Pbx
+
+
+async def findings(folder: Path, **settings: str) -> dict[str, str]:
+    """Return the texts of what doctor finds of phones, by code; `ok` for what is well."""
+    async with Pbx(folder / "pbx1", settings=settings) as pbx:
+        node = AriNode("pbx1", pbx.url, pbx.ari_user, pbx.ari_password)
+        found = await check_node(node, "doctor-of-test", 4)
+        left = await pbx.cli("pjsip show endpoints")
+    assert "switchroom-doctor" not in left
+    about = [each for each in found if "browser" in each.text]
+    return {each.code or "ok": each.text for each in about}
+
+
+async def test_a_node_that_browsers_can_use(tmp_path: Path) -> None:
+    """It names addresses, ports and codecs of the offer."""
+    found = await findings(tmp_path, PHONE_WEBSOCKET="yes")
+    assert found.keys() == {"ok"}
+    assert "offers browsers pcmu, pcma" in found["ok"]
+    assert "port 2" in found["ok"]  # of the node's range
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"PHONE_WEBSOCKET": "no"}, "ok"),
+        ({"PHONE_WEBSOCKET": "yes", "BROWSER_CODECS": "gsm"}, "phone_offer"),
+        ({"PHONE_WEBSOCKET": "yes", "AGENT_NETS": "127.0.0.9"}, "phone_websocket"),
+    ],
+)
+async def test_a_node_that_they_cannot_use(
+    tmp_path: Path, settings: dict[str, str], code: str
+) -> None:
+    """Without the setting, without a codec of browsers, or at an address that is refused."""
+    found = await findings(tmp_path, **settings)
+    assert code in found
