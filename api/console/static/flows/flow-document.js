@@ -11,13 +11,13 @@ import { ConsoleElement } from "../lib/console-element.js";
 import { get } from "../lib/rest.js";
 import { checkFlow } from "./flow-rest.js";
 import { isExit } from "./graph.js";
-import "../components/json-editor.js";
+import "../editor/json-editor.js";
 import "../components/problem.js";
 import "./flow-graph.js";
 
 /**
  * @typedef {import("../lib/rest.js").FieldError} FieldError
- * @typedef {import("../components/json-editor.js").JsonEditor} JsonEditor
+ * @typedef {import("../editor/json-editor.js").JsonEditor} JsonEditor
  */
 
 const PAUSE_MS = 400; // after the last key, before the text is checked

@@ -2,7 +2,7 @@
 // <number-list>: the numbers of the account, and what calls to them run.
 
 import { html, nothing } from "../vendored/lit.js";
-import "../components/json-editor.js";
+import "../editor/json-editor.js";
 import { ListPage } from "../components/list-page.js";
 import { dateTime } from "../lib/format.js";
 import { may } from "../lib/page.js";

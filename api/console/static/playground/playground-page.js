@@ -12,13 +12,17 @@ import { may } from "../lib/page.js";
 import { RestError, get, post } from "../lib/rest.js";
 import "../components/problem.js";
 import "../flows/flow-document.js";
+import "./browser-party.js";
 import "./call-events.js";
 
 const CALL = "/srmain/voice/call";
 const STORED_AS = "playground"; // the flow that a flow in the editor becomes, since calls run stored ones
 const RING_S = 30;
 
-/** @typedef {"number" | "agent"} PartyKind */
+/**
+ * @typedef {"browser" | "number" | "agent"} PartyKind
+ * @typedef {import("./browser-party.js").BrowserParty} BrowserParty
+ */
 
 export class PlaygroundPage extends ConsoleElement {
   static properties = {
@@ -43,7 +47,7 @@ export class PlaygroundPage extends ConsoleElement {
     /** @type {{agentId: string, name: string}[]} */
     this.agents = [];
     /** @type {PartyKind} */
-    this.kind = "number";
+    this.kind = may("agents:write") ? "browser" : "number";
     this.callId = "";
     /** @type {unknown} */
     this.error = null;
@@ -88,6 +92,7 @@ export class PlaygroundPage extends ConsoleElement {
         </label>
       </div>
       <flow-document
+        class="playground"
         label="Tree or flow"
         check-id=${STORED_AS}
         .text=${this.text}
@@ -96,6 +101,7 @@ export class PlaygroundPage extends ConsoleElement {
       <h2>Call</h2>
       ${this.renderForm()}
       <console-problem .error=${this.error}></console-problem>
+      <browser-party></browser-party>
       <call-events call-id=${this.callId}></call-events>
     `;
   }
@@ -106,16 +112,14 @@ export class PlaygroundPage extends ConsoleElement {
         <label>
           Whom
           <select name="kind" @change=${this.chooseKind}>
+            ${may("agents:write")
+              ? html`<option value="browser" .selected=${live(this.kind === "browser")}>this browser</option>`
+              : nothing}
             <option value="number" .selected=${live(this.kind === "number")}>a number</option>
             <option value="agent" .selected=${live(this.kind === "agent")}>an agent</option>
           </select>
         </label>
-        ${this.kind === "number"
-          ? html`<label>
-              Number
-              <input name="to" type="tel" required maxlength="64" placeholder="+4722222222" autocomplete="tel" />
-            </label>`
-          : this.renderAgents()}
+        ${this.renderParty()}
         <label>
           Shown number
           ${this.numbers.length
@@ -129,15 +133,26 @@ export class PlaygroundPage extends ConsoleElement {
     `;
   }
 
-  renderAgents() {
-    return html`<label>
-      Agent
-      <select name="to" required>
-        ${this.agents.map(
-          ({ agentId, name }) => html`<option value="agent:${agentId}">${name ? `${agentId} (${name})` : agentId}</option>`,
-        )}
-      </select>
-    </label>`;
+  renderParty() {
+    switch (this.kind) {
+      case "browser":
+        return nothing;
+      case "number":
+        return html`<label>
+          Number
+          <input name="to" type="tel" required maxlength="64" placeholder="+4722222222" autocomplete="tel" />
+        </label>`;
+      case "agent":
+        return html`<label>
+          Agent
+          <select name="to" required>
+            ${this.agents.map(
+              ({ agentId, name }) =>
+                html`<option value="agent:${agentId}">${name ? `${agentId} (${name})` : agentId}</option>`,
+            )}
+          </select>
+        </label>`;
+    }
   }
 
   /** @param {Event} event */
@@ -156,24 +171,31 @@ export class PlaygroundPage extends ConsoleElement {
   async start(event) {
     event.preventDefault();
     const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
+    const from = String(form.get("from"));
     await this.attempt(async () => {
-      const { callId } = await this.call(String(form.get("to")), String(form.get("from")));
-      this.callId = callId;
+      if (this.kind === "browser") {
+        const browser = /** @type {BrowserParty} */ (this.querySelector("browser-party"));
+        const call = this.call(await browser.goOnline(), from);
+        browser.expect(call);
+        this.callId = await call;
+      } else {
+        this.callId = await this.call(String(form.get("to")), from);
+      }
     });
   }
 
   /**
    * @param {string} to
    * @param {string} from
-   * @returns {Promise<{callId: string}>}
+   * @returns {Promise<string>} the call's id
    */
   async call(to, from) {
     const [fault] = scan(this.text).faults;
     if (fault !== undefined) throw new RestError(0, "", `The text is not valid: ${fault.message}`);
     const parties = { to, from, timeout: RING_S };
-    if (!this.isFlow) return await post(CALL, { ...parties, action: JSON.parse(this.text) });
-    await saveFlow(STORED_AS, this.text, null, true);
-    return await post(CALL, { ...parties, flowId: STORED_AS });
+    if (this.isFlow) await saveFlow(STORED_AS, this.text, null, true);
+    const action = this.isFlow ? { flowId: STORED_AS } : { action: JSON.parse(this.text) };
+    return (await post(CALL, { ...parties, ...action })).callId;
   }
 
   /** @param {() => Promise<void>} action */

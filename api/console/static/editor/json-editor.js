@@ -5,13 +5,13 @@
 // the syntax by itself, and those of `errors` at their paths.
 
 import { LitElement, css, html } from "../vendored/lit.js";
-import { formatPath, parsePath, placeAt, rangeOf } from "../editor/json-place.js";
-import { scan } from "../editor/json-scan.js";
-import { SchemaReader } from "../editor/schema.js";
+import { formatPath, parsePath, placeAt, rangeOf } from "./json-place.js";
+import { scan } from "./json-scan.js";
+import { SchemaReader } from "./schema.js";
 
 /**
  * @typedef {import("../lib/rest.js").FieldError} FieldError
- * @typedef {import("../editor/completion.js").NamesOf} NamesOf
+ * @typedef {import("./completion.js").NamesOf} NamesOf
  */
 
 const LEAVE_MS = 5_000; // after Escape, in which Tab leaves the editor
@@ -48,7 +48,7 @@ export class JsonEditor extends LitElement {
     this.reader = null;
     /** @type {import("../vendored/codemirror.js").EditorView | null} */
     this.view = null;
-    /** @type {typeof import("../editor/code-mirror.js") | null} */
+    /** @type {typeof import("./code-mirror.js") | null} */
     this.library = null;
     /** Where to go once the editor is open. @type {string | null} */
     this.wanted = null;
@@ -66,7 +66,7 @@ export class JsonEditor extends LitElement {
   }
 
   async firstUpdated() {
-    this.library = await import("../editor/code-mirror.js");
+    this.library = await import("./code-mirror.js");
     const parent = this.renderRoot.querySelector(".editor");
     if (!(parent instanceof HTMLElement) || !(this.renderRoot instanceof ShadowRoot)) return;
     this.view = this.library.openEditor({

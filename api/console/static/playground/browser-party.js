@@ -1,0 +1,92 @@
+// @ts-check
+// <browser-party>: the phone of this browser, as an agent of the account that is made if necessary.
+
+import { html, nothing } from "../vendored/lit.js";
+import { ConsoleElement } from "../lib/console-element.js";
+import { accountId } from "../lib/page.js";
+import { RestError, get, post, put } from "../lib/rest.js";
+
+/**
+ * @typedef {import("../components/phone.js").SwitchroomPhone} Phone
+ * @typedef {import("../phone/server.js").PhoneServer} PhoneServer
+ */
+
+const AGENTS = "/srmain/voice/agents";
+const AGENT = "playground";
+const READY_MS = 20_000; // a PBX that is there accepts a login in a second
+
+export class BrowserParty extends ConsoleElement {
+  static properties = { isShown: { state: true } };
+
+  constructor() {
+    super();
+    this.isShown = false;
+    /** @type {PhoneServer} */
+    this.server = { createCredentials: () => post(`${AGENTS}/${AGENT}/phone-credentials`), get, post };
+  }
+
+  render() {
+    if (!this.isShown) return nothing;
+    return html`<switchroom-phone .agent=${AGENT} .server=${this.server}></switchroom-phone>`;
+  }
+
+  /**
+   * Log the phone in; returns the party to call.
+   * @returns {Promise<string>}
+   */
+  async goOnline() {
+    await Promise.all([ensureAgent(), import("../components/phone.js")]);
+    this.isShown = true;
+    await this.updateComplete;
+    const phone = this.phone();
+    if (phone.login !== "ready") {
+      const ready = isReady(phone);
+      await phone.goOnline();
+      if (phone.problem) throw new RestError(0, "", phone.problem);
+      await ready;
+    }
+    return `agent:${AGENT}`;
+  }
+
+  /**
+   * Let the phone answer a call by itself: whoever has requested it is at the phone.
+   * @param {Promise<string>} callId
+   */
+  expect(callId) {
+    this.phone().requested = callId;
+  }
+
+  /** @returns {Phone} */
+  phone() {
+    return /** @type {Phone} */ (this.querySelector("switchroom-phone"));
+  }
+}
+
+/** Create the agent whose phone is a browser, unless it is there. */
+async function ensureAgent() {
+  try {
+    const { phone } = await get(`${AGENTS}/${AGENT}`);
+    if (phone === "browser") return;
+  } catch (error) {
+    if (!(error instanceof RestError) || error.status !== 404) throw error;
+  }
+  const endpoint = `PJSIP/${accountId}-${AGENT}`;
+  await put(`${AGENTS}/${AGENT}`, { endpoint, name: "Playground", phone: "browser" });
+}
+
+/** @param {Phone} phone */
+function isReady(phone) {
+  return new Promise((resolve, reject) => {
+    const timer = window.setTimeout(
+      () => reject(new RestError(0, "", `The phone cannot log in: ${phone.loginText}`)),
+      READY_MS,
+    );
+    phone.addEventListener("phone-state", () => {
+      if (phone.login !== "ready") return;
+      window.clearTimeout(timer);
+      resolve(undefined);
+    });
+  });
+}
+
+customElements.define("browser-party", BrowserParty);
