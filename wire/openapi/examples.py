@@ -8,7 +8,19 @@ Schema = Mapping[str, Any]
 CALL = "3-pbx1-0195c2f0a1b24c"
 _AT_MS, _TIME, _DATE = 1_795_683_600_000, "2026-11-26T09:00:00.000Z", "2026-11-26"
 _KEY = "welcome"  # of a mapping that may not be empty
-_EXAMPLES: dict[str, tuple[Any, ...]] = {  # by field; the first one that the schema allows
+# By `field` or, where one differs, by `Shape.field`; the first one that the schema allows.
+_EXAMPLES: dict[str, tuple[Any, ...]] = {
+    "CdrRecording.state": ("archived",),
+    "ConferenceRecord.state": ("completed",),
+    "ConferenceView.state": ("in-progress",),
+    "JobView.state": ("running",),
+    "MemberRecord.state": ("complete",),
+    "MemberView.state": ("connected",),
+    "RecordingRecord.state": ("archived",),
+    "RecordingView.state": ("running",),
+    "TransferRecord.state": ("completed",),
+    "TransferView.state": ("answered",),
+    "TransferView.target": ("agent:1002",),
     "account": ("acme",),
     "accountId": ("acme",),
     "agentId": ("1001",),
@@ -46,7 +58,7 @@ _EXAMPLES: dict[str, tuple[Any, ...]] = {  # by field; the first one that the sc
     "scopes": (["calls:own"],),
     "slot": (3,),
     "sourceChannelId": (f"{CALL}.l1",),
-    "state": ("talking",),
+    "state": ("bridged",),
     "status": ("answered", 200),
     "start": ("welcome",),
     "target": ("https://example.com/events", "+4733333333"),
@@ -54,6 +66,7 @@ _EXAMPLES: dict[str, tuple[Any, ...]] = {  # by field; the first one that the sc
     "timestamp": (_AT_MS,),
     "to": ("+4721930000", 2),
     "toNumber": ("+4721930000",),
+    "transferMode": ("attended",),
     "transferSessionId": (f"{CALL}.t2",),
     "url": ("https://example.com/menu",),
 }
@@ -79,17 +92,23 @@ _TEXTS = (  # of a pattern, or of a field without an example of its own
 )
 
 
-def example_of(schema: Schema, components: Mapping[str, Schema], name: str = "") -> Any:
-    """Return a value that a schema allows, of a field with this name."""
-    for each in _candidates(name):
+def example_of(
+    schema: Schema, components: Mapping[str, Schema], name: str = "", shape: str = ""
+) -> Any:
+    """Return a value that a schema allows, of a field with this name of this shape."""
+    for each in _candidates(name, shape):
         if _allows(schema, each):
             return each
     match schema:
         case {"$ref": str(reference)}:
-            return example_of(components[reference.rpartition("/")[2]], components, name)
+            referred = reference.rpartition("/")[2]
+            found = components[referred]
+            if "properties" in found:
+                return _object(found, components, referred)
+            return example_of(found, components, name, shape)
         case {"anyOf": [*options]} | {"oneOf": [*options]}:
             found = next((each for each in options if each.get("type") != "null"), options[0])
-            return example_of(found, components, name)
+            return example_of(found, components, name, shape)
         case {"const": value} | {"enum": [value, *_]}:
             return value
         case {"default": value} if value is not None:
@@ -117,24 +136,28 @@ def _scalar(schema: Schema) -> Any:
             return {}
 
 
-def _object(schema: Schema, components: Mapping[str, Schema]) -> dict[str, Any]:
+def _object(schema: Schema, components: Mapping[str, Schema], shape: str = "") -> dict[str, Any]:
     """Return an object with the required fields, and with those that have an example."""
     if schema.get("minProperties"):
         return {_KEY: example_of(schema["additionalProperties"], components)}
     required = schema.get("required", ())
     return {
-        name: example_of(each, components, name)
+        name: example_of(each, components, name, shape)
         for name, each in schema.get("properties", {}).items()
-        if name in required or any(_allows(each, one) for one in _EXAMPLES.get(name, ()))
+        if name in required or any(_allows(each, one) for one in _known(name, shape))
     }
 
 
-def _candidates(name: str) -> tuple[Any, ...]:
+def _known(name: str, shape: str) -> tuple[Any, ...]:
+    return _EXAMPLES.get(f"{shape}.{name}") or _EXAMPLES.get(name, ())
+
+
+def _candidates(name: str, shape: str) -> tuple[Any, ...]:
     if _MOMENTS.fullmatch(name):
         return (_AT_MS,)
     if name.endswith(("Time", "createdAt", "updatedAt")) or name == "time":
         return (_TIME,)
-    return _EXAMPLES.get(name, ())
+    return _known(name, shape)
 
 
 def _allows(schema: Schema, value: Any) -> bool:
