@@ -19,7 +19,7 @@ from api.auth.key_schemas import (
     key_view,
 )
 from api.auth.principal import Principal
-from api.auth.scopes import BUNDLES, SCOPES, resolve, unknown_scopes
+from api.auth.scopes import BUNDLES, OPERATIONS, SCOPES, resolve, unknown_scopes
 from api.auth.store import ApiKey, KeyStore, KeyTerms, generate_credentials
 from api.common.clock import Clock
 from api.common.errors import Forbidden, NotFound
@@ -39,7 +39,7 @@ class KeyService(Struct, frozen=True):
         _check_no_agent(user)
         collector = ErrorCollector()
         with collector.check():
-            _check_scopes(body.scopes)
+            _check_scopes(body.scopes, body.agent_id)
         for place, network in enumerate(body.networks):
             with collector.check():
                 _check_network(network, f"networks[{place}]")
@@ -121,10 +121,13 @@ def _check_networks(own: ApiKey, networks: Sequence[str]) -> None:
         raise Forbidden(f"networks: {text}, and so is a key that it makes", "networks")
 
 
-def _check_scopes(names: Sequence[str]) -> None:
+def _check_scopes(names: Sequence[str], agent_id: str | None) -> None:
     if unknown := unknown_scopes(names):
         place = names.index(unknown[0])
         raise BadInput(f"scopes[{place}]", f"expected one of {', '.join((*BUNDLES, *SCOPES))}")
+    if agent_id is not None and OPERATIONS in names:
+        place = names.index(OPERATIONS)
+        raise BadInput(f"scopes[{place}]", "expected no scope of operators in an agent's key")
 
 
 def _is_within(network: str, allowed: Sequence[str]) -> bool:

@@ -9,9 +9,9 @@ from cyclopts import App, Parameter, validators
 from api.accounts.store import AccountStore
 from api.auth.key_schemas import MAX_DAYS, MAX_OVERLAP_S, key_view
 from api.auth.key_service import DAY_MS
-from api.auth.scopes import BUNDLES
+from api.auth.scopes import BUNDLES, OPERATIONS
 from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
-from api.cli.runtime import change_stores, read_stores
+from api.cli.runtime import change_stores, fail, read_stores
 from api.cli.validators import AccountId, check_name, check_networks, check_scopes
 from api.common.clock import now_ms
 from wire.programs.named_commands import with_example
@@ -62,6 +62,8 @@ def create(  # noqa: PLR0913 - one parameter for each option
 
     Example: switchroom account key create acme --scope read-only --days 90
     """
+    if agent and OPERATIONS in scope:
+        fail(f"--scope {OPERATIONS}: no --agent is expected, as an agent is no operator")
     terms = KeyTerms(
         agent_id=check_name(agent) if agent else None,
         scopes=check_scopes(scope),

@@ -123,6 +123,7 @@ def test_a_restricted_key(commands: Commands) -> None:
     [
         (("--scope", "boss"), "--scope boss: one of owner, integrator, supervisor"),
         (("--network", "192.0.2.1/24"), "--network 192.0.2.1/24: a network such as"),
+        (("--agent", "1001", "--scope", "operations"), "--scope operations: no --agent"),
         (("--days", "-5"), "Must be >= 1"),
         (("--days", "999999999"), "Must be <= 3650"),
     ],
@@ -144,6 +145,14 @@ def create_key(commands: Commands, *words: str) -> str:
     ((_, key), _) = commands.run("key", "create", "acme", *words)
     prefix, key_id, _ = key.split("_", 2)
     return f"{prefix}_{key_id}_…"
+
+
+def test_a_key_of_operators(commands: Commands) -> None:
+    """Only the operator's command can make the first one."""
+    commands.run("create", "acme")
+    made = create_key(commands, "--scope", "operations")
+    listed = {line[0]: line[1:] for line in commands.run("key", "list", "acme")}
+    assert listed[made][0] == "operations"
 
 
 async def test_programs_get_lists_as_json(tmp_path: Path) -> None:

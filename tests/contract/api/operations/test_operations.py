@@ -146,6 +146,14 @@ async def test_customers_and_agents_are_refused(kept: Rest) -> None:
     assert (await kept.request("GET", f"{BASE}/nodes", token=own)).status_code == 200
 
 
+async def test_no_key_of_an_agent_gets_the_scope(kept: Rest) -> None:
+    """It would not work, so it is rejected where it is made."""
+    operator = await key(kept, ["owner", "operations"])
+    body = {"agentId": "1001", "scopes": ["calls", "operations"]}
+    rejected = await kept.rejected("POST", "/srmain/keys", body, token=operator)
+    assert rejected == (400, "invalid", ["scopes[1]"])
+
+
 async def test_only_operators_grant_the_scope(kept: Rest) -> None:
     """A key that manages keys cannot give what it lacks, neither to a new one nor by rotation."""
     owner, operator = await key(kept, ["owner"]), await key(kept, ["owner", "operations"])
