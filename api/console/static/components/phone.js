@@ -9,8 +9,8 @@ import { phoneStyle } from "../phone/phone-style.js";
 import { Registration } from "../phone/registration.js";
 import { Ringtone } from "../phone/ringtone.js";
 import { Tabs } from "../phone/tabs.js";
-import "./phone-actions.js";
-import "./phone-devices.js";
+import "../phone/phone-actions.js";
+import "../phone/phone-devices.js";
 
 const TICK_MS = 1_000;
 

@@ -5,8 +5,8 @@ import { html, nothing } from "../vendored/lit.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import { agentId, may } from "../lib/page.js";
 import { get, post } from "../lib/rest.js";
-import "./phone.js";
-import "./problem.js";
+import "../components/phone.js";
+import "../components/problem.js";
 
 const AGENTS = "/srmain/voice/agents";
 
@@ -41,7 +41,7 @@ export class PhonePage extends ConsoleElement {
     }
   }
 
-  /** @returns {import("../phone/server.js").PhoneServer} */
+  /** @returns {import("./server.js").PhoneServer} */
   get server() {
     const path = `${AGENTS}/${encodeURIComponent(this.agent)}/phone-credentials`;
     return { createCredentials: () => post(path), get: (each) => get(each), post };

@@ -3,8 +3,8 @@
 
 import { html, LitElement, nothing } from "../vendored/lit.js";
 import { duration } from "../lib/format.js";
-import { partyOf, placeOf } from "../phone/call-control.js";
-import { phoneStyle } from "../phone/phone-style.js";
+import { partyOf, placeOf } from "./call-control.js";
+import { phoneStyle } from "./phone-style.js";
 
 const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "*", "0", "#"];
 const TICK_MS = 1_000;
@@ -22,9 +22,9 @@ export class PhoneActions extends LitElement {
 
   constructor() {
     super();
-    /** @type {import("../phone/phone-call.js").PhoneCall | null} */
+    /** @type {import("./phone-call.js").PhoneCall | null} */
     this.call = null;
-    /** @type {import("../phone/call-control.js").CallControl | null} */
+    /** @type {import("./call-control.js").CallControl | null} */
     this.control = null;
     /** @type {"" | "keypad" | "transfer"} */
     this.shown = "";
@@ -51,7 +51,7 @@ export class PhoneActions extends LitElement {
 
   /**
    * Send a request about the call; its failure is shown.
-   * @param {(control: import("../phone/call-control.js").CallControl) => Promise<void>} request
+   * @param {(control: import("./call-control.js").CallControl) => Promise<void>} request
    */
   async request(request) {
     if (this.control === null) return;
@@ -124,7 +124,7 @@ export class PhoneActions extends LitElement {
     `;
   }
 
-  /** @param {import("../phone/phone-call.js").PhoneCall} call */
+  /** @param {import("./phone-call.js").PhoneCall} call */
   renderKeypad(call) {
     return html`
       <p class="pressed" role="status" aria-label="Keys pressed">${call.keys}</p>

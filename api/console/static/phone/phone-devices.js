@@ -9,8 +9,8 @@ import {
   chosenSpeaker,
   listDevices,
   openMicrophone,
-} from "../phone/devices.js";
-import { phoneStyle } from "../phone/phone-style.js";
+} from "./devices.js";
+import { phoneStyle } from "./phone-style.js";
 
 const LEVELS_EVERY_MS = 100;
 
@@ -25,7 +25,7 @@ export class PhoneDevices extends LitElement {
 
   constructor() {
     super();
-    /** @type {import("../phone/phone-call.js").PhoneCall | null} */
+    /** @type {import("./phone-call.js").PhoneCall | null} */
     this.call = null;
     /** @type {HTMLAudioElement | null} */
     this.speaker = null;
@@ -110,7 +110,7 @@ export class PhoneDevices extends LitElement {
 }
 
 /**
- * @param {import("../phone/devices.js").Device[]} devices
+ * @param {import("./devices.js").Device[]} devices
  * @param {string} chosen
  */
 function options(devices, chosen) {
