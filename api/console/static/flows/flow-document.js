@@ -8,7 +8,7 @@ import { html, nothing } from "../vendored/lit.js";
 import { nodeAt, parsePath } from "../editor/json-place.js";
 import { scan } from "../editor/json-scan.js";
 import { ConsoleElement } from "../lib/console-element.js";
-import { get } from "../lib/rest.js";
+import { RestError, get } from "../lib/rest.js";
 import { checkFlow } from "./flow-rest.js";
 import { isExit } from "./graph.js";
 import "../editor/json-editor.js";
@@ -22,6 +22,7 @@ import "./flow-graph.js";
 
 const PAUSE_MS = 400; // after the last key, before the text is checked
 const RETRY_MS = 3_000; // after a check that was not possible
+const PASSING = new Set([0, 429, 503]); // others stay as they are for this text
 const SHOWN = 8; // errors in the list below the text
 
 export class FlowDocument extends ConsoleElement {
@@ -115,7 +116,8 @@ export class FlowDocument extends ConsoleElement {
     } catch (error) {
       if (signal.aborted) return;
       this.problem = error;
-      this.timer = window.setTimeout(() => void this.check(), RETRY_MS);
+      const isBrief = error instanceof RestError && PASSING.has(error.status);
+      if (isBrief) this.timer = window.setTimeout(() => void this.check(), RETRY_MS);
     }
   }
 

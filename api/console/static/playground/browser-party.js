@@ -14,6 +14,7 @@ import { RestError, get, post, put } from "../lib/rest.js";
 const AGENTS = "/srmain/voice/agents";
 const AGENT = "playground";
 const READY_MS = 20_000; // a PBX that is there accepts a login in a second
+const RETRIED_MS = 4_000; // in which the phone tries the next node
 
 export class BrowserParty extends ConsoleElement {
   static properties = { isShown: { state: true } };
@@ -74,17 +75,19 @@ async function ensureAgent() {
   await put(`${AGENTS}/${AGENT}`, { endpoint, name: "Playground", phone: "browser" });
 }
 
-/** @param {Phone} phone */
+/**
+ * Wait until a phone can be called; where its login fails, only as long as another one may take.
+ * @param {Phone} phone
+ */
 function isReady(phone) {
   return new Promise((resolve, reject) => {
-    const timer = window.setTimeout(
-      () => reject(new RestError(0, "", `The phone cannot log in: ${phone.loginText}`)),
-      READY_MS,
-    );
+    const fail = () => reject(new RestError(0, "", `The phone cannot log in: ${phone.loginText}`));
+    let timer = window.setTimeout(fail, READY_MS);
     phone.addEventListener("phone-state", () => {
-      if (phone.login !== "ready") return;
+      if (phone.login === "connecting") return;
       window.clearTimeout(timer);
-      resolve(undefined);
+      if (phone.login === "ready") resolve(undefined);
+      else timer = window.setTimeout(fail, RETRIED_MS);
     });
   });
 }

@@ -5,11 +5,11 @@ from playwright.async_api import Browser, expect
 from tests.harness.console.axe import assert_accessible
 from tests.harness.console.browser import console_page
 from tests.harness.console.editor import replace_text
-from tests.harness.console.people import add_owner
+from tests.harness.console.people import Person, add_owner
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import NUMBER, Api
 
 PATH, NAME = "/console/playground", "Tree or flow"
 TONE_HZ, FLOW_HZ = 600, 800
@@ -71,3 +71,24 @@ async def test_each_sample_is_right_and_what_is_wrong_is_not_called(
         await replace_text(page, NAME, '{"type"')
         await page.get_by_role("button", name="Call", exact=True).click()
         await expect(page.get_by_role("alert")).to_contain_text("The text is not valid")
+
+
+async def test_a_key_for_calls_alone_calls_without_checks(
+    browser: Browser, api: Api, lab: Lab, sounds: MediaServer
+) -> None:
+    """The page says which scope the check needs; numbers are typed, and the call is started."""
+    owner = await add_owner(api)
+    key = await owner.rest("POST", "/srmain/keys", {"scopes": ["calls"]})
+    caller = Person(api, api.url, key["apiKey"], key["apiSecret"])
+    tree = {"type": "play", "data": {"audioUrl": sounds.tone(TONE_HZ, 400)}}
+    async with (
+        console_page(browser, caller, path=PATH) as page,
+        Phone.answering(lab.trunk_port) as phone,
+    ):
+        await replace_text(page, NAME, tree)
+        await expect(page.get_by_role("alert")).to_contain_text("routes:read")
+        await expect(page.get_by_role("option", name="this browser")).to_have_count(0)
+        await page.get_by_label("Number", exact=True).fill(phone.address)
+        await page.get_by_label("Shown number").fill(NUMBER)
+        await page.get_by_role("button", name="Call", exact=True).click()
+        await phone.until_heard(TONE_HZ)
