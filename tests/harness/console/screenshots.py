@@ -54,6 +54,7 @@ FLOW = {
         "bye": {"type": "hangup"},
     },
 }
+CONTACTS = "/contacts/{id}"
 _AGENT_HZ, _CALLER_HZ = 440, 330
 _SETTLED_MS = 1_500  # for charts and pictures that are drawn after the rows
 
@@ -66,7 +67,8 @@ async def main() -> None:
         _calls(lab, owner) as call,
         open_browser() as browser,
     ):
-        paths = {each.path: each.path.replace("{id}", call) for each in PAGES}
+        ids = {CALL: call, CONTACTS: await _add_contacts(owner)}
+        paths = {each.path: each.path.replace("{id}", ids.get(each.path, "")) for each in PAGES}
         paths["/flows/{id}"] = "/flows?id=support"
         both = {path: paths[path] for path in (LIST, CALL) if path in paths}
         await _save_all(browser, owner, paths, "", viewport=SIZE, color_scheme="light")
@@ -90,6 +92,21 @@ async def _installation() -> AsyncIterator[tuple[Lab, Person]]:
             route = {"flowId": "support", "recordCall": True, "labels": {"line": "support"}}
             await owner.rest("PUT", f"/srmain/voice/numbers/{quote(NUMBER)}/route", route)
             yield lab, owner
+
+
+async def _add_contacts(owner: Person) -> str:
+    """Add a contact list and an entry of the do-not-call list; return the list's id."""
+    base = "/srmain/contacts_list"
+    body = {"name": "Spring", "description": "Customers in Oslo", "assignedFields": ["city"]}
+    made = await owner.rest("POST", f"{base}/inbound-contact-list", body)
+    people = (("Nina", "Berg", "+4722222222"), ("Åse", "Bø", "+4790000001"))
+    for first, last, number in people:
+        contact = {"phoneNumber": number, "fName": first, "lName": last, "fields": {"city": "Oslo"}}
+        contact["contactListId"] = made["contactListId"]
+        await owner.rest("POST", f"{base}/contactNumber", contact)
+    entry = {"phoneNo": "+4790000009", "provider": "example-telecom"}
+    await owner.rest("POST", "/srmain/dnc", entry)
+    return str(made["contactListId"])
 
 
 @asynccontextmanager

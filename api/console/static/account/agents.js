@@ -16,6 +16,9 @@ const PRESENCE = {
   unknown: ["warn", "unknown"],
 };
 
+/** @type {Record<string, string>} */
+const PHONES = { sip: "SIP", browser: "browser" };
+
 /** @type {import("../forms/values.js").Field[]} */
 const FIELDS = [
   {
@@ -104,7 +107,9 @@ export class AgentList extends ListPage {
     const who = agent.name || agent.agentId;
     return html`
       <button aria-label="Edit ${who}" @click=${() => this.edit(agent)}>Edit</button>
-      <button aria-label="Password of ${who}" @click=${() => this.setPassword(agent)}>Password</button>
+      ${agent.phone === "sip"
+        ? html`<button aria-label="Password of ${who}" @click=${() => this.setPassword(agent)}>Password</button>`
+        : nothing}
       <button class="danger" aria-label="Delete ${who}" @click=${() => this.erase(agent)}>Delete</button>
     `;
   }
@@ -164,7 +169,7 @@ export class AgentList extends ListPage {
 const COLUMNS = [
   { title: "Id", cell: (row) => html`<code>${row.agentId}</code>` },
   { title: "Name", cell: (row) => row.name },
-  { title: "Phone", cell: (row) => html`<code>${row.endpoint}</code>` },
+  { title: "Phone", cell: (row) => html`<code>${row.endpoint}</code> <span class="quiet">${PHONES[row.phone]}</span>` },
   { title: "Presence", cell: (row) => presence(row.state) },
   { title: "Call", cell: (row) => call(row.state) },
   { title: "Caller id", cell: (row) => row.callerId ?? "" },

@@ -7,6 +7,7 @@ import "../components/problem.js";
 import "../components/secret-values.js";
 import { dateTime } from "../lib/format.js";
 import { may } from "../lib/page.js";
+import { renderReason } from "../lib/reason.js";
 import { del, getTagged, post, put, RestError } from "../lib/rest.js";
 
 const CALLBACKS = "/srmain/voice/callbacks";
@@ -147,7 +148,7 @@ export class CallbackPage extends ListPage {
     return html`<p role="status" class=${test.delivered ? "notice" : "problem"}>
       ${test.delivered
         ? `The target accepted the test event in ${test.tookMs} ms.`
-        : `The target did not accept the test event: ${test.reason}`}
+        : html`The target did not accept the test event: ${renderReason(test.reason)}`}
       <code>${test.eventId}</code>
     </p>`;
   }
@@ -156,7 +157,7 @@ export class CallbackPage extends ListPage {
   renderActions(letter) {
     return html`
       <button aria-label="Show ${letter.eventId}" @click=${() => this.show("Event", html`
-        <p>Given up after ${letter.attempts} attempts: ${letter.reason}</p>
+        <p>Given up after ${letter.attempts} attempts: ${renderReason(letter.reason)}</p>
         <pre tabindex="0">${JSON.stringify(letter.event, null, 2)}</pre>`)}>Show</button>
       ${may("routes:write")
         ? html`<button aria-label="Resend ${letter.eventId}" @click=${() => this.resend(letter)}>Resend</button>`
@@ -269,7 +270,7 @@ const COLUMNS = [
   { title: "Call", cell: (row) => html`<a href="/console/calls/${encodeURIComponent(row.callId)}">${row.callId}</a>` },
   { title: "Target", cell: (row) => html`<span class="break">${row.target}</span>` },
   { title: "Attempts", number: true, cell: (row) => row.attempts },
-  { title: "Reason", cell: (row) => row.reason },
+  { title: "Reason", cell: (row) => renderReason(row.reason) },
 ];
 
 customElements.define("callback-page", CallbackPage);

@@ -7,6 +7,7 @@ import "../components/job-progress.js";
 import { ListPage } from "../components/list-page.js";
 import { download } from "../lib/download.js";
 import { dateTime, duration } from "../lib/format.js";
+import { renderReason } from "../lib/reason.js";
 import { patch, post } from "../lib/rest.js";
 import { withFilters } from "./record-query.js";
 import "../components/problem.js";
@@ -200,7 +201,7 @@ const COLUMNS = [
 function status(row) {
   const kind = row.answerStatus === "answered" ? "good" : "warn";
   return html`<span class="tag ${kind}">${row.answerStatus}</span>${row.reason
-    ? html` <span class="quiet">${row.reason}</span>`
+    ? html` ${renderReason(row.reason)}`
     : nothing}`;
 }
 

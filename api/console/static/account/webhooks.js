@@ -7,6 +7,7 @@ import { ListPage } from "../components/list-page.js";
 import "../components/problem.js";
 import { EventStream } from "../lib/event-stream.js";
 import { count, dateTime } from "../lib/format.js";
+import { renderReason } from "../lib/reason.js";
 import { get, post } from "../lib/rest.js";
 
 const WEBHOOKS = "/srmain/voice/webhooks";
@@ -100,7 +101,6 @@ export class WebhookLog extends ListPage {
 
   /** @param {any} attempt */
   renderAttempt(attempt) {
-    const isFailed = attempt.outcome === "failed";
     return html`
       <section class="card stack page-head" aria-labelledby="attempt-heading">
         <div class="row spread">
@@ -112,7 +112,7 @@ export class WebhookLog extends ListPage {
         </div>
         <dl class="facts">
           <dt>Outcome</dt>
-          <dd>${outcome(attempt)} ${attempt.reason ? html`<b class=${isFailed ? "bad" : ""}>${attempt.reason}</b>` : nothing}</dd>
+          <dd>${outcome(attempt)} ${renderReason(attempt.reason)}</dd>
           <dt>Attempt</dt>
           <dd>${attempt.attempt}, of the request <code>${attempt.requestId}</code>
             ${attempt.retryOf ? html`, which repeats <code>${attempt.retryOf}</code>` : nothing}</dd>
@@ -218,7 +218,7 @@ const COLUMNS = [
   { title: "Outcome", cell: outcome },
   { title: "Took (ms)", number: true, cell: (row) => count(row.tookMs) },
   { title: "Attempt", number: true, cell: (row) => row.attempt },
-  { title: "Reason", cell: (row) => row.reason },
+  { title: "Reason", cell: (row) => renderReason(row.reason) },
   {
     title: "Call",
     cell: (row) =>

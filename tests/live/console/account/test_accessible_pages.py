@@ -15,7 +15,7 @@ PAGES = {
     "dnc": ("There is no entry", "Add a number"),
     "templates": ("No template matches", "New template"),
     "callbacks": ("http://127.0.0.1:9/events", "Edit"),
-    "webhooks": ("No attempt matches", ""),
+    "webhooks": ("Show new attempts as they happen", ""),
     "keys": ("owner", "New key"),
     "audit": ("PUT /srmain/voice/agents/{agentId}", ""),
     "usage": ("The operator sets them", "Edit settings"),
