@@ -38,10 +38,10 @@ class WebsocketPhone:
         ):
             yield cls(pbx, login, socket)
 
-    async def register(self) -> str:
+    async def register(self, contact: str = "") -> str:
         """Register with the password; returns the first line of the last response."""
         call_id = secrets.token_hex(8)
-        contact = CONTACT.format(secrets.token_hex(4))
+        contact = contact or CONTACT.format(secrets.token_hex(4))
         request = (self._pbx, self._login, VIA, contact, call_id)
         await self._socket.send_str(register_request(*request))
         answer = authorization(await self.receive("SIP/2.0"), self._pbx, self._login)

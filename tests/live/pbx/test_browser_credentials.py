@@ -191,3 +191,44 @@ async def test_a_killed_engine(nora: Nora) -> None:
     await nora.lab.ensure_running()
     assert await registers(nora, await nora.login())
     assert await registers(nora, login)
+
+
+HOSTILE = "h.invalid;x=1&PJSIP/trunk;transport=ws"
+
+
+async def test_all_tabs_ring_and_know_their_leg(nora: Nora) -> None:
+    """So a page controls its call over REST; a tab that declines leaves the others ringing."""
+    lab = nora.lab
+    first, second = await nora.login(), await nora.login()
+    async with (
+        WebsocketPhone.connected(lab.pbx, first) as one,
+        WebsocketPhone.connected(lab.pbx, second) as other,
+    ):
+        assert await one.register() == await other.register() == "SIP/2.0 200 OK"
+        call = await lab.call(to=f"agent:{AGENT}", account=ACCOUNT)
+        invites = [await each.receive("INVITE") for each in (one, other)]
+        for invite in invites:
+            assert f"X-Switchroom-Leg: {call}.l0" in invite
+        await one.decline(invites[0])
+        assert (await lab.engine.call(call))["state"] != "ended"
+        await other.decline(invites[1])
+        await lab.wait_ended(call)
+
+
+async def test_an_address_that_would_call_a_number(nora: Nora) -> None:
+    """A phone chooses a part of its own address: one that names another destination is left out."""
+    lab = nora.lab
+    first, second = await nora.login(), await nora.login()
+    async with (
+        WebsocketPhone.connected(lab.pbx, first) as honest,
+        WebsocketPhone.connected(lab.pbx, second) as hostile,
+    ):
+        assert await honest.register() == "SIP/2.0 200 OK"
+        assert await hostile.register(HOSTILE) == "SIP/2.0 200 OK"
+        assert "&PJSIP/trunk" in await lab.pbx.cli("database show registrar/contact")
+        call = await lab.call(to=f"agent:{AGENT}", account=ACCOUNT)
+        invite = await honest.receive("INVITE")
+        channels = {each["name"].partition("-")[0] for each in await lab.ari("channels")}
+        assert not [each for each in channels if each.startswith("PJSIP/trunk")]
+        await honest.decline(invite)
+        await lab.wait_ended(call)

@@ -200,3 +200,60 @@ async def test_a_late_move_deletes_no_newer_password(full: Bench, clock: ManualC
 def document(kind: str, doc_id: str, version: int, body: dict[str, str]) -> dict[str, Any]:
     """Return the change of a document of acme."""
     return {"account": "acme", "kind": kind, "id": doc_id, "version": version, "body": body}
+
+
+BROWSER = {**PHONE, "phone": "browser"}
+DRAFT = {
+    "agent": BROWSER,
+    "username": "1002~tab",
+    "password": PASSWORD["password"],
+    "expiresMs": 4_000_000_000_000,
+    "known": None,
+}
+LOGINS = f"{ANN}/phone-credentials"
+
+
+async def test_a_login_is_drafted(bench: Bench) -> None:
+    """With a password of the phone that is known to no one, and with the logins before it."""
+    status, first = await bench.request("POST", f"{LOGINS}/draft", DRAFT)
+    assert (status, first["id"]) == (200, "1002")
+    document = first["document"]
+    assert [each["username"] for each in document["logins"]] == ["1002~tab"]
+    assert document["md5"]
+    again = {**DRAFT, "username": "1002~other", "known": document}
+    _, second = await bench.request("POST", f"{LOGINS}/draft", again)
+    assert second["document"]["md5"] == document["md5"]
+    assert [each["username"] for each in second["document"]["logins"]] == ["1002~tab", "1002~other"]
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"agent": PHONE}, "agent.phone"),
+        ({"username": "1003~tab"}, "username"),
+        ({"username": "1002"}, "username"),
+    ],
+)
+async def test_a_login_that_is_none(bench: Bench, change: dict[str, Any], path: str) -> None:
+    """Of a SIP phone, or with the name of another endpoint."""
+    status, answer = await bench.request("POST", f"{LOGINS}/draft", {**DRAFT, **change})
+    assert (status, [each["path"] for each in answer["errors"]]) == (400, [path])
+
+
+async def test_another_agents_login_is_not_kept(bench: Bench) -> None:
+    """What another agent's phone had is no part of the next one's."""
+    _, first = await bench.request("POST", f"{LOGINS}/draft", DRAFT)
+    path = "/agents/acme/bob/phone-credentials/draft"
+    _, second = await bench.request(
+        "POST", path, {**DRAFT, "username": "1002~bob", "known": first["document"]}
+    )
+    assert [each["username"] for each in second["document"]["logins"]] == ["1002~bob"]
+    assert second["document"]["md5"] != first["document"]["md5"]
+
+
+async def test_the_nodes_of_a_login(bench: Bench) -> None:
+    """None for an agent without credentials; an agent that there is not is not found."""
+    await bench.request("PUT", ANN, BROWSER)
+    status, found = await bench.request("GET", f"{LOGINS}?username=1002~tab")
+    assert (status, found.get("nodes", [])) == (200, [])
+    assert await bench.problem("GET", "/agents/acme/none/phone-credentials") == (404, "not_found")
