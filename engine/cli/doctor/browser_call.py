@@ -14,7 +14,7 @@ import aiohttp
 from msgspec import Struct
 from yarl import URL
 
-NAME = "switchroom-doctor"
+NAME = "switchroom-doctor"  # with a part of its own for each run: several may run at once
 TIMEOUT_S = 4.0
 REALM = "asterisk"
 _HOST = "doctor.invalid"
@@ -47,14 +47,15 @@ async def read_offer(
     http: aiohttp.ClientSession, ari: URL, websocket: URL, template: Sequence[dict[str, str]]
 ) -> Offer:
     """Let a node call a phone that is made from its template; raises NoOffer and ClientError."""
+    name = f"{NAME}-{secrets.token_hex(4)}"
     async with (
-        _phone(http, ari, template) as password,
+        _phone(http, ari, template, name) as password,
         http.ws_connect(websocket, protocols=["sip"]) as socket,
     ):
-        status = await _register(socket, password)
+        status = await _register(socket, name, password)
         if status != "200":
             raise NoOffer(f"the login over {websocket} is refused ({status})")
-        query = {"endpoint": f"PJSIP/{NAME}", "app": NAME, "timeout": "3"}
+        query = {"endpoint": f"PJSIP/{name}", "app": name, "timeout": "3"}
         calling = asyncio.ensure_future(_post(http, (ari / "channels").with_query(query)))
         try:
             invite = await _receive(socket, "INVITE")
@@ -70,19 +71,19 @@ async def read_offer(
 
 @asynccontextmanager
 async def _phone(
-    http: aiohttp.ClientSession, ari: URL, template: Sequence[dict[str, str]]
+    http: aiohttp.ClientSession, ari: URL, template: Sequence[dict[str, str]], name: str
 ) -> AsyncIterator[str]:
     """Make a phone for as long as the context lasts; provides its password."""
     password = secrets.token_urlsafe(24)
-    digest = _md5(f"{NAME}:{REALM}:{password}")
+    digest = _md5(f"{name}:{REALM}:{password}")
     shown = {each["attribute"]: each["value"] for each in template}
     codecs = shown.get("allow", "").strip("()").replace("|", ",")
-    own = {"auth": NAME, "aors": NAME, "identify_by": "username", "context": "from-agents"}
+    own = {"auth": name, "aors": name, "identify_by": "username", "context": "from-agents"}
     objects = {
-        "auth": {"auth_type": "digest", "username": NAME, "password_digest": f"MD5:{digest}"},
+        "auth": {"auth_type": "digest", "username": name, "password_digest": f"MD5:{digest}"},
         "aor": {"max_contacts": "1", "remove_existing": "yes"},
         "endpoint": {
-            **{name: shown[name] for name in _COPIED if name in shown},
+            **{each: shown[each] for each in _COPIED if each in shown},
             "allow": f"!all,{codecs}",
             **own,
         },
@@ -90,43 +91,43 @@ async def _phone(
     base = ari / "asterisk/config/dynamic/res_pjsip"
     try:
         for kind, fields in objects.items():
-            given = [{"attribute": name, "value": value} for name, value in fields.items()]
-            async with http.put(base / kind / NAME, json={"fields": given}) as reply:
+            given = [{"attribute": each, "value": value} for each, value in fields.items()]
+            async with http.put(base / kind / name, json={"fields": given}) as reply:
                 if not reply.ok:
                     raise NoOffer(f"the node makes no {kind} over ARI (HTTP {reply.status})")
         yield password
     finally:
         for kind in ("endpoint", "aor", "auth"):
-            async with http.delete(base / kind / NAME):
+            async with http.delete(base / kind / name):
                 pass
 
 
-async def _register(socket: aiohttp.ClientWebSocketResponse, password: str) -> str:
+async def _register(socket: aiohttp.ClientWebSocketResponse, name: str, password: str) -> str:
     """Log in; returns the status of the last response."""
     call_id = secrets.token_hex(8)
-    await socket.send_str(_request(call_id, 1, ""))
+    await socket.send_str(_request(name, call_id, 1, ""))
     challenge = await _receive(socket, "SIP/2.0")
     fields = dict(re.findall(r'(\w+)="?([^",\r]+)"?', _header(challenge, "WWW-Authenticate")))
     if "nonce" not in fields:
         return challenge.split(" ", 2)[1]
-    secret = _md5(f"{NAME}:{REALM}:{password}")
+    secret = _md5(f"{name}:{REALM}:{password}")
     proof = _md5(f"{secret}:{fields['nonce']}:00000001:abc:auth:{_md5(f'REGISTER:sip:{_HOST}')}")
     answer = (
-        f'Authorization: Digest username="{NAME}", realm="{REALM}", nonce="{fields["nonce"]}",'
+        f'Authorization: Digest username="{name}", realm="{REALM}", nonce="{fields["nonce"]}",'
         f' uri="sip:{_HOST}", response="{proof}", algorithm=MD5, qop=auth, nc=00000001,'
         f' cnonce="abc", opaque="{fields.get("opaque", "")}"\r\n'
     )
-    await socket.send_str(_request(call_id, 2, answer))
+    await socket.send_str(_request(name, call_id, 2, answer))
     return (await _receive(socket, "SIP/2.0")).split(" ", 2)[1]
 
 
-def _request(call_id: str, number: int, answer: str) -> str:
+def _request(name: str, call_id: str, number: int, answer: str) -> str:
     return (
         f"REGISTER sip:{_HOST} SIP/2.0\r\n"
         f"Via: SIP/2.0/WS {_HOST};branch=z9hG4bK{secrets.token_hex(8)}\r\n"
-        f"From: <sip:{NAME}@{_HOST}>;tag={call_id}\r\nTo: <sip:{NAME}@{_HOST}>\r\n"
+        f"From: <sip:{name}@{_HOST}>;tag={call_id}\r\nTo: <sip:{name}@{_HOST}>\r\n"
         f"Call-ID: {call_id}\r\nCSeq: {number} REGISTER\r\n"
-        f"Contact: <sip:{NAME}@{_HOST};transport=ws>\r\n{answer}"
+        f"Contact: <sip:{name}@{_HOST};transport=ws>\r\n{answer}"
         "Expires: 60\r\nMax-Forwards: 70\r\nContent-Length: 0\r\n\r\n"
     )
 

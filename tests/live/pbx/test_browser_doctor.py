@@ -1,5 +1,6 @@
 """What doctor finds of a node that serves phones in browsers: it is called like one of them."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,12 @@ async def test_a_node_that_they_cannot_use(
     """Without the setting, without a codec of browsers, or at an address that is refused."""
     found = await findings(tmp_path, **settings)
     assert code in found
+
+
+async def test_two_runs_at_once(tmp_path: Path) -> None:
+    """An engine and a command may check a node at the same time: neither disturbs the other."""
+    async with Pbx(tmp_path / "pbx1", settings={"PHONE_WEBSOCKET": "yes"}) as pbx:
+        node = AriNode("pbx1", pbx.url, pbx.ari_user, pbx.ari_password)
+        runs = await asyncio.gather(*(check_node(node, f"doctor-{n}", 4) for n in range(3)))
+    for found in runs:
+        assert not [each.text for each in found if each.code.startswith("phone_")]
