@@ -36,7 +36,7 @@ class Pages:
         **values: str,
     ) -> HTMLResponse:
         """Return a page with its menu."""
-        template = self._environment.get_template(page.template)
+        template = self._environment.get_template("page.html")
         body = template.render(
             page=page, menu=menu_of(principal), caller=principal, csrf_token=csrf_token, **values
         )

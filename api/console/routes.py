@@ -68,7 +68,7 @@ def serve_console(app: FastAPI) -> None:
         found = menu_of(signed_in.caller)
         if not found:
             return pages.render_public("forbidden.html", 403)
-        return RedirectResponse(BASE + found[0].path, 303)
+        return RedirectResponse(BASE + found[0].pages[0].path, 303)
 
     for page in PAGES:
         _serve_page(app, pages, page)
@@ -124,7 +124,7 @@ def _serve_session(app: FastAPI) -> None:
 
 
 def _serve_page(app: FastAPI, pages: Pages, page: Page) -> None:
-    @app.get(BASE + page.path, include_in_schema=False, name=page.template)
+    @app.get(BASE + page.path, include_in_schema=False, name=page.element)
     async def show(request: Request, sessions: Sessions, authenticator: Authentication) -> Response:
         signed_in = await _find_session(request, sessions, authenticator)
         if signed_in is None:

@@ -41,10 +41,12 @@ def test_our_modules_are_checked_and_import_ours_only(path: Path) -> None:
         assert (path.parent / target).resolve().is_file(), target
 
 
-def test_each_page_has_a_template_and_a_path_of_its_own() -> None:
+def test_each_page_has_a_component_and_a_path_of_its_own() -> None:
     """And templates escape: none marks text as safe."""
     assert len({each.path for each in PAGES}) == len(PAGES)
     for page in PAGES:
-        assert (TEMPLATES / page.template).is_file()
+        source = (FOLDER / page.module).read_text()
+        assert f'customElements.define("{page.element}"' in source, page.path
+        assert not page.style or (FOLDER / page.style).is_file()
     for template in TEMPLATES.glob("*.html"):
         assert not re.search(r"\|\s*safe\b|autoescape", template.read_text()), template
