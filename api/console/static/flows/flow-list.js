@@ -5,9 +5,12 @@ import { html, nothing } from "../vendored/lit.js";
 import { ListPage } from "../components/list-page.js";
 import { dateTime } from "../lib/format.js";
 import { may } from "../lib/page.js";
-import { del } from "../lib/rest.js";
+import { RestError, del } from "../lib/rest.js";
 import { FLOWS, pathOf } from "./flow-rest.js";
 import { SAMPLES } from "./samples.js";
+
+const ID = /^[A-Za-z0-9_-]{1,64}$/;
+const WRONG_ID = { path: "flowId", message: "expected 1 to 64 letters, digits, _ or -", code: "invalid" };
 
 /** @type {import("../forms/values.js").Field[]} */
 const FIELDS = [
@@ -54,6 +57,7 @@ export class FlowList extends ListPage {
   async create() {
     /** @param {any} values */
     const save = async ({ flowId, sample }) => {
+      if (!ID.test(flowId)) throw new RestError(400, "invalid", "", [WRONG_ID]);
       location.assign(`?${new URLSearchParams({ id: flowId, sample })}`);
     };
     await this.ask({ heading: "New flow", submit: "Edit", fields: FIELDS, save }, {}, "");

@@ -115,6 +115,9 @@ async def test_the_editor_completes_from_the_schema_and_is_left_by_keyboard(
     owner = await add_owner(api)
     async with console_page(browser, owner, path=PATH) as page:
         await page.get_by_role("button", name="New flow").click()
+        await page.get_by_label("Id (required)").fill("a support")
+        await page.get_by_role("button", name="Edit").click()
+        await expect(page.get_by_text("expected 1 to 64 letters, digits")).to_be_visible()
         await page.get_by_label("Id (required)").fill("support")
         await page.get_by_role("button", name="Edit").click()
         await expect(page.get_by_text("No errors.")).to_be_visible()
