@@ -25,6 +25,7 @@ def summary(lab: Lab, elapsed_s: float) -> str:
           number    {", ".join(json.loads(settings["SWITCHROOM_CALLER_IDS"]))}
   engine  http://127.0.0.1:{ports.engine}  (RPC below /rpc/v1, token SWITCHROOM_RPC_TOKEN in .env)
 {nodes}
+  browser {rest}/console/phone is a phone, after the sign-in
   phones  softphones register as 1001 to 1009, password {settings["SWITCHROOM_AGENT_PASSWORD"]};
           a dial of agent:1001 rings one; to list it as an agent, with its presence:
           switchroom agent set 1001 PJSIP/1001

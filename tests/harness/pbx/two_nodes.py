@@ -1,6 +1,7 @@
 """Two PBX nodes under one engine, with helpers for their tests."""
 
 import secrets
+from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,12 @@ class TwoNodes:
     """pbx1 of weight 3, pbx2 of weight 1 with at most 4 calls; 10 calls on the trunk."""
 
     def __init__(
-        self, folder: Path, *, agent_qualify_s: int = 0, rtp_timeouts_s: tuple[int, int] = (45, 45)
+        self,
+        folder: Path,
+        *,
+        agent_qualify_s: int = 0,
+        rtp_timeouts_s: tuple[int, int] = (45, 45),
+        settings: Mapping[str, str] | None = None,
     ) -> None:
         self.trunk_port = free_port()
         self._token = secrets.token_hex(16)
@@ -38,7 +44,7 @@ class TwoNodes:
                 agent_qualify_s=agent_qualify_s,
                 rtp_timeout_s=rtp_timeout_s,
                 agent_refers=True,
-                settings={"REFER_TIMEOUT_S": str(REFER_TIMEOUT_S)},
+                settings={"REFER_TIMEOUT_S": str(REFER_TIMEOUT_S), **(settings or {})},
             )
             for name, rtp_timeout_s in zip(NODE_OPTIONS, rtp_timeouts_s, strict=True)
         ]

@@ -3,12 +3,13 @@
 
 import { html, nothing } from "../vendored/lit.js";
 import { ConsoleElement } from "../lib/console-element.js";
-import { agentId, may } from "../lib/page.js";
-import { get, post } from "../lib/rest.js";
-import "../components/phone.js";
+import { accountId, agentId, may } from "../lib/page.js";
+import { get, post, put } from "../lib/rest.js";
+import { SwitchroomPhone } from "../components/phone.js";
 import "../components/problem.js";
 
 const AGENTS = "/srmain/voice/agents";
+const FIRST = "browser"; // the agent that a click creates
 
 export class PhonePage extends ConsoleElement {
   static properties = {
@@ -41,6 +42,22 @@ export class PhonePage extends ConsoleElement {
     }
   }
 
+  /** Create an agent with a phone in a browser, and log it in here. */
+  async createFirst() {
+    this.error = null;
+    try {
+      const endpoint = `PJSIP/${accountId}-${FIRST}`;
+      await put(`${AGENTS}/${FIRST}`, { endpoint, name: "Browser", phone: "browser" }, { "If-None-Match": "*" });
+      this.agent = FIRST;
+      await this.load();
+      await this.updateComplete;
+      const phone = this.querySelector("switchroom-phone");
+      if (phone instanceof SwitchroomPhone) await phone.goOnline();
+    } catch (error) {
+      this.error = error;
+    }
+  }
+
   /** @returns {import("./server.js").PhoneServer} */
   get server() {
     const path = `${AGENTS}/${encodeURIComponent(this.agent)}/phone-credentials`;
@@ -64,9 +81,15 @@ export class PhonePage extends ConsoleElement {
 
   renderChoice() {
     if (!this.agents.length) {
-      return html`<p>
-        No agent has a phone in a browser: set the phone of an <a href="/console/agents">agent</a> to “browser”.
-      </p>`;
+      return html`
+        <p>
+          No agent has a phone in a browser: set the phone of an <a href="/console/agents">agent</a> to
+          “browser”, or create one here.
+        </p>
+        ${may("agents:write")
+          ? html`<p><button class="primary" @click=${this.createFirst}>Use this browser as a phone</button></p>`
+          : nothing}
+      `;
     }
     return html`
       <p class="row"><label>Agent

@@ -14,7 +14,8 @@ export const phoneStyle = css`
     --phone-on-accent: var(--on-accent, #ffffff);
     --phone-bad: var(--bad, #b3261e);
     --phone-good: var(--good, #0a6b3d);
-    display: block;
+    display: grid;
+    gap: 0.8rem;
     max-width: 24rem;
     color: var(--phone-text);
     font: 0.9375rem/1.5 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif;

@@ -1,8 +1,17 @@
 """Calls of the phone in a browser, verified by tone in both directions."""
 
+from playwright.async_api import Browser
+
+from tests.harness.console.axe import assert_accessible
+from tests.harness.console.browser import console_page
+from tests.harness.console.browser_phone import BrowserPhone
+from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
+from tests.harness.servers.api import Api
 from tests.live.console.phone.workstation import (
+    AGENT,
     CUSTOMER_HZ,
+    ENDPOINT,
     MICROPHONE_HZ,
     Workstation,
     assert_talk,
@@ -29,6 +38,23 @@ async def test_the_agent_calls_a_number(station: Workstation) -> None:
         await assert_talk(customer, station.phone)
         await customer.hang_up()
     await station.phone.until_idle()
+
+
+async def test_a_phone_by_one_click(lab: Lab, api: Api, browser: Browser) -> None:
+    """Without an agent that has one, an account's key creates it there, and calls a number."""
+    agents = "/srmain/voice/agents"
+    await api.request("DELETE", f"{agents}/{AGENT}", token=api.api_key)
+    async with console_page(browser, api, path="/console/phone") as page:
+        phone = BrowserPhone(page)
+        await phone.click("Use this browser as a phone")
+        await phone.until_ready()
+        async with Phone.answering(lab.trunk_port, tone_hz=CUSTOMER_HZ) as customer:
+            await phone.dial("+4722222222")
+            await assert_talk(customer, phone)
+            await customer.hang_up()
+    await api.request("DELETE", f"{agents}/browser", token=api.api_key)
+    body = {"endpoint": f"PJSIP/{ENDPOINT}", "phone": "browser"}
+    await api.request("PUT", f"{agents}/{AGENT}", body, token=api.api_key)
 
 
 async def test_a_rejected_call(station: Workstation) -> None:
@@ -58,3 +84,23 @@ async def test_hold_and_mute(station: Workstation) -> None:
         await assert_talk(customer, station.phone)
         await customer.hang_up()
     await station.phone.until_idle()
+
+
+async def test_the_phone_breaks_no_rule(station: Workstation) -> None:
+    """Of axe-core: idle, ringing, in a call with all that can be opened, in both themes."""
+    page = station.phone.page
+    number = await station.customer()
+    async with Phone.calling(station.lab.pbx, number, tone_hz=CUSTOMER_HZ) as customer:
+        await station.phone.button("Answer").wait_for()
+        await assert_accessible(page)
+        await station.phone.click("Answer")
+        await assert_talk(customer, station.phone)
+        await page.get_by_text("Microphone and speaker").click()
+        for shown in ("Keypad", "Transfer"):
+            await station.phone.click(shown)
+            for theme in ("dark", "light"):
+                await page.get_by_label("Theme").select_option(theme)
+                await assert_accessible(page)
+        await customer.hang_up()
+    await station.phone.until_idle()
+    await assert_accessible(page)
