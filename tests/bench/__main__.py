@@ -31,6 +31,7 @@ from tests.bench.ivr.digit_webhook import digit_webhook
 from tests.bench.ivr.ivr50 import ivr50, ivr50_engine
 from tests.bench.ivr.sessions import sessions
 from tests.bench.rest.cdrs import cdrs, cdrs_postgres
+from tests.bench.rest.console import console as console_pages
 from tests.bench.rest.contact_search import contact_search, contact_search_postgres
 from tests.bench.rest.contacts import contacts, contacts_postgres
 from tests.bench.rest.lists import lists, lists_postgres
@@ -45,6 +46,7 @@ BENCHES: Mapping[str, Bench] = {
     "control": control,
     "digit_webhook": digit_webhook,
     "rest": rest,
+    "console": console_pages,
     "route_change": route_change,
     "sessions": sessions,
     "engine_alone": engine_alone,

@@ -27,7 +27,7 @@ from api.http.event_stream import (
     is_authorized,
 )
 
-CHECK_S = 0.5  # between two checks of a reader's key or token
+CHECK_S = 1.0  # between two checks of a reader's key or token
 
 
 class LiveEvents:

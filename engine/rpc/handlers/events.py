@@ -22,6 +22,7 @@ from wire.schemas import event_schema
 from wire.shard import ShardId
 
 POLL_TIMEOUT_MS = 1_000
+PAUSE_S = 0.04  # after events, so that those of a busy moment are read and sent together
 PAGE_SIZE = 100  # per shard; then live calls get their turn on the event loop
 
 
@@ -60,6 +61,7 @@ class _Page(Struct):
     positions: StreamPositions
     lost: list[LostEvents]
     is_behind: bool  # more events are stored: it need not wait for the next one
+    has_read: bool = False  # events, of any account
 
 
 class EventHandlers(Struct, frozen=True):
@@ -94,6 +96,8 @@ class EventHandlers(Struct, frozen=True):
                 return response  # headers are sent: the client reconnects and gets the error then
             # The comment of an idle stream detects a closed connection.
             await response.write(lines or b":\n\n")
+            if page.has_read and not page.is_behind:
+                await asyncio.sleep(PAUSE_S)
 
     async def _read_page(self, page: _Page, turn: AbstractAsyncContextManager[Any]) -> bytes:
         """Return the messages that follow a position, which moves on."""
@@ -101,7 +105,7 @@ class EventHandlers(Struct, frozen=True):
             wait_ms = 0 if page.is_behind else POLL_TIMEOUT_MS
             page.positions.add(self.shards.all)
             found = await self.store.stream.read_after(page.positions.after, wait_ms, PAGE_SIZE)
-            page.is_behind = len(found) >= PAGE_SIZE
+            page.has_read, page.is_behind = bool(found), len(found) >= PAGE_SIZE
             if page.is_behind:  # a slow client may fall behind the trimmed stream
                 page.lost = await self._lost_events(page.positions)
             lines = [_lost_message(page.lost)] if page.lost else []

@@ -110,28 +110,41 @@ export class CallPage extends ConsoleElement {
     const { call } = this.timeline ?? {};
     if (call && !call.endedMs) this.readAfter(POLL_MS);
     else if (call) await this.readRecord();
-    else if (this.error instanceof RestError && this.error.status !== 404) this.readAfter(POLL_MS);
+    else if (!isMissing(this.error)) this.readAfter(POLL_MS);
   }
 
   /** Return the timeline; an agent's has the call only, that of an old call its events. */
   async readTimeline() {
-    const path = `/srmain/voice/call/${encodeURIComponent(this.callId)}/timeline`;
+    const id = encodeURIComponent(this.callId);
+    /** @type {any} */
+    let shown = null;
     try {
-      if (may("calls")) return await get(path);
-      const call = await get(`/srmain/voice/call-details/${encodeURIComponent(this.callId)}`);
-      if (!call.endedMs) return { call, moments: [], attempts: [], omitted: 0 };
+      if (may("calls")) return await get(`/srmain/voice/call/${id}/timeline`);
+      const call = await get(`/srmain/voice/call-details/${id}`);
+      shown = { call, moments: [], attempts: [], omitted: 0 };
+      if (!call.endedMs) return shown;
     } catch (error) {
-      if (!(error instanceof RestError && error.status === 404) || !may("cdr:own")) throw error;
+      if (!isMissing(error) || !may("cdr:own")) throw error;
     }
-    this.record = await get(`/srmain/cdr/${encodeURIComponent(this.callId)}`);
+    try {
+      this.record = await get(`/srmain/cdr/${id}`);
+    } catch (error) {
+      if (shown && isMissing(error)) return shown; // the record is not written yet
+      throw error;
+    }
     return timelineOf(this.record);
   }
 
   /** @param {any} timeline */
   take(timeline) {
+    const chosen = this.ladder?.steps[this.selected];
     this.ladder = buildLadder(timeline);
     this.findings = findFaults(timeline);
     this.timeline = timeline;
+    if (chosen) {
+      // Steps that became known later may come before it.
+      this.selected = this.ladder.steps.findIndex((each) => each.atMs === chosen.atMs && each.text === chosen.text);
+    }
     for (const each of this.findings) void this.readDetails(each.request);
   }
 
@@ -140,7 +153,7 @@ export class CallPage extends ConsoleElement {
     try {
       this.record = await get(`/srmain/cdr/${encodeURIComponent(this.callId)}`);
     } catch (error) {
-      if (!(error instanceof RestError && error.status === 404)) this.error = error;
+      if (!isMissing(error)) this.error = error;
     }
     this.recordTries += 1;
     const isDue = !this.record || this.record.recordings.some((/** @type {any} */ each) => each.state === "ended");
@@ -266,6 +279,11 @@ export class CallPage extends ConsoleElement {
   ladderElement() {
     return /** @type {import("./call-ladder.js").CallLadder | null} */ (this.querySelector("call-ladder"));
   }
+}
+
+/** @param {unknown} error */
+function isMissing(error) {
+  return error instanceof RestError && error.status === 404;
 }
 
 customElements.define("call-page", CallPage);

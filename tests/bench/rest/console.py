@@ -1,0 +1,155 @@
+"""The console beside 200 live calls: event to pixel in 20 browsers, and what ten of them cost.
+
+`pixel_p95`: from the engine's time of a new call's first event until its row is painted, in real
+browsers on the same cores. `cpu_*`: CPU of engine or REST layer for calls at an even rate, while
+ten clients read what a page of live calls reads (its events, and the list each 30 s), with the same
+without them as the baseline; both take turns.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from statistics import median
+
+import aiohttp
+from playwright.async_api import Page, expect
+
+from tests.bench.cpu import Meter
+from tests.bench.engine.simulated import Simulated, simulated
+from tests.bench.engine.simulated_call import Script
+from tests.bench.engine.simulated_calls import Load
+from tests.bench.figure import Figure, figure, percentile
+from tests.bench.ivr.stack import BY_ENGINE
+from tests.bench.setting import Setting
+from tests.harness.console.browser import WAIT_MS, console_page, open_browser
+from tests.harness.servers.api import Api
+from tests.harness.until import until
+
+ACCOUNT = "bench"  # of the simulated calls
+NUMBER = "+15550703"
+CALLS = 200
+BROWSERS, READERS = 20, 10
+RATE = 10  # standard calls a second, while CPU is measured
+RECONCILE_S = 30
+_WATCH = """
+() => {
+  window.painted = [];
+  const list = document.querySelector("call-list");
+  const seen = new Set([...list.calls.calls.keys()]);
+  new MutationObserver(() => requestAnimationFrame(() => setTimeout(() => {
+    for (const [id, call] of list.calls.calls) {
+      if (seen.has(id) || !list.querySelector(`[data-call="${id}"]`)) continue;
+      seen.add(id);
+      window.painted.push(Date.now() - call.createdMs);
+    }
+  }))).observe(list.querySelector("tbody"), { childList: true });
+}
+"""
+
+
+async def console(setting: Setting) -> list[Figure]:
+    """Measure both."""
+    async with simulated(setting.folder) as running:
+        gather = {"type": "gather", "data": {"timeout": 600_000}}
+        play = {"audioUrl": f"{running.audio}/first.wav"}
+        await running.route(NUMBER, {"type": "play", "data": play, "action": gather})
+        engines = [running.engine]
+        async with Api(setting.folder / "api", engines=engines, account=ACCOUNT) as api:
+            await _hold(running, CALLS, 50)
+            cpu = await _cpu(running, api, setting)
+            pixels = await _pixels(running, api, setting)
+    return [*pixels, *cpu]
+
+
+async def _hold(running: Simulated, calls: int, rate: float) -> None:
+    """Start calls that wait."""
+    before = len(await _waiting(running))
+    held = Load((Script(NUMBER, digits=""),), seconds=calls / rate, rate=rate, hold=True)
+    started = (await running.pbx.run(held)).calls
+
+    async def are_waiting() -> bool:
+        return len(await _waiting(running)) >= before + started
+
+    await until(are_waiting, timeout_s=60, every_s=0.5)
+
+
+async def _waiting(running: Simulated) -> list[str]:
+    listed = await running.engine.rpc("GET", f"/calls?account={ACCOUNT}")
+    return [call["callId"] for call in listed["calls"] if call["state"] == "gathering"]
+
+
+async def _pixels(running: Simulated, api: Api, setting: Setting) -> list[Figure]:
+    last = len(await _waiting(running)) - 1
+    async with AsyncExitStack() as stack:
+        browser = await stack.enter_async_context(open_browser())
+        pages: list[Page] = []
+        for _ in range(4 if setting.quick else BROWSERS):
+            opened = console_page(browser, api, path="/console/calls")
+            page = await stack.enter_async_context(opened)
+            rows = page.locator("tr[data-call]")
+            await expect(rows.nth(last)).to_be_attached(timeout=WAIT_MS)
+            await page.evaluate(_WATCH)
+            pages.append(page)
+        await _hold(running, 10 if setting.quick else 40, 2)
+        took_ms = [each for page in pages for each in await page.evaluate("window.painted")]
+    return [
+        figure("console", "pixel_p50", percentile(took_ms, 50), "ms"),
+        figure("console", "pixel_p95", percentile(took_ms, 95), "ms"),
+        figure("console", "pixel_browsers", len(pages), "browsers"),
+    ]
+
+
+async def _cpu(running: Simulated, api: Api, setting: Setting) -> list[Figure]:
+    seconds, rounds = (5, 1) if setting.quick else (30, 3)
+    load = Load((Script(BY_ENGINE),), seconds=seconds, rate=RATE)
+    pids = {"engine": running.engine.pid, "api": api.pid}
+    used: dict[int, list[dict[str, float]]] = {0: [], READERS: []}
+    await running.pbx.run(load)  # to warm up
+    for _ in range(rounds):
+        for readers, found in used.items():
+            async with _reading(api, readers):
+                meter = Meter(pids)
+                await running.pbx.run(load)
+                found.append(meter.used_s())
+
+    def per_call(readers: int, *names: str) -> float:
+        values = [sum(each[name] for name in names) for each in used[readers]]
+        return median(values) * 1_000 / (seconds * RATE)
+
+    parts = (("engine", ("engine",)), ("rest", ("api",)), ("both", ("engine", "api")))
+    return [
+        figure("console", f"cpu_{name}", per_call(READERS, *of), "ms/call", per_call(0, *of))
+        for name, of in parts
+    ]
+
+
+@asynccontextmanager
+async def _reading(api: Api, readers: int) -> AsyncIterator[None]:
+    """Read what pages of live calls read, meanwhile."""
+    token = await api.token()
+    async with aiohttp.ClientSession(headers={"Authorization": token}) as http:
+        delays = [number * RECONCILE_S / readers for number in range(readers)]
+        streams = [asyncio.create_task(_events(api, http)) for _ in delays]
+        tasks = [*streams, *(asyncio.create_task(_lists(api, http, each)) for each in delays)]
+        try:
+            yield
+        finally:
+            for each in tasks:
+                each.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _events(api: Api, http: aiohttp.ClientSession) -> None:
+    timeout = aiohttp.ClientTimeout(total=None)
+    async with http.get(f"{api.url}/srmain/voice/events", timeout=timeout) as reply:
+        async for _ in reply.content.iter_any():
+            pass
+
+
+async def _lists(api: Api, http: aiohttp.ClientSession, delay_s: float) -> None:
+    """Read the list each 30 s; the pages were not opened all at once."""
+    await asyncio.sleep(delay_s)
+    while True:
+        async with http.get(f"{api.url}/srmain/voice/calls?limit=1000") as reply:
+            await reply.read()
+        await asyncio.sleep(RECONCILE_S)
