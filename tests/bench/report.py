@@ -75,6 +75,12 @@ OTHERS = (
     Row("REST: control requests a second of its CPU", "rest.control_per_core", "1,500"),
     Row("REST: a call runs a changed route after, p99", "route_change.applied_p99", "300 ms"),
     Row("REST: lists of 100,000 routes, 10,000 flows, p95", "lists.all_p95", "20 ms"),
+    Row(
+        "console: event to pixel in 20 browsers beside 200 live calls, p95",
+        "console.pixel_p95",
+        "150 ms",
+    ),
+    Row("ten browsers: CPU of engine and REST layer a call", "console.cpu_both", "ratio 1.03"),
     Row("core: steps a second", "core.steps_per_s"),
     Row("simulator: calls a second on one core", "sim.calls_per_s", "1,500"),
 )

@@ -79,15 +79,15 @@ async def _waiting(running: Simulated) -> list[str]:
 
 
 async def _pixels(running: Simulated, api: Api, setting: Setting) -> list[Figure]:
-    last = len(await _waiting(running)) - 1
+    live = str(len(await _waiting(running)))
     async with AsyncExitStack() as stack:
         browser = await stack.enter_async_context(open_browser())
         pages: list[Page] = []
         for _ in range(4 if setting.quick else BROWSERS):
             opened = console_page(browser, api, path="/console/calls")
             page = await stack.enter_async_context(opened)
-            rows = page.locator("tr[data-call]")
-            await expect(rows.nth(last)).to_be_attached(timeout=WAIT_MS)
+            figures = page.locator(".figure b")
+            await expect(figures.first).to_have_text(live, timeout=WAIT_MS)
             await page.evaluate(_WATCH)
             pages.append(page)
         await _hold(running, 10 if setting.quick else 40, 2)

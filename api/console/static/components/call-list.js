@@ -20,6 +20,8 @@ const RECONCILE_MS = 30_000;
 const FEW_MS = 3_000; // with few calls, an event is soon followed by their exact states
 const FEW = 30;
 const TICK_MS = 1_000;
+const FIRST_ROWS = 50; // of more, only a click shows all: each event moves the rows below it
+const MANY_TICKS = 5; // between two changes of the times of more rows
 
 /** @type {Record<import("../calls/live-calls.js").Phase, [string, string]>} */
 const PHASES = {
@@ -49,6 +51,7 @@ export class CallList extends ConsoleElement {
     error: { state: true },
     stream: { state: true },
     filters: { state: true },
+    showsAll: { state: true },
   };
 
   constructor() {
@@ -60,6 +63,9 @@ export class CallList extends ConsoleElement {
     this.stream = "connecting";
     this.isLoaded = false;
     this.total = 0; // of the last list
+    this.ticks = 0;
+    this.showsAll = false;
+    this.shownMs = Date.now(); // the time at which rows are shown: they change together
     const query = new URLSearchParams(location.search);
     /** @type {import("../calls/live-calls.js").Filters} */
     this.filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""]));
@@ -112,8 +118,13 @@ export class CallList extends ConsoleElement {
   }
 
   tick() {
-    this.calls.sweep(Date.now());
-    this.renderSoon(); // the times of live calls
+    this.ticks += 1;
+    const isFading = this.calls.sweep(Date.now());
+    if (isFading || this.isTimeDue()) this.renderSoon(); // the times of live calls
+  }
+
+  isTimeDue() {
+    return !this.showsAll || this.calls.calls.size <= FIRST_ROWS || this.ticks % MANY_TICKS === 0;
   }
 
   reconcileSoon() {
@@ -143,16 +154,18 @@ export class CallList extends ConsoleElement {
   }
 
   render() {
-    const shown = this.calls.matching(this.filters);
+    const matching = this.calls.matching(this.filters);
+    const shown = this.showsAll ? matching : matching.slice(0, FIRST_ROWS);
+    if (this.isTimeDue()) this.shownMs = Date.now();
     const counts = this.calls.counts();
     return html`
       <console-problem .error=${this.error}></console-problem>
       <div class="cards">${figures(counts)}</div>
       <call-charts .live=${this.calls}></call-charts>
       ${this.renderFilters()}
-      <p class="quiet" role="status">${this.renderStatus(shown.length, counts.live)}</p>
+      <p class="quiet" role="status">${this.renderStatus(matching.length, counts.live)}</p>
       <div class="scroll" tabindex="0" role="region" aria-label="Live calls">
-        <table>
+        <table class="live">
           <caption class="visually-hidden">Live calls</caption>
           <thead>
             <tr>
@@ -162,11 +175,15 @@ export class CallList extends ConsoleElement {
             </tr>
           </thead>
           <tbody>
-            ${repeat(shown, (each) => each.callId, row)}
+            ${repeat(shown, (each) => each.callId, (each) => row(each, this.shownMs))}
           </tbody>
         </table>
         ${shown.length ? nothing : html`<p class="empty">${this.emptyText(counts.live)}</p>`}
       </div>
+      ${shown.length < matching.length
+        ? html`<p class="row middle">The newest ${count(shown.length)} of ${count(matching.length)} are shown.
+            <button @click=${() => (this.showsAll = true)}>Show all</button></p>`
+        : nothing}
     `;
   }
 
@@ -239,13 +256,16 @@ function figures(counts) {
   );
 }
 
-/** @param {import("../calls/live-calls.js").LiveCall} call */
-function row(call) {
+/**
+ * @param {import("../calls/live-calls.js").LiveCall} call
+ * @param {number} nowMs
+ */
+function row(call, nowMs) {
   const phase = phaseOf(call);
   const [text, kind] = PHASES[phase];
   const detail = STATES[call.state];
   return html`
-    <tr class=${phase === "ended" ? "faded" : "new"} data-call=${call.callId}>
+    <tr class=${phase === "ended" ? "faded" : ""} data-call=${call.callId}>
       <td><a class="mono" href="/console/calls/${encodeURIComponent(call.callId)}">${call.callId}</a></td>
       <td>${call.from}</td>
       <td>${call.to}</td>
@@ -255,7 +275,7 @@ function row(call) {
         ${detail ? html`<span class="quiet">${detail}</span>` : nothing}
       </td>
       <td>${[...call.agents].join(", ")}</td>
-      <td class="number">${duration((call.endedAtMs || Date.now()) - call.createdMs)}</td>
+      <td class="number">${duration((call.endedAtMs || nowMs) - call.createdMs)}</td>
     </tr>
   `;
 }

@@ -100,6 +100,32 @@ async def test_a_call_is_controlled(browser: Browser, api: Api, lab: Lab, partie
         await expect(page.get_by_role("heading", name="Control")).to_have_count(0)
 
 
+async def test_a_recording_and_a_transfer_are_started_and_ended(
+    browser: Browser, api: Api, lab: Lab, parties: Parties
+) -> None:
+    """Attended: the agent talks to the target, then leaves both; buttons follow the state."""
+    source, target = await parties.add_phone("source"), await parties.add_phone("target")
+    dial = {"type": "dial", "data": {"number": source.address, "agent_id": "ada"}}
+    await parties.call_in(await lab.add_number(dial, account=ACCOUNT))
+    await parties.expect_audio(customer="source", source="customer")
+    async with console_page(browser, api, path=f"/console/calls/{parties.call}") as page:
+        await page.get_by_role("button", name="Start recording").click()
+        await page.get_by_role("button", name="Pause recording").click()
+        await page.get_by_role("button", name="Resume recording").click()
+        await page.get_by_role("button", name="Stop recording").click()
+        await expect(page.get_by_role("button", name="Pause recording")).to_have_count(0)
+        await page.get_by_role("button", name="Transfer", exact=True).click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_role("textbox", name="Party").fill(target.address)
+        await dialog.get_by_role("button", name="Transfer").click()
+        await parties.expect_audio(source="target", target="source", customer="music")
+        await page.get_by_role("button", name="Complete the transfer").click()
+        await source.wait_ended()
+        await parties.expect_audio(customer="target", target="customer")
+        await expect(step(page, "completed")).to_be_visible()
+    await parties.hang_up()
+
+
 async def test_a_webhook_is_sent_again(
     browser: Browser, api: Api, lab: Lab, parties: Parties, hooks: WebhookServer
 ) -> None:
