@@ -21,6 +21,7 @@ ACCOUNT, NUMBER = "browsers", "+15550005"  # of no other test
 BASE = "/srmain/voice/agents"
 AGENT, ENDPOINT = "nora", "browsers-nora"
 WITHIN_S = 1.0
+LIFE_S = 10
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -191,6 +192,30 @@ async def test_a_killed_engine(nora: Nora) -> None:
     await nora.lab.ensure_running()
     assert await registers(nora, await nora.login())
     assert await registers(nora, login)
+
+
+async def test_expired_credentials(lab: Lab, tmp_path: Path) -> None:
+    """They are refused, and the PBX forgets them, without any request."""
+    settings = {
+        "SWITCHROOM_API_PHONE_URLS": f'["{lab.pbx.url.replace("http", "ws")}/ws"]',
+        "SWITCHROOM_API_PHONE_S": f"{LIFE_S}",
+    }
+    async with Api(
+        tmp_path / "api", engines=[lab.engine], settings=settings, account=ACCOUNT, number=NUMBER
+    ) as api:
+        nora = Nora(lab, api)
+        await nora.put(endpoint=f"PJSIP/{ENDPOINT}", phone="browser")
+        login = await nora.login()
+        assert await registers(nora, login)
+
+        async def is_forgotten() -> bool:
+            return login.username not in await lab.pbx.cli("pjsip show auths")
+
+        await until(is_forgotten, timeout_s=LIFE_S + SLACK_S, what="the credentials to be deleted")
+        assert not await registers(nora, login)
+        assert await registers(nora, await nora.login())
+        await api.request("DELETE", f"{BASE}/{AGENT}", token=api.api_key)
+        await until(lambda: is_unknown(lab), what="the endpoint to be deleted")
 
 
 HOSTILE = "h.invalid;x=1&PJSIP/trunk;transport=ws"
