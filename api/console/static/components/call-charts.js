@@ -22,6 +22,9 @@ const CHARTS = [
   ["waitS", "Waiting time, s"],
 ];
 
+/** @type {Record<string, number>} the end of a scale that is always shown */
+const HIGHEST = { answerRate: 100 };
+
 export class CallCharts extends ConsoleElement {
   static properties = { live: { attribute: false }, minutes: { state: true }, error: { state: true } };
 
@@ -84,7 +87,7 @@ export class CallCharts extends ConsoleElement {
     this.charts.forEach((chart) => chart.destroy());
     this.charts = CHARTS.map(([name, title]) => {
       const target = /** @type {HTMLElement} */ (this.querySelector(`[data-chart=${name}]`));
-      return new uPlot(options(title, target.clientWidth), [[], []], target);
+      return new uPlot(options(title, target.clientWidth, name !== "live", HIGHEST[name]), [[], []], target);
     });
     this.draw();
   }
@@ -153,8 +156,10 @@ function iso(ms) {
 /**
  * @param {string} title
  * @param {number} width
+ * @param {boolean} hasGaps
+ * @param {number} [highest] of its scale; as high as its values if absent
  */
-function options(title, width) {
+function options(title, width, hasGaps, highest) {
   const style = getComputedStyle(document.documentElement);
   const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
   const axis = {
@@ -167,23 +172,28 @@ function options(title, width) {
     height: HEIGHT,
     cursor: { show: false },
     legend: { show: false },
-    scales: { y: { range: fromZero } },
+    scales: { y: { range: rangeTo(highest) } },
     axes: [{ ...axis, size: 26, values: hours }, { ...axis, size: 40 }],
     series: [
       {},
-      { label: title, stroke: colour("--accent"), fill: colour("--accent-fill"), width: 2, spanGaps: true },
+      {
+        label: title,
+        stroke: colour("--accent"),
+        fill: colour("--accent-fill"),
+        width: 2,
+        spanGaps: true,
+        points: { show: hasGaps, size: 4, fill: colour("--accent") }, // one value alone has no line
+      },
     ],
   };
 }
 
 /**
- * @param {any} _chart
- * @param {number} _low
- * @param {number} high
- * @returns {[number, number]}
+ * @param {number} [highest]
+ * @returns {(chart: any, low: number, high: number) => [number, number]}
  */
-function fromZero(_chart, _low, high) {
-  return [0, Math.max(1, Math.ceil((high || 1) * 1.1))];
+function rangeTo(highest) {
+  return (_chart, _low, high) => [0, highest ?? Math.max(1, Math.ceil((high || 1) * 1.1))];
 }
 
 /**
