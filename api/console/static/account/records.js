@@ -185,8 +185,7 @@ export class RecordList extends ListPage {
 
 /** @type {import("../components/data-table.js").Column[]} */
 const COLUMNS = [
-  { title: "Start", cell: (row) => html`<a href="/console/calls/${encodeURIComponent(row.reqId)}">${dateTime(row.startTime)}</a>` },
-  { title: "Direction", cell: (row) => row.callPath || row.direction },
+  { title: "Start", cell: (row) => html`<a href="/console/calls/${encodeURIComponent(row.reqId)}">${dateTime(row.startTime)}</a> <span class="quiet">${row.callPath || row.direction}</span>` },
   { title: "From", cell: (row) => (row.privacy ? html`${row.from} <span class="tag">withheld</span>` : row.from) },
   { title: "To", cell: (row) => row.toNumber },
   { title: "Status", cell: status },
