@@ -218,7 +218,11 @@ async def test_expired_credentials(lab: Lab, tmp_path: Path) -> None:
         await until(lambda: is_unknown(lab), what="the endpoint to be deleted")
 
 
-HOSTILE = "h.invalid;x=1&PJSIP/trunk;transport=ws"
+HOSTILE = (
+    "h.invalid;x=1&PJSIP/trunk;transport=ws",
+    'h.invalid;x="&PJSIP/trunk/sip:+15550009@127.0.0.1";transport=ws',  # quoted, as SIP allows
+    'h.invalid;y="";x=1&PJSIP/trunk;transport=ws',
+)
 
 
 async def test_all_tabs_ring_and_know_their_leg(nora: Nora) -> None:
@@ -240,7 +244,8 @@ async def test_all_tabs_ring_and_know_their_leg(nora: Nora) -> None:
         await lab.wait_ended(call)
 
 
-async def test_an_address_that_would_call_a_number(nora: Nora) -> None:
+@pytest.mark.parametrize("hostile_address", HOSTILE)
+async def test_an_address_that_would_call_a_number(nora: Nora, hostile_address: str) -> None:
     """A phone chooses a part of its own address: one that names another destination is left out."""
     lab = nora.lab
     first, second = await nora.login(), await nora.login()
@@ -249,7 +254,7 @@ async def test_an_address_that_would_call_a_number(nora: Nora) -> None:
         WebsocketPhone.connected(lab.pbx, second) as hostile,
     ):
         assert await honest.register() == "SIP/2.0 200 OK"
-        assert await hostile.register(HOSTILE) == "SIP/2.0 200 OK"
+        assert await hostile.register(hostile_address) == "SIP/2.0 200 OK"
         assert "&PJSIP/trunk" in await lab.pbx.cli("database show registrar/contact")
         call = await lab.call(to=f"agent:{AGENT}", account=ACCOUNT)
         invite = await honest.receive("INVITE")
