@@ -1,17 +1,19 @@
 """What a start prints at its end: addresses, keys, numbers, and what to type next."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 from dev.lab.lifecycle import Lab
+from dev.lab.plan import DOTENV
 
 
 def summary(lab: Lab, elapsed_s: float) -> str:
     """Return where the lab answers, and how it is used."""
     ports, settings = lab.plan.ports(), lab.settings
     number = json.loads(settings["SWITCHROOM_CALLER_IDS"])[0]
-    rest = f"http://127.0.0.1:{ports.api}"
+    rest, file = f"http://127.0.0.1:{ports.api}", _settings_file(lab)
     nodes = "\n".join(
         f"  {name:<8}SIP 127.0.0.1:{node.sip}, ARI http://127.0.0.1:{node.ari}"
         for name, node in zip(lab.plan.node_names(), ports.nodes, strict=True)
@@ -23,7 +25,7 @@ def summary(lab: Lab, elapsed_s: float) -> str:
           apiKey    {settings["SWITCHROOM_API_KEY"]}
           apiSecret {settings["SWITCHROOM_API_SECRET"]}
           number    {", ".join(json.loads(settings["SWITCHROOM_CALLER_IDS"]))}
-  engine  http://127.0.0.1:{ports.engine}  (RPC below /rpc/v1, token SWITCHROOM_RPC_TOKEN in .env)
+  engine  http://127.0.0.1:{ports.engine}  (RPC below /rpc/v1, token SWITCHROOM_RPC_TOKEN in {file})
 {nodes}
   browser {rest}/console/phone is a phone, after the sign-in
   phones  softphones register as 1001 to 1009, password {settings["SWITCHROOM_AGENT_PASSWORD"]};
@@ -31,8 +33,8 @@ def summary(lab: Lab, elapsed_s: float) -> str:
           switchroom agent set 1001 PJSIP/1001
   trunk   {settings["SWITCHROOM_TRUNK"]}: a phone answers there, and saves what it hears to
           {lab.folder / "phone"}
-commands find this account's key in .env of this folder; for other folders:
-  (. ./.env; switchroom profile set lab --api-url {rest} \\
+{_key_for_commands(lab)}
+  (. {_sourced(lab)}; switchroom profile set lab --api-url {rest} \\
     --api-key "$SWITCHROOM_API_KEY" --rpc-token "$SWITCHROOM_RPC_TOKEN")
 this account may call any number but costly ones; a new one may call nothing until you allow it:
   switchroom account create acme --allow +47
@@ -41,6 +43,27 @@ next:
   switchroom doctor
   switchroom route set {number} http://127.0.0.1:3000/call    your webhook, or a file with a verb
   switchroom dev call {number} --save call.wav                call it, and keep what is heard"""
+
+
+def _key_for_commands(lab: Lab) -> str:
+    file = _settings_file(lab)
+    if file == DOTENV.name:
+        return "commands find this account's key in .env of this folder; for other folders:"
+    return (
+        f"commands find this account's key in .env only; with the settings in {file}, first type:"
+    )
+
+
+def _settings_file(lab: Lab) -> str:
+    """Return the file with the settings, as a person reads it: `.env`, if it is that one here."""
+    path = Path(lab.plan.settings) if lab.plan.settings else DOTENV.absolute()
+    return DOTENV.name if path == DOTENV.absolute() else str(path)
+
+
+def _sourced(lab: Lab) -> str:
+    """Return the same for a shell, which looks for a plain name elsewhere."""
+    file = _settings_file(lab)
+    return f"./{file}" if file == DOTENV.name else shlex.quote(file)
 
 
 def console_address(lab: Lab) -> str:

@@ -30,6 +30,18 @@ def test_it_says_what_the_phones_are_for(tmp_path: Path) -> None:
     commands.parse_args(shlex.split(command.removeprefix("switchroom ")), exit_on_error=False)
 
 
+def test_it_names_the_file_with_the_settings(tmp_path: Path) -> None:
+    """Commands read `.env` of their folder only; another file is named, and read by the shell."""
+    text = summary(Lab.create(tmp_path, Plan()), 1)
+    assert "SWITCHROOM_RPC_TOKEN in .env)" in text
+    assert "(. ./.env; switchroom profile set" in text
+    own = tmp_path / "my lab.env"
+    text = summary(Lab.create(tmp_path, Plan(settings=str(own))), 1)
+    assert f"with the settings in {own}, first type:" in text
+    assert f"(. '{own}'; switchroom profile set" in text
+    assert " .env of this folder" not in text
+
+
 def test_programs_get_no_secrets(tmp_path: Path) -> None:
     """The output for programs has addresses and names, and nothing that opens a door."""
     lab = Lab.create(tmp_path, Plan(nodes=2, port_base=21_000))

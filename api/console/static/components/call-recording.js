@@ -38,7 +38,7 @@ export class CallRecording extends ConsoleElement {
     const { recording } = this;
     if (recording && recording.url !== this.url) {
       this.url = recording.url;
-      void this.decode(recording.signedUrl);
+      if (recording.durationMs) void this.decode(recording.signedUrl);
     }
   }
 
@@ -62,6 +62,9 @@ export class CallRecording extends ConsoleElement {
     const { recording } = this;
     const waiting = this.record?.recordings?.some((/** @type {any} */ each) => each.state === "ended");
     if (!recording) return waiting ? html`<p class="quiet">The recording is being stored.</p>` : nothing;
+    if (!recording.durationMs) {
+      return html`<h2>Recording</h2><p class="quiet">It is empty: nothing was recorded before the end.</p>`;
+    }
     return html`
       <h2>Recording</h2>
       <console-problem .error=${this.error}></console-problem>
