@@ -58,6 +58,10 @@ class BrowserPhone:
         """Wait until the call is connected."""
         await expect(self.page.get_by_text("Talking", exact=True)).to_be_visible()
 
+    async def until_shown(self, party: str) -> None:
+        """Wait until a party is shown as the other one."""
+        await expect(self.page.get_by_text(party, exact=True)).to_be_visible()
+
     async def until_idle(self) -> None:
         """Wait until there is no call."""
         await expect(self.button("Hang up")).to_have_count(0)

@@ -1,5 +1,6 @@
 """Signing in to the console, in a real browser."""
 
+import pytest
 from playwright.async_api import Browser, expect
 
 from tests.harness.console.browser import console_page
@@ -21,10 +22,13 @@ async def test_a_wrong_secret_is_said_in_the_form(browser: Browser, api: Api) ->
     await page.close()
 
 
-async def test_an_address_of_another_site_is_not_followed(browser: Browser, api: Api) -> None:
+@pytest.mark.parametrize("address", ["//example.com/console", "http://["])
+async def test_an_address_of_another_site_is_not_followed(
+    browser: Browser, api: Api, address: str
+) -> None:
     """After signing in, `next` leads to pages of the console only."""
     page = await browser.new_page()
-    await page.goto(f"{api.url}/console/sign-in?next=//example.com/console")
+    await page.goto(f"{api.url}/console/sign-in?next={address}")
     await page.get_by_label("API key").fill(api.api_key)
     await page.get_by_label("API secret").fill(api.api_secret)
     await page.get_by_role("button", name="Sign in").click()

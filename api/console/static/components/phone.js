@@ -44,6 +44,7 @@ export class SwitchroomPhone extends LitElement {
     this.isDialing = false;
     /** @type {Promise<string> | null} the call that this phone has requested */
     this.requested = null;
+    this.dialled = ""; // the party of that call; the server calls this phone from a number of the account
     /** @type {AudioContext | null} */
     this.audio = null;
     this.speaker = new Audio();
@@ -142,6 +143,8 @@ export class SwitchroomPhone extends LitElement {
     this.call = call;
     this.endText = "";
     if (await this.isRequested(call)) {
+      call.peer = this.dialled || call.peer;
+      this.dialled = "";
       await this.answer();
     } else if (call.state === "ringing") {
       this.ringtone.start();
@@ -215,6 +218,7 @@ export class SwitchroomPhone extends LitElement {
     this.context();
     this.problem = "";
     this.isDialing = true;
+    this.dialled = typed.trim();
     this.requested = control.dial(partyOf(typed));
     try {
       await this.requested;

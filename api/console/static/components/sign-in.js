@@ -70,7 +70,9 @@ export class ConsoleSignIn extends ConsoleElement {
 
 /** Return where to go: only to a page of the console, whatever the address says. */
 function nextPage() {
-  const next = new URL(new URLSearchParams(location.search).get("next") ?? "", location.origin);
+  const given = new URLSearchParams(location.search).get("next") ?? "";
+  if (!URL.canParse(given, location.origin)) return FIRST_PAGE;
+  const next = new URL(given, location.origin);
   const isOurs = next.origin === location.origin && /^\/console(\/|$)/.test(next.pathname);
   return isOurs ? next.pathname + next.search : FIRST_PAGE;
 }

@@ -35,6 +35,7 @@ async def test_the_agent_calls_a_number(station: Workstation) -> None:
     async with Phone.answering(station.lab.trunk_port, tone_hz=CUSTOMER_HZ) as customer:
         await station.phone.dial("+47 22 22 22 22")
         await station.phone.until_talking()
+        await station.phone.until_shown("+47 22 22 22 22")
         await assert_talk(customer, station.phone)
         await customer.hang_up()
     await station.phone.until_idle()
