@@ -201,3 +201,18 @@ async def is_recorded(api: Api, call: str) -> bool:
     filters = "dialedNumber=&dispositionLevel1Id=&dispositionLevel2Id=&dispositionLevel3Id="
     rows = (await owner.rest("GET", f"/srmain/cdr?{filters}"))["data"]
     return call in {each["reqId"] for each in rows}
+
+
+async def ended_calls(api: Api) -> list[str]:
+    """Return the ids of the calls that have a record, as soon as there is one."""
+    owner = await add_owner(api)
+    filters = "dialedNumber=&dispositionLevel1Id=&dispositionLevel2Id=&dispositionLevel3Id="
+    found: list[str] = []
+
+    async def has_one() -> bool:
+        rows = (await owner.rest("GET", f"/srmain/cdr?{filters}"))["data"]
+        found[:] = [each["reqId"] for each in rows]
+        return bool(found)
+
+    await until(has_one, what="a call record")
+    return found
