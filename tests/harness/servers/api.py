@@ -29,7 +29,7 @@ class Api(ApiProcess):
         account: str = ACCOUNT,
         number: str = NUMBER,
     ) -> None:
-        self._account = account
+        self.account = account
         super().__init__(
             folder,
             engine_urls=[each.url for each in engines],
@@ -46,7 +46,7 @@ class Api(ApiProcess):
     async def token(self, agent: str | None = None) -> str:
         """Return an access token, optionally of an agent."""
         body = {"apiKey": self.api_key, "apiSecret": self.api_secret, "agentId": agent}
-        path = f"/auth/get-access-token/{self._account}"
+        path = f"/auth/get-access-token/{self.account}"
         return str((await self.request("POST", path, body, token=""))["accessToken"])
 
     async def request(

@@ -1,5 +1,6 @@
 """Fixtures of the console's tests: a REST layer beside the lab, and a browser."""
 
+import secrets
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -22,8 +23,15 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 @pytest.fixture
-async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
+def account() -> str:
+    """Return an account of this test: the engine keeps flows, agents and targets of all tests."""
+    return f"console-{secrets.token_hex(4)}"
+
+
+@pytest.fixture
+async def api(lab: Lab, tmp_path: Path, account: str) -> AsyncIterator[Api]:
     """Run a REST layer, whose key has the scopes of the lab's: it may see every page."""
     scopes = {"SWITCHROOM_ACCOUNT_SCOPES": '["owner", "operations"]'}
-    async with Api(tmp_path / "api", engines=[lab.engine], settings=scopes) as api:
+    served = Api(tmp_path / "api", engines=[lab.engine], settings=scopes, account=account)
+    async with served as api:
         yield api

@@ -15,4 +15,4 @@ async def owner(api: Api) -> Person:
 @pytest.fixture
 async def other(api: Api) -> Person:
     """Return an owner of another account."""
-    return await add_owner(api, "other")
+    return await add_owner(api, other=True)

@@ -46,6 +46,6 @@ async def check_form(page: Page, button: str) -> None:
 
 async def fill(owner: Person) -> None:
     """Create what the pages show."""
-    agent = {"endpoint": "PJSIP/1001", "name": MARKUP}
+    agent = {"endpoint": owner.endpoint("1001"), "name": MARKUP}
     await owner.rest("PUT", "/srmain/voice/agents/1001", agent)
     await owner.rest("PUT", "/srmain/voice/callbacks", {"target": "http://127.0.0.1:9/events"})

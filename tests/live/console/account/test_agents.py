@@ -1,23 +1,12 @@
 """The page of agents."""
 
-import itertools
-
-import pytest
 from playwright.async_api import Browser, expect
 
 from tests.harness.console.browser import console_page
-from tests.harness.console.people import MARKUP, Person, add_owner
-from tests.harness.servers.api import Api
+from tests.harness.console.people import MARKUP, Person
 
 PATH = "/console/agents"
 AGENT = "/srmain/voice/agents/1001"
-_accounts = itertools.count(1)  # the engine keeps the agents of an account for later tests
-
-
-@pytest.fixture
-async def owner(api: Api) -> Person:
-    """Return an owner of an account without agents."""
-    return await add_owner(api, f"agents{next(_accounts)}")
 
 
 async def test_an_agent_is_created_changed_and_deleted(
@@ -62,11 +51,11 @@ async def test_a_change_that_somebody_else_has_made_is_not_overwritten(
     browser: Browser, owner: Person
 ) -> None:
     """The dialog keeps what was typed, and loads the current version if that is wanted."""
-    await owner.rest("PUT", AGENT, {"endpoint": "PJSIP/7002", "name": "Ada"})
+    await owner.rest("PUT", AGENT, {"endpoint": owner.endpoint("7002"), "name": "Ada"})
     async with console_page(browser, owner, path=PATH) as page:
         await page.get_by_role("button", name="Edit Ada").click()
         dialog = page.get_by_role("dialog")
-        await owner.rest("PUT", AGENT, {"endpoint": "PJSIP/7002", "name": "Grace"})
+        await owner.rest("PUT", AGENT, {"endpoint": owner.endpoint("7002"), "name": "Grace"})
         await dialog.get_by_label("Name").fill("Ada Lovelace")
         await dialog.get_by_role("button", name="Save").click()
         await expect(dialog.get_by_text("Somebody else has changed this")).to_be_visible()

@@ -3,9 +3,8 @@
 from playwright.async_api import Browser, expect
 
 from tests.harness.console.browser import console_page
-from tests.harness.console.people import MARKUP, Person, add_owner
+from tests.harness.console.people import MARKUP, Person
 from tests.harness.customers.webhook_server import WebhookServer, raw, status
-from tests.harness.servers.api import Api
 from tests.harness.until import until
 
 PATH = "/console/callbacks"
@@ -13,18 +12,17 @@ LOG = "/console/webhooks"
 CALLBACKS = "/srmain/voice/callbacks"
 
 
-async def call_nobody(owner: Person) -> None:
+async def call_unreachable_agent(owner: Person) -> None:
     """Start a call that ends at once, so that its events are sent."""
-    await owner.rest("PUT", "/srmain/voice/agents/1001", {"endpoint": "PJSIP/nobody"})
+    await owner.rest("PUT", "/srmain/voice/agents/1001", {"endpoint": owner.endpoint("1001")})
     request = {"from": "agent:1001", "to": "+15550100", "statusCallbackUrl": "auto-set"}
     await owner.rest("POST", "/srmain/voice/call", request)
 
 
 async def test_a_target_is_set_tested_rotated_and_deleted(
-    browser: Browser, api: Api, other: Person, hooks: WebhookServer
+    browser: Browser, owner: Person, other: Person, hooks: WebhookServer
 ) -> None:
     """A secret is shown once: after the first PUT, and after a rotation."""
-    owner = await add_owner(api, "callbacks")  # the engine keeps the target of the other tests
     target = hooks.answers("/events", None)
     async with console_page(browser, owner, path=PATH) as page:
         await expect(page.get_by_text("sent nowhere yet")).to_be_visible()
@@ -62,7 +60,7 @@ async def test_events_that_were_given_up_are_sent_again(
 ) -> None:
     """Those of a target that has returned 410, after delivery is restarted."""
     await owner.rest("PUT", CALLBACKS, {"target": hooks.answers("/events", status(410))})
-    await call_nobody(owner)
+    await call_unreachable_agent(owner)
 
     async def is_given_up() -> bool:
         return bool((await owner.rest("GET", f"{CALLBACKS}/dead-letters"))["data"])
@@ -100,7 +98,7 @@ async def test_an_attempt_is_shown_and_repeated(
 ) -> None:
     """With what the server has returned, also if that is markup."""
     await owner.rest("PUT", CALLBACKS, {"target": hooks.answers("/log", raw(MARKUP.encode()))})
-    await call_nobody(owner)
+    await call_unreachable_agent(owner)
 
     async def is_logged() -> bool:
         return bool((await owner.rest("GET", "/srmain/voice/webhooks?kind=callback"))["data"])
@@ -119,7 +117,7 @@ async def test_an_attempt_is_shown_and_repeated(
         await page.get_by_label("Show new attempts").check()
         rows = page.get_by_role("row")
         before = await rows.count()
-        await call_nobody(owner)
+        await call_unreachable_agent(owner)
         await expect(rows).not_to_have_count(before)
         await page.get_by_label("Call", exact=True).fill("3-pbx1-0000")
         await page.get_by_role("button", name="Show", exact=True).first.click()

@@ -59,7 +59,9 @@ async def test_the_audit_trail_shows_who_did_what(
 ) -> None:
     """Filtered by the action; another account sees its own rows."""
     for person, agent in ((owner, "1001"), (other, "2002")):
-        await person.rest("PUT", f"/srmain/voice/agents/{agent}", {"endpoint": f"PJSIP/{agent}"})
+        await person.rest(
+            "PUT", f"/srmain/voice/agents/{agent}", {"endpoint": person.endpoint(agent)}
+        )
 
     async def are_added() -> bool:  # within a second
         pages = [await each.rest("GET", "/srmain/audit") for each in (owner, other)]

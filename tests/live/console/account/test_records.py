@@ -12,7 +12,7 @@ FILTERS = "dialedNumber=&dispositionLevel1Id=&dispositionLevel2Id=&dispositionLe
 
 async def add_record(owner: Person) -> str:
     """Let an agent without a phone call somebody, and wait for the record; return its id."""
-    agent = {"endpoint": "PJSIP/nobody", "name": MARKUP}
+    agent = {"endpoint": owner.endpoint("1001"), "name": MARKUP}
     await owner.rest("PUT", "/srmain/voice/agents/1001", agent)
     request = {"from": "agent:1001", "to": "+15550100"}
     call = str((await owner.rest("POST", "/srmain/voice/call", request))["callId"])

@@ -19,14 +19,9 @@ from tests.harness.customers.msgapp_names import (
     token,
 )
 from tests.harness.live_lab import Lab
-from tests.harness.servers.api import ACCOUNT, Api
+from tests.harness.servers.api import Api
 
 PATH = "/console/templates"
-NUMBER = {
-    "businessName": "Shop",
-    "phoneNumberId": phone_id(ACCOUNT),
-    "businessMsgappNumber": "+4721930000",
-}
 
 
 @pytest.fixture
@@ -36,17 +31,20 @@ async def platform() -> AsyncIterator[SimulatedMsgapp]:
 
 
 @pytest.fixture
-async def api(lab: Lab, tmp_path: Path, platform: SimulatedMsgapp) -> AsyncIterator[Api]:
+async def api(
+    lab: Lab, tmp_path: Path, platform: SimulatedMsgapp, account: str
+) -> AsyncIterator[Api]:
     """Run a REST layer that has the platform."""
-    account = {"business_id": business_id(ACCOUNT), "token": token(ACCOUNT)}
+    business = {"business_id": business_id(account), "token": token(account)}
     given = {
         "url": platform.url(),
         "version": VERSION,
         "product": PRODUCT,
-        "accounts": {ACCOUNT: account},
+        "accounts": {account: business},
     }
     settings = {"SWITCHROOM_MSGAPP": json.dumps(given)}
-    async with Api(tmp_path / "api", engines=[lab.engine], settings=settings) as api:
+    served = Api(tmp_path / "api", engines=[lab.engine], settings=settings, account=account)
+    async with served as api:
         yield api
 
 
@@ -54,8 +52,8 @@ async def test_a_template_is_created_sent_changed_and_deleted(
     browser: Browser, api: Api, owner: Person, platform: SimulatedMsgapp
 ) -> None:
     """Its text may be markup; its status is the platform's."""
-    other = await add_owner(api, "other")
-    await owner.rest("POST", "/srmain/msgapp-numbers", NUMBER)
+    other = await add_owner(api, other=True)
+    await owner.rest("POST", "/srmain/msgapp-numbers", number_of(api))
     async with console_page(browser, owner, path=PATH) as page:
         await page.get_by_role("button", name="New template").click()
         dialog = page.get_by_role("dialog")
@@ -69,7 +67,7 @@ async def test_a_template_is_created_sent_changed_and_deleted(
         row = page.get_by_role("row").filter(has_text="order_sent")
         await expect(row).to_contain_text(MARKUP)
         await assert_accessible(page)
-        for each in platform.business(ACCOUNT).all.values():
+        for each in platform.business(api.account).all.values():
             each["status"] = "APPROVED"
         await page.get_by_role("button", name="Read all statuses").click()
         await expect(row).to_contain_text("APPROVED")
@@ -101,3 +99,12 @@ async def test_a_template_is_created_sent_changed_and_deleted(
         await row.get_by_role("button", name="Delete").click()
         await dialog.get_by_role("button", name="Delete").click()
         await expect(page.get_by_text("No template matches")).to_be_visible()
+
+
+def number_of(api: Api) -> dict[str, str]:
+    """Return a messaging number of the account."""
+    return {
+        "businessName": "Shop",
+        "phoneNumberId": phone_id(api.account),
+        "businessMsgappNumber": "+4721930000",
+    }

@@ -10,8 +10,9 @@ from tests.harness.servers.api import Api
 
 
 @pytest.fixture
-async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
+async def api(lab: Lab, tmp_path: Path, account: str) -> AsyncIterator[Api]:
     """Run a REST layer that serves the engine's recordings."""
     settings = {"SWITCHROOM_RECORDINGS_URL": f"file://{lab.engine.recordings}"}
-    async with Api(tmp_path / "api", engines=[lab.engine], settings=settings) as api:
+    served = Api(tmp_path / "api", engines=[lab.engine], settings=settings, account=account)
+    async with served as api:
         yield api

@@ -13,7 +13,7 @@ from tests.harness.console.people import MARKUP, add_owner
 from tests.harness.customers.webhook_server import WebhookServer, raw
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import Parties
-from tests.harness.servers.api import ACCOUNT, Api
+from tests.harness.servers.api import Api
 from tests.harness.until import until
 
 PAUSE = {"type": "pause", "data": {"length": 60}}
@@ -41,7 +41,7 @@ async def test_a_call_is_drawn_while_it_happens(
     start = hooks.answers("/start", {**gather, "action": hooks.url("/menu")})
     dial = {"type": "dial", "data": {"number": source.address, "agent_id": "ada"}}
     hooks.answers("/menu", {**dial, "action": PAUSE})
-    customer = await parties.call_in(await lab.add_number(start, account=ACCOUNT))
+    customer = await parties.call_in(await lab.add_number(start, account=api.account))
     async with console_page(browser, api, path=f"/console/calls/{parties.call}") as page:
         await expect(step(page, "response: gather up to 1 digits")).to_be_visible()
         await expect(page.locator(".lane-name")).to_have_text(["A", "engine", "server"])
@@ -74,7 +74,7 @@ async def test_a_call_is_controlled(browser: Browser, api: Api, lab: Lab, partie
     """Hold, resume and mute of a leg, then a hangup; the parties hear it."""
     source = await parties.add_phone("source")
     dial = {"type": "dial", "data": {"number": source.address, "agent_id": "ada"}}
-    await parties.call_in(await lab.add_number(dial, account=ACCOUNT))
+    await parties.call_in(await lab.add_number(dial, account=api.account))
     await parties.expect_audio(customer="source", source="customer")
     async with console_page(browser, api, path=f"/console/calls/{parties.call}") as page:
         leg = page.locator(f'[data-leg="{await parties.leg("customer")}"]')
@@ -106,7 +106,7 @@ async def test_a_recording_and_a_transfer_are_started_and_ended(
     """Attended: the agent talks to the target, then leaves both; buttons follow the state."""
     source, target = await parties.add_phone("source"), await parties.add_phone("target")
     dial = {"type": "dial", "data": {"number": source.address, "agent_id": "ada"}}
-    await parties.call_in(await lab.add_number(dial, account=ACCOUNT))
+    await parties.call_in(await lab.add_number(dial, account=api.account))
     await parties.expect_audio(customer="source", source="customer")
     async with console_page(browser, api, path=f"/console/calls/{parties.call}") as page:
         await page.get_by_role("button", name="Start recording").click()
@@ -131,11 +131,10 @@ async def test_a_webhook_is_sent_again(
 ) -> None:
     """The cause is said in words with the page of its code; the response is text, not markup."""
     html = raw(f"<html>{MARKUP}</html>".encode())
-    number = await lab.add_number(hooks.answers("/start", html), account=ACCOUNT)
+    number = await lab.add_number(hooks.answers("/start", html), account=api.account)
     caller = await parties.add_caller("customer", number)
     await caller.wait_ended()
-    call = (await hooks.wait_for_request("/start")).body["callId"]
-    await until(lambda: is_recorded(api, call), what="the call's record")
+    (call,) = await ended_calls(api)
     async with console_page(browser, api, path=f"/console/calls/{call}") as page:
         faults = page.get_by_role("region", name="What went wrong")
         await expect(faults).to_contain_text(f"The server at {hooks.url('/start')} returned HTML")
@@ -158,7 +157,7 @@ async def test_the_cursor_of_a_recording_moves_through_the_ladder(
     """Both sides have a waveform on the ladder's axis of time, and the replay is the same."""
     source = await parties.add_phone("source")
     dial = {"type": "dial", "data": {"number": source.address}}
-    number = await lab.add_number(dial, account=ACCOUNT, recordCall=True)
+    number = await lab.add_number(dial, account=api.account, recordCall=True)
     customer = await parties.call_in(number)
     await parties.expect_audio_for(1_500, {"customer": "source", "source": "customer"})
     await customer.hang_up()
@@ -181,10 +180,10 @@ async def test_a_call_of_another_account_is_not_found(
     browser: Browser, api: Api, lab: Lab, parties: Parties
 ) -> None:
     """And an agent sees own calls only, with controls of the own leg."""
-    other = await add_owner(api, "other")
+    other = await add_owner(api, other=True)
     source = await parties.add_phone("source")
     dial = {"type": "dial", "data": {"number": source.address, "agent_id": "ada"}}
-    await parties.call_in(await lab.add_number(dial, account=ACCOUNT))
+    await parties.call_in(await lab.add_number(dial, account=api.account))
     path = f"/console/calls/{parties.call}"
     async with console_page(browser, other, path=path) as page:
         await expect(page.get_by_role("alert")).to_contain_text("not_found")
@@ -193,14 +192,6 @@ async def test_a_call_of_another_account_is_not_found(
     async with console_page(browser, api, agent="ada", path=path) as page:
         await expect(page.locator("[data-leg]")).to_have_count(1)
         await expect(page.get_by_text("need the scope")).to_be_visible()
-
-
-async def is_recorded(api: Api, call: str) -> bool:
-    """Return whether a call has its record; those of calls before may still arrive."""
-    owner = await add_owner(api)
-    filters = "dialedNumber=&dispositionLevel1Id=&dispositionLevel2Id=&dispositionLevel3Id="
-    rows = (await owner.rest("GET", f"/srmain/cdr?{filters}"))["data"]
-    return call in {each["reqId"] for each in rows}
 
 
 async def ended_calls(api: Api) -> list[str]:

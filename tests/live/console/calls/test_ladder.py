@@ -11,7 +11,7 @@ from tests.harness.console.people import MARKUP
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import Parties
-from tests.harness.servers.api import ACCOUNT, Api
+from tests.harness.servers.api import Api
 from tests.live.console.calls.test_call_page import ended_calls
 
 STEPS = 10_000
@@ -36,7 +36,7 @@ def timeline(moments: list[dict[str, Any]], **call: Any) -> dict[str, Any]:
     """Return what REST returns of a call."""
     shown = {
         "callId": "1-pbx1-1",
-        "account": ACCOUNT,
+        "account": "acme",
         "direction": "inbound",
         "from": "+4799999999",
         "to": "+4721930000",
@@ -96,7 +96,7 @@ async def test_the_cause_is_said_first(  # noqa: PLR0913, PLR0917 - what a call 
     """In words, with the page of its code, and the step where it happened."""
     if "audioUrl" in verb["data"]:
         verb = {**verb, "data": {"audioUrl": sounds.url(verb["data"]["audioUrl"])}}
-    caller = await parties.add_caller("customer", await lab.add_number(verb, account=ACCOUNT))
+    caller = await parties.add_caller("customer", await lab.add_number(verb, account=api.account))
     await caller.wait_ended()
     (call,) = await ended_calls(api)
     async with console_page(browser, api, path=f"/console/calls/{call}") as page:

@@ -8,13 +8,13 @@ from tests.harness.console.browser import console_page
 from tests.harness.console.people import MARKUP
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import CUSTOMER, Parties
-from tests.harness.servers.api import ACCOUNT, Api
+from tests.harness.servers.api import Api
 
 MENU = {"type": "gather", "data": {"maxDigits": 1, "timeout": 60_000}}
 PAUSE = {"type": "pause", "data": {"length": 60}}
 CALL = {
     "callId": "1-pbx1-1",
-    "account": ACCOUNT,
+    "account": "acme",
     "direction": "inbound",
     "from": MARKUP,
     "to": MARKUP,
@@ -33,7 +33,7 @@ async def test_a_call_is_followed_from_ringing_to_its_end(
     """By events alone: menu, a party that is called, a conversation, a hold, and the end."""
     source = await parties.add_phone("source", picks_up=False)
     dial = {"type": "dial", "data": {"number": source.address, "agent_id": "ada"}}
-    number = await lab.add_number({**MENU, "action": dial}, account=ACCOUNT)
+    number = await lab.add_number({**MENU, "action": dial}, account=api.account)
     async with console_page(browser, api, path="/console/calls") as page:
         await expect(page.get_by_text("No call is live.")).to_be_visible()
         customer = await parties.call_in(number)
@@ -68,10 +68,10 @@ async def test_an_agent_sees_own_calls_only(
 ) -> None:
     """Without the account's events: the list is read every few seconds."""
     source = await parties.add_phone("source")
-    other = await parties.add_caller("fourth", await lab.add_number(PAUSE, account=ACCOUNT))
+    other = await parties.add_caller("fourth", await lab.add_number(PAUSE, account=api.account))
     await lab.wait_for_call()
     dial = {"type": "dial", "data": {"number": source.address, "agent_id": "ada"}}
-    caller = await parties.add_caller("customer", await lab.add_number(dial, account=ACCOUNT))
+    caller = await parties.add_caller("customer", await lab.add_number(dial, account=api.account))
     async with console_page(browser, api, agent="ada", path="/console/calls") as page:
         rows = page.locator("tr[data-call]")
         await expect(rows).to_have_count(1)

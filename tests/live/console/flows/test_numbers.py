@@ -14,7 +14,7 @@ FLOW = {"start": "bye", "nodes": {"bye": {"type": "hangup"}}}
 
 async def test_a_route_is_set_changed_and_removed(browser: Browser, api: Api) -> None:
     """To a flow with a label that has markup, to a tree with an error, and to none."""
-    owner, other = await add_owner(api), await add_owner(api, "other")
+    owner, other = await add_owner(api), await add_owner(api, other=True)
     await owner.rest("PUT", "/srmain/voice/flows/support", FLOW)
     async with console_page(browser, owner, path=PATH) as page:
         row = page.get_by_role("row").filter(has_text=NUMBER)

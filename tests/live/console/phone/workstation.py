@@ -5,7 +5,7 @@ from msgspec import Struct
 from tests.harness.console.browser_phone import BrowserPhone
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.servers.api import ACCOUNT, Api
+from tests.harness.servers.api import Api
 
 AGENT, ENDPOINT = "ada", "rest-ada"
 MICROPHONE_HZ = 700
@@ -22,7 +22,7 @@ class Workstation(Struct, frozen=True):
     async def customer(self) -> str:
         """Return a number that calls the agent."""
         dial = {"type": "dial", "data": {"number": f"agent:{AGENT}"}}
-        return await self.lab.add_number(dial, account=ACCOUNT)
+        return await self.lab.add_number(dial, account=self.api.account)
 
 
 async def assert_talk(customer: Phone, phone: BrowserPhone) -> None:
