@@ -50,6 +50,14 @@ SettingsFile = Annotated[
     ),
 ]
 
+KeptSettings = Annotated[
+    Path | None,
+    Parameter(
+        name="--settings",
+        help="File that keeps the lab's settings: the folder in it is the default of --dir.",
+    ),
+]
+
 _MORE = (
     "Without a command it runs until Ctrl-C, which stops all of it; its state is kept, and a server"
     " that ends is started again. The first"
@@ -111,7 +119,9 @@ def up(  # noqa: PLR0913 - one parameter per option
 
 
 @dev.command
-def down(*, folder: Folder = None, output: OutputFlag = "table") -> None:
+def down(
+    *, folder: Folder = None, settings: KeptSettings = None, output: OutputFlag = "table"
+) -> None:
     """Stop all servers, the phone and the REST layer first; the state is kept.
 
     Example: switchroom dev down
@@ -122,7 +132,7 @@ def down(*, folder: Folder = None, output: OutputFlag = "table") -> None:
         from dev.lab.lifecycle import Lab  # noqa: PLC0415 - slow for other commands
         from dev.progress import Progress  # noqa: PLC0415 - slow for other commands
 
-        lab = Lab.find(_folder(folder))
+        lab = Lab.find(_folder(folder, settings))
         progress = Progress(_console())
         async with locked(lab.folder, progress.say):
             await lab.stop(progress)
@@ -133,7 +143,9 @@ def down(*, folder: Folder = None, output: OutputFlag = "table") -> None:
 
 
 @dev.command
-def status(*, folder: Folder = None, output: OutputFlag = "table") -> None:
+def status(
+    *, folder: Folder = None, settings: KeptSettings = None, output: OutputFlag = "table"
+) -> None:
     """Show the state and the log file of each server.
 
     Exit status: 0 all are up, 1 one is not, 2 there is no lab.
@@ -144,7 +156,7 @@ def status(*, folder: Folder = None, output: OutputFlag = "table") -> None:
     async def work() -> int:
         from dev.lab.lifecycle import Lab  # noqa: PLC0415 - slow for other commands
 
-        states = await Lab.find(_folder(folder)).states()
+        states = await Lab.find(_folder(folder, settings)).states()
         rows = [{"name": each.name, "state": each.state, "log": str(each.log)} for each in states]
         columns = [("server", "name"), ("state", "state"), ("log", "log")]
         write_shown(rows_shown(rows, columns, ""), output)
@@ -155,7 +167,7 @@ def status(*, folder: Folder = None, output: OutputFlag = "table") -> None:
 
 
 @dev.command
-def logs(*, folder: Folder = None) -> None:
+def logs(*, folder: Folder = None, settings: KeptSettings = None) -> None:
     """Follow the log files of all servers until Ctrl-C.
 
     Example: switchroom dev logs
@@ -165,13 +177,15 @@ def logs(*, folder: Folder = None) -> None:
         from dev.lab.lifecycle import Lab  # noqa: PLC0415 - slow for other commands
         from dev.lab.log_files import follow  # noqa: PLC0415 - slow for other commands
 
-        return await follow(Lab.find(_folder(folder)).logs())
+        return await follow(Lab.find(_folder(folder, settings)).logs())
 
     _run(work())
 
 
 @dev.command
-def reset(*, folder: Folder = None, output: OutputFlag = "table") -> None:
+def reset(
+    *, folder: Folder = None, settings: KeptSettings = None, output: OutputFlag = "table"
+) -> None:
     """Stop all servers and delete the state: calls, records, recordings, settings and logs.
 
     Installed packages and the private Debian root stay.
@@ -184,7 +198,7 @@ def reset(*, folder: Folder = None, output: OutputFlag = "table") -> None:
         from dev.lab.lifecycle import Lab  # noqa: PLC0415 - slow for other commands
         from dev.progress import Progress  # noqa: PLC0415 - slow for other commands
 
-        lab = Lab.find(_folder(folder))
+        lab = Lab.find(_folder(folder, settings))
         progress = Progress(_console())
         async with locked(lab.folder, progress.say):
             await lab.stop(progress)
@@ -269,11 +283,11 @@ def phone(
     _run(work())
 
 
-def _folder(given: Path | None) -> Path:
+def _folder(given: Path | None, settings: Path | None = None) -> Path:
     from dev.lab.folder import normal_folder  # noqa: PLC0415 - slow for other commands
     from dev.lab.plan import default_folder  # noqa: PLC0415 - slow for other commands
 
-    return normal_folder(given or default_folder())
+    return normal_folder(given or default_folder(settings))
 
 
 def _console() -> Console:

@@ -72,11 +72,16 @@ def _node_ports(base: int, number: int) -> Ports:
     return Ports(first, first + 1, first + 2, rtp, rtp + RTP_PORTS - 1)
 
 
-def default_folder() -> Path:
+def default_folder(settings: Path | None = None) -> Path:
     """Return where a lab keeps its state unless --dir names another place.
 
-    A `.env` that a lab wrote has its folder, so that commands beside it find that lab.
+    A `.env` that a lab wrote has its folder, so that commands beside it find that lab; so has the
+    file of --settings. Raises BadOption.
     """
+    if settings is not None:
+        if found := read_file(settings).get(FOLDER):
+            return Path(found)
+        raise BadOption(f"--settings: {settings} does not have the settings of a lab ({FOLDER})")
     if found := os.environ.get(FOLDER) or read_file(DOTENV).get(FOLDER):
         return Path(found)
     try:

@@ -12,6 +12,7 @@ from dev.phone.message import (
     hangup_cause,
     media_address,
     parse,
+    rejection,
     response,
     sdp,
 )
@@ -136,7 +137,7 @@ class _Call:
         invite = self._request("INVITE", self._description)
         final = await self._invite(invite)
         if final.status != _OK:
-            text = f"{final.status} {final.reason}"
+            text = rejection(final)
             self._say(f"rejected: {text}")
             return Outcome(final.status, text, bytes(self._audio.heard))
         self._say("answered")

@@ -133,5 +133,16 @@ def user_of(address: str) -> str:
 
 def hangup_cause(request: Message) -> str:
     """Return why a call was hung up, such as `normal clearing (16)`."""
-    found = re.search(r"Q\.850 *; *cause=([0-9]{1,3})\b", request.header("Reason"))
-    return f"{CAUSES.get(int(found[1]), 'cause')} ({found[1]})" if found else "no cause given"
+    return _cause(request) or "no cause given"
+
+
+def rejection(final: Message) -> str:
+    """Return why a call was not answered: its status, and the cause if the PBX gives one."""
+    text = f"{final.status} {final.reason}"
+    cause = _cause(final)
+    return f"{text}: {cause}" if cause else text
+
+
+def _cause(message: Message) -> str:
+    found = re.search(r"Q\.850 *; *cause=([0-9]{1,3})\b", message.header("Reason"))
+    return f"{CAUSES.get(int(found[1]), 'cause')} ({found[1]})" if found else ""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dev.errors import BadOption
-from dev.lab.plan import Plan, read_plan, write_plan
+from dev.lab.plan import FOLDER, Plan, default_folder, read_plan, write_plan
 from dev.lab.start import StartOptions, new_plan
 from dev.servers.ports import outgoing_ports
 
@@ -25,6 +25,15 @@ def test_an_option_replaces_one() -> None:
     options = NOTHING._replace(nodes=1, port_base=0)
     plan = new_plan(Plan(nodes=2, port_base=21_000, pbx="path"), options)
     assert plan == Plan(nodes=1, port_base=0, pbx="path")
+
+
+def test_a_file_of_settings_leads_to_its_lab(tmp_path: Path) -> None:
+    """It has the folder; a file without it, or none, is named."""
+    file = tmp_path / "lab.env"
+    file.write_text(f"{FOLDER}='/srv/lab'\n")
+    assert default_folder(file) == Path("/srv/lab")
+    with pytest.raises(BadOption, match="--settings: .*other.env does not have"):
+        default_folder(tmp_path / "other.env")
 
 
 @pytest.mark.parametrize(

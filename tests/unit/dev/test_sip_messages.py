@@ -12,6 +12,7 @@ from dev.phone.message import (
     hangup_cause,
     media_address,
     parse,
+    rejection,
     response,
     sdp,
     user_of,
@@ -80,6 +81,20 @@ def test_the_cause_of_a_hangup_has_a_name() -> None:
     assert bare is not None
     assert hangup_cause(bye) == "normal clearing (16)"
     assert hangup_cause(bare) == "no cause given"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(2, "no route to the network (2)"), (3, "no route to the destination (3)")],
+)
+def test_a_rejection_says_its_cause(number: int, text: str) -> None:
+    """Beside the status, if the PBX gives one."""
+    given = parse(f"SIP/2.0 404 Not Found\r\nReason: Q.850;cause={number}\r\n\r\n".encode())
+    bare = parse(b"SIP/2.0 404 Not Found\r\nCSeq: 1 INVITE\r\n\r\n")
+    assert given is not None
+    assert bare is not None
+    assert rejection(given) == f"404 Not Found: {text}"
+    assert rejection(bare) == "404 Not Found"
 
 
 def test_silence_is_no_sound(tmp_path: Path) -> None:

@@ -38,9 +38,13 @@ REQUESTS = CodeGroup(
         ErrorCode(
             "not_found",
             "Not found",
-            "The account has no such thing, or the server has no such path.",
-            "A wrong id or path, a thing that was deleted, or one of another account.",
-            "Compare the id with the list; compare the path with the API's document.",
+            "The account has no such thing, or the server has no such path. Of a prompt: the server"
+            " in its address has no such file (status 404 or 410), so the caller did not hear it.",
+            "A wrong id or path, a thing that was deleted, or one of another account. Of a prompt:"
+            " a wrong `audioUrl`, or a file that was moved or deleted.",
+            "Compare the id with the list; compare the path with the API's document. Of a prompt:"
+            " open the address that the call's page or its timeline shows, correct it in the tree"
+            " or the flow, and give the verb an `onError` that runs without the prompt.",
             (404,),
             (*_BOTH, Place.CLI, Place.MEDIA),
         ),

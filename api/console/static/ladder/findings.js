@@ -17,6 +17,7 @@ const NOT_ANSWERED = {
   21: ["rejected the call", "rejected"],
   27: ["cannot be reached", "destination_out_of_order"],
   1: ["is no number that exists", "unallocated_number"],
+  2: ["has no route", "no_route"],
   3: ["has no route", "no_route"],
   34: ["was not called: the carrier has no free line", "no_circuit"],
   42: ["was not called: the carrier is congested", "congestion"],
@@ -125,7 +126,7 @@ function codeOf(reason) {
 function unanswered(party, { reason, cause, sipCode }) {
   const agent = /^agent:(.*)$/.exec(party)?.[1];
   const who = agent ? `The phone of agent ${agent}` : party;
-  const isUnreachable = reason === "unavailable" || (!reason && !sipCode && [3, 20, 41].includes(cause));
+  const isUnreachable = reason === "unavailable" || (!reason && !sipCode && [2, 3, 20, 41].includes(cause));
   if (agent && isUnreachable) return [`${who} is not registered: it is off, or cannot sign in.`, "agent_offline"];
   if (reason) return [`${who} was not called: ${say.notDialed(reason)}.`, reason];
   const [text, code] = NOT_ANSWERED[cause] ?? [`did not answer: ${say.cause(cause, sipCode)}`, "not_answered"];
@@ -143,6 +144,6 @@ function audio(source) {
  */
 function mediaFault(reason, faults) {
   const detail = faults.find((each) => each.startsWith(reason))?.slice(reason.length + 2) ?? "";
-  if (reason === "not_found") return `does not exist${detail ? ` (${detail})` : ""}.`;
+  if (reason === "not_found") return `cannot be fetched: it does not exist there${detail ? ` (${detail})` : ""}.`;
   return `could not be played: ${detail || reason}.`;
 }

@@ -1,17 +1,8 @@
 // @ts-check
 // Words for hangup causes, actions, sources and durations, as the command line has them.
 
-/** @type {Record<number, string>} ITU-T Q.850, table 1 */
-const CAUSES = {
-  0: "lost", 1: "unallocated number", 3: "no route", 16: "normal clearing", 17: "user busy",
-  18: "no user responding", 19: "no answer", 20: "subscriber absent", 21: "call rejected",
-  22: "number changed", 26: "answered elsewhere", 27: "destination out of order",
-  28: "invalid number format", 31: "normal, unspecified", 34: "no circuit available",
-  38: "network out of order", 41: "temporary failure", 42: "congestion",
-  44: "channel unavailable", 47: "resource unavailable", 58: "bearer capability not available",
-  88: "incompatible destination", 102: "recovery on timer expiry", 111: "protocol error",
-  127: "interworking",
-};
+import { CAUSES } from "../lib/hangup-causes.js";
+
 /** @type {Record<string, string>} */
 const NOT_DIALED = {
   not_allowed: "the dial policy does not allow it",
