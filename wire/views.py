@@ -6,6 +6,7 @@ from msgspec import field
 
 from wire.base import Shape
 from wire.control import ConferenceView, TransferView
+from wire.media import MediaFault
 from wire.party import Diversion
 from wire.webhook_log import AttemptSummary
 
@@ -73,6 +74,7 @@ class CallView(Shape, frozen=True):
     privacy: bool = False  # the caller has withheld the number in `from`
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     agents: tuple[str, ...] = ()  # that take or took part
+    media_fault: MediaFault | None = None  # the first audio that could not be played
 
 
 class Calls(Shape, frozen=True):

@@ -18,6 +18,7 @@ from wire.events.record import (
     RecordingRecord,
     TransferRecord,
 )
+from wire.media import MediaFault
 from wire.party import Diversion
 
 # Returns the signed address of an account's recording at an address; else an empty text.
@@ -95,6 +96,7 @@ class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
     privacy: bool = False  # the caller has withheld the number in `from`
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     custom_data: dict[str, Any] | None = None
+    media_fault: MediaFault | None = None  # the first audio that could not be played
     timeline: tuple[Raw, ...] | None = None
 
 

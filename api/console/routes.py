@@ -73,6 +73,13 @@ def serve_console(app: FastAPI) -> None:
     for page in PAGES:
         _serve_page(app, pages, page)
 
+    @app.get(f"{BASE}/{{path:path}}", include_in_schema=False)
+    async def no_such_page(path: str) -> Response:
+        """Show a person what is no page; the static files above are for scripts."""
+        if not path:
+            return RedirectResponse(BASE, 303)
+        return pages.render_public("not_found.html", 404)
+
 
 def _serve_session(app: FastAPI) -> None:
     read_sign_in = json_body(SignIn)

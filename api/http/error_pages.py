@@ -8,6 +8,7 @@ from wire.error_codes.catalogue import find_code
 from wire.error_codes.page import PAGE_CACHING, error_index, error_page
 from wire.programs.docs_address import ERROR_PATH
 
+_CONSOLE = "/console"
 _METHODS = ["GET", "HEAD"]  # checkers of links send HEAD
 _HEADERS = {"Cache-Control": PAGE_CACHING}
 
@@ -17,11 +18,11 @@ def serve_error_pages(app: FastAPI) -> None:
 
     @app.api_route(ERROR_PATH, methods=_METHODS, include_in_schema=False)
     async def index() -> HTMLResponse:
-        return HTMLResponse(error_index(), headers=_HEADERS)
+        return HTMLResponse(error_index(_CONSOLE), headers=_HEADERS)
 
     @app.api_route(f"{ERROR_PATH}/{{code}}", methods=_METHODS, include_in_schema=False)
     async def page(code: str) -> HTMLResponse:
         found = find_code(code)
         if found is None:
             raise NotFound("no such error code")
-        return HTMLResponse(error_page(found), headers=_HEADERS)
+        return HTMLResponse(error_page(found, _CONSOLE), headers=_HEADERS)

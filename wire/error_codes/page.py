@@ -22,8 +22,8 @@ _STYLE = (
 _CODE = re.compile(r"`([^`]+)`")
 
 
-def error_page(row: ErrorCode) -> str:
-    """Return the page of a code."""
+def error_page(row: ErrorCode, console: str = "") -> str:
+    """Return the page of a code, with a link to the server's console if it has one."""
     facts = [
         ("Meaning", _marked(row.meaning)),
         ("Cause", _marked(row.cause)),
@@ -35,14 +35,16 @@ def error_page(row: ErrorCode) -> str:
     rows = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in facts if text)
     body = (
         f"<h1><code>{escape(row.code)}</code>: {escape(row.title)}</h1><dl>{rows}</dl>"
-        f'<p><a href="{ERROR_PATH}">All error codes</a></p>'
+        f'<p><a href="{ERROR_PATH}">All error codes</a>{_console_link(console)}</p>'
     )
     return _document(row.code, body)
 
 
-def error_index() -> str:
+def error_index(console: str = "") -> str:
     """Return the page with all codes, by group."""
     parts = ["<h1>Error codes</h1>"]
+    if console:
+        parts.append(f"<p>{_console_link(console)}</p>")
     for group in GROUPS:
         parts.append(f"<h2>{escape(group.title)}</h2><ul>")
         parts += (
@@ -52,6 +54,10 @@ def error_index() -> str:
         )
         parts.append("</ul>")
     return _document("Error codes", "".join(parts))
+
+
+def _console_link(path: str) -> str:
+    return f' <a href="{path}">Console</a>' if path else ""
 
 
 def _marked(text: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from wire.media import MediaFault
 from wire.party import Diversion
 
 
@@ -147,3 +148,4 @@ class CallRecord(_Part, frozen=True):
     unseen_ms: int = 0  # it ended unnoticed, within this time after `endedMs`
     agent_id: str | None = field(default=None, name="agent_id")  # of the last dial with such
     reference_id: str | None = field(default=None, name="reference_id")
+    media_fault: MediaFault | None = None  # the first audio that could not be played

@@ -123,6 +123,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     sensitive_input: bool = False  # digits typed ahead are sealed (`verbs.sensitive_input`)
     ended_legs_omitted_ms: int = 0  # how long those that were dialled were up
     trunks: int = 1  # over which numbers can be called, one after another
+    first_media_fault: MediaFault | None = None  # of the call, for its record
 
     @property
     def delivery_key(self) -> str:

@@ -61,6 +61,7 @@ def build_call_record(call: Call) -> CallRecord:
         privacy=call.privacy,
         diversion=call.diversion,
         custom_data=call.custom_data,
+        media_fault=call.first_media_fault,
     )
 
 

@@ -40,7 +40,9 @@ def report(call: Call, leg: str, faults: Sequence[MediaFault], now: int) -> Step
 def emit_faults(
     call: Call, leg: str, faults: Sequence[MediaFault], now: int
 ) -> tuple[Call, tuple[EmitEvent, ...]]:
-    """Emit an event for each fault."""
+    """Emit an event for each fault, and keep the first one for the call's record."""
+    if faults and call.first_media_fault is None:
+        call = replace(call, first_media_fault=faults[0])
     commands: list[EmitEvent] = []
     for fault in faults:
         call, emitted = emit(

@@ -1,5 +1,6 @@
 """`switchroom route`: which action inbound calls to a number run."""
 
+import sys
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
@@ -18,6 +19,10 @@ Number = Annotated[
     str, Parameter(help="Dialed number or SIP user, such as sales; * for all others.")
 ]
 FLOW_PREFIX = "flow:"
+_UNLISTED = (
+    "the console and `switchroom number list` show the number only if an account has it:"
+    " `switchroom account number add`"
+)
 NO_ROUTES = "no routes: inbound calls are rejected"
 
 route = App(name="route", help=with_example("Manage what calls to a number run.", "route list"))
@@ -62,6 +67,8 @@ async def put(  # noqa: PLR0913 - one parameter per option
     if fallback:
         body["fallback"] = parsing.mapping(fallback, "--fallback")
     stored = await resources.request("PUT", "route", number, body=body, version=if_version)
+    if not resources.is_rest and number.startswith("+"):  # REST rejects numbers of no account
+        sys.stderr.write(f"switchroom: {_UNLISTED}\n")
     return shown(stored)
 
 

@@ -47,6 +47,7 @@ def call_view(call: Call) -> CallView:
         privacy=call.privacy,
         diversion=call.diversion,
         agents=_agents(call),
+        media_fault=call.first_media_fault,
     )
 
 

@@ -163,6 +163,17 @@ async def test_without_a_session_pages_lead_to_the_sign_in(rest: Rest) -> None:
     assert (await rest.client.get("/console")).headers["location"] == "/console/sign-in"
 
 
+async def test_an_address_without_a_page_leads_back(rest: Rest) -> None:
+    """It is a page with links, not a problem as JSON; the rest of the server has problems."""
+    answer = await rest.client.get("/console/nothing/here")
+    assert answer.status_code == 404
+    assert answer.headers["content-type"].startswith("text/html")
+    assert 'href="/console"' in answer.text
+    assert 'href="/docs/errors"' in answer.text
+    assert (await rest.client.get("/console/")).headers["location"] == "/console"
+    assert (await rest.client.get("/nothing")).json()["code"] == "not_found"
+
+
 async def test_the_audit_trail_names_who_signs_in_and_out(rest: Rest) -> None:
     """But no renewal, which each page that stays open sends."""
     headers = {CSRF_HEADER: await sign_in(rest)}

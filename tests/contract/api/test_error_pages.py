@@ -73,7 +73,7 @@ async def test_the_pages_are_public_and_load_nothing(rest: Rest) -> None:
     """The index leads to each; the policy forbids scripts, and other hosts do not occur."""
     index = await rest.client.get(PAGES)
     assert index.headers["content-security-policy"] == PAGE_POLICY
-    for path in re.findall(r'href="([^"]+)"', index.text):
+    for path in re.findall(rf'href="({PAGES}/[^"]+)"', index.text):
         page = await assert_page(rest, path, path.rpartition("/")[2])
         assert page.headers["content-security-policy"] == PAGE_POLICY
         assert "://" not in page.text.replace("http://</code>", "").replace("https://</code>", "")

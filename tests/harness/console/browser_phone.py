@@ -56,7 +56,7 @@ class BrowserPhone:
 
     async def until_talking(self) -> None:
         """Wait until the call is connected."""
-        await expect(self.page.get_by_text("Talking", exact=True)).to_be_visible()
+        await expect(self.page.get_by_text("Connected", exact=True)).to_be_visible()
 
     async def until_shown(self, party: str) -> None:
         """Wait until a party is shown as the other one."""

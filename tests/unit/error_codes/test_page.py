@@ -20,6 +20,13 @@ def test_a_page_has_its_row(code: str) -> None:
     assert re.findall(r' (?:src|href)="([^"]+)"', page) == ["/docs/errors"]
 
 
+def test_pages_of_a_server_with_a_console_lead_back_to_it() -> None:
+    """An engine has none; the REST layer has."""
+    row = CATALOGUE["internal"]
+    assert re.findall(r'href="([^"]+)"', error_page(row, "/console")) == ["/docs/errors", "/console"]
+    assert error_index("/console").count('href="/console"') == 1
+
+
 def test_texts_are_escaped() -> None:
     """A text with < does not become an element."""
     row = replace(CATALOGUE["internal"], meaning="a <b> & `<i>`")

@@ -67,8 +67,8 @@ const LIMITS = [
   ["maxContactLists", "Contact lists", limit],
   ["maxContacts", "Contacts", limit],
   ["maxStoredBytes", "Stored files", size],
-  ["maxDocuments", "Documents of a kind", limit],
-  ["maxDocumentBytes", "Documents of a kind, in bytes", size],
+  ["maxDocuments", "Flows, and documents of each other kind", limit],
+  ["maxDocumentBytes", "Their size, of each kind", size],
 ];
 
 export class AccountUsage extends ListPage {
@@ -153,7 +153,7 @@ export class AccountUsage extends ListPage {
       </div>
       <div class="card page-head">
         <bar-chart label="${shown} of each day" .bars=${bars} .format=${(/** @type {number} */ value) => count(value)}></bar-chart>
-        ${shown === "calls" ? html`<p class="hint">The darker part of a bar: answered calls.</p>` : nothing}
+        ${shown === "calls" ? html`<p class="hint"><span class="key part"></span> answered calls <span class="key whole"></span> other calls</p>` : nothing}
       </div>
       <details>
         <summary>Days as a table</summary>

@@ -154,14 +154,24 @@ function iso(ms) {
 }
 
 /**
+ * Return a colour of the shown theme, for a canvas.
+ * @param {string} name
+ */
+function colour(name) {
+  const probe = document.body.appendChild(document.createElement("i"));
+  probe.style.color = `var(${name})`;
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+/**
  * @param {string} title
  * @param {number} width
  * @param {boolean} hasGaps
  * @param {number} [highest] of its scale; as high as its values if absent
  */
 function options(title, width, hasGaps, highest) {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
   const axis = {
     stroke: colour("--quiet"),
     grid: { stroke: colour("--line"), width: 1 },

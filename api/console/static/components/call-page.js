@@ -225,7 +225,7 @@ export class CallPage extends ConsoleElement {
             (each) => html`<li>
               ${explain(each, this.details.get(each.request))}
               ${each.code ? html`<a href="/docs/errors/${each.code}" target="_blank" rel="noopener">${each.code}</a>` : nothing}
-              <button class="plain" @click=${() => this.showFinding(each)}>Show</button>
+              <button class="small" @click=${() => this.showFinding(each)}>Show</button>
             </li>`,
           )}
         </ul>

@@ -43,7 +43,7 @@ export class CallReplay extends ConsoleElement {
     const { replay } = this;
     return html`
       <button ?disabled=${this.busy} @click=${this.run}>Replay with this engine</button>
-      <div role="status">
+      <div role="status" class="result">
         <console-problem .error=${this.error}></console-problem>
         ${replay ? this.renderResult(replay) : nothing}
       </div>
@@ -61,7 +61,7 @@ export class CallReplay extends ConsoleElement {
           ${replay.differences.map(
             (/** @type {any} */ each) => html`<li>
               ${each.step ? `Step ${each.step}: ` : ""}${each.detail}
-              ${each.atMs ? html`<button class="plain" @click=${() => this.show(each.atMs)}>Show</button>` : nothing}
+              ${each.atMs ? html`<button class="small" @click=${() => this.show(each.atMs)}>Show</button>` : nothing}
             </li>`,
           )}
         </ul>

@@ -276,7 +276,7 @@ export class SwitchroomPhone extends LitElement {
         </div>
       `;
     }
-    const text = call.state === "talking" ? (call.isHeld ? "On hold" : "Talking") : "Connecting…";
+    const text = call.state === "talking" ? (call.isHeld ? "On hold" : "Connected") : "Connecting…";
     return html`
       <div class="row spread">
         <div><h2>${call.peer}</h2><p>${text}</p></div>

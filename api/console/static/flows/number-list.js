@@ -187,7 +187,7 @@ async function optionsOf(path, option, current) {
 /** @type {import("../components/data-table.js").Column[]} */
 const COLUMNS = [
   { title: "Number", cell: (row) => html`<code>${row.number}</code>` },
-  { title: "Runs", cell: (row) => routeText(row.route) },
+  { title: "Calls run", cell: (row) => routeText(row.route) },
   { title: "Fallback", cell: (row) => row.route?.fallback?.type ?? "" },
   { title: "Recorded", cell: (row) => (row.route && toForm(row.route).recordCall ? "yes" : "") },
   {

@@ -78,7 +78,7 @@ export class PlaygroundPage extends ConsoleElement {
     return html`
       <p class="quiet">
         Write what a call does, and call a phone to hear it. A flow is stored as
-        <code>${STORED_AS}</code>; a tree is stored nowhere.
+        <code>${STORED_AS}</code>; a tree is part of the call, and is not stored.
       </p>
       <div class="row flow-buttons">
         <label>
@@ -110,7 +110,7 @@ export class PlaygroundPage extends ConsoleElement {
     return html`
       <form class="card row" @submit=${this.start}>
         <label>
-          Whom
+          Call
           <select name="kind" @change=${this.chooseKind}>
             ${may("agents:write")
               ? html`<option value="browser" .selected=${live(this.kind === "browser")}>this browser</option>`

@@ -12,10 +12,13 @@ from engine.calls.model.events import (
     LegEnded,
     LegRinging,
 )
+from engine.calls.model.io_commands import FetchMedia
+from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import HangupRequested, HoldRequested, TransferRequested
 from engine.calls.reporting.ended_legs import MAX_HISTORY
 from tests.unit.calls.harness.builders import (
     CHANNEL,
+    HTTPS,
     ID,
     MAIN,
     NOW,
@@ -38,6 +41,7 @@ from tests.unit.calls.harness.control import (
     transferring,
 )
 from wire.events.record import CallRecord
+from wire.media import MediaFault
 from wire.party import Diversion
 
 
@@ -55,6 +59,18 @@ def test_privacy_and_diversion() -> None:
     assert (cdr.privacy, cdr.diversion) == (True, diversion)
     assert {(each.privacy, each.diversion) for each in story.emitted} == {(True, diversion)}
     assert b'"privacy"' not in msgspec.json.encode(ended(answered_call(say())))
+
+
+def test_the_first_audio_that_failed() -> None:
+    """The record names it, though the call went on; other records omit it."""
+    story = answered_call({"type": "play", "data": {"audioUrl": HTTPS}, "action": say()})
+    first, second = MediaFault(HTTPS, "not_found"), MediaFault("hello", "timeout")
+    for fault in (first, second):
+        request = story.commands_of(FetchMedia)[-1].request
+        story.take(MediaFetched(request, (), (), (fault,)))
+    cdr = ended(story)
+    assert (cdr.status, cdr.media_fault) == ("completed", first)
+    assert b'"mediaFault"' not in msgspec.json.encode(ended(answered_call(say())))
 
 
 def test_a_record_without_details() -> None:
