@@ -32,7 +32,7 @@ def test_a_file_of_settings_leads_to_its_lab(tmp_path: Path) -> None:
     file = tmp_path / "lab.env"
     file.write_text(f"{FOLDER}='/srv/lab'\n")
     assert default_folder(file) == Path("/srv/lab")
-    with pytest.raises(BadOption, match="--settings: .*other.env does not have"):
+    with pytest.raises(BadOption, match=r"--settings: .*other\.env does not have"):
         default_folder(tmp_path / "other.env")
 
 

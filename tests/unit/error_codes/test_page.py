@@ -23,7 +23,8 @@ def test_a_page_has_its_row(code: str) -> None:
 def test_pages_of_a_server_with_a_console_lead_back_to_it() -> None:
     """An engine has none; the REST layer has."""
     row = CATALOGUE["internal"]
-    assert re.findall(r'href="([^"]+)"', error_page(row, "/console")) == ["/docs/errors", "/console"]
+    links = re.findall(r'href="([^"]+)"', error_page(row, "/console"))
+    assert links == ["/docs/errors", "/console"]
     assert error_index("/console").count('href="/console"') == 1
 
 

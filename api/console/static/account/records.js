@@ -7,7 +7,7 @@ import "../components/job-progress.js";
 import { ListPage } from "../components/list-page.js";
 import { download } from "../lib/download.js";
 import { dateTime, duration } from "../lib/format.js";
-import { renderReason } from "../lib/reason.js";
+import { renderOutcome } from "../lib/outcome-tags.js";
 import { patch, post } from "../lib/rest.js";
 import { withFilters } from "./record-query.js";
 import "../components/problem.js";
@@ -27,7 +27,7 @@ const FILTERS = [
   { name: "startTime", label: "From", type: "datetime" },
   { name: "endTime", label: "Until", type: "datetime" },
   { name: "toNumber", label: "To number" },
-  { name: "answerStatus", label: "Answered", type: "select", options: choices("answered", "missed") },
+  { name: "answerStatus", label: "Outcome", type: "select", options: choices("answered", "missed") },
   { name: "agentName", label: "Agents", placeholder: "Ada, Grace" },
   { name: "dialedNumber", label: "Dialled number", isMore: true },
   { name: "callerId", label: "Caller id", isMore: true },
@@ -188,21 +188,13 @@ const COLUMNS = [
   { title: "Start", cell: (row) => html`<a href="/console/calls/${encodeURIComponent(row.reqId)}">${dateTime(row.startTime)}</a> <span class="quiet">${row.callPath || row.direction}</span>` },
   { title: "From", cell: (row) => (row.privacy ? html`${row.from} <span class="tag">withheld</span>` : row.from) },
   { title: "To", cell: (row) => row.toNumber },
-  { title: "Status", cell: status },
+  { title: "Outcome", cell: renderOutcome },
   { title: "Ringing", number: true, cell: (row) => duration(row.ringMs) },
   { title: "Talk", number: true, cell: (row) => duration(row.talkMs) },
   { title: "Length", number: true, cell: (row) => duration(row.durationMs) },
   { title: "Agents", cell: (row) => row.agents.map((/** @type {any} */ each) => each.agentName || each.agentId).join(", ") },
   { title: "Recording", cell: recordings },
 ];
-
-/** @param {any} row */
-function status(row) {
-  const kind = row.answerStatus === "answered" ? "good" : "warn";
-  return html`<span class="tag ${kind}">${row.answerStatus}</span>${row.reason
-    ? html` ${renderReason(row.reason)}`
-    : nothing}`;
-}
 
 /** @param {any} row */
 function recordings(row) {

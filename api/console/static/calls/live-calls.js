@@ -7,6 +7,19 @@
 const FADE_MS = 3_000; // for which an ended call is still shown
 const REMEMBERED_MS = 60_000; // for which a list cannot bring an ended call back
 
+/** @type {Record<string, string>} what a call does, by its state */
+export const STATES = {
+  playing: "plays a prompt",
+  gathering: "waits for digits",
+  recording: "records a message",
+  pausing: "pauses",
+  detecting: "detects who answered",
+  dialing: "calls a party",
+  "awaiting-instructions": "waits for a server",
+  ending: "hangs up",
+  "archiving-recordings": "stores its recording",
+};
+
 /**
  * @typedef {"ringing" | "menu" | "talking" | "hold" | "ended"} Phase
  * @typedef {{party: string, isHeld: boolean, isAnswered: boolean}} Leg
@@ -14,6 +27,7 @@ const REMEMBERED_MS = 60_000; // for which a list cannot bring an ended call bac
  *   callId: string, direction: string, from: string, to: string, state: string,
  *   createdMs: number, answeredMs: number, endedAtMs: number, touchedMs: number,
  *   legs: Map<string, Leg>, agents: Set<string>,
+ *   reason: string, mediaFault: {source: string, reason: string} | null,
  * }} LiveCall (agents: that take or took part)
  * @typedef {{number?: string, agent?: string, phase?: string, direction?: string}} Filters
  */
@@ -108,6 +122,14 @@ export class LiveCalls {
 }
 
 /**
+ * Return what a call does.
+ * @param {string} state
+ */
+export function stateText(state) {
+  return state === "bridged" ? "talking" : (STATES[state] ?? state);
+}
+
+/**
  * Return what a call's parties experience.
  * @param {LiveCall} call
  * @returns {Phase}
@@ -158,6 +180,8 @@ function fromDetails(row) {
     touchedMs: 0,
     legs: new Map(legs),
     agents: new Set(row.agents ?? []),
+    reason: row.reason ?? "",
+    mediaFault: row.mediaFault ?? null,
   };
 }
 
@@ -178,6 +202,8 @@ function fromEvent(event) {
     touchedMs: 0,
     legs: new Map(),
     agents: new Set(),
+    reason: "",
+    mediaFault: null,
   };
 }
 
@@ -206,6 +232,12 @@ function applyTo(call, event) {
       break;
     case "leg-held":
       legOf(call, event).isHeld = true;
+      break;
+    case "media-failed":
+      call.mediaFault ??= { source: event.source, reason: event.reason };
+      break;
+    case "completed":
+      call.reason = event.reason ?? "";
       break;
     case "leg-unheld":
       legOf(call, event).isHeld = false;

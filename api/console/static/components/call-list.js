@@ -3,10 +3,11 @@
 
 import { html, nothing, repeat } from "../vendored/lit.js";
 import { batchByFrame } from "../calls/frame-batch.js";
-import { LiveCalls, phaseOf } from "../calls/live-calls.js";
+import { LiveCalls, STATES, phaseOf } from "../calls/live-calls.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import { EventStream } from "../lib/event-stream.js";
 import { count, duration } from "../lib/format.js";
+import { renderFaults } from "../lib/outcome-tags.js";
 import { may } from "../lib/page.js";
 import { get } from "../lib/rest.js";
 import "./call-charts.js";
@@ -30,18 +31,6 @@ const PHASES = {
   talking: ["talking", "good"],
   hold: ["on hold", "bad"],
   ended: ["ended", ""],
-};
-/** @type {Record<string, string>} what a call does, by its state */
-const STATES = {
-  playing: "plays a prompt",
-  gathering: "waits for digits",
-  recording: "records a message",
-  pausing: "pauses",
-  detecting: "detects who answered",
-  dialing: "calls a party",
-  "awaiting-instructions": "waits for a server",
-  ending: "hangs up",
-  "archiving-recordings": "stores its recording",
 };
 /** @type {["number", "agent", "phase", "direction"]} */
 const FILTERS = ["number", "agent", "phase", "direction"];
@@ -165,7 +154,7 @@ export class CallList extends ConsoleElement {
       ${this.renderFilters()}
       <p class="quiet" role="status">${this.renderStatus(matching.length, counts.live)}</p>
       <div class="scroll" tabindex="0" role="region" aria-label="Live calls">
-        <table class="live">
+        <table class="live stacked" role="table">
           <caption class="visually-hidden">Live calls</caption>
           <thead>
             <tr>
@@ -266,16 +255,17 @@ function row(call, nowMs) {
   const detail = STATES[call.state];
   return html`
     <tr class=${phase === "ended" ? "faded" : ""} data-call=${call.callId}>
-      <td><a class="mono" href="/console/calls/${encodeURIComponent(call.callId)}">${call.callId}</a></td>
-      <td>${call.from}</td>
-      <td>${call.to}</td>
-      <td>${call.direction}</td>
-      <td>
+      <td data-title="Call"><a class="mono" href="/console/calls/${encodeURIComponent(call.callId)}">${call.callId}</a></td>
+      <td data-title="From">${call.from}</td>
+      <td data-title="To">${call.to}</td>
+      <td data-title="Direction">${call.direction}</td>
+      <td data-title="State"><div>
         <span class="tag ${kind}">${text}</span>
         ${detail ? html`<span class="quiet">${detail}</span>` : nothing}
-      </td>
-      <td>${[...call.agents].join(", ")}</td>
-      <td class="number">${duration((call.endedAtMs || nowMs) - call.createdMs)}</td>
+        ${renderFaults(call)}
+      </div></td>
+      <td data-title="Agents" class=${call.agents.size ? "" : "vacant"}>${[...call.agents].join(", ")}</td>
+      <td class="number" data-title="Time">${duration((call.endedAtMs || nowMs) - call.createdMs)}</td>
     </tr>
   `;
 }

@@ -7,8 +7,10 @@ import { buildLadder } from "../ladder/model.js";
 import { timelineOf } from "../ladder/record.js";
 import { download, toSvgText } from "../ladder/export.js";
 import { ConsoleElement } from "../lib/console-element.js";
+import { stateText } from "../calls/live-calls.js";
 import { EventStream } from "../lib/event-stream.js";
 import { dateTime, duration } from "../lib/format.js";
+import { outcomeOf } from "../lib/outcome.js";
 import { may } from "../lib/page.js";
 import { RestError, get } from "../lib/rest.js";
 import "./call-controls.js";
@@ -236,14 +238,16 @@ export class CallPage extends ConsoleElement {
   /** @param {any} call */
   renderFacts(call) {
     const ended = call.endedMs ? `, ${duration(call.endedMs - call.createdMs)}` : "";
-    const kind = call.endedMs ? (call.status === "completed" ? "good" : "bad") : "accent";
+    const known = { ...call, answerStatus: this.record?.answerStatus };
+    const outcome = call.endedMs ? outcomeOf(known) : { text: stateText(call.state), kind: "accent" };
+    const kind = outcome.kind === "good" && this.findings.length ? "warn" : outcome.kind;
     return html`
       <dl class="facts card">
         <dt>Call</dt><dd><code>${this.callId}</code></dd>
         <dt>From</dt><dd>${call.from}</dd>
         <dt>To</dt><dd>${call.to}</dd>
-        <dt>State</dt>
-        <dd><span class="tag ${kind}">${call.endedMs ? call.status : call.state}</span> ${call.direction}${call.endedBy ? `, ended by ${call.endedBy}` : ""}</dd>
+        <dt>${call.endedMs ? "Outcome" : "State"}</dt>
+        <dd><span class="tag ${kind}">${outcome.text}</span> ${call.direction}${call.endedBy ? `, ended by ${call.endedBy}` : ""}</dd>
         <dt>Began</dt><dd>${dateTime(call.createdMs)}${ended}</dd>
         ${call.agents?.length ? html`<dt>Agents</dt><dd>${call.agents.join(", ")}</dd>` : nothing}
         ${call.customData ? html`<dt>Custom data</dt><dd><code>${JSON.stringify(call.customData)}</code></dd>` : nothing}

@@ -123,7 +123,7 @@ export class DataTable extends ConsoleElement {
         aria-label=${this.label}
         aria-busy=${this.busy ? "true" : "false"}
       >
-        <table>
+        <table class="stacked" role="table">
           <caption class="visually-hidden">${this.label}</caption>
           <thead>
             <tr>
@@ -149,7 +149,7 @@ export class DataTable extends ConsoleElement {
     return html`
       <tr class=${this.rowClass(row)}>
         ${this.columns.map(
-          (each) => html`<td class=${each.number ? "number" : ""}>${each.cell(row) ?? ""}</td>`,
+          (each) => renderCell(each, each.cell(row) ?? ""),
         )}
         ${this.actions ? html`<td class="actions">${this.actions(row)}</td>` : nothing}
       </tr>
@@ -184,6 +184,16 @@ export class DataTable extends ConsoleElement {
     this.places = [...this.places, next];
     void this.reload();
   }
+}
+
+/**
+ * Render a cell; on a small screen, where a row is a card, its title is beside it.
+ * @param {Column} column
+ * @param {unknown} content
+ */
+function renderCell({ title, number }, content) {
+  const kind = `${number ? "number" : ""} ${content === "" ? "vacant" : ""}`;
+  return html`<td class=${kind} data-title=${title}><div>${content}</div></td>`;
 }
 
 customElements.define("data-table", DataTable);

@@ -3,13 +3,14 @@
 
 import { html, nothing } from "../vendored/lit.js";
 import { ConsoleElement } from "../lib/console-element.js";
-import { accountId, agentId, may } from "../lib/page.js";
-import { get, post, put } from "../lib/rest.js";
+import { AGENTS, ensureBrowserAgent } from "../lib/browser-agent.js";
+import { agentId, may } from "../lib/page.js";
+import { get, post } from "../lib/rest.js";
 import { SwitchroomPhone } from "../components/phone.js";
 import "../components/problem.js";
 
-const AGENTS = "/srmain/voice/agents";
 const FIRST = "browser"; // the agent that a click creates
+const ONLINE = "switchroom-phone-online"; // of a tab: the agent that is online
 
 export class PhonePage extends ConsoleElement {
   static properties = {
@@ -25,11 +26,32 @@ export class PhonePage extends ConsoleElement {
     this.agents = [];
     /** @type {unknown} */
     this.error = null;
+    this.isLeaving = false;
   }
 
   connectedCallback() {
     super.connectedCallback();
+    window.addEventListener("pagehide", this.leave);
     if (!agentId && may("agents:read")) void this.load();
+    else void this.resume();
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    window.removeEventListener("pagehide", this.leave);
+  }
+
+  leave = () => {
+    this.isLeaving = true;
+  };
+
+  /** Go online again if this tab was online when its page was left. */
+  async resume() {
+    const agent = sessionStorage.getItem(ONLINE);
+    const isKnown = agent === agentId || this.agents.some((each) => each.agentId === agent);
+    if (!agent || !isKnown || (this.agent && this.agent !== agent)) return;
+    this.agent = agent;
+    await this.goOnline();
   }
 
   async load() {
@@ -37,6 +59,7 @@ export class PhonePage extends ConsoleElement {
       const { data } = await get(AGENTS, { limit: 1_000 });
       this.agents = data.filter((/** @type {any} */ each) => each.phone === "browser");
       if (!this.agent && this.agents.length === 1) this.agent = this.agents[0]?.agentId ?? "";
+      await this.resume();
     } catch (error) {
       this.error = error;
     }
@@ -46,16 +69,27 @@ export class PhonePage extends ConsoleElement {
   async createFirst() {
     this.error = null;
     try {
-      const endpoint = `PJSIP/${accountId}-${FIRST}`;
-      await put(`${AGENTS}/${FIRST}`, { endpoint, name: "Browser", phone: "browser" }, { "If-None-Match": "*" });
+      await ensureBrowserAgent(FIRST, "Browser");
       this.agent = FIRST;
       await this.load();
-      await this.updateComplete;
-      const phone = this.querySelector("switchroom-phone");
-      if (phone instanceof SwitchroomPhone) await phone.goOnline();
+      await this.goOnline();
     } catch (error) {
       this.error = error;
     }
+  }
+
+  async goOnline() {
+    await this.updateComplete;
+    const phone = this.querySelector("switchroom-phone");
+    if (phone instanceof SwitchroomPhone) await phone.goOnline();
+  }
+
+  /** Remember who is online in this tab, until the person goes offline; leaving the page is not that. */
+  follow() {
+    const phone = this.querySelector("switchroom-phone");
+    if (this.isLeaving || !(phone instanceof SwitchroomPhone)) return;
+    if (phone.login === "off") sessionStorage.removeItem(ONLINE);
+    else sessionStorage.setItem(ONLINE, this.agent);
   }
 
   /** @returns {import("./server.js").PhoneServer} */
@@ -74,7 +108,7 @@ export class PhonePage extends ConsoleElement {
       <console-problem .error=${this.error}></console-problem>
       ${agentId ? nothing : this.renderChoice()}
       ${this.agent
-        ? html`<switchroom-phone .agent=${this.agent} .server=${this.server}></switchroom-phone>`
+        ? html`<switchroom-phone .agent=${this.agent} .server=${this.server} @phone-state=${this.follow}></switchroom-phone>`
         : nothing}
     `;
   }
@@ -94,7 +128,7 @@ export class PhonePage extends ConsoleElement {
     return html`
       <p class="row"><label>Agent
         <select @change=${this.choose}>
-          <option value="">choose…</option>
+          <option value="">Choose an agent</option>
           ${this.agents.map(
             (each) => html`<option value=${each.agentId} ?selected=${each.agentId === this.agent}>
               ${each.name || each.agentId}

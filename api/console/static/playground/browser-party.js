@@ -3,15 +3,14 @@
 
 import { html, nothing } from "../vendored/lit.js";
 import { ConsoleElement } from "../lib/console-element.js";
-import { accountId } from "../lib/page.js";
-import { RestError, get, post, put } from "../lib/rest.js";
+import { AGENTS, ensureBrowserAgent } from "../lib/browser-agent.js";
+import { RestError, get, post } from "../lib/rest.js";
 
 /**
  * @typedef {import("../components/phone.js").SwitchroomPhone} Phone
  * @typedef {import("../phone/server.js").PhoneServer} PhoneServer
  */
 
-const AGENTS = "/srmain/voice/agents";
 const AGENT = "playground";
 const READY_MS = 20_000; // a PBX that is there accepts a login in a second
 const RETRIED_MS = 4_000; // in which the phone tries the next node
@@ -36,7 +35,7 @@ export class BrowserParty extends ConsoleElement {
    * @returns {Promise<string>}
    */
   async goOnline() {
-    await Promise.all([ensureAgent(), import("../components/phone.js")]);
+    await Promise.all([ensureBrowserAgent(AGENT, "Playground"), import("../components/phone.js")]);
     this.isShown = true;
     await this.updateComplete;
     const phone = this.phone();
@@ -61,18 +60,6 @@ export class BrowserParty extends ConsoleElement {
   phone() {
     return /** @type {Phone} */ (this.querySelector("switchroom-phone"));
   }
-}
-
-/** Create the agent whose phone is a browser, unless it is there. */
-async function ensureAgent() {
-  try {
-    const { phone } = await get(`${AGENTS}/${AGENT}`);
-    if (phone === "browser") return;
-  } catch (error) {
-    if (!(error instanceof RestError) || error.status !== 404) throw error;
-  }
-  const endpoint = `PJSIP/${accountId}-${AGENT}`;
-  await put(`${AGENTS}/${AGENT}`, { endpoint, name: "Playground", phone: "browser" });
 }
 
 /**

@@ -7,7 +7,7 @@ import { EventStream } from "../lib/event-stream.js";
 import { time } from "../lib/format.js";
 import { may } from "../lib/page.js";
 import { post } from "../lib/rest.js";
-import { detailsOf, eventsOf } from "./event-text.js";
+import { detailsOf, eventsOf, titleOf } from "./event-text.js";
 import "../components/problem.js";
 
 const EVENTS = "/srmain/voice/events";
@@ -86,7 +86,7 @@ export class CallEvents extends ConsoleElement {
 function row(event) {
   return html`<li class="new">
     <time>${time(event.timestamp)}</time>
-    <span><b>${event.event}</b> <span class="quiet break">${detailsOf(event)}</span></span>
+    <span><b>${titleOf(event)}</b> <span class="quiet break">${detailsOf(event)}</span></span>
   </li>`;
 }
 

@@ -1,6 +1,8 @@
 // @ts-check
 // An event of a call, in a line.
 
+import { CAUSES } from "../lib/hangup-causes.js";
+
 /** @typedef {Record<string, any>} CallEvent */
 
 /** What each event has, and what the page shows elsewhere. */
@@ -9,6 +11,48 @@ const COMMON = new Set([
   "from", "to", "channelId", "version", "record", "customData", "contact",
 ]);
 const MAX_CHARS = 200;
+/** @type {Record<string, string>} */
+const EVENTS = {
+  initiated: "The call begins",
+  ringing: "It rings",
+  answered: "The call is answered",
+  completed: "The call has ended",
+  "leg-initiated": "A party is called",
+  "leg-ringing": "The party's phone rings",
+  "leg-answered": "The party answers",
+  "leg-completed": "The party's part has ended",
+  gathered: "Keys were pressed",
+  "leg-muted": "A party is muted",
+  "leg-unmuted": "A party is heard again",
+  "leg-held": "A party is put on hold",
+  "leg-unheld": "A party is taken off hold",
+  "machine-detection": "Person or machine",
+  recorded: "A message was recorded",
+  "media-failed": "A prompt could not be played",
+};
+/** @type {Record<string, string>} of fields; others are named as they are */
+const FIELDS = {
+  agent_id: "agent",
+  answeredBy: "answered by",
+  dtmf: "keys",
+  endedBy: "ended by",
+  hangupCause: "cause",
+  legStatus: "status",
+  mode: "kind",
+  recordingUrl: "recording",
+  reference_id: "reference",
+  requestedBy: "requested by",
+  sessionState: "state",
+  sipCode: "SIP status",
+};
+const UNSAID = new Set([
+  "parentCallId", "durationMs", "sessionId", "endedByChannelId", "recordingPurpose", "privacy",
+]);
+
+/** @param {CallEvent} event */
+export function titleOf({ event }) {
+  return EVENTS[event] ?? event.charAt(0).toUpperCase() + event.slice(1).replaceAll("-", " ");
+}
 
 /**
  * Return what an event says, beside its kind.
@@ -16,10 +60,20 @@ const MAX_CHARS = 200;
  */
 export function detailsOf(event) {
   const found = Object.entries(event)
-    .filter(([name, value]) => !COMMON.has(name) && value !== null && value !== "")
-    .map(([name, value]) => `${name}: ${typeof value === "object" ? JSON.stringify(value) : value}`)
+    .filter(([name, value]) => !COMMON.has(name) && !UNSAID.has(name) && value !== null && value !== "")
+    .map(([name, value]) => `${FIELDS[name] ?? name}: ${textOf(name, value)}`)
     .join(", ");
   return found.length > MAX_CHARS ? `${found.slice(0, MAX_CHARS)}…` : found;
+}
+
+/**
+ * @param {string} name
+ * @param {any} value
+ */
+function textOf(name, value) {
+  if (name === "hangupCause") return `${CAUSES[value] ?? "cause"} (${value})`;
+  if (name === "duration") return `${value} s`;
+  return typeof value === "object" ? JSON.stringify(value) : `${value}`;
 }
 
 /**

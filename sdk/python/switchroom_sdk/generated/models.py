@@ -331,6 +331,7 @@ class CallDetails(Received, frozen=True, kw_only=True):
     privacy: bool = False
     diversion: tuple[Diversion, ...] = ()
     agents: tuple[str, ...] = ()
+    media_fault: MediaFault | None = None
 
 
 class CallRecordExport(Received, frozen=True, kw_only=True):
@@ -526,6 +527,7 @@ class CdrView(Received, frozen=True, kw_only=True):
     privacy: bool = False
     diversion: tuple[Diversion, ...] = ()
     custom_data: dict[str, Any] | None = None
+    media_fault: MediaFault | None = None
     timeline: tuple[Any, ...] | None = None
 
 
@@ -821,6 +823,13 @@ class LoggedText(Received, frozen=True, kw_only=True):
 
     text: str
     truncated: bool = False
+
+
+class MediaFault(Received, frozen=True, kw_only=True):
+    """Audio that could not be played: its URL or the beginning of its text, and a reason code."""
+
+    source: str
+    reason: str
 
 
 class MemberRecord(Received, frozen=True, kw_only=True):

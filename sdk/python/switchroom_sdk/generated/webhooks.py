@@ -193,6 +193,7 @@ class CallRecord(Received, frozen=True, kw_only=True):
     unseen_ms: int = 0
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")
+    media_fault: MediaFault | None = None
 
 
 class LegRecord(Received, frozen=True, kw_only=True):

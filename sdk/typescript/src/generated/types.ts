@@ -447,6 +447,7 @@ export interface CallRecord {
   unseenMs?: number;
   agent_id?: string | null;
   reference_id?: string | null;
+  mediaFault?: MediaFault | null;
 }
 
 /** One leg; `requestedMs` is the time of the outbound or inbound call attempt. */

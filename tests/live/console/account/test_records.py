@@ -40,7 +40,7 @@ async def test_records_are_filtered_changed_and_exported(
         await dialog.get_by_label("Level 1").fill(MARKUP)
         await dialog.get_by_role("button", name="Save").click()
         await expect(page.get_by_text("The disposition is saved")).to_be_visible()
-        await page.get_by_label("Answered").select_option("answered")
+        await page.get_by_label("Outcome", exact=True).select_option("answered")
         await page.get_by_role("button", name="Show").click()
         await expect(page.get_by_text("No record matches")).to_be_visible()
         assert page.url.endswith("?answerStatus=answered")

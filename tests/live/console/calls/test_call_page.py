@@ -96,7 +96,7 @@ async def test_a_call_is_controlled(browser: Browser, api: Api, lab: Lab, partie
         await page.get_by_role("button", name="Hang up the call").click()
         await page.get_by_role("dialog").get_by_role("button", name="Hang up the call").click()
         await source.wait_ended()
-        await expect(page.locator(".tag", has_text="completed")).to_be_visible()
+        await expect(page.locator(".tag", has_text="answered")).to_be_visible()
         await expect(page.get_by_role("heading", name="Control")).to_have_count(0)
 
 

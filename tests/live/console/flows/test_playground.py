@@ -32,9 +32,9 @@ async def test_a_tree_and_a_flow_are_called_and_their_events_shown(
         await page.get_by_label("Call", exact=True).select_option("number")
         await page.get_by_label("Number", exact=True).fill(phone.address)
         await page.get_by_role("button", name="Call", exact=True).click()
-        await expect(events.get_by_text("answered", exact=True)).to_be_visible()
+        await expect(events.get_by_text("The call is answered", exact=True)).to_be_visible()
         await phone.until_heard(TONE_HZ)
-        await expect(events.get_by_text("completed", exact=True)).to_be_visible()
+        await expect(events.get_by_text("The call has ended", exact=True)).to_be_visible()
         await expect(page.get_by_text("ended", exact=True)).to_be_visible()
         await assert_accessible(page)
     async with (

@@ -3,12 +3,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { detailsOf, eventsOf } from "../../../../api/console/static/playground/event-text.js";
+import { detailsOf, eventsOf, titleOf } from "../../../../api/console/static/playground/event-text.js";
 
 test("an event is described by what only it has", () => {
   const event = { id: "c.e1", event: "digits", callId: "c", timestamp: 1, digits: "12", reason: null, parties: { a: 1 } };
   assert.equal(detailsOf(event), 'digits: 12, parties: {"a":1}');
   assert.ok(detailsOf({ text: "x".repeat(1_000) }).length < 250);
+});
+
+test("an event is said in words, one without words by its name", () => {
+  const event = { event: "leg-completed", legStatus: "failed", hangupCause: 3, parentCallId: "c", duration: 0 };
+  assert.equal(titleOf(event), "The party's part has ended");
+  assert.equal(detailsOf(event), "status: failed, cause: no route to the destination (3), duration: 0 s");
+  assert.equal(titleOf({ event: "recording-paused" }), "Recording paused");
 });
 
 test("the events of a call come in their order, each once", () => {

@@ -130,7 +130,7 @@ test("a prompt that does not exist is named", () => {
   const [found] = findFaults(timeline([
     moment(5, { type: "media-fetched", faults: ["not_found: HTTP status 404"], failed: [{ source, reason: "not_found" }] }),
   ]));
-  assert.equal(found.text, `The prompt at ${source} does not exist (HTTP status 404).`);
+  assert.equal(found.text, `The prompt at ${source} cannot be fetched: it does not exist there (HTTP status 404).`);
   assert.equal(found.code, "not_found");
 });
 

@@ -82,3 +82,15 @@ test("filters match numbers and agents of legs in part, and all of them together
   live.apply(event("leg-completed", { callId: "c1", channelId: "b", agent_id: "1001" }), 20);
   assert.deepEqual(ids({ agent: "1001" }), ["c1"], "one that took part");
 });
+
+test("a prompt that failed is known, from events and from lists", () => {
+  const live = new LiveCalls();
+  live.apply(event("initiated"), 10);
+  live.apply(event("media-failed", { source: "https://a", reason: "not_found" }), 20);
+  live.apply(event("media-failed", { source: "https://b", reason: "timeout" }), 30);
+  assert.deepEqual(live.calls.get("c1").mediaFault, { source: "https://a", reason: "not_found" });
+  live.reconcile([row("c2", { mediaFault: { source: "https://a", reason: "not_found" } })], 40, false);
+  assert.equal(live.calls.get("c2").mediaFault.reason, "not_found");
+  live.apply(event("completed", { reason: "action_failed:not_json" }), 50);
+  assert.equal(live.calls.get("c1").reason, "action_failed:not_json");
+});
