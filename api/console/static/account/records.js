@@ -198,6 +198,7 @@ const COLUMNS = [
 
 /** @param {any} row */
 function recordings(row) {
+  if (!row.recordings.length) return "";
   return html`<span class="tags">${row.recordings.map(
     (/** @type {any} */ each) => html`<span class="tag accent">${each.purpose || "call"}</span>`,
   )}</span>`;

@@ -192,7 +192,7 @@ export class DataTable extends ConsoleElement {
  * @param {unknown} content
  */
 function renderCell({ title, number }, content) {
-  const kind = `${number ? "number" : ""} ${content === "" ? "vacant" : ""}`;
+  const kind = `${number ? "number" : ""} ${content === "" || content === nothing ? "vacant" : ""}`;
   return html`<td class=${kind} data-title=${title}><div>${content}</div></td>`;
 }
 

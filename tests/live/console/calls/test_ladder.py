@@ -77,7 +77,7 @@ def long_call() -> dict[str, Any]:
         ),
         (
             {"type": "play", "data": {"audioUrl": "/none.wav"}},
-            "/none.wav does not exist (HTTP status 404)",
+            "/none.wav cannot be fetched: it does not exist there (HTTP status 404)",
             "not_found",
         ),
     ],
