@@ -59,6 +59,18 @@ class ConversationEnd(Struct, frozen=True, array_like=True, gc=False):
     reason: str = ""
 
 
+class CallMediaFault(Struct, frozen=True, omit_defaults=True, gc=False):
+    """The last audio that could not be played, and the first one if that was another.
+
+    They share a field of the call: most calls have none, and each field costs all calls bytes.
+    """
+
+    source: str
+    reason: str
+    first: MediaFault | None = None
+    is_reported: bool = False
+
+
 class Call(Struct, frozen=True, array_like=True, gc=False):
     """One call. It stays on one slot and one PBX node; times are wall-clock milliseconds.
 
@@ -107,7 +119,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     variables: dict[str, Scalar] = {}  # of flows, by full name
     visits: dict[str, int] = {}  # of flow nodes
     answer_deferred: bool = False  # an inbound call that rings until it needs media
-    media_fault: MediaFault | None = None  # to report in the next webhook request
+    media_fault: CallMediaFault | None = None  # the last one, for the next webhook request
     privacy: bool = False  # the caller's number is withheld from the parties that are called
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     conversation_end: ConversationEnd | None = None  # of the last one, until another verb starts
@@ -123,7 +135,6 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     sensitive_input: bool = False  # digits typed ahead are sealed (`verbs.sensitive_input`)
     ended_legs_omitted_ms: int = 0  # how long those that were dialled were up
     trunks: int = 1  # over which numbers can be called, one after another
-    first_media_fault: MediaFault | None = None  # of the call, for its record
 
     @property
     def delivery_key(self) -> str:
@@ -153,6 +164,12 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     def muted(self, leg_id: str) -> Muted:
         leg = self.leg(leg_id)
         return leg.muted if leg is not None else ""
+
+    @property
+    def first_media_fault(self) -> MediaFault | None:
+        """The first audio that could not be played, for the call's record."""
+        fault = self.media_fault
+        return (fault.first or MediaFault(fault.source, fault.reason)) if fault else None
 
     @property
     def awaits_answer(self) -> bool:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from engine.calls.model.call import Call, Frame, Step
+from engine.calls.model.call import Call, CallMediaFault, Frame, Step
 from engine.calls.model.call_states import Advance, EndedVerb
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.io_results import MediaFetched
@@ -34,15 +34,20 @@ def playback_fault(verb: PromptVerb, reason: FaultReason) -> tuple[MediaFault, .
 def report(call: Call, leg: str, faults: Sequence[MediaFault], now: int) -> Step:
     """Emit an event for each fault, and keep the last one for the next webhook request."""
     call, commands = emit_faults(call, leg, faults, now)
-    return replace(call, media_fault=faults[-1]) if faults else call, commands
+    if not faults:
+        return call, commands
+    first, last = call.first_media_fault, faults[-1]
+    fault = CallMediaFault(last.source, last.reason, None if first == last else first)
+    return replace(call, media_fault=fault), commands
 
 
 def emit_faults(
     call: Call, leg: str, faults: Sequence[MediaFault], now: int
 ) -> tuple[Call, tuple[EmitEvent, ...]]:
     """Emit an event for each fault, and keep the first one for the call's record."""
-    if faults and call.first_media_fault is None:
-        call = replace(call, first_media_fault=faults[0])
+    if faults and call.media_fault is None:
+        first = CallMediaFault(faults[0].source, faults[0].reason, is_reported=True)
+        call = replace(call, media_fault=first)
     commands: list[EmitEvent] = []
     for fault in faults:
         call, emitted = emit(
@@ -53,9 +58,12 @@ def emit_faults(
 
 
 def take_fault(call: Call) -> tuple[Call, MediaFault | None]:
-    """Return the fault that the next webhook request reports, and the call without it."""
+    """Return the fault that the next webhook request reports; later ones do not report it."""
     fault = call.media_fault
-    return replace(call, media_fault=None) if fault is not None else call, fault
+    if fault is None or fault.is_reported:
+        return call, None
+    call = replace(call, media_fault=replace(fault, is_reported=True))
+    return call, MediaFault(fault.source, fault.reason)
 
 
 def run_instead(call: Call, verb: PromptVerb) -> Advance | None:

@@ -68,6 +68,7 @@ def test_the_first_audio_that_failed() -> None:
     for fault in (first, second):
         request = story.commands_of(FetchMedia)[-1].request
         story.take(MediaFetched(request, (), (), (fault,)))
+    assert story.call.first_media_fault == first
     cdr = ended(story)
     assert (cdr.status, cdr.media_fault) == ("completed", first)
     assert b'"mediaFault"' not in msgspec.json.encode(ended(answered_call(say())))

@@ -14,6 +14,7 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import Event, LegAnswered, LegEnded, PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
+from engine.calls.verbs.media_faults import take_fault
 from engine.calls.verbs.suspendable_playback import MAX_CLIPS
 from tests.unit.calls.harness.builders import ID, MAIN, Story, bridged_call
 from tests.unit.calls.harness.control import (
@@ -82,7 +83,7 @@ def test_it_cannot_be_fetched(story: Story) -> None:
     event = story.emitted[-1]
     assert (event.event, event.source, event.reason) == ("media-failed", MUSIC_URL, "not_found")
     assert media_of(story, MAIN) == before
-    assert story.call.media_fault is None
+    assert take_fault(story.call)[1] is None
 
 
 def test_it_cannot_be_played() -> None:

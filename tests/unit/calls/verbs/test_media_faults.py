@@ -12,6 +12,7 @@ from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionReceived, MediaFetched
 from engine.calls.model.recording import RecordingDestination
 from engine.calls.verbs.gather_clocks import GRACE_MS
+from engine.calls.verbs.media_faults import take_fault
 from engine.calls.verbs.play import HANGUP_GRACE_MS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, Story, answered_call, say, tree
 from tests.unit.calls.harness.flow_calls import spoken_text
@@ -93,7 +94,7 @@ def test_the_webhook_of_a_gather_reports_it() -> None:
     fail_fetch(story)
     story.press("#")
     assert last_body(story)["mediaFault"] == {"source": HTTPS, "reason": "not_found"}
-    assert story.call.media_fault is None
+    assert take_fault(story.call)[1] is None
     quiet = begin({"type": "gather"})
     quiet.press("#")
     assert "mediaFault" not in last_body(quiet)
