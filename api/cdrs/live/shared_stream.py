@@ -67,13 +67,9 @@ class SharedStream:
         behind = self.end - place
         return Batch(self.end, [self._frames[index] for index in range(-behind, 0)])
 
-    async def wait(self, timeout_s: float) -> None:
-        """Wait for more frames, the end, or a time without either."""
-        try:
-            async with asyncio.timeout(timeout_s):
-                await self._changed.wait()
-        except TimeoutError:
-            return
+    async def wait(self) -> None:
+        """Wait for more frames, the end, or the comment of each second without either."""
+        await self._changed.wait()
 
     async def close(self) -> None:
         """End the engine's stream."""
@@ -98,12 +94,11 @@ class SharedStream:
 
     async def _read(self, chunks: AsyncIterator[bytes]) -> None:
         async for chunk in chunks:
-            found = list(self._filter.feed(chunk))
-            for frame in found:
+            frame = self._filter.feed(chunk)
+            if frame.text:
                 self._keep(frame)
-            if found:
-                self._pulse()
-                await asyncio.sleep(0)  # readers take them before they are dropped
+            self._pulse()  # also by the comments of an engine without events
+            await asyncio.sleep(0)  # readers take the frame before it is dropped
 
     def _keep(self, frame: Frame) -> None:
         self._frames.append(frame)

@@ -101,7 +101,7 @@ class LiveEvents:
                 yield b"".join(each.text for each in batch.frames)
             else:
                 yield b""
-                await shared.wait(CHECK_S)
+                await shared.wait()
 
     async def _catch_up(self, account_id: str, position: bytes) -> AsyncIterator[bytes]:
         if not position:
@@ -118,7 +118,7 @@ class LiveEvents:
         sse_filter = SseFilter(self._cipher)
         try:
             async for chunk in source.iter_any():
-                yield b"".join(each.text for each in sse_filter.feed(chunk))
+                yield sse_filter.feed(chunk).text
         except (aiohttp.ClientError, TimeoutError):
             return  # the reader reconnects with its Last-Event-ID, to another engine
 

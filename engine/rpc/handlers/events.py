@@ -22,7 +22,7 @@ from wire.schemas import event_schema
 from wire.shard import ShardId
 
 POLL_TIMEOUT_MS = 1_000
-PAUSE_S = 0.04  # after events, so that those of a busy moment are read and sent together
+PAUSE_S = 0.1  # after events, so that those of a busy moment are read and sent together
 PAGE_SIZE = 100  # per shard; then live calls get their turn on the event loop
 
 

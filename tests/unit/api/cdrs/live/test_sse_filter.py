@@ -30,11 +30,25 @@ def test_chunks_of_any_size(seal: EventIdCipher, size: int) -> None:
     """The frames are the same, complete, without comments and without data of other slots."""
     frames = SseFilter(seal)
     pieces = [STREAMED[at : at + size] for at in range(0, len(STREAMED), size)]
-    lost, event = (frame for piece in pieces for frame in frames.feed(piece))
-    assert (lost.text, lost.position, event.position) == (LOST_FRAME, b"", PLACE)
-    line, _, rest = event.text.partition(b"\n")
+    found = [frames.feed(piece) for piece in pieces]
+    assert [each.position for each in found if each.position] == [PLACE]
+    text = b"".join(each.text for each in found)
+    assert text.startswith(LOST_FRAME)
+    line, _, rest = text.removeprefix(LOST_FRAME).partition(b"\n")
     assert rest == EVENT
     assert json.loads(seal.decrypt(line.removeprefix(b"id: ").decode())) == json.loads(PLACE)
+
+
+def test_the_first_and_the_last_of_messages_have_an_id(seal: EventIdCipher) -> None:
+    """A reader that is cut off within them gets some twice, and misses none."""
+    frame = SseFilter(seal).feed(b"".join(b"id: %d\n%b" % (number, EVENT) for number in range(5)))
+    messages = frame.text.split(b"\n\n")[:-1]
+    ids = [each.partition(b"\n")[0] for each in messages]
+    found = [seal.decrypt(each[4:].decode()) for each in ids if each.startswith(b"id: ")]
+    assert found == ["0", "4"]
+    assert [each.startswith(b"id: ") for each in ids] == [True, False, False, False, True]
+    assert frame.position == b"4"
+    assert frame.text.count(EVENT) == 5
 
 
 def test_ids_reveal_nothing(seal: EventIdCipher) -> None:
