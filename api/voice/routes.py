@@ -8,7 +8,7 @@ from msgspec import Struct
 from api.auth.dependencies import AuthenticatedUser
 from api.http.routes import Body, RequestId, Routes
 from api.voice import examples
-from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, CallId, Voice
+from api.voice.dependencies import CONTROL_ERRORS, READ_ERRORS, After, CallId, Voice
 from api.voice.live_list import LiveCallPage, LiveCallQuery
 from api.voice.replay import CallReplay
 from api.voice.schemas import (
@@ -103,17 +103,19 @@ async def call_details(call_id: CallId, user: AuthenticatedUser, voice: Voice) -
 @routes.get(
     f"{BASE}/call/{{callId}}/timeline",
     id="calls.timeline",
-    scope="calls",
+    scope="calls:own",
     returns=CallTimeline,
     errors=READ_ERRORS,
 )
-async def call_timeline(call_id: CallId, user: AuthenticatedUser, voice: Voice) -> bytes:
-    """Show what happened in a call, live or ended within the last day.
+async def call_timeline(
+    call_id: CallId, user: AuthenticatedUser, voice: Voice, after: After = None
+) -> bytes:
+    """Show what happened in a call, live or ended within the last day; sealed digits are dots.
 
-    Digits of sensitive gathers are dots. Attempts to reach servers need the scope `webhooks`, too;
-    `/srmain/voice/webhooks/{id}` shows one in full.
+    Attempts to reach servers need the scope `webhooks`, too. An agent's token shows the agent's own
+    calls, without addresses and contents of requests to servers.
     """
-    return await voice.timeline(user, call_id)
+    return await voice.timeline(user, call_id, after)
 
 
 @routes.get(

@@ -76,12 +76,25 @@ class VoiceService(Struct, frozen=True):
         """Show a call, live or ended; an agent's token shows those of the agent."""
         return call_details(await self._view(user, call_id))
 
-    async def timeline(self, user: Principal, call_id: str) -> bytes:
-        """Show what happened in a call, live or ended; with the scope `webhooks` its attempts."""
-        query = {"account": user.account_id}
+    async def timeline(
+        self, user: Principal, call_id: str, after: str | None = None
+    ) -> bytes:
+        """Show what happened in a call, live or ended; with the scope `webhooks` its attempts.
+
+        An agent's token shows that of the agent's calls.
+        """
+        is_agent = user.only_agent("calls") is not None
+        if is_agent:
+            await self._view(user, call_id)
+        query = {"account": user.account_id} | ({"after": after} if after else {})
         path = call_path(call_id, "/timeline")
         found = await self.engine.request_raw("GET", path, query=query)
-        shown = partial(call_timeline, found, with_attempts="webhooks" in user.scopes)
+        shown = partial(
+            call_timeline,
+            found,
+            with_attempts="webhooks" in user.scopes and not is_agent,
+            for_agent=is_agent,
+        )
         # That of a call with thousands of events takes tens of milliseconds.
         return await asyncio.to_thread(shown) if len(found) > LARGE_BYTES else shown()
 

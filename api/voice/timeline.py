@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 from pydantic.alias_generators import to_camel
 
 from api.voice.views import CallDetails, call_details
@@ -20,6 +21,15 @@ INTERNAL_FIELDS = frozenset({
     "seen_ms", "trunk",
 })  # fmt: skip
 ENGINE_STEP = {"type": "engine"}  # instead of an internal event that caused something
+# Exchanges with servers, flows and audio, which an agent sees without what was exchanged: it may
+# have secrets of the account. `FIELDS_FOR_AGENTS` are what is left of them.
+EXCHANGES = frozenset({
+    "action-failed", "action-received", "api-request-failed", "api-request-succeeded",
+    "fetch-media", "flow-node-loaded", "flow-started", "load-flow", "load-flow-node",
+    "media-fetched", "send-api-request", "send-webhook",
+})  # fmt: skip
+FIELDS_FOR_AGENTS = frozenset({"type", "request", "tries", "reason"})
+HIDDEN_FROM_AGENTS = frozenset({"music"})  # an address, in other steps
 
 
 class CallTimelineEntry(Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -40,13 +50,17 @@ class CallTimeline(Struct, frozen=True):
 
     An attempt's `requestId` is the `request` of commands and events; its `id` is that in the
     webhook log. Without the scope `webhooks` there are none. Of a long call, `omitted` earlier
-    moments are left out.
+    moments are left out. An agent's token sees that servers, flows and audio were in use, but
+    neither their addresses nor what they sent; of verbs it sees the types.
+
+    A request with `next` as `after` gets the moments and attempts that are new since.
     """
 
     call: CallDetails  # type: ignore[valid-type]  # a shape that is built at run time
     moments: tuple[CallTimelineEntry, ...]
     attempts: tuple[AttemptSummary, ...]
     omitted: int
+    next: str
 
 
 class _EngineTimeline(Struct, frozen=True):
@@ -54,6 +68,7 @@ class _EngineTimeline(Struct, frozen=True):
     moments: tuple[TimelineEntry, ...]
     attempts: tuple[AttemptSummary, ...] = ()
     omitted: int = 0
+    next: str = ""
 
 
 class _Encoded(Struct, frozen=True):
@@ -63,17 +78,20 @@ class _Encoded(Struct, frozen=True):
     moments: tuple[CallTimelineEntry, ...]
     attempts: tuple[AttemptSummary, ...]
     omitted: int
+    next: str
 
 
-def call_timeline(timeline: bytes, *, with_attempts: bool) -> bytes:
-    """Return an engine's timeline of a call as customers see it."""
+def call_timeline(timeline: bytes, *, with_attempts: bool, for_agent: bool = False) -> bytes:
+    """Return an engine's timeline of a call as customers see it, or as their agents do."""
     found = msgspec.json.decode(timeline, type=_EngineTimeline)
+    moments = _moments(found.moments)
     return msgspec.json.encode(
         _Encoded(
             Raw(call_details(bytes(found.call))),
-            tuple(_moments(found.moments)),
+            tuple(map(_for_agent, moments) if for_agent else moments),
             found.attempts if with_attempts else (),
             found.omitted,
+            found.next,
         )
     )
 
@@ -85,6 +103,24 @@ def _moments(entries: tuple[TimelineEntry, ...]) -> Iterator[CallTimelineEntry]:
         if not is_internal or commands or each.started:
             event = shown_event(each.event)
             yield CallTimelineEntry(each.at_ms, event, commands, each.state, each.started)
+
+
+def _for_agent(entry: CallTimelineEntry) -> CallTimelineEntry:
+    """Return an entry without what is the account's only."""
+    started = entry.started and {"type": entry.started["type"]}
+    commands = tuple(map(_fields_for_agent, entry.commands))
+    return replace(
+        entry, event=_fields_for_agent(entry.event), commands=commands, started=started
+    )
+
+
+def _fields_for_agent(fields: dict[str, Any]) -> dict[str, Any]:
+    if fields["type"] in EXCHANGES:
+        kept = {name: fields[name] for name in fields if name in FIELDS_FOR_AGENTS}
+        if "reason" in kept:  # a code, and after it what a server has sent
+            kept["reason"] = kept["reason"].partition(":")[0]
+        return kept
+    return {name: fields[name] for name in fields if name not in HIDDEN_FROM_AGENTS}
 
 
 def shown_event(event: Mapping[str, Any]) -> dict[str, Any]:

@@ -42,10 +42,13 @@ def replay(log: Sequence[bytes]) -> Iterator[ReplayStep]:
 
     Stops at the first lost line, which reads as empty bytes.
     """
-    if not log or not log[0]:
-        return
-    call = decode_call(log[0])
-    for line in takewhile(bool, log[1:]):
+    if log and log[0]:
+        yield from replay_on(decode_call(log[0]), log[1:])
+
+
+def replay_on(call: Call, lines: Sequence[bytes]) -> Iterator[ReplayStep]:
+    """Replay the further lines of a log from the call that the earlier ones have led to."""
+    for line in takewhile(bool, lines):
         entry = decode_log_entry(line)
         call, commands = step(call, entry.event, entry.now)
         digest = entry.digest if entry.form == DIGEST_FORM else None

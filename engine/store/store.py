@@ -172,8 +172,8 @@ class Store(Protocol):
     ) -> int:
         """Remove dead letters of an account; returns how many there were."""
 
-    async def log(self, shard: ShardId, call_id: str) -> list[bytes]:
-        """Read a call's log in order; a lost entry reads as empty bytes."""
+    async def log(self, shard: ShardId, call_id: str, first: int = 0) -> list[bytes]:
+        """Read a call's log in order, from an entry on; a lost entry reads as empty bytes."""
 
     async def workloads(self, shards: Sequence[ShardId]) -> list[Workload]:
         """Read how many calls each shard has."""

@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 NEWEST = "+"  # after every attempt
+OLDEST = "0-0"  # before every attempt
 MAX_OF_CALL = 1_000  # latest attempts that are found by their call: they are read at once
 
 
@@ -51,8 +52,10 @@ class WebhookLogStore(Protocol):
     async def read(self, account: str, entry_id: str) -> StoredAttempt | None:
         """Read an attempt; None if there is none, or none any more."""
 
-    async def of_call(self, account: str, call_id: str) -> list[StoredAttempt]:
-        """Read the latest MAX_OF_CALL attempts of a call, the earliest first."""
+    async def of_call(
+        self, account: str, call_id: str, after: str = OLDEST
+    ) -> list[StoredAttempt]:
+        """Read the latest MAX_OF_CALL attempts of a call after an id, the earliest first."""
 
     async def remove(self, account: str, entries: Sequence[str]) -> int:
         """Remove attempts; returns how many there were."""

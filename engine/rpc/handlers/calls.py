@@ -17,7 +17,8 @@ from engine.rpc.middleware.forwarding import may_pass_on
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Conflict
 from engine.rpc.views.calls import call_view
-from engine.rpc.views.timelines import TimelineTurns, timeline_view
+from engine.rpc.views.replay_points import TimelineCursor
+from engine.rpc.views.timelines import TimelineTurns, timeline_after
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
@@ -76,12 +77,17 @@ class CallHandlers(Struct, frozen=True):
         return call_view(await call_of(self.service, request, request.query.get("account")))
 
     async def timeline(self, request: web.Request) -> Timeline:
+        """Show a call's timeline; with `after` what is new since the one with that `next`."""
+        after = TimelineCursor.parse(request.query.get("after"))
         call = await call_of(self.service, request, request.query.get("account"))
         shard = shard_of(call.id) or NO_SHARD
         async with self.timelines.turn(call.account):
-            log = await self.store.log(shard, call.id)
-            attempts = await self.store.webhook_log.of_call(call.account, call.id)
-            return await timeline_view(call, log, attempts)
+            start = self.timelines.points.before(call.id, after.lines)
+            log = await self.store.log(shard, call.id, start.lines)
+            attempts = await self.store.webhook_log.of_call(call.account, call.id, after.attempt)
+            timeline, end = await timeline_after(after, start, call, log, attempts)
+        self.timelines.points.add(call.id, end)
+        return timeline
 
 
 def _checks(body: rpc.Originate, limits: Limits) -> Iterator[Callable[[], object]]:

@@ -16,9 +16,10 @@ from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.events import ClockChanged
 from engine.calls.model.sealed_digits import hide_sealed
 from engine.calls.model.state_traits import running_verb
-from engine.calls.replay_audit import ReplayStep, replay
+from engine.calls.replay_audit import ReplayStep, replay, replay_on
 from engine.rpc.account_queue import AccountQueue
 from engine.rpc.views.calls import call_view, state_of, tagged_fields
+from engine.rpc.views.replay_points import START, ReplayPoint, ReplayPoints, TimelineCursor
 from engine.store.webhook_log import StoredAttempt
 from engine.webhooks.log.codec import decompress
 from wire.base import tag_of
@@ -35,7 +36,7 @@ _SHOWN: frozenset[Kind] = frozenset({"transfer", "conference", "conference-membe
 
 
 class TimelineTurns:
-    """Whose turn it is to get a timeline."""
+    """Whose turn it is to get a timeline; `points` are where earlier ones ended."""
 
     def __init__(
         self, max_timelines: int = MAX_TIMELINES, max_account: int = MAX_ACCOUNT_TIMELINES
@@ -44,6 +45,7 @@ class TimelineTurns:
             "too_many_timelines", "timelines", most=max_timelines, most_of_account=max_account
         )
         self._turn = asyncio.Lock()
+        self.points = ReplayPoints()
 
     @asynccontextmanager
     async def turn(self, account: str) -> AsyncIterator[None]:
@@ -60,11 +62,29 @@ async def timeline_view(
     max_moments: int = MAX_MOMENTS,
 ) -> Timeline:
     """Build a call's timeline by replaying its log through the core."""
+    timeline, _ = await timeline_after(TimelineCursor(), START, call, log, attempts, max_moments)
+    return timeline
+
+
+async def timeline_after(  # noqa: PLR0913, PLR0917 - what a timeline is made of
+    after: TimelineCursor,
+    start: ReplayPoint,
+    call: Call,
+    log: Sequence[bytes],
+    attempts: Sequence[StoredAttempt] = (),
+    max_moments: int = MAX_MOMENTS,
+) -> tuple[Timeline, ReplayPoint]:
+    """Build the part of a timeline after a cursor, and return the point that it ends at.
+
+    `log` has the lines from the start on; attempts are those after the cursor.
+    """
     latest = deque[TimelineEntry](maxlen=max_moments)
-    omitted = 0
-    for number, moment in enumerate(_moments(log), 1):
-        omitted += len(latest) == max_moments
-        latest.append(moment)
+    omitted, point = 0, start
+    for number, (before, step) in enumerate(_steps(log, start), 1):
+        point = ReplayPoint((point.lines or 1) + 1, step.call)
+        if point.lines > after.lines:
+            omitted += len(latest) == max_moments
+            latest.append(_moment(before, step))
         if number % PIECE == 0:
             await asyncio.sleep(0)
     summaries: list[AttemptSummary] = []
@@ -72,21 +92,29 @@ async def timeline_view(
         summaries += _summary(each)
         if number % PIECE == 0:
             await asyncio.sleep(0)
-    return Timeline(call_view(call), tuple(latest), tuple(summaries), omitted)
+    newest = attempts[-1].id if attempts else after.attempt
+    following = str(TimelineCursor(max(point.lines, after.lines), newest))
+    moments = tuple(latest)
+    return Timeline(call_view(call), moments, tuple(summaries), omitted, following), point
 
 
-def _moments(log: Sequence[bytes]) -> Iterator[TimelineEntry]:
-    before: Call | None = None
-    for step in replay(log):
-        verb = running_verb(step.call.state) if _has_started_verb(before, step) else None
+def _steps(log: Sequence[bytes], start: ReplayPoint) -> Iterator[tuple[Call | None, ReplayStep]]:
+    """Yield each step with the call before it, if that is not the first one."""
+    before = start.call
+    for step in replay(log) if before is None else replay_on(before, log):
+        yield before, step
         before = step.call
-        yield TimelineEntry(
-            step.at_ms,
-            masked(tagged_fields(step.event)),
-            tuple(masked(tagged_fields(each)) for each in step.commands if _is_shown(each)),
-            state_of(step.call),
-            _verb_view(verb) if verb is not None else None,
-        )
+
+
+def _moment(before: Call | None, step: ReplayStep) -> TimelineEntry:
+    verb = running_verb(step.call.state) if _has_started_verb(before, step) else None
+    return TimelineEntry(
+        step.at_ms,
+        masked(tagged_fields(step.event)),
+        tuple(masked(tagged_fields(each)) for each in step.commands if _is_shown(each)),
+        state_of(step.call),
+        _verb_view(verb) if verb is not None else None,
+    )
 
 
 def masked(value: Any) -> Any:

@@ -191,11 +191,11 @@ class MemoryStore(MemoryDocuments, MemoryShardLayout):
     ) -> int:
         return self.outbox.remove_dead_letters(shard, account, entries)
 
-    async def log(self, shard: ShardId, call_id: str) -> list[bytes]:
+    async def log(self, shard: ShardId, call_id: str, first: int = 0) -> list[bytes]:
         state = self._shard(shard)
         if call_id in state.ended and is_compressed(state.ended[call_id][1]):
-            return list(decompress(call_id, state.ended[call_id][1]).log)
-        return list(state.logs.get(call_id, ()))
+            return list(decompress(call_id, state.ended[call_id][1]).log[first:])
+        return list(state.logs.get(call_id, ())[first:])
 
     async def workloads(self, shards: Sequence[ShardId]) -> list[Workload]:
         return [Workload(len(self._shard(s).live), self.outbox.calls(s)) for s in shards]

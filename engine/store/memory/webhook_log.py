@@ -8,6 +8,7 @@ from engine.store.stream import entry_order
 from engine.store.webhook_log import (
     MAX_OF_CALL,
     NEWEST,
+    OLDEST,
     NewAttempt,
     StoredAttempt,
     WebhookLogLimits,
@@ -59,9 +60,12 @@ class MemoryWebhookLog:
     async def read(self, account: str, entry_id: str) -> StoredAttempt | None:
         return next((e.stored for e in self._entries(account) if e.id == entry_id), None)
 
-    async def of_call(self, account: str, call_id: str) -> list[StoredAttempt]:
+    async def of_call(
+        self, account: str, call_id: str, after: str = OLDEST
+    ) -> list[StoredAttempt]:
         found = [each.stored for each in self._entries(account) if each.call_id == call_id]
-        return found[-MAX_OF_CALL:]
+        earliest = entry_order(after)
+        return [each for each in found[-MAX_OF_CALL:] if entry_order(each.id) > earliest]
 
     async def remove(self, account: str, entries: Sequence[str]) -> int:
         log = self._accounts.get(account, _AccountLog())

@@ -188,11 +188,11 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         record: bytes | None = live if live is not None else ended
         return None if record is None else state_of(call_id, record)
 
-    async def log(self, shard: ShardId, call_id: str) -> list[bytes]:
+    async def log(self, shard: ShardId, call_id: str, first: int = 0) -> list[bytes]:
         pipeline = self._client.pipeline(transaction=False)
-        pipeline.lrange(shard_key(shard, "log", call_id), 0, -1)
+        pipeline.lrange(shard_key(shard, "log", call_id), first, -1)
         pipeline.get(shard_key(shard, "ended", call_id))
-        return log_of(call_id, *await self._with_timeout(pipeline.execute()))
+        return log_of(call_id, *await self._with_timeout(pipeline.execute()), first)
 
     async def workloads(self, shards: Sequence[ShardId]) -> list[Workload]:
         reads = self._client.pipeline(transaction=False)

@@ -12,7 +12,8 @@ from redis.asyncio import Redis
 from engine.store.redis.lua_values import encode, lua_string
 from engine.store.redis.script_connection import ScriptRunner, load_script
 from engine.store.redis.stream import WithTimeout
-from engine.store.webhook_log import NEWEST, NewAttempt, StoredAttempt, WebhookLogLimits
+from engine.store.stream import entry_order
+from engine.store.webhook_log import NEWEST, OLDEST, NewAttempt, StoredAttempt, WebhookLogLimits
 
 _APPEND = load_script("append_attempts")
 _FIELD = b"a"
@@ -43,8 +44,12 @@ class RedisWebhookLog(Struct, frozen=True):
         read = self.client.xrange(_key(account), entry_id, entry_id)
         return next(_stored(await self.with_timeout(read)), None)
 
-    async def of_call(self, account: str, call_id: str) -> list[StoredAttempt]:
-        ids = await self.with_timeout(self.client.lrange(_call_key(account, call_id), 0, -1))
+    async def of_call(
+        self, account: str, call_id: str, after: str = OLDEST
+    ) -> list[StoredAttempt]:
+        found_ids = await self.with_timeout(self.client.lrange(_call_key(account, call_id), 0, -1))
+        earliest = entry_order(after)
+        ids = [each for each in found_ids if entry_order(each.decode()) > earliest]
         pipeline = self.client.pipeline(transaction=False)
         for each in ids:
             pipeline.xrange(_key(account), each, each)

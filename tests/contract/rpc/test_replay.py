@@ -222,10 +222,10 @@ class HangingStore(UnreliableStore):
         super().__init__()
         self.may_read = asyncio.Event()
 
-    async def log(self, shard: ShardId, call_id: str) -> list[bytes]:
+    async def log(self, shard: ShardId, call_id: str, first: int = 0) -> list[bytes]:
         """Wait, and read a log."""
         await self.may_read.wait()
-        return await super().log(shard, call_id)
+        return await super().log(shard, call_id, first)
 
 
 async def test_replays_wait_with_the_timelines(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from engine.calls.model.requests import MuteRequested
 from engine.calls.model.sealed_digits import MARK, TOKEN_LENGTH
 from engine.calls.state_dispatch import MAX_VERBS_PERIOD_MS
 from engine.rpc.problems import LimitReached
-from engine.rpc.views.timelines import PIECE, TimelineTurns, timeline_view
+from engine.rpc.views.replay_points import START, ReplayPoint, ReplayPoints, TimelineCursor
+from engine.rpc.views.timelines import PIECE, TimelineTurns, timeline_after, timeline_view
 from tests.contract.rpc.harness.bench import Bench, inject
 from tests.contract.rpc.harness.conversation import talking
 from tests.harness.recorded_call import record_call
@@ -138,6 +139,57 @@ async def test_timelines_wait_for_one_another() -> None:
     await asyncio.gather(*taking)
     assert entered == ["a", "a", "b"]
     await take("c")
+
+
+async def test_what_is_new(bench: Bench) -> None:
+    """With `next` as `after` a timeline goes on."""
+    conversation = await talking(bench)
+    whole = await conversation.shown("/timeline")
+    same = await conversation.shown(f"/timeline?after={whole['next']}")
+    assert (same["moments"], same["next"]) == ([], whole["next"])
+    for path in ("hold", "unhold"):
+        await conversation.posted(path, channelId=conversation.customer)
+    more = await conversation.shown(f"/timeline?after={whole['next']}")
+    assert [each["event"]["type"] for each in more["moments"]] == ["hold-requested"] * 2
+    again = await conversation.shown("/timeline")
+    assert (again["moments"], again["next"]) == (whole["moments"] + more["moments"], more["next"])
+
+
+@pytest.mark.parametrize("after", ["", "1", "x.0-0", "-1.0-0", "1.0", "²2.0-0"])
+async def test_a_cursor_of_no_timeline(bench: Bench, after: str) -> None:
+    """The error names the parameter."""
+    call = await bench.start_call()
+    status, problem = await bench.request("GET", f"/calls/{call}/timeline?after={after}")
+    assert (status, problem["errors"][0]["path"]) == (400, "after")
+
+
+async def test_a_replay_goes_on_where_one_ended() -> None:
+    """Only new lines are read; a start in the middle has the same moments, steps and verbs."""
+    action = {"type": "pause", "data": {"length": 7}, "action": {"type": "hangup"}}
+    story = answered_call(action)
+    story.pass_deadline()
+    log = record_call(outbound(action), story.events).log
+    whole = await timeline_view(story.call, log)
+    for lines in range(2, len(log)):
+        _, start = await timeline_after(TimelineCursor(), START, story.call, log[:lines])
+        assert start.lines == lines
+        cursor = TimelineCursor(lines)
+        shown, end = await timeline_after(cursor, start, story.call, log[lines:])
+        assert shown.moments == whole.moments[lines - 1 :]
+        assert (end.lines, shown.next) == (len(log), whole.next)
+
+
+async def test_points_of_replays() -> None:
+    """The latest one that is not later than needed; of many, the one of no use is dropped."""
+    call, points = answered_call(None).call, ReplayPoints(most=3)
+    for lines in (2, 5, 9):
+        points.add("c1", ReplayPoint(lines, call))
+    assert [points.before("c1", each).lines for each in (9, 8, 5, 4, 1)] == [9, 5, 5, 2, 0]
+    assert points.before("c2", 9) == START
+    points.add("c2", ReplayPoint(3, call))
+    assert [points.before("c1", each).lines for each in (9, 5)] == [5, 5]
+    points.add("c2", START)
+    assert points.before("c2", 2) == START
 
 
 def _session_events(story: Any) -> list[dict[str, Any]]:

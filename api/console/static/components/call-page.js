@@ -3,7 +3,7 @@
 
 import { html, nothing } from "../vendored/lit.js";
 import { explain, findFaults } from "../ladder/findings.js";
-import { buildLadder } from "../ladder/model.js";
+import { GrowingLadder } from "../ladder/growing.js";
 import { timelineOf } from "../ladder/record.js";
 import { download, toSvgText } from "../ladder/export.js";
 import { ConsoleElement } from "../lib/console-element.js";
@@ -41,6 +41,8 @@ export class CallPage extends ConsoleElement {
   constructor() {
     super();
     this.callId = decodeURIComponent(location.pathname.split("/").pop() ?? "");
+    /** @type {GrowingLadder | null} */
+    this.growing = null;
     /** @type {any} */
     this.timeline = null;
     /** @type {import("../ladder/model.js").Ladder | null} */
@@ -102,7 +104,7 @@ export class CallPage extends ConsoleElement {
     this.isReading = true;
     const startMs = performance.now();
     try {
-      this.take(await this.readTimeline());
+      await this.readNew();
       this.error = null;
     } catch (error) {
       this.error = error;
@@ -115,35 +117,43 @@ export class CallPage extends ConsoleElement {
     else if (!isMissing(this.error)) this.readAfter(POLL_MS);
   }
 
-  /** Return the timeline; an agent's has the call only, that of an old call its events. */
+  /** Read what is new since the last time, or the whole timeline. */
+  async readNew() {
+    const after = this.growing?.next;
+    if (!this.growing || !after) return this.take(await this.readTimeline());
+    const part = await get(timelinePath(this.callId), { after });
+    if (part.omitted) return this.take(await this.readTimeline());
+    this.growing.add(part);
+    this.show();
+  }
+
+  /** Return the timeline; that of an old call has its events. */
   async readTimeline() {
-    const id = encodeURIComponent(this.callId);
-    /** @type {any} */
-    let shown = null;
     try {
-      if (may("calls")) return await get(`/srmain/voice/call/${id}/timeline`);
-      const call = await get(`/srmain/voice/call-details/${id}`);
-      shown = { call, moments: [], attempts: [], omitted: 0 };
-      if (!call.endedMs) return shown;
+      return await get(timelinePath(this.callId));
     } catch (error) {
       if (!isMissing(error) || !may("cdr:own")) throw error;
     }
-    try {
-      this.record = await get(`/srmain/cdr/${id}`);
-    } catch (error) {
-      if (shown && isMissing(error)) return shown; // the record is not written yet
-      throw error;
-    }
+    this.record = await get(`/srmain/cdr/${encodeURIComponent(this.callId)}`);
     return timelineOf(this.record);
   }
 
-  /** @param {any} timeline */
+  /** @param {any} timeline a whole one */
   take(timeline) {
-    const chosen = this.ladder?.steps[this.selected];
-    this.ladder = buildLadder(timeline);
-    this.findings = findFaults(timeline);
+    this.growing = new GrowingLadder(timeline);
+    this.show();
+  }
+
+  /** Show the ladder as it is now. */
+  show() {
+    if (!this.growing) return;
+    const { timeline, ladder } = this.growing;
+    const [before, chosen] = [this.ladder, this.ladder?.steps[this.selected]];
     this.timeline = timeline;
-    if (chosen) {
+    if (ladder === before) return;
+    this.ladder = ladder;
+    this.findings = findFaults(timeline);
+    if (chosen && ladder.steps !== before?.steps) {
       // Steps that became known later may come before it.
       this.selected = this.ladder.steps.findIndex((each) => each.atMs === chosen.atMs && each.text === chosen.text);
     }
@@ -199,15 +209,11 @@ export class CallPage extends ConsoleElement {
         @wave=${(/** @type {CustomEvent} */ event) => (this.wave = event.detail)}
         @move=${(/** @type {CustomEvent} */ event) => this.moveCursor(event.detail)}></call-recording>
       <h2>Ladder</h2>
-      ${may("calls") || ladder.steps.length
-        ? html`
-            <call-ladder .ladder=${ladder} .selected=${this.selected} .wave=${this.wave}
-              .cursorMs=${this.cursorMs}
-              @choose=${(/** @type {CustomEvent} */ event) => this.choose(event.detail)}></call-ladder>
-            <step-details .step=${step ?? null} .startMs=${ladder.startMs} .isLive=${ladder.isLive}
-              @retried=${() => this.readAfter(POLL_MS)}></step-details>
-          `
-        : html`<p class="quiet">The steps of a live call need the scope <code>calls</code>.</p>`}
+      <call-ladder .ladder=${ladder} .selected=${this.selected} .wave=${this.wave}
+        .cursorMs=${this.cursorMs}
+        @choose=${(/** @type {CustomEvent} */ event) => this.choose(event.detail)}></call-ladder>
+      <step-details .step=${step ?? null} .startMs=${ladder.startMs} .isLive=${ladder.isLive}
+        @retried=${() => this.readAfter(POLL_MS)}></step-details>
       <div class="row section">
         <button @click=${() => download(`${this.callId}.json`, "application/json", JSON.stringify(timeline, null, 2))}>Download JSON</button>
         <button @click=${() => download(`${this.callId}.svg`, "image/svg+xml", toSvgText(ladder))}>Download SVG</button>
@@ -283,6 +289,11 @@ export class CallPage extends ConsoleElement {
   ladderElement() {
     return /** @type {import("./call-ladder.js").CallLadder | null} */ (this.querySelector("call-ladder"));
   }
+}
+
+/** @param {string} callId */
+function timelinePath(callId) {
+  return `/srmain/voice/call/${encodeURIComponent(callId)}/timeline`;
 }
 
 /** @param {unknown} error */

@@ -45,7 +45,7 @@ export function commandSteps(state, command, moment) {
       addRequest(state, command);
       break;
     case "load-flow":
-      state.add(`flow ${command.flowId}`, { kind: "web", source });
+      state.add(`flow ${command.flowId ?? ""}`.trim(), { kind: "web", source });
       break;
     case "emit-event":
       addSession(state, command.event);
@@ -74,11 +74,21 @@ function addRequest(state, command) {
   const { request } = command;
   const attempts = state.attempts.get(request) ?? [];
   const url = command.url ?? attempts[0]?.url ?? "";
-  const server = state.server(url ? say.host(url) : `API ${command.api}`);
+  const server = state.server(url ? say.host(url) : command.api ? `API ${command.api}` : "");
   state.servers.set(request, server);
   const receiver = attempts.some((each) => each.toListener) ? " (to a listener)" : "";
-  const text = command.api ? `API request ${command.api}` : `webhook ${say.shorten(url)} after ${after(command.body)}`;
+  const text = requestText(command, url);
   state.add(text + receiver, { to: server, kind: "web", source: command, request, attempts });
+}
+
+/**
+ * An agent sees neither addresses nor bodies.
+ * @param {any} command
+ * @param {string} url
+ */
+function requestText(command, url) {
+  if (command.type === "send-api-request") return `API request ${command.api ?? ""}`.trim();
+  return command.body ? `webhook ${say.shorten(url)} after ${after(command.body)}` : `webhook ${say.shorten(url)}`.trim();
 }
 
 /** @param {any} body */
@@ -122,7 +132,7 @@ function addMedia(state, command, moment) {
   }
   switch (command.type) {
     case "fetch-media":
-      state.add(say.sources(command.sources), { kind: "sound", source });
+      state.add(command.sources ? say.sources(command.sources) : "fetches audio", { kind: "sound", source });
       break;
     case "play":
       state.playbacks.set(command.playback, leg);

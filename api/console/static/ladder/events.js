@@ -63,10 +63,10 @@ export function eventSteps(state, { event, commands }) {
       addResponse(state, event);
       break;
     case "flow-started":
-      state.add(`flow ${event.flowId}, version ${event.version}`, { kind: "web", source });
+      state.add(event.flowId ? `flow ${event.flowId}, version ${event.version}` : "a flow starts", { kind: "web", source });
       break;
     case "flow-node-loaded":
-      state.add(`node ${event.name}: ${say.action(event.node)}`, { kind: "web", source });
+      state.add(event.node ? `node ${event.name}: ${say.action(event.node)}` : "the next node", { kind: "web", source });
       break;
     case "agent-named":
       state.add(`agent: ${event.name}`, { from: leg, source });
@@ -120,9 +120,9 @@ function addResponse(state, event) {
   const { request } = event;
   const server = state.servers.get(request);
   const isUsable = event.type === "action-received" || event.type === "api-request-succeeded";
-  const text = isUsable
-    ? `response: ${event.values ? say.values(event.values) : say.action(event.action)}`
-    : `no usable response: ${event.reason}`;
+  const what = isUsable ? "response" : "no usable response";
+  const detail = isUsable ? usable(event) : event.reason;
+  const text = detail ? `${what}: ${detail}` : what;
   state.add(`${text}${server ? say.tries(event.tries ?? []) : ""}`, {
     from: server ?? ENGINE,
     to: ENGINE,
@@ -131,6 +131,12 @@ function addResponse(state, event) {
     request,
     attempts: state.attempts.get(request) ?? [],
   });
+}
+
+/** @param {any} event which has neither values nor an action for an agent */
+function usable(event) {
+  if (event.values) return say.values(event.values);
+  return event.action === undefined ? "" : say.action(event.action);
 }
 
 /**

@@ -58,7 +58,7 @@ export function findFaults({ call, moments, attempts = [] }) {
     if (event.type === "action-failed" || event.type === "api-request-failed") {
       const { request, reason } = event;
       const url = sent.get(request)?.url ?? attempts.find((/** @type {any} */ each) => each.requestId === request)?.url;
-      const what = url ? `The server at ${url}` : "The flow";
+      const what = url ? `The server at ${url}` : sent.has(request) ? "A server" : "The flow";
       const isCause = String(call.reason ?? "").startsWith("action_failed");
       add(`${what} ${failure(reason)}`, codeOf(reason), request, isCause);
     }
@@ -107,7 +107,7 @@ function failure(reason) {
   if (code === "timeout") return "did not respond in time.";
   if (code === "connect") return "cannot be reached.";
   if (code === "redirect") return "redirected the request, which is not followed.";
-  if (code === "invalid_action") return `returned an action that is not valid: ${detail}.`;
+  if (code === "invalid_action") return `returned an action that is not valid${detail ? `: ${detail}` : ""}.`;
   if (code === "status_nnn") return `responded with status ${reason.slice("status_".length, "status_".length + 3)}.`;
   return `gave no usable response: ${reason}.`;
 }

@@ -173,35 +173,55 @@ export class State {
   }
 }
 
+/** Builds the ladder of a timeline that grows: what is built once stays. */
+export class LadderBuilder {
+  /** @param {any} timeline */
+  constructor(timeline) {
+    this.state = new State(timeline);
+    this.others = attemptSteps(timeline.attempts ?? []);
+    this.add(timeline.moments);
+    addAttempts(this.state, this.others, Infinity);
+  }
+
+  /** @param {any[]} moments that follow the earlier ones */
+  add(moments) {
+    for (const moment of moments) {
+      addAttempts(this.state, this.others, moment.atMs);
+      this.state.atMs = moment.atMs;
+      addMoment(this.state, moment);
+    }
+  }
+
+  /**
+   * @param {any} timeline whose moments were added
+   * @returns {Ladder}
+   */
+  ladder({ call, omitted }) {
+    const { state } = this;
+    const endMs = Math.max(call.endedMs || 0, state.atMs, call.createdMs);
+    for (const span of state.open.values()) {
+      span.to = state.steps.length - 1;
+      if (call.endedMs) span.toMs = endMs;
+    }
+    return {
+      lanes: inOrder([...state.lanes.values()]),
+      steps: state.steps,
+      spans: state.spans,
+      startMs: call.createdMs,
+      endMs,
+      isLive: !call.endedMs,
+      omitted: omitted ?? 0,
+    };
+  }
+}
+
 /**
  * Build the ladder of `GET /srmain/voice/call/{id}/timeline`.
  * @param {any} timeline
  * @returns {Ladder}
  */
 export function buildLadder(timeline) {
-  const { call, moments } = timeline;
-  const state = new State(timeline);
-  const others = attemptSteps(timeline.attempts ?? []);
-  for (const moment of moments) {
-    addAttempts(state, others, moment.atMs);
-    state.atMs = moment.atMs;
-    addMoment(state, moment);
-  }
-  addAttempts(state, others, Infinity);
-  const endMs = Math.max(call.endedMs || 0, state.atMs, call.createdMs);
-  for (const span of state.open.values()) {
-    span.to = state.steps.length - 1;
-    if (call.endedMs) span.toMs = endMs;
-  }
-  return {
-    lanes: inOrder([...state.lanes.values()]),
-    steps: state.steps,
-    spans: state.spans,
-    startMs: call.createdMs,
-    endMs,
-    isLive: !call.endedMs,
-    omitted: timeline.omitted ?? 0,
-  };
+  return new LadderBuilder(timeline).ladder(timeline);
 }
 
 /**

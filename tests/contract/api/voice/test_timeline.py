@@ -3,14 +3,23 @@
 from collections.abc import AsyncIterator
 from typing import Any, get_args
 
+import msgspec
 import pytest
 from aiohttp import web
 
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
-from api.voice.timeline import INTERNAL_COMMANDS, INTERNAL_EVENTS, INTERNAL_FIELDS
+from api.voice.timeline import (
+    EXCHANGES,
+    INTERNAL_COMMANDS,
+    INTERNAL_EVENTS,
+    INTERNAL_FIELDS,
+    call_timeline,
+)
 from engine.calls.model.commands import Command
 from engine.calls.model.events import ClockChanged, Event
-from engine.calls.model.requests import HoldRequested
+from engine.calls.model.io_commands import IoCommand
+from engine.calls.model.io_results import ActionFailed
+from engine.calls.model.requests import HoldRequested, TransferRequested
 from tests.contract.api.rest import Rest
 from tests.contract.rpc.harness.conversation import Conversation, talking
 from tests.contract.rpc.webhooks.scene import Scene
@@ -75,6 +84,23 @@ async def test_what_happened_in_a_call(rest: Rest, talk: Conversation) -> None:
     assert (await timeline(rest, talk.call))["call"]["endedMs"]
 
 
+async def test_what_is_new(rest: Rest, talk: Conversation) -> None:
+    """With `next` as `after`: moments and attempts since, none twice."""
+    whole = await timeline(rest, talk.call)
+    path = f"{path_of(talk.call)}?after="
+    feed(talk, HoldRequested(talk.agent, held=True))
+    types: list[str] = []
+
+    async def is_shown() -> bool:
+        more = (await rest.request("GET", path + whole["next"])).json()
+        types[:] = [each["event"]["type"] for each in more["moments"]]
+        return bool(types)
+
+    await until(is_shown, what="the hold")
+    assert types == ["hold-requested"]
+    assert (await rest.rejected("GET", f"{path}x"))[:2] == (400, "invalid")
+
+
 async def test_steps_within_an_engine_are_left_out(rest: Rest, talk: Conversation) -> None:
     """A new clock has caused nothing that a customer notices; what follows it is shown."""
     before = len((await timeline(rest, talk.call))["moments"])
@@ -97,7 +123,10 @@ async def test_attempts_have_their_ids_in_the_webhook_log(
     """Which shows them; a key without the scope of the log sees none."""
     await scene.actions.ask("acme", scene.url, b"{}", f"{talk.call}.r9", "")
     await scene.bench.attempts.flush()
-    (attempt,) = (await timeline(rest, talk.call))["attempts"]
+    shown_first = await timeline(rest, talk.call)
+    (attempt,) = shown_first["attempts"]
+    since = await rest.request("GET", f"{path_of(talk.call)}?after={shown_first['next']}")
+    assert since.json()["attempts"] == []
     assert (attempt["requestId"], attempt["status"]) == (f"{talk.call}.r9", 200)
     shown = await rest.request("GET", f"/srmain/voice/webhooks/{attempt['id']}")
     assert shown.json()["requestId"] == attempt["requestId"]
@@ -106,13 +135,55 @@ async def test_attempts_have_their_ids_in_the_webhook_log(
 
 
 async def test_another_accounts_timeline_is_not_found(rest: Rest, talk: Conversation) -> None:
-    """Nor one for a token that sees its agent's calls only: it shows flows and addresses."""
+    """Nor that of a call without the agent for whom a token is."""
     token = await rest.token_of("other", "other")
     problem = await rest.rejected("GET", path_of(talk.call), token=token)
     assert problem[:2] == (404, "not_found")
     assert (await rest.rejected("GET", path_of("0-pbx1-gone")))[0] == 404
+    other_agents = await key(rest, "calls:own", agent="1002")
+    rejected = await rest.rejected("GET", path_of(talk.call), token=other_agents)
+    assert rejected[:2] == (404, "not_found")
+
+
+async def test_an_agents_timeline(rest: Rest, talk: Conversation, scene: Scene) -> None:
+    """That of the agent's own call: who talks to whom, but not what servers and flows exchange."""
+    await scene.actions.ask("acme", scene.url, b"{}", f"{talk.call}.r9", "")
+    await scene.bench.attempts.flush()
+    feed(talk, TransferRequested("blind", talk.agent, talk.customer, "+47", music=scene.url))
     agents = await rest.token_of("1001")
-    assert (await rest.rejected("GET", path_of(talk.call), token=agents))[:2] == (403, "scope")
+    found: dict[str, Any] = {}
+
+    async def is_shown() -> bool:
+        found.update(await timeline(rest, talk.call, agents))
+        return found["moments"][-1]["event"]["type"] == "transfer-requested"
+
+    await until(is_shown, what="the transfer")
+    assert found["call"]["callId"] == talk.call
+    assert found["attempts"] == []
+    events = [each["event"] for each in found["moments"]]
+    assert talk.agent in [each["leg"] for each in events if each["type"] == "leg-answered"]
+    assert [each["started"] for each in found["moments"] if "started" in each] == [{"type": "dial"}]
+    assert scene.url not in str(found["moments"])
+
+
+async def test_what_servers_exchange_is_not_an_agents(talk: Conversation) -> None:
+    """Of a request and its result an agent sees that they were, and the code of a failure."""
+    whole = await talk.shown("/timeline")
+    secret, request = "https://user:secret@shop.example", f"{talk.call}.r9"
+    sent = {"type": "send-webhook", "request": request, "url": secret, "body": {"event": secret}}
+    failed = {"type": "action-failed", "request": request, "reason": f"not_json: {secret}"}
+    verb = {"type": "say", "data": {"text": secret}}
+    moment = {"atMs": 1, "event": failed, "commands": [sent], "state": "playing", "started": verb}
+    given = msgspec.json.encode({**whole, "moments": [moment]})
+    found = msgspec.json.decode(call_timeline(given, with_attempts=False, for_agent=True))
+    assert found["moments"] == [
+        {
+            **moment,
+            "event": {**failed, "reason": "not_json"},
+            "commands": [{"type": "send-webhook", "request": request}],
+            "started": {"type": "say"},
+        }
+    ]
 
 
 def test_what_is_left_out_exists() -> None:
@@ -120,6 +191,12 @@ def test_what_is_left_out_exists() -> None:
     events, commands = _members(Event), _members(Command)
     assert {tag_of(each) for each in events} > INTERNAL_EVENTS
     assert {tag_of(each) for each in commands} > INTERNAL_COMMANDS
+    results = {each for each in events if each.__module__ == ActionFailed.__module__}
+    exchanges = results | _members(IoCommand)
+    assert {tag_of(each) for each in exchanges} == EXCHANGES
+    shown = (events | commands) - exchanges
+    names = {name for each in shown for name in each.__struct_fields__}
+    assert not names & {"url", "body", "action", "values", "node"}
     fields = {name for each in events | commands for name in each.__struct_fields__}
     assert fields > INTERNAL_FIELDS
 

@@ -191,7 +191,8 @@ async def test_a_call_of_another_account_is_not_found(
         await expect(page.get_by_role("alert")).to_contain_text("not_found")
     async with console_page(browser, api, agent="ada", path=path) as page:
         await expect(page.locator("[data-leg]")).to_have_count(1)
-        await expect(page.get_by_text("need the scope")).to_be_visible()
+        await expect(step(page, "bridged: A and B")).to_be_visible()
+        await expect(page.get_by_role("button", name="Replay")).to_have_count(0)
 
 
 async def ended_calls(api: Api) -> list[str]:
