@@ -76,9 +76,7 @@ class VoiceService(Struct, frozen=True):
         """Show a call, live or ended; an agent's token shows those of the agent."""
         return call_details(await self._view(user, call_id))
 
-    async def timeline(
-        self, user: Principal, call_id: str, after: str | None = None
-    ) -> bytes:
+    async def timeline(self, user: Principal, call_id: str, after: str | None = None) -> bytes:
         """Show what happened in a call, live or ended; with the scope `webhooks` its attempts.
 
         An agent's token shows that of the agent's calls.

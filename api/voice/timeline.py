@@ -109,9 +109,7 @@ def _for_agent(entry: CallTimelineEntry) -> CallTimelineEntry:
     """Return an entry without what is the account's only."""
     started = entry.started and {"type": entry.started["type"]}
     commands = tuple(map(_fields_for_agent, entry.commands))
-    return replace(
-        entry, event=_fields_for_agent(entry.event), commands=commands, started=started
-    )
+    return replace(entry, event=_fields_for_agent(entry.event), commands=commands, started=started)
 
 
 def _fields_for_agent(fields: dict[str, Any]) -> dict[str, Any]:

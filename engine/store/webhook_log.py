@@ -52,9 +52,7 @@ class WebhookLogStore(Protocol):
     async def read(self, account: str, entry_id: str) -> StoredAttempt | None:
         """Read an attempt; None if there is none, or none any more."""
 
-    async def of_call(
-        self, account: str, call_id: str, after: str = OLDEST
-    ) -> list[StoredAttempt]:
+    async def of_call(self, account: str, call_id: str, after: str = OLDEST) -> list[StoredAttempt]:
         """Read the latest MAX_OF_CALL attempts of a call after an id, the earliest first."""
 
     async def remove(self, account: str, entries: Sequence[str]) -> int:

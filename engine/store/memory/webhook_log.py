@@ -60,9 +60,7 @@ class MemoryWebhookLog:
     async def read(self, account: str, entry_id: str) -> StoredAttempt | None:
         return next((e.stored for e in self._entries(account) if e.id == entry_id), None)
 
-    async def of_call(
-        self, account: str, call_id: str, after: str = OLDEST
-    ) -> list[StoredAttempt]:
+    async def of_call(self, account: str, call_id: str, after: str = OLDEST) -> list[StoredAttempt]:
         found = [each.stored for each in self._entries(account) if each.call_id == call_id]
         earliest = entry_order(after)
         return [each for each in found[-MAX_OF_CALL:] if entry_order(each.id) > earliest]

@@ -66,9 +66,7 @@ def state_of(call_id: str, record: bytes) -> bytes:
     return record.partition(b"\0")[2]
 
 
-def log_of(
-    call_id: str, lines: list[bytes], ended: bytes | None, first: int = 0
-) -> list[bytes]:
+def log_of(call_id: str, lines: list[bytes], ended: bytes | None, first: int = 0) -> list[bytes]:
     """Return the log of a call from a line on, given that of its list and, if ended, its record."""
     if not lines and ended is not None and is_compressed(ended):
         return list(decompress(call_id, ended).log[first:])

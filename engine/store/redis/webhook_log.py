@@ -44,9 +44,7 @@ class RedisWebhookLog(Struct, frozen=True):
         read = self.client.xrange(_key(account), entry_id, entry_id)
         return next(_stored(await self.with_timeout(read)), None)
 
-    async def of_call(
-        self, account: str, call_id: str, after: str = OLDEST
-    ) -> list[StoredAttempt]:
+    async def of_call(self, account: str, call_id: str, after: str = OLDEST) -> list[StoredAttempt]:
         found_ids = await self.with_timeout(self.client.lrange(_call_key(account, call_id), 0, -1))
         earliest = entry_order(after)
         ids = [each for each in found_ids if entry_order(each.decode()) > earliest]

@@ -43,6 +43,7 @@ async def test_a_call_is_compressed_some_time_after_its_end(store: Store) -> Non
     assert await compress(store, token, after_ms=60_000) == 0
     assert [await compress(store, token, limit=2) for _ in range(3)] == [2, 1, 0]
     assert await store.log(at(3), "c3") == LOG
+    assert await store.log(at(3), "c3", 1) == LOG[1:]
 
 
 async def test_the_next_owner_compresses(store: Store) -> None:

@@ -50,6 +50,8 @@ async def test_a_log_keeps_its_order_and_a_repetition_adds_nothing(store: Store)
         await store.commit(at(3), token, batch)
     await store.commit(at(3), token, [change(seq=2, log=(b"2",), events=(b"c",))])
     assert await store.log(at(3), "c1") == [b"0", b"1", b"2"]
+    assert await store.log(at(3), "c1", 2) == [b"2"]
+    assert await store.log(at(3), "c1", 3) == []
     assert [event for _, _, event in await store.stream.read_after({at(3): "0"})] == [
         b"a",
         b"b",

@@ -207,15 +207,21 @@ class Calls:
     async def timeline(
         self,
         call_id: str,
+        *,
+        after: str | None | UnsetType = UNSET,
     ) -> models.CallTimeline:
-        """Show what happened in a call, live or ended within the last day.
+        """Show what happened in a call, live or ended within the last day; sealed digits are dots.
 
-        Digits of sensitive gathers are dots. Attempts to reach servers need the scope `webhooks`, too;
-        `/srmain/voice/webhooks/{id}` shows one in full.
+        Attempts to reach servers need the scope `webhooks`, too. An agent's token shows the agent's own
+        calls, without addresses and contents of requests to servers.
+
+        Arguments:
+            after: The `next` of an earlier timeline: shows what is new since.
         """
         request = Request(
             "GET",
             ("srmain", "voice", "call", call_id, "timeline"),
+            query={"after": after},
         )
         return await self._client.send(request, models.CallTimeline)
 

@@ -79,13 +79,13 @@ export class Calls {
   }
 
   /**
-   * Show what happened in a call, live or ended within the last day.
+   * Show what happened in a call, live or ended within the last day; sealed digits are dots.
    *
-   * Digits of sensitive gathers are dots. Attempts to reach servers need the scope `webhooks`, too;
-   * `/srmain/voice/webhooks/{id}` shows one in full.
+   * Attempts to reach servers need the scope `webhooks`, too. An agent's token shows the agent's own
+   * calls, without addresses and contents of requests to servers.
    */
-  timeline(callId: string, options: RequestOptions = {}): Promise<models.CallTimeline> {
-    const request = { method: "GET", path: ["srmain", "voice", "call", callId, "timeline"] };
+  timeline(callId: string, query: { after?: string } = {}, options: RequestOptions = {}): Promise<models.CallTimeline> {
+    const request = { method: "GET", path: ["srmain", "voice", "call", callId, "timeline"], query: { ...query } };
     return this.#client.send(request, options);
   }
 

@@ -47,6 +47,8 @@ async def test_attempts_of_a_call(store: Store) -> None:
     assert bodies(await log.of_call("acme", CALL)) == [b"one", b"two"]
     assert bodies(await log.of_call("acme", OTHER)) == [b"other"]
     assert await log.of_call("acme", "3-pbx1-cccccccc") == []
+    first, *_ = await log.of_call("acme", CALL)
+    assert bodies(await log.of_call("acme", CALL, first.id)) == [b"two"]
 
 
 async def test_a_call_with_many_attempts(store: Store) -> None:
