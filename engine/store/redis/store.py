@@ -192,7 +192,8 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         pipeline = self._client.pipeline(transaction=False)
         pipeline.lrange(shard_key(shard, "log", call_id), first, -1)
         pipeline.get(shard_key(shard, "ended", call_id))
-        return log_of(call_id, *await self._with_timeout(pipeline.execute()), first)
+        lines, ended = await self._with_timeout(pipeline.execute())
+        return log_of(call_id, lines, ended, first)
 
     async def workloads(self, shards: Sequence[ShardId]) -> list[Workload]:
         reads = self._client.pipeline(transaction=False)

@@ -155,7 +155,7 @@ async def test_an_agents_timeline(rest: Rest, talk: Conversation, scene: Scene) 
 
     async def is_shown() -> bool:
         found.update(await timeline(rest, talk.call, agents))
-        return found["moments"][-1]["event"]["type"] == "transfer-requested"
+        return bool(found["moments"][-1]["event"]["type"] == "transfer-requested")
 
     await until(is_shown, what="the transfer")
     assert found["call"]["callId"] == talk.call
