@@ -8,7 +8,14 @@ import pytest
 
 from api.db.database import Database
 from tests.contract.api.cdrs.records import NOON_MS
-from tests.contract.api.databases import empty_database, migrated_database, sqlite_url
+from tests.contract.api.databases import (
+    dump_of_migrated,
+    empty_database,
+    migrated_database,
+    restore,
+    sqlite_url,
+    write_migrated,
+)
 from tests.contract.api.manual_clock import ManualClock
 from tests.contract.api.rest import Rest, run_rest, settings_for
 from tests.contract.api.serving import Served, serve_rest
@@ -28,9 +35,25 @@ def postgres() -> Iterator[Postgres]:
     asyncio.run(server.stop())
 
 
+@pytest.fixture(scope="session")
+def dump(postgres: Postgres) -> str:
+    """Provide the statements that migrate an empty PostgreSQL database at once."""
+    return asyncio.run(dump_of_migrated(postgres))
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Provide the URL of an empty SQLite or PostgreSQL database."""
+    """Provide the URL of a migrated SQLite or PostgreSQL database without rows."""
+    if request.param == "sqlite":
+        write_migrated(sqlite_url(tmp_path))
+        return sqlite_url(tmp_path)
+    postgres, dump = (request.getfixturevalue(name) for name in ("postgres", "dump"))
+    return asyncio.run(restore(postgres, dump))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Provide the URL of a SQLite or PostgreSQL database that no migration has seen."""
     if request.param == "sqlite":
         return sqlite_url(tmp_path)
     return asyncio.run(empty_database(request.getfixturevalue("postgres")))

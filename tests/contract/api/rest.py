@@ -12,8 +12,8 @@ from api.app import create_app
 from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
 from api.common.clock import Clock, now_ms
 from api.config import Settings
-from api.db.migrate import migrate
 from api.services import Services, open_services
+from tests.contract.api.databases import migrate_new
 from tests.contract.rpc.harness.bench import TOKEN, Bench
 
 OURS, OTHERS = "+4721930000", "+4721930001"
@@ -87,7 +87,7 @@ async def run_rest(settings: Settings, bench: Bench, clock: Clock = now_ms) -> A
     """Run the REST layer with two accounts: `acme`, whose agent 1001 has a key, and `other`."""
     async with AsyncExitStack() as stack:
         parts = await stack.enter_async_context(open_services(settings, clock))
-        await migrate(parts.database)
+        await migrate_new(parts.database, settings.database_url)
         transport = httpx2.ASGITransport(create_app(parts))
         client = httpx2.AsyncClient(transport=transport, base_url="http://api")
         rest = Rest(parts, await stack.enter_async_context(client), bench)

@@ -13,10 +13,10 @@ from api.app import create_app
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
 from api.common.clock import Clock, now_ms
 from api.config import Settings
-from api.db.migrate import migrate
 from api.http.header_limits import HeaderLimits
 from api.serve import server
 from api.services import Services, open_services
+from tests.contract.api.databases import migrate_new
 from tests.contract.api.rest import settings_for
 from tests.harness.until import until
 
@@ -72,7 +72,7 @@ async def serve_rest(
     settings = settings_for(database_url, engine_url, **more)
     async with AsyncExitStack() as stack:
         parts = await stack.enter_async_context(open_services(settings, clock))
-        await migrate(parts.database)
+        await migrate_new(parts.database, settings.database_url)
         port = await stack.enter_async_context(run_server(settings, create_app(parts)))
         http = await stack.enter_async_context(aiohttp.ClientSession())
         rest = Served(parts, f"http://127.0.0.1:{port}", http)

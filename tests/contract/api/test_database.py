@@ -22,10 +22,10 @@ from tests.contract.api.databases import empty_database, migrated_database, open
 from tests.harness.servers.postgres import Postgres
 
 
-async def test_many_processes_may_start_at_once(database_url: str) -> None:
+async def test_many_processes_may_start_at_once(empty_url: str) -> None:
     """The migrations run once."""
     async with AsyncExitStack() as stack:
-        several = [await stack.enter_async_context(opened(database_url)) for _ in range(8)]
+        several = [await stack.enter_async_context(opened(empty_url)) for _ in range(8)]
         await asyncio.gather(*map(migrate, several))
         await AccountStore(several[0], now_ms).add(Account("acme", "Acme"))
         assert [each.id for each in await AccountStore(several[2], now_ms).all()] == ["acme"]

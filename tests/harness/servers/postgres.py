@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 
@@ -54,18 +55,27 @@ class Postgres(Server):
     async def is_ready(self) -> bool:
         """Return whether it accepts connections."""
         try:
-            connection = await asyncpg.connect(
-                host="127.0.0.1", port=self.port, user=USER, database="postgres"
-            )
+            connection = await asyncpg.connect(**self.address)
         except (OSError, asyncpg.PostgresError):
             return False
         await connection.close()
         return True
 
+    def dump(self) -> str:
+        """Return the statements that create the tables and rows of the database."""
+        to = ("-h", "127.0.0.1", "-p", str(self.port), "-U", USER, "postgres")
+        argv = (f"{self._bin}/pg_dump", "--inserts", "--no-owner", "--no-privileges", *to)
+        return subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+
     async def stop(self) -> None:
         """Stop it and delete its folder."""
         await super().stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def address(self) -> dict[str, Any]:
+        """Return the parameters of a connection by asyncpg."""
+        return {"host": "127.0.0.1", "port": self.port, "user": USER, "database": "postgres"}
 
     @property
     def _data(self) -> Path:

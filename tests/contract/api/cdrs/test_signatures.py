@@ -45,9 +45,9 @@ REQUESTED: tuple[dict[str, Any], ...] = (
 )
 
 
-async def test_existing_calls_get_signatures(database_url: str) -> None:
+async def test_existing_calls_get_signatures(empty_url: str) -> None:
     """The migration computes the signatures of existing calls."""
-    async with opened(database_url) as database:
+    async with opened(empty_url) as database:
         async with database.writing() as connection:
             await connection.run_sync(_fill_as_before)
         await migrate(database)
