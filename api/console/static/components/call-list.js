@@ -8,8 +8,9 @@ import { ConsoleElement } from "../lib/console-element.js";
 import { EventStream } from "../lib/event-stream.js";
 import { count, duration } from "../lib/format.js";
 import { renderFaults } from "../lib/outcome-tags.js";
-import { may } from "../lib/page.js";
+import { agentId, may } from "../lib/page.js";
 import { get } from "../lib/rest.js";
+import "./agent-today.js";
 import "./call-charts.js";
 import "./problem.js";
 
@@ -150,6 +151,7 @@ export class CallList extends ConsoleElement {
     return html`
       <console-problem .error=${this.error}></console-problem>
       <div class="cards">${figures(counts)}</div>
+      ${agentId && may("cdr:own") ? html`<agent-today></agent-today>` : nothing}
       <call-charts .live=${this.calls}></call-charts>
       ${this.renderFilters()}
       <p class="quiet" role="status">${this.renderStatus(matching.length, counts.live)}</p>

@@ -66,7 +66,7 @@ async def test_a_call_is_followed_from_ringing_to_its_end(
 async def test_an_agent_sees_own_calls_only(
     browser: Browser, api: Api, lab: Lab, parties: Parties
 ) -> None:
-    """Without the account's events: the list is read every few seconds."""
+    """Without the account's events: lists are read every few seconds; ended calls are counted."""
     source = await parties.add_phone("source")
     other = await parties.add_caller("fourth", await lab.add_number(PAUSE, account=api.account))
     await lab.wait_for_call()
@@ -78,6 +78,9 @@ async def test_an_agent_sees_own_calls_only(
         await expect(rows).to_contain_text("talking")
         await caller.hang_up()
         await expect(rows).to_have_count(0)
+        today = page.get_by_role("region", name="Your ended calls of today")
+        await expect(today.locator(".figure", has_text="answered")).to_contain_text("1")
+        await assert_accessible(page)
     await other.hang_up()
 
 
