@@ -52,16 +52,23 @@ async def test_ended_calls_are_listed(tmp_path: Path) -> None:
 
 
 async def test_a_route_is_set_and_removed(tmp_path: Path) -> None:
-    """`route set` sends its arguments as a route; `route rm` deletes the route of the number."""
+    """`route set` sends its arguments as a route; `route rm` deletes the route of the number.
+
+    An engine knows no account's numbers, so it says which lists may not show this one.
+    """
     async with FakeEngine() as engine:
         at = (tmp_path, engine.url())
         typed = ["+15550100", '{"type": "hangup"}', "--account", "acme"]
         typed += ["--fallback", '{"type": "hangup"}']
-        assert (await switchroom(*at, "route", "set", *typed))[0] == 0
+        status, _, noted = await switchroom(*at, "route", "set", *typed)
+        assert status == 0
+        assert "only if an account has it: `switchroom account number add`" in noted
+        assert (await switchroom(*at, "route", "set", "*", *typed[1:]))[2] == ""
         assert (await switchroom(*at, "route", "rm", "+15550100"))[0] == 0
     sent = {"account": "acme", "action": {"type": "hangup"}, "fallback": {"type": "hangup"}}
     assert engine.requests == [
         ("PUT", "routes/+15550100", sent),
+        ("PUT", "routes/*", sent),
         ("DELETE", "routes/+15550100", None),
     ]
 
