@@ -158,14 +158,14 @@ export class CallList extends ConsoleElement {
       <div class="scroll" tabindex="0" role="region" aria-label="Live calls">
         <table class="live stacked" role="table">
           <caption class="visually-hidden">Live calls</caption>
-          <thead>
-            <tr>
-              <th scope="col">Call</th><th scope="col">From</th><th scope="col">To</th>
-              <th scope="col">Direction</th><th scope="col">State</th><th scope="col">Agents</th>
-              <th scope="col" class="number">Time</th>
+          <thead role="rowgroup">
+            <tr role="row">
+              <th role="columnheader" scope="col">Call</th><th role="columnheader" scope="col">From</th><th role="columnheader" scope="col">To</th>
+              <th role="columnheader" scope="col">Direction</th><th role="columnheader" scope="col">State</th><th role="columnheader" scope="col">Agents</th>
+              <th role="columnheader" scope="col" class="number">Time</th>
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup">
             ${repeat(shown, (each) => each.callId, (each) => row(each, this.shownMs))}
           </tbody>
         </table>
@@ -256,18 +256,18 @@ function row(call, nowMs) {
   const [text, kind] = PHASES[phase];
   const detail = STATES[call.state];
   return html`
-    <tr class=${phase === "ended" ? "faded" : ""} data-call=${call.callId}>
-      <td data-title="Call"><a class="mono" href="/console/calls/${encodeURIComponent(call.callId)}">${call.callId}</a></td>
-      <td data-title="From">${call.from}</td>
-      <td data-title="To">${call.to}</td>
-      <td data-title="Direction">${call.direction}</td>
-      <td data-title="State"><div>
+    <tr role="row" class=${phase === "ended" ? "faded" : ""} data-call=${call.callId}>
+      <td role="cell" data-title="Call"><a class="mono" href="/console/calls/${encodeURIComponent(call.callId)}">${call.callId}</a></td>
+      <td role="cell" data-title="From">${call.from}</td>
+      <td role="cell" data-title="To">${call.to}</td>
+      <td role="cell" data-title="Direction">${call.direction}</td>
+      <td role="cell" data-title="State"><div>
         <span class="tag ${kind}">${text}</span>
         ${detail ? html`<span class="quiet">${detail}</span>` : nothing}
         ${renderFaults(call)}
       </div></td>
-      <td data-title="Agents" class=${call.agents.size ? "" : "vacant"}>${[...call.agents].join(", ")}</td>
-      <td class="number" data-title="Time">${duration((call.endedAtMs || nowMs) - call.createdMs)}</td>
+      <td role="cell" data-title="Agents" class=${call.agents.size ? "" : "vacant"}>${[...call.agents].join(", ")}</td>
+      <td role="cell" class="number" data-title="Time">${duration((call.endedAtMs || nowMs) - call.createdMs)}</td>
     </tr>
   `;
 }

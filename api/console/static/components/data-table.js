@@ -125,15 +125,15 @@ export class DataTable extends ConsoleElement {
       >
         <table class="stacked" role="table">
           <caption class="visually-hidden">${this.label}</caption>
-          <thead>
-            <tr>
+          <thead role="rowgroup">
+            <tr role="row">
               ${this.columns.map(
-                (each) => html`<th scope="col" class=${each.number ? "number" : ""}>${each.title}</th>`,
+                (each) => html`<th role="columnheader" scope="col" class=${each.number ? "number" : ""}>${each.title}</th>`,
               )}
-              ${this.actions ? html`<th scope="col"><span class="visually-hidden">Actions</span></th>` : nothing}
+              ${this.actions ? html`<th role="columnheader" scope="col"><span class="visually-hidden">Actions</span></th>` : nothing}
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup">
             ${rows.map((/** @type {any} */ row) => this.renderRow(row))}
           </tbody>
         </table>
@@ -147,11 +147,11 @@ export class DataTable extends ConsoleElement {
   /** @param {any} row */
   renderRow(row) {
     return html`
-      <tr class=${this.rowClass(row)}>
+      <tr role="row" class=${this.rowClass(row)}>
         ${this.columns.map(
           (each) => renderCell(each, each.cell(row) ?? ""),
         )}
-        ${this.actions ? html`<td class="actions">${this.actions(row)}</td>` : nothing}
+        ${this.actions ? html`<td role="cell" class="actions">${this.actions(row)}</td>` : nothing}
       </tr>
     `;
   }
@@ -193,7 +193,7 @@ export class DataTable extends ConsoleElement {
  */
 function renderCell({ title, number }, content) {
   const kind = `${number ? "number" : ""} ${content === "" || content === nothing ? "vacant" : ""}`;
-  return html`<td class=${kind} data-title=${title}><div>${content}</div></td>`;
+  return html`<td role="cell" class=${kind} data-title=${title}><div>${content}</div></td>`;
 }
 
 customElements.define("data-table", DataTable);

@@ -110,7 +110,7 @@ export class PlaygroundPage extends ConsoleElement {
     return html`
       <form class="card row" @submit=${this.start}>
         <label>
-          Call
+          To
           <select name="kind" @change=${this.chooseKind}>
             ${may("agents:write")
               ? html`<option value="browser" .selected=${live(this.kind === "browser")}>this browser</option>`

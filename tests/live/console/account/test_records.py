@@ -2,6 +2,7 @@
 
 from playwright.async_api import Browser, expect
 
+from tests.harness.console.axe import assert_accessible
 from tests.harness.console.browser import console_page, read_download
 from tests.harness.console.people import MARKUP, Person
 from tests.harness.until import until
@@ -30,7 +31,7 @@ async def test_records_are_filtered_changed_and_exported(
     """Filters are in the address; another account and another agent see no record."""
     call = await add_record(owner)
     async with console_page(browser, owner, path=PATH) as page:
-        row = page.get_by_role("row").filter(has_text="missed")
+        row = page.get_by_role("row").filter(has_text="failed")
         await expect(row).to_contain_text(MARKUP)
         await expect(row.get_by_role("link").first).to_have_attribute(
             "href", f"/console/calls/{call}"
@@ -57,10 +58,23 @@ async def test_records_are_filtered_changed_and_exported(
             await expect(theirs.get_by_text("No record matches")).to_be_visible()
 
 
+async def test_rows_are_cards_on_a_small_screen(browser: Browser, owner: Person) -> None:
+    """No column is out of sight, and assistive programs still read a table."""
+    await add_record(owner)
+    async with console_page(browser, owner, path=PATH) as page:
+        await page.set_viewport_size({"width": 390, "height": 844})
+        row = page.get_by_role("row").filter(has_text="failed")
+        await expect(row.get_by_role("cell")).not_to_have_count(0)
+        await expect(row.get_by_role("button", name="Set the disposition")).to_be_visible()
+        tables = page.locator(".scroll")
+        assert await tables.evaluate_all("all => all.every(e => e.scrollWidth <= e.clientWidth)")
+        await assert_accessible(page)
+
+
 async def test_an_agent_sees_its_own_records(browser: Browser, owner: Person) -> None:
     """And no page of the account's."""
     await add_record(owner)
     async with console_page(browser, owner, agent="1001", path=PATH) as page:
-        await expect(page.get_by_role("row").filter(has_text="missed")).to_be_visible()
+        await expect(page.get_by_role("row").filter(has_text="failed")).to_be_visible()
         async with console_page(browser, owner, agent="1002", path=PATH) as theirs:
             await expect(theirs.get_by_text("No record matches")).to_be_visible()

@@ -29,7 +29,7 @@ async def test_a_tree_and_a_flow_are_called_and_their_events_shown(
     ):
         events = page.get_by_role("list", name="Events")
         await replace_text(page, NAME, tree)
-        await page.get_by_label("Call", exact=True).select_option("number")
+        await page.locator("select[name=kind]").select_option("number")
         await page.get_by_label("Number", exact=True).fill(phone.address)
         await page.get_by_role("button", name="Call", exact=True).click()
         await expect(events.get_by_text("The call is answered", exact=True)).to_be_visible()
@@ -42,7 +42,7 @@ async def test_a_tree_and_a_flow_are_called_and_their_events_shown(
         Phone.answering(lab.trunk_port) as phone,
     ):
         await replace_text(page, NAME, {"start": "a", "nodes": {"a": play}})
-        await page.get_by_label("Call", exact=True).select_option("number")
+        await page.locator("select[name=kind]").select_option("number")
         await page.get_by_label("Number", exact=True).fill(phone.address)
         await page.get_by_role("button", name="Call", exact=True).click()
         await phone.until_heard(FLOW_HZ)
@@ -64,7 +64,7 @@ async def test_each_sample_is_right_and_what_is_wrong_is_not_called(
             await expect(page.get_by_text("No errors.")).to_be_visible()
         await replace_text(page, NAME, '{"type": "sayy"}')
         await expect(page.get_by_role("status").filter(has_text="unknown_verb")).to_be_visible()
-        await page.get_by_label("Call", exact=True).select_option("number")
+        await page.locator("select[name=kind]").select_option("number")
         await page.get_by_label("Number", exact=True).fill("+15550100")
         await page.get_by_role("button", name="Call", exact=True).click()
         await expect(page.get_by_role("alert")).to_contain_text("unknown_verb")
