@@ -13,6 +13,7 @@ import aiohttp
 from msgspec import Struct
 
 from api.cdrs.live.sse_filter import Frame, SseFilter
+from api.engine_client import EngineUnavailable
 
 MAX_FRAMES = 1_000
 MAX_BYTES = 1_000_000
@@ -85,12 +86,20 @@ class SharedStream:
         except (aiohttp.ClientError, TimeoutError):
             return  # readers reconnect with their Last-Event-ID, to another engine
         except Exception as error:  # noqa: BLE001 - the reader that waits for the opening raises it
-            if not self._opened.done():
-                self._opened.set_exception(error)
+            self._fail_opening(error)
         finally:
             self.is_ended = True
-            self._opened.cancel()
+            self._fail_opening(EngineUnavailable("no engine responds", retry_after_s=1))
             self._pulse()
+
+    def _fail_opening(self, error: Exception) -> None:
+        """Let those who wait for the opening raise an error, unless it is open or has failed.
+
+        To cancel it would look to them like the end of their own requests.
+        """
+        if not self._opened.done():
+            self._opened.set_exception(error)
+            self._opened.exception()  # read: perhaps none waits any more
 
     async def _read(self, chunks: AsyncIterator[bytes]) -> None:
         async for chunk in chunks:

@@ -5,15 +5,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
+import aiohttp
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from starlette.responses import StreamingResponse
 
-from api.cdrs.live.shared_stream import MAX_FRAMES
-from api.cdrs.live.sse_filter import LOST_FRAME, EventIdCipher
+from api.cdrs.live.shared_stream import MAX_FRAMES, SharedStream
+from api.cdrs.live.sse_filter import LOST_FRAME, EventIdCipher, SseFilter
 from api.cdrs.live.stream import LiveEvents
-from api.common.errors import Forbidden
+from api.common.errors import Forbidden, ServiceUnavailable
 from api.engine_client import open_client
 from api.http.event_stream import RETRY_FRAME, EventStream, ReaderLimit
 from tests.harness.until import MAX_WAIT_S, until
@@ -232,3 +233,20 @@ async def test_a_reader_whose_key_was_revoked_ends_alone() -> None:
         await streams.send(1)
         assert await stays.numbers(1) == [1]
         await stays.close()
+
+
+@pytest.mark.parametrize("error", [aiohttp.ClientPayloadError(), TimeoutError()])
+async def test_an_opening_that_fails_is_a_problem(error: Exception) -> None:
+    """All who wait for it get one, and none is cancelled as if its own request had ended."""
+
+    @asynccontextmanager
+    async def fail() -> AsyncIterator[aiohttp.StreamReader]:
+        await asyncio.sleep(0)
+        raise error
+        yield  # the shape of a context manager
+
+    shared = SharedStream(SseFilter(CIPHER))
+    waiting = (shared.opened(fail) for _ in range(2))
+    for found in await asyncio.gather(*waiting, return_exceptions=True):
+        assert isinstance(found, ServiceUnavailable)
+        assert found.code == "no_engine"
