@@ -25,6 +25,7 @@ from api.common.errors import (
     ServiceUnavailable,
     TooManyRequests,
 )
+from wire.decoding.messages import decode_message
 from wire.programs.tracing.traces import RequestTraces
 from wire.rpc import Problem
 
@@ -98,7 +99,7 @@ class EngineClient:
         """Send a request, and decode the response."""
         response = await self.request_raw(method, path, body, query)
         try:
-            return msgspec.json.decode(response, type=shape)
+            return decode_message(response, shape)
         except msgspec.DecodeError as error:
             log.warning("engine's answer not understood", path=path, error=str(error))
             raise EngineUnavailable("an engine's answer is not understood") from None
@@ -210,7 +211,7 @@ def _verifier(ca: Path | None) -> ssl.SSLContext:
 
 def _to_error(status: int, response: bytes, retry_after: str | None) -> ApiError:
     try:
-        problem: Any = msgspec.json.decode(response, type=Problem)
+        problem: Any = decode_message(response, Problem)
     except msgspec.DecodeError:
         return EngineUnavailable(f"something else answers where an engine should (HTTP {status})")
     if kind := ERRORS_BY_STATUS.get(status):

@@ -58,6 +58,7 @@ async def serve(settings: Settings) -> None:
             consumer.run(),
             services.policy_sync.run(),
             services.documents.sync.run(),
+            services.ended_keys.run(),
             services.audit.run(),
             clean_up(services.idempotency.delete_expired),
             clean_up(services.retention.expiry.run_once),

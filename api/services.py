@@ -26,6 +26,7 @@ import api.webhooks.service
 from api.account_pages.service import AccountPages
 from api.accounts.store import AccountStore
 from api.accounts.usage import UsageStore
+from api.agents.ended_keys import EndedKeys
 from api.agents.phone_login_service import PhoneLoginService
 from api.agents.service import AgentService
 from api.audit.trail import AuditTrail
@@ -94,6 +95,7 @@ class Services(Struct, frozen=True):
     routing: api.routing.plugin.RoutingSlice
     agents: AgentService
     phone_logins: PhoneLoginService
+    ended_keys: EndedKeys
     callbacks: CallbackService
     policy_sync: PolicySync
     audit: AuditTrail
@@ -179,7 +181,10 @@ async def open_services(
             documents=documents,
             routing=api.routing.plugin.build(editor, documents.flows, engine, accounts),
             agents=AgentService(replace(editor, store=documents.agents), documents.agents, engine),
-            phone_logins=PhoneLoginService(editor, documents.agents, engine, settings, clock),
+            phone_logins=PhoneLoginService(editor, documents.agents, keys, engine, settings, clock),
+            ended_keys=EndedKeys(
+                keys, documents.agents, documents.sync.push, settings.api_phone_s, clock
+            ),
             callbacks=CallbackService(editor, engine, clock),
             policy_sync=policy_sync,
             audit=AuditTrail(database, clock, metrics.audit_failures.inc),

@@ -46,6 +46,7 @@ class LoginDraft(Shape, frozen=True, kw_only=True):
     password: Annotated[str, Meta(min_length=16, max_length=128, pattern=patterns.PASSWORD)]
     expires_ms: Annotated[int, Meta(ge=0)]
     known: msgspec.Raw
+    key_id: Annotated[str, Meta(max_length=64)] = ""  # the API key that creates it
 
 
 class LoginNodes(Shape, frozen=True):

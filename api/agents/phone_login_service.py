@@ -9,8 +9,16 @@ from msgspec import Struct
 from api.agents.ice_servers import IceServer, ice_servers
 from api.agents.schemas import decode_agent
 from api.auth.principal import Principal
+from api.auth.store import KeyStore
+from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.clock import Clock
-from api.common.errors import Conflict, Forbidden, PreconditionFailed, ServiceUnavailable
+from api.common.errors import (
+    Conflict,
+    Forbidden,
+    PreconditionFailed,
+    ServiceUnavailable,
+    Unauthenticated,
+)
 from api.common.timestamps import format_ms
 from api.documents.agent_store import AgentStore
 from api.documents.document import Document
@@ -38,6 +46,7 @@ class PhoneLogin(Struct, frozen=True, rename="camel"):
 class PhoneLoginService(Struct, frozen=True):
     documents: DocumentEditor
     agents: AgentStore
+    keys: KeyStore
     engine: EngineClient
     settings: PhoneSettings
     now_ms: Clock
@@ -56,7 +65,8 @@ class PhoneLoginService(Struct, frozen=True):
             text = "this server has no addresses for phones in browsers (SWITCHROOM_API_PHONE_URLS)"
             raise ServiceUnavailable(text, "no_phone_urls")
         expires_ms = self.now_ms() + settings.api_phone_s * 1_000
-        agent, username, password = await self._add_login(agent, expires_ms)
+        agent, username, password = await self._add_login(agent, expires_ms, user.key_id)
+        expires_ms = await self._expiry(user, expires_ms)
         await self._wait_for_node(agent, username)
         name = phone_name(decode_agent(agent).endpoint)
         secret = settings.api_phone_turn_secret
@@ -72,7 +82,22 @@ class PhoneLoginService(Struct, frozen=True):
             format_ms(expires_ms),
         )
 
-    async def _add_login(self, agent: Document, expires_ms: int) -> tuple[Document, str, str]:
+    async def _expiry(self, user: Principal, expires_ms: int) -> int:
+        """Return when a login that is stored ends: with its key, if that ends before.
+
+        The key is read after the login was stored: what ends it later finds the login. Raises
+        Unauthenticated if it has ended by now, which the caller's proof may not know yet.
+        """
+        key = await self.keys.get(user.key_id)
+        if key is None or key.has_ended(self.now_ms()):
+            if await self.agents.withdraw_logins(user.account_id, {user.key_id}):
+                await self.documents.push(user.account_id)
+            raise Unauthenticated(NOT_AUTHENTICATED)
+        return expires_ms if key.expires_ms is None else min(key.expires_ms, expires_ms)
+
+    async def _add_login(
+        self, agent: Document, expires_ms: int, key_id: str
+    ) -> tuple[Document, str, str]:
         """Store a login, and return its user name and password."""
         account_id, attempts = agent.account_id, MAX_ATTEMPTS
         password = secrets.token_urlsafe(PASSWORD_BYTES)
@@ -90,6 +115,7 @@ class PhoneLoginService(Struct, frozen=True):
                 password=password,
                 expires_ms=expires_ms,
                 known=msgspec.Raw(known.body) if known else _NOTHING,
+                key_id=key_id,
             )
             path = f"{_path(agent)}/draft"
             phone = await self.engine.request(DraftedPhone, "POST", path, draft)

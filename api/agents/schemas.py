@@ -1,6 +1,5 @@
 """Requests and views of agents."""
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -9,6 +8,7 @@ from api.common.timestamps import format_ms
 from api.documents.document import Document
 from api.http.paging import MAX_LIMIT, MAX_OFFSET
 from wire.agents import Agent, AgentView, PhoneKind, Presence
+from wire.decoding.messages import decode_message
 
 MAX_WITH_PRESENCE = 100  # the engines are asked for each
 
@@ -76,4 +76,4 @@ def agent_state(view: AgentView) -> AgentState:
 
 
 def decode_agent(document: Document) -> Agent:
-    return msgspec.json.decode(document.body, type=Agent)
+    return decode_message(document.body, Agent)

@@ -70,6 +70,12 @@ class ApiKey(Struct, frozen=True):
     last_used_ms: int | None
     is_account_active: bool
 
+    def has_ended(self, now_ms: int) -> bool:
+        """Return whether it has expired, or its account is suspended."""
+        return not self.is_account_active or (
+            self.expires_ms is not None and self.expires_ms <= now_ms
+        )
+
 
 def generate_credentials() -> Credentials:
     """Return random credentials, 256 bits each."""
@@ -157,6 +163,17 @@ class KeyStore:
     async def all(self, account_id: str) -> list[ApiKey]:
         query = _query().where(keys.c.account_id == account_id).order_by(keys.c.created_ms)
         return [_to_key(row) for row in await self._database.mappings(query)]
+
+    async def ended(self, since_ms: int) -> list[tuple[str, str]]:
+        """Return account and id of each key that has expired since a time, or is suspended."""
+        columns, now_ms = keys.c, self._now_ms()
+        is_expired = columns.expires_ms.between(since_ms, now_ms)
+        query = (
+            select(columns.account_id, columns.id)
+            .join(accounts)
+            .where(is_expired | ~accounts.c.is_active)
+        )
+        return [(row.account_id, row.id) for row in await self._database.rows(query)]
 
     async def record_use(self, key_id: str) -> None:
         """Store that a key is used now."""

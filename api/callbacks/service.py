@@ -20,6 +20,7 @@ from wire.callbacks.account import (
     ResendResult,
 )
 from wire.callbacks.settings import CallbackChange, CallbackSettings, ChangedCallback
+from wire.decoding.messages import decode_message
 
 KIND: Kind = "callback"
 Change = Literal["put", "rotate", "remove"]
@@ -86,7 +87,7 @@ class CallbackService(Struct, frozen=True):
 
 
 def _decode(document: Document) -> CallbackSettings:
-    return msgspec.json.decode(document.body, type=CallbackSettings)
+    return decode_message(document.body, CallbackSettings)
 
 
 def _path(account_id: str) -> str:

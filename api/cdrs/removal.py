@@ -14,6 +14,7 @@ from api.cdrs.ingest.row_mapping import participant_numbers
 from api.cdrs.query.queries import Position
 from api.cdrs.tables import agents, bodies, cdrs, clients, digits, events, numbers
 from api.db.database import Database
+from wire.decoding.messages import decode_message
 from wire.events.record import CallRecord
 
 FIRST: Position = (-1, -1)
@@ -92,7 +93,7 @@ class CdrRemoval(Struct, frozen=True):
 
     async def remove_digits(self, call: StoredCall) -> None:
         """Empty the digits in a call's record and events."""
-        record = msgspec.json.decode(call.record, type=CallRecord)
+        record = decode_message(call.record, CallRecord)
         emptied = tuple(replace(each, dtmf=REMOVED) for each in record.gathered)
         body = msgspec.json.encode(replace(record, gathered=emptied))
         async with self.database.writing() as connection:
@@ -150,7 +151,7 @@ class CdrRemoval(Struct, frozen=True):
 def _written_numbers(call: StoredCall, region: str | None) -> list[str]:
     """Return the numbers of a call's rows, unless the account's region has changed since."""
     try:
-        record = msgspec.json.decode(call.record, type=CallRecord)
+        record = decode_message(call.record, CallRecord)
     except msgspec.DecodeError:
         return []
     return [number for each in {region, None} for number in participant_numbers(record, each)]

@@ -1,6 +1,7 @@
 """A call record in lists and exports."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -10,6 +11,7 @@ from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, label
 from api.cdrs.query.pages import CdrRow
 from api.common.projection import project
 from api.common.timestamps import format_ms
+from wire.decoding.messages import decode_message
 from wire.events.record import (
     CallRecord,
     ConferenceRecord,
@@ -24,7 +26,7 @@ from wire.party import Diversion
 # Returns the signed address of an account's recording at an address; else an empty text.
 SignUrl = Callable[[str, str], str]
 ABSENT_STATES = frozenset({"lost", "deleted"})  # of a recording
-_decode = msgspec.json.Decoder(CallRecord).decode
+_decode = partial(decode_message, shape=CallRecord)
 
 
 class AgentName(Struct, frozen=True, rename="camel"):

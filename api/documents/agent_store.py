@@ -1,5 +1,6 @@
 """Agents in the database, with the passwords of their phones."""
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -9,11 +10,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.store import accounts
 from api.common.errors import Conflict
-from api.documents.collection import Change
+from api.documents.collection import Change, is_live
 from api.documents.document import Document
 from api.documents.store import DocumentStore
 from api.documents.tables import IS_AGENT, documents
 from wire.agents import TECHNOLOGY, Agent, phone_name
+from wire.decoding.messages import decode_message
 
 
 class _Phone(Struct, frozen=True):
@@ -21,6 +23,13 @@ class _Phone(Struct, frozen=True):
 
     agent_id: str = ""
     is_removed: bool = False
+
+
+class _Logins(Struct, frozen=True):
+    """The part of a phone's document that says which API key has created each login."""
+
+    logins: tuple[dict[str, Any], ...] = ()
+    withdrawals: int = 0
 
 
 class AgentStore(DocumentStore):
@@ -46,6 +55,23 @@ class AgentStore(DocumentStore):
             await self._check_owner(connection, agent.account_id, agent.id, phone_id)
             await self._writer.check(connection, change, expected)
             return await self._writer.write(connection, change, self._now_ms())
+
+    async def withdraw_logins(self, account_id: str, key_ids: Collection[str]) -> bool:
+        """Remove the logins that some API keys have created; return whether there were any.
+
+        The registrations of their phones end, too.
+        """
+        is_changed = False
+        async with self._database.writing() as connection:
+            await self._writer.lock(connection, {account_id}, "phone")
+            query = select(documents).where(is_live(account_id, "phone"))
+            for row in (await connection.execute(query)).mappings().all():
+                body = self._writer.document(row).body
+                if (left := _without_logins(body, key_ids)) is not None:
+                    change = Change(account_id, "phone", row["id"], left)
+                    await self._writer.write(connection, change, self._now_ms())
+                    is_changed = True
+        return is_changed
 
     async def _before_write(self, connection: AsyncConnection, change: Change) -> None:
         replaced = await self._writer.replaced_body(connection, change)
@@ -91,6 +117,16 @@ class AgentStore(DocumentStore):
                 )
 
 
+def _without_logins(body: bytes, key_ids: Collection[str]) -> bytes | None:
+    """Return a phone's document without the logins of some keys; None if it has none."""
+    found = msgspec.json.decode(body, type=_Logins)
+    left = [each for each in found.logins if each.get("key_id") not in key_ids]
+    if len(left) == len(found.logins):
+        return None
+    whole: dict[str, Any] = msgspec.json.decode(body)
+    return msgspec.json.encode({**whole, "logins": left, "withdrawals": found.withdrawals + 1})
+
+
 def _others(account_id: str, endpoint: str) -> Select[Any]:
     """Return the query of an account that has an endpoint, other than one."""
     columns = documents.c
@@ -119,9 +155,9 @@ def _phone_of(body: bytes | None) -> str:
 
 def _kind_of(body: bytes | None) -> str:
     """Return what an agent's phone is; empty for none."""
-    return "" if body is None else msgspec.json.decode(body, type=Agent).phone
+    return "" if body is None else decode_message(body, Agent).phone
 
 
 def _endpoint_of(body: bytes | None) -> str:
     """Return the endpoint of an agent; empty for none."""
-    return "" if body is None else msgspec.json.decode(body, type=Agent).endpoint
+    return "" if body is None else decode_message(body, Agent).endpoint

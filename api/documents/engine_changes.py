@@ -12,6 +12,7 @@ from api.documents.collection import Change
 from api.documents.collection_store import CollectionStore
 from api.documents.sync_store import SyncedDocument
 from api.documents.tables import documents, flow_versions
+from wire.decoding.messages import decode_message
 from wire.documents.versioned import FlowState
 
 MAX_MOVES = 5  # of a number between accounts while it is taken over
@@ -53,7 +54,7 @@ class EngineChanges(CollectionStore):
             await self._writer.lock(connection, {key.account_id}, key.kind)
             if (await self._writer.stored(connection, change)).version >= found.version:
                 return False
-            state = msgspec.json.decode(found.body or b"", type=FlowState)
+            state = decode_message(found.body or b"", FlowState)
             merged = _merge(state, bodies, await self._versions(connection, found))
             await self._add_versions(connection, found, merged)
             change = msgspec.structs.replace(

@@ -11,6 +11,7 @@ from api.documents.collection import Change
 from api.documents.collection_store import CollectionStore
 from api.documents.document import Document, FlowVersion, FlowVersionInfo
 from api.documents.tables import documents, flow_versions
+from wire.decoding.messages import decode_message
 from wire.documents.versioned import FlowState
 
 MAX_FLOW_VERSIONS = 100  # kept of a flow, besides the published one
@@ -92,7 +93,7 @@ class FlowStore(CollectionStore):
 
     async def _state(self, connection: AsyncConnection, account_id: str, flow_id: str) -> FlowState:
         body = await self._writer.replaced_body(connection, _flow(account_id, flow_id))
-        return msgspec.json.decode(body, type=FlowState) if body else FlowState(0, 0)
+        return decode_message(body, FlowState) if body else FlowState(0, 0)
 
     async def _last_number(self, connection: AsyncConnection, account_id: str, flow_id: str) -> int:
         query = select(func.max(flow_versions.c.number)).where(_versions(account_id, flow_id))

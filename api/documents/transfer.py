@@ -12,6 +12,7 @@ from api.common.errors import InvalidRequest
 from api.documents.engine_changes import EngineChanges
 from api.documents.sync_store import CollectionKey, SyncedDocument, SyncStore
 from api.engine_client import EngineClient
+from wire.decoding.messages import decode_message
 from wire.documents.versioned import (
     DocumentBodies,
     DocumentChange,
@@ -121,7 +122,7 @@ class DocumentTransfer(Struct, frozen=True):
     async def _flow_bodies(self, document: SyncedDocument) -> dict[int, bytes]:
         """Read the versions of a flow that the database lacks, and the published one."""
         path = f"/flows/{document.key.account_id}/{document.id}"
-        state = msgspec.json.decode(document.body or b"", type=FlowState)
+        state = decode_message(document.body or b"", FlowState)
         found = await self.engine.request(FlowVersions, "GET", f"{path}/versions")
         known = await self.store.flow_numbers(document.key, document.id)
         return {
@@ -155,7 +156,7 @@ class DocumentTransfer(Struct, frozen=True):
         """Return the versions of a flow that must be there before its document names one."""
         if document.key.kind != "flow" or document.body is None:
             return []
-        state = msgspec.json.decode(document.body, type=FlowState)
+        state = decode_message(document.body, FlowState)
         found = await self.store.flow_bodies(document.key, document.id, state.published, since_ms)
         return [
             FlowVersionBody(document.key.account_id, document.id, number, msgspec.Raw(body))

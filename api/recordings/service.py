@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import msgspec
 from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -19,6 +18,7 @@ from api.engine_client import EngineClient
 from api.recordings.paths import RecordingPath, path_of_url, recording_path
 from api.recordings.schemas import RecordingItem, RecordingPage, RecordingQuery
 from api.recordings.signed_urls import UrlSigner
+from wire.decoding.messages import decode_message
 from wire.events.record import CallRecord
 
 FILES = "/srmain/recordings/files"
@@ -72,7 +72,7 @@ class RecordingService(Struct, frozen=True):
         await self.cdrs.mark_recording_deleted(user.account_id, path.call_id, path.text)
 
     def _items(self, row: CdrRow, purpose: str) -> Iterator[RecordingItem]:
-        record = msgspec.json.decode(row.record, type=CallRecord)
+        record = decode_message(row.record, CallRecord)
         for each in record.recordings:
             path = path_of_url(record.account_id, each.url)
             if path is not None and each.purpose == purpose and each.state not in ABSENT_STATES:

@@ -13,6 +13,7 @@ from api.common.clock import Clock
 from api.common.errors import NotFound
 from api.engine_client import EngineClient
 from api.recordings.paths import RecordingPath, path_of_url
+from wire.decoding.messages import decode_message
 from wire.events.record import CallRecord, RecordingRecord
 
 ARCHIVED_WITHIN_MS = 86_400_000  # of its call's end: later, a missing recording is lost
@@ -52,14 +53,14 @@ class CallRemoval(Struct, frozen=True):
         return removed
 
     def _may_come(self, call: StoredCall, recording: RecordingRecord) -> bool:
-        record = msgspec.json.decode(call.record, type=CallRecord)
+        record = decode_message(call.record, CallRecord)
         is_recent = self.now_ms() - record.ended_ms < ARCHIVED_WITHIN_MS
         return recording.state == "ended" and is_recent
 
 
 def _recordings(call: StoredCall) -> Iterator[tuple[RecordingRecord, RecordingPath]]:
     try:
-        record = msgspec.json.decode(call.record, type=CallRecord)
+        record = decode_message(call.record, CallRecord)
     except msgspec.DecodeError as error:
         log.warning("call record not readable", call_id=call.req_id, error=str(error))
         return

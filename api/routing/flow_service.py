@@ -18,6 +18,7 @@ from api.routing.flow_schemas import (
     FlowVersionList,
     FlowVersionView,
 )
+from wire.decoding.messages import decode_message
 
 KIND: Kind = "flow"
 
@@ -108,7 +109,7 @@ def flow_summary(document: Document) -> FlowSummary:
 
 
 def _state(document: Document) -> FlowState:
-    return msgspec.json.decode(document.body, type=FlowState)
+    return decode_message(document.body, FlowState)
 
 
 def _version_view(version: FlowVersionInfo, state: FlowState) -> FlowVersionView:

@@ -10,6 +10,7 @@ from api.documents.document import Document
 from wire.base import Labels, Name
 from wire.callbacks.targets import StatusTarget
 from wire.decoding.errors import BadInput
+from wire.decoding.messages import decode_message
 from wire.rpc import NumberRoute, RecordCall
 from wire.verbs import Action, Flow, FlowData, Verb
 
@@ -71,7 +72,7 @@ def route_of(account_id: str, body: RouteDocument) -> NumberRoute:
 
 def route_body(document: Document) -> RouteDocument:
     """Return a stored route as the account put it."""
-    fields = msgspec.structs.asdict(msgspec.json.decode(document.body, type=NumberRoute))
+    fields = msgspec.structs.asdict(decode_message(document.body, NumberRoute))
     del fields["account"]
     action = fields["action"]
     if isinstance(action, Flow) and action == Flow(FlowData(action.data.flow_id)):

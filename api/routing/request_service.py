@@ -13,6 +13,7 @@ from api.http.paging import Page
 from api.http.preconditions import Precondition
 from api.routing.request_schemas import ApiRequestPage, request_summary
 from wire.decoding.errors import BadInput
+from wire.decoding.messages import decode_message
 from wire.decoding.patterns import HEX_ID, PATTERNS
 from wire.request import ApiRequest
 
@@ -56,4 +57,4 @@ class ApiRequestService(Struct, frozen=True):
 
 
 def decode_request(document: Document) -> ApiRequest:
-    return msgspec.json.decode(document.body, type=ApiRequest)
+    return decode_message(document.body, ApiRequest)

@@ -11,6 +11,7 @@ from api.auth.principal import Principal
 from api.engine_client import EngineClient
 from api.http.paging import MAX_LIMIT, MAX_OFFSET
 from api.voice.views import CallDetails, call_details
+from wire.decoding.messages import decode_message
 from wire.views import CallView
 
 
@@ -54,7 +55,7 @@ async def list_live_calls(engine: EngineClient, user: Principal, query: LiveCall
     own = user.only_agent("calls")
     account = {"account": user.account_id}
     listed = await engine.request(_EngineCalls, "GET", "/calls", query=account)
-    found = [(msgspec.json.decode(view, type=CallView), view) for view in listed.calls]
+    found = [(decode_message(view, CallView), view) for view in listed.calls]
     matching = [
         (call, view) for call, view in found if _is_visible(call, own) and _matches(call, query)
     ]

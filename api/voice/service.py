@@ -34,6 +34,7 @@ from api.voice.views import call_details
 from wire import control, rpc
 from wire.custom_data import check_custom_data
 from wire.decoding.errors import BadInput, ErrorCollector
+from wire.decoding.messages import decode_message
 from wire.party import ENDPOINT_PREFIX, Party
 from wire.tree import Limits, check_action
 from wire.verbs import Action
@@ -106,7 +107,7 @@ class VoiceService(Struct, frozen=True):
         query = {"account": user.account_id}
         view = await self.engine.request_raw("GET", call_path(call_id), query=query)
         agent = user.only_agent("calls")
-        if agent and agent not in msgspec.json.decode(view, type=CallView).agents:
+        if agent and agent not in decode_message(view, CallView).agents:
             raise _not_found(call_id)
         return view
 
@@ -118,7 +119,7 @@ class VoiceService(Struct, frozen=True):
         Raises Forbidden if it names a channel that is not the agent's.
         """
         if agent := user.only_agent("calls"):
-            view = msgspec.json.decode(await self._view(user, call_id), type=CallView)
+            view = decode_message(await self._view(user, call_id), CallView)
             own = {each.channel_id for each in view.legs if each.agent_id == agent}
             if not own:
                 raise _not_found(call_id)
@@ -128,7 +129,7 @@ class VoiceService(Struct, frozen=True):
     async def show_active(self, user: Principal, call_id: str) -> bytes:
         """Show a live call; raises NotFound."""
         view = await self._view(user, call_id)
-        if msgspec.json.decode(view, type=CallView).ended_ms:
+        if decode_message(view, CallView).ended_ms:
             raise NotFound(f"call {call_id} has ended", "call_ended")
         return call_details(view)
 

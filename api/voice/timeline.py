@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from pydantic.alias_generators import to_camel
 
 from api.voice.views import CallDetails, call_details
+from wire.decoding.messages import decode_message
 from wire.views import TimelineEntry
 from wire.webhook_log import AttemptSummary
 
@@ -83,7 +84,7 @@ class _Encoded(Struct, frozen=True):
 
 def call_timeline(timeline: bytes, *, with_attempts: bool, for_agent: bool = False) -> bytes:
     """Return an engine's timeline of a call as customers see it, or as their agents do."""
-    found = msgspec.json.decode(timeline, type=_EngineTimeline)
+    found = decode_message(timeline, _EngineTimeline)
     moments = _moments(found.moments)
     return msgspec.json.encode(
         _Encoded(

@@ -16,6 +16,7 @@ from engine.webhooks.signatures import Signer
 from wire.callbacks.account import PutCallback
 from wire.callbacks.settings import CallbackSettings
 from wire.callbacks.targets import AUTO_SET, DeliveryTarget, parse_delivery_target
+from wire.decoding.messages import decode_message
 
 UpdatedSettings = TypeVar("UpdatedSettings", bound=CallbackSettings | None)
 
@@ -141,4 +142,4 @@ class AccountSettings:
 
 
 def _decode(body: bytes | None) -> CallbackSettings | None:
-    return msgspec.json.decode(body, type=CallbackSettings) if body else None
+    return decode_message(body, CallbackSettings) if body else None

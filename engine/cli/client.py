@@ -13,6 +13,7 @@ from engine.cli.http_client import CONNECT_TIMEOUT_S, HttpClient, path_of, tls_c
 from engine.cli.responses import FIRST_ERROR_STATUS, decode_response, problem_of
 from wire import rpc
 from wire.control import ConferenceView
+from wire.decoding.messages import decode_message
 from wire.events.call_events import CallEvent
 from wire.events.consumer_groups import LostEvents
 from wire.views import Calls, CallView, EndedCalls, Timeline
@@ -137,7 +138,7 @@ async def _read_events(lines: "aiohttp.StreamReader") -> EventStream:
         elif name == b"event":
             kind = value
         elif name == b"data" and kind == b"lost":
-            yield entry, msgspec.json.decode(value, type=Lost)
+            yield entry, decode_message(value, Lost)
         elif name == b"data":
             with suppress(msgspec.ValidationError):  # a kind that only a newer version knows
-                yield entry, msgspec.json.decode(value, type=CallEvent)
+                yield entry, decode_message(value, CallEvent)

@@ -6,6 +6,7 @@ import msgspec
 
 from engine.cli.errors import RpcError, Unreachable
 from engine.cli.http_client import HttpResponse
+from wire.decoding.messages import decode_message
 from wire.rpc import Problem
 
 T = TypeVar("T")
@@ -17,7 +18,7 @@ def decode_response(url: str, reply: HttpResponse, shape: type[T], server: str =
     if reply.status >= FIRST_ERROR_STATUS:
         raise problem_of(url, reply.status, reply.body, server)
     try:
-        return msgspec.json.decode(reply.body or b"{}", type=shape)
+        return decode_message(reply.body or b"{}", shape)
     except msgspec.DecodeError as error:
         raise Unreachable(url, f"invalid response ({error})", server) from None
 
@@ -25,6 +26,6 @@ def decode_response(url: str, reply: HttpResponse, shape: type[T], server: str =
 def problem_of(url: str, status: int, body: bytes, server: str = "engine") -> RpcError:
     """Return the error of a response; raises Unreachable if it is no problem of ours."""
     try:
-        return RpcError(msgspec.json.decode(body, type=Problem), server)
+        return RpcError(decode_message(body, Problem), server)
     except msgspec.DecodeError:
         raise Unreachable(url, f"another program does (HTTP {status})", server) from None

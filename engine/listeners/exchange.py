@@ -11,6 +11,7 @@ from engine.observe.event_metrics import ListenerMetrics
 from engine.store.errors import StoreDown
 from engine.store.listeners import ListenerStore
 from engine.webhooks.errors import AttemptFailed
+from wire.decoding.messages import decode_message
 from wire.listeners import ListenerRequest, ListenerResponse
 
 CHECK_INTERVAL_MS = 500  # how soon it is noticed that a listener has ended
@@ -87,7 +88,7 @@ class ListenerExchange(Struct, frozen=True):
             while self.is_live(self.listener):
                 found = await self.store.response(self.listener, request_id, CHECK_INTERVAL_MS)
                 if found is not None:
-                    return msgspec.json.decode(found, type=ListenerResponse)
+                    return decode_message(found, ListenerResponse)
         raise AttemptFailed(LOST, "the listener has ended", transient=True)
 
 

@@ -11,6 +11,7 @@ from api.cdrs.ingest.row_mapping import cdr_row, participant_numbers
 from api.cdrs.query.filters import PURPOSES
 from api.cdrs.query.signatures import signature_bits, signature_mask
 from api.cdrs.tables import agents, bodies, cdrs, numbers
+from wire.decoding.messages import decode_message
 from wire.events.record import CallRecord
 
 DispositionLevels = Mapping[str, str | None]
@@ -61,7 +62,7 @@ async def _change(
     row = (await connection.execute(query)).one_or_none()
     if row is None:
         return
-    stored = msgspec.json.decode(row.record, type=CallRecord)
+    stored = decode_message(row.record, CallRecord)
     columns, record = change(stored)
     signature = row.marks & ~signature_mask(columns) | sum(
         signature_bits(*column) for column in columns.items()

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -13,6 +12,7 @@ from api.common.errors import NotFound
 from api.engine_client import EngineClient, call_path, id_in_path
 from api.voice.listeners.schemas import ListenerList, ListenerView, RequestsQuery, listener_view
 from wire.decoding.errors import BadInput
+from wire.decoding.messages import decode_message
 from wire.listeners import Listener, ListenerRequests, ListenerResponse, Listeners, NewListener
 from wire.views import CallView
 
@@ -68,7 +68,7 @@ class ListenerService(Struct, frozen=True):
     async def _check_call(self, account_id: str, call_id: str) -> None:
         query = {"account": account_id}
         view = await self.engine.request_raw("GET", call_path(call_id), query=query)
-        if msgspec.json.decode(view, type=CallView).ended_ms:
+        if decode_message(view, CallView).ended_ms:
             raise NotFound(f"call {call_id} has ended", "call_ended")
 
 

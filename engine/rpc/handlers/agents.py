@@ -31,6 +31,7 @@ from wire.agents import (
     phone_name,
 )
 from wire.decoding.errors import BadInput
+from wire.decoding.messages import decode_message
 from wire.decoding.patterns import PATTERNS, TEXT_LINE
 
 PRESENCE_PRECEDENCE: tuple[Presence, ...] = ("online", "offline", "unknown")
@@ -51,7 +52,7 @@ class AgentHandlers(Struct, frozen=True):
         found = await self.store.agents(account)
         if wanted is not None:
             found = {name: found[name] for name in wanted.split(",") if name in found}
-        agents = {name: msgspec.json.decode(body, type=Agent) for name, body in found.items()}
+        agents = {name: decode_message(body, Agent) for name, body in found.items()}
         remote = [agents.agents for agents in await self.fan_out.collect(request, Agents)]
         return Agents(tuple(merge_views([*self.agent_presence.views(account, agents)], *remote)))
 
@@ -60,7 +61,7 @@ class AgentHandlers(Struct, frozen=True):
         account, agent_id = request.match_info["account"], name_in(request, "agent")
         body = await self.store.agent(account, agent_id)
         agent = (
-            msgspec.json.decode(body, type=Agent)
+            decode_message(body, Agent)
             if body
             else self.agent_presence.by_template(account, agent_id)
         )
@@ -106,7 +107,7 @@ class AgentHandlers(Struct, frozen=True):
         body = await self.store.agent(account, agent_id)
         if body is None:
             raise NotFound(f"no agent {agent_id} in the directory of account {account}")
-        agent = msgspec.json.decode(body, type=Agent)
+        agent = decode_message(body, Agent)
         with _conflicts():
             found = await self.passwords.draft(account, agent_id, agent, given.password)
             await self.passwords.credentials.put(agent.endpoint, found)
@@ -133,7 +134,7 @@ class AgentHandlers(Struct, frozen=True):
         body = await self.store.agent(account, agent_id)
         if body is None:
             raise NotFound(f"no agent {agent_id} in the directory of account {account}")
-        endpoint = msgspec.json.decode(body, type=Agent).endpoint
+        endpoint = decode_message(body, Agent).endpoint
         username = request.query.get("username", "")
         found = await self.passwords.nodes_with(account, agent_id, endpoint, username)
         return LoginNodes(found)

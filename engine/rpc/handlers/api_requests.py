@@ -14,6 +14,7 @@ from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
 from engine.store.store import Store
 from wire.decoding.errors import BadInput
+from wire.decoding.messages import decode_message
 from wire.decoding.patterns import HEX_ID, PATTERNS
 from wire.request import ApiRequest, ApiRequests, ApiRequestView
 from wire.tree import Limits
@@ -68,7 +69,7 @@ def _check(body: bytes, limits: Limits, secrets: Mapping[str, str | None]) -> Ap
 
 
 def _read(body: bytes) -> ApiRequest:
-    return msgspec.json.decode(body, type=ApiRequest)
+    return decode_message(body, ApiRequest)
 
 
 def _view(request_id: str, request: ApiRequest) -> ApiRequestView:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-import msgspec
 from aiohttp import web
 from msgspec import Struct
 
@@ -18,6 +17,7 @@ from engine.store.store import Store
 from wire import rpc
 from wire.decoding.errors import BadInput, raise_errors
 from wire.decoding.json_document import read_json
+from wire.decoding.messages import decode_message
 from wire.request import ApiRequest
 from wire.tree import Limits
 
@@ -97,7 +97,7 @@ def _read_flow(body: bytes) -> StoredFlow:
 
 
 def _read_requests(bodies: Mapping[str, bytes]) -> dict[str, ApiRequest]:
-    return {each: msgspec.json.decode(body, type=ApiRequest) for each, body in bodies.items()}
+    return {each: decode_message(body, ApiRequest) for each, body in bodies.items()}
 
 
 async def check_flow_ids(

@@ -14,6 +14,7 @@ from engine.rpc.problems import Conflict, LimitReached, NotFound
 from engine.store.listeners import FIRST, MAX_LISTENERS, ListenerStore
 from engine.store.store import Store
 from wire.decoding.errors import BadInput
+from wire.decoding.messages import decode_message
 from wire.listeners import (
     Listener,
     ListenerRequest,
@@ -74,7 +75,7 @@ class ListenerHandlers(Struct, frozen=True):
         listener = await self._renewed(request, query.wait_ms + LEASE_MS)
         found = await self._listeners.requests(listener, query.after, query.wait_ms, MAX_REQUESTS)
         return ListenerRequests(
-            tuple(msgspec.json.decode(each.body, type=ListenerRequest) for each in found),
+            tuple(decode_message(each.body, ListenerRequest) for each in found),
             found[-1].position if found else query.after,
         )
 

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 
 import aiohttp
-import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
@@ -22,6 +21,7 @@ from engine.rpc.peers.client import (
 from engine.rpc.problems import PROBLEM_TYPE, Handler, problem_response
 from engine.runtime.admission.no_capacity import ENGINE_CODES, NODE_CODES
 from engine.runtime.shard.errors import LighterLoadElsewhere, NotOwner
+from wire.decoding.messages import decode_message
 from wire.error_codes.problems import coded_problem
 from wire.rpc import Problem
 from wire.shard import ShardId
@@ -74,7 +74,7 @@ def may_pass_on(request: web.Request) -> bool:
 def _is_refused_for_load(answer: web.Response) -> bool:
     if answer.content_type != PROBLEM_TYPE or not isinstance(answer.body, bytes):
         return False
-    return msgspec.json.decode(answer.body, type=Problem).code in LOAD_CODES
+    return decode_message(answer.body, Problem).code in LOAD_CODES
 
 
 def _is_stream(request: web.Request) -> bool:

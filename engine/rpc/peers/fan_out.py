@@ -16,6 +16,7 @@ from yarl import URL
 
 from engine.rpc.peers.client import RETRY_DELAY_S, PeerClient, is_forwarded
 from engine.runtime.admission.no_capacity import NoCapacity
+from wire.decoding.messages import decode_message
 
 T = TypeVar("T")
 RESPONSE_TIMEOUT_S = 1.0
@@ -42,7 +43,7 @@ class FanOut:
                 raise NoCapacity("no_owner", "an engine is being replaced")
             self._peers.directory.wake()
             await asyncio.sleep(RETRY_DELAY_S)
-        return [msgspec.json.decode(body, type=shape) for body in bodies if body]
+        return [decode_message(body, shape) for body in bodies if body]
 
     async def collect_responding(self, request: web.Request, shape: type[T]) -> list[T]:
         """Return the responses of the other engines that respond, at once."""
@@ -53,7 +54,7 @@ class FanOut:
         found = list[T]()
         for body in filter(None, bodies):
             with suppress(msgspec.ValidationError):  # of a later version, during an upgrade
-                found.append(msgspec.json.decode(body, type=shape))
+                found.append(decode_message(body, shape))
         return found
 
     async def _gather(self, request: web.Request) -> list[bytes] | None:

@@ -16,6 +16,7 @@ from engine.rpc.peers.client import PeerClient
 from engine.runtime.agents.phone_reports import PhoneReports
 from engine.runtime.io.digit_sealer import DigitSealer, UnreadableDigits
 from wire import rpc
+from wire.decoding.messages import decode_message
 
 T = TypeVar("T")
 log = structlog.get_logger()
@@ -77,7 +78,7 @@ class NodeKnowledge(Struct, frozen=True):
                 self.client.request(method, url, path, body, headers) as response,
             ):
                 response.raise_for_status()
-                return msgspec.json.decode(await response.read(), type=shape)
+                return decode_message(await response.read(), shape)
         except (aiohttp.ClientError, TimeoutError, msgspec.DecodeError) as error:
             log.warning(
                 "engine not reached", url=url, path=str(path), error=str(error) or "timeout"

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -10,6 +9,7 @@ from engine.common.phone_numbers import spellings
 from engine.common.ttl_cache import Cached, TtlCache
 from engine.store.store import Store
 from wire.callbacks.targets import AUTO_SET
+from wire.decoding.messages import decode_message
 from wire.phone_numbers.international_form import international
 from wire.rpc import NumberRoute
 
@@ -65,7 +65,7 @@ class InboundRoutes:
         return await self._decode(international(number, ""), body) if body else None
 
     async def _decode(self, number: str, body: bytes) -> FoundRoute:
-        route = msgspec.json.decode(body, type=NumberRoute)
+        route = decode_message(body, NumberRoute)
         if route.status_callback_url in {None, AUTO_SET}:
             target = await self._default_target(route.account)
             route = replace(route, status_callback_url=target)

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from engine.store.store import MAX_CHANGES, Store
 from wire.agents import Agent
+from wire.decoding.messages import decode_message
 
 log = structlog.get_logger()
 REREAD_INTERVAL_MS = 3_600_000  # finds changes that a store lost, or that an older engine made
@@ -88,7 +89,7 @@ class AccountAgents:
             return
         self._bodies[agent_id] = body
         try:
-            agent = msgspec.json.decode(body, type=Agent)
+            agent = decode_message(body, Agent)
         except msgspec.DecodeError as error:  # of another version, which must not stop calls
             log.warning("invalid agent", account=self._account, agent=agent_id, error=str(error))
             return

@@ -12,6 +12,7 @@ from engine.store.errors import StoreDown
 from engine.store.store import Store
 from engine.store.versioned_documents import VersionedDocument
 from wire.agents import Agent
+from wire.decoding.messages import decode_message
 
 
 class AgentDocuments(Struct, frozen=True):
@@ -117,7 +118,7 @@ class AgentDocuments(Struct, frozen=True):
 def _phone(body: bytes | None) -> tuple[str, str]:
     """Return the endpoint of an agent's document, and what it is made for; empty without one."""
     try:
-        agent = msgspec.json.decode(body, type=Agent) if body else None
+        agent = decode_message(body, Agent) if body else None
     except msgspec.DecodeError:
         agent = None
     return (agent.endpoint, agent.phone) if agent else ("", "")

@@ -14,6 +14,7 @@ from engine.runtime.pbx.trunks import trunk_name
 from engine.store.errors import StoreDown
 from engine.store.store import Store
 from wire.agents import Agent
+from wire.decoding.messages import decode_message
 
 log = structlog.get_logger()
 PEER_TRUNK = "PJSIP/peers"  # the endpoint through which each node calls the phones of the others
@@ -121,7 +122,7 @@ class Directory:
     async def _read_phone(self, key: tuple[str, str]) -> AgentPhone | None:
         account, agent_id = key
         body = await self._store.agent(account, agent_id)
-        agent = msgspec.json.decode(body, type=Agent) if body else None
+        agent = decode_message(body, Agent) if body else None
         default = self.default(account, agent_id)
         if agent is None and default is not None:
             owner = await self._store.phones.owner(default)

@@ -6,6 +6,7 @@ import msgspec
 import structlog
 
 from engine.runtime.agents.phone_credentials import CredentialStore, PhoneCredentials
+from wire.decoding.messages import decode_message
 
 log = structlog.get_logger()
 
@@ -43,7 +44,7 @@ class KnownPhones:
             if body is None:
                 continue
             try:
-                credentials = msgspec.json.decode(body, type=PhoneCredentials)
+                credentials = decode_message(body, PhoneCredentials)
             except msgspec.DecodeError as error:  # of another version
                 log.warning("invalid credentials", phone=name, error=str(error))
                 continue

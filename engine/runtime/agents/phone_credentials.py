@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from engine.store.store import Store
 from engine.store.versioned_documents import VersionedDocument
 from wire.agents import PhoneKind, phone_name
+from wire.decoding.messages import decode_message
 
 REALM = "asterisk"  # which the PBX names in its challenges
 RESERVED = frozenset({"agent-template", "browser-template", "trunk", "peers"})
@@ -22,18 +23,20 @@ SEPARATOR = "~"  # between endpoint and the rest of a user name; no endpoint con
 
 
 class Login(Struct, frozen=True, omit_defaults=True):
-    """A user name with its digests, until it expires."""
+    """A user name with its digests, until it expires; and the API key that created it."""
 
     username: str
     md5: str
     sha256: str
     expires_ms: int
+    key_id: str = ""
 
 
 class PhoneCredentials(Struct, frozen=True, omit_defaults=True):
     """What the PBX knows of a phone's password.
 
     Engines of earlier versions mark a phone `is_removed` instead of deleting its credentials.
+    `withdrawals` counts how often the REST layer has removed logins before they expired.
     """
 
     account: str
@@ -44,6 +47,7 @@ class PhoneCredentials(Struct, frozen=True, omit_defaults=True):
     is_removed: bool = False
     kind: PhoneKind = "sip"
     logins: tuple[Login, ...] = ()
+    withdrawals: int = 0
 
     def valid_at(self, now_ms: int) -> "PhoneCredentials":
         """Return the credentials with the logins that are valid."""
@@ -131,7 +135,7 @@ class CredentialStore(Struct, frozen=True):
 
     async def _find(self, endpoint: str) -> PhoneCredentials | None:
         body, _ = await self.store.phones.read(phone_name(endpoint))
-        known = None if body is None else msgspec.json.decode(body, type=PhoneCredentials)
+        known = None if body is None else decode_message(body, PhoneCredentials)
         return None if known is None or known.is_removed else known
 
     async def _delete(self, name: str, account: str, version: int) -> None:

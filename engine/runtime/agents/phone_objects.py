@@ -76,6 +76,7 @@ class PhoneObjects:
         await self._template(kind, "endpoint")  # before anything is changed
         if not is_new and not await self._is_of_kind(name, kind):
             await self._delete_object("endpoint", name)
+            await self._delete_object("aor", name)  # with the registrations of the other kind
             is_new = True
         before = () if is_new or kind == "sip" else await self._logins(name)
         if not await self._put_password(name, credentials):
@@ -109,6 +110,16 @@ class PhoneObjects:
         """Delete logins that no endpoint has any more."""
         for username in usernames:
             await self._delete_object("auth", username)
+
+    async def drop_registrations(self, name: str, kind: PhoneKind) -> None:
+        """End all registrations of a phone, which have no name of a login.
+
+        They end with the AOR, which is made again; calls go on.
+        """
+        fields = _copied(await self._template(kind, "aor"))
+        await self._delete_object("aor", name)
+        await self._put("aor", name, fields)
+        self._log.info("registrations of a phone dropped", phone=name)
 
     async def _has_password(self, name: str, credentials: PhoneCredentials) -> bool:
         try:

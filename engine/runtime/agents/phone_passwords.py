@@ -4,7 +4,6 @@ import asyncio
 import secrets
 from collections.abc import Callable, Mapping
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -22,6 +21,7 @@ from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable
 from wire.agents import TECHNOLOGY, Agent, LoginDraft, phone_name
 from wire.decoding.errors import BadInput
+from wire.decoding.messages import decode_message
 
 RESPONSE_TIMEOUT_S = 2.0
 LOGIN_TIMEOUT_S = 3.0  # in which a node has a login
@@ -70,13 +70,14 @@ class PhonePasswords(Struct, frozen=True):
             raise BadInput("agent.phone", "expected browser")
         if not is_login_of(draft.username, agent.endpoint):
             raise BadInput("username", f"expected {phone_name(agent.endpoint)}~…")
-        found = msgspec.json.decode(known, type=PhoneCredentials | None)
+        found = decode_message(known, PhoneCredentials | None)
         owner = (account, agent_id, agent.phone)
         if found is None or (found.account, found.agent_id, found.kind) != owner:
             found = await self.draft(account, agent_id, agent, secrets.token_urlsafe(32))
         else:
             await self.credentials.check(agent.endpoint, account, agent_id)
-        login = Login(draft.username, *digests(draft.username, draft.password), draft.expires_ms)
+        both = digests(draft.username, draft.password)
+        login = Login(draft.username, *both, draft.expires_ms, draft.key_id)
         return replace(found, name=agent.name).with_login(login)
 
     async def nodes_with(

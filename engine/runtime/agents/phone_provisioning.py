@@ -99,6 +99,17 @@ class PhoneProvisioning:
         self._pending |= dict.fromkeys(failed)
         return is_complete
 
+    def _is_withdrawn(self, name: str, wanted: PhoneCredentials, *, is_same: bool) -> bool:
+        """Return whether logins that the node had were ended before they expired.
+
+        What an engine before this one has done shows in the node's logins, which are the same then.
+        """
+        done = self._done.get(name)
+        if done is None:
+            return wanted.withdrawals > 0 and not is_same
+        is_replaced = done.kind == "browser" and done.md5 != wanted.md5
+        return is_replaced or wanted.withdrawals > done.withdrawals
+
     def _expired(self) -> set[str]:
         """Return the phones with a login that has expired since the last time."""
         found, now_ms = set[str](), self._now_ms()
@@ -133,8 +144,11 @@ class PhoneProvisioning:
             if not is_present:
                 expired = (each for each in known.logins if each not in wanted.logins)
                 await self._objects.delete_logins(each.username for each in expired)
-            if not (is_present and await self._objects.has(name, wanted)):
+            is_same = is_present and await self._objects.has(name, wanted)
+            if not is_same:
                 await self._objects.make(name, wanted, is_new=not is_present)
+            if is_present and self._is_withdrawn(name, wanted, is_same=is_same):
+                await self._objects.drop_registrations(name, wanted.kind)
         except NoTemplate as error:  # the node serves no phones of this kind
             self._log.warning("phone not provided", phone=name, error=str(error))
             return True

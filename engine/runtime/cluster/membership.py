@@ -12,6 +12,7 @@ from engine.calls.model.storage_format import FORMAT
 from engine.runtime.base.node_report import NodeReport
 from engine.runtime.cluster.share_plan import EngineState
 from engine.store.compressed_call import DICTIONARY
+from wire.decoding.messages import decode_message
 from wire.shard import ShardId, parse_shard
 
 T = TypeVar("T")
@@ -253,7 +254,7 @@ def _nodes(peer: Peer) -> tuple[str, ...]:
 
 def _decode(name: str, body: str, shape: type[T]) -> T | None:
     try:
-        return msgspec.json.decode(body, type=shape)
+        return decode_message(body, shape)
     except msgspec.DecodeError:
         log.warning("invalid heartbeat from engine", engine=name)
         return None

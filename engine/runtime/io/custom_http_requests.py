@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 import structlog
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,6 +14,7 @@ from engine.webhooks.api_sender import ApiResponse, ApiSender
 from engine.webhooks.errors import WebhookFailed
 from engine.webhooks.log.exchange import Subject
 from engine.webhooks.signatures import SignerLookup
+from wire.decoding.messages import decode_message
 from wire.request import ApiRequest
 
 log = structlog.get_logger()
@@ -52,7 +52,7 @@ class ApiRequestRunner(Struct, frozen=True):
             raise WebhookFailed("store_down", error.detail, ()) from None
         if body is None:
             raise WebhookFailed("unknown_request", f"no API request {api}", ())
-        return msgspec.json.decode(body, type=ApiRequest)
+        return decode_message(body, ApiRequest)
 
 
 def event_values(event: Mapping[str, Any]) -> Lookup:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 
-import msgspec
 from aiohttp import ClientSession
 from msgspec import Struct
 from yarl import URL
@@ -33,6 +32,7 @@ from engine.webhooks.log.refill import NotRepeatable, RepeatedRequest, refill, u
 from engine.webhooks.response import read_action, read_body
 from engine.webhooks.signatures import SignerLookup
 from wire.callbacks.targets import parse_delivery_target
+from wire.decoding.messages import decode_message
 from wire.request import ApiRequest
 from wire.tree import Limits
 from wire.webhook_log import AttemptView
@@ -109,7 +109,7 @@ class WebhookRetry(Struct, frozen=True):
         stored = await self.store.request(account, attempt.api_request)
         if stored is None:
             raise NotRepeatable(f"the account has no API request {attempt.api_request} any more")
-        return refill(attempt, msgspec.json.decode(stored, type=ApiRequest))
+        return refill(attempt, decode_message(stored, ApiRequest))
 
     def _reader(self, attempt: LoggedAttempt) -> ReadResponse[object]:
         if attempt.kind in {"action", "gather"}:

@@ -20,6 +20,7 @@ from engine.runtime.policy.destinations import full_numbers, reject_destination
 from engine.runtime.policy.leg_limits import LegLimits, NewLeg
 from engine.store.errors import StoreDown
 from engine.store.store import DialPolicyStore
+from wire.decoding.messages import decode_message
 from wire.dial_policy import AccountDialPolicy
 from wire.party import Party
 from wire.phone_numbers.international_form import international, to_dial
@@ -181,7 +182,7 @@ class DialPolicy:
     async def _read(self, account: str) -> AccountDialPolicy | None:
         body = await self._store.get(account)
         if body is not None:
-            return msgspec.json.decode(body, type=AccountDialPolicy)
+            return decode_message(body, AccountDialPolicy)
         last = self._policies.get_stale(account)
         return last.value if last else self._default
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-import msgspec
-
 from engine.store.memory.phones import MemoryPhones
 from engine.store.memory.versioned_documents import MemoryVersionedDocuments
 from engine.store.store import MAX_CHANGES
 from engine.store.versioned_documents import VersionedDocument, owner_in
+from wire.decoding.messages import decode_message
 from wire.dial_policy import DncListChange
 from wire.documents.versioned import DocumentKind, FlowState
 
@@ -30,7 +29,7 @@ class MemoryDocuments:
 
     async def flows(self, account: str) -> dict[str, int]:
         bodies = self.documents.table("flow", account).bodies()
-        states = {name: msgspec.json.decode(bodies[name], type=FlowState) for name in bodies}
+        states = {name: decode_message(bodies[name], FlowState) for name in bodies}
         return {name: state.published for name, state in states.items() if state.published}
 
     async def flow_versions(self, account: str, flow_id: str) -> list[int]:

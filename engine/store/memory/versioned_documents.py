@@ -13,6 +13,7 @@ from engine.store.versioned_documents import (
     VersionedDocument,
     owner_in,
 )
+from wire.decoding.messages import decode_message
 from wire.documents.versioned import (
     CALLBACK_ID,
     DocumentKind,
@@ -188,7 +189,7 @@ class MemoryVersionedDocuments:
         if kind == "phone":
             self.phone_changes.append(document.id)
         if kind == "flow" and document.body is not None:
-            last = msgspec.json.decode(document.body, type=FlowState).last
+            last = decode_message(document.body, FlowState).last
             key = (account, document.id)
             self._last_numbers[key] = max(self._last_numbers.get(key, 0), last)
 
@@ -196,7 +197,7 @@ class MemoryVersionedDocuments:
         entry = table.entries.get(doc_id)
         if entry is None or kind != "flow":
             return entry is not None
-        return msgspec.json.decode(entry.body, type=FlowState).published > 0
+        return decode_message(entry.body, FlowState).published > 0
 
     def _next_version(self, stored: int) -> int:
         version = max(stored + 1, self._now_ms())

@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 
 from engine.store.listeners import MAX_LISTENERS, ListenerState, StoredRequest
 from engine.store.redis.stream import WithTimeout
+from wire.decoding.messages import decode_message
 from wire.listeners import Listener
 
 _LUA = Path(__file__).parent / "lua"
@@ -55,7 +56,7 @@ class RedisListeners(Struct, frozen=True):
 
     async def live(self) -> list[Listener]:
         found = await self._run(_LIVE, (_LEASES, _LISTENERS))
-        return [msgspec.json.decode(body, type=Listener) for body in found]
+        return [decode_message(body, Listener) for body in found]
 
     async def offer(self, listener: str, request: str, body: bytes, wait_ms: int) -> str:
         key = _requests_key(listener)

@@ -13,6 +13,7 @@ from engine.store.redis.lua_values import encode, lua_string
 from engine.store.redis.script_connection import ScriptRunner, load_script
 from engine.store.store import MAX_CHANGES, MAX_FLOW_VERSIONS
 from engine.store.versioned_documents import SHARED_KINDS, VersionedDocument, owner_in
+from wire.decoding.messages import decode_message
 from wire.documents.versioned import CALLBACK_ID, DocumentKind, FlowState
 
 log = structlog.get_logger()
@@ -208,7 +209,7 @@ class RedisVersionedDocuments(Struct, frozen=True):
         if body is None:
             return False
         if kind == "flow":
-            state = msgspec.json.decode(body, type=FlowState)
+            state = decode_message(body, FlowState)
             return (state.published, state.last)
         if kind in {"request", "callback"}:
             body = self.cipher.encrypt(_place(kind, account, document.id), body)

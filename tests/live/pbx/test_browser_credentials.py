@@ -64,7 +64,10 @@ def as_login(credentials: dict[str, Any]) -> Login:
 async def nora(lab: Lab, tmp_path: Path) -> AsyncIterator[Nora]:
     """Run a REST layer with an agent whose phone is a browser."""
     folder = tmp_path / "api"
-    settings = {"SWITCHROOM_API_PHONE_URLS": f'["{lab.pbx.url.replace("http", "ws")}/ws"]'}
+    settings = {
+        "SWITCHROOM_API_PHONE_URLS": f'["{lab.pbx.url.replace("http", "ws")}/ws"]',
+        "SWITCHROOM_ACCOUNT_SCOPES": '["owner"]',
+    }
     async with Api(
         folder, engines=[lab.engine], settings=settings, account=ACCOUNT, number=NUMBER
     ) as api:
@@ -216,6 +219,27 @@ async def test_expired_credentials(lab: Lab, tmp_path: Path) -> None:
         assert await registers(nora, await nora.login())
         await api.request("DELETE", f"{BASE}/{AGENT}", token=api.api_key)
         await until(lambda: is_unknown(lab), what="the endpoint to be deleted")
+
+
+async def test_a_revoked_key(nora: Nora) -> None:
+    """A tab that is registered with its credentials is offline within a second or so."""
+    api = nora.api
+    key = await api.request("POST", "/srmain/keys", {"scopes": ["owner"]}, token=api.api_key)
+    path = f"{BASE}/{AGENT}/phone-credentials"
+    login = as_login(await api.request("POST", path, {}, token=key["apiKey"]))
+    async with WebsocketPhone.connected(nora.lab.pbx, login) as phone:
+        assert await phone.register() == "SIP/2.0 200 OK"
+        assert await contacts(nora) == 1
+        began_s = time.monotonic()
+        await api.request("DELETE", f"/srmain/keys/{key['id']}", token=api.api_key)
+
+        async def is_offline() -> bool:
+            return await contacts(nora) == 0
+
+        await until(is_offline, what="the registration to end")
+        assert time.monotonic() - began_s < WITHIN_S + SLACK_S
+        assert await phone.register() != "SIP/2.0 200 OK"
+    assert await registers(nora, await nora.login())
 
 
 HOSTILE = (

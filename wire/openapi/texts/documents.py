@@ -47,6 +47,7 @@ DOCUMENTS = {
     "document": "The document.",
     "PhoneLogin.expiryTime": "When the credentials end (RFC 3339).",
     "expiresMs": "When it expires, in milliseconds since 1970.",
+    "keyId": "The API key that creates it, with which it ends.",
     "iceServers": "STUN and TURN servers, as `RTCPeerConnection` takes them.",
     "known": "The document of the phone so far; null: there is none.",
     "documents": "The documents by id.",

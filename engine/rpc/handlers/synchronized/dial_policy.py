@@ -13,6 +13,7 @@ from engine.runtime.policy.destinations import denied_type
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import DialPolicyStore
 from wire.decoding.errors import BadInput
+from wire.decoding.messages import decode_message
 from wire.dial_policy import (
     AccountDialPolicy,
     DialPolicies,
@@ -138,4 +139,4 @@ def _count(limit: float | None, unit: str) -> str:
 
 
 def _read(body: bytes) -> AccountDialPolicy:
-    return msgspec.json.decode(body, type=AccountDialPolicy)
+    return decode_message(body, AccountDialPolicy)

@@ -13,6 +13,7 @@ from engine.runtime.agents.agent_documents import AgentDocuments
 from engine.store.store import Store
 from engine.store.versioned_documents import VersionedDocument
 from wire.decoding.errors import BadInput
+from wire.decoding.messages import decode_message
 from wire.documents.versioned import (
     KINDS,
     MAX_PATCH_BYTES,
@@ -111,7 +112,7 @@ def _kind(request: web.Request) -> DocumentKind:
 
 def _is_flow(body: bytes) -> bool:
     try:
-        msgspec.json.decode(body, type=FlowState)
+        decode_message(body, FlowState)
     except msgspec.DecodeError:
         return False
     return True

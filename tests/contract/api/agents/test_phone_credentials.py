@@ -9,7 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 from pydantic import SecretStr
+from sqlalchemy import update
 
+from api.accounts.store import accounts
+from api.auth.store import KeyStore, KeyTerms, generate_credentials
 from api.common.timestamps import parse_ms
 from engine.runtime.agents.phone_credentials import CredentialStore, digests
 from engine.runtime.agents.phone_passwords import LOGIN_TIMEOUT_S
@@ -17,6 +20,7 @@ from engine.runtime.agents.phone_provisioning import PhoneProvisioning
 from tests.contract.api.manual_clock import ManualClock
 from tests.contract.api.rest import Rest, run_rest, settings_for
 from tests.contract.rpc.harness.bench import Bench
+from tests.harness.until import until
 from tests.unit.runtime.harness.object_pbx import ObjectPbx
 
 BASE = "/srmain/voice/agents"
@@ -198,3 +202,67 @@ async def test_a_server_without_browser_phones(kept: Rest) -> None:
     assert answer.is_success, answer.text
     refused = await kept.rejected("POST", f"{ANN}/phone-credentials")
     assert refused[:2] == (503, "no_phone_urls")
+
+
+async def test_credentials_end_with_their_key(served: Served) -> None:
+    """Those of a revoked key only; the phone's registrations, which name no login, end, too."""
+    await served.put()
+    stays = await served.create()
+    credentials, rest = generate_credentials(), served.rest
+    keys = KeyStore(rest.services.database, rest.services.now_ms)
+    key_id = await keys.add("acme", credentials)
+    ends = await served.create(token=credentials.api_key)
+    assert set(served.pbx.logins("acme-ann")) == {"acme-ann", stays["username"], ends["username"]}
+    await rest.services.ended_keys.withdraw()
+    assert "DELETE aor/acme-ann" not in served.pbx.changes
+    await keys.expire("acme", key_id, rest.services.now_ms())
+    await rest.services.ended_keys.withdraw()
+    await until(
+        lambda: served.pbx.changes[-2:] == ["DELETE aor/acme-ann", "PUT aor/acme-ann"],
+        what="the end of the registrations",
+    )
+    assert served.pbx.logins("acme-ann") == ["acme-ann", stays["username"]]
+    assert f"auth/{ends['username']}" not in served.pbx.objects
+    changes = len(served.pbx.changes)
+    await rest.services.ended_keys.withdraw()
+    await served.create()
+    assert "DELETE aor/acme-ann" not in served.pbx.changes[changes:]
+
+
+async def test_a_revoked_key_that_is_still_believed(served: Served) -> None:
+    """For two seconds a process believes a key that another one has revoked: no login is left."""
+    await served.put()
+    credentials, rest = generate_credentials(), served.rest
+    keys = KeyStore(rest.services.database, rest.services.now_ms)
+    key_id = await keys.add("acme", credentials)
+    await served.create(token=credentials.api_key)
+    await keys.expire("acme", key_id, rest.services.now_ms())
+    refused = await served.rejected(token=credentials.api_key)
+    assert refused[:2] == (401, "unauthenticated")
+    assert await logins(served) == []
+
+
+async def test_a_suspended_account(served: Served) -> None:
+    """None of its phones can register any more."""
+    await served.put()
+    await served.create()
+    rest = served.rest
+    change = update(accounts).where(accounts.c.id == "acme")
+    await rest.services.database.execute(change.values(is_active=False))
+    await rest.services.ended_keys.withdraw()
+    await until(lambda: served.pbx.logins("acme-ann") == ["acme-ann"], what="the end of the login")
+    assert await logins(served) == []
+
+
+async def test_credentials_of_a_key_that_expires(served: Served, clock: ManualClock) -> None:
+    """They say that they end with it, and do."""
+    await served.put()
+    credentials, rest = generate_credentials(), served.rest
+    keys = KeyStore(rest.services.database, rest.services.now_ms)
+    terms = KeyTerms(expires_ms=clock.now + 1_000)
+    await keys.add("acme", credentials, terms)
+    found = await served.create(token=credentials.api_key)
+    assert parse_ms(found["expiryTime"]) == clock.now + 1_000
+    clock.now += 1_000
+    await rest.services.ended_keys.withdraw()
+    assert await logins(served) == []

@@ -190,3 +190,38 @@ def test_a_phone_keeps_its_last_logins() -> None:
         START_MS + number for number in range(3, MAX_LOGINS + 3)
     ]
     assert kept.valid_at(START_MS + 5) == replace(kept, logins=kept.logins[3:])
+
+
+DROPPED = ["DELETE aor/ada", "PUT aor/ada"]
+
+
+async def test_a_withdrawn_login_ends_the_registrations() -> None:
+    """After the node accepts it no more; not again by the next engine, nor by a further login."""
+    bench = Bench()
+    await bench.put(phone(login(1), login(2)))
+    changes = await bench.put(replace(phone(login(2)), withdrawals=1))
+    assert changes == ["PUT endpoint/ada", f"DELETE auth/{login(1).username}", *DROPPED]
+    assert await bench.provide() == []
+    bench.restart_engine()
+    assert await bench.provide() == []
+    added = await bench.put(replace(phone(login(2), login(3)), withdrawals=1))
+    assert not set(DROPPED) & set(added)
+
+
+async def test_the_next_engine_withdraws_what_the_one_before_did_not() -> None:
+    """A login whose key ended while no engine provided the node."""
+    bench = Bench()
+    await bench.put(phone(login(1)))
+    bench.restart_engine()
+    changes = await bench.put(replace(phone(), withdrawals=1))
+    assert changes[-2:] == DROPPED
+    assert bench.pbx.logins("ada") == ["ada"]
+
+
+async def test_another_password_ends_the_registrations() -> None:
+    """Because it ends all logins."""
+    bench = Bench()
+    await bench.put(phone(login(1)))
+    other = digests("ada", "another password")
+    changes = await bench.put(replace(phone(), md5=other[0], sha256=other[1]))
+    assert changes[-2:] == DROPPED

@@ -118,9 +118,16 @@ async def test_endpoints_while_the_store_is_down() -> None:
 async def test_an_invalid_document_is_ignored() -> None:
     """The template is used: a document of another version must not stop calls."""
     bench = Bench()
-    await bench.store.put_agent("acme", "1001", b'{"endpoint":"PJSIP/7","new":1}')
+    await bench.store.put_agent("acme", "1001", b'{"endpoint":["PJSIP/7"]}')
     assert await bench.find("1001") == "PJSIP/1001"
     assert await bench.directory.agent_of("acme", "PJSIP/1001") == Caller("1001")
+
+
+async def test_a_document_of_a_later_version_is_read() -> None:
+    """Without the field that this version does not know."""
+    bench = Bench()
+    await bench.store.put_agent("acme", "1001", b'{"endpoint":"PJSIP/7","new":1}')
+    assert await bench.find("1001") == "PJSIP/7"
 
 
 @pytest.mark.parametrize("agent_id", ["trunk", "Trunk"])
