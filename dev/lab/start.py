@@ -60,7 +60,9 @@ async def run_in_foreground(options: StartOptions, console: Console) -> int:
     """Run a lab until a signal, or until a server ends too often; stop all of it."""
     progress = Progress(console)
     if (task := asyncio.current_task()) is not None:
-        for number in (signal.SIGTERM, signal.SIGHUP):  # the servers outlive this process
+        # The servers outlive this process. A program that a script starts in the background ignores
+        # SIGINT unless it has a handler of its own.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     async with prepared(options, progress) as lab:
         try:

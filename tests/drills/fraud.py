@@ -197,7 +197,7 @@ async def open_drill(folder: Path) -> AsyncIterator[Drill]:
 async def _refer(phone: Phone, target: str) -> str:
     """Send a REFER; return the status with which it was refused."""
     before = len(_refusals(phone))
-    phone.refer(f"<sip:{quote(target, safe='+')}@127.0.0.1>")
+    await phone.refer(f"<sip:{quote(target, safe='+')}@127.0.0.1>")
     try:
         await until(
             lambda: len(_refusals(phone)) > before, what=f"the end of the REFER to {target}"

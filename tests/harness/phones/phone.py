@@ -220,13 +220,16 @@ class Phone(ReceivedAudio):
         self._sip.send("UPDATE", f"Subject: {direction}")
         await until(lambda: len(self.dialog.answers) > before, what="the answer to a re-INVITE")
 
-    def refer(self, address: str, *headers: str) -> None:
+    async def refer(self, address: str, *headers: str) -> None:
         """Send REFER to an address in angle brackets."""
+        await self._wait_acknowledged()
         self._sip.send("REFER", "\r\n".join((f"Refer-To: {address}", *headers)))
 
-    def refer_to_call(self, number: str, other: "Phone") -> None:
+    async def refer_to_call(self, number: str, other: "Phone") -> None:
         """Send REFER to the other party of another call of this phone (attended transfer)."""
-        self.refer(f"<sip:{number}@127.0.0.1?Replaces={quote(other.dialog.replaces, safe='')}>")
+        await self.refer(
+            f"<sip:{number}@127.0.0.1?Replaces={quote(other.dialog.replaces, safe='')}>"
+        )
 
     async def press(self, keys: str, *, hold_ms: int = 80, gap_ms: int = 80) -> list[Press]:
         """Press keys and return the times when they went down and up."""

@@ -48,7 +48,7 @@ async def test_the_calls_of_two_engines_are_connected(cluster: Cluster) -> None:
     """Each engine keeps its call; a hangup ends both."""
     async with Parties(cluster.labs[FIRST]) as parties:
         second = await connect_both(parties, cluster)
-        parties["source"].refer_to_call(NUMBER, parties["fourth"])
+        await parties["source"].refer_to_call(NUMBER, parties["fourth"])
         await assert_connected(parties, second)
         await end(parties, second, FIRST, cluster)
 
@@ -58,7 +58,7 @@ async def test_connected_parties_survive_one_engine(cluster: Cluster, killed: in
     """The other engine takes the call of a killed one; the parties talk on."""
     async with Parties(cluster.labs[FIRST]) as parties:
         second = await connect_both(parties, cluster)
-        parties["source"].refer_to_call(NUMBER, parties["fourth"])
+        await parties["source"].refer_to_call(NUMBER, parties["fourth"])
         await assert_connected(parties, second)
         await cluster.labs[killed].engine.kill()
         await parties.expect_audio_for(4_000, CONNECTED)  # longer than the lease

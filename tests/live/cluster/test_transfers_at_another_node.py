@@ -106,7 +106,7 @@ async def second_call(two: TwoNodes, home: int, action: object) -> AsyncIterator
 
 async def connect_calls(parties: Parties) -> None:
     """Let the agent's phone connect its two calls, and leave them."""
-    parties["source"].refer_to_call("+15550100", parties["fourth"])
+    await parties["source"].refer_to_call("+15550100", parties["fourth"])
     await _leave(parties["source"])
     await parties["fourth"].wait_ended()
 
@@ -143,7 +143,7 @@ async def test_the_phone_connects_its_party_to_a_menu(two: TwoNodes) -> None:
 
 
 async def _refer(phone: Phone, extension: str) -> None:
-    phone.refer(f"<sip:{extension}@127.0.0.1>")
+    await phone.refer(f"<sip:{extension}@127.0.0.1>")
     await _leave(phone)
 
 

@@ -26,14 +26,19 @@ class Commands:
         self._cwd = folder
         self.state = folder / "a lab"
         self.base = next(each for each in BASES if not taken_ports(range(each, each + 20)))
+        self._started: list[subprocess.Popen[str]] = []
 
-    def started(self, *words: str) -> subprocess.Popen[str]:
+    def started(self, *words: str, ignoring: signal.Signals | None = None) -> subprocess.Popen[str]:
         environ = {name: each for name, each in os.environ.items() if "SWITCHROOM" not in name}
-        return subprocess.Popen(
-            [sys.executable, "-m", "switchroom", "dev", *words, "--dir", str(self.state)],
-            cwd=self._cwd, env=environ | {"SWITCHROOM_PBX": PBX}, text=True,
+        argv = (sys.executable, "-m", "switchroom", "dev", *words, "--dir", str(self.state))
+        if ignoring:
+            argv = ("sh", "-c", f'trap "" {ignoring.value}; exec "$@"', "sh", *argv)
+        begun = subprocess.Popen(
+            argv, cwd=self._cwd, env=environ | {"SWITCHROOM_PBX": PBX}, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
+        self._started.append(begun)
+        return begun
 
     def status_of(self, *words: str) -> int:
         done = self.started(*words)
@@ -43,8 +48,15 @@ class Commands:
     def up(self) -> subprocess.Popen[str]:
         return self.started("up", "--port-base", str(self.base))
 
-    def foreground(self) -> subprocess.Popen[str]:
-        return self.started("--port-base", str(self.base))
+    def foreground(self, ignoring: signal.Signals | None = None) -> subprocess.Popen[str]:
+        return self.started("--port-base", str(self.base), ignoring=ignoring)
+
+    def end(self) -> None:
+        """Stop the lab, and end the commands that a failed test has left."""
+        self.status_of("down")
+        for each in self._started:
+            with each:
+                each.kill()  # nothing, if it has ended
 
     def listening(self) -> Sequence[int]:
         ports = Plan(port_base=self.base).ports()
@@ -56,7 +68,7 @@ def commands(tmp_path: Path) -> Iterator[Commands]:
     """Give a lab that does not run, and leave none."""
     found = Commands(tmp_path)
     yield found
-    found.status_of("down")
+    found.end()
 
 
 def test_two_starts_at_once_start_one_lab(commands: Commands) -> None:
@@ -71,12 +83,18 @@ def test_two_starts_at_once_start_one_lab(commands: Commands) -> None:
     assert not commands.listening()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("number", "is_ignored"),
+    [(signal.SIGINT, False), (signal.SIGINT, True), (signal.SIGHUP, False)],
+)
 async def test_a_signal_ends_a_lab_in_the_foreground(
-    commands: Commands, number: signal.Signals
+    commands: Commands, number: signal.Signals, is_ignored: bool
 ) -> None:
-    """Ctrl-C, and a terminal that is closed."""
-    running = commands.foreground()
+    """Ctrl-C, also if a script has started it in the background, and a terminal that is closed.
+
+    In the background a shell lets programs ignore SIGINT, until they have a handler of their own.
+    """
+    running = commands.foreground(ignoring=number if is_ignored else None)
     await until(lambda: bool(Process.load(commands.state / "phone/pid")), timeout_s=60)
     running.send_signal(number)
     printed = running.communicate()[0]

@@ -28,7 +28,7 @@ async def test_a_phone_cannot_crash_the_pbx(lab: Lab) -> None:
         Phone.calling(lab.pbx, number, tone_hz=700) as caller,
     ):
         await agent.until_hears(700)
-        agent.refer("<sip:+15550100@127.0.0.1>", "Refer-Sub: false")
+        await agent.refer("<sip:+15550100@127.0.0.1>", "Refer-Sub: false")
         await until(lambda: refer_status(agent) == 603, what="the REFER to be declined")
         assert lab.pbx.running()
         await caller.hang_up()

@@ -61,7 +61,7 @@ def _is_status(line: str) -> bool:
 async def test_a_refer_to_a_number_is_a_blind_transfer(talk: Parties) -> None:
     """The phone gets 200 when the target answers; the customer hears music, then the target."""
     target = await talk.add_phone("target", picks_up=False, port=talk.lab.trunk_port)
-    talk["source"].refer(NUMBER)
+    await talk["source"].refer(NUMBER)
     await target.wait_ringing()
     await talk.expect_audio(customer="music", source="ringing")
     assert refer_results(talk["source"]) == []
@@ -77,9 +77,9 @@ async def test_a_refer_to_a_number_is_a_blind_transfer(talk: Parties) -> None:
 async def test_a_second_refer_changes_nothing(talk: Parties) -> None:
     """Someone presses transfer twice: the phone gets one outcome, that of the transfer."""
     target = await talk.add_phone("target", picks_up=False, port=talk.lab.trunk_port)
-    talk["source"].refer(NUMBER)
+    await talk["source"].refer(NUMBER)
     await target.wait_ringing()
-    talk["source"].refer(NUMBER)
+    await talk["source"].refer(NUMBER)
     await until(lambda: refer_statuses(talk["source"]) == [202, 202], what="a second 202")
     await target.pick_up()
     await talk["source"].wait_ended()
@@ -92,7 +92,7 @@ async def test_the_first_called_party_can_refer(parties: Parties) -> None:
     """The leg that ran the tree leaves; the call continues without it."""
     await parties.connect_from_source()
     await parties.add_phone("target", port=parties.lab.trunk_port)
-    parties["source"].refer(NUMBER)
+    await parties["source"].refer(NUMBER)
     await parties["source"].wait_ended()
     assert refer_results(parties["source"]) == ["SIP/2.0 200 OK"]
     await parties.expect_audio(customer="target", target="customer")
@@ -104,7 +104,7 @@ async def test_a_refer_during_a_prompt_is_declined(parties: Parties, sounds: Med
     source = await parties.add_phone("source")
     parties.call = await parties.lab.call(to=source.address, action=prompt)
     await parties.expect_audio(source="prompt")
-    source.refer(NUMBER)
+    await source.refer(NUMBER)
     await until(lambda: bool(refer_results(source)), what="the answer to REFER")
     assert refer_results(source) == ["SIP/2.0 603 Decline"]
     await source.wait_ended()
@@ -115,7 +115,7 @@ async def test_a_refer_during_a_prompt_is_declined(parties: Parties, sounds: Med
 async def test_a_refer_that_fails_reconnects(talk: Parties, status: int, result: int) -> None:
     """Busy, unassigned or declined: the phone gets the failure, and both parties stay connected."""
     await talk.add_refusing("target", status, port=talk.lab.trunk_port)
-    talk["source"].refer(NUMBER)
+    await talk["source"].refer(NUMBER)
     await until(lambda: bool(refer_results(talk["source"])), what="the outcome of REFER")
     assert refer_results(talk["source"])[0].startswith(f"SIP/2.0 {result} ")
     await talk.expect_audio(customer="source", source="customer")
@@ -129,7 +129,7 @@ async def test_a_refer_to_nobody_is_declined(parties: Parties, extension: str) -
     await parties.call_in(await parties.lab.add_number(dial))
     await parties.expect_audio(customer="source", source="customer")
     number = "1001" if extension == "source" else extension
-    parties["source"].refer(NUMBER.replace("+15550100", number))
+    await parties["source"].refer(NUMBER.replace("+15550100", number))
     await until(lambda: bool(refer_results(parties["source"])), what="the outcome of REFER")
     assert refer_results(parties["source"]) == ["SIP/2.0 603 Decline"]
     await parties.expect_audio(customer="source", source="customer")
@@ -139,7 +139,7 @@ async def test_a_refer_to_nobody_is_declined(parties: Parties, extension: str) -
 async def test_a_phone_that_hangs_up_after_its_refer(talk: Parties, hooks: WebhookServer) -> None:
     """The customer waits; if the target does not answer, the tree continues after the dial."""
     target = await talk.add_phone("target", picks_up=False, port=talk.lab.trunk_port)
-    talk["source"].refer(NUMBER)
+    await talk["source"].refer(NUMBER)
     await target.wait_ringing()
     await talk["source"].hang_up()
     await talk.expect_audio(customer="music")
@@ -151,7 +151,7 @@ async def test_a_phone_that_hangs_up_after_its_refer(talk: Parties, hooks: Webho
 async def test_a_phone_that_hangs_up_at_once_after_its_refer(talk: Parties) -> None:
     """As many phones do, without waiting for a NOTIFY: the target is called nevertheless."""
     target = await talk.add_phone("target", picks_up=False, port=talk.lab.trunk_port)
-    talk["source"].refer(NUMBER)
+    await talk["source"].refer(NUMBER)
     await wait_accepted(talk["source"])
     await talk["source"].hang_up()
     await target.wait_ringing()
@@ -165,7 +165,7 @@ async def test_a_phone_that_hangs_up_at_once_after_its_refer(talk: Parties) -> N
 async def test_a_refer_to_an_unknown_call_is_declined(talk: Parties) -> None:
     """REFER gets 603, and the two talk on."""
     replaced = "?Replaces=abc%40127.0.0.1%3Bto-tag%3D1%3Bfrom-tag%3D2"
-    talk["source"].refer(NUMBER.replace(">", f"{replaced}>"))
+    await talk["source"].refer(NUMBER.replace(">", f"{replaced}>"))
     await until(lambda: bool(refer_results(talk["source"])), what="the answer to REFER")
     assert refer_results(talk["source"]) == ["SIP/2.0 603 Decline"]
     await talk.expect_audio(customer="source", source="customer")
@@ -176,7 +176,7 @@ async def test_a_refer_from_the_trunk_is_declined(two: TwoNodes) -> None:
     async with Phone.answering(free_port(), tone_hz=400) as phone:
         call = await two.call(to=phone.address)
         await two.wait_answered(call)
-        phone.refer(NUMBER)
+        await phone.refer(NUMBER)
         await until(lambda: 603 in refer_statuses(phone), what="the answer to REFER")
         view = await two.engine.call(call)
         assert (view["state"], view.get("transfers")) == ("gathering", None)
@@ -189,7 +189,7 @@ async def test_a_refer_in_a_conference_is_declined(talk: Parties) -> None:
     await talk.expect_audio(
         customer="source target", source="customer target", target="customer source"
     )
-    talk["source"].refer(NUMBER)
+    await talk["source"].refer(NUMBER)
     await until(lambda: bool(refer_results(talk["source"])), what="the answer to REFER")
     assert refer_results(talk["source"]) == ["SIP/2.0 603 Decline"]
     await talk.expect_audio(

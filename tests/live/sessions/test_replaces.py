@@ -104,7 +104,7 @@ async def records_of(parties: Parties, *calls: str) -> list[dict[str, Any]]:
 async def test_both_are_heard_after_a_hold(parties: Parties) -> None:
     """Music passes between the calls, and does not make the packets after it late."""
     second = await connect_both(parties, "called")
-    parties["source"].refer_to_call(NUMBER, parties["fourth"])
+    await parties["source"].refer_to_call(NUMBER, parties["fourth"])
     await assert_connected(parties, second)
     await parties["target"].hold()
     await parties.expect_audio_for(1_000, {"customer": "music"})
@@ -116,7 +116,7 @@ async def test_both_are_heard_after_a_hold(parties: Parties) -> None:
 async def test_the_parties_of_two_calls_are_connected(parties: Parties, order: Order) -> None:
     """The phone gets 200 and both of its lines end; a hangup of the target ends both calls."""
     second = await connect_both(parties, order)
-    parties["source"].refer_to_call(NUMBER, parties["fourth"])
+    await parties["source"].refer_to_call(NUMBER, parties["fourth"])
     await assert_connected(parties, second)
     await parties["target"].hang_up()
     await parties["customer"].wait_ended()
@@ -147,7 +147,7 @@ async def test_a_phone_that_hangs_up_at_once(
 ) -> None:
     """Its lines end before the calls are joined: their parties wait for each other."""
     second = await connect_both(parties, order)
-    parties["source"].refer_to_call(NUMBER, parties["fourth"])
+    await parties["source"].refer_to_call(NUMBER, parties["fourth"])
     await wait_accepted(parties["source"])
     await asyncio.gather(*(parties[line].hang_up() for line in lines))
     await assert_transferred(parties, second)
@@ -156,7 +156,7 @@ async def test_a_phone_that_hangs_up_at_once(
 async def test_a_hangup_of_the_customer_ends_both_calls(parties: Parties) -> None:
     """Its call was ended by the caller, the other one by the leg that its phone was called on."""
     second = await connect_both(parties, "called")
-    parties["source"].refer_to_call(NUMBER, parties["fourth"])
+    await parties["source"].refer_to_call(NUMBER, parties["fourth"])
     await assert_connected(parties, second)
     await parties["customer"].hang_up()
     await parties["target"].wait_ended()
@@ -170,7 +170,7 @@ async def test_a_call_of_another_account_refuses(parties: Parties, order: Order)
     """The phone gets 603, and keeps both calls as they are."""
     await parties.connect()
     second = await start_second_call(parties, order, account="other")
-    parties["source"].refer_to_call(NUMBER, parties["fourth"])
+    await parties["source"].refer_to_call(NUMBER, parties["fourth"])
     await until(lambda: bool(refer_results(parties["source"])), what="the outcome of REFER")
     assert refer_results(parties["source"]) == ["SIP/2.0 603 Decline"]
     await parties.expect_audio(
@@ -190,7 +190,7 @@ async def end(parties: Parties, call: str) -> None:
 async def test_connected_parties_survive_their_engine(parties: Parties, order: Order) -> None:
     """They talk on without it, and with the next one; then a hangup ends both calls."""
     second = await connect_both(parties, order)
-    parties["source"].refer_to_call(NUMBER, parties["fourth"])
+    await parties["source"].refer_to_call(NUMBER, parties["fourth"])
     await assert_connected(parties, second)
     await parties.lab.engine.kill()
     await parties.expect_audio(**CONNECTED)
@@ -207,7 +207,7 @@ async def test_the_engine_is_killed_meanwhile(parties: Parties, after_ms: int) -
     """The next engine connects the parties, or both calls stay as they were."""
     second = await connect_both(parties, "calling" if after_ms % 4 else "called")
     accepted = len(refer_statuses(parties["source"]))
-    parties["source"].refer_to_call(NUMBER, parties["fourth"])
+    await parties["source"].refer_to_call(NUMBER, parties["fourth"])
     await until(
         lambda: len(refer_statuses(parties["source"])) > accepted, every_s=0.001, what="the 202"
     )
