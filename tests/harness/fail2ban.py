@@ -1,4 +1,4 @@
-"""The real fail2ban with the shipped filter and jail: unpacked, not installed, it bans nobody."""
+"""The real fail2ban with the shipped filter and jail: unpacked, not installed, it has no effect."""
 
 import shutil
 import subprocess

@@ -49,7 +49,7 @@ def _of_leg(record: CallRecord, leg: LegRecord) -> Iterator[str]:
     if (leg.status == "completed") != bool(leg.answered_ms):
         yield f"leg {leg.channel_id} is {leg.status}, answered at {leg.answered_ms}"
     if not leg.ended_by:
-        yield f"leg {leg.channel_id} was ended by nobody"
+        yield f"leg {leg.channel_id} was ended, and not by a known party"
 
 
 def _legs(record: CallRecord, events: Sequence[CallEvent]) -> Iterator[str]:

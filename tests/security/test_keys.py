@@ -133,7 +133,7 @@ async def test_keys_alone_can_be_disabled(bench: Bench, tmp_path: Path) -> None:
 async def test_secrets_of_tokens_rotate(
     bench: Bench, tmp_path: Path, old: tuple[str, ...], status: int
 ) -> None:
-    """Whoever has a token of the old secret stays logged in; without it, nobody does."""
+    """A token of the old secret is valid as long as the old secret is in the settings."""
     secrets = tuple(map(SecretStr, old))
     settings = settings_for(sqlite_url(tmp_path), bench.url, old_token_secrets=secrets)
     async with run_rest(settings, bench) as rest:

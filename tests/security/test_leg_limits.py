@@ -14,7 +14,8 @@ from engine.runtime.policy.leg_counter import LegCounter
 from engine.runtime.policy.leg_limits import MINUTE_MS, USED_TTL_MS, LegLimits
 from engine.store.errors import StoreDown
 from engine.store.memory.documents import MemoryDialPolicyStore
-from tests.contract.rpc.harness.bench import CALL, Bench, OtherEngines, end, inject
+from tests.contract.rpc.harness.bench import CALL, Bench, end, inject
+from tests.contract.rpc.harness.other_engines import OtherEngines
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import MAIN, bridged_call, outbound
 from tests.unit.runtime.harness.shard_bench import ManualClock

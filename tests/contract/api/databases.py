@@ -27,12 +27,14 @@ def sqlite_url(folder: Path) -> str:
     return f"{SQLITE}{folder / 'switchroom.db'}"
 
 
-def write_migrated(url: str) -> None:
-    """Write SQLite's migrated file unless there is a file; PostgreSQL stays as it is."""
+def write_migrated(url: str) -> bool:
+    """Write SQLite's migrated file; return False if there is a file, and for PostgreSQL."""
     path = Path(url.removeprefix(SQLITE))
-    if url.startswith(SQLITE) and not path.exists():
-        path.touch(mode=0o600)  # as the product does
-        path.write_bytes(_migrated_file())
+    if not url.startswith(SQLITE) or path.exists():
+        return False
+    path.touch(mode=0o600)  # as the product does
+    path.write_bytes(_migrated_file())
+    return True
 
 
 @cache
@@ -92,5 +94,5 @@ async def migrated_database(url: str) -> AsyncIterator[Database]:
 
 async def migrate_new(database: Database, url: str) -> None:
     """Run the migrations that are pending, which is none for a new file of SQLite."""
-    await asyncio.to_thread(write_migrated, url)
-    await migrate(database)
+    if not await asyncio.to_thread(write_migrated, url):
+        await migrate(database)

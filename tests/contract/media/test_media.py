@@ -18,7 +18,8 @@ from engine.rpc.peers.remote_clips import RemoteClips
 from engine.rpc.peers.signature import RequestSigner
 from tests.contract.media.bench import failure, media_bench, read_samples
 from tests.contract.media.sounds import FORMATS, REFUSED, MediaBench, level_db, sound
-from tests.contract.rpc.harness.bench import SINGLE_ENGINE, TOKEN
+from tests.contract.rpc.harness.bench import TOKEN
+from tests.contract.rpc.harness.other_engines import SINGLE_ENGINE
 from tests.harness.until import until
 from wire.media import Audio
 

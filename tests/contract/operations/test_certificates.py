@@ -45,7 +45,7 @@ async def test_a_service_is_verified_by_its_names(tls: Path) -> None:
 
 
 def test_keys_are_closed_to_others(tls: Path) -> None:
-    """Containers read the folder of their service; on the host, nobody passes the one above it."""
+    """Containers read the folder of their service; on the host, only root passes the one above."""
     assert stat.S_IMODE(tls.stat().st_mode) == 0o700
     assert stat.S_IMODE((tls / "ca.key").stat().st_mode) == 0o600
     assert {path.name for path in (tls / "engine").iterdir()} == {"ca.crt", "tls.crt", "tls.key"}

@@ -1,4 +1,4 @@
-"""The page of operators: the installation as it is now, and nobody else's page."""
+"""The page of operators: the installation as it is now, and not a page of other keys."""
 
 from pathlib import Path
 

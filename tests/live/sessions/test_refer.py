@@ -122,7 +122,9 @@ async def test_a_refer_that_fails_reconnects(talk: Parties, status: int, result:
 
 
 @pytest.mark.parametrize("extension", ["1009", "source"])
-async def test_a_refer_to_nobody_is_declined(parties: Parties, extension: str) -> None:
+async def test_a_refer_to_an_unreachable_agent_is_declined(
+    parties: Parties, extension: str
+) -> None:
     """An offline agent, or the phone itself: 603 at once, and both parties stay connected."""
     await parties.add_agent("source", "1001")
     dial = {"type": "dial", "data": {"agent_id": "1001"}}

@@ -9,7 +9,7 @@ from tests.harness.sim.loop import SimLoop, leave_loop
 
 
 def test_who_waits_on_a_dead_loop_stays_as_it_is_until_that_is_done() -> None:
-    """Nobody but the loop may hold a task: woken after the death, it must not be freed at once."""
+    """Only the loop may hold a task: woken after the death, it must not be freed at once."""
     clock = SimClock()
     loop = SimLoop(clock)
     wake = asyncio.Event()

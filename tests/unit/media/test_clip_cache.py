@@ -174,7 +174,7 @@ async def test_a_clip_that_no_call_needs_any_more(bench: CacheBench) -> None:
 
 
 async def test_a_clip_that_a_caller_waits_for(bench: CacheBench) -> None:
-    """It is made, also after the call that prefetched it; when nobody waits, it is cancelled."""
+    """It is made, also after the call that prefetched it; when no call waits, it is cancelled."""
     bench.maker.open.clear()
     bench.cache.prefetch("acme", [A], CALL)
     waiters = [asyncio.create_task(bench.cache.fetch("acme", A)) for _ in range(2)]

@@ -6,7 +6,7 @@ from aiohttp.test_utils import make_mocked_request
 
 from engine.rpc.health import health_routes
 from engine.store.memory.store import MemoryStore
-from tests.contract.rpc.harness.bench import SingleEngine
+from tests.contract.rpc.harness.other_engines import SingleEngine
 from tests.unit.runtime.harness.owner_bench import SHARD, OwnerBench
 
 

@@ -78,9 +78,9 @@ def url(tmp_path: Path) -> str:
     return sqlite_url(tmp_path)
 
 
-async def reason(database_url: str, content: bytes, passphrase: str = PASSPHRASE) -> str:
+async def reason(empty_url: str, content: bytes, passphrase: str = PASSPHRASE) -> str:
     """Return why a backup is rejected; the database is as empty as before."""
-    async with opened(database_url) as database:
+    async with opened(empty_url) as database:
         with pytest.raises(InvalidBackup) as raised:
             await restored(database, content, passphrase)
         assert await tables_of(database) == []
@@ -93,9 +93,9 @@ async def test_a_wrong_passphrase(url: str, content: bytes) -> None:
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.05, 0.5, 0.999])
-async def test_a_truncated_file(database_url: str, content: bytes, kept: float) -> None:
+async def test_a_truncated_file(empty_url: str, content: bytes, kept: float) -> None:
     """Wherever it ends, nothing is restored."""
-    said = await reason(database_url, content[: int(len(content) * kept)])
+    said = await reason(empty_url, content[: int(len(content) * kept)])
     assert said.startswith(("the file is truncated", "the file is no backup")[kept == 0.0])
 
 
@@ -141,24 +141,24 @@ async def test_a_backup_of_a_later_version(url: str) -> None:
     assert said.startswith("the backup is of another version, 9.1 (migration 9999)")
 
 
-async def test_a_backup_of_an_earlier_version(database_url: str) -> None:
+async def test_a_backup_of_an_earlier_version(empty_url: str) -> None:
     """It is restored as it was, and then migrated."""
-    async with opened(database_url) as database:
+    async with opened(empty_url) as database:
         await restored(database, sealed(*account(), End({"accounts": 1})))
         (found,) = await AccountStore(database, now_ms).all()
     assert found == Account("acme", "Acme", destinations=None)
 
 
 @pytest.mark.parametrize("counts", [{}, {"accounts": 2}])
-async def test_counts_that_do_not_fit(database_url: str, counts: dict[str, int]) -> None:
+async def test_counts_that_do_not_fit(empty_url: str, counts: dict[str, int]) -> None:
     """A backup that lists other rows than it has is not restored."""
-    said = await reason(database_url, sealed(*account(), End(counts)))
+    said = await reason(empty_url, sealed(*account(), End(counts)))
     assert said == "the file does not have the rows that it lists"
 
 
-async def test_a_row_that_the_database_refuses(database_url: str) -> None:
+async def test_a_row_that_the_database_refuses(empty_url: str) -> None:
     """Nothing of the backup is restored; the error names the table, and no value."""
-    said = await reason(database_url, sealed(*account(name=None), End({"accounts": 1})))
+    said = await reason(empty_url, sealed(*account(name=None), End({"accounts": 1})))
     assert said == "accounts: the database refuses a row"
 
 
@@ -177,18 +177,18 @@ async def test_a_database_of_another_version(database: Database) -> None:
         await restored(database, sealed(*account(), End({"accounts": 1})))
 
 
-async def test_a_database_of_another_program(database_url: str) -> None:
+async def test_a_database_of_another_program(empty_url: str) -> None:
     """Its tables are left alone."""
-    async with opened(database_url) as database:
+    async with opened(empty_url) as database:
         async with database.writing() as connection:
             await connection.execute(sa.text("CREATE TABLE other (id INTEGER)"))
         with pytest.raises(InvalidBackup, match="the database belongs to another program"):
             await restored(database, sealed(End({})))
 
 
-async def test_what_cannot_be_backed_up(database_url: str) -> None:
+async def test_what_cannot_be_backed_up(empty_url: str) -> None:
     """A database without tables, or with those of another version, and a short passphrase."""
-    async with opened(database_url) as database:
+    async with opened(empty_url) as database:
         with pytest.raises(InvalidBackup, match="the database is empty"):
             await backed_up(database)
         await migrate(database)

@@ -6,6 +6,7 @@ import pytest
 
 from api.common.errors import ServiceUnavailable
 from api.operations.engine_views import CACHE_S, EngineViews
+from tests.harness.until import until
 from wire.cluster import Engines
 
 
@@ -34,7 +35,7 @@ async def test_requests_at_once_share_a_read() -> None:
     reads = Reads()
     reads.may_end.clear()
     asking = [asyncio.create_task(reads.views.get()) for _ in range(3)]
-    await asyncio.sleep(0)
+    await until(lambda: reads.count == 1, what="the read")
     asking[0].cancel()
     reads.may_end.set()
     found = await asyncio.gather(*asking, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""`/srmain/operations` on both databases: what operators see and do, and nobody else's key."""
+"""`/srmain/operations` on both databases: what operators see and do, and no other key."""
 
 from collections.abc import Sequence
 

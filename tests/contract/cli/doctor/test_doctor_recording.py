@@ -103,6 +103,6 @@ async def test_an_archive(tmp_path: Path) -> None:
     assert (tmp_path / "new/switchroom-doctor").is_file()
     (tmp_path / "taken").touch()
     assert (await check_archive(f"file://{tmp_path}/taken", {})).level == "FAIL"
-    nobody = {"endpoint": f"http://127.0.0.1:{free_port()}", "region": "x", "access_key_id": "x"}
-    found = await check_archive("s3://calls", {**nobody, "secret_access_key": "y"})
+    away = {"endpoint": f"http://127.0.0.1:{free_port()}", "region": "x", "access_key_id": "x"}
+    found = await check_archive("s3://calls", {**away, "secret_access_key": "y"})
     assert found.level == "FAIL"

@@ -33,19 +33,18 @@ from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.context import EngineContext
-from engine.runtime.base.node_report import NodeReport
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.io.attempt_writer import AttemptWriter
 from engine.runtime.io.webhook_retry import WebhookRetry
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx_nodes.node import Node
-from engine.runtime.policy.capacity_limits import SingleEngine as NoOtherEngine
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.policy.leg_limits import LegLimits
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
+from tests.contract.rpc.harness.other_engines import SINGLE_ENGINE, OtherEngines
 from tests.contract.store.stores import claim_shard
 from tests.contract.store.unreliable_memory import UnreliableStore
 from tests.harness.ports import free_port
@@ -62,51 +61,6 @@ SLOTS = 2
 TRUNK = "PJSIP/{number}@trunk"
 CALL = {"account": "acme", "from": "+4799999999", "to": "+4711111111"}
 SAY = {"type": "say", "data": {"text": "hello"}}
-
-
-class SingleEngine:
-    """A cluster without other engines."""
-
-    is_settled = True
-    is_upgrading = False
-    is_leaving = False
-    peer_urls: list[str] = []  # noqa: RUF012 - there are none, ever
-
-    def wake(self) -> None:
-        """Do nothing."""
-
-    def url_of(self, _shard: ShardId | None) -> str | None:
-        """Return None: no other engine owns a shard."""
-        return None
-
-
-SINGLE_ENGINE = SingleEngine()
-
-
-class OtherEngines(NoOtherEngine):
-    """The load of other engines, as the test sets it."""
-
-    def __init__(self) -> None:
-        self.reports: dict[str, NodeReport] = {}
-        self.account = (0, 0)  # live dialled legs, and milliseconds
-        self.shards: dict[ShardId, str] = {}
-        self.light_nodes: dict[str, ShardId] = {}  # the shards that get calls passed on to them
-
-    def owner_at(self, nodes: Iterable[str], _slots: int) -> ShardId | None:
-        names = frozenset(nodes)
-        return next((shard for shard in self.shards if shard.node in names), None)
-
-    def owner_with_room(self, nodes: Iterable[str], slots: int) -> ShardId | None:
-        return self.owner_at(nodes, slots)
-
-    def pass_on(self, node: str, _slots: int) -> ShardId | None:
-        return self.light_nodes.get(node)
-
-    def node_report(self, node: str) -> NodeReport | None:
-        return self.reports.get(node)
-
-    def account_load(self, _account: str) -> tuple[int, int]:
-        return self.account
 
 
 class Bench:

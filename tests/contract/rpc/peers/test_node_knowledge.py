@@ -17,7 +17,8 @@ from engine.rpc.peers.node_knowledge import NodeKnowledge
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from engine.runtime.agents.phone_reports import PhoneReports
 from engine.runtime.io.digit_sealer import DigitSealer
-from tests.contract.rpc.harness.bench import SINGLE_ENGINE, TOKEN, Bench, running
+from tests.contract.rpc.harness.bench import TOKEN, Bench, running
+from tests.contract.rpc.harness.other_engines import SINGLE_ENGINE
 from tests.harness.ports import free_port
 from tests.harness.until import until
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
