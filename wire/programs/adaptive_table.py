@@ -8,6 +8,7 @@ from rich.text import Text
 
 MIN_CELL = 12  # letters; narrower columns than that cannot be read
 GAP = 2  # between two columns
+SPARE = 1  # Rich rounds when it narrows columns, and would cut a letter off the first
 
 Cell = str | Text
 
@@ -23,7 +24,7 @@ class AdaptiveTable:
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
         first, *others = self._widths(console)
-        least = first + sum(min(width, MIN_CELL) for width in others) + GAP * len(others)
+        least = first + sum(min(width, MIN_CELL) for width in others) + GAP * len(others) + SPARE
         yield self._table(others) if least <= options.max_width else self._blocks()
 
     def _widths(self, console: Console) -> list[int]:

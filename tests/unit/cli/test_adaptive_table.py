@@ -58,6 +58,7 @@ def test_accounts_can_be_read_in_each_terminal(width: int) -> None:
 
 
 @example([("", "a" * 11, ""), ("a" * 25, "", "a" * 11)], 50)  # the gaps do not fit
+@example([("", "a" * 21, ""), ("a" * 22, "", "a" * 22)], 50)  # columns are narrowed to the least
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=4), st.integers(50, 120))
 def test_no_text_is_lost(rows: list[tuple[str, str, str]], width: int) -> None:
     """Each letter of each cell is shown, wherever lines are broken."""
