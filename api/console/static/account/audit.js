@@ -2,9 +2,7 @@
 // <audit-trail>: who did what in the account.
 
 import { html, nothing } from "../vendored/lit.js";
-import "../components/data-table.js";
-import "../components/filter-form.js";
-import { ConsoleElement } from "../lib/console-element.js";
+import { ListPage } from "../components/list-page.js";
 import { dateTime } from "../lib/format.js";
 
 /** @type {import("../components/filter-form.js").FilterField[]} */
@@ -16,31 +14,14 @@ const FILTERS = [
   { name: "action", label: "Action", placeholder: "DELETE /srmain/keys/{id}" },
 ];
 
-export class AuditTrail extends ConsoleElement {
-  static properties = { filters: { state: true }, listError: { state: true } };
-
-  constructor() {
-    super();
-    /** null: the filters have not been read yet. @type {Record<string, any> | null} */
-    this.filters = null;
-    /** @type {unknown} */
-    this.listError = null;
-  }
-
+export class AuditTrail extends ListPage {
   render() {
     return html`
       <p class="quiet">
         Requests that change something, that read recordings or exports, and that were not allowed.
         Rows are only added: none is changed or deleted.
       </p>
-      <filter-form
-        .fields=${FILTERS}
-        .error=${this.listError}
-        @filter=${(/** @type {CustomEvent} */ event) => {
-          this.filters = event.detail;
-          this.listError = null;
-        }}
-      ></filter-form>
+      ${this.renderFilters(FILTERS)}
       ${this.filters === null
         ? nothing
         : html`<data-table
@@ -49,7 +30,7 @@ export class AuditTrail extends ConsoleElement {
             .query=${this.filters}
             .columns=${COLUMNS}
             empty="No row matches."
-            @problem=${(/** @type {CustomEvent} */ event) => (this.listError = event.detail)}
+            @problem=${this.showProblem}
           ></data-table>`}
     `;
   }

@@ -2,7 +2,6 @@
 // <contact-list>: a list: its settings and file, its contacts, their tags, and exports.
 
 import { html, nothing } from "../vendored/lit.js";
-import "../components/filter-form.js";
 import { ListPage } from "../components/list-page.js";
 import "../components/problem.js";
 import { count } from "../lib/format.js";
@@ -41,8 +40,6 @@ const nameOf = (contact) => [contact.fName, contact.lName].filter(Boolean).join(
 export class ContactList extends ListPage {
   static properties = {
     list: { state: true },
-    filters: { state: true },
-    listError: { state: true },
     error: { state: true },
   };
 
@@ -50,10 +47,6 @@ export class ContactList extends ListPage {
     super();
     /** @type {any} */
     this.list = null;
-    /** null: the filters have not been read yet. @type {Record<string, any> | null} */
-    this.filters = null;
-    /** @type {unknown} */
-    this.listError = null;
     /** @type {unknown} */
     this.error = null;
   }
@@ -98,14 +91,7 @@ export class ContactList extends ListPage {
       </section>
       <contact-import .list=${list} @imported=${this.refresh}></contact-import>
       <h2>Contacts</h2>
-      <filter-form
-        .fields=${FILTERS}
-        .error=${this.listError}
-        @filter=${(/** @type {CustomEvent} */ event) => {
-          this.filters = event.detail;
-          this.listError = null;
-        }}
-      ></filter-form>
+      ${this.renderFilters(FILTERS)}
       <div class="row page-head">
         ${canWrite
           ? html`<button class="primary" @click=${this.addContact}>New contact</button>
@@ -122,7 +108,7 @@ export class ContactList extends ListPage {
             .columns=${contactColumns(list.assignedFields)}
             .actions=${canWrite ? this.renderActions.bind(this) : null}
             empty="No contact matches."
-            @problem=${(/** @type {CustomEvent} */ event) => (this.listError = event.detail)}
+            @problem=${this.showProblem}
           ></data-table>`}
     `;
   }

@@ -2,7 +2,6 @@
 // <contact-lists>: the contact lists, the upload of a new one, and a search in all of them.
 
 import { html, nothing } from "../vendored/lit.js";
-import "../components/filter-form.js";
 import { ListPage } from "../components/list-page.js";
 import { may } from "../lib/page.js";
 import { del, post, sendParts } from "../lib/rest.js";
@@ -22,29 +21,12 @@ const FILTERS = [
 const OF_CONTACTS = ["phNumber", "fName", "lName", "email"];
 
 export class ContactLists extends ListPage {
-  static properties = { filters: { state: true }, listError: { state: true } };
-
-  constructor() {
-    super();
-    /** null: the filters have not been read yet. @type {Record<string, any> | null} */
-    this.filters = null;
-    /** @type {unknown} */
-    this.listError = null;
-  }
-
   render() {
     const filters = Object.entries(this.filters ?? {});
     const ofContacts = Object.fromEntries(filters.filter(([name]) => OF_CONTACTS.includes(name)));
     const ofLists = Object.fromEntries(filters.filter(([name]) => !OF_CONTACTS.includes(name)));
     return html`
-      <filter-form
-        .fields=${FILTERS}
-        .error=${this.listError}
-        @filter=${(/** @type {CustomEvent} */ event) => {
-          this.filters = event.detail;
-          this.listError = null;
-        }}
-      ></filter-form>
+      ${this.renderFilters(FILTERS)}
       ${this.filters === null
         ? nothing
         : Object.keys(ofContacts).length
@@ -64,7 +46,7 @@ export class ContactLists extends ListPage {
         .query=${query}
         .columns=${COLUMNS}
         empty="No contact begins like that."
-        @problem=${this.onProblem}
+        @problem=${this.showProblem}
       ></data-table>
     `;
   }
@@ -85,7 +67,7 @@ export class ContactLists extends ListPage {
         .columns=${LIST_COLUMNS}
         .actions=${may("contacts:write") ? this.renderActions.bind(this) : null}
         empty="There is no list. Upload a file with numbers: CSV, or a spreadsheet."
-        @problem=${this.onProblem}
+        @problem=${this.showProblem}
       ></data-table>
     `;
   }
@@ -93,11 +75,6 @@ export class ContactLists extends ListPage {
   /** @param {any} list */
   renderActions(list) {
     return html`<button class="danger" aria-label="Delete ${list.name}" @click=${() => this.erase(list)}>Delete</button>`;
-  }
-
-  /** @param {CustomEvent} event */
-  onProblem(event) {
-    this.listError = event.detail;
   }
 
   async upload() {

@@ -2,7 +2,6 @@
 // <do-not-call-list>: numbers that the account does not call, and whether a number is one of them.
 
 import { html, nothing } from "../vendored/lit.js";
-import "../components/filter-form.js";
 import { ListPage } from "../components/list-page.js";
 import { dateTime } from "../lib/format.js";
 import { may } from "../lib/page.js";
@@ -37,14 +36,10 @@ const FIELDS = [
 ];
 
 export class DoNotCallList extends ListPage {
-  static properties = { filters: { state: true }, listError: { state: true }, page: { state: true } };
+  static properties = { page: { state: true } };
 
   constructor() {
     super();
-    /** null: the filters have not been read yet. @type {Record<string, any> | null} */
-    this.filters = null;
-    /** @type {unknown} */
-    this.listError = null;
     /** @type {any} */
     this.page = null;
   }
@@ -57,15 +52,7 @@ export class DoNotCallList extends ListPage {
         </p>
         ${may("contacts:write") ? html`<button class="primary" @click=${this.add}>Add a number</button>` : nothing}
       </div>
-      <filter-form
-        .fields=${FILTERS}
-        .error=${this.listError}
-        @filter=${(/** @type {CustomEvent} */ event) => {
-          this.filters = event.detail;
-          this.listError = null;
-          this.page = null;
-        }}
-      ></filter-form>
+      ${this.renderFilters(FILTERS)}
       ${this.renderResult()}
       ${this.filters === null
         ? nothing
@@ -77,10 +64,16 @@ export class DoNotCallList extends ListPage {
             .actions=${may("contacts:write") ? this.renderActions.bind(this) : null}
             empty=${this.filters.phoneNo ? "The number has no entry." : "There is no entry."}
             @page=${(/** @type {CustomEvent} */ event) => (this.page = event.detail)}
-            @problem=${(/** @type {CustomEvent} */ event) => (this.listError = event.detail)}
+            @problem=${this.showProblem}
           ></data-table>`}
       ${this.renderDialogs()}
     `;
+  }
+
+  /** @param {Record<string, any>} filters */
+  filter(filters) {
+    super.filter(filters);
+    this.page = null;
   }
 
   renderResult() {

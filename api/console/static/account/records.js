@@ -2,7 +2,6 @@
 // <record-list>: the records of ended calls, with all filters of the REST list, and exports.
 
 import { html, nothing } from "../vendored/lit.js";
-import "../components/filter-form.js";
 import "../components/job-progress.js";
 import { ListPage } from "../components/list-page.js";
 import { download } from "../lib/download.js";
@@ -61,8 +60,6 @@ const DISPOSITION_FIELDS = LEVELS.map((name, place) => ({
 
 export class RecordList extends ListPage {
   static properties = {
-    filters: { state: true },
-    listError: { state: true },
     exportId: { state: true },
     exported: { state: true },
     error: { state: true },
@@ -70,11 +67,7 @@ export class RecordList extends ListPage {
 
   constructor() {
     super();
-    /** null: the filters have not been read yet. @type {Record<string, any> | null} */
-    this.filters = null;
     this.filteredMs = 0;
-    /** @type {unknown} */
-    this.listError = null;
     this.exportId = "";
     /** @type {any} */
     this.exported = null;
@@ -86,17 +79,15 @@ export class RecordList extends ListPage {
     ];
   }
 
+  /** @param {Record<string, any>} filters */
+  filter(filters) {
+    super.filter(filters);
+    this.filteredMs = Date.now();
+  }
+
   render() {
     return html`
-      <filter-form
-        .fields=${FILTERS}
-        .error=${this.listError}
-        @filter=${(/** @type {CustomEvent} */ event) => {
-          this.filters = event.detail;
-          this.filteredMs = Date.now();
-          this.listError = null;
-        }}
-      ></filter-form>
+      ${this.renderFilters(FILTERS)}
       <div class="row middle page-head">
         <button @click=${this.export}>Export what is filtered</button>
       </div>
@@ -108,7 +99,7 @@ export class RecordList extends ListPage {
             path=${withFilters(RECORDS, this.filters, this.filteredMs)}
             .columns=${this.columns}
             empty="No record matches. A call has its record a moment after it has ended."
-            @problem=${(/** @type {CustomEvent} */ event) => (this.listError = event.detail)}
+            @problem=${this.showProblem}
           ></data-table>`}
       ${this.renderDialogs()}
     `;

@@ -2,7 +2,6 @@
 // <template-list>: message templates, their status at the platform, and test messages.
 
 import { html, nothing } from "../vendored/lit.js";
-import "../components/filter-form.js";
 import { ListPage } from "../components/list-page.js";
 import "../components/problem.js";
 import { dateTime } from "../lib/format.js";
@@ -82,8 +81,6 @@ function isTexts(values) {
 
 export class TemplateList extends ListPage {
   static properties = {
-    filters: { state: true },
-    listError: { state: true },
     numbers: { state: true },
     error: { state: true },
     busy: { state: true },
@@ -91,10 +88,6 @@ export class TemplateList extends ListPage {
 
   constructor() {
     super();
-    /** null: the filters have not been read yet. @type {Record<string, any> | null} */
-    this.filters = null;
-    /** @type {unknown} */
-    this.listError = null;
     /** The messaging numbers of the account. @type {{value: string, label: string}[]} */
     this.numbers = [];
     /** @type {unknown} */
@@ -121,14 +114,7 @@ export class TemplateList extends ListPage {
 
   render() {
     return html`
-      <filter-form
-        .fields=${FILTERS}
-        .error=${this.listError}
-        @filter=${(/** @type {CustomEvent} */ event) => {
-          this.filters = event.detail;
-          this.listError = null;
-        }}
-      ></filter-form>
+      ${this.renderFilters(FILTERS)}
       ${may("templates:write")
         ? html`<div class="row page-head">
             <button class="primary" @click=${this.create}>New template</button>
@@ -144,7 +130,7 @@ export class TemplateList extends ListPage {
             .columns=${COLUMNS}
             .actions=${this.renderActions.bind(this)}
             empty="No template matches."
-            @problem=${(/** @type {CustomEvent} */ event) => (this.listError = event.detail)}
+            @problem=${this.showProblem}
           ></data-table>`}
       ${this.renderDialogs()}
     `;

@@ -3,7 +3,6 @@
 
 import { html, nothing } from "../vendored/lit.js";
 import "../components/bar-chart.js";
-import "../components/filter-form.js";
 import { ListPage } from "../components/list-page.js";
 import "../components/problem.js";
 import { count, size } from "../lib/format.js";
@@ -77,7 +76,6 @@ export class AccountUsage extends ListPage {
     usage: { state: true },
     shown: { state: true },
     error: { state: true },
-    listError: { state: true },
   };
 
   constructor() {
@@ -90,8 +88,6 @@ export class AccountUsage extends ListPage {
     this.shown = "calls";
     /** @type {unknown} */
     this.error = null;
-    /** @type {unknown} */
-    this.listError = null;
   }
 
   connectedCallback() {
@@ -110,7 +106,7 @@ export class AccountUsage extends ListPage {
   }
 
   /** @param {Record<string, string>} filters */
-  async readUsage({ show, ...dates }) {
+  async filter({ show, ...dates }) {
     this.shown = show ?? "calls";
     const startDate = dates.startDate ?? dayOf(Date.now() - USUAL_DAYS * DAY_MS);
     const endDate = dates.endDate ?? dayOf(Date.now());
@@ -126,11 +122,7 @@ export class AccountUsage extends ListPage {
   render() {
     return html`
       <console-problem .error=${this.error}></console-problem>
-      <filter-form
-        .fields=${FILTERS}
-        .error=${this.listError}
-        @filter=${(/** @type {CustomEvent} */ event) => void this.readUsage(event.detail)}
-      ></filter-form>
+      ${this.renderFilters(FILTERS)}
       <console-problem .error=${this.listError}></console-problem>
       ${this.usage ? this.renderUsage() : html`<p class="quiet" role="status">Loading…</p>`}
       ${this.account ? this.renderAccount() : nothing}

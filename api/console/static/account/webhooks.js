@@ -2,7 +2,6 @@
 // <webhook-log>: attempts to reach the account's servers, with request and response.
 
 import { html, nothing } from "../vendored/lit.js";
-import "../components/filter-form.js";
 import { ListPage } from "../components/list-page.js";
 import "../components/problem.js";
 import { EventStream } from "../lib/event-stream.js";
@@ -29,8 +28,6 @@ const FILTERS = [
 
 export class WebhookLog extends ListPage {
   static properties = {
-    filters: { state: true },
-    listError: { state: true },
     follow: { state: true },
     attempt: { state: true },
     error: { state: true },
@@ -39,10 +36,6 @@ export class WebhookLog extends ListPage {
 
   constructor() {
     super();
-    /** null: the filters have not been read yet. @type {Record<string, any> | null} */
-    this.filters = null;
-    /** @type {unknown} */
-    this.listError = null;
     this.follow = false;
     /** @type {EventStream | null} */
     this.events = null;
@@ -62,14 +55,7 @@ export class WebhookLog extends ListPage {
 
   render() {
     return html`
-      <filter-form
-        .fields=${FILTERS}
-        .error=${this.listError}
-        @filter=${(/** @type {CustomEvent} */ event) => {
-          this.filters = event.detail;
-          this.listError = null;
-        }}
-      ></filter-form>
+      ${this.renderFilters(FILTERS)}
       <div class="row middle page-head">
         <label class="inline">
           <input type="checkbox" .checked=${this.follow} @change=${this.toggleFollow} />
@@ -88,7 +74,7 @@ export class WebhookLog extends ListPage {
             .rowClass=${(/** @type {any} */ row) => (row.id === this.attempt?.id ? "chosen" : "")}
             .actions=${this.renderActions.bind(this)}
             empty="No attempt matches. The log has those of the last day."
-            @problem=${(/** @type {CustomEvent} */ event) => (this.listError = event.detail)}
+            @problem=${this.showProblem}
           ></data-table>`}
       ${this.renderDialogs()}
     `;

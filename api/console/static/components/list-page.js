@@ -1,11 +1,12 @@
 // @ts-check
-// The base of pages with a list whose rows people create, change and delete.
+// The base of pages with a list: its filters, and the dialogs in which people change its rows.
 
 import { html } from "../vendored/lit.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import "./confirm-dialog.js";
 import "./data-table.js";
 import "./detail-dialog.js";
+import "./filter-form.js";
 import "./form-dialog.js";
 
 /**
@@ -24,13 +25,51 @@ const NO_FORM = { heading: "", submit: "", fields: [], save: async () => null };
 
 export class ListPage extends ConsoleElement {
   /** @type {import("../vendored/lit.js").PropertyDeclarations} */
-  static properties = { form: { state: true }, done: { state: true } };
+  static properties = {
+    form: { state: true },
+    done: { state: true },
+    filters: { state: true },
+    listError: { state: true },
+  };
 
   constructor() {
     super();
     this.form = NO_FORM;
     /** What was done last. */
     this.done = "";
+    /** null: the filters have not been read yet. @type {Record<string, any> | null} */
+    this.filters = null;
+    /** @type {unknown} */
+    this.listError = null;
+  }
+
+  /**
+   * Render the filters of the list.
+   * @param {import("./filter-form.js").FilterField[]} fields
+   */
+  renderFilters(fields) {
+    return html`<filter-form
+      .fields=${fields}
+      .error=${this.listError}
+      @filter=${(/** @type {CustomEvent} */ event) => this.filter(event.detail)}
+    ></filter-form>`;
+  }
+
+  /**
+   * Show what matches.
+   * @param {Record<string, any>} filters
+   */
+  filter(filters) {
+    this.filters = filters;
+    this.listError = null;
+  }
+
+  /**
+   * Show at the filters why there is no list.
+   * @param {CustomEvent} event
+   */
+  showProblem(event) {
+    this.listError = event.detail;
   }
 
   /** @returns {import("./data-table.js").DataTable | null} */
