@@ -54,6 +54,10 @@ class BrowserPhone:
         await self.page.get_by_label("Number or agent").fill(party)
         await self.click("Call")
 
+    async def until_ringing(self) -> None:
+        """Wait until the party that this phone calls is called."""
+        await expect(self.page.get_by_text("Ringing…", exact=True)).to_be_visible()
+
     async def until_talking(self) -> None:
         """Wait until the call is connected."""
         await expect(self.page.get_by_text("Connected", exact=True)).to_be_visible()

@@ -13,7 +13,6 @@ import "../phone/phone-actions.js";
 import "../phone/phone-devices.js";
 
 const TICK_MS = 1_000;
-
 /** @typedef {import("../phone/server.js").PhoneServer} PhoneServer */
 
 export class SwitchroomPhone extends LitElement {
@@ -58,10 +57,8 @@ export class SwitchroomPhone extends LitElement {
 
   connectedCallback() {
     super.connectedCallback();
-    this.tabs = new Tabs((leg) => {
-      if (this.call?.leg === leg && this.call.state === "ringing") this.call.hangUp();
-    });
-    this.timer = window.setInterval(() => this.call && this.requestUpdate(), TICK_MS);
+    this.tabs = new Tabs((leg) => this.call?.leg === leg && this.call.stopRinging());
+    this.timer = window.setInterval(() => void this.tick(), TICK_MS);
     window.addEventListener("beforeunload", this.warn);
     window.addEventListener("pagehide", this.leave);
   }
@@ -73,6 +70,15 @@ export class SwitchroomPhone extends LitElement {
     window.clearInterval(this.timer);
     this.tabs?.close();
     this.leave();
+  }
+
+  /** Follow the party that is dialled, which answers after this phone. */
+  async tick() {
+    const { call, control } = this;
+    if (call?.isDialling && call.state === "talking" && control !== null) {
+      call.isDialling = await control.isDialling(placeOf(call.leg)).catch(() => false);
+    }
+    if (call !== null) this.requestUpdate();
   }
 
   /** Let the browser ask whether a page with a call is really to be left: the call would end. */
@@ -145,6 +151,7 @@ export class SwitchroomPhone extends LitElement {
     if (await this.isRequested(call)) {
       call.peer = this.dialled || call.peer;
       this.dialled = "";
+      call.isDialling = true;
       await this.answer();
     } else if (call.state === "ringing") {
       this.ringtone.start();
@@ -276,10 +283,9 @@ export class SwitchroomPhone extends LitElement {
         </div>
       `;
     }
-    const text = call.state === "talking" ? (call.isHeld ? "On hold" : "Connected") : "Connecting…";
     return html`
       <div class="row spread">
-        <div><h2>${call.peer}</h2><p>${text}</p></div>
+        <div><h2>${call.peer}</h2><p>${call.text}</p></div>
         <button class="danger" @click=${() => call.hangUp()}>Hang up</button>
       </div>
     `;

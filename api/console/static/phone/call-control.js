@@ -113,18 +113,31 @@ export class CallControl {
   }
 
   /**
+   * Return whether the party that the call dials has not answered yet.
+   * @param {Place} place
+   */
+  async isDialling({ callId }) {
+    return ["starting", "dialing"].includes((await this.read(callId)).state);
+  }
+
+  /**
    * Return the other party's leg.
    * @param {string} callId
    * @param {string} leg
    * @returns {Promise<string>}
    */
   async customerOf(callId, leg) {
-    const { get } = this.server;
-    if (get === null) throw new Error("This page cannot control calls.");
-    const { legs } = await get(`${VOICE}/call-details/${callId}`);
+    const { legs } = await this.read(callId);
     const other = legs.find((/** @type {any} */ each) => each.channelId !== leg && each.state === "up");
     if (other === undefined) throw new Error("There is no other party yet.");
     return other.channelId;
+  }
+
+  /** @param {string} callId */
+  async read(callId) {
+    const { get } = this.server;
+    if (get === null) throw new Error("This page cannot control calls.");
+    return await get(`${VOICE}/call-details/${callId}`);
   }
 
   /**

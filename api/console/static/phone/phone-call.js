@@ -51,6 +51,7 @@ export class PhoneCall {
     this.peer = remote.display_name || remote.uri.user || "anonymous";
     /** @type {CallState} */
     this.state = this.isIncoming ? "ringing" : "calling";
+    this.isDialling = false; // the phone's call is answered, but the party that it calls is not
     this.endText = "";
     this.startedAtMs = 0;
     this.isMuted = false;
@@ -69,6 +70,13 @@ export class PhoneCall {
     /** @type {import("./quality.js").Report | null} */
     this.report = null;
     this.follow();
+  }
+
+  /** What happens, in words. */
+  get text() {
+    if (this.state !== "talking") return "Connecting…";
+    if (this.isHeld) return "On hold";
+    return this.isDialling ? "Ringing…" : "Connected";
   }
 
   follow() {
@@ -115,6 +123,11 @@ export class PhoneCall {
     if (this.session.isEnded()) return;
     const options = this.state === "ringing" ? { status_code: 603, reason_phrase: "Decline" } : {};
     this.session.terminate(options);
+  }
+
+  /** Stop: the call is rejected in another tab. */
+  stopRinging() {
+    if (this.state === "ringing") this.hangUp();
   }
 
   /** @param {boolean} isMuted */

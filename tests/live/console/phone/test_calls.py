@@ -6,7 +6,7 @@ from tests.harness.console.axe import assert_accessible
 from tests.harness.console.browser import console_page
 from tests.harness.console.browser_phone import BrowserPhone
 from tests.harness.live_lab import Lab
-from tests.harness.phones.phone import Phone
+from tests.harness.phones.phone import NEVER_MS, Phone
 from tests.harness.servers.api import Api
 from tests.live.console.phone.workstation import (
     AGENT,
@@ -32,8 +32,11 @@ async def test_a_customer_calls_the_agent(station: Workstation) -> None:
 
 async def test_the_agent_calls_a_number(station: Workstation) -> None:
     """By one click: the server calls this phone, which answers by itself, and then the number."""
-    async with Phone.answering(station.lab.trunk_port, tone_hz=CUSTOMER_HZ) as customer:
+    answering = Phone.answering(station.lab.trunk_port, tone_hz=CUSTOMER_HZ, after_ms=NEVER_MS)
+    async with answering as customer:
         await station.phone.dial("+47 22 22 22 22")
+        await station.phone.until_ringing()
+        await customer.pick_up()
         await station.phone.until_talking()
         await station.phone.until_shown("+47 22 22 22 22")
         await assert_talk(customer, station.phone)
