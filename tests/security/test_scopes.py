@@ -37,6 +37,7 @@ CONSOLE = {
     "/console/session",
     "/console/sign-in",
     "/console/static/{version}/{path:path}",
+    "/console/{path:path}",  # says that there is no such page
     *(f"/console{page.path}" for page in PAGES),
 }
 FOR_EVERY_CALLER = {"/auth/me"}

@@ -8,7 +8,6 @@ from rich.text import Text
 
 MIN_CELL = 12  # letters; narrower columns than that cannot be read
 GAP = 2  # between two columns
-SPARE = 1  # Rich rounds when it narrows columns, and would cut a letter off the first
 
 Cell = str | Text
 
@@ -23,21 +22,22 @@ class AdaptiveTable:
     def __rich_console__(
         self, console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
-        first, *others = self._widths(console)
-        least = first + sum(min(width, MIN_CELL) for width in others) + GAP * len(others) + SPARE
-        yield self._table(others) if least <= options.max_width else self._blocks()
+        widths = self._widths(console)
+        least = [widths[0], *(min(each, MIN_CELL) for each in widths[1:])]
+        width = options.max_width - GAP * len(least[1:])
+        fits = sum(least) <= width
+        yield self._table(_narrowed(widths, least, width)) if fits else self._blocks()
 
     def _widths(self, console: Console) -> list[int]:
         """Return the width of each column that breaks nothing."""
         columns = zip(self._headings, *self._rows, strict=True)
         return [max(_width(console, cell) for cell in column) for column in columns]
 
-    def _table(self, others: Sequence[int]) -> Table:
+    def _table(self, widths: Sequence[int]) -> Table:
         table = Table(*self._headings, box=None, pad_edge=False)
-        table.columns[0].no_wrap = True
-        for column, width in zip(table.columns[1:], others, strict=True):
+        for column, width in zip(table.columns, widths, strict=True):
             column.overflow = "fold"
-            column.min_width = min(width, MIN_CELL)
+            column.width = width
         for row in self._rows:
             table.add_row(*row)
         return table
@@ -54,6 +54,15 @@ class AdaptiveTable:
                 if cell:
                     table.add_row(heading, cell)
         return table
+
+
+def _narrowed(widths: Sequence[int], least: Sequence[int], width: int) -> list[int]:
+    """Return widths that fit together, the widest first narrowed; Rich would cut letters off."""
+    found = list(widths)
+    for _ in range(sum(widths) - width):
+        widest = max(range(len(found)), key=lambda each: (found[each] > least[each], found[each]))
+        found[widest] -= 1
+    return found
 
 
 def _width(console: Console, cell: Cell) -> int:
