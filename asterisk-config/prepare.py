@@ -95,10 +95,11 @@ def host_of(setting: str, sip_uri: str) -> str:
 def identify_order(trunk: str, agents_at_trunk: str) -> str:
     """Return what tells an endpoint first: the trunk's address, or the user name of a phone there.
 
-    By user name first, a trunk's caller with an agent's name would be asked for its password.
+    By user name first, a trunk's caller with an agent's name would be asked for its password. A
+    header that is refused (`[refused]` in pjsip.conf) counts before a user name.
     """
     is_shared = agents_at_trunk == "yes" or (not agents_at_trunk and is_loopback(trunk))
-    return "username,ip" if is_shared else "ip,username"
+    return "header,username,ip" if is_shared else "ip,header,username"
 
 
 def external_options(address: str, local_nets: str) -> str:

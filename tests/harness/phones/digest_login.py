@@ -17,7 +17,8 @@ HASHES = {"MD5": hashlib.md5, "SHA-256": hashlib.sha256}
 class Login(Struct, frozen=True):
     """What a phone sends; `response` replaces the right answer to the challenge.
 
-    `username` is that of the digest, by default the agent; `to` whose address it registers.
+    `username` is that of the digest, by default the agent; `to` whose address it registers. The
+    contact ends with `parameters`.
     """
 
     agent: str
@@ -28,6 +29,7 @@ class Login(Struct, frozen=True):
     response: str = ""
     username: str = ""
     to: str = ""
+    parameters: str = ""
 
 
 class _Answers(asyncio.DatagramProtocol):
@@ -47,8 +49,8 @@ async def try_login(pbx: Pbx, login: Login) -> int:
     )
     call_id = login.call_id or secrets.token_hex(8)
     try:
-        contact = f"{login.host}:{port}"
-        via = f"UDP {contact}"
+        address = f"{login.host}:{port}"
+        contact, via = address + login.parameters, f"UDP {address}"
         udp.sendto(register_request(pbx, login, via, contact, call_id).encode())
         first = await asyncio.wait_for(answers.received.get(), MAX_WAIT_S)
         if not (answer := authorization(first, pbx, login)):

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from tests.harness.live_lab import Lab, open_lab
 from tests.harness.phones.digest_login import Login
+from tests.harness.phones.recorded_datagrams import recorded_datagrams
 from tests.harness.phones.websocket_phone import WebsocketPhone
 from tests.harness.servers.api import Api
 from tests.harness.servers.engine import RequestError
@@ -286,3 +287,17 @@ async def test_an_address_that_would_call_a_number(nora: Nora, hostile_address: 
         assert not [each for each in channels if each.startswith("PJSIP/trunk")]
         await honest.decline(invite)
         await lab.wait_ended(call)
+
+
+async def test_an_address_beside_that_of_the_tab(nora: Nora, lab: Lab) -> None:
+    """Asterisk rewrites the first address of a REGISTER only: others are not called."""
+    login = await nora.login()
+    async with WebsocketPhone.connected(lab.pbx, login) as tab, recorded_datagrams() as victim:
+        address = f"h.invalid;transport=ws>, <sip:{ENDPOINT}@{victim.address}"
+        assert await tab.register(address) == "SIP/2.0 200 OK"
+        assert victim.address in await lab.pbx.cli("database show registrar/contact")
+        call = await lab.call(to=f"agent:{AGENT}", account=ACCOUNT)
+        invite = await tab.receive("INVITE")
+        await tab.decline(invite)
+        await lab.wait_ended(call)
+        assert not victim.received

@@ -59,11 +59,11 @@ def test_a_bad_setting_is_named(prepare: ModuleType, environ: dict[str, str], se
 @pytest.mark.parametrize(
     ("environ", "order"),
     [
-        ({}, "username,ip"),
-        ({"PBX_TRUNK": "sip:[::1]:5060"}, "username,ip"),
-        ({"PBX_TRUNK": "sip:carrier.example"}, "ip,username"),
-        ({"PBX_TRUNK": "sip:192.0.2.9", "PBX_AGENTS_AT_TRUNK": "yes"}, "username,ip"),
-        ({"PBX_AGENTS_AT_TRUNK": "no"}, "ip,username"),
+        ({}, "header,username,ip"),
+        ({"PBX_TRUNK": "sip:[::1]:5060"}, "header,username,ip"),
+        ({"PBX_TRUNK": "sip:carrier.example"}, "ip,header,username"),
+        ({"PBX_TRUNK": "sip:192.0.2.9", "PBX_AGENTS_AT_TRUNK": "yes"}, "header,username,ip"),
+        ({"PBX_AGENTS_AT_TRUNK": "no"}, "ip,header,username"),
     ],
 )
 def test_the_trunk_is_identified_first(
