@@ -27,7 +27,8 @@ def summary(lab: Lab, elapsed_s: float) -> str:
           number    {", ".join(json.loads(settings["SWITCHROOM_CALLER_IDS"]))}
   engine  http://127.0.0.1:{ports.engine}  (RPC below /rpc/v1, token SWITCHROOM_RPC_TOKEN in {file})
 {nodes}
-  browser {rest}/console/phone is a phone, after the sign-in
+  browser {console_address(lab, "/console/playground")}
+          a click on Call there calls this browser; {rest}/console/phone is a whole phone
   phones  softphones register as 1001 to 1009, password {settings["SWITCHROOM_AGENT_PASSWORD"]};
           a dial of agent:1001 rings one; to list it as an agent, with its presence:
           switchroom agent set 1001 PJSIP/1001
@@ -66,10 +67,14 @@ def _sourced(lab: Lab) -> str:
     return f"./{file}" if file == DOTENV.name else shlex.quote(file)
 
 
-def console_address(lab: Lab) -> str:
-    """Return the console's address; what follows # fills its sign-in, and is sent to no server."""
+def console_address(lab: Lab, page: str = "") -> str:
+    """Return the address of the console, or of a page of it.
+
+    What follows # signs in, and is sent to no server.
+    """
     key, secret = (lab.settings[f"SWITCHROOM_API_{name}"] for name in ("KEY", "SECRET"))
-    return f"http://127.0.0.1:{lab.plan.ports().api}/console/sign-in#{key}:{secret}"
+    query = f"?next={page}" if page else ""
+    return f"http://127.0.0.1:{lab.plan.ports().api}/console/sign-in{query}#{key}:{secret}"
 
 
 def kept_names(names: list[str], path: Path) -> str:

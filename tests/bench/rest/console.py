@@ -3,7 +3,7 @@
 `pixel_p95`: from the engine's time of a new call's first event until its row is painted, in real
 browsers on the same cores. `cpu_*`: CPU of engine or REST layer for calls at an even rate, while
 ten clients read what a page of live calls reads (its events, and the list each 30 s), with the same
-without them as the baseline; both take turns.
+without them as the baseline; both take turns. `cpu_of_readers` is the difference.
 """
 
 import asyncio
@@ -117,9 +117,13 @@ async def _cpu(running: Simulated, api: Api, setting: Setting) -> list[Figure]:
         return median(values) * 1_000 / (seconds * RATE)
 
     parts = (("engine", ("engine",)), ("rest", ("api",)), ("both", ("engine", "api")))
+    of_core = (per_call(READERS, *parts[2][1]) - per_call(0, *parts[2][1])) * RATE / 10
     return [
-        figure("console", f"cpu_{name}", per_call(READERS, *of), "ms/call", per_call(0, *of))
-        for name, of in parts
+        *(
+            figure("console", f"cpu_{name}", per_call(READERS, *of), "ms/call", per_call(0, *of))
+            for name, of in parts
+        ),
+        figure("console", "cpu_of_readers", of_core, "% of a core"),
     ]
 
 

@@ -81,6 +81,14 @@ class BrowserPhone:
 
         await until(hears, timeout_s=timeout_s, what=lambda: f"{hz} Hz; heard: {heard[-5:]}")
 
+    async def until_hears_anything(self) -> None:
+        """Wait until a sound is heard."""
+
+        async def hears() -> bool:
+            return bool(await self.page.evaluate(_HEARD_HZ) > 0)
+
+        await until(hears, what="a sound")
+
     async def until_silent(self) -> None:
         """Wait until nothing is heard."""
 

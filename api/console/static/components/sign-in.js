@@ -1,10 +1,13 @@
 // @ts-check
 // <console-sign-in>: exchanges a key's pair for a session.
 //
-// An address that ends in #apiKey:apiSecret, as `switchroom dev` prints it, fills the form in. What
-// follows # is not sent to a server, and it is removed from the history.
+// An address that ends in #apiKey:apiSecret, as `switchroom dev` prints it, fills the form in, and
+// signs in by itself at a server of this machine. Elsewhere it does not: a link in a message could
+// sign a person in to the account of whoever has written it. What follows # is not sent to a server,
+// and it is removed from the history.
 
 import { html } from "../vendored/lit.js";
+import { isThisMachine } from "../lib/address.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import { post } from "../lib/rest.js";
 import "./problem.js";
@@ -23,6 +26,10 @@ export class ConsoleSignIn extends ConsoleElement {
     this.key = key;
     this.secret = secret;
     if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+  }
+
+  firstUpdated() {
+    if (this.key && this.secret && isThisMachine(location.hostname)) this.querySelector("form")?.requestSubmit();
   }
 
   render() {

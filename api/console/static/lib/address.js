@@ -1,5 +1,13 @@
 // @ts-check
-// Filters in the address of a page.
+// The address of a page: its host, and filters in it.
+
+/**
+ * Return whether a host is the machine of the browser.
+ * @param {string} hostname of a location: an IPv6 address is in brackets
+ */
+export function isThisMachine(hostname) {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(\.[0-9]+){3}$/.test(hostname);
+}
 
 /**
  * Return the filters that the address has.

@@ -13,6 +13,21 @@ AGENT = "/srmain/voice/agents/playground"
 TONE_HZ = 900
 
 
+async def test_one_click_from_the_address_that_a_lab_prints(browser: Browser, api: Api) -> None:
+    """It signs in, and Call makes this browser a phone that hears the words of a sample."""
+    page = await browser.new_page()
+    fragment = f"{api.api_key}:{api.api_secret}"
+    await page.goto(f"{api.url}/console/sign-in?next=/console/playground#{fragment}")
+    phone = BrowserPhone(page)
+    await page.get_by_role("button", name="Call", exact=True).click()
+    await phone.until_talking()
+    await phone.until_hears_anything()
+    await phone.button("Hang up").first.click()
+    await phone.until_idle()
+    await api.request("DELETE", AGENT, token=api.api_key)
+    await page.close()
+
+
 async def test_one_click_leads_to_a_call_with_this_browser(
     browser: Browser, api: Api, sounds: MediaServer
 ) -> None:
