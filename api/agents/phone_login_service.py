@@ -13,6 +13,7 @@ from api.auth.store import KeyStore
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.clock import Clock
 from api.common.errors import (
+    ApiError,
     Conflict,
     Forbidden,
     PreconditionFailed,
@@ -67,8 +68,13 @@ class PhoneLoginService(Struct, frozen=True):
         expires_ms = self.now_ms() + settings.api_phone_s * 1_000
         agent, username, password = await self._add_login(agent, expires_ms, user.key_id)
         expires_ms = await self._expiry(user, expires_ms)
-        await self._wait_for_node(agent, username)
         name = phone_name(decode_agent(agent).endpoint)
+        try:
+            await self._wait_for_node(agent, username)
+        except ApiError:
+            # It is given to no phone; with each try it would take the place of one that is in use.
+            await self.agents.remove_login(user.account_id, name, username)
+            raise
         secret = settings.api_phone_turn_secret
         host = urlsplit(settings.api_phone_urls[0]).hostname
         turn_secret = secret.get_secret_value() if secret else ""

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import Select, and_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -72,6 +73,19 @@ class AgentStore(DocumentStore):
                     await self._writer.write(connection, change, self._now_ms())
                     is_changed = True
         return is_changed
+
+    async def remove_login(self, account_id: str, phone_id: str, username: str) -> None:
+        """Remove a login that nothing can have used."""
+        phone = Change(account_id, "phone", phone_id, None)
+        async with self._database.writing() as connection:
+            await self._writer.lock(connection, {account_id}, "phone")
+            body = await self._writer.replaced_body(connection, phone)
+            if body is None:
+                return
+            whole: dict[str, Any] = msgspec.json.decode(body)
+            left = [each for each in whole.get("logins", ()) if each["username"] != username]
+            body = msgspec.json.encode({**whole, "logins": left})
+            await self._writer.write(connection, replace(phone, body=body), self._now_ms())
 
     async def _before_write(self, connection: AsyncConnection, change: Change) -> None:
         replaced = await self._writer.replaced_body(connection, change)

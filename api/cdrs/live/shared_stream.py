@@ -68,9 +68,13 @@ class SharedStream:
         behind = self.end - place
         return Batch(self.end, [self._frames[index] for index in range(-behind, 0)])
 
-    async def wait(self) -> None:
-        """Wait for more frames, the end, or the comment of each second without either."""
-        await self._changed.wait()
+    async def wait(self, place: int) -> None:
+        """Wait for frames from a place on, the end, or the comment of each second without either.
+
+        The stream may have got them, or ended, since the reader has looked.
+        """
+        if not self.is_ended and place == self.end:
+            await self._changed.wait()
 
     async def close(self) -> None:
         """End the engine's stream."""

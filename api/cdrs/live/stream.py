@@ -101,7 +101,7 @@ class LiveEvents:
                 yield b"".join(each.text for each in batch.frames)
             else:
                 yield b""
-                await shared.wait()
+                await shared.wait(place)
 
     async def _catch_up(self, account_id: str, position: bytes) -> AsyncIterator[bytes]:
         if not position:

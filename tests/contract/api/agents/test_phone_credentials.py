@@ -193,6 +193,8 @@ async def test_no_node_has_them(served: Served) -> None:
     await served.put()
     began_s = asyncio.get_running_loop().time()
     assert (await served.rejected())[:2] == (503, "phone_not_ready")
+    phone = await served.rest.services.documents.store.get("acme", "phone", "acme-ann")
+    assert msgspec.json.decode(phone.body).get("logins", []) == []  # it takes no other one's place
     assert asyncio.get_running_loop().time() - began_s >= LOGIN_TIMEOUT_S
 
 
