@@ -18,7 +18,7 @@ from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.problems import Conflict
 from engine.rpc.views.calls import call_view
 from engine.rpc.views.replay_points import TimelineCursor
-from engine.rpc.views.timelines import TimelineTurns, timeline_after
+from engine.rpc.views.timelines import CallHistory, TimelineTurns, build_timeline
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.call_service import CallService
 from engine.runtime.policy.dial_policy import DialPolicy
@@ -85,7 +85,8 @@ class CallHandlers(Struct, frozen=True):
             start = self.timelines.points.before(call.id, after.lines)
             log = await self.store.log(shard, call.id, start.lines)
             attempts = await self.store.webhook_log.of_call(call.account, call.id, after.attempt)
-            timeline, end = await timeline_after(after, start, call, log, attempts)
+            history = CallHistory(call, log, attempts, after, start)
+            timeline, end = await build_timeline(history)
         self.timelines.points.add(call.id, end)
         return timeline
 

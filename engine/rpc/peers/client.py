@@ -1,6 +1,6 @@
 """The client for requests between engines: signed, and marked so that they are forwarded once."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
@@ -38,7 +38,7 @@ class ShardDirectory(Protocol):
         """Whether a live engine owns every shard."""
 
     @property
-    def peer_urls(self) -> list[str]:
+    def peer_urls(self) -> Sequence[str]:
         """The RPC URLs of the other engines."""
 
     def wake(self) -> None:

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from engine.calls.model.call import Call
 from engine.calls.model.commands import Command, EmitEvent
@@ -55,32 +56,27 @@ class TimelineTurns:
                 yield
 
 
-async def timeline_view(
-    call: Call,
-    log: Sequence[bytes],
-    attempts: Sequence[StoredAttempt] = (),
-    max_moments: int = MAX_MOMENTS,
-) -> Timeline:
-    """Build a call's timeline by replaying its log through the core."""
-    timeline, _ = await timeline_after(TimelineCursor(), START, call, log, attempts, max_moments)
-    return timeline
+class CallHistory(Struct, frozen=True):
+    """A call, and what the store has of it since a reader's last timeline.
 
-
-async def timeline_after(  # noqa: PLR0913, PLR0917 - what a timeline is made of
-    after: TimelineCursor,
-    start: ReplayPoint,
-    call: Call,
-    log: Sequence[bytes],
-    attempts: Sequence[StoredAttempt] = (),
-    max_moments: int = MAX_MOMENTS,
-) -> tuple[Timeline, ReplayPoint]:
-    """Build the part of a timeline after a cursor, and return the point that it ends at.
-
-    `log` has the lines from the start on; attempts are those after the cursor.
+    `log` has the lines from `start` on, `attempts` are those after the cursor.
     """
+
+    call: Call
+    log: Sequence[bytes]
+    attempts: Sequence[StoredAttempt] = ()
+    after: TimelineCursor = TimelineCursor()
+    start: ReplayPoint = START
+
+
+async def build_timeline(
+    history: CallHistory, max_moments: int = MAX_MOMENTS
+) -> tuple[Timeline, ReplayPoint]:
+    """Replay a call's log through the core; returns also the point that the replay ends at."""
     latest = deque[TimelineEntry](maxlen=max_moments)
-    omitted, point = 0, start
-    for number, (before, step) in enumerate(_steps(log, start), 1):
+    after, attempts = history.after, history.attempts
+    omitted, point = 0, history.start
+    for number, (before, step) in enumerate(_steps(history.log, point), 1):
         point = ReplayPoint((point.lines or 1) + 1, step.call)
         if point.lines > after.lines:
             omitted += len(latest) == max_moments
@@ -95,7 +91,8 @@ async def timeline_after(  # noqa: PLR0913, PLR0917 - what a timeline is made of
     newest = attempts[-1].id if attempts else after.attempt
     following = str(TimelineCursor(max(point.lines, after.lines), newest))
     moments = tuple(latest)
-    return Timeline(call_view(call), moments, tuple(summaries), omitted, following), point
+    timeline = Timeline(call_view(history.call), moments, tuple(summaries), omitted, following)
+    return timeline, point
 
 
 def _steps(log: Sequence[bytes], start: ReplayPoint) -> Iterator[tuple[Call | None, ReplayStep]]:

@@ -1,22 +1,32 @@
 """The timeline over the RPC: commands and session states."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from engine.calls.model.call import Call
 from engine.calls.model.events import ClockChanged, DigitPressed, LegAnswered, LegCreated
 from engine.calls.model.requests import MuteRequested
 from engine.calls.model.sealed_digits import MARK, TOKEN_LENGTH
 from engine.calls.state_dispatch import MAX_VERBS_PERIOD_MS
 from engine.rpc.problems import LimitReached
 from engine.rpc.views.replay_points import START, ReplayPoint, ReplayPoints, TimelineCursor
-from engine.rpc.views.timelines import PIECE, TimelineTurns, timeline_after, timeline_view
+from engine.rpc.views.timelines import PIECE, CallHistory, TimelineTurns, build_timeline
 from tests.contract.rpc.harness.bench import Bench, inject
 from tests.contract.rpc.harness.conversation import talking
 from tests.harness.recorded_call import record_call
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import MAIN, answered_call, outbound
+from wire.views import Timeline
+
+MANY = 1_000
+
+
+async def whole_timeline(call: Call, log: Sequence[bytes], max_moments: int = MANY) -> Timeline:
+    timeline, _ = await build_timeline(CallHistory(call, log), max_moments)
+    return timeline
 
 
 async def test_sessions_show_their_states(bench: Bench) -> None:
@@ -68,7 +78,7 @@ async def test_a_verb_after_some_minutes_is_shown() -> None:
     story.now += 60_000
     story.pass_deadline()
     log = record_call(outbound(long_pause), story.events).log
-    shown = (await timeline_view(story.call, log)).moments
+    shown = (await whole_timeline(story.call, log)).moments
     lengths = [each.started["data"]["length"] for each in shown if each.started is not None]
     assert lengths == [300.0, 7.0]
 
@@ -86,7 +96,7 @@ async def test_sensitive_digits_are_dots() -> None:
         story.now += 200
         story.take(DigitPressed(MAIN, sealed, story.now - 80, 80), 0)
     log = record_call(outbound(gather), story.events).log
-    moments = (await timeline_view(story.call, log)).moments
+    moments = (await whole_timeline(story.call, log)).moments
     pressed = [each.event for each in moments if each.event["type"] == "digit-pressed"]
     assert [each["digit"] for each in pressed] == ["•", "•"]
     sent = [command for each in moments for command in each.commands]
@@ -103,18 +113,17 @@ async def test_live_calls_continue_while_a_long_timeline_is_built() -> None:
         story.take(MuteRequested(MAIN, ""), 100)
     log = record_call(outbound(action), story.events).log
 
-    async def count() -> None:
+    def count() -> None:
         nonlocal turns
-        while not is_built:
-            turns += 1
-            await asyncio.sleep(0)
+        turns += 1
+        if not is_built:
+            asyncio.get_running_loop().call_soon(count)
 
-    counting = asyncio.create_task(count())
-    whole = await timeline_view(story.call, log)
+    count()
+    whole = await whole_timeline(story.call, log)
     is_built = True
-    await counting
     assert turns >= len(whole.moments) // PIECE
-    latest = await timeline_view(story.call, log, max_moments=7)
+    latest = await whole_timeline(story.call, log, max_moments=7)
     assert latest.moments == whole.moments[-7:]
     assert (whole.omitted, latest.omitted) == (0, len(whole.moments) - 7)
 
@@ -169,12 +178,12 @@ async def test_a_replay_goes_on_where_one_ended() -> None:
     story = answered_call(action)
     story.pass_deadline()
     log = record_call(outbound(action), story.events).log
-    whole = await timeline_view(story.call, log)
+    whole = await whole_timeline(story.call, log)
     for lines in range(2, len(log)):
-        _, start = await timeline_after(TimelineCursor(), START, story.call, log[:lines])
+        _, start = await build_timeline(CallHistory(story.call, log[:lines]))
         assert start.lines == lines
-        cursor = TimelineCursor(lines)
-        shown, end = await timeline_after(cursor, start, story.call, log[lines:])
+        cursor, new = TimelineCursor(lines), log[lines:]
+        shown, end = await build_timeline(CallHistory(story.call, new, after=cursor, start=start))
         assert shown.moments == whole.moments[lines - 1 :]
         assert (end.lines, shown.next) == (len(log), whole.next)
 
