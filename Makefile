@@ -89,6 +89,7 @@ vendored: $(INSTALLED)  ## rebuild the console's modules of others, with their h
 docs: $(INSTALLED)  ## regenerate the reference, pictures, diagrams, JSON Schemas and parts of the SDKs
 	@$(PYTHON) -m tests.harness.generate.diagrams
 	@$(PYTHON) -m tests.harness.generate.log_events
+	@$(PYTHON) -m tests.harness.generate.hangup_causes
 	@$(PYTHON) -m tests.harness.generate.schemas
 	@$(PYTHON) -m tests.harness.generate.reference
 	@$(PYTHON) -m tests.harness.generate.pictures

@@ -1,5 +1,5 @@
 // @ts-check
-// Texts for hangup causes, the same as those of commands (`wire/programs/hangup_causes.py`).
+// Texts for hangup causes, generated from `wire/programs/hangup_causes.py` by `make docs`.
 
 /** @type {Record<number, string>} ITU-T Q.850, table 1 */
 export const CAUSES = {
