@@ -1,0 +1,46 @@
+"""A PBX that serves browsers, and an agent of it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.harness.live_lab import Lab, open_lab
+from tests.harness.servers.api import Api
+from tests.harness.until import until
+from tests.live.pbx.browsers.browser_agent import (
+    ACCOUNT,
+    AGENT,
+    BASE,
+    ENDPOINT,
+    NUMBER,
+    BrowserAgent,
+    is_unknown,
+)
+
+
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
+async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab]:
+    """Run a PBX that serves browsers."""
+    settings = {"PHONE_WEBSOCKET": "yes"}
+    async with open_lab(tmp_path_factory.mktemp("browsers"), settings=settings) as lab:
+        yield lab
+
+
+@pytest.fixture
+async def nora(lab: Lab, tmp_path: Path) -> AsyncIterator[BrowserAgent]:
+    """Run a REST layer with an agent whose phone is a browser."""
+    folder = tmp_path / "api"
+    settings = {
+        "SWITCHROOM_API_PHONE_URLS": f'["{lab.pbx.url.replace("http", "ws")}/ws"]',
+        "SWITCHROOM_ACCOUNT_SCOPES": '["owner"]',
+    }
+    async with Api(
+        folder, engines=[lab.engine], settings=settings, account=ACCOUNT, number=NUMBER
+    ) as api:
+        agent = BrowserAgent(lab, api)
+        await agent.put(endpoint=f"PJSIP/{ENDPOINT}", phone="browser")
+        yield agent
+        await api.request("DELETE", f"{BASE}/{AGENT}", token=api.api_key)
+        await until(lambda: is_unknown(lab), what="the endpoint to be deleted")
