@@ -15,10 +15,9 @@ from dev.phone.answerer import Answerer
 from dev.phone.caller import Dialed, place_call
 from dev.phone.command import CallOptions, call_number
 from dev.phone.strokes import Pressed
+from tests.contract.dev.harness.calls import NOTHING, give_up_when_it_rings
 from tests.harness.ports import free_port
 from tests.harness.until import until
-
-NOTHING = Pressed("", 0)
 
 
 @asynccontextmanager
@@ -120,14 +119,8 @@ async def test_a_signal_hangs_up(tmp_path: Path, number: signal.Signals) -> None
 async def test_a_caller_who_gives_up_is_not_answered(tmp_path: Path) -> None:
     """It sends CANCEL; there is nothing to save."""
     said: list[str] = []
-    course: list[str] = []
     async with answering(tmp_path, said) as port:
-        dialed = Dialed("127.0.0.1", port, "+1", "+2")
-        calling = asyncio.create_task(place_call(dialed, NOTHING, course.append))
-        await until(lambda: course[-1:] == ["ringing"], what="the phone to ring")
-        calling.cancel()
-        with suppress(asyncio.CancelledError):
-            await calling
+        await give_up_when_it_rings(port)
         await until(lambda: said[-1] == "+1: not answered", what="the end of the call")
     assert saved(tmp_path) == []
 

@@ -3,7 +3,7 @@
 import asyncio
 import io
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import cast
 
@@ -14,11 +14,9 @@ from dev.errors import CallFailed
 from dev.phone.caller import Dialed, Patience, place_call
 from dev.phone.command import CallOptions, call_number
 from dev.phone.message import parse, response
-from dev.phone.strokes import Pressed
+from tests.contract.dev.harness.calls import NOTHING, give_up_when_it_rings
 from tests.harness.ports import free_port
 from tests.harness.until import until
-
-NOTHING = Pressed("", 0)
 
 
 class Rejecting(asyncio.DatagramProtocol):
@@ -75,13 +73,7 @@ async def test_an_answer_that_crosses_the_cancel_is_hung_up() -> None:
     transport, pbx = await asyncio.get_running_loop().create_datagram_endpoint(
         lambda: Crossing(""), local_addr=("127.0.0.1", port)
     )
-    course: list[str] = []
-    dialed = Dialed("127.0.0.1", port, "+1", "+2")
-    calling = asyncio.create_task(place_call(dialed, NOTHING, course.append))
-    await until(lambda: course[-1:] == ["ringing"], what="the PBX to ring")
-    calling.cancel()
-    with suppress(asyncio.CancelledError):
-        await calling
+    await give_up_when_it_rings(port)
     await until(lambda: pbx.methods == ["INVITE", "CANCEL", "ACK", "BYE"], what="the hangup")
     transport.close()
 

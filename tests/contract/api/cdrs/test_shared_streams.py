@@ -241,7 +241,6 @@ async def test_an_opening_that_fails_is_a_problem(error: Exception) -> None:
 
     @asynccontextmanager
     async def fail() -> AsyncIterator[aiohttp.StreamReader]:
-        await asyncio.sleep(0)
         raise error
         yield  # the shape of a context manager
 

@@ -135,7 +135,7 @@ async def test_attempts_have_their_ids_in_the_webhook_log(
 
 
 async def test_another_accounts_timeline_is_not_found(rest: Rest, talk: Conversation) -> None:
-    """Nor that of a call without the agent for whom a token is."""
+    """Nor that of a call in which the agent of a token has no part."""
     token = await rest.token_of("other", "other")
     problem = await rest.rejected("GET", path_of(talk.call), token=token)
     assert problem[:2] == (404, "not_found")
@@ -146,7 +146,7 @@ async def test_another_accounts_timeline_is_not_found(rest: Rest, talk: Conversa
 
 
 async def test_an_agents_timeline(rest: Rest, talk: Conversation, scene: Scene) -> None:
-    """That of the agent's own call: who talks to whom, but not what servers and flows exchange."""
+    """The agent's own call: parties and sessions, without what servers and flows exchange."""
     await scene.actions.ask("acme", scene.url, b"{}", f"{talk.call}.r9", "")
     await scene.bench.attempts.flush()
     feed(talk, TransferRequested("blind", talk.agent, talk.customer, "+47", music=scene.url))

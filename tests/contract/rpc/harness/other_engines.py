@@ -1,6 +1,6 @@
 """The other engines of a bench: none, or those whose load a test sets."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from engine.runtime.base.node_report import NodeReport
 from engine.runtime.policy.capacity_limits import SingleEngine as NoOtherEngine
@@ -13,7 +13,7 @@ class SingleEngine:
     is_settled = True
     is_upgrading = False
     is_leaving = False
-    peer_urls: list[str] = []  # noqa: RUF012 - there are none, ever
+    peer_urls: Sequence[str] = ()
 
     def wake(self) -> None:
         """Do nothing."""

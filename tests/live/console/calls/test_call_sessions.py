@@ -1,5 +1,7 @@
 """The page of a call: parties that are called, transfers and conferences, heard by the parties."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
@@ -10,13 +12,14 @@ from tests.harness.servers.api import Api
 
 
 @pytest.fixture
-async def path(api: Api, lab: Lab, parties: Parties) -> str:
-    """Connect a customer with agent ada, and return the page of their call."""
+async def page(browser: Browser, api: Api, lab: Lab, parties: Parties) -> AsyncIterator[Page]:
+    """Connect a customer with agent ada, and open the page of their call."""
     source = await parties.add_phone("source")
     dial = {"type": "dial", "data": {"number": source.address, "agent_id": "ada"}}
     await parties.call_in(await lab.add_number(dial, account=api.account))
     await parties.expect_audio(customer="source", source="customer")
-    return f"/console/calls/{parties.call}"
+    async with console_page(browser, api, path=f"/console/calls/{parties.call}") as page:
+        yield page
 
 
 def button(page: Page, name: str) -> Locator:
@@ -34,62 +37,52 @@ async def name_party(page: Page, action: str, address: str, submit: str, kind: s
     await expect(dialog).to_have_count(0)
 
 
-async def test_a_party_is_called_into_the_call(
-    browser: Browser, api: Api, parties: Parties, path: str
-) -> None:
+async def test_a_party_is_called_into_the_call(parties: Parties, page: Page) -> None:
     """All three hear one another, and the ladder gets the lane of the third."""
     target = await parties.add_phone("target")
-    async with console_page(browser, api, path=path) as page:
-        await name_party(page, "Call a party", target.address, "Call")
-        await parties.expect_audio(
-            customer="source target", source="customer target", target="customer source"
-        )
-        await expect(page.locator("call-ladder .lane-name", has_text="C")).to_be_visible()
-        await expect(page.locator("[data-leg]")).to_have_count(3)
+    await name_party(page, "Call a party", target.address, "Call")
+    await parties.expect_audio(
+        customer="source target", source="customer target", target="customer source"
+    )
+    await expect(page.locator("call-ladder .lane-name", has_text="C")).to_be_visible()
+    await expect(page.locator("[data-leg]")).to_have_count(3)
     await parties.hang_up()
 
 
-async def test_a_transfer_is_canceled(
-    browser: Browser, api: Api, parties: Parties, path: str
-) -> None:
+async def test_a_transfer_is_canceled(parties: Parties, page: Page) -> None:
     """The customer is back with the agent, and the target is hung up; both can be tried again."""
     target = await parties.add_phone("target")
-    async with console_page(browser, api, path=path) as page:
-        await name_party(page, "Transfer", target.address, "Transfer")
-        await parties.expect_audio(source="target", target="source", customer="music")
-        await button(page, "Cancel the transfer").click()
-        await target.wait_ended()
-        await parties.expect_audio(customer="source", source="customer")
-        await expect(page.locator(".step", has_text="canceled").first).to_be_visible()
-        await expect(button(page, "Transfer")).to_be_enabled()
+    await name_party(page, "Transfer", target.address, "Transfer")
+    await parties.expect_audio(source="target", target="source", customer="music")
+    await button(page, "Cancel the transfer").click()
+    await target.wait_ended()
+    await parties.expect_audio(customer="source", source="customer")
+    await expect(page.locator(".step", has_text="canceled").first).to_be_visible()
+    await expect(button(page, "Transfer")).to_be_enabled()
     await parties.hang_up()
 
 
-async def test_a_blind_transfer(browser: Browser, api: Api, parties: Parties, path: str) -> None:
+async def test_a_blind_transfer(parties: Parties, page: Page) -> None:
     """The agent leaves at once, and the customer hears the target."""
     target = await parties.add_phone("target")
-    async with console_page(browser, api, path=path) as page:
-        await name_party(page, "Transfer", target.address, "Transfer", "blind")
-        await parties["source"].wait_ended()
-        await parties.expect_audio(customer="target", target="customer")
-        await expect(page.locator(".step", has_text="blind").first).to_be_visible()
+    await name_party(page, "Transfer", target.address, "Transfer", "blind")
+    await parties["source"].wait_ended()
+    await parties.expect_audio(customer="target", target="customer")
+    await expect(page.locator(".step", has_text="blind").first).to_be_visible()
     await parties.hang_up()
 
 
-async def test_a_conference_with_a_coach(
-    browser: Browser, api: Api, parties: Parties, path: str
-) -> None:
+async def test_a_conference_with_a_coach(parties: Parties, page: Page) -> None:
     """The coach hears both, and only the agent hears the coach, until all hear all again."""
     target = await parties.add_phone("target")
-    async with console_page(browser, api, path=path) as page:
-        await name_party(page, "Conference", target.address, "Add")
-        everybody = {"source": "customer target", "target": "customer source"}
-        await parties.expect_audio(customer="source target", **everybody)
-        coach = page.locator("[data-leg]", has_text=target.address)
-        await coach.get_by_role("button", name="Coach").click()
-        await parties.expect_audio(customer="source", **everybody)
-        await expect(page.locator(".step", has_text="coaches").first).to_be_visible()
-        await coach.get_by_role("button", name="Coach").click()
-        await parties.expect_audio(customer="source target", **everybody)
-        await expect(page.locator(".step", has_text="stops coaching").first).to_be_visible()
+    await name_party(page, "Conference", target.address, "Add")
+    everybody = {"source": "customer target", "target": "customer source"}
+    await parties.expect_audio(customer="source target", **everybody)
+    coach = page.locator("[data-leg]", has_text=target.address)
+    await coach.get_by_role("button", name="Coach").click()
+    await parties.expect_audio(customer="source", **everybody)
+    await expect(page.locator(".step", has_text="coaches").first).to_be_visible()
+    await coach.get_by_role("button", name="Coach").click()
+    await parties.expect_audio(customer="source target", **everybody)
+    await expect(page.locator(".step", has_text="stops coaching").first).to_be_visible()
     await parties.hang_up()
