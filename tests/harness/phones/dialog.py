@@ -39,13 +39,8 @@ class Dialog(Struct, frozen=True):
 
     @property
     def is_ended(self) -> bool:
-        """Return whether the call was refused, canceled or hung up.
-
-        Asterisk may repeat the BYE of a phone of an earlier test that had the same port.
-        """
-        calls = {m.header("Call-ID") for m in self.messages if m.method == "INVITE"}
-        ends = (m.header("Call-ID") for m in self.messages if m.method == "BYE")
-        return self.status >= 300 or any(each in calls for each in ends)
+        """Return whether the call was refused, canceled or hung up."""
+        return self.status >= 300 or any(m.method == "BYE" for m in self.messages)
 
     @property
     def is_acknowledged(self) -> bool:

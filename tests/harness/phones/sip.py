@@ -103,6 +103,7 @@ class SipCall:
         self._folder = folder / f"{scenario}-{port}-{time.monotonic_ns()}"
         self._scenario = scenario
         self._remote = remote
+        self._call_id = ""
         self._process: Process | None = None
         self._watch_task: asyncio.Task[None] | None = None
 
@@ -149,9 +150,13 @@ class SipCall:
             self._process = None
 
     def _command(self) -> tuple[str, ...]:
-        remote = (self._remote,) if self._remote else ()
+        """Return the command; scenarios of phones that are called end SIPp themselves.
+
+        With `-m 1` it would end by a repeated BYE of a phone that had its port before.
+        """
+        calls = (self._remote, "-m", "1") if self._remote else ()
         return (
-            *("sipp", *remote, "-sf", "scenario.xml", "-m", "1", "-nostdin"),
+            *("sipp", *calls, "-sf", "scenario.xml", "-nostdin"),
             *("-i", "127.0.0.1", "-p", str(self.port), "-mp", str(media_port())),
             *("-trace_msg", "-message_file", "messages.log", "-trace_err"),
         )
@@ -177,7 +182,14 @@ class SipCall:
             if end == len(text) and "\n\n" not in body.replace("\r", ""):
                 return len(text[: head.start()].encode())
             message = SipMessage(time.monotonic() * 1000, head[1] == "sent", body)
-            if message.header("From") != HARNESS_FROM:
+            if self._is_of_call(message):
                 self.messages.append(message)
                 self.on_message(message)
         return len(text.encode())
+
+    def _is_of_call(self, message: SipMessage) -> bool:
+        """Return whether a message is of this phone's call: others had its port before."""
+        if not self._call_id and message.method in {"INVITE", "REGISTER"}:
+            self._call_id = message.header("Call-ID")
+        is_of_call = message.header("Call-ID") == self._call_id
+        return is_of_call and message.header("From") != HARNESS_FROM
