@@ -6,7 +6,7 @@ It answers every call with a tone. Its user's keys are commands over TCP.
 import asyncio
 import json
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,11 @@ from typing import Any
 from dev.servers.process import Process
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.audio import tone, wav
-from tests.harness.ports import free_port
+from tests.harness.ports import media_port
 from tests.harness.until import MAX_WAIT_S, until
 
+STARTS = 3
+LISTENS_WITHIN_S = 10.0
 TONE_MS = 60_000  # it does not repeat
 CONFIG = """
 sip_listen 127.0.0.1:{sip_port}
@@ -62,24 +64,14 @@ class Softphone:
         encryption: str = "",
     ) -> AsyncIterator["Softphone"]:
         """Register as an agent and answer when called; `encryption` is such as `srtp-mand`."""
-        control_port = free_port()
         account = {"agent": agent, "port": pbx.sip_port, "password": pbx.passwords.agents}
         with tempfile.TemporaryDirectory(prefix="softphone") as name:
             folder = Path(name)
             sound = folder / "tone.wav"
             sound.write_bytes(wav(tone(tone_hz, TONE_MS)))
-            values = {
-                "sip_port": free_port(),
-                "control_port": control_port,
-                "tone": sound,
-                "ca": ca or "",
-            }
-            (folder / "config").write_text(CONFIG.format(**values))
             (folder / "accounts").touch()
-            argv = ("baresip", "-f", name)
-            process = Process.start(argv, log=folder / "baresip.log", cwd=folder)
+            process, reader, writer = await _start(folder, {"tone": sound, "ca": ca or ""})
             try:
-                reader, writer = await _connect(control_port)
                 phone = cls(process, reader, writer)
                 reading = asyncio.get_running_loop().create_task(phone._read())
                 try:
@@ -131,8 +123,31 @@ class Softphone:
                 self.events.append(json.loads(body[:-1]))
 
 
-async def _connect(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    opened: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def _start(
+    folder: Path, values: Mapping[str, object]
+) -> tuple[Process, asyncio.StreamReader, asyncio.StreamWriter]:
+    """Start baresip and connect; it runs on without a port that another program has taken."""
+    log = folder / "baresip.log"
+    for _ in range(STARTS):
+        first = media_port()  # with the following ones: its SIP takes two, the second for TLS
+        ports = {"sip_port": first, "control_port": first + 2}
+        (folder / "config").write_text(CONFIG.format(**values, **ports))
+        process = Process.start(("baresip", "-f", str(folder)), log=log, cwd=folder)
+        try:
+            return process, *await _connect(ports["control_port"])
+        except TimeoutError:
+            await process.kill()
+        except BaseException:
+            await process.kill()
+            raise
+    raise TimeoutError(f"baresip does not listen: {log.read_text()}")
+
+
+async def _connect(port: int) -> Connection:
+    opened: list[Connection] = []
 
     async def is_open() -> bool:
         try:
@@ -141,5 +156,5 @@ async def _connect(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWrite
             return False
         return True
 
-    await until(is_open, what="baresip to listen")
+    await until(is_open, timeout_s=LISTENS_WITHIN_S, what="baresip to listen")
     return opened[0]
