@@ -6,7 +6,7 @@ UV := $(PYTHON) -m uv pip
 LAB := $(PYTHON) -m switchroom dev
 # With it, each of the hundreds of programs that tests start would compile its modules for seconds.
 unexport PYTHONDONTWRITEBYTECODE
-PACKAGES := curl sip-tester baresip-core espeak-ng sox redis-tools chromium fonts-dejavu-core
+PACKAGES := curl sip-tester baresip-core espeak-ng sox redis-tools chromium libnss3-tools fonts-dejavu-core
 
 .PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto vendored docs screenshots site compose-trial lock sbom audit tools version release
 

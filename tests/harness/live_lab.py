@@ -10,8 +10,10 @@ from typing import Any
 import aiohttp
 
 from tests.harness.pbx.asterisk import Pbx
+from tests.harness.pbx.tls_node import TlsPbx
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine, RequestError
+from tests.harness.servers.tls_files import TlsFiles
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import MAX_WAIT_S, until
 
@@ -107,7 +109,7 @@ class Lab:
         login = aiohttp.encode_basic_auth(self.pbx.ari_user, self.pbx.ari_password)
         async with (
             aiohttp.ClientSession(headers={"Authorization": login}) as session,
-            session.get(f"{self.pbx.url}/ari/{path}") as reply,
+            session.get(f"{self.pbx.url}/ari/{path}", ssl=self.pbx.trust) as reply,
         ):
             return await reply.json()
 
@@ -118,13 +120,27 @@ async def open_lab(
     *,
     trunk_host: str = "127.0.0.1",
     engine_settings: Mapping[str, str] | None = None,
+    tls: TlsFiles | None = None,
     **pbx_options: Any,
 ) -> AsyncIterator[Lab]:
-    """Run servers of their own; `pbx_options` are those of `Pbx`."""
+    """Run servers of their own; `pbx_options` are those of `Pbx`. With `tls` its ARI has TLS."""
     trunk_port = free_port()
+    trunk = f"sip:{trunk_host}:{trunk_port}"
     valkey = Valkey(folder / "valkey")
-    pbx = Pbx(folder / "pbx1", trunk=f"sip:{trunk_host}:{trunk_port}", **pbx_options)
-    engine = Engine(folder / "engine", valkey=valkey, nodes=[pbx], settings=engine_settings)
+    settings, node_options = dict(engine_settings or {}), {}
+    if tls is None:
+        pbx = Pbx(folder / "pbx1", trunk=trunk, **pbx_options)
+    else:
+        pbx = TlsPbx(folder / "pbx1", tls, trunk=trunk, **pbx_options)
+        settings["SWITCHROOM_TLS_CA"] = str(tls.ca)
+        node_options[pbx.name] = {"url": pbx.url, "ami_tls": True}
+    engine = Engine(
+        folder / "engine",
+        valkey=valkey,
+        nodes=[pbx],
+        settings=settings,
+        node_options=node_options,
+    )
     lab = Lab(valkey, pbx, engine, trunk_port)
     try:
         await lab.ensure_running()

@@ -1,5 +1,7 @@
 """Checks of a PBX node for phones in browsers: why there would be no audio."""
 
+import asyncio
+import ssl
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -22,7 +24,11 @@ _TEMPLATE = "phones in browsers"
 
 
 async def check_browser_phones(
-    name: str, http: aiohttp.ClientSession, ari: URL, modules: Sequence[dict[str, Any]]
+    name: str,
+    http: aiohttp.ClientSession,
+    ari: URL,
+    modules: Sequence[dict[str, Any]],
+    tls: ssl.SSLContext | None,
 ) -> list[Finding]:
     """Check all that a phone in a browser needs; one line if the node serves none."""
     template = await _fields(http, ari / _OBJECTS / "endpoint/browser-template")
@@ -37,7 +43,7 @@ async def check_browser_phones(
         found.append(failure("phone_transport", name, "has no transport for websockets", advice))
     if found:
         return found
-    certificate = await _certificate(name, http, ari, schemes)
+    certificate = await _certificate(name, ari, schemes, tls)
     return [certificate, *await _call(name, http, ari, template)]
 
 
@@ -60,7 +66,7 @@ def _modules(
 
 
 async def _certificate(
-    name: str, http: aiohttp.ClientSession, ari: URL, schemes: Sequence[str]
+    name: str, ari: URL, schemes: Sequence[str], tls: ssl.SSLContext | None
 ) -> Finding:
     """Check what a browser would say of the node's certificate, as far as it can be known here."""
     if "wss" not in schemes or ari.scheme != "https":
@@ -69,19 +75,28 @@ async def _certificate(
         text = f"serves {_TEMPLATE} without TLS, which pages over https cannot use"
         advice = "PBX_CONTROL_TLS_CERT and _KEY, or a proxy with a certificate that forwards /ws"
         return warning("phone_certificate", name, text, advice)
-    async with http.get(ari / "asterisk/ping") as reply:
-        connection = reply.connection
-        transport = connection.transport if connection is not None else None
-        shown = transport.get_extra_info("peercert") if transport is not None else None
-    ends = str((shown or {}).get("notAfter", ""))
-    if not ends:
-        return ok(name, "its certificate is for its name, and valid")
-    until = datetime.strptime(ends, "%b %d %H:%M:%S %Y %Z").replace(tzinfo=UTC)
+    shown = await _shown_certificate(ari, tls or ssl.create_default_context())
+    until = datetime.strptime(shown["notAfter"], "%b %d %H:%M:%S %Y %Z").replace(tzinfo=UTC)
     days = (until - datetime.now(UTC)).days
-    text = f"its certificate is for {ari.host}, and valid for {days} days"
+    text = f"its certificate is for {ari.host}, by {_issuer(shown)}, and valid for {days} days"
     if days < _EXPIRES_SOON_DAYS:
-        return warning("phone_certificate", name, text, "renew it, and restart the node")
+        advice = "renew it: docs/how-to/browser-phone.md, The certificate"
+        return warning("phone_certificate", name, text, advice)
     return ok(name, text)
+
+
+async def _shown_certificate(ari: URL, tls: ssl.SSLContext) -> dict[str, Any]:
+    """Return the certificate of a connection of its own: a response's is closed or in use again."""
+    _, writer = await asyncio.open_connection(ari.host, ari.port, ssl=tls)
+    shown: dict[str, Any] = writer.get_extra_info("peercert")
+    writer.close()
+    return shown
+
+
+def _issuer(shown: dict[str, Any]) -> str:
+    """Return the name of the authority, which browsers have to trust."""
+    names = dict(each for part in shown["issuer"] for each in part)
+    return str(names.get("commonName") or names.get("organizationName", "an authority"))
 
 
 async def _call(

@@ -80,7 +80,7 @@ async def _check(
         *await check_refer(node.name, http, ari, _version_of(info)),
         await _check_websocket(node.name, http, ari, app),
         *_modules(node, modules),
-        *await check_browser_phones(node.name, http, ari, modules),
+        *await check_browser_phones(node.name, http, ari, modules, node.tls),
         await _check_sessions(node.name, http, ari, sessions),
         _clock(node, date),
     ]

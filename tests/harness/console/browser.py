@@ -47,8 +47,13 @@ class SignIn(Protocol):
 
 
 @asynccontextmanager
-async def open_browser(microphone: Path | None = None) -> AsyncIterator[Browser]:
-    """Start a browser; its microphone hears a WAV file, again and again."""
+async def open_browser(
+    microphone: Path | None = None, home: Path | None = None
+) -> AsyncIterator[Browser]:
+    """Start a browser; its microphone hears a WAV file, again and again.
+
+    `home` is the folder of its user, which has the authorities that this user trusts.
+    """
     arguments: Sequence[str] = _AUDIO
     if microphone is not None:
         arguments = (*_AUDIO, f"--use-file-for-fake-audio-capture={microphone}")
@@ -56,7 +61,9 @@ async def open_browser(microphone: Path | None = None) -> AsyncIterator[Browser]
         arguments = (*arguments, "--no-sandbox")  # which does not work as root
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path=find_chromium(), args=list(arguments)
+            executable_path=find_chromium(),
+            args=list(arguments),
+            env={**os.environ, "HOME": str(home or Path.home())},
         )
         try:
             yield browser

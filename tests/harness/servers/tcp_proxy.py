@@ -1,6 +1,7 @@
 """A TCP proxy that can hold all traffic back, like a dead network."""
 
 import asyncio
+import ssl
 from typing import Self
 
 from tests.harness.ports import free_port
@@ -9,21 +10,24 @@ CHUNK = 65_536
 
 
 class TcpProxy:
-    """Forwards a port of its own to another port of 127.0.0.1.
+    """Forwards a port of its own to another port of 127.0.0.1; with `tls`, its clients need TLS.
 
     Connections stay open while it is cut; data sent meanwhile arrives late, after `restore`.
     """
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, tls: ssl.SSLContext | None = None) -> None:
         self.port = free_port()
         self.target_port = port
+        self._tls = tls
         self._open = asyncio.Event()
         self._open.set()
         self._connections: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
+        self._server = await asyncio.start_server(
+            self._accept, "127.0.0.1", self.port, ssl=self._tls
+        )
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.common.tls import client_context
+from engine.common.tls import client_context, server_context
 
 SCRIPT = Path(__file__).parents[3] / "docs/operations/certificates.sh"
 
@@ -25,6 +25,18 @@ class TlsFiles:
     def key(self, name: str) -> Path:
         """Return the path of a server's key."""
         return self._folder / name / "tls.key"
+
+    def served(self, name: str) -> ssl.SSLContext:
+        """Return what a server of this name shows its certificate with."""
+        return server_context(self.cert(name), self.key(name))
+
+    def renew(self, name: str, days: int) -> None:
+        """Sign a server's certificate again, for other days."""
+        authority = ("-CA", self.ca, "-CAkey", self._folder / "ca.key")
+        names = ("-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1")
+        files = ("-key", self.key(name), "-out", self.cert(name))
+        argv = ("openssl", "req", "-x509", *authority, *names, *files, "-days", f"{days}")
+        subprocess.run(argv, check=True, capture_output=True)
 
     @property
     def trust(self) -> ssl.SSLContext:

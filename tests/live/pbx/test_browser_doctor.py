@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from engine.cli.doctor.pbx import AriNode, check_node
+from engine.cli.doctor.result import Finding
 from tests.harness.pbx.asterisk import Pbx
+from tests.harness.pbx.tls_node import TlsPbx
+from tests.harness.servers.tls_files import TlsFiles
 
 
 async def findings(folder: Path, **settings: str) -> dict[str, str]:
@@ -18,6 +21,25 @@ async def findings(folder: Path, **settings: str) -> dict[str, str]:
     assert "switchroom-doctor" not in left
     about = [each for each in found if "browser" in each.text]
     return {each.code or "ok": each.text for each in about}
+
+
+async def test_a_certificate_that_ends_soon(tmp_path: Path) -> None:
+    """It names who has signed it, and the days that are left; a renewed one is seen."""
+    files = await asyncio.to_thread(TlsFiles, tmp_path / "tls", ["pbx"])
+    files.renew("pbx", days=10)
+    async with TlsPbx(tmp_path / "pbx1", files, settings={"PHONE_WEBSOCKET": "yes"}) as pbx:
+        node = AriNode("pbx1", pbx.url, pbx.ari_user, pbx.ari_password, files.trust)
+        (soon,) = [each for each in await check_node(node, "doctor-of-test", 4) if is_of_tls(each)]
+        files.renew("pbx", days=90)
+        await pbx.cli("module reload http")
+        (later,) = [each for each in await check_node(node, "doctor-of-test", 4) if is_of_tls(each)]
+    text = "its certificate is for 127.0.0.1, by switchroom CA, and valid for"
+    assert (soon.code, soon.text) == ("phone_certificate", f"{text} 9 days")
+    assert (later.code, later.text) == ("", f"{text} 89 days")
+
+
+def is_of_tls(finding: Finding) -> bool:
+    return "its certificate" in finding.text
 
 
 async def test_a_node_that_browsers_can_use(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """SIP over a secure websocket for phones in browsers: they reach /ws, and nothing else there."""
 
 import asyncio
+import os
 import re
+import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -55,6 +57,28 @@ async def test_a_wrong_password(pbx: TlsPbx) -> None:
     login = Login("1001", "wrong", host=PHONE)
     async with WebsocketPhone.connected(pbx, login, pbx.files.trust) as phone:
         assert (await phone.register()).startswith("SIP/2.0 401")
+
+
+async def test_a_renewed_certificate(pbx: TlsPbx) -> None:
+    """Two reloads are enough, for ARI and AMI: a phone that is connected stays so."""
+    login = Login("1001", pbx.passwords.agents, host=PHONE)
+    async with WebsocketPhone.connected(pbx, login, pbx.files.trust) as phone:
+        assert await phone.register() == "SIP/2.0 200 OK"
+        ports = (pbx.ports.ari, pbx.ami_port)
+        before = [await shown_certificate(port) for port in ports]
+        pbx.files.renew("pbx", days=90)
+        await pbx.cli("module reload http")
+        os.utime(pbx.folder / "etc/manager.conf")  # else Asterisk reads nothing again
+        await pbx.cli("manager reload")
+        after = [await shown_certificate(port) for port in ports]
+        assert after[0] == after[1] == pbx.files.cert("pbx").read_text()
+        assert after[0] not in before
+        assert await phone.register() == "SIP/2.0 200 OK"
+
+
+async def shown_certificate(port: int) -> str:
+    """Return the certificate that a listener shows, in PEM."""
+    return await asyncio.to_thread(ssl.get_server_certificate, ("127.0.0.1", port))
 
 
 async def call(pbx: TlsPbx, agent: str) -> None:

@@ -8,6 +8,7 @@ const RENEWED_BEFORE_MS = 60_000; // or at half of a shorter life
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 const FORMER_MS = 1_000; // after that it is seen whether calls of former logins have ended
+const LOST = "The connection to the phone server is lost; trying again.";
 const SILENT_MS = 8_000; // a PBX that does not respond to REGISTER for so long is away
 
 /**
@@ -40,6 +41,8 @@ export class Registration {
     this.formerTimer = 0;
     this.watchTimer = 0;
     this.firstUrl = 0;
+    /** The addresses that this tab has reached. @type {Set<string>} */
+    this.reached = new Set();
   }
 
   /** Log in, and stay so until `stop()`. */
@@ -105,10 +108,11 @@ export class Registration {
     agent.on("registrationFailed", (/** @type {any} */ event) => {
       if (isCurrent()) this.fail(event.cause);
     });
-    agent.on("disconnected", () => {
-      if (isCurrent()) this.lose("The connection to the phone server is lost; trying again.");
+    agent.on("disconnected", (/** @type {any} */ { socket }) => {
+      if (isCurrent()) this.lose(this.reached.has(socket.url) ? LOST : unreachable(socket.url));
     });
-    agent.on("connected", () => {
+    agent.on("connected", (/** @type {any} */ { socket }) => {
+      this.reached.add(socket.url);
       if (isCurrent()) this.watch();
     });
     agent.on("newRTCSession", (/** @type {any} */ event) => this.onSession(event));
@@ -191,6 +195,16 @@ export class Registration {
     window.clearTimeout(this.watchTimer);
     this.retryTimer = 0;
   }
+}
+
+/**
+ * Return what may be wrong with an address that was never reached: a browser does not say it to pages.
+ * @param {string} url
+ */
+function unreachable(url) {
+  const { protocol, host } = new URL(url);
+  const cause = protocol === "wss:" ? "It is away, or the browser does not trust its certificate." : "It is away.";
+  return `No connection to the phone server at ${host}; trying again. ${cause}`;
 }
 
 /** @param {any} agent of the library */

@@ -1,5 +1,6 @@
 """Fixtures of the phone's tests: a PBX that serves browsers, an agent, a browser with a tone."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -27,10 +28,16 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab
 
 
 @pytest.fixture
-async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
+def websocket(lab: Lab) -> str:
+    """Return the websocket that phones use: the PBX's own."""
+    return f"{lab.pbx.url.replace('http', 'ws')}/ws"
+
+
+@pytest.fixture
+async def api(lab: Lab, websocket: str, tmp_path: Path) -> AsyncIterator[Api]:
     """Run a REST layer with an agent whose phone is a browser."""
     settings = {
-        "SWITCHROOM_API_PHONE_URLS": f'["{lab.pbx.url.replace("http", "ws")}/ws"]',
+        "SWITCHROOM_API_PHONE_URLS": json.dumps([websocket]),
         "SWITCHROOM_ALLOW": '["any"]',
     }
     async with Api(tmp_path / "api", engines=[lab.engine], settings=settings) as api:
@@ -42,14 +49,20 @@ async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
 
 
 @pytest.fixture
-async def browser(tmp_path: Path) -> AsyncIterator[Browser]:
+def home() -> Path | None:
+    """Return the home of the browser's user; None: that of the test's."""
+    return None
+
+
+@pytest.fixture
+async def browser(tmp_path: Path, home: Path | None) -> AsyncIterator[Browser]:
     """Start a browser whose microphone hears a tone."""
     if find_chromium() is None:
         pytest.skip("no Chromium on this machine: apt-get install chromium")
     expect.set_options(timeout=WAIT_MS)
     microphone = tmp_path / "tone.wav"
     microphone.write_bytes(wav(tone(MICROPHONE_HZ, TONE_MS)))
-    async with open_browser(microphone) as browser:
+    async with open_browser(microphone, home) as browser:
         yield browser
 
 

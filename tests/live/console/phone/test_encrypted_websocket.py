@@ -1,0 +1,88 @@
+"""The phone over wss: the certificate is the node's own, or that of a proxy before it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import expect
+
+from tests.harness.console.browser import console_page, open_browser
+from tests.harness.console.trusted_authority import find_certutil, trusting_home
+from tests.harness.live_lab import Lab, open_lab
+from tests.harness.phones.phone import NEVER_MS, Phone
+from tests.harness.servers.api import Api
+from tests.harness.servers.tcp_proxy import TcpProxy
+from tests.harness.servers.tls_files import TlsFiles
+from tests.live.console.phone.workstation import AGENT, CUSTOMER_HZ, Workstation, assert_talk
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def files(tmp_path_factory: pytest.TempPathFactory) -> TlsFiles:
+    """Make certificates of an authority that no browser knows."""
+    folder = tmp_path_factory.mktemp("authority") / "tls"
+    return await asyncio.to_thread(TlsFiles, folder, ["pbx", "proxy"])
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session", params=["node", "proxy"])
+async def servers(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, files: TlsFiles
+) -> AsyncIterator[Lab]:
+    """Run a PBX that serves browsers, over TLS or for a proxy."""
+    folder = tmp_path_factory.mktemp("secure")
+    tls = files if request.param == "node" else None
+    async with open_lab(folder, tls=tls, settings={"PHONE_WEBSOCKET": "yes"}) as lab:
+        yield lab
+
+
+@pytest.fixture
+async def websocket(lab: Lab, files: TlsFiles) -> AsyncIterator[str]:
+    """Return the websocket of the node, or of a proxy that encrypts for it."""
+    port = lab.pbx.ports.ari
+    if lab.pbx.url.startswith("https:"):
+        yield f"wss://127.0.0.1:{port}/ws"
+        return
+    async with TcpProxy(port, tls=files.served("proxy")) as proxy:
+        yield f"wss://127.0.0.1:{proxy.port}/ws"
+
+
+@pytest.fixture
+def home(tmp_path: Path, files: TlsFiles) -> Path:
+    """Make the home of a user whose browser trusts the authority."""
+    if find_certutil() is None:
+        pytest.skip("no certutil on this machine: apt-get install libnss3-tools")
+    return trusting_home(tmp_path / "home", files.ca)
+
+
+async def test_both_hear_each_other(station: Workstation, websocket: str) -> None:
+    """The phone registers over wss; a call to it and one from it have audio in both directions."""
+    assert websocket.startswith("wss:")
+    number = await station.customer()
+    async with Phone.calling(station.lab.pbx, number, tone_hz=CUSTOMER_HZ) as customer:
+        await station.phone.click("Answer")
+        await station.phone.until_talking()
+        await assert_talk(customer, station.phone)
+        await station.phone.click("Hang up")
+        await customer.wait_ended()
+    await station.phone.until_idle()
+    answering = Phone.answering(station.lab.trunk_port, tone_hz=CUSTOMER_HZ, after_ms=NEVER_MS)
+    async with answering as customer:
+        await station.phone.dial("+47 22 22 22 22")
+        await station.phone.until_ringing()
+        await customer.pick_up()
+        await assert_talk(customer, station.phone)
+        await customer.hang_up()
+    await station.phone.until_idle()
+
+
+async def test_an_authority_that_the_browser_does_not_trust(api: Api, websocket: str) -> None:
+    """The phone says which server it does not reach, and what may be the cause."""
+    async with (
+        open_browser() as browser,
+        console_page(browser, api, agent=AGENT, path="/console/phone") as page,
+    ):
+        await page.get_by_role("button", name="Go online").click()
+        host = websocket.removeprefix("wss://").removesuffix("/ws")
+        text = f"No connection to the phone server at {host}"
+        await expect(page.get_by_text(text)).to_contain_text("certificate")
