@@ -176,8 +176,10 @@ SETTINGS: Mapping[str, NodeSetting] = {
         "no",
     ),
     "BROWSER_CODECS": NodeSetting(
-        "Codecs of phones in browsers, as `PBX_TRUNK_CODECS`. With `opus,ulaw` a bad network is"
-        " heard less, and Asterisk 22.10 garbles the recordings of these phones.",
+        "Codecs of phones in browsers, as `PBX_TRUNK_CODECS`. `opus,ulaw` and `g722,ulaw` are"
+        " offered in this order; with G.711 first, the call's codec comes first. With `opus` a bad"
+        " network is heard less, and Asterisk 22.10 garbles the recordings of these phones:"
+        " [codecs](how-to/browser-phone.md#codecs).",
         "ulaw,alaw",
     ),
     # other nodes

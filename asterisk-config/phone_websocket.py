@@ -27,7 +27,7 @@ _TEMPLATE = """; --- phones in browsers: several tabs of an agent, each with a l
 [browser-template](phone-options)
 identify_by = ip
 allow = {BROWSER_CODECS}
-webrtc = yes
+{OFFER_ORDER}webrtc = yes
 dtls_auto_generate_cert = yes
 allow_transfer = no
 [browser-template]
@@ -45,6 +45,12 @@ password = {TEMPLATE_PASSWORD}
 """
 
 
+# By default the call's codec is offered first, which spares a conversion between the two of G.711.
+# One that an operator names before these would then come last, and browsers take the first.
+_OWN_ORDER = "outgoing_call_offer_pref = local_merge\n"
+_G711 = ("ulaw", "alaw")
+
+
 def phone_websocket(known: Mapping[str, str]) -> dict[str, str]:
     """Return the placeholders of the websocket transport, empty without it."""
     if known["PHONE_WEBSOCKET"] != "yes":
@@ -56,7 +62,9 @@ def phone_websocket(known: Mapping[str, str]) -> dict[str, str]:
     return {
         "WS_MODULES": _MODULES + (_OPUS if "opus" in known["BROWSER_CODECS"] else ""),
         "WS_TRANSPORT": _transport(protocol, known),
-        "BROWSER_TEMPLATE": _TEMPLATE.format(**known),
+        "BROWSER_TEMPLATE": _TEMPLATE.format(
+            **known, OFFER_ORDER="" if known["BROWSER_CODECS"].startswith(_G711) else _OWN_ORDER
+        ),
         "HTTP_ACCESS": "\n".join(
             (
                 *(_restriction(path, "ENGINES", known) for path in ENGINES_PATHS),

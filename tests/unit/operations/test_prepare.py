@@ -268,6 +268,17 @@ def test_phones_in_browsers(prepare: ModuleType) -> None:
     assert "codec_opus_open_source.so" in found["WS_MODULES"]
 
 
+@pytest.mark.parametrize(
+    ("codecs", "is_own"),
+    [("ulaw,alaw", False), ("alaw,opus", False), ("opus,ulaw", True), ("g722", True)],
+)
+def test_the_order_of_codecs_of_browsers(prepare: ModuleType, codecs: str, is_own: bool) -> None:
+    """The call's codec is offered first, unless the first one is named for its quality."""
+    environ = {"PBX_PHONE_WEBSOCKET": "yes", "PBX_BROWSER_CODECS": codecs}
+    template = prepare.values(Path("/x"), environ)["BROWSER_TEMPLATE"].splitlines()
+    assert ("outgoing_call_offer_pref = local_merge" in template) is is_own
+
+
 def test_browsers_reach_a_node_behind_nat(prepare: ModuleType) -> None:
     """ICE offers the public address beside the private one, if it is known which is mapped."""
     behind = {

@@ -99,6 +99,7 @@ export class PhoneActions extends LitElement {
     if (call === null) return nothing;
     const isControlled = this.control?.isAvailable && call.leg !== "";
     const { quality } = call;
+    const codec = call.report?.codec ?? "";
     return html`
       <div class="row">
         <button aria-pressed=${call.isMuted} @click=${() => call.mute(!call.isMuted)}>Mute</button>
@@ -114,7 +115,7 @@ export class PhoneActions extends LitElement {
       ${this.shown === "transfer" && isControlled ? this.renderTransfer() : nothing}
       ${this.problem ? html`<p role="alert" class="problem">${this.problem}</p>` : nothing}
       <p class="quiet">
-        ${duration(Date.now() - call.startedAtMs)}
+        ${duration(Date.now() - call.startedAtMs)} ${codec ? html`· ${codec}` : nothing}
         ${quality
           ? html`· network ${quality.text} (${quality.lossPct.toFixed(1)} % lost,
               ${quality.jitterMs.toFixed(0)} ms jitter, ${quality.rttMs.toFixed(0)} ms round trip, MOS

@@ -1,11 +1,19 @@
 // @ts-check
-// The quality of a call's network, from two reports of a connection.
+// The codec of a call and the quality of its network, from reports of its connection.
 
 const GOOD_MOS = 4;
 const FAIR_MOS = 3.4;
+/** Names of codecs, by their media type in lower case. @type {Record<string, string>} */
+const CODECS = {
+  "audio/pcmu": "G.711 µ-law",
+  "audio/pcma": "G.711 A-law",
+  "audio/g722": "G.722",
+  "audio/opus": "Opus",
+};
 
 /**
- * @typedef {{packets: number, lost: number, jitterMs: number, rttMs: number}} Report
+ * @typedef {{packets: number, lost: number, jitterMs: number, rttMs: number, codec: string}} Report
+ * `codec`: of the audio that arrives; empty: none has arrived yet
  * @typedef {{lossPct: number, jitterMs: number, rttMs: number, mos: number, text: string}} Quality
  */
 
@@ -15,9 +23,11 @@ const FAIR_MOS = 3.4;
  * @returns {Promise<Report>}
  */
 export async function readReport(connection) {
-  const report = { packets: 0, lost: 0, jitterMs: 0, rttMs: 0 };
-  for (const each of (await connection.getStats()).values()) {
+  const report = { packets: 0, lost: 0, jitterMs: 0, rttMs: 0, codec: "" };
+  const stats = await connection.getStats();
+  for (const each of stats.values()) {
     if (each.type === "inbound-rtp" && each.kind === "audio") {
+      report.codec ||= codecName(stats.get(each.codecId)?.mimeType ?? "");
       report.packets += each.packetsReceived ?? 0;
       report.lost += each.packetsLost ?? 0;
       report.jitterMs = (each.jitter ?? 0) * 1_000;
@@ -26,6 +36,11 @@ export async function readReport(connection) {
     }
   }
   return report;
+}
+
+/** @param {string} mimeType */
+function codecName(mimeType) {
+  return CODECS[mimeType.toLowerCase()] ?? mimeType.replace("audio/", "");
 }
 
 /**

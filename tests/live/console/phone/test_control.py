@@ -87,23 +87,4 @@ async def test_a_third_party(station: Workstation, customer: Phone) -> None:
 
 async def test_keys(station: Workstation, hooks: WebhookServer) -> None:
     """Pressed on the phone, they arrive where a call gathers digits."""
-    hooks.answers("/digits", None)
-    gather = {
-        "type": "gather",
-        "data": {"maxDigits": 4, "timeout": 20_000},
-        "action": hooks.url("/digits"),
-    }
-    await station.api.request(
-        "POST",
-        "/srmain/voice/call",
-        {"from": "+15550001", "to": "agent:ada", "action": gather},
-        token=station.api.api_key,
-    )
-    await station.phone.click("Answer")
-    await station.phone.until_talking()
-    await station.phone.click("Keypad")
-    for key in "12*3":
-        await station.phone.click(key)
-    request = await hooks.wait_for_request("/digits")
-    assert request.body["dtmf"] == "12*3"
-    await station.phone.until_idle()
+    assert await station.gathered(hooks, "12*3") == "12*3"

@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from tests.harness.console.browser_phone import BrowserPhone
+from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.api import Api
@@ -23,6 +24,22 @@ class Workstation(Struct, frozen=True):
         """Return a number that calls the agent."""
         dial = {"type": "dial", "data": {"number": f"agent:{AGENT}"}}
         return await self.lab.add_number(dial, account=self.api.account)
+
+    async def gathered(self, hooks: WebhookServer, keys: str) -> str:
+        """Call the agent, who presses keys; returns those that the call has gathered."""
+        hooks.answers("/digits", None)
+        data = {"maxDigits": len(keys), "timeout": 20_000}
+        gather = {"type": "gather", "data": data, "action": hooks.url("/digits")}
+        body = {"from": "+15550001", "to": f"agent:{AGENT}", "action": gather}
+        await self.api.request("POST", "/srmain/voice/call", body, token=self.api.api_key)
+        await self.phone.click("Answer")
+        await self.phone.until_talking()
+        await self.phone.click("Keypad")
+        for key in keys:
+            await self.phone.click(key)
+        request = await hooks.wait_for_request("/digits")
+        await self.phone.until_idle()
+        return str(request.body["dtmf"])
 
 
 async def assert_talk(customer: Phone, phone: BrowserPhone) -> None:
