@@ -122,11 +122,13 @@ export class LiveCalls {
 }
 
 /**
- * Return what a call does.
+ * Return what a live call does: its word and kind of tag.
  * @param {string} state
+ * @returns {{text: string, kind: string}}
  */
-export function stateText(state) {
-  return state === "bridged" ? "talking" : (STATES[state] ?? state);
+export function stateTag(state) {
+  if (state === "bridged") return { text: "talking", kind: "good" };
+  return { text: STATES[state] ?? state, kind: "accent" };
 }
 
 /**

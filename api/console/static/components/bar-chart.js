@@ -10,6 +10,7 @@ import { scaleOf } from "../lib/scale.js";
 const WIDTH = 960;
 const HEIGHT = 220;
 const LEFT = 56;
+const RIGHT = 12; // half of a label that is wider than its bar
 const BOTTOM = 24;
 const TOP = 10;
 const LABEL_WIDTH = 80; // labels are this far apart, or further
@@ -35,7 +36,7 @@ export class BarChart extends ConsoleElement {
     const top = ticks.at(-1) ?? 1;
     /** @param {number} value */
     const y = (value) => HEIGHT - BOTTOM - (value / top) * (HEIGHT - BOTTOM - TOP);
-    const step = (WIDTH - LEFT) / bars.length;
+    const step = (WIDTH - LEFT - RIGHT) / bars.length;
     const each = Math.ceil(LABEL_WIDTH / step);
     return html`
       <svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${this.label}>

@@ -7,7 +7,7 @@ import { GrowingLadder } from "../ladder/growing.js";
 import { timelineOf } from "../ladder/record.js";
 import { download, toSvgText } from "../ladder/export.js";
 import { ConsoleElement } from "../lib/console-element.js";
-import { stateText } from "../calls/live-calls.js";
+import { stateTag } from "../calls/live-calls.js";
 import { EventStream } from "../lib/event-stream.js";
 import { dateTime, duration } from "../lib/format.js";
 import { outcomeOf } from "../lib/outcome.js";
@@ -245,7 +245,7 @@ export class CallPage extends ConsoleElement {
   renderFacts(call) {
     const ended = call.endedMs ? `, ${duration(call.endedMs - call.createdMs)}` : "";
     const known = { ...call, answerStatus: this.record?.answerStatus };
-    const outcome = call.endedMs ? outcomeOf(known) : { text: stateText(call.state), kind: "accent" };
+    const outcome = call.endedMs ? outcomeOf(known) : stateTag(call.state);
     const kind = outcome.kind === "good" && this.findings.length ? "warn" : outcome.kind;
     return html`
       <dl class="facts card">
