@@ -8,7 +8,7 @@ from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from engine.runtime.agents.directory import Directory
 from engine.runtime.agents.registered_endpoints import RegisteredEndpoints
 from engine.runtime.base.interfaces import AgentPhone
-from wire.agents import Agent, AgentView, Presence
+from wire.agents import Agent, AgentView, PhoneKind, Presence
 from wire.party import Party
 
 AgentRejection = Literal["", "unknown_agent", "agent_offline"]
@@ -89,7 +89,7 @@ class AgentPresence:
             yield AgentView(
                 agent_id=agent_id,
                 endpoint=agent.endpoint,
-                presence=self._presence(agent.endpoint),
+                presence=self._presence(agent.endpoint, agent.phone),
                 busy=agent_id in busy,
                 name=agent.name,
                 caller_id=agent.caller_id,
@@ -101,10 +101,14 @@ class AgentPresence:
         nodes = self.registered_endpoints.items()
         return tuple(name for name, each in nodes if each.of(endpoint) == "online")
 
-    def _presence(self, endpoint: str) -> Presence:
-        """Combine the nodes: it may be registered at one whose presence is not known."""
+    def _presence(self, endpoint: str, kind: PhoneKind = "sip") -> Presence:
+        """Combine the nodes: it may be registered at one whose presence is not known.
+
+        Nodes have the endpoint of a browser's phone only from its first credentials on.
+        """
         found = {each.of(endpoint) for each in self.registered_endpoints.values()}
-        is_complete = all(each.is_known for each in self.registered_endpoints.values())
         if "online" in found:
             return "online"
-        return "offline" if "offline" in found and is_complete else "unknown"
+        is_complete = all(each.is_known for each in self.registered_endpoints.values())
+        is_offline = "offline" in found or (bool(found) and kind == "browser")
+        return "offline" if is_offline and is_complete else "unknown"

@@ -129,6 +129,19 @@ async def test_presence_is_shown_over_all_nodes(bench: Bench) -> None:
         assert (await view(bench))["presence"] == "offline"
 
 
+async def test_a_browser_that_was_never_online_is_offline(bench: Bench) -> None:
+    """Nodes get its endpoint with its first credentials; that of a SIP phone may be misspelt."""
+    await bench.request("PUT", SALES7, {**AGENT, "phone": "browser"})
+    assert (await view(bench))["presence"] == "unknown"
+    async with watched(bench, "pbx1", a1001="online") as node:
+        assert (await view(bench))["presence"] == "offline"
+        await bench.request("PUT", SALES7, AGENT)
+        assert (await view(bench))["presence"] == "unknown"
+        await bench.request("PUT", SALES7, {**AGENT, "phone": "browser"})
+        node.on_disconnected("gone")
+        assert (await view(bench))["presence"] == "unknown"
+
+
 async def test_an_agent_without_a_document_is_shown(bench: Bench) -> None:
     """The template gives the endpoint, which a node must have; the trunk is no agent."""
     async with watched(bench, "pbx1", a1001="online", trunk="online"):
