@@ -4,6 +4,7 @@ The calls on them are real, on a lab of their own. A person looks at them before
 """
 
 import asyncio
+import secrets
 import socket
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from tests.harness.customers.webhook_server import WebhookServer, page
 from tests.harness.live_lab import Lab, open_lab
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.api import ACCOUNT, NUMBER, Api
+from tests.harness.until import until
 
 FOLDER = Path(__file__).parents[3] / "docs/pictures/console"
 SIZE = {"width": 1280, "height": 800}
@@ -100,13 +102,22 @@ async def _installation() -> AsyncIterator[tuple[Lab, Person]]:
             owner = Person(api, api.url, api.api_key, api.api_secret)
             agents = (("ada", "Ada Lovelace", "browser"), ("grace", "Grace Hopper", "sip"))
             for agent, name, phone in agents:
-                body = {"endpoint": f"PJSIP/{agent}", "name": name, "phone": phone}
+                endpoint = f"PJSIP/{ACCOUNT}-{agent}"  # one that REST makes at the node
+                body = {"endpoint": endpoint, "name": name, "phone": phone}
                 body["callerId"] = NUMBER
                 await owner.rest("PUT", f"/srmain/voice/agents/{agent}", body)
+            password = {"password": secrets.token_urlsafe(16)}
+            await owner.rest("PUT", "/srmain/voice/agents/grace/password", password)
+            await until(lambda: _is_presence_known(owner), what="the presence of the agents")
             await owner.rest("PUT", "/srmain/voice/flows/support", FLOW)
             route = {"flowId": "support", "recordCall": True, "labels": {"line": "support"}}
             await owner.rest("PUT", f"/srmain/voice/numbers/{quote(NUMBER)}/route", route)
             yield lab, owner
+
+
+async def _is_presence_known(owner: Person) -> bool:
+    shown = await owner.rest("GET", "/srmain/voice/agents?withPresence=true")
+    return all(each["state"]["presence"] != "unknown" for each in shown["data"])
 
 
 async def _add_contacts(owner: Person) -> str:
