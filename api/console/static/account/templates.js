@@ -90,6 +90,8 @@ export class TemplateList extends ListPage {
     super();
     /** The messaging numbers of the account. @type {{value: string, label: string}[]} */
     this.numbers = [];
+    /** Done when the numbers are read, or cannot be. @type {Promise<void>} */
+    this.numbersRead = Promise.resolve();
     /** @type {unknown} */
     this.error = null;
     this.busy = false;
@@ -97,7 +99,7 @@ export class TemplateList extends ListPage {
 
   connectedCallback() {
     super.connectedCallback();
-    if (may("numbers:read") && may("templates:write")) void this.readNumbers();
+    if (may("numbers:read") && may("templates:write")) this.numbersRead = this.readNumbers();
   }
 
   async readNumbers() {
@@ -150,6 +152,7 @@ export class TemplateList extends ListPage {
   }
 
   async create() {
+    await this.numbersRead; // without them, the form has a field for the number's id
     const form = {
       heading: "New template",
       submit: "Create",
@@ -162,6 +165,7 @@ export class TemplateList extends ListPage {
 
   /** @param {any} template */
   async edit(template) {
+    await this.numbersRead;
     const form = {
       heading: `Template ${template.name}`,
       submit: "Save",

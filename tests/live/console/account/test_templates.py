@@ -1,11 +1,12 @@
 """The page of message templates, with a simulated messaging platform."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
 from tests.harness.console.axe import assert_accessible
 from tests.harness.console.browser import console_page
@@ -99,6 +100,25 @@ async def test_a_template_is_created_sent_changed_and_deleted(
         await row.get_by_role("button", name="Delete").click()
         await dialog.get_by_role("button", name="Delete").click()
         await expect(page.get_by_text("No template matches")).to_be_visible()
+
+
+async def test_a_form_waits_for_the_numbers(browser: Browser, api: Api, owner: Person) -> None:
+    """It opens when they are read: without them, somebody would have to type an id."""
+    await owner.rest("POST", "/srmain/msgapp-numbers", number_of(api))
+    may_go = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await may_go.wait()
+        await route.continue_()
+
+    async with console_page(browser, owner) as page:
+        await page.route("**/srmain/msgapp-numbers?*", hold)
+        await page.goto(f"{owner.url}{PATH}")
+        await page.get_by_role("button", name="New template").click()
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        may_go.set()
+        number = page.get_by_role("dialog").get_by_label("Number", exact=True)
+        await expect(number).to_contain_text("+4721930000")
 
 
 def number_of(api: Api) -> dict[str, str]:
