@@ -5,7 +5,7 @@ phone of a browser has an auth object for each login, beside its own; Asterisk t
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 import structlog
@@ -30,6 +30,7 @@ _DIGESTS = "supported_algorithms_uas"
 # An endpoint lists its auth objects up to 127 characters only, so a field that has no effect on a
 # phone (it gets no MWI) has a checksum of them.
 _CHECKSUM = "mwi_from_user"
+_UNFINISHED = "unfinished"  # instead of the checksum, until the phone's registrations have ended
 
 
 class NoTemplate(PbxUnavailable):
@@ -70,15 +71,32 @@ class PhoneObjects:
         shown = await self._shown("endpoint", name)
         return shown.get(_CHECKSUM) == _checksum(_names(name, credentials))
 
-    async def make(self, name: str, credentials: PhoneCredentials, *, is_new: bool) -> None:
-        """Make a phone, or give it another password or other logins."""
+    async def make(
+        self,
+        name: str,
+        credentials: PhoneCredentials,
+        *,
+        is_new: bool,
+        ends_registrations: bool = False,
+    ) -> None:
+        """Make a phone, or give it another password or other logins.
+
+        With `ends_registrations`, those of its former logins end. Until they have, the endpoint is
+        marked: an engine that dies or a node that hangs meanwhile leaves the rest to the next try.
+        """
         kind = credentials.kind
         await self._template(kind, "endpoint")  # before anything is changed
         if not is_new and not await self._is_of_kind(name, kind):
             await self._delete_object("endpoint", name)
             await self._delete_object("aor", name)  # with the registrations of the other kind
             is_new = True
-        before = () if is_new or kind == "sip" else await self._logins(name)
+        before: Sequence[str] = ()
+        if not is_new and kind == "browser":
+            shown = await self._shown("endpoint", name)
+            before = _listed(shown)
+            ends_registrations = ends_registrations or shown.get(_CHECKSUM) == _UNFINISHED
+            if ends_registrations:
+                await self._put("endpoint", name, [(_CHECKSUM, _UNFINISHED)])
         if not await self._put_password(name, credentials):
             self._log.warning("phone is configured in pjsip.conf: its password stays", phone=name)
             return
@@ -91,9 +109,13 @@ class PhoneObjects:
         elif kind == "sip":
             self._log.info("phone has a new password", phone=name)
         else:
-            await self._put("endpoint", name, _accepted_logins(name, credentials))
+            accepted = _accepted_logins(name, credentials)
+            await self._put("endpoint", name, accepted[:1] if ends_registrations else accepted)
             after = _names(name, credentials)
             await self.delete_logins(each for each in before if each not in after)
+            if ends_registrations:
+                await self._drop_registrations(name, kind)
+                await self._put("endpoint", name, accepted)
 
     async def delete(self, name: str) -> None:
         """Delete a phone, with its password and its logins."""
@@ -110,16 +132,6 @@ class PhoneObjects:
         """Delete logins that no endpoint has any more."""
         for username in usernames:
             await self._delete_object("auth", username)
-
-    async def drop_registrations(self, name: str, kind: PhoneKind) -> None:
-        """End all registrations of a phone, which have no name of a login.
-
-        They end with the AOR, which is made again; calls go on.
-        """
-        fields = _copied(await self._template(kind, "aor"))
-        await self._delete_object("aor", name)
-        await self._put("aor", name, fields)
-        self._log.info("registrations of a phone dropped", phone=name)
 
     async def _has_password(self, name: str, credentials: PhoneCredentials) -> bool:
         try:
@@ -156,10 +168,18 @@ class PhoneObjects:
         fields = _copied(await self._template(kind, "endpoint"))
         await self._put("endpoint", name, [*fields, *own])
 
+    async def _drop_registrations(self, name: str, kind: PhoneKind) -> None:
+        """End all registrations of a phone, which have no name of a login.
+
+        They end with the AOR, which is made again; calls go on.
+        """
+        fields = _copied(await self._template(kind, "aor"))
+        await self._delete_object("aor", name)
+        await self._put("aor", name, fields)
+        self._log.info("registrations of a phone dropped", phone=name)
+
     async def _logins(self, name: str) -> Sequence[str]:
-        """Return the auth objects of an endpoint, its own first; without the last ones of many."""
-        auths = (await self._shown("endpoint", name)).get("auth", "")
-        return tuple(each for each in auths.split(",") if each)
+        return _listed(await self._shown("endpoint", name))
 
     async def _is_of_kind(self, name: str, kind: PhoneKind) -> bool:
         """Return whether an endpoint was made of the template of a kind."""
@@ -194,6 +214,11 @@ class PhoneObjects:
         reply = await self._pbx.ask(asterisk.delete_object(_CLASS, kind, name))
         if not reply.ok and reply.status not in {_FORBIDDEN, _NOT_FOUND}:
             raise PbxUnavailable(f"delete of {kind} {name}: status {reply.status}")
+
+
+def _listed(shown: Mapping[str, str]) -> Sequence[str]:
+    """Return the auth objects of an endpoint, its own first; without the last ones of many."""
+    return tuple(each for each in shown.get("auth", "").split(",") if each)
 
 
 def _names(name: str, credentials: PhoneCredentials) -> tuple[str, ...]:

@@ -145,10 +145,11 @@ class PhoneProvisioning:
                 expired = (each for each in known.logins if each not in wanted.logins)
                 await self._objects.delete_logins(each.username for each in expired)
             is_same = is_present and await self._objects.has(name, wanted)
-            if not is_same:
-                await self._objects.make(name, wanted, is_new=not is_present)
-            if is_present and self._is_withdrawn(name, wanted, is_same=is_same):
-                await self._objects.drop_registrations(name, wanted.kind)
+            ends = is_present and self._is_withdrawn(name, wanted, is_same=is_same)
+            if not is_same or ends:
+                await self._objects.make(
+                    name, wanted, is_new=not is_present, ends_registrations=ends
+                )
         except NoTemplate as error:  # the node serves no phones of this kind
             self._log.warning("phone not provided", phone=name, error=str(error))
             return True

@@ -1,5 +1,6 @@
 """Phones in browsers at a node: logins are added, expire, and are made again."""
 
+import pytest
 from msgspec.structs import replace
 
 from engine.runtime.agents.phone_credentials import (
@@ -192,7 +193,7 @@ def test_a_phone_keeps_its_last_logins() -> None:
     assert kept.valid_at(START_MS + 5) == replace(kept, logins=kept.logins[3:])
 
 
-DROPPED = ["DELETE aor/ada", "PUT aor/ada"]
+DROPPED = ["DELETE aor/ada", "PUT aor/ada", "PUT endpoint/ada"]
 
 
 async def test_a_withdrawn_login_ends_the_registrations() -> None:
@@ -200,12 +201,13 @@ async def test_a_withdrawn_login_ends_the_registrations() -> None:
     bench = Bench()
     await bench.put(phone(login(1), login(2)))
     changes = await bench.put(replace(phone(login(2)), withdrawals=1))
-    assert changes == ["PUT endpoint/ada", f"DELETE auth/{login(1).username}", *DROPPED]
+    marked = ["PUT endpoint/ada"] * 2
+    assert changes == [*marked, f"DELETE auth/{login(1).username}", *DROPPED]
     assert await bench.provide() == []
     bench.restart_engine()
     assert await bench.provide() == []
     added = await bench.put(replace(phone(login(2), login(3)), withdrawals=1))
-    assert not set(DROPPED) & set(added)
+    assert not set(DROPPED[:2]) & set(added)
 
 
 async def test_the_next_engine_withdraws_what_the_one_before_did_not() -> None:
@@ -214,7 +216,7 @@ async def test_the_next_engine_withdraws_what_the_one_before_did_not() -> None:
     await bench.put(phone(login(1)))
     bench.restart_engine()
     changes = await bench.put(replace(phone(), withdrawals=1))
-    assert changes[-2:] == DROPPED
+    assert changes[-3:] == DROPPED
     assert bench.pbx.logins("ada") == ["ada"]
 
 
@@ -224,4 +226,21 @@ async def test_another_password_ends_the_registrations() -> None:
     await bench.put(phone(login(1)))
     other = digests("ada", "another password")
     changes = await bench.put(replace(phone(), md5=other[0], sha256=other[1]))
-    assert changes[-2:] == DROPPED
+    assert changes[-3:] == DROPPED
+
+
+@pytest.mark.parametrize("done", range(6))
+async def test_an_engine_dies_while_it_withdraws_a_login(done: int) -> None:
+    """After any request to the node; the next engine ends the registrations all the same."""
+    bench = Bench()
+    await bench.put(phone(login(1), login(2)))
+    bench.pbx.fail_after(done)
+    assert len(await bench.put(replace(phone(login(2)), withdrawals=1))) == done
+    bench.pbx.recover()
+    bench.restart_engine()
+    changes = await bench.provide()
+    assert changes[-3:] == DROPPED
+    assert bench.pbx.objects["aor/ada"] == {"max_contacts": "10"}
+    assert bench.pbx.logins("ada") == usernames(login(2))
+    bench.restart_engine()
+    assert await bench.provide() == []

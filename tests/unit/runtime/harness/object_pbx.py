@@ -28,12 +28,20 @@ class ObjectPbx(RecordingPbx):
         self.changes: list[str] = []
         self.started = "10:00"
         self.request_count = 0
+        self._changes_left: int | None = None  # that it accepts
 
     def restart(self) -> None:
         """Lose the endpoints, which are in memory, and nothing else."""
         self.started = "11:00"
         for name in self._names("endpoint"):
             del self.objects[f"endpoint/{name}"]
+
+    def fail_after(self, changes: int) -> None:
+        """Accept some more changes, and then none."""
+        self._changes_left = changes
+
+    def recover(self) -> None:
+        self._changes_left = None
 
     def logins(self, name: str) -> list[str]:
         """Return the auth objects of an endpoint that exist."""
@@ -55,6 +63,10 @@ class ObjectPbx(RecordingPbx):
         name = request.path.removeprefix(OBJECTS)
         if request.method == "GET":
             return self._shown(name)
+        if self._changes_left == 0:
+            return Reply(0)
+        if self._changes_left is not None:
+            self._changes_left -= 1
         self.changes.append(f"{request.method} {name}")
         if request.method == "DELETE":
             return Reply(204 if self.objects.pop(name, None) is not None else 404)
