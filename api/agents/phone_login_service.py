@@ -1,10 +1,12 @@
 """Logins for a while of agents' phones in browsers."""
 
+import asyncio
 import secrets
 from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from api.agents.ice_servers import IceServer, ice_servers
 from api.agents.schemas import decode_agent
@@ -45,12 +47,17 @@ class PhoneLogin(Struct, frozen=True, rename="camel"):
 
 
 class PhoneLoginService(Struct, frozen=True):
+    """Logins of one phone are stored one after the other: all are in one document."""
+
     documents: DocumentEditor
     agents: AgentStore
     keys: KeyStore
     engine: EngineClient
     settings: PhoneSettings
     now_ms: Clock
+    turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = field(
+        default_factory=WeakValueDictionary
+    )
 
     async def create(self, user: Principal, agent_id: str) -> PhoneLogin:
         """Create a login of an agent's phone, and wait until a PBX node accepts it.
@@ -66,7 +73,9 @@ class PhoneLoginService(Struct, frozen=True):
             text = "this server has no addresses for phones in browsers (SWITCHROOM_API_PHONE_URLS)"
             raise ServiceUnavailable(text, "no_phone_urls")
         expires_ms = self.now_ms() + settings.api_phone_s * 1_000
-        agent, username, password = await self._add_login(agent, expires_ms, user.key_id)
+        turn = self.turns.setdefault((user.account_id, agent_id), asyncio.Lock())
+        async with turn:
+            agent, username, password = await self._add_login(agent, expires_ms, user.key_id)
         expires_ms = await self._expiry(user, expires_ms)
         name = phone_name(decode_agent(agent).endpoint)
         try:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.ari.generated.operations import asterisk, endpoints
+from engine.common.tasks import cancel_all
 from engine.runtime.agents.phone_credentials import (
     CredentialStore,
     Login,
@@ -83,23 +84,37 @@ class PhonePasswords(Struct, frozen=True):
     async def nodes_with(
         self, account: str, agent_id: str, endpoint: str, username: str
     ) -> tuple[str, ...]:
-        """Return the nodes that accept a login of an agent; waits a moment until one does."""
-        nodes = {name: PhoneObjects(name, pbx) for name, pbx in self.nodes().items()}
-        clock = asyncio.get_running_loop().time
-        began_s, found = clock(), set[str]()
-        while len(found) < len(nodes):
-            waited_s = clock() - began_s
-            if waited_s > (OTHERS_TIMEOUT_S if found else LOGIN_TIMEOUT_S):
-                break
+        """Return the nodes that accept a login of an agent; waits a moment until one does.
+
+        A node that does not respond delays it no further.
+        """
+        waiting = [
+            asyncio.ensure_future(self._accepted(name, pbx, account, agent_id, endpoint, username))
+            for name, pbx in self.nodes().items()
+        ]
+        if not waiting:
+            return ()
+        try:
+            found, others = await asyncio.wait(
+                waiting, timeout=LOGIN_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
+            )
+            if found and others:
+                found |= (await asyncio.wait(others, timeout=OTHERS_TIMEOUT_S))[0]
+            return tuple(sorted(each.result() for each in found))
+        finally:
+            await cancel_all(waiting)
+
+    async def _accepted(  # noqa: PLR0913, PLR0917 - the node, and what it must have
+        self, name: str, pbx: Pbx, account: str, agent_id: str, endpoint: str, username: str
+    ) -> str:
+        """Return a node's name when it accepts a login."""
+        node = PhoneObjects(name, pbx)
+        while True:
             known = await self._valid_logins(account, agent_id, endpoint)
-            if known is not None and username in {each.username for each in known.logins}:
-                left = [name for name in nodes if name not in found]
-                has = await asyncio.gather(
-                    *(_accepts(nodes[name], endpoint, known) for name in left)
-                )
-                found |= {name for name, accepts in zip(left, has, strict=True) if accepts}
-            await asyncio.sleep(LOGIN_POLL_S if len(found) < len(nodes) else 0)
-        return tuple(sorted(found))
+            is_known = known is not None and username in {each.username for each in known.logins}
+            if known is not None and is_known and await _accepts(node, endpoint, known):
+                return name
+            await asyncio.sleep(LOGIN_POLL_S)
 
     async def _valid_logins(
         self, account: str, agent_id: str, endpoint: str

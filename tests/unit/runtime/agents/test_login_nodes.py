@@ -1,0 +1,57 @@
+"""Which nodes accept a login of a phone in a browser, and how long that is waited for."""
+
+import asyncio
+from collections.abc import Mapping
+
+from engine.ari.request import Reply, Request
+from engine.runtime.agents.phone_credentials import CredentialStore
+from engine.runtime.agents.phone_passwords import LOGIN_TIMEOUT_S, PhonePasswords
+from engine.runtime.agents.phone_provisioning import PhoneProvisioning
+from engine.runtime.base.interfaces import Pbx
+from engine.store.memory.store import MemoryStore
+from tests.unit.runtime.agents.test_browser_phones import PHONE, START_MS, login, phone
+from tests.unit.runtime.harness.object_pbx import ObjectPbx
+
+
+class HungPbx(ObjectPbx):
+    """A PBX that takes requests and responds to none."""
+
+    async def ask(self, request: Request) -> Reply:
+        """Wait for ever."""
+        await asyncio.Event().wait()
+        return await super().ask(request)
+
+
+async def nodes_with(nodes: Mapping[str, Pbx]) -> tuple[str, ...]:
+    """Return the nodes that accept a login which those that respond have been given."""
+    store = MemoryStore()
+    credentials = CredentialStore(store)
+    known = login(1, await store.time_ms() + 60_000)
+    await credentials.put(PHONE, phone(known))
+    for name, pbx in nodes.items():
+        if not isinstance(pbx, HungPbx):
+            await PhoneProvisioning(name, pbx, credentials, lambda: START_MS).provide()
+    passwords = PhonePasswords(credentials, lambda: nodes)
+    return await passwords.nodes_with("acme", "ada", PHONE, known.username)
+
+
+async def test_all_nodes_that_respond() -> None:
+    """Those that have the login are named, without a wait."""
+    assert await nodes_with({"pbx2": ObjectPbx(), "pbx1": ObjectPbx()}) == ("pbx1", "pbx2")
+
+
+async def test_a_node_that_hangs_delays_no_login() -> None:
+    """It is left out, although its requests would time out much later."""
+    async with asyncio.timeout(LOGIN_TIMEOUT_S):
+        assert await nodes_with({"pbx1": HungPbx(), "pbx2": ObjectPbx()}) == ("pbx2",)
+
+
+async def test_no_node_responds() -> None:
+    """The wait ends all the same."""
+    async with asyncio.timeout(2 * LOGIN_TIMEOUT_S):
+        assert await nodes_with({"pbx1": HungPbx()}) == ()
+
+
+async def test_no_node_is_connected() -> None:
+    """There is nothing to wait for."""
+    assert await nodes_with({}) == ()
