@@ -167,7 +167,7 @@ async def open_services(
                 accounts, jobs, UsageStore(database, clock), _quotas(settings), CANCELLABLE
             ),
             cdrs=api.cdrs.plugin.build(
-                database, engine, accounts, jobs, quotas, secrets[0], signer.sign_url, clock
+                database, engine, accounts, jobs, quotas, secrets, signer.sign_url, clock
             ),
             numbers=api.numbers.plugin.build(database, engine, clock),
             recordings=api.recordings.plugin.build(database, engine, signer),

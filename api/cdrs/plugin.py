@@ -1,6 +1,6 @@
 """Builds the call-record slice: services of its routes, handlers of its background jobs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -39,7 +39,7 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     accounts: AccountStore,
     jobs: JobStore,
     quota: ByteQuota,
-    secret: str,
+    secrets: Sequence[str],
     sign_url: SignUrl,
     now_ms: Clock,
 ) -> CdrSlice:
@@ -48,6 +48,6 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     return CdrSlice(
         records=CdrService(cdrs, cached, sign_url, now_ms),
         exports=ExportService(database, cdrs, cached, jobs, artifacts, quota),
-        live=LiveEvents(engine, EventIdCipher(secret), ReaderLimit()),
+        live=LiveEvents(engine, EventIdCipher(secrets), ReaderLimit()),
         jobs={job.KIND: CdrExporter(cdrs, artifacts, ArtifactWriter(artifacts, quota)).run},
     )

@@ -10,8 +10,9 @@ long as everything else. A reader that is cut off between them gets some of them
 
 import hmac
 from base64 import urlsafe_b64encode
+from collections.abc import Sequence
 
-from cryptography.fernet import Fernet, InvalidToken
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from msgspec import Struct
 
 from wire.decoding.errors import BadInput
@@ -22,11 +23,14 @@ _END = b"\n\n"
 
 
 class EventIdCipher:
-    """Encrypts event ids; every process with the same secret can decrypt them."""
+    """Encrypts event ids with the first secret, and decrypts those of any.
 
-    def __init__(self, secret: str) -> None:
-        key = hmac.digest(secret.encode(), b"ids of live events", "sha256")
-        self._fernet = Fernet(urlsafe_b64encode(key))
+    So readers continue while a secret is replaced.
+    """
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        keys = (hmac.digest(each.encode(), b"ids of live events", "sha256") for each in secrets)
+        self._fernet = MultiFernet([Fernet(urlsafe_b64encode(key)) for key in keys])
 
     def encrypt(self, position: bytes) -> bytes:
         """Encrypt an engine's id; the padding is blanks, which JSON ignores."""

@@ -19,7 +19,7 @@ from api.engine_client import open_client
 from api.http.event_stream import RETRY_FRAME, EventStream, ReaderLimit
 from tests.harness.until import MAX_WAIT_S, until
 
-CIPHER = EventIdCipher("s" * 32)
+CIPHER = EventIdCipher(["s" * 32])
 
 
 class Streams:

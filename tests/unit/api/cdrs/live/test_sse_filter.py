@@ -22,7 +22,7 @@ STREAMED = (
 @pytest.fixture
 def seal() -> EventIdCipher:
     """Provide a cipher."""
-    return EventIdCipher("s" * 32)
+    return EventIdCipher(["s" * 32])
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 50, len(STREAMED)])
@@ -57,7 +57,16 @@ def test_ids_reveal_nothing(seal: EventIdCipher) -> None:
     busy = seal.encrypt(PLACE)
     assert len(quiet) == len(busy)
     assert b"1795262400" not in busy
-    assert EventIdCipher("s" * 32).decrypt(busy.decode()) == PLACE.decode()
+    assert EventIdCipher(["s" * 32]).decrypt(busy.decode()) == PLACE.decode()
     for secret, text in (("t" * 32, busy.decode()), ("s" * 32, PLACE.decode()), ("s" * 32, "é")):
         with pytest.raises(BadInput, match="Last-Event-ID"):
-            EventIdCipher(secret).decrypt(text)
+            EventIdCipher([secret]).decrypt(text)
+
+
+def test_ids_of_an_earlier_secret(seal: EventIdCipher) -> None:
+    """A reader that comes back after the secret was replaced continues where it was."""
+    earlier = seal.encrypt(PLACE).decode()
+    present = EventIdCipher(["t" * 32, "s" * 32])
+    assert present.decrypt(earlier) == PLACE.decode()
+    with pytest.raises(BadInput, match="Last-Event-ID"):
+        seal.decrypt(present.encrypt(PLACE).decode())
