@@ -1,9 +1,12 @@
 // @ts-check
 // The content of message templates: its placeholders, and what a form of it sends.
 
+import { headerKindOf, MEDIA_FIELDS } from "./template-media.js";
+
 const PLACEHOLDER = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g;
 const MEDIA = ["IMAGE", "VIDEO", "DOCUMENT"];
-const TEXTS = ["headerText", "bodyText", "footerText"];
+/** The component that each text stands for. @type {Record<string, string>} */
+const TEXTS = { headerText: "HEADER", bodyText: "BODY", footerText: "FOOTER" };
 
 /** @typedef {{type: string, text?: string, format?: string, buttons?: any[]}} Component */
 
@@ -34,16 +37,43 @@ function placeholdersIn(text) {
  * Return the request of a form; of a template that exists, what has changed.
  * @param {import("../forms/values.js").Values} values
  * @param {any} before the template; null: it is new
+ * @param {Component | null} header one with a file that was uploaded
  */
-export function toRequest(values, before) {
-  const { content, components, ...rest } = values;
+export function toRequest(values, before, header = null) {
+  const { content, components, ...rest } = omit(values, MEDIA_FIELDS);
+  const isJson = content === "json";
   /** @type {Record<string, unknown>} */
-  const given = content === "json" ? omit(rest, TEXTS) : rest;
-  if (content === "json") given.components = parse(components);
+  const given = isJson ? omit(rest, Object.keys(TEXTS)) : rest;
+  if (isJson) given.components = withHeader(parse(components), header);
   const changed = Object.entries(given).filter(([name, value]) =>
     before === null ? value !== null : !isSame(value, before[name]),
   );
-  return Object.fromEntries(changed);
+  const request = Object.fromEntries(changed);
+  if (isJson || before === null) return isJson || !header ? request : { ...request, components: [header] };
+  if (header) return { ...request, components: [header, ...kept(before.components, request)] };
+  const losesFile = !values.headerKind && headerKindOf(before.components) !== "";
+  return losesFile ? { ...request, headerText: values.headerText ?? null } : request;
+}
+
+/**
+ * Return the components beside a header that no text of the request replaces.
+ * @param {Component[]} components
+ * @param {Record<string, unknown>} request
+ */
+function kept(components, request) {
+  const texts = Object.entries(TEXTS).filter(([name]) => name in request);
+  const replaced = ["HEADER", ...texts.map(([, type]) => type)];
+  return components.filter(({ type }) => !replaced.includes(type));
+}
+
+/**
+ * Return components with this header in place of their own.
+ * @param {any} components
+ * @param {Component | null} header
+ */
+function withHeader(components, header) {
+  if (header === null || !Array.isArray(components)) return components;
+  return [header, ...components.filter((each) => `${each?.type}`.toUpperCase() !== "HEADER")];
 }
 
 /**
@@ -67,7 +97,7 @@ function isSame(a, b) {
 }
 
 /**
- * @param {Record<string, unknown>} values
+ * @param {import("../forms/values.js").Values} values
  * @param {string[]} names
  */
 function omit(values, names) {

@@ -6,8 +6,9 @@ import { ListPage } from "../components/list-page.js";
 import "../components/problem.js";
 import { dateTime } from "../lib/format.js";
 import { may } from "../lib/page.js";
-import { del, get, patch, post } from "../lib/rest.js";
+import { del, get, patch, post, RestError, sendParts } from "../lib/rest.js";
 import { toRequest, valuesOf } from "./template-content.js";
+import { headerKindOf, mediaFields, sizeError, toHeader, toUpload } from "./template-media.js";
 
 const TEMPLATES = "/srmain/msgapp_templates";
 const CATEGORIES = ["UTILITY", "MARKETING", "AUTHENTICATION"];
@@ -28,17 +29,17 @@ const FILTERS = [
 /**
  * Return the fields of a template's form; of one that exists, name and language stay.
  * @param {{value: string, label: string}[]} numbers
- * @param {boolean} isNew
+ * @param {any} before the template; null: it is new
  * @returns {import("../forms/values.js").Field[]}
  */
-function fieldsOf(numbers, isNew) {
+function fieldsOf(numbers, before) {
   /** @type {import("../forms/values.js").Field[]} */
   const names = [
     { name: "name", label: "Name", required: true, maxLength: 512, hint: "a-z, 0-9 and _, such as order_sent." },
     { name: "language", label: "Language", required: true, placeholder: "en_US" },
   ];
   return [
-    ...(isNew ? names : []),
+    ...(before === null ? names : []),
     { name: "category", label: "Category", type: "select", options: choices(CATEGORIES) },
     numbers.length
       ? { name: "phoneNumberId", label: "Number", type: "select", options: numbers }
@@ -49,10 +50,11 @@ function fieldsOf(numbers, isNew) {
       type: "select",
       options: [
         { value: "texts", label: "texts" },
-        { value: "json", label: "all components, as JSON (buttons, media, examples)" },
+        { value: "json", label: "all components, as JSON (buttons, examples)" },
       ],
     },
-    { name: "headerText", label: "Header", maxLength: 60, shown: isTexts },
+    ...mediaFields(before === null ? "" : headerKindOf(before.components)),
+    { name: "headerText", label: "Header", maxLength: 60, shown: (values) => isTexts(values) && !values.headerKind },
     {
       name: "bodyText",
       label: "Body",
@@ -95,6 +97,8 @@ export class TemplateList extends ListPage {
     /** @type {unknown} */
     this.error = null;
     this.busy = false;
+    /** Headers of files that are at the platform: a form that is sent again sends no file again. */
+    this.uploaded = new WeakMap();
   }
 
   connectedCallback() {
@@ -157,8 +161,9 @@ export class TemplateList extends ListPage {
       heading: "New template",
       submit: "Create",
       note: html`<p class="hint">The messaging platform reviews it: the status shows when it may be sent.</p>`,
-      fields: fieldsOf(this.numbers, true),
-      save: async (/** @type {any} */ values) => await post(TEMPLATES, toRequest(values, null)),
+      fields: fieldsOf(this.numbers, null),
+      save: async (/** @type {any} */ values) =>
+        await post(TEMPLATES, toRequest(values, null, await this.upload(values, []))),
     };
     await this.ask(form, {}, "The template is created.");
   }
@@ -169,12 +174,35 @@ export class TemplateList extends ListPage {
     const form = {
       heading: `Template ${template.name}`,
       submit: "Save",
-      fields: fieldsOf(this.numbers, false),
-      save: async (/** @type {any} */ values) =>
-        await patch(`${TEMPLATES}/${encodeURIComponent(template.id)}`, toRequest(values, template)),
+      fields: fieldsOf(this.numbers, template),
+      save: async (/** @type {any} */ values) => {
+        const header = await this.upload(values, template.components);
+        const path = `${TEMPLATES}/${encodeURIComponent(template.id)}`;
+        return await patch(path, toRequest(values, template, header));
+      },
     };
     const components = JSON.stringify(template.components, null, 2);
-    await this.ask(form, { ...template, components }, "The template is saved.");
+    const headerKind = headerKindOf(template.components);
+    await this.ask(form, { ...template, components, headerKind }, "The template is saved.");
+  }
+
+  /**
+   * Upload the file of a header; returns the header, or null if there is nothing to upload.
+   * @param {import("../forms/values.js").Values} values
+   * @param {any[]} components of the template until now
+   */
+  async upload(values, components) {
+    const found = toUpload(values, components);
+    if (found === null) return null;
+    const { kind, file } = found;
+    const error = sizeError(kind, file);
+    if (error !== null) throw new RestError(400, error.code, error.message, [error]);
+    const known = file === null ? undefined : this.uploaded.get(file);
+    if (known) return known;
+    const parts = { file, mediaKind: kind };
+    const header = toHeader(kind, (await sendParts("POST", `${TEMPLATES}/upload-header-media`, parts)).handle);
+    if (file !== null) this.uploaded.set(file, header);
+    return header;
   }
 
   /** @param {any} template */
@@ -233,9 +261,11 @@ export class TemplateList extends ListPage {
 
 /** @param {any} template */
 function content({ headerText, bodyText, footerText, components, statusReason }) {
+  const kind = headerKindOf(components);
   return html`
     ${statusReason ? html`<p class="problem">The platform rejected it: ${statusReason}</p>` : nothing}
     <div class="card message">
+      ${kind ? html`<p><span class="tag">${kind}</span></p>` : nothing}
       ${headerText ? html`<p><b>${headerText}</b></p>` : nothing}
       <p>${bodyText}</p>
       ${footerText ? html`<p class="hint">${footerText}</p>` : nothing}

@@ -4,15 +4,17 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Route, expect
+from playwright.async_api import Browser, FilePayload, Route, expect
 
 from tests.harness.console.axe import assert_accessible
 from tests.harness.console.browser import console_page
 from tests.harness.console.people import MARKUP, Person, add_owner
 from tests.harness.customers.msgapp import SimulatedMsgapp
 from tests.harness.customers.msgapp_names import (
+    APP,
     PRODUCT,
     VERSION,
     business_id,
@@ -23,6 +25,8 @@ from tests.harness.live_lab import Lab
 from tests.harness.servers.api import Api
 
 PATH = "/console/templates"
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
+PDF = b"%PDF-1.7\n" + b"\0" * 64
 
 
 @pytest.fixture
@@ -41,6 +45,7 @@ async def api(
         "url": platform.url(),
         "version": VERSION,
         "product": PRODUCT,
+        "app_id": APP,
         "accounts": {account: business},
     }
     settings = {"SWITCHROOM_MSGAPP": json.dumps(given)}
@@ -119,6 +124,78 @@ async def test_a_form_waits_for_the_numbers(browser: Browser, api: Api, owner: P
         may_go.set()
         number = page.get_by_role("dialog").get_by_label("Number", exact=True)
         await expect(number).to_contain_text("+4721930000")
+
+
+async def test_a_header_with_a_file(
+    browser: Browser, api: Api, owner: Person, platform: SimulatedMsgapp
+) -> None:
+    """Its file is uploaded and can be replaced; a wrong one is marked, and nothing is created."""
+    await owner.rest("POST", "/srmain/msgapp-numbers", number_of(api))
+    templates = platform.business(api.account)
+    async with console_page(browser, owner, path=PATH) as page:
+        await page.get_by_role("button", name="New template").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Name").fill("order_sent")
+        await dialog.get_by_label("Language").fill("en_US")
+        await dialog.get_by_label("Body").fill("On its way.")
+        await dialog.get_by_label("Kind of header").select_option("image")
+        await expect(dialog.get_by_text("JPEG or PNG, at most 5 MiB.")).to_be_visible()
+        await assert_accessible(page)
+        file = dialog.get_by_label("Header's image")
+        create = dialog.get_by_role("button", name="Create")
+        for content, error in (
+            (b"<svg onload=alert(1)>", "its content is of no known type"),
+            (PNG + b"\0" * (5 << 20), "larger than 5 MiB"),
+            (b"", "the file is empty"),
+        ):
+            await file.set_input_files(chosen("picture.png", content))
+            await create.click()
+            await expect(file).to_have_attribute("aria-invalid", "true")
+            await expect(dialog.locator(".field-error")).to_contain_text(error)
+        assert (platform.uploads, templates.all) == ({}, {})
+        await file.set_input_files(chosen("picture.png", PNG))
+        await dialog.get_by_label("Name").fill("Order sent")
+        await create.click()
+        await expect(dialog.get_by_label("Name")).to_have_attribute("aria-invalid", "true")
+        await dialog.get_by_label("Name").fill("order_sent")
+        await create.click()
+        await expect(page.get_by_text("The template is created")).to_be_visible()
+        (image,) = platform.files  # once, though the form was sent twice
+        assert platform.files[image] == PNG
+        (created,) = templates.all.values()
+        assert header_of(created) == ("IMAGE", f"4::{image}")
+
+        row = page.get_by_role("row").filter(has_text="order_sent")
+        await row.get_by_role("button", name="Edit").click()
+        await expect(dialog.get_by_label("Kind of header")).to_have_value("image")
+        await dialog.get_by_label("Body").fill("Sent.")
+        await dialog.get_by_label("Kind of header").select_option("document")
+        await dialog.get_by_label("Header's document").set_input_files(chosen("terms.pdf", PDF))
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(row).to_contain_text("Sent.")
+        (changed,) = templates.all.values()
+        document = next(each for each in platform.files if each != image)
+        assert header_of(changed) == ("DOCUMENT", f"4::{document}")
+        assert [each["type"] for each in changed["components"]] == ["HEADER", "BODY"]
+
+        await row.get_by_role("button", name="Edit").click()
+        await dialog.get_by_label("Kind of header").select_option("")
+        await dialog.get_by_role("button", name="Save").click()
+        await expect(page.get_by_text("The template is saved")).to_be_visible()
+        (changed,) = templates.all.values()
+        assert [each["type"] for each in changed["components"]] == ["BODY"]
+
+
+def chosen(name: str, content: bytes) -> FilePayload:
+    """Return a file as a person chooses it: the browser knows its type by its name only."""
+    kind = "application/pdf" if name.endswith(".pdf") else "image/png"
+    return {"name": name, "mimeType": kind, "buffer": content}
+
+
+def header_of(template: dict[str, Any]) -> tuple[str, str]:
+    """Return the format of a template's header, and the handle of its file."""
+    header = template["components"][0]
+    return header["format"], header["example"]["header_handle"][0]
 
 
 def number_of(api: Api) -> dict[str, str]:
