@@ -76,10 +76,12 @@ OTHERS = (
     Row("REST: a call runs a changed route after, p99", "route_change.applied_p99", "300 ms"),
     Row("REST: lists of 100,000 routes, 10,000 flows, p95", "lists.all_p95", "20 ms"),
     Row(
-        "console: event to pixel in 20 browsers beside 200 live calls, p95",
+        "console: event to pixel beside 200 live calls and 19 other readers, p95",
         "console.pixel_p95",
         "150 ms",
     ),
+    Row("the same in 20 browsers that paint on the same two cores", "console.together_p95"),
+    Row("the page of a call with 10,000 steps; a plain list", "console.ladder_10000", "300 ms"),
     Row("CPU of engine and REST layer a call, with ten browsers", "console.cpu_both"),
     Row("ten browsers: CPU of engine and REST layer", "console.cpu_of_readers", "3 % of a core"),
     Row("core: steps a second", "core.steps_per_s"),

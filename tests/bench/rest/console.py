@@ -1,9 +1,11 @@
-"""The console beside 200 live calls: event to pixel in 20 browsers, and what ten of them cost.
+"""The console beside 200 live calls: event to pixel with 20 browsers, and what ten of them cost.
 
-`pixel_p95`: from the engine's time of a new call's first event until its row is painted, in real
-browsers on the same cores. `cpu_*`: CPU of engine or REST layer for calls at an even rate, while
-ten clients read what a page of live calls reads (its events, and the list each 30 s), with the same
-without them as the baseline; both take turns. `cpu_of_readers` is the difference.
+`pixel_*`: from the engine's time of a new call's first event until its row is painted, in a real
+browser, beside 19 clients that read what a page of live calls reads. `together_*`: in 20 real
+browsers that share this machine's cores, which is the time that they take to paint. `cpu_*`: CPU of
+engine or REST layer for calls at an even rate, while ten clients read the same (events, and the
+list each 30 s), with the same without them as the baseline; both take turns. `cpu_of_readers` is
+the difference. `ladder_10000`: the page of a long call.
 """
 
 import asyncio
@@ -20,6 +22,7 @@ from tests.bench.engine.simulated_call import Script
 from tests.bench.engine.simulated_calls import Load
 from tests.bench.figure import Figure, figure, percentile
 from tests.bench.ivr.stack import BY_ENGINE
+from tests.bench.rest.ladder import draw_ladder
 from tests.bench.setting import Setting
 from tests.harness.console.browser import WAIT_MS, console_page, open_browser
 from tests.harness.servers.api import Api
@@ -48,7 +51,7 @@ _WATCH = """
 
 
 async def console(setting: Setting) -> list[Figure]:
-    """Measure both."""
+    """Measure all."""
     async with simulated(setting.folder) as running:
         gather = {"type": "gather", "data": {"timeout": 600_000}}
         play = {"audioUrl": f"{running.audio}/first.wav"}
@@ -57,8 +60,12 @@ async def console(setting: Setting) -> list[Figure]:
         async with Api(setting.folder / "api", engines=engines, account=ACCOUNT) as api:
             await _hold(running, CALLS, 50)
             cpu = await _cpu(running, api, setting)
-            pixels = await _pixels(running, api, setting)
-    return [*pixels, *cpu]
+            async with _reading(api, BROWSERS - 1):
+                pixels = await _pixels(running, api, setting, "pixel", 1)
+            together = 4 if setting.quick else BROWSERS
+            pixels += await _pixels(running, api, setting, "together", together)
+            drawn = await draw_ladder(api, setting)
+    return [*pixels, *cpu, drawn]
 
 
 async def _hold(running: Simulated, calls: int, rate: float) -> None:
@@ -78,12 +85,14 @@ async def _waiting(running: Simulated) -> list[str]:
     return [call["callId"] for call in listed["calls"] if call["state"] == "gathering"]
 
 
-async def _pixels(running: Simulated, api: Api, setting: Setting) -> list[Figure]:
+async def _pixels(
+    running: Simulated, api: Api, setting: Setting, name: str, browsers: int
+) -> list[Figure]:
     live = str(len(await _waiting(running)))
     async with AsyncExitStack() as stack:
         browser = await stack.enter_async_context(open_browser())
         pages: list[Page] = []
-        for _ in range(4 if setting.quick else BROWSERS):
+        for _ in range(browsers):
             opened = console_page(browser, api, path="/console/calls")
             page = await stack.enter_async_context(opened)
             figures = page.locator(".figure b")
@@ -93,9 +102,8 @@ async def _pixels(running: Simulated, api: Api, setting: Setting) -> list[Figure
         await _hold(running, 10 if setting.quick else 40, 2)
         took_ms = [each for page in pages for each in await page.evaluate("window.painted")]
     return [
-        figure("console", "pixel_p50", percentile(took_ms, 50), "ms"),
-        figure("console", "pixel_p95", percentile(took_ms, 95), "ms"),
-        figure("console", "pixel_browsers", len(pages), "browsers"),
+        figure("console", f"{name}_p50", percentile(took_ms, 50), "ms"),
+        figure("console", f"{name}_p95", percentile(took_ms, 95), "ms"),
     ]
 
 
