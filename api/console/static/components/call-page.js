@@ -7,10 +7,8 @@ import { GrowingLadder } from "../ladder/growing.js";
 import { timelineOf } from "../ladder/record.js";
 import { download, toSvgText } from "../ladder/export.js";
 import { ConsoleElement } from "../lib/console-element.js";
-import { stateTag } from "../calls/live-calls.js";
+import { renderFacts } from "../calls/call-facts.js";
 import { EventStream } from "../lib/event-stream.js";
-import { dateTime, duration } from "../lib/format.js";
-import { outcomeOf } from "../lib/outcome.js";
 import { may } from "../lib/page.js";
 import { RestError, get } from "../lib/rest.js";
 import "./call-controls.js";
@@ -202,7 +200,7 @@ export class CallPage extends ConsoleElement {
       <console-problem .error=${this.error}></console-problem>
       ${this.renderFindings()}
       <div class="halves">
-        ${this.renderFacts(call)}
+        ${renderFacts({ ...call, answerStatus: this.record?.answerStatus }, this.findings.length > 0)}
         <call-controls .call=${call} @changed=${() => this.readAfter(SOON_MS)}></call-controls>
       </div>
       <call-recording .record=${this.record} .startMs=${this.recordingStart()}
@@ -238,26 +236,6 @@ export class CallPage extends ConsoleElement {
           )}
         </ul>
       </section>
-    `;
-  }
-
-  /** @param {any} call */
-  renderFacts(call) {
-    const ended = call.endedMs ? `, ${duration(call.endedMs - call.createdMs)}` : "";
-    const known = { ...call, answerStatus: this.record?.answerStatus };
-    const outcome = call.endedMs ? outcomeOf(known) : stateTag(call.state);
-    const kind = outcome.kind === "good" && this.findings.length ? "warn" : outcome.kind;
-    return html`
-      <dl class="facts card">
-        <dt>Call</dt><dd><code>${this.callId}</code></dd>
-        <dt>From</dt><dd>${call.from}</dd>
-        <dt>To</dt><dd>${call.to}</dd>
-        <dt>${call.endedMs ? "Outcome" : "State"}</dt>
-        <dd><span class="tag ${kind}">${outcome.text}</span> ${call.direction}${call.endedBy ? `, ended by ${call.endedBy}` : ""}</dd>
-        <dt>Began</dt><dd>${dateTime(call.createdMs)}${ended}</dd>
-        ${call.agents?.length ? html`<dt>Agents</dt><dd>${call.agents.join(", ")}</dd>` : nothing}
-        ${call.customData ? html`<dt>Custom data</dt><dd><code>${JSON.stringify(call.customData)}</code></dd>` : nothing}
-      </dl>
     `;
   }
 
