@@ -1,5 +1,8 @@
 // @ts-check
 // Server-sent events over fetch: EventSource cannot send the header that proves the session.
+//
+// A browser opens six connections to a server without HTTP/2, for all tabs together. A stream holds
+// one, so only pages that are shown have one; otherwise the seventh tab would wait for ever.
 
 import { request } from "./rest.js";
 import { ResumedStream } from "./resumed-stream.js";
@@ -9,14 +12,28 @@ import { ResumedStream } from "./resumed-stream.js";
  * @typedef {import("./resumed-stream.js").StreamState} StreamState
  */
 
-/** A stream of the REST API. */
+/** A stream of the REST API; unless `isAlways`, while the page is shown. */
 export class EventStream extends ResumedStream {
   /**
    * @param {string} path
    * @param {(event: ServerEvent) => void} onEvent
    * @param {(state: StreamState) => void} [onState]
+   * @param {boolean} [isAlways]
    */
-  constructor(path, onEvent, onState) {
+  constructor(path, onEvent, onState, isAlways = false) {
     super((headers, signal) => request(path, { headers, signal }), onEvent, onState);
+    this.isAlways = isAlways;
+  }
+
+  /** Read until `close()`. */
+  async run() {
+    const follow = () => (document.hidden && !this.isAlways ? this.suspend() : this.resume());
+    document.addEventListener("visibilitychange", follow);
+    follow();
+    try {
+      await super.run();
+    } finally {
+      document.removeEventListener("visibilitychange", follow);
+    }
   }
 }

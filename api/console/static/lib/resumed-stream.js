@@ -29,35 +29,58 @@ export class ResumedStream {
     this.lastId = "";
     this.firstPauseMs = firstPauseMs;
     this.pauseMs = firstPauseMs;
-    this.abort = new AbortController();
+    this.closing = new AbortController();
+    this.connection = new AbortController();
+    this.isSuspended = false;
+    this.wake = () => {};
   }
 
   /** Read until `close()`. */
   async run() {
-    const { signal } = this.abort;
+    const { signal } = this.closing;
     while (!signal.aborted) {
+      if (this.isSuspended) {
+        await new Promise((resolve) => (this.wake = () => resolve(null)));
+        continue;
+      }
       this.onState("connecting");
+      this.connection = new AbortController();
       try {
-        await this.read(signal);
+        await this.read(this.connection.signal);
       } catch (/** @type {any} */ error) {
-        if (signal.aborted) return;
+        if (this.connection.signal.aborted) continue;
         if (error.status === FORBIDDEN) throw error;
         if (error.status === UNKNOWN_PLACE && this.lastId) this.startAgain();
       }
+      if (this.connection.signal.aborted) continue;
       this.onState("lost");
       await pause(this.pauseMs, signal);
       this.pauseMs = Math.min(this.pauseMs * 2, LONGEST_PAUSE_MS);
     }
   }
 
-  /** Continue from now: the server does not know the last event any more. */
+  /** Close the connection until `resume()`, which continues after the last event. */
+  suspend() {
+    this.isSuspended = true;
+    this.connection.abort();
+  }
+
+  resume() {
+    if (this.isSuspended && !this.lastId) this.startAgain();
+    this.isSuspended = false;
+    this.wake();
+  }
+
+  /** Continue from now: no event is known that the server could continue after. */
   startAgain() {
     this.lastId = "";
     this.onEvent({ id: "", type: "lost", data: "{}" });
   }
 
   close() {
-    this.abort.abort();
+    this.closing.abort();
+    this.connection.abort();
+    this.wake();
   }
 
   /** @param {AbortSignal} signal */

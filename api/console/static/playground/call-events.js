@@ -33,6 +33,7 @@ export class CallEvents extends ConsoleElement {
       EVENTS,
       ({ data }) => (this.events = [...this.events, JSON.parse(data)].slice(-KEPT)),
       (state) => (this.state = state),
+      true, // the events are all that is shown: those from before the first one could not be read again
     );
   }
 

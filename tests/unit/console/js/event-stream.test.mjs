@@ -50,3 +50,43 @@ test("a place that the server does not know is given up, and what was missed is 
   assert.deepEqual(places, [undefined, "7", undefined]);
   assert.deepEqual(types, ["message", "lost", "message"]);
 });
+
+// Before its first event it has no place to continue at: what was missed is lost.
+test("a stream that is suspended has no connection, and continues after its last event", async () => {
+  const places = [];
+  const states = [];
+  let connections = 0;
+  const open = async (headers, signal) => {
+    places.push(headers["Last-Event-ID"]);
+    connections += 1;
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(`id: ${places.length}\ndata: {}\n\n`));
+        signal.addEventListener("abort", () => ((connections -= 1), controller.error(signal.reason)));
+      },
+    });
+    return new Response(body);
+  };
+  const seen = [];
+  let onSeen = () => {};
+  const arrived = () => new Promise((resolve) => (onSeen = resolve));
+  const take = ({ type, id }) => (seen.push(id || type), id && onSeen());
+  const stream = new ResumedStream(open, take, (each) => states.push(each), 0);
+  stream.suspend();
+  const running = stream.run();
+  assert.equal(places.length, 0, "it begins when it is resumed");
+  let next = arrived();
+  stream.resume();
+  await next;
+  stream.suspend();
+  assert.equal(connections, 0);
+  next = arrived();
+  stream.resume();
+  await next;
+  assert.deepEqual([places, seen], [[undefined, "1"], ["lost", "1", "2"]]);
+  stream.suspend();
+  stream.close();
+  await running;
+  assert.equal(connections, 0);
+  assert(!states.includes("lost"), "what is suspended is not lost");
+});
