@@ -7,7 +7,7 @@ a while, continues with a stream of its own.
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 
 import aiohttp
 from msgspec import Struct
@@ -17,6 +17,7 @@ from api.engine_client import EngineUnavailable
 
 MAX_FRAMES = 1_000
 MAX_BYTES = 1_000_000
+SILENCE_S = 2.0  # after which a reader is checked; engines send something each second
 OpenSource = Callable[[], AbstractAsyncContextManager[aiohttp.StreamReader]]
 
 
@@ -71,10 +72,13 @@ class SharedStream:
     async def wait(self, place: int) -> None:
         """Wait for frames from a place on, the end, or the comment of each second without either.
 
-        The stream may have got them, or ended, since the reader has looked.
+        The stream may have got them, or ended, since the reader has looked. An engine that hangs
+        sends no comment, and readers are checked all the same.
         """
         if not self.is_ended and place == self.end:
-            await self._changed.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SILENCE_S):
+                    await self._changed.wait()
 
     async def close(self) -> None:
         """End the engine's stream."""

@@ -5,6 +5,7 @@ own: a slow reader then lags in the store's stream, and receives a notice when t
 before it.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,7 +14,7 @@ from functools import partial
 import aiohttp
 from starlette.responses import StreamingResponse
 
-from api.cdrs.live.shared_stream import SharedStream
+from api.cdrs.live.shared_stream import SILENCE_S, SharedStream
 from api.cdrs.live.sse_filter import LOST_FRAME, EventIdCipher, SseFilter
 from api.common.errors import ApiError
 from api.engine_client import EngineClient
@@ -116,11 +117,18 @@ class LiveEvents:
     async def _read(self, source: aiohttp.StreamReader) -> AsyncIterator[bytes]:
         """Yield an engine's events; an engine without any sends a comment each second."""
         sse_filter = SseFilter(self._cipher)
-        try:
-            async for chunk in source.iter_any():
-                yield sse_filter.feed(chunk).text
-        except (aiohttp.ClientError, TimeoutError):
-            return  # the reader reconnects with its Last-Event-ID, to another engine
+        while True:
+            try:
+                async with asyncio.timeout(SILENCE_S):
+                    chunk = await source.readany()
+            except aiohttp.ClientError:
+                return  # the reader reconnects with its Last-Event-ID, to another engine
+            except TimeoutError:  # the engine hangs, and readers are checked all the same
+                yield b""
+                continue
+            if not chunk:
+                return
+            yield sse_filter.feed(chunk).text
 
 
 async def _checked(

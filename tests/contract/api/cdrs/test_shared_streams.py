@@ -11,7 +11,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from starlette.responses import StreamingResponse
 
-from api.cdrs.live.shared_stream import MAX_FRAMES, SharedStream
+from api.cdrs.live.shared_stream import MAX_FRAMES, SILENCE_S, SharedStream
 from api.cdrs.live.sse_filter import LOST_FRAME, EventIdCipher, SseFilter
 from api.cdrs.live.stream import LiveEvents
 from api.common.errors import Forbidden, ServiceUnavailable
@@ -249,3 +249,23 @@ async def test_an_opening_that_fails_is_a_problem(error: Exception) -> None:
     for found in await asyncio.gather(*waiting, return_exceptions=True):
         assert isinstance(found, ServiceUnavailable)
         assert found.code == "no_engine"
+
+
+@pytest.mark.parametrize("last", [None, CIPHER.encrypt(b"5").decode()])
+async def test_a_reader_of_an_engine_that_hangs(last: str | None) -> None:
+    """Its stream ends with its key, although the engine sends nothing and closes nothing."""
+    is_revoked = False
+
+    async def check() -> None:
+        if is_revoked:
+            raise Forbidden("revoked")
+
+    async with engine() as (_, live):
+        reader = Reader(await live.stream("acme", last, check))
+        assert await reader.chunk() == RETRY_FRAME
+        following = asyncio.create_task(reader.chunk())
+        await asyncio.sleep(0)
+        is_revoked = True
+        with pytest.raises(StopAsyncIteration):
+            await asyncio.wait_for(following, 2 * SILENCE_S)
+        await reader.close()
