@@ -254,9 +254,11 @@ async def test_an_opening_that_fails_is_a_problem(error: Exception) -> None:
 @pytest.mark.parametrize("last", [None, CIPHER.encrypt(b"5").decode()])
 async def test_a_reader_of_an_engine_that_hangs(last: str | None) -> None:
     """Its stream ends with its key, although the engine sends nothing and closes nothing."""
-    is_revoked = False
+    is_revoked, checks = False, 0
 
     async def check() -> None:
+        nonlocal checks
+        checks += 1
         if is_revoked:
             raise Forbidden("revoked")
 
@@ -264,7 +266,7 @@ async def test_a_reader_of_an_engine_that_hangs(last: str | None) -> None:
         reader = Reader(await live.stream("acme", last, check))
         assert await reader.chunk() == RETRY_FRAME
         following = asyncio.create_task(reader.chunk())
-        await asyncio.sleep(0)
+        await until(lambda: checks > 0, what="the first check")
         is_revoked = True
         with pytest.raises(StopAsyncIteration):
             await asyncio.wait_for(following, 2 * SILENCE_S)

@@ -20,14 +20,7 @@ from tests.live.console.phone.workstation import (
 
 async def test_a_customer_calls_the_agent(station: Workstation) -> None:
     """The phone rings, the agent answers, and both hear each other."""
-    number = await station.customer()
-    async with Phone.calling(station.lab.pbx, number, tone_hz=CUSTOMER_HZ) as customer:
-        await station.phone.click("Answer")
-        await station.phone.until_talking()
-        await assert_talk(customer, station.phone)
-        await station.phone.click("Hang up")
-        await customer.wait_ended()
-    await station.phone.until_idle()
+    await station.talk_to_a_customer()
 
 
 async def test_the_agent_calls_a_number(station: Workstation) -> None:

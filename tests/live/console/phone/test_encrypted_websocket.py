@@ -58,14 +58,7 @@ def home(tmp_path: Path, files: TlsFiles) -> Path:
 async def test_both_hear_each_other(station: Workstation, websocket: str) -> None:
     """The phone registers over wss; a call to it and one from it have audio in both directions."""
     assert websocket.startswith("wss:")
-    number = await station.customer()
-    async with Phone.calling(station.lab.pbx, number, tone_hz=CUSTOMER_HZ) as customer:
-        await station.phone.click("Answer")
-        await station.phone.until_talking()
-        await assert_talk(customer, station.phone)
-        await station.phone.click("Hang up")
-        await customer.wait_ended()
-    await station.phone.until_idle()
+    await station.talk_to_a_customer()
     answering = Phone.answering(station.lab.trunk_port, tone_hz=CUSTOMER_HZ, after_ms=NEVER_MS)
     async with answering as customer:
         await station.phone.dial("+47 22 22 22 22")

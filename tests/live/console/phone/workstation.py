@@ -25,6 +25,17 @@ class Workstation(Struct, frozen=True):
         dial = {"type": "dial", "data": {"number": f"agent:{AGENT}"}}
         return await self.lab.add_number(dial, account=self.api.account)
 
+    async def talk_to_a_customer(self) -> None:
+        """Answer a customer, by tone in both directions, and hang up."""
+        number = await self.customer()
+        async with Phone.calling(self.lab.pbx, number, tone_hz=CUSTOMER_HZ) as customer:
+            await self.phone.click("Answer")
+            await self.phone.until_talking()
+            await assert_talk(customer, self.phone)
+            await self.phone.click("Hang up")
+            await customer.wait_ended()
+        await self.phone.until_idle()
+
     async def gathered(self, hooks: WebhookServer, keys: str) -> str:
         """Call the agent, who presses keys; returns those that the call has gathered."""
         hooks.answers("/digits", None)
