@@ -78,17 +78,18 @@ class PhoneObjects:
         *,
         is_new: bool,
         ends_registrations: bool = False,
+        former: Sequence[str] = (),
     ) -> None:
         """Make a phone, or give it another password or other logins.
 
         With `ends_registrations`, those of its former logins end. Until they have, the endpoint is
         marked: an engine that dies or a node that hangs meanwhile leaves the rest to the next try.
+        `former` are logins that the node may have, since an endpoint lists the first ones only.
         """
         kind = credentials.kind
         await self._template(kind, "endpoint")  # before anything is changed
         if not is_new and not await self._is_of_kind(name, kind):
-            await self._delete_object("endpoint", name)
-            await self._delete_object("aor", name)  # with the registrations of the other kind
+            await self.delete(name, former)  # with the registrations of the other kind
             is_new = True
         before: Sequence[str] = ()
         if not is_new and kind == "browser":
@@ -112,20 +113,21 @@ class PhoneObjects:
             accepted = _accepted_logins(name, credentials)
             await self._put("endpoint", name, accepted[:1] if ends_registrations else accepted)
             after = _names(name, credentials)
-            await self.delete_logins(each for each in before if each not in after)
+            left = dict.fromkeys((*before, *former))
+            await self.delete_logins(each for each in left if each not in after)
             if ends_registrations:
                 await self._drop_registrations(name, kind)
                 await self._put("endpoint", name, accepted)
 
-    async def delete(self, name: str) -> None:
-        """Delete a phone, with its password and its logins."""
+    async def delete(self, name: str, former: Sequence[str] = ()) -> None:
+        """Delete a phone, with its password and its logins; `former` as for `make`."""
         try:
             usernames = await self._logins(name)
         except PbxUnavailable:  # the endpoint is absent, and the rest may be there
             usernames = ()
         await self._delete_object("endpoint", name)
         await self._delete_object("aor", name)
-        for username in dict.fromkeys((name, *usernames)):
+        for username in dict.fromkeys((name, *usernames, *former)):
             await self._delete_object("auth", username)
 
     async def delete_logins(self, usernames: Iterable[str]) -> None:

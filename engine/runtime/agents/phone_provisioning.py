@@ -134,11 +134,13 @@ class PhoneProvisioning:
         """Make, change or delete a phone; returns whether the node accepted it."""
         known = self._known.phones.get(name)
         wanted = None if known is None else known.valid_at(self._now_ms())
-        if is_present is (wanted is not None) and self._done.get(name) == wanted:
+        done = self._done.get(name)
+        if is_present is (wanted is not None) and done == wanted:
             return True
+        former = () if done is None else tuple(each.username for each in done.logins)
         try:
             if known is None or wanted is None:
-                await self._objects.delete(name)
+                await self._objects.delete(name, former)
                 self._done.pop(name, None)
                 return True
             if not is_present:
@@ -148,7 +150,11 @@ class PhoneProvisioning:
             ends = is_present and self._is_withdrawn(name, wanted, is_same=is_same)
             if not is_same or ends:
                 await self._objects.make(
-                    name, wanted, is_new=not is_present, ends_registrations=ends
+                    name,
+                    wanted,
+                    is_new=not is_present,
+                    ends_registrations=ends,
+                    former=former,
                 )
         except NoTemplate as error:  # the node serves no phones of this kind
             self._log.warning("phone not provided", phone=name, error=str(error))

@@ -13,6 +13,7 @@ from engine.runtime.agents.phone_credentials import (
 from engine.runtime.agents.phone_provisioning import COMPARED_EVERY, PhoneProvisioning
 from engine.store.memory.store import MemoryStore
 from tests.unit.runtime.harness.object_pbx import ObjectPbx
+from wire.agents import PhoneKind
 
 PHONE = "PJSIP/ada"
 START_MS, LIFE_MS = 1_000, 60_000
@@ -149,14 +150,25 @@ async def test_a_sip_phone_becomes_a_browser_and_back() -> None:
         assert bench.pbx.logins("ada") == usernames(*credentials.logins)
 
 
-async def test_a_removed_phone_leaves_nothing() -> None:
-    """Neither endpoint nor digests."""
+@pytest.mark.parametrize("count", [2, MAX_LOGINS])
+async def test_a_removed_phone_leaves_nothing(count: int) -> None:
+    """Neither endpoint nor digests; also of logins that Asterisk does not show any more."""
     bench = Bench()
     before = dict(bench.pbx.objects)
-    await bench.put(phone(login(1), login(2)))
+    await bench.put(phone(*map(login, range(count))))
     await bench.credentials.remove("acme", "ada", PHONE)
     await bench.provide()
     assert bench.pbx.objects == before
+
+
+@pytest.mark.parametrize("kind", ["browser", "sip"])
+async def test_many_logins_that_end_leave_no_digests(kind: PhoneKind) -> None:
+    """Withdrawn all together, or with the browser."""
+    bench = Bench()
+    await bench.put(phone(*map(login, range(MAX_LOGINS))))
+    await bench.put(replace(phone(), kind=kind, withdrawals=1))
+    own = {each for each in bench.pbx.objects if not each.endswith("-template")}
+    assert own == {"endpoint/ada", "aor/ada", "auth/ada"}
 
 
 async def test_a_node_without_browsers() -> None:
