@@ -11,7 +11,7 @@ from api.common.errors import NotFound
 from api.documents.document import CALLBACK_ID, Document, Kind
 from api.documents.editor import DocumentEditor
 from api.engine_client import EngineClient, id_in_path
-from api.http.preconditions import Precondition
+from api.http.preconditions import ABSENT, Precondition
 from wire.callbacks.account import (
     CallbackTestResult,
     DeadLetters,
@@ -80,10 +80,18 @@ class CallbackService(Struct, frozen=True):
             drafted.append(found)
             return msgspec.json.encode(found.settings)
 
+        if condition.version == ABSENT:
+            condition = await self._where_absent(account_id)
         document = await self.documents.change(account_id, KIND, CALLBACK_ID, draft, condition)
         found = drafted[-1]
         state = callback_state(found.settings, self.now_ms(), is_secret_new=found.is_secret_new)
         return state, document.version
+
+    async def _where_absent(self, account_id: str) -> Precondition:
+        # A secret that signs webhooks is stored without settings: `get` finds none then.
+        found = (await self.documents.find(account_id, KIND, [CALLBACK_ID])).get(CALLBACK_ID)
+        is_implicit = found is not None and _decode(found).is_implicit
+        return Precondition(found.version if found and is_implicit else ABSENT)
 
 
 def _decode(document: Document) -> CallbackSettings:

@@ -120,6 +120,17 @@ async def test_of_two_writers_the_second_gets_412(kept: Rest) -> None:
     assert (await kept.request("GET", BASE)).json()["secretNumber"] == 1
 
 
+async def test_settings_without_a_target_are_created(kept: Rest) -> None:
+    """A secret that is left, or signs webhooks, is nothing that GET shows, and so no 412."""
+    await put(kept)
+    assert (await kept.request("DELETE", BASE)).status_code == 204
+    assert (await kept.rejected("GET", BASE))[:2] == (404, "not_found")
+    made, _ = await put(kept, **{"If-None-Match": "*"})
+    assert made["target"] == TARGET["target"]
+    refused = await kept.rejected("PUT", BASE, TARGET, headers={"If-None-Match": "*"})
+    assert refused == (412, "changed_meanwhile", [])
+
+
 async def test_a_test_event(kept: Rest, hooks: WebhookServer) -> None:
     """It is sent once for a key; without a target it is 409."""
     path, url = f"{BASE}/test", hooks.answers("/status", None)
