@@ -14,7 +14,7 @@ async def test_a_wrong_secret_is_said_in_the_form(browser: Browser, api: Api) ->
     await page.get_by_label("API key").fill(api.api_key)
     await page.get_by_label("API secret").fill("wrong")
     await page.get_by_role("button", name="Sign in").click()
-    await expect(page.get_by_role("alert")).to_contain_text("User not authenticated")
+    await expect(page.get_by_role("alert")).to_contain_text("do not belong together")
     await page.get_by_label("API secret").fill(api.api_secret)
     await page.get_by_role("button", name="Sign in").click()
     await expect(page.get_by_role("heading", name="Live calls")).to_be_visible()

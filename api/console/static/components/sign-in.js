@@ -9,7 +9,7 @@
 import { html } from "../vendored/lit.js";
 import { isThisMachine } from "../lib/address.js";
 import { ConsoleElement } from "../lib/console-element.js";
-import { post } from "../lib/rest.js";
+import { post, RestError } from "../lib/rest.js";
 import "./problem.js";
 
 const FIRST_PAGE = "/console";
@@ -68,11 +68,21 @@ export class ConsoleSignIn extends ConsoleElement {
       await post("/console/session", Object.fromEntries(values));
       location.assign(nextPage());
     } catch (error) {
-      this.error = error;
+      this.error = inWords(error);
     } finally {
       this.busy = false;
     }
   }
+}
+
+/**
+ * Say of a pair that is not valid what a person can do.
+ * @param {unknown} error
+ */
+function inWords(error) {
+  if (!(error instanceof RestError) || error.code !== "unauthenticated") return error;
+  const text = "This key and this secret do not belong together, or the key has expired or was revoked.";
+  return new RestError(error.status, error.code, text, error.errors);
 }
 
 /** Return where to go: only to a page of the console, whatever the address says. */

@@ -22,6 +22,8 @@ const NOT_ANSWERED = {
   34: ["was not called: the carrier has no free line", "no_circuit"],
   42: ["was not called: the carrier is congested", "congestion"],
 };
+const NO_ANSWER = 19;
+const NO_RESPONSE = "never rang: the server or the network behind it sent no response in time";
 /** @type {Record<string, string>} why a call ended */
 const REASONS = {
   media_timeout: "A phone sent no audio any more: it or its network failed, or it left without a hangup.",
@@ -50,11 +52,14 @@ export function findFaults({ call, moments, attempts = [] }) {
   const sent = new Map();
   /** @type {Set<string>} */
   const answered = new Set();
+  /** @type {Set<string>} */
+  const rang = new Set();
   const hangups = new Set();
   for (const { atMs, event, commands } of moments) {
     const add = (/** @type {string} */ text, code = "", request = "", isCause = false) =>
       found.push({ text, code, request, atMs, isCause });
     if (event.type === "leg-answered") answered.add(event.leg);
+    if (event.type === "leg-ringing") rang.add(event.leg);
     if (event.type === "action-failed" || event.type === "api-request-failed") {
       const { request, reason } = event;
       const url = sent.get(request)?.url ?? attempts.find((/** @type {any} */ each) => each.requestId === request)?.url;
@@ -76,6 +81,11 @@ export function findFaults({ call, moments, attempts = [] }) {
     for (const command of commands) {
       if (command.type === "originate") parties.set(command.leg, command.party);
       if (command.type === "hangup") hangups.add(command.leg);
+      const waited = event.type === "deadline-passed" && command.type === "hangup" && command.cause === NO_ANSWER;
+      if (waited && parties.has(command.leg) && !answered.has(command.leg)) {
+        const text = rang.has(command.leg) ? "rang, and did not answer in time" : NO_RESPONSE;
+        add(`${parties.get(command.leg)} ${text}.`, "not_answered");
+      }
       if (command.request) sent.set(command.request, command);
     }
   }

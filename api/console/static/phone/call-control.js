@@ -96,6 +96,17 @@ export class CallControl {
   }
 
   /**
+   * Return why a transfer is over without success, in words; "" while it goes on.
+   * @param {Place} place
+   * @param {string} transfer
+   */
+  async failureOf({ callId }, transfer) {
+    const { transfers = [] } = await this.read(callId);
+    const found = transfers.find((/** @type {any} */ each) => each.transferSessionId === transfer);
+    return found?.state === "failed" ? failureText(found) : "";
+  }
+
+  /**
    * Add a party to the call, in which all then talk.
    * @param {Place} place
    * @param {string} party
@@ -149,6 +160,22 @@ export class CallControl {
     if (post === null) throw new Error("This page cannot control calls.");
     return await post(VOICE + path, body);
   }
+}
+
+/** @type {Record<string, string>} */
+const FAILURES = {
+  target_busy: "is busy",
+  target_hangup: "hung up",
+  target_reject: "rejected the call",
+  target_unavailable: "is not available",
+  target_no_answer: "did not answer",
+};
+
+/**
+ * @param {{target: string, reason?: string}} transfer that failed
+ */
+export function failureText({ target, reason = "" }) {
+  return `${target} ${FAILURES[reason] ?? `was not reached (${reason || "no reason is known"})`}. You talk to the caller again.`;
 }
 
 /** @param {string} party */

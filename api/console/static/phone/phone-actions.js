@@ -36,7 +36,10 @@ export class PhoneActions extends LitElement {
 
   connectedCallback() {
     super.connectedCallback();
-    this.timer = window.setInterval(() => this.requestUpdate(), TICK_MS);
+    this.timer = window.setInterval(() => {
+      this.requestUpdate();
+      void this.watchTransfer();
+    }, TICK_MS);
   }
 
   disconnectedCallback() {
@@ -80,6 +83,16 @@ export class PhoneActions extends LitElement {
       else if (kind === "blind") await control.transfer(place, party, "blind");
       else this.transfer = await control.transfer(place, party, "attended");
     });
+  }
+
+  /** A consultation can fail: its target is busy, or does not answer. */
+  async watchTransfer() {
+    const { call, control, transfer } = this;
+    if (!transfer || call === null || control === null) return;
+    const text = await control.failureOf(placeOf(call.leg), transfer).catch(() => ""); // the next tick reads again
+    if (!text || this.transfer !== transfer) return;
+    this.transfer = "";
+    this.problem = text;
   }
 
   async complete() {

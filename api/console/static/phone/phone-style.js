@@ -33,6 +33,7 @@ export const phoneStyle = css`
   button:disabled { color: var(--phone-quiet); cursor: not-allowed; }
   button[aria-pressed="true"] { border-color: var(--phone-accent); color: var(--phone-accent); font-weight: 600; }
   button.primary { background: var(--phone-accent); border-color: var(--phone-accent); color: var(--phone-on-accent); }
+  button.primary:disabled { background: var(--phone-raised); border-color: var(--phone-line); color: var(--phone-quiet); }
   button.danger { color: var(--phone-bad); border-color: var(--phone-bad); }
   :focus-visible { outline: 2px solid var(--phone-accent); outline-offset: 2px; }
   .keys { display: grid; grid-template-columns: repeat(3, 1fr); gap: 0.4rem; }

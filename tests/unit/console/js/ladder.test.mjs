@@ -125,6 +125,20 @@ test("a party that the engine itself hangs up is no fault", () => {
   assert.deepEqual(found, []);
 });
 
+test("a party that did not answer in time rang, or nothing responded", () => {
+  const unanswered = (...events) =>
+    findFaults(timeline([
+      moment(0, { type: "call-opened" }, [{ type: "originate", leg: "b", party: "+47" }]),
+      ...events.map((type) => moment(5, { type, leg: "b" })),
+      moment(9, { type: "deadline-passed" }, [{ type: "hangup", leg: "b", cause: 19 }]),
+      moment(9, { type: "leg-ended", leg: "b", cause: 19, sipCode: 480, reason: "" }),
+    ]));
+  const text = (...events) => unanswered(...events).map((each) => each.text);
+  assert.deepEqual(text("leg-ringing"), ["+47 rang, and did not answer in time."]);
+  assert.deepEqual(text(), ["+47 never rang: the server or the network behind it sent no response in time."]);
+  assert.deepEqual(text("leg-ringing", "leg-answered"), []);
+});
+
 test("a prompt that does not exist is named", () => {
   const source = "https://shop.example/none.wav";
   const [found] = findFaults(timeline([
