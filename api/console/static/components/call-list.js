@@ -96,13 +96,15 @@ export class CallList extends ConsoleElement {
 
   /** @param {import("../lib/event-stream.js").ServerEvent} message */
   take({ type, data }) {
+    const charts = /** @type {import("./call-charts.js").CallCharts | null} */ (this.querySelector("call-charts"));
     if (type === "lost") {
       void this.reconcile();
+      void charts?.load();
       return;
     }
     const event = JSON.parse(data);
     this.calls.apply(event, Date.now());
-    /** @type {import("./call-charts.js").CallCharts | null} */ (this.querySelector("call-charts"))?.take(event);
+    charts?.take(event);
     if (this.calls.calls.size <= FEW) this.reconcileSoon();
     this.renderSoon();
   }

@@ -7,6 +7,8 @@
 import { request } from "./rest.js";
 import { ResumedStream } from "./resumed-stream.js";
 
+const LATE_MS = 600_000; // hidden for so long: a list is read sooner than all events since
+
 /**
  * @typedef {import("./resumed-stream.js").ServerEvent} ServerEvent
  * @typedef {import("./resumed-stream.js").StreamState} StreamState
@@ -27,7 +29,12 @@ export class EventStream extends ResumedStream {
 
   /** Read until `close()`. */
   async run() {
-    const follow = () => (document.hidden && !this.isAlways ? this.suspend() : this.resume());
+    let hiddenMs = Date.now();
+    const follow = () => {
+      if (document.hidden) hiddenMs = Date.now();
+      if (document.hidden && !this.isAlways) this.suspend();
+      else this.resume(Date.now() - hiddenMs > LATE_MS);
+    };
     document.addEventListener("visibilitychange", follow);
     follow();
     try {

@@ -59,19 +59,23 @@ export class ResumedStream {
     }
   }
 
-  /** Close the connection until `resume()`, which continues after the last event. */
+  /** Close the connection until `resume()`. */
   suspend() {
     this.isSuspended = true;
     this.connection.abort();
   }
 
-  resume() {
-    if (this.isSuspended && !this.lastId) this.startAgain();
+  /**
+   * Continue after the last event, or from now, if what was missed is too much to be read.
+   * @param {boolean} [isLate]
+   */
+  resume(isLate = false) {
+    if (this.isSuspended && (isLate || !this.lastId)) this.startAgain();
     this.isSuspended = false;
     this.wake();
   }
 
-  /** Continue from now: no event is known that the server could continue after. */
+  /** Continue from now, and say that events were missed. */
   startAgain() {
     this.lastId = "";
     this.onEvent({ id: "", type: "lost", data: "{}" });

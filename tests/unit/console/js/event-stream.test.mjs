@@ -85,6 +85,11 @@ test("a stream that is suspended has no connection, and continues after its last
   await next;
   assert.deepEqual([places, seen], [[undefined, "1"], ["lost", "1", "2"]]);
   stream.suspend();
+  next = arrived();
+  stream.resume(true);
+  await next;
+  assert.deepEqual([places[2], seen.slice(3)], [undefined, ["lost", "3"]], "after a long time it reads no past");
+  stream.suspend();
   stream.close();
   await running;
   assert.equal(connections, 0);
