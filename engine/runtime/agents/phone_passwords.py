@@ -2,7 +2,8 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -88,10 +89,12 @@ class PhonePasswords(Struct, frozen=True):
 
         A node that does not respond delays it no further.
         """
-        waiting = [
-            asyncio.ensure_future(self._accepted(name, pbx, account, agent_id, endpoint, username))
+        known = partial(self._valid_logins, account, agent_id, endpoint)
+        phone = phone_name(endpoint)
+        waiting = {
+            asyncio.ensure_future(_accept(PhoneObjects(name, pbx), phone, known, username)): name
             for name, pbx in self.nodes().items()
-        ]
+        }
         if not waiting:
             return ()
         try:
@@ -100,21 +103,11 @@ class PhonePasswords(Struct, frozen=True):
             )
             if found and others:
                 found |= (await asyncio.wait(others, timeout=OTHERS_TIMEOUT_S))[0]
-            return tuple(sorted(each.result() for each in found))
+            for each in found:
+                each.result()
+            return tuple(sorted(waiting[each] for each in found))
         finally:
             await cancel_all(waiting)
-
-    async def _accepted(  # noqa: PLR0913, PLR0917 - the node, and what it must have
-        self, name: str, pbx: Pbx, account: str, agent_id: str, endpoint: str, username: str
-    ) -> str:
-        """Return a node's name when it accepts a login."""
-        node = PhoneObjects(name, pbx)
-        while True:
-            known = await self._valid_logins(account, agent_id, endpoint)
-            is_known = known is not None and username in {each.username for each in known.logins}
-            if known is not None and is_known and await _accepts(node, endpoint, known):
-                return name
-            await asyncio.sleep(LOGIN_POLL_S)
 
     async def _valid_logins(
         self, account: str, agent_id: str, endpoint: str
@@ -129,10 +122,25 @@ class PhonePasswords(Struct, frozen=True):
         return any(found)
 
 
-async def _accepts(node: PhoneObjects, endpoint: str, known: PhoneCredentials) -> bool:
+async def _accept(
+    node: PhoneObjects,
+    phone: str,
+    read: Callable[[], Awaitable[PhoneCredentials | None]],
+    username: str,
+) -> None:
+    """Return when a node has a login, and the others of the phone."""
+    while True:
+        known = await read()
+        is_known = known is not None and username in {each.username for each in known.logins}
+        if known is not None and is_known and await _has_logins(node, phone, known):
+            return
+        await asyncio.sleep(LOGIN_POLL_S)
+
+
+async def _has_logins(node: PhoneObjects, phone: str, known: PhoneCredentials) -> bool:
     """Return whether a node has the logins of a phone; False if it is away."""
     try:
-        return await node.has_logins(phone_name(endpoint), known)
+        return await node.has_logins(phone, known)
     except PbxUnavailable:
         return False
 
