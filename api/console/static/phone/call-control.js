@@ -124,6 +124,37 @@ export class CallControl {
   }
 
   /**
+   * Put the other party on hold: the server plays music to it, and shows it in the call. Returns its
+   * leg; "" if there are several parties, of whom the phone takes leave by a hold of its own.
+   * @param {Place} place
+   * @returns {Promise<string>}
+   */
+  async hold({ callId, leg }) {
+    const others = await this.others(callId, leg);
+    const [channelId = ""] = others.length === 1 ? others.map((each) => each.channelId) : [];
+    if (channelId) await this.post(`/call/${callId}/hold`, { channelId });
+    return channelId;
+  }
+
+  /**
+   * @param {Place} place
+   * @param {string} channelId the leg on hold
+   */
+  async resume({ callId }, channelId) {
+    if (await this.isHeld({ callId, leg: "" }, channelId)) await this.post(`/call/${callId}/unhold`, { channelId });
+  }
+
+  /**
+   * Return whether a leg is on hold: somebody else may have taken it off.
+   * @param {Place} place
+   * @param {string} channelId
+   */
+  async isHeld({ callId }, channelId) {
+    const { legs } = await this.read(callId);
+    return legs.some((/** @type {any} */ each) => each.channelId === channelId && each.held);
+  }
+
+  /**
    * Return whether the party that the call dials has not answered yet.
    * @param {Place} place
    */
@@ -138,10 +169,20 @@ export class CallControl {
    * @returns {Promise<string>}
    */
   async customerOf(callId, leg) {
-    const { legs } = await this.read(callId);
-    const other = legs.find((/** @type {any} */ each) => each.channelId !== leg && each.state === "up");
+    const [other] = await this.others(callId, leg);
     if (other === undefined) throw new Error("There is no other party yet.");
     return other.channelId;
+  }
+
+  /**
+   * Return the legs of the other parties that are connected.
+   * @param {string} callId
+   * @param {string} leg
+   * @returns {Promise<{channelId: string}[]>}
+   */
+  async others(callId, leg) {
+    const { legs } = await this.read(callId);
+    return legs.filter((/** @type {any} */ each) => each.channelId !== leg && each.state === "up");
   }
 
   /** @param {string} callId */

@@ -39,6 +39,7 @@ export class PhoneActions extends LitElement {
     this.timer = window.setInterval(() => {
       this.requestUpdate();
       void this.watchTransfer();
+      void this.watchHold();
     }, TICK_MS);
   }
 
@@ -95,6 +96,39 @@ export class PhoneActions extends LitElement {
     this.problem = text;
   }
 
+  /** The other party may come back by itself, or from another page. */
+  async watchHold() {
+    const { call, control } = this;
+    if (call === null || control === null || this.isBusy || !call.heldLeg) return;
+    const { heldLeg } = call;
+    const isHeld = await control.isHeld(placeOf(call.leg), heldLeg).catch(() => true);
+    if (!isHeld && !this.isBusy && call.heldLeg === heldLeg) call.holdLeg("");
+  }
+
+  /** @param {import("./phone-call.js").PhoneCall} call */
+  async hold(call) {
+    const place = placeOf(call.leg);
+    if (call.heldLeg) {
+      await this.request(async (control) => {
+        await control.resume(place, call.heldLeg);
+        call.holdLeg("");
+      });
+    } else if (call.isHeld || !this.isControlled(call)) {
+      call.hold(!call.isHeld);
+    } else {
+      await this.request(async (control) => {
+        const held = await control.hold(place);
+        if (held) call.holdLeg(held);
+        else call.hold(true);
+      });
+    }
+  }
+
+  /** @param {import("./phone-call.js").PhoneCall} call */
+  isControlled(call) {
+    return Boolean(this.control?.isAvailable) && call.leg !== "";
+  }
+
   async complete() {
     const { call } = this;
     if (call) await this.request((control) => control.complete(placeOf(call.leg), this.transfer));
@@ -110,13 +144,13 @@ export class PhoneActions extends LitElement {
   render() {
     const { call } = this;
     if (call === null) return nothing;
-    const isControlled = this.control?.isAvailable && call.leg !== "";
+    const isControlled = this.isControlled(call);
     const { quality } = call;
     const codec = call.report?.codec ?? "";
     return html`
       <div class="row">
         <button aria-pressed=${call.isMuted} @click=${() => call.mute(!call.isMuted)}>Mute</button>
-        <button aria-pressed=${call.isHeld} @click=${() => call.hold(!call.isHeld)}>Hold</button>
+        <button aria-pressed=${call.isHeld} ?disabled=${this.isBusy} @click=${() => this.hold(call)}>Hold</button>
         <button aria-expanded=${this.shown === "keypad"} @click=${() => this.show("keypad")}>Keypad</button>
         ${isControlled
           ? html`<button aria-expanded=${this.shown === "transfer"} @click=${() => this.show("transfer")}>

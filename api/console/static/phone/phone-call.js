@@ -56,6 +56,7 @@ export class PhoneCall {
     this.startedAtMs = 0;
     this.isMuted = false;
     this.isHeld = false;
+    this.heldLeg = ""; // of the other party, which the server has put on hold for this phone
     this.keys = "";
     /** @type {import("./quality.js").Quality | null} */
     this.quality = null;
@@ -142,6 +143,12 @@ export class PhoneCall {
     else this.session.unhold();
   }
 
+  /** @param {string} leg of the other party that the server has put on hold; "" when it is back */
+  holdLeg(leg) {
+    this.heldLeg = leg;
+    this.update();
+  }
+
   /** @param {string} key */
   press(key) {
     this.session.sendDTMF(key, { transportType: "RFC2833", duration: KEY_MS });
@@ -183,7 +190,7 @@ export class PhoneCall {
 
   update() {
     this.isMuted = this.session.isMuted().audio;
-    this.isHeld = this.session.isOnHold().local;
+    this.isHeld = this.heldLeg !== "" || this.session.isOnHold().local;
     this.onChange();
   }
 

@@ -77,6 +77,8 @@ async def test_hold_and_mute(station: Workstation) -> None:
         await station.phone.click("Hold")
         await customer.until_lost(MICROPHONE_HZ)
         await station.phone.until_silent()
+        (call,) = await station.calls()
+        assert [each.get("held", False) for each in call["legs"]] == [True, False]
         await station.phone.click("Hold")
         await assert_talk(customer, station.phone)
         await customer.hang_up()

@@ -1,5 +1,7 @@
 """The workstation of an agent: the phone in the browser, and the servers behind it."""
 
+from typing import Any
+
 from msgspec import Struct
 
 from tests.harness.console.browser_phone import BrowserPhone
@@ -24,6 +26,11 @@ class Workstation(Struct, frozen=True):
         """Return a number that calls the agent."""
         dial = {"type": "dial", "data": {"number": f"agent:{AGENT}"}}
         return await self.lab.add_number(dial, account=self.api.account)
+
+    async def calls(self) -> list[dict[str, Any]]:
+        """Return the live calls of the account, as the engine shows them."""
+        found = await self.lab.engine.rpc("GET", f"/calls?account={self.api.account}")
+        return list(found["calls"])
 
     async def talk_to_a_customer(self) -> None:
         """Answer a customer, by tone in both directions, and hang up."""

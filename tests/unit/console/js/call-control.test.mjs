@@ -1,4 +1,4 @@
-// What the phone says of a transfer that has failed.
+// What the phone says of a transfer that has failed, and which leg it puts on hold.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,4 +24,32 @@ test("one that goes on, and one of another id, say nothing", async () => {
     assert.equal(await controlOf([{ transferSessionId: "t", state, target: "+4733" }]).failureOf(PLACE, "t"), "");
   }
   assert.equal(await controlOf([]).failureOf(PLACE, "t"), "");
+});
+
+function controlWith(legs) {
+  const posted = [];
+  const server = {
+    createCredentials: async () => null,
+    get: async () => ({ legs }),
+    post: async (path, body) => posted.push([path, body]),
+  };
+  return { control: new CallControl(server, "ada"), posted };
+}
+
+test("the only other party is put on hold by the server, and taken off once", async () => {
+  const legs = [{ channelId: "c.l0", state: "up" }, { channelId: "a", state: "up" }, { channelId: "b", state: "ringing" }];
+  const { control, posted } = controlWith(legs);
+  assert.equal(await control.hold(PLACE), "a");
+  assert.deepEqual(posted, [["/srmain/voice/call/c/hold", { channelId: "a" }]]);
+  await control.resume(PLACE, "a"); // somebody else has taken it off
+  assert.equal(posted.length, 1);
+  legs[1].held = true;
+  await control.resume(PLACE, "a");
+  assert.deepEqual(posted[1], ["/srmain/voice/call/c/unhold", { channelId: "a" }]);
+});
+
+test("of several parties none is put on hold", async () => {
+  const { control, posted } = controlWith([{ channelId: "a", state: "up" }, { channelId: "b", state: "up" }]);
+  assert.equal(await control.hold(PLACE), "");
+  assert.deepEqual(posted, []);
 });
