@@ -3,6 +3,7 @@
 
 import { html, nothing } from "../vendored/lit.js";
 import { ListPage } from "../components/list-page.js";
+import { endpointOf } from "../lib/browser-agent.js";
 import { dateTime } from "../lib/format.js";
 import { may } from "../lib/page.js";
 import { del, get, put } from "../lib/rest.js";
@@ -32,8 +33,7 @@ const FIELDS = [
   {
     name: "endpoint",
     label: "Endpoint",
-    required: true,
-    hint: "The phone at the PBX, such as PJSIP/1001.",
+    hint: "The phone at the PBX, such as PJSIP/1001; empty: one of the account and the agent.",
   },
   {
     name: "phone",
@@ -52,7 +52,10 @@ const FIELDS = [
   },
 ];
 /** @type {import("../forms/values.js").Field[]} */
-const CHANGED_FIELDS = FIELDS.map((each) => (each.name === "agentId" ? { ...each, fixed: true } : each));
+const CHANGED_FIELDS = FIELDS.map((each) => {
+  if (each.name === "agentId") return { ...each, fixed: true };
+  return each.name === "endpoint" ? { ...each, required: true, hint: "The phone at the PBX, such as PJSIP/1001." } : each;
+});
 /** @type {import("../forms/values.js").Field[]} */
 const PASSWORD_FIELDS = [
   {
@@ -116,10 +119,12 @@ export class AgentList extends ListPage {
 
   async create() {
     /** @param {any} values */
-    const save = ({ agentId, ...agent }) =>
-      put(pathOf(agentId), { ...agent, name: agent.name ?? "" }, { "If-None-Match": "*" });
+    const save = ({ agentId, endpoint, name, ...agent }) => {
+      const body = { ...agent, endpoint: endpoint || endpointOf(agentId), name: name ?? "" };
+      return put(pathOf(agentId), body, { "If-None-Match": "*" });
+    };
     const form = { heading: "New agent", submit: "Create", fields: FIELDS, save };
-    await this.ask(form, {}, "The agent is created. A SIP phone needs a password to register.");
+    await this.ask(form, {}, "The agent is created. A SIP phone needs a password to register; a browser has none.");
   }
 
   /** @param {any} agent */

@@ -11,7 +11,7 @@ import { stateTag } from "./live-calls.js";
  * @param {boolean} hasFaults one that was answered is not green then
  */
 export function renderFacts(call, hasFaults) {
-  const { text, kind } = call.endedMs ? outcomeOf(call) : stateTag(call.state);
+  const { text, kind } = call.endedMs ? outcomeOf(call) : stateTag(call);
   const ended = call.endedMs ? `, ${duration(call.endedMs - call.createdMs)}` : "";
   return html`
     <dl class="facts card">

@@ -123,10 +123,11 @@ export class LiveCalls {
 
 /**
  * Return what a live call does: its word and kind of tag.
- * @param {string} state
+ * @param {{state: string, legs?: {held?: boolean, held_by_phone?: boolean}[]}} call
  * @returns {{text: string, kind: string}}
  */
-export function stateTag(state) {
+export function stateTag({ state, legs = [] }) {
+  if (state === "bridged" && legs.some((each) => each.held || each.held_by_phone)) return { text: "on hold", kind: "bad" };
   if (state === "bridged") return { text: "talking", kind: "good" };
   return { text: STATES[state] ?? state, kind: "accent" };
 }

@@ -4,7 +4,7 @@
 // Fires `changed` after a request.
 
 import { html, nothing } from "../vendored/lit.js";
-import { callPath, conferenceOf, controllableLegs, possible, sourceAndCustomer, targetOf, transferOf } from "../ladder/controls.js";
+import { callPath, coachingOf, conferenceOf, controllableLegs, possible, sourceAndCustomer, targetOf, transferOf } from "../ladder/controls.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import { agentId, may } from "../lib/page.js";
 import { post } from "../lib/rest.js";
@@ -102,6 +102,7 @@ export class CallControls extends ConsoleElement {
       <ul class="legs">
         ${legs.map((/** @type {any} */ leg) => {
           const body = { channelId: leg.channelId };
+          const coaching = can.coach ? coachingOf(this.call, leg.channelId) : null;
           return html`
             <li class="row middle" data-leg=${leg.channelId}>
               <b>${leg.party}</b>
@@ -111,7 +112,8 @@ export class CallControls extends ConsoleElement {
               ${button(can.hold && leg.held, "Resume", () => this.send(`${path}/unhold`, body))}
               ${button(can.mute && !leg.muted, "Mute", () => this.send(`${path}/mute`, body))}
               ${button(can.mute && Boolean(leg.muted), "Unmute", () => this.send(`${path}/unmute`, body))}
-              ${button(can.coach, "Coach", () => this.coach(leg))}
+              ${coaching?.isCoaching ? html`<span class="tag accent">coaches</span>` : nothing}
+              ${button(coaching !== null, coaching?.isCoaching ? "Stop coaching" : "Coach", () => this.coach(leg, coaching?.coached ?? ""))}
               ${button(true, "Hang up", () => this.send(`${path}/hangup`, body), "danger")}
             </li>
           `;
@@ -163,18 +165,16 @@ export class CallControls extends ConsoleElement {
     await this.send(`${VOICE}/transfer/${action}`, { ...body, ...more });
   }
 
-  /** @param {any} leg of the coach: only the agent in the call hears it from now on, or all again */
-  async coach(leg) {
-    const conference = conferenceOf(this.call);
-    const member = conference.members.find((/** @type {any} */ each) => each.channelId === leg.channelId);
-    const coached = conference.members.find(
-      (/** @type {any} */ each) => each.channelId !== leg.channelId && each.agent_id && !each.leftMs,
-    );
+  /**
+   * @param {any} leg of the coach: only the agent in the call hears it from now on
+   * @param {string} coached the agent's leg; "" if all hear all again
+   */
+  async coach(leg, coached) {
     await this.send(`${VOICE}/conference/coach`, {
       callId: this.call.callId,
-      conferenceSessionId: conference.conferenceSessionId,
+      conferenceSessionId: conferenceOf(this.call).conferenceSessionId,
       channelId: leg.channelId,
-      ...(member?.coaches ? {} : { coachedChannelId: coached?.channelId }),
+      ...(coached ? { coachedChannelId: coached } : {}),
     });
   }
 

@@ -66,6 +66,21 @@ export function conferenceOf(call) {
 }
 
 /**
+ * Return whether a leg coaches in the conference, and else which leg it could: null if none.
+ * @param {any} call
+ * @param {string} channelId
+ * @returns {{isCoaching: boolean, coached: string} | null}
+ */
+export function coachingOf(call, channelId) {
+  const members = conferenceOf(call)?.members.filter((/** @type {any} */ each) => !each.leftMs) ?? [];
+  const member = members.find((/** @type {any} */ each) => each.channelId === channelId);
+  if (member === undefined) return null;
+  if (member.coaches) return { isCoaching: true, coached: "" };
+  const agent = members.find((/** @type {any} */ each) => each !== member && each.agent_id);
+  return agent ? { isCoaching: false, coached: agent.channelId } : null;
+}
+
+/**
  * Return the leg of an agent, and the one that the other party is on, for a transfer or a
  * conference: null if it is not clear which they are.
  * @param {Situation} situation

@@ -28,5 +28,13 @@ export async function ensureBrowserAgent(agent, name) {
  * @param {string} name
  */
 function bodyOf(agent, name) {
-  return { endpoint: `PJSIP/${accountId}-${agent}`, name, phone: "browser" };
+  return { endpoint: endpointOf(agent), name, phone: "browser" };
+}
+
+/**
+ * Return the endpoint that is made for an agent: no other account can have it.
+ * @param {string} agent
+ */
+export function endpointOf(agent) {
+  return `PJSIP/${accountId}-${agent}`;
 }

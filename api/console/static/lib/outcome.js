@@ -72,6 +72,16 @@ export function faultsOf({ reason, mediaFault }) {
   return found;
 }
 
+/**
+ * Return a reason in words: what ended the call, and what a server or the PBX said.
+ * @param {string} reason
+ */
+export function reasonText(reason) {
+  const [code = "", ...more] = reason.split(":").map((each) => each.trim());
+  const said = more.filter((each) => pageOf(each) === "").join(": ");
+  return `${FAULTS[code] ?? code}${said ? ` (${said})` : ""}`;
+}
+
 /** @param {string} code those of a status share a page */
 function pageOf(code) {
   if (/^status_\d+$/.test(code)) return "status_nnn";

@@ -2,6 +2,7 @@
 // An event of a call, in a line.
 
 import { CAUSES } from "../lib/hangup-causes.js";
+import { reasonText } from "../lib/outcome.js";
 
 /** @typedef {Record<string, any>} CallEvent */
 
@@ -61,6 +62,7 @@ export function titleOf({ event }) {
 export function detailsOf(event) {
   const found = Object.entries(event)
     .filter(([name, value]) => !COMMON.has(name) && !UNSAID.has(name) && value !== null && value !== "")
+    .filter(([name]) => name !== "hangupCause" || !event.reason) // which says more
     .map(([name, value]) => `${FIELDS[name] ?? name}: ${textOf(name, value)}`)
     .join(", ");
   return found.length > MAX_CHARS ? `${found.slice(0, MAX_CHARS)}…` : found;
@@ -72,6 +74,7 @@ export function detailsOf(event) {
  */
 function textOf(name, value) {
   if (name === "hangupCause") return `${CAUSES[value] ?? "cause"} (${value})`;
+  if (name === "reason") return reasonText(value);
   if (name === "duration") return `${value} s`;
   return typeof value === "object" ? JSON.stringify(value) : `${value}`;
 }

@@ -181,6 +181,8 @@ export class PlaygroundPage extends ConsoleElement {
       } else {
         this.callId = await this.call(String(form.get("to")), from);
       }
+      await this.updateComplete;
+      this.querySelector("call-events")?.scrollIntoView({ block: "nearest" });
     });
   }
 

@@ -47,6 +47,19 @@ async def test_an_agent_is_created_changed_and_deleted(
         assert (await owner.rest("GET", "/srmain/voice/agents"))["total"] == 0
 
 
+async def test_an_agent_gets_an_endpoint_of_its_own(browser: Browser, owner: Person) -> None:
+    """Without one in the form, so it need not be known what an endpoint is."""
+    async with console_page(browser, owner, path=PATH) as page:
+        await page.get_by_role("button", name="New agent").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Id (required)").fill("ada")
+        await dialog.get_by_label("Phone").select_option("browser")
+        await dialog.get_by_role("button", name="Create").click()
+        await expect(page.get_by_role("row").filter(has_text="browser")).to_contain_text("ada")
+    shown = await owner.rest("GET", "/srmain/voice/agents/ada")
+    assert shown["endpoint"] == f"PJSIP/{owner.api.account}-ada"
+
+
 async def test_a_change_that_somebody_else_has_made_is_not_overwritten(
     browser: Browser, owner: Person
 ) -> None:

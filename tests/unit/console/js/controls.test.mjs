@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { controllableLegs, possible, sourceAndCustomer, targetOf } from "../../../../api/console/static/ladder/controls.js";
+import { coachingOf, controllableLegs, possible, sourceAndCustomer, targetOf } from "../../../../api/console/static/ladder/controls.js";
 
 const LEGS = [
   { channelId: "a", party: "+4799" },
@@ -66,4 +66,14 @@ test("the source of a transfer is the agent's leg, the customer the other one", 
 test("a target is an agent or a number", () => {
   assert.deepEqual(targetOf(" agent:7 "), { kind: "agent", agentId: "7" });
   assert.deepEqual(targetOf("+4721930000"), { kind: "number", number: "+4721930000" });
+});
+
+test("a member coaches an agent, and not itself", () => {
+  const members = [{ channelId: "c" }, { channelId: "a", agent_id: "7" }, { channelId: "s" }];
+  const call = (changed = members) => ({ ...TALK, conferences: [{ state: "in-progress", members: changed }] });
+  assert.deepEqual(coachingOf(call(), "s"), { isCoaching: false, coached: "a" });
+  assert.equal(coachingOf(call(), "a"), null);
+  assert.equal(coachingOf(call(), "x"), null);
+  const coaches = [...members.slice(0, 2), { channelId: "s", coaches: "a" }];
+  assert.deepEqual(coachingOf(call(coaches), "s"), { isCoaching: true, coached: "" });
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LiveCalls, phaseOf } from "../../../../api/console/static/calls/live-calls.js";
+import { LiveCalls, phaseOf, stateTag } from "../../../../api/console/static/calls/live-calls.js";
 
 const START = { callId: "c1", direction: "inbound", from: "+1", to: "+2", callStatus: "initiated" };
 
@@ -93,4 +93,11 @@ test("a prompt that failed is known, from events and from lists", () => {
   assert.equal(live.calls.get("c2").mediaFault.reason, "not_found");
   live.apply(event("completed", { reason: "action_failed:not_json" }), 50);
   assert.equal(live.calls.get("c1").reason, "action_failed:not_json");
+});
+
+test("a conversation of which a party is on hold says so", () => {
+  const legs = [{ held: true }, {}];
+  assert.equal(stateTag({ state: "bridged", legs }).text, "on hold");
+  assert.equal(stateTag({ state: "bridged", legs: [{ held_by_phone: true }] }).text, "on hold");
+  assert.deepEqual(stateTag({ state: "bridged", legs: [{}] }), { text: "talking", kind: "good" });
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { faultsOf, outcomeOf } from "../../../../api/console/static/lib/outcome.js";
+import { faultsOf, outcomeOf, reasonText } from "../../../../api/console/static/lib/outcome.js";
 
 test("an answered call in which something went wrong is not green", () => {
   const call = { status: "completed", answerStatus: "answered", reason: null };
@@ -25,4 +25,10 @@ test("each fault leads to the page of its code", () => {
 test("statuses have words", () => {
   assert.equal(outcomeOf({ status: "no-answer" }).text, "no answer");
   assert.deepEqual(outcomeOf({ status: "failed" }), { text: "failed", kind: "bad" });
+});
+
+test("a reason is said in words, with what the server said", () => {
+  assert.equal(reasonText("action_failed:status_500: answered 500"), "webhook or flow failed (answered 500)");
+  assert.equal(reasonText("unallocated_number"), "no such number");
+  assert.equal(reasonText("manual_complete"), "manual_complete");
 });
