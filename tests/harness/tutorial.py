@@ -69,7 +69,8 @@ class Reader:
         self._folder = folder
         self._replaced = {"~/my-ivr": str(folder), ACTIVATED: "/dev/null", **replaced}
         programs = (str(Path(sys.executable).parent), os.environ["PATH"])
-        self._environment = {**os.environ, **environment, "PATH": ":".join(programs)}
+        own = {"PATH": ":".join(programs), "XDG_CONFIG_HOME": str(folder / "config")}
+        self._environment = {**os.environ, **environment, **own}  # without this user's profiles
         self._exports: list[str] = []
 
     async def run(self, block: str) -> str:

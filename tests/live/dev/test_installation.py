@@ -22,7 +22,6 @@ from tests.harness.until import until
 ROOT = Path(__file__).parents[3]
 LOCKED = ("engine", "api")
 VALKEY = re.compile(r"^valkey(?:lite)?==.*?(?=^\w|\Z)", re.MULTILINE | re.DOTALL)
-BASES = range(8_200, 9_900, 400)
 MIN_SPEECH_MS = 1_000
 STEP = RATE_HZ // 10
 SAY = {"type": "say", "data": {"text": "Hello from an installation."}}
@@ -81,14 +80,13 @@ def locked(folder: Path) -> list[str]:
     return [*(str(ROOT / f"lock/{name}.txt") for name in LOCKED), str(folder / "lab.txt")]
 
 
-async def test_a_call_to_an_installation(installation: Installation) -> None:
+async def test_a_call_to_an_installation(installation: Installation, port_base: int) -> None:
     """Both directions of a call have audio.
 
     Later commands find the lab by `.env`, and `down` leaves no process.
     """
-    base = next(each for each in BASES if not taken_ports(used_by(each)))
     state = str(installation.state)
-    started = installation.run("dev", "up", "--dir", state, "--port-base", str(base))
+    started = installation.run("dev", "up", "--dir", state, "--port-base", str(port_base))
     assert "✔ REST layer" in started.stderr
     number = "+4721930000"
     installation.run("route", "set", number, json.dumps(SAY))
@@ -102,7 +100,7 @@ async def test_a_call_to_an_installation(installation: Installation) -> None:
     assert running(installation) == ["api", "engine", "pbx1", "phone", "valkey"]
     installation.run("dev", "down")
     assert running(installation) == []
-    assert not taken_ports(used_by(base))
+    assert not taken_ports(used_by(port_base))
 
 
 def running(installation: Installation) -> list[str]:

@@ -15,17 +15,16 @@ from dev.servers.ports import taken_ports
 from dev.servers.process import Process
 from tests.harness.until import until
 
-BASES = range(8_300, 9_900, 400)
 PBX = "path" if path_of_asterisk() else "debian"
 
 
 class Commands:
     """Commands of one lab, in a folder with spaces."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, base: int) -> None:
         self._cwd = folder
         self.state = folder / "a lab"
-        self.base = next(each for each in BASES if not taken_ports(range(each, each + 20)))
+        self.base = base
         self._started: list[subprocess.Popen[str]] = []
 
     def started(self, *words: str, ignoring: signal.Signals | None = None) -> subprocess.Popen[str]:
@@ -64,9 +63,9 @@ class Commands:
 
 
 @pytest.fixture
-def commands(tmp_path: Path) -> Iterator[Commands]:
+def commands(tmp_path: Path, port_base: int) -> Iterator[Commands]:
     """Give a lab that does not run, and leave none."""
-    found = Commands(tmp_path)
+    found = Commands(tmp_path, port_base)
     yield found
     found.end()
 
