@@ -4,6 +4,7 @@ An endpoint is made from a template in pjsip.conf, so the PBX decides its codecs
 phone of a browser has an auth object for each login, beside its own; Asterisk tries them all.
 """
 
+import asyncio
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -30,6 +31,8 @@ _DIGESTS = "supported_algorithms_uas"
 # An endpoint lists its auth objects up to 127 characters only, so a field that has no effect on a
 # phone (it gets no MWI) has a checksum of them.
 _CHECKSUM = "mwi_from_user"
+ADDRESS_RECORD_TRIES = 5
+ADDRESSES_GO_S = 0.02
 _UNFINISHED = "unfinished"  # instead of the checksum, until the phone's registrations have ended
 
 
@@ -121,10 +124,7 @@ class PhoneObjects:
 
     async def delete(self, name: str, former: Sequence[str] = ()) -> None:
         """Delete a phone, with its password and its logins; `former` as for `make`."""
-        try:
-            usernames = await self._logins(name)
-        except PbxUnavailable:  # the endpoint is absent, and the rest may be there
-            usernames = ()
+        usernames = _listed(await self._found("endpoint", name))  # if absent, the rest may be there
         await self._delete_object("endpoint", name)
         await self._delete_object("aor", name)
         for username in dict.fromkeys((name, *usernames, *former)):
@@ -136,10 +136,7 @@ class PhoneObjects:
             await self._delete_object("auth", username)
 
     async def _has_password(self, name: str, credentials: PhoneCredentials) -> bool:
-        try:
-            shown = await self._shown("auth", name)
-        except PbxUnavailable:
-            return False
+        shown = await self._found("auth", name)
         expected = {f"MD5:{credentials.md5}", f"SHA-256:{credentials.sha256}"}
         return set(shown.get(_DIGEST, "").split(",")) == expected
 
@@ -159,7 +156,7 @@ class PhoneObjects:
 
     async def _make_endpoint(self, name: str, credentials: PhoneCredentials) -> None:
         kind = credentials.kind
-        await self._put("aor", name, _copied(await self._template(kind, "aor")))
+        await self._make_address_record(name, kind)
         shown = "".join(filter(_may_be_shown, credentials.name)) or name
         own = [
             *_accepted_logins(name, credentials),
@@ -175,13 +172,34 @@ class PhoneObjects:
 
         They end with the AOR, which is made again; calls go on.
         """
-        fields = _copied(await self._template(kind, "aor"))
+        await self._template(kind, "aor")  # before anything is changed
         await self._delete_object("aor", name)
-        await self._put("aor", name, fields)
+        await self._put_address_record(name, kind)
         self._log.info("registrations of a phone dropped", phone=name)
 
-    async def _logins(self, name: str) -> Sequence[str]:
-        return _listed(await self._shown("endpoint", name))
+    async def _make_address_record(self, name: str, kind: PhoneKind) -> None:
+        """Make an AOR, unless the node has kept it through a restart: it has registrations."""
+        expected = dict(_copied(await self._template(kind, "aor")))
+        shown = await self._found("aor", name)
+        if expected.items() <= shown.items():
+            return
+        if shown:
+            await self._delete_object("aor", name)
+        await self._put_address_record(name, kind)
+
+    async def _put_address_record(self, name: str, kind: PhoneKind) -> None:
+        """Put an AOR; Asterisk gives it addresses as its own that are registered for it.
+
+        So they would never expire, and they end only a moment after an AOR is deleted.
+        """
+        fields = _copied(await self._template(kind, "aor"))
+        for _ in range(ADDRESS_RECORD_TRIES):
+            await self._put("aor", name, fields)
+            if not (await self._shown("aor", name)).get("contact"):
+                return
+            await self._delete_object("aor", name)
+            await asyncio.sleep(ADDRESSES_GO_S)
+        raise PbxUnavailable(f"aor {name} keeps the addresses of ended registrations")
 
     async def _is_of_kind(self, name: str, kind: PhoneKind) -> bool:
         """Return whether an endpoint was made of the template of a kind."""
@@ -192,6 +210,13 @@ class PhoneObjects:
     async def _shown(self, kind: str, name: str) -> dict[str, str]:
         found = await query(self._pbx, asterisk.get_object(_CLASS, kind, name), _fields)
         return {each.attribute: each.value for each in found}
+
+    async def _found(self, kind: str, name: str) -> dict[str, str]:
+        """Return the fields of an object; none if it is absent."""
+        try:
+            return await self._shown(kind, name)
+        except PbxUnavailable:
+            return {}
 
     async def _template(self, phone: PhoneKind, kind: str) -> list[_Field]:
         key = (phone, kind)

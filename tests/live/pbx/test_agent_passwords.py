@@ -58,6 +58,8 @@ async def test_a_restarted_pbx_gets_its_phones_again(anna: Lab) -> None:
         return bool(found.get("state") == "online")
 
     await until(is_online, what="the phone to be online")
+    kept = await anna.pbx.cli("database show agent-aor")
+    assert "sip:" not in kept  # an address of its own would never expire
     await until(lambda: registers(anna, PASSWORD), what="the password of the phone")
 
 

@@ -222,6 +222,34 @@ async def test_a_withdrawn_login_ends_the_registrations() -> None:
     assert not set(DROPPED[:2]) & set(added)
 
 
+async def test_a_registration_that_ends_late_leaves_no_address() -> None:
+    """Asterisk gives an AOR the registered addresses, which then would never expire."""
+    bench = Bench()
+    await bench.put(phone(login(1)))
+    bench.pbx.registered["ada"] = "sip:ada@10.0.0.1"
+    changes = await bench.put(replace(phone(), withdrawals=1))
+    assert changes[-5:] == [*DROPPED[:2], *DROPPED]
+    assert bench.pbx.objects["aor/ada"] == {"max_contacts": "10"}
+
+
+async def test_an_address_record_is_kept_through_a_restart() -> None:
+    """With its registrations; one of another template is made again."""
+    bench = Bench()
+    await bench.put(phone(login(1)))
+    bench.pbx.registered["ada"] = "sip:ada@10.0.0.1"
+    bench.pbx.restart()
+    changes = await bench.provide()
+    assert "PUT endpoint/ada" in changes
+    assert "PUT aor/ada" not in changes
+    assert bench.pbx.objects["aor/ada"] == {"max_contacts": "10"}
+    bench.pbx.objects["aor/browser-template"] = {"max_contacts": "5"}
+    bench.pbx.started = "12:00"
+    del bench.pbx.objects["endpoint/ada"]
+    await bench.provide()
+    assert bench.pbx.objects["aor/ada"] == {"max_contacts": "5"}
+    assert bench.pbx.registered == {}
+
+
 async def test_the_next_engine_withdraws_what_the_one_before_did_not() -> None:
     """A login whose key ended while no engine provided the node."""
     bench = Bench()

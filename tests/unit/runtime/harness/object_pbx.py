@@ -28,6 +28,8 @@ class ObjectPbx(RecordingPbx):
         self.changes: list[str] = []
         self.started = "10:00"
         self.request_count = 0
+        self.registered: dict[str, str] = {}  # the address of each AOR's phone
+        self._leaving: set[str] = set()  # whose registrations end with the next change
         self._changes_left: int | None = None  # that it accepts
 
     def restart(self) -> None:
@@ -68,10 +70,16 @@ class ObjectPbx(RecordingPbx):
         if self._changes_left is not None:
             self._changes_left -= 1
         self.changes.append(f"{request.method} {name}")
+        leaving, self._leaving = self._leaving, set()
         if request.method == "DELETE":
-            return Reply(204 if self.objects.pop(name, None) is not None else 404)
-        self._change(name, (request.body or {})["fields"])
-        return self._shown(name)
+            self._leaving = {name}
+            reply = Reply(204 if self.objects.pop(name, None) is not None else 404)
+        else:
+            self._change(name, (request.body or {})["fields"])
+            reply = self._shown(name)
+        for each in leaving:
+            self.registered.pop(each.removeprefix("aor/"), None)
+        return reply
 
     def _change(self, name: str, given: list[dict[str, str]]) -> None:
         fields = self.objects.setdefault(name, {})
@@ -82,6 +90,9 @@ class ObjectPbx(RecordingPbx):
             elif attribute == MULTIPLE and attribute in fields:
                 value = fields[attribute]
             fields[attribute] = value
+        kind, _, phone = name.partition("/")
+        if kind == "aor" and phone in self.registered:
+            fields["contact"] = self.registered[phone]  # stored, as if it were configured
 
     def _shown(self, name: str) -> Reply:
         if name not in self.objects:
