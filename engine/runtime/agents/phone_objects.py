@@ -188,11 +188,9 @@ class PhoneObjects:
         await self._put_address_record(name, kind)
 
     async def _put_address_record(self, name: str, kind: PhoneKind) -> None:
-        """Put an AOR; Asterisk gives it addresses as its own that are registered for it.
-
-        So they would never expire, and they end only a moment after an AOR is deleted.
-        """
+        """Put an AOR that keeps no address which was registered: as its own, it never expires."""
         fields = _copied(await self._template(kind, "aor"))
+        # Registrations end a moment after their AOR is deleted, and a new one stores them.
         for _ in range(ADDRESS_RECORD_TRIES):
             await self._put("aor", name, fields)
             if not (await self._shown("aor", name)).get("contact"):
@@ -216,6 +214,9 @@ class PhoneObjects:
         try:
             return await self._shown(kind, name)
         except PbxUnavailable:
+            again = await self._pbx.ask(asterisk.get_object(_CLASS, kind, name))
+            if again.status != _NOT_FOUND:
+                raise
             return {}
 
     async def _template(self, phone: PhoneKind, kind: str) -> list[_Field]:

@@ -250,6 +250,19 @@ async def test_an_address_record_is_kept_through_a_restart() -> None:
     assert bench.pbx.registered == {}
 
 
+async def test_a_node_that_hangs_may_have_the_address_record() -> None:
+    """It is not put over the one with the registrations."""
+    bench = Bench()
+    await bench.put(phone(login(1)))
+    bench.pbx.registered["ada"] = "sip:ada@10.0.0.1"
+    bench.pbx.restart()
+    bench.pbx.hidden = {"aor/ada"}
+    assert not {"PUT aor/ada", "DELETE aor/ada"} & set(await bench.provide())
+    bench.pbx.hidden = set()
+    assert "PUT endpoint/ada" in await bench.provide()
+    assert bench.pbx.registered == {"ada": "sip:ada@10.0.0.1"}
+
+
 async def test_the_next_engine_withdraws_what_the_one_before_did_not() -> None:
     """A login whose key ended while no engine provided the node."""
     bench = Bench()

@@ -30,6 +30,7 @@ class ObjectPbx(RecordingPbx):
         self.request_count = 0
         self.registered: dict[str, str] = {}  # the address of each AOR's phone
         self._leaving: set[str] = set()  # whose registrations end with the next change
+        self.hidden: set[str] = set()  # what it does not show, as if it hung just then
         self._changes_left: int | None = None  # that it accepts
 
     def restart(self) -> None:
@@ -63,6 +64,8 @@ class ObjectPbx(RecordingPbx):
         if not request.path.startswith(OBJECTS):
             return await super().ask(request)
         name = request.path.removeprefix(OBJECTS)
+        if request.method == "GET" and name in self.hidden:
+            return Reply(0)
         if request.method == "GET":
             return self._shown(name)
         if self._changes_left == 0:
