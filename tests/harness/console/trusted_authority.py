@@ -1,17 +1,14 @@
 """The home of a user whose browser trusts an authority of its own, beside the public ones."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
 
-def find_certutil() -> str | None:
-    """Return the path of NSS's tool; `make tools` installs it."""
-    return shutil.which("certutil")
-
-
 def trusting_home(folder: Path, ca: Path) -> Path:
-    """Add an authority where Chromium looks for those of a user; returns the user's home."""
+    """Add an authority where Chromium looks for those of a user; returns the user's home.
+
+    With certutil of NSS, which `make tools` installs.
+    """
     store = folder / ".pki/nssdb"
     store.mkdir(parents=True)
     database = ("certutil", "-d", f"sql:{store}")

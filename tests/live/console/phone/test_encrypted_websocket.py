@@ -9,7 +9,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.harness.console.browser import console_page, open_browser
-from tests.harness.console.trusted_authority import find_certutil, trusting_home
+from tests.harness.console.trusted_authority import trusting_home
 from tests.harness.live_lab import Lab, open_lab
 from tests.harness.phones.phone import NEVER_MS, Phone
 from tests.harness.servers.api import Api
@@ -50,8 +50,6 @@ async def websocket(lab: Lab, files: TlsFiles) -> AsyncIterator[str]:
 @pytest.fixture
 def home(tmp_path: Path, files: TlsFiles) -> Path:
     """Make the home of a user whose browser trusts the authority."""
-    if find_certutil() is None:
-        pytest.skip("no certutil on this machine: apt-get install libnss3-tools")
     return trusting_home(tmp_path / "home", files.ca)
 
 
