@@ -7,7 +7,7 @@ have read before, one could never continue
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from random import randrange
@@ -42,6 +42,7 @@ BUSY_TIMEOUT_MS = 5_000
 # are no OperationalError.
 TRANSIENT_SQLSTATES = frozenset({"08", "40", "53", "55", "57", "58"})
 MAX_WAL_ATTEMPTS = 100
+SQLITE_HEADER = b"SQLite format 3\0"  # https://sqlite.org/fileformat.html, 1.3.1
 CLOSE_TIMEOUT_S = 5.0
 PRAGMAS = (
     "synchronous=NORMAL",  # with WAL: a power cut may lose the last commits, never the file
@@ -73,7 +74,7 @@ class Database:
         if self._path is not None:
             event.listen(self._engine.sync_engine, "begin", _begin)
             for engine in (self._engine, self._reader):
-                event.listen(engine.sync_engine, "do_connect", partial(_make_private, self._path))
+                event.listen(engine.sync_engine, "do_connect", partial(_prepare_file, self._path))
 
     @property
     def is_new(self) -> bool:
@@ -191,10 +192,20 @@ def _is_transient(error: DBAPIError) -> bool:
     return isinstance(error, OperationalError | InterfaceError) or state[:2] in TRANSIENT_SQLSTATES
 
 
-def _make_private(path: Path, *_connection: Any) -> None:
-    """Let only its owner read a new file: it has what customers sent, and digests of keys."""
-    with suppress(OSError):  # a folder that is missing is reported by the connection
-        path.touch(mode=0o600, exist_ok=False)
+def _prepare_file(path: Path, *_connection: Any) -> None:
+    """Let only its owner read a new file: it has what customers sent, and digests of keys.
+
+    Files that SQLite cannot use are found here, before aiosqlite starts a thread for them: its
+    thread outlives a connection that failed, and writes a traceback when the loop has closed.
+    """
+    try:
+        path.touch(mode=0o600)  # the mode of a file that exists stays
+        with path.open("r+b") as file:
+            start = file.read(len(SQLITE_HEADER))
+    except OSError as error:
+        raise SqliteError(f"unable to open database file: {error.strerror}") from error
+    if start not in (b"", SQLITE_HEADER):
+        raise SqliteError("file is not a database")
 
 
 def _set_pragmas(connection: Any, _record: Any) -> None:

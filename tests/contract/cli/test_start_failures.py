@@ -62,6 +62,16 @@ def test_a_program_says_why_it_does_not_start(
     assert said.endswith(f"\n  {code}: `switchroom error show {code}` explains it\n")
 
 
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    """It is left as it is."""
+    file = tmp_path / "text.db"
+    file.write_text("no database\n" * 100)
+    said = start("api", tmp_path, {"SWITCHROOM_DATABASE_URL": f"sqlite+aiosqlite:///{file}"})
+    assert "file is not a database" in said
+    assert said.endswith("\n  database_down: `switchroom error show database_down` explains it\n")
+    assert file.read_text() == "no database\n" * 100
+
+
 @pytest.mark.parametrize("setting", ["SWITCHROOM_API_PORT", "SWITCHROOM_API_METRICS_PORT"])
 def test_a_port_of_the_rest_layer_is_taken(tmp_path: Path, setting: str, taken_port: str) -> None:
     """Address and reason are named; the exit status is not that of a busy call."""
