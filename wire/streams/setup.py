@@ -1,0 +1,91 @@
+"""What an engine sends to a stream gateway: a stream to set up, and messages to its bot.
+
+`PUT /streams/{id}` sets a stream up; the same id again changes nothing. `POST /streams/{id}/messages`
+sends to the bot, `DELETE /streams/{id}` ends the stream, and forgets one that has ended.
+"""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from wire.base import Shape
+
+Protocol = Literal["twilio", "native", "vonage", "jambonz"]
+Rate = Literal[8000, 16000, 24000]
+Track = Literal["both", "caller", "bot"]  # whose voice is in it; `both` of a verb's: a conversation
+BargeIn = Literal["off", "pause", "flush"]
+MAX_PARAMETERS = 32
+Parameters = Annotated[
+    dict[Annotated[str, Meta(max_length=64)], Annotated[str, Meta(max_length=500)]],
+    Meta(max_length=MAX_PARAMETERS),
+]
+
+
+class Resume(Shape, frozen=True):
+    """Where a stream left off that a gateway has lost: the bot continues from there."""
+
+    of: str  # the lost stream
+    heard_ms: int
+    last_mark: str = ""
+
+
+class BotAddress(Shape, frozen=True):
+    """Where a bot listens, and what its handshake has.
+
+    Without TLS only addresses in `networks` are called; they may be private, too.
+    """
+
+    url: str
+    protocol: Protocol
+    rate: Rate = 8000
+    headers: dict[str, str] = {}  # of the handshake: its signature
+    networks: tuple[str, ...] = ()  # private ones that may be reached, such as 10.1.0.0/16
+    denied: tuple[str, ...] = ()  # public ones that may not
+
+
+class StreamSetup(Shape, frozen=True):
+    """One stream: its PBX's end, its bot, and what the bot is sent when it starts."""
+
+    media_url: str  # ws://pbx:8088/media/<id of the connection>
+    bot: BotAddress
+    account: str
+    call_id: str
+    from_: str = ""
+    to: str = ""
+    track: Track = "both"
+    is_fork: bool = False  # the bot only listens
+    barge_in: BargeIn = "off"
+    parameters: Parameters = {}
+    resume: Resume | None = None
+
+
+class TextMessage(Shape, frozen=True, tag="text"):
+    """A text for the bot, as a customer sent it."""
+
+    text: Annotated[str, Meta(max_length=16_384)]
+
+
+class DigitMessage(Shape, frozen=True, tag="digit"):
+    """A digit that the caller pressed."""
+
+    digit: Annotated[str, Meta(min_length=1, max_length=1)]
+
+
+class ActionMessage(Shape, frozen=True, tag="action"):
+    """What became of an action of the bot: `started`, `ended` with its result, or `rejected`.
+
+    From `started` to `ended` the bot hears silence, and what it says is not heard.
+    """
+
+    state: Literal["started", "ended", "rejected"]
+    error: str = ""
+    result: dict[str, Any] = {}
+
+
+StreamMessage = TextMessage | DigitMessage | ActionMessage
+
+
+class Accepted(Struct, frozen=True):
+    """The gateway's reply to a stream that it sets up."""
+
+    stream: str
