@@ -1,8 +1,8 @@
 """What a stream gateway reports to engines, on a websocket at `/reports`.
 
 Each engine gets all reports, beginning with a Snapshot; it ignores streams that are not its own.
-Times are wall-clock milliseconds of the gateway; `heard_ms` is how much of the bot's audio was heard
-so far.
+Times are wall-clock milliseconds of the gateway; `heard_ms` is how much of the bot's audio was
+heard so far.
 """
 
 from typing import Any, Literal
@@ -10,7 +10,8 @@ from typing import Any, Literal
 from wire.base import Shape
 
 EndReason = Literal[
-    "bot-closed",  # it closed its websocket, or sent its protocol's stop
+    "bot-closed",  # it closed its websocket in the ordinary way, or sent its protocol's stop
+    "bot-lost",  # its connection broke, or it closed with the code of an error
     "stopped",  # by a request, or with its call
     "unreachable",  # no connection, no TLS, or no response in time
     "address-refused",  # a private or denied address, or no TLS

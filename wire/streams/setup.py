@@ -1,14 +1,14 @@
 """What an engine sends to a stream gateway: a stream to set up, and messages to its bot.
 
-`PUT /streams/{id}` sets a stream up; the same id again changes nothing. `POST /streams/{id}/messages`
-sends to the bot, `DELETE /streams/{id}` ends the stream, and forgets one that has ended.
+`PUT /streams/{id}` sets a stream up, `PUT /streams/{id}/messages/{message}` sends to its bot; the
+same id again changes nothing. `DELETE /streams/{id}` ends it, and forgets one that has ended.
 """
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
-from wire.base import Shape
+from wire.base import Shape, Text
 
 Protocol = Literal["twilio", "native", "vonage", "jambonz"]
 Rate = Literal[8000, 16000, 24000]
@@ -16,7 +16,7 @@ Track = Literal["both", "caller", "bot"]  # whose voice is in it; `both` of a ve
 BargeIn = Literal["off", "pause", "flush"]
 MAX_PARAMETERS = 32
 Parameters = Annotated[
-    dict[Annotated[str, Meta(max_length=64)], Annotated[str, Meta(max_length=500)]],
+    dict[Annotated[str, Meta(max_length=64)], Annotated[Text, Meta(max_length=500)]],
     Meta(max_length=MAX_PARAMETERS),
 ]
 
@@ -38,7 +38,7 @@ class BotAddress(Shape, frozen=True):
     url: str
     protocol: Protocol
     rate: Rate = 8000
-    headers: dict[str, str] = {}  # of the handshake: its signature
+    headers: dict[str, str] = field(default_factory=dict)  # of the handshake: its signature
     networks: tuple[str, ...] = ()  # private ones that may be reached, such as 10.1.0.0/16
     denied: tuple[str, ...] = ()  # public ones that may not
 
@@ -55,7 +55,7 @@ class StreamSetup(Shape, frozen=True):
     track: Track = "both"
     is_fork: bool = False  # the bot only listens
     barge_in: BargeIn = "off"
-    parameters: Parameters = {}
+    parameters: Parameters = field(default_factory=dict)
     resume: Resume | None = None
 
 
@@ -79,7 +79,7 @@ class ActionMessage(Shape, frozen=True, tag="action"):
 
     state: Literal["started", "ended", "rejected"]
     error: str = ""
-    result: dict[str, Any] = {}
+    result: dict[str, Any] = field(default_factory=dict)
 
 
 StreamMessage = TextMessage | DigitMessage | ActionMessage
