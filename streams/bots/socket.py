@@ -1,0 +1,188 @@
+"""A websocket to a bot: connected within limits, read within limits, and never waited for."""
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from typing import Protocol
+
+from picows import (
+    WSCloseCode,
+    WSError,
+    WSFrame,
+    WSHandshakeError,
+    WSListener,
+    WSMsgType,
+    WSTransport,
+    ws_connect,
+)
+from picows.url import parse_url
+
+from streams.bots.dialer import CONNECT_S, GuardedDialer, PendingConnections
+from streams.bots.errors import BotUnreachable
+from streams.bots.limits import MAX_MESSAGE_BYTES, MAX_UNSENT_BYTES
+from wire.streams.reports import EndReason
+from wire.streams.setup import BotAddress
+
+_ORDINARY = (WSCloseCode.OK, WSCloseCode.NO_INFO)
+
+
+class BotListener(Protocol):
+    """A stream, as its bot sees it."""
+
+    def read_text(self, data: bytes) -> None: ...
+
+    def read_binary(self, data: bytes) -> None: ...
+
+    def bot_lost(self, reason: EndReason, detail: str) -> None: ...
+
+
+class BotSocket(WSListener):
+    """The bot's end of one stream; what is sent before and after the connection is dropped."""
+
+    def __init__(self, listener: BotListener) -> None:
+        self._listener = listener
+        self._transport: WSTransport | None = None
+        self._fragments = bytearray()
+        self._is_text = True
+
+    async def connect(
+        self,
+        address: BotAddress,
+        subprotocol: str,
+        pending: PendingConnections,
+        context: ssl.SSLContext,
+    ) -> None:
+        """Connect; raises BotUnreachable."""
+        try:
+            host = parse_url(address.url).host
+            dialer = GuardedDialer(address)
+        except (WSError, ValueError) as error:
+            raise BotUnreachable("address-refused", str(error)) from None
+        try:
+            async with pending.one(host), asyncio.timeout(CONNECT_S):
+                await ws_connect(
+                    lambda: self,
+                    address.url,
+                    ssl_context=context,
+                    websocket_handshake_timeout=None,
+                    max_frame_size=MAX_MESSAGE_BYTES,
+                    extra_headers=_headers(address.headers, subprotocol),
+                    max_redirects=0,
+                    socket_factory=dialer.open,
+                    logger_name="bot",
+                )
+        except BotUnreachable:
+            raise
+        except TimeoutError:
+            raise BotUnreachable("unreachable", f"no response in {CONNECT_S:g} s") from None
+        except WSHandshakeError as error:
+            raise BotUnreachable("no-websocket", _handshake_text(error)) from None
+        except (OSError, WSError) as error:
+            raise BotUnreachable("unreachable", str(error) or type(error).__name__) from None
+
+    def send_text(self, data: bytes) -> None:
+        """Send a text."""
+        if self._transport is not None:
+            self._transport.send(WSMsgType.TEXT, data)
+
+    def send_binary(self, data: bytes) -> None:
+        """Send a binary message."""
+        if self._transport is not None:
+            self._transport.send(WSMsgType.BINARY, data)
+
+    def close(self) -> None:
+        """Close the connection in the ordinary way."""
+        transport, self._transport = self._transport, None
+        if transport is not None:
+            transport.send_close(WSCloseCode.OK)
+            transport.disconnect()
+
+    def abort(self) -> None:
+        """Break the connection of a bot that does not read."""
+        transport, self._transport = self._transport, None
+        if transport is not None:
+            transport.disconnect(graceful=False)
+
+    def on_ws_connected(self, transport: WSTransport) -> None:
+        """See WSListener."""
+        self._transport = transport
+        transport.underlying_transport.set_write_buffer_limits(high=MAX_UNSENT_BYTES)
+
+    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+        """See WSListener."""
+        kind = frame.msg_type
+        if kind == WSMsgType.CLOSE:
+            transport.send_close(frame.get_close_code())
+            transport.disconnect()
+        elif self._transport is None:
+            pass  # it was closed meanwhile
+        elif frame.fin and kind == WSMsgType.TEXT:
+            self._listener.read_text(frame.get_payload_as_bytes())
+        elif frame.fin and kind == WSMsgType.BINARY:
+            self._listener.read_binary(frame.get_payload_as_bytes())
+        elif kind in (WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.CONTINUATION):
+            self._join(frame)
+
+    def on_ws_disconnected(self, transport: WSTransport) -> None:
+        """See WSListener."""
+        if self._transport is None:
+            return
+        self._transport = None
+        self._listener.bot_lost(*_loss(transport))
+
+    def pause_writing(self) -> None:
+        """See WSListener: the bot has not read for so long that its buffer is full."""
+        if self._transport is not None:
+            text = f"{MAX_UNSENT_BYTES} bytes were sent and not read"
+            self.abort()
+            self._listener.bot_lost("slow-reader", text)
+
+    def resume_writing(self) -> None:
+        """See WSListener."""
+
+    def _join(self, frame: WSFrame) -> None:
+        """Collect a message that is sent in parts."""
+        if frame.msg_type != WSMsgType.CONTINUATION:
+            self._fragments.clear()
+            self._is_text = frame.msg_type == WSMsgType.TEXT
+        self._fragments += frame.get_payload_as_memoryview()
+        if len(self._fragments) > MAX_MESSAGE_BYTES:
+            self.abort()
+            self._listener.bot_lost("too-large", _TOO_LARGE)
+        elif frame.fin:
+            data = bytes(self._fragments)
+            self._fragments.clear()
+            (self._listener.read_text if self._is_text else self._listener.read_binary)(data)
+
+
+_TOO_LARGE = f"a message has more than {MAX_MESSAGE_BYTES} bytes"
+
+
+def _headers(given: Mapping[str, str], subprotocol: str) -> dict[str, str]:
+    own = {"User-Agent": "switchroom"}
+    if subprotocol:
+        own["Sec-WebSocket-Protocol"] = subprotocol
+    return {**own, **given}
+
+
+def _handshake_text(error: WSHandshakeError) -> str:
+    if error.response is not None:
+        return f"HTTP {int(error.response.status)}; a websocket begins with 101"
+    return str(error)
+
+
+def _loss(transport: WSTransport) -> tuple[EndReason, str]:
+    """Return why a connection has ended."""
+    handshake = transport.close_handshake
+    if handshake is None:
+        return "bot-lost", "the connection broke"
+    received = handshake.recv
+    if received is None:
+        if handshake.sent is not None and handshake.sent.code == WSCloseCode.MESSAGE_TOO_BIG:
+            return "too-large", _TOO_LARGE
+        reason = handshake.sent.reason if handshake.sent is not None else ""
+        return "bot-lost", reason or "the connection broke"
+    if received.code in _ORDINARY:
+        return "bot-closed", received.reason
+    code = received.code.value if isinstance(received.code, WSCloseCode) else received.code
+    return "bot-lost", f"closed with {code} {received.reason}".strip()

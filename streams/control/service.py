@@ -1,0 +1,142 @@
+"""Sets streams up: connects both ends at once, gives them their time, and ends them in order."""
+
+import asyncio
+import ssl
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any
+
+import structlog
+
+from streams.bots.dialer import PendingConnections
+from streams.bots.errors import BotUnreachable
+from streams.bots.protocols.protocol import StreamName
+from streams.bots.protocols.protocols import protocol_of
+from streams.bots.socket import BotSocket
+from streams.control.reports import ReportHub
+from streams.control.table import StreamTable
+from streams.pbx.socket import PbxSocket, PbxUnreachable
+from streams.stream.context import StreamContext
+from streams.stream.stream import Stream
+from wire.streams.reports import StreamEnded
+from wire.streams.setup import StreamSetup
+
+log = structlog.get_logger()
+TICK_S = 0.01
+FORGET_TICKS = 1_000
+
+
+class StreamService:
+    """The streams of a gateway, and the tasks that connect them."""
+
+    def __init__(
+        self,
+        context: StreamContext,
+        table: StreamTable,
+        hub: ReportHub,
+        tls: ssl.SSLContext,
+    ) -> None:
+        self._context = context
+        self.table = table
+        self._hub = hub
+        self._tls = tls
+        self._pending = PendingConnections()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def set_up(self, stream_id: str, setup: StreamSetup) -> bool:
+        """Set a stream up; False: it is there already. Raises NoRoom."""
+        if self.table.has(stream_id):
+            return False
+        self.table.check_room()
+        protocol = protocol_of(StreamName(stream_id, setup))
+        stream = Stream(stream_id, setup, protocol, self._context, self._end)
+        pbx, bot = PbxSocket(stream), BotSocket(stream)
+        stream.attach(pbx, bot)
+        self.table.add(stream)
+        self._context.metrics.started.table()[setup.bot.protocol] += 1
+        log.info("stream started", stream=stream_id, call_id=setup.call_id)
+        self._start(self._connect(stream, pbx, bot, protocol.subprotocol))
+        return True
+
+    def stop(self, stream_id: str) -> None:
+        """End a stream, or forget one that has ended."""
+        stream = self.table.live(stream_id)
+        if stream is not None:
+            stream.end("stopped")
+        else:
+            self.table.forget(stream_id)
+
+    async def run(self) -> None:
+        """Give each stream its time, until cancelled."""
+        ticks = 0
+        while True:
+            await asyncio.sleep(TICK_S)
+            for stream in self.table:
+                stream.tick()
+            ticks += 1
+            if ticks % FORGET_TICKS == 0:
+                self.table.forget_old()
+
+    async def drain(self, wait_s: float) -> None:
+        """Take no more streams; return when there are none, the last ones ended after a time."""
+        self.table.drain()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                await self.table.wait_empty()
+        for stream in self.table:
+            stream.end("drained")
+        await self._hub.settled()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=1)
+
+    async def _connect(
+        self, stream: Stream, pbx: PbxSocket, bot: BotSocket, subprotocol: str
+    ) -> None:
+        await asyncio.gather(
+            self._connect_pbx(stream, pbx), self._connect_bot(stream, bot, subprotocol)
+        )
+
+    async def _connect_pbx(self, stream: Stream, pbx: PbxSocket) -> None:
+        try:
+            await pbx.connect(stream.setup.media_url)
+        except PbxUnreachable as error:
+            stream.end("pbx-unreachable", str(error))
+        if stream.is_ended:
+            pbx.close()
+
+    async def _connect_bot(self, stream: Stream, bot: BotSocket, subprotocol: str) -> None:
+        try:
+            await bot.connect(stream.setup.bot, subprotocol, self._pending, self._tls)
+        except BotUnreachable as error:
+            stream.end(error.reason, str(error))
+            return
+        if stream.is_ended:
+            bot.close()
+        else:
+            stream.bot_connected()
+
+    def _end(self, stream: Stream, report: StreamEnded) -> None:
+        self.table.end(stream, report)
+        log.info(
+            "stream ended",
+            stream=stream.id,
+            call_id=stream.setup.call_id,
+            reason=report.reason,
+            detail=report.detail,
+        )
+        self._start(self._close_pbx(stream))
+
+    async def _close_pbx(self, stream: Stream) -> None:
+        # Its channel is destroyed with it: an engine must know the reason before.
+        await self._hub.settled()
+        stream.pbx.close()
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("stream task failed", exc_info=error)

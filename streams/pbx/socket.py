@@ -1,0 +1,109 @@
+"""A websocket of the PBX's: it implements what a Playout sends to, and passes on what it hears."""
+
+from typing import Protocol
+
+from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
+
+from streams.pbx.messages import CONTINUE, FLUSH, PAUSE, PbxEvent, mark_command, read_event
+
+SUBPROTOCOL = "media"
+CONNECT_S = 5.0
+
+
+class PbxUnreachable(Exception):
+    """The PBX has no such stream, or does not respond."""
+
+
+class PbxListener(Protocol):
+    """A stream, as its PBX sees it."""
+
+    def media_started(self, event: PbxEvent) -> None: ...
+
+    def hear_caller(self, frame: bytes) -> None: ...
+
+    def mark_returned(self, key: str) -> None: ...
+
+    def pbx_lost(self) -> None: ...
+
+
+class PbxSocket(WSListener):
+    """The PBX's end of one stream; what is sent before and after the connection is dropped."""
+
+    def __init__(self, listener: PbxListener) -> None:
+        self._listener = listener
+        self._transport: WSTransport | None = None
+
+    async def connect(self, url: str) -> None:
+        """Connect; raises PbxUnreachable."""
+        headers = {"Sec-WebSocket-Protocol": SUBPROTOCOL}
+        try:
+            await ws_connect(
+                lambda: self,
+                url,
+                websocket_handshake_timeout=CONNECT_S,
+                extra_headers=headers,
+                max_redirects=0,
+                logger_name="pbx",
+            )
+        except Exception as error:  # picows raises several kinds, as do its sockets
+            raise PbxUnreachable(str(error) or type(error).__name__) from error
+
+    def close(self) -> None:
+        """Close the connection, which destroys the PBX's channel."""
+        if self._transport is not None:
+            self._transport.send_close()
+            self._transport.disconnect()
+            self._transport = None
+
+    def send_frame(self, frame: bytes) -> None:
+        """See PbxSink."""
+        if self._transport is not None:
+            self._transport.send(WSMsgType.BINARY, frame)
+
+    def send_mark(self, key: str) -> None:
+        """See PbxSink."""
+        self._command(mark_command(key))
+
+    def flush(self) -> None:
+        """See PbxSink."""
+        self._command(FLUSH)
+
+    def pause(self) -> None:
+        """See PbxSink."""
+        self._command(PAUSE)
+
+    def resume(self) -> None:
+        """See PbxSink."""
+        self._command(CONTINUE)
+
+    def on_ws_connected(self, transport: WSTransport) -> None:
+        """See WSListener."""
+        self._transport = transport
+
+    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+        """See WSListener."""
+        if frame.msg_type == WSMsgType.BINARY:
+            self._listener.hear_caller(frame.get_payload_as_bytes())
+        elif frame.msg_type == WSMsgType.TEXT:
+            self._read(frame.get_payload_as_bytes())
+        elif frame.msg_type == WSMsgType.CLOSE:
+            transport.disconnect()
+
+    def on_ws_disconnected(self, transport: WSTransport) -> None:  # noqa: ARG002 - the only one
+        """See WSListener."""
+        self._transport = None
+        self._listener.pbx_lost()
+
+    def _read(self, data: bytes) -> None:
+        event = read_event(data)
+        match event:
+            case PbxEvent(event="MEDIA_START"):
+                self._listener.media_started(event)
+            case PbxEvent(event="MEDIA_MARK_PROCESSED"):
+                self._listener.mark_returned(event.correlation_id)
+            case _:  # others have no effect
+                pass
+
+    def _command(self, text: bytes) -> None:
+        if self._transport is not None:
+            self._transport.send(WSMsgType.TEXT, text)

@@ -1,0 +1,52 @@
+"""Reports what happens in one stream, and counts it."""
+
+from typing import Any, Literal
+
+from streams.stream.context import StreamContext
+from streams.stream.turns import Turn
+from wire.streams.reports import (
+    ActionRequested,
+    BargedIn,
+    MarkHeard,
+    SpeechChanged,
+    StreamConnected,
+)
+
+
+class StreamReporter:
+    """The reports of one stream but its last."""
+
+    def __init__(self, stream_id: str, context: StreamContext) -> None:
+        self._id = stream_id
+        self._context = context
+
+    def connected(self, connect_ms: float) -> None:
+        """Report that the bot has accepted the stream."""
+        self._context.metrics.connect_duration.series().observe(connect_ms / 1000)
+        self._context.report(StreamConnected(self._id, self._at_ms(), round(connect_ms)))
+
+    def turn(self, turn: Turn, heard_ms: int, now_ms: float) -> None:
+        """Report that a side began or ceased to speak."""
+        if turn.latency_ms is not None:
+            self._context.metrics.turn_latency.series().observe(turn.latency_ms / 1000)
+        at_ms = self._at_ms(now_ms - turn.at_ms)
+        by: Literal["caller", "bot"] = "caller" if turn.is_caller else "bot"
+        self._context.report(
+            SpeechChanged(self._id, by, turn.is_speaking, at_ms, heard_ms, turn.latency_ms)
+        )
+
+    def mark(self, name: str, heard_ms: int, *, is_cleared: bool) -> None:
+        """Report that the audio before a mark was heard or dropped."""
+        self._context.report(MarkHeard(self._id, name, self._at_ms(), heard_ms, is_cleared))
+
+    def barge_in(self, outcome: Literal["paused", "resumed", "flushed"], heard_ms: int) -> None:
+        """Report what a sound of the caller did to the bot's audio."""
+        self._context.metrics.barge_ins.table()[outcome] += 1
+        self._context.report(BargedIn(self._id, outcome, self._at_ms(), heard_ms))
+
+    def action(self, tree: Any, heard_ms: int) -> None:
+        """Report that the bot wants a tree of verbs to run."""
+        self._context.report(ActionRequested(self._id, self._at_ms(), heard_ms, tree))
+
+    def _at_ms(self, ago_ms: float = 0.0) -> int:
+        return round(self._context.wall_ms() - ago_ms)

@@ -1,0 +1,306 @@
+"""One stream: what its PBX, its bot and its engine do to it, and what becomes of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from streams.bots.limits import MAX_ACTION_BYTES, MessageLimits
+from streams.bots.protocols.messages import (
+    Action,
+    BotMessage,
+    Clear,
+    Ignored,
+    InvalidMessage,
+    Mark,
+    Stop,
+)
+from streams.bots.protocols.protocol import BotProtocol, Position
+from streams.pbx.messages import PbxEvent
+from streams.stream.barge_in import Decision
+from streams.stream.context import BotLink, PbxLink, StreamContext
+from streams.stream.ear import CallerEar
+from streams.stream.muffle import Muffle
+from streams.stream.playout import AUDIBLE, Playout, QueueFull
+from streams.stream.reporter import StreamReporter
+from wire.streams.reports import EndReason, LiveStream, StreamEnded
+from wire.streams.setup import ActionMessage, DigitMessage, StreamMessage, StreamSetup, TextMessage
+
+MAX_MESSAGE_IDS = 1_000  # of an engine's messages that are remembered
+
+
+class Stream:
+    """A stream from its setup to its end; `on_end` gets the last report."""
+
+    def __init__(
+        self,
+        stream_id: str,
+        setup: StreamSetup,
+        protocol: BotProtocol,
+        context: StreamContext,
+        on_end: Callable[["Stream", StreamEnded], None],
+    ) -> None:
+        self.id = stream_id
+        self.setup = setup
+        self._protocol = protocol
+        self._audio = protocol.audio_format
+        self._context = context
+        self._on_end = on_end
+        self._began_ms = context.now_ms()
+        self._connected_ms: float | None = None
+        self._is_acting = False
+        self._is_ended = False
+        self._mark_count = 0
+        self._names: dict[str, str] = {}  # of marks, by the keys that the PBX gets
+        self._last_mark = ""
+        self._message_ids: dict[str, None] = {}
+        self._limits = MessageLimits()
+        self._muffle = Muffle()
+        self._reporter = StreamReporter(stream_id, context)
+        self._ear = CallerEar(setup.barge_in, self._audio, context.judges)
+
+    def attach(self, pbx: PbxLink, bot: BotLink) -> None:
+        """Give it its two ends, which may not be connected yet."""
+        self._pbx = pbx
+        self._bot = bot
+        self._playout = Playout(pbx, self._audio)
+
+    @property
+    def is_ended(self) -> bool:
+        return self._is_ended
+
+    @property
+    def pbx(self) -> PbxLink:
+        return self._pbx
+
+    def live(self) -> LiveStream:
+        """Return what a Snapshot says of it."""
+        heard_ms = self._heard_ms(self._context.now_ms())
+        return LiveStream(self.id, self._connected_ms is not None, heard_ms, self._last_mark)
+
+    def tick(self) -> None:
+        """Send what is due."""
+        now_ms = self._context.now_ms()
+        if not self.setup.is_fork:
+            self._playout.tick(now_ms)
+            self._decide(self._ear.tick(now_ms), now_ms)
+            turn = self._ear.turns.hear_bot(self._playout.audible_until_ms, now_ms)
+            if turn is not None:
+                self._reporter.turn(turn, self._heard_ms(now_ms), now_ms)
+
+    def send(self, message_id: str, message: StreamMessage) -> None:
+        """Pass an engine's message on to the bot, once."""
+        if message_id in self._message_ids:
+            return
+        self._message_ids[message_id] = None
+        if len(self._message_ids) > MAX_MESSAGE_IDS:
+            del self._message_ids[next(iter(self._message_ids))]
+        now_ms = self._context.now_ms()
+        match message:
+            case TextMessage():
+                self._extend({"text": message.text}, now_ms)
+            case DigitMessage():
+                self._bot.send_text(self._protocol.digit(message.digit, self._position(now_ms)))
+            case ActionMessage():
+                self._set_acting(message, now_ms)
+
+    def end(self, reason: EndReason, detail: str = "") -> None:
+        """End it; the PBX's side is closed by who gets the report."""
+        if self._is_ended:
+            return
+        self._is_ended = True
+        now_ms = self._context.now_ms()
+        heard_ms = self._heard_ms(now_ms)
+        self._ear.reset()
+        if self._connected_ms is not None:
+            if (text := self._protocol.farewell(self._position(now_ms))) is not None:
+                self._bot.send_text(text)
+            duration_ms = round(now_ms - self._connected_ms)
+        else:
+            duration_ms = 0
+        self._bot.close()
+        self._context.metrics.ended.table()[reason] += 1
+        at_ms = round(self._context.wall_ms())
+        report = StreamEnded(
+            self.id, reason, at_ms, duration_ms, heard_ms, self._last_mark, detail[:500]
+        )
+        self._on_end(self, report)
+
+    # What its bot does
+
+    def bot_connected(self) -> None:
+        """Greet the bot, which has accepted the stream."""
+        if self._is_ended:
+            return
+        now_ms = self._context.now_ms()
+        self._connected_ms = now_ms
+        for text in self._protocol.greeting():
+            self._bot.send_text(text)
+        self._reporter.connected(now_ms - self._began_ms)
+
+    def bot_lost(self, reason: EndReason, detail: str) -> None:
+        """Take the end of the connection to the bot."""
+        self.end(reason, detail)
+
+    def read_text(self, data: bytes) -> None:
+        """Take a text of the bot."""
+        self._read(data, self._protocol.read_text)
+
+    def read_binary(self, data: bytes) -> None:
+        """Take a binary message of the bot."""
+        self._read(data, self._protocol.read_binary)
+
+    def _read(self, data: bytes, meaning: Callable[[bytes], BotMessage]) -> None:
+        now_ms = self._context.now_ms()
+        if self._limits.is_too_fast(now_ms):
+            self.end("too-fast", "far more messages a second than a voice has")
+            return
+        try:
+            self._obey(meaning(data), now_ms)
+        except InvalidMessage as error:
+            if self._limits.is_invalid_too_often():
+                self.end("invalid-message", str(error))
+        except QueueFull:
+            self.end("too-fast", "more than ten minutes of audio wait to be heard")
+
+    def _obey(self, message: BotMessage, now_ms: float) -> None:
+        if isinstance(message, bytes):
+            self._play(message, now_ms)
+            return
+        match message:
+            case Clear():
+                self._clear(now_ms)
+            case Mark():
+                self._add_mark(message.name, now_ms)
+            case Stop():
+                self.end("bot-closed", "the bot has ended the stream")
+            case Action():
+                self._request(message.tree, now_ms)
+            case Ignored():
+                pass
+
+    def _play(self, data: bytes, now_ms: float) -> None:
+        if self.setup.is_fork:
+            return
+        if self._is_acting:
+            self._context.metrics.dropped_frames.table()["action"] += 1
+        elif self._muffle.drops(self._audio.level(data) < AUDIBLE, now_ms):
+            self._context.metrics.dropped_frames.table()["barge-in"] += 1
+        else:
+            self._playout.add(data, now_ms)
+
+    def _add_mark(self, name: str, now_ms: float) -> None:
+        self._mark_count += 1
+        key = f"m{self._mark_count}"
+        self._names[key] = name
+        if self._is_acting or self.setup.is_fork:
+            self._mark_done(key, now_ms, is_cleared=True)
+        else:
+            self._playout.add_mark(key, now_ms)
+
+    def _clear(self, now_ms: float) -> None:
+        self._muffle.end()
+        if self._playout.is_paused:
+            self._decide("flush", now_ms)
+            self._muffle.end()
+        else:
+            self._drop_audio(now_ms)
+
+    def _request(self, tree: Any, now_ms: float) -> None:
+        if len(bytes(tree)) > MAX_ACTION_BYTES:
+            raise InvalidMessage(f"an action has more than {MAX_ACTION_BYTES} bytes")
+        if self._limits.is_action_refused(now_ms):
+            raise InvalidMessage("too many actions in a minute")
+        self._reporter.action(tree, self._heard_ms(now_ms))
+
+    # What its PBX does
+
+    def media_started(self, event: PbxEvent) -> None:
+        """Begin to play: the PBX is ready."""
+        if event.format != self._audio.name:
+            text = f"its format is {event.format}; this protocol needs {self._audio.name}"
+            self.end("pbx-unreachable", text)
+            return
+        if not self.setup.is_fork:
+            self._playout.start(self._context.now_ms())
+
+    def hear_caller(self, frame: bytes) -> None:
+        """Pass a frame of the caller's on, and listen to it."""
+        if self._is_ended:
+            return
+        now_ms = self._context.now_ms()
+        if self._connected_ms is not None:
+            sent = self._audio.silence if self._is_acting else frame
+            data = self._protocol.audio(sent, round(now_ms - self._connected_ms))
+            (self._bot.send_binary if self._protocol.is_binary else self._bot.send_text)(data)
+        if self.setup.is_fork or self._is_acting:
+            return
+        is_playing = self._playout.is_playing(now_ms)
+        turn, decision = self._ear.hear(frame, is_playing, now_ms)
+        if turn is not None:
+            self._reporter.turn(turn, self._heard_ms(now_ms), now_ms)
+        self._decide(decision, now_ms)
+
+    def mark_returned(self, key: str) -> None:
+        """Take a mark of the PBX: the audio before it was heard."""
+        if self._playout.mark_heard(key):
+            self._mark_done(key, self._context.now_ms(), is_cleared=False)
+
+    def pbx_lost(self) -> None:
+        """Take the end of the connection to the PBX."""
+        self.end("pbx-lost")
+
+    # What follows from that
+
+    def _decide(self, decision: Decision | None, now_ms: float) -> None:
+        if decision is None:
+            return
+        match decision:
+            case "pause":
+                self._playout.pause(now_ms)
+                self._reporter.barge_in("paused", self._heard_ms(now_ms))
+            case "resume":
+                self._playout.resume(now_ms)
+                self._reporter.barge_in("resumed", self._heard_ms(now_ms))
+            case "flush":
+                self._drop_audio(now_ms)
+                self._playout.resume(now_ms)
+                self._muffle.begin(now_ms)
+                heard_ms = self._heard_ms(now_ms)
+                self._reporter.barge_in("flushed", heard_ms)
+                self._extend({"bargeIn": {"outcome": "flushed", "heardMs": heard_ms}}, now_ms)
+
+    def _drop_audio(self, now_ms: float) -> None:
+        for key in self._playout.clear(now_ms):
+            self._mark_done(key, now_ms, is_cleared=True)
+        self._ear.reset()
+
+    def _mark_done(self, key: str, now_ms: float, *, is_cleared: bool) -> None:
+        name = self._names.pop(key)
+        position = self._position(now_ms)
+        text = self._protocol.mark(name, position, is_cleared=is_cleared)
+        if text is not None:
+            self._bot.send_text(text)
+        if not is_cleared:
+            self._last_mark = name
+        self._reporter.mark(name, position.heard_ms, is_cleared=is_cleared)
+
+    def _set_acting(self, message: ActionMessage, now_ms: float) -> None:
+        self._is_acting = message.state == "started"
+        if self._is_acting:
+            self._drop_audio(now_ms)
+            self._playout.resume(now_ms)
+        fields: dict[str, Any] = {"state": message.state}
+        if message.result:
+            fields["result"] = message.result
+        if message.error:
+            fields["error"] = message.error
+        self._extend(fields, now_ms)
+
+    def _extend(self, fields: dict[str, Any], now_ms: float) -> None:
+        self._bot.send_text(self._protocol.extension(fields, self._position(now_ms)))
+
+    def _heard_ms(self, now_ms: float) -> int:
+        return self._playout.heard_ms(now_ms)
+
+    def _position(self, now_ms: float) -> Position:
+        began_ms = self._began_ms if self._connected_ms is None else self._connected_ms
+        return Position(self._heard_ms(now_ms), round(now_ms - began_ms))

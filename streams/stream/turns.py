@@ -1,0 +1,55 @@
+"""Who speaks: the turns of caller and bot, and how long the bot's responses take."""
+
+from msgspec import Struct
+
+from streams.stream.speech import HANGOVER_MS, SpeechDetector
+
+
+class Turn(Struct, frozen=True):
+    """A side began or ceased to speak."""
+
+    is_caller: bool
+    is_speaking: bool
+    at_ms: float
+    latency_ms: int | None = None
+
+
+class Turns:
+    """The turns of one stream; all times are milliseconds of one clock."""
+
+    def __init__(self) -> None:
+        self.caller = SpeechDetector()
+        self._is_bot_speaking = False
+        self._asked_ms: float | None = None  # when the caller ceased, until the bot responds
+
+    def hear_caller(self, level: int, now_ms: float) -> Turn | None:
+        """Take a frame of the caller's."""
+        caller = self.caller
+        if not caller.hear(level, now_ms):
+            return None
+        if caller.is_speaking:
+            self._asked_ms = None
+            return Turn(True, True, caller.began_ms)
+        self._asked_ms = caller.ended_ms
+        return Turn(True, False, caller.ended_ms)
+
+    def hear_bot(self, audible_until_ms: float, now_ms: float) -> Turn | None:
+        """Take the end of the bot's audible audio that the PBX has."""
+        if not self._is_bot_speaking:
+            if audible_until_ms <= now_ms:
+                return None
+            self._is_bot_speaking = True
+            latency_ms, self._asked_ms = self._latency_ms(now_ms), None
+            return Turn(False, True, now_ms, latency_ms)
+        if now_ms - audible_until_ms < HANGOVER_MS:
+            return None
+        self._is_bot_speaking = False
+        return Turn(False, False, audible_until_ms)
+
+    def _latency_ms(self, now_ms: float) -> int | None:
+        if self._asked_ms is not None:
+            return round(now_ms - self._asked_ms)
+        # It responds before it is certain that the caller has ceased.
+        caller = self.caller
+        is_over = caller.is_speaking and caller.quiet_ms > 0
+        return round(now_ms - caller.ended_ms) if is_over else None
