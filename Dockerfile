@@ -52,6 +52,7 @@ COPY sandbox sandbox
 COPY dev dev
 COPY engine engine
 COPY api api
+COPY streams streams
 COPY sdk sdk
 COPY switchroom switchroom
 RUN tools/bin/pip wheel --no-deps --no-build-isolation --wheel-dir wheels .

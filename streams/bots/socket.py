@@ -180,9 +180,9 @@ def _loss(transport: WSTransport) -> tuple[EndReason, str]:
     if received is None:
         if handshake.sent is not None and handshake.sent.code == WSCloseCode.MESSAGE_TOO_BIG:
             return "too-large", _TOO_LARGE
-        reason = handshake.sent.reason if handshake.sent is not None else ""
+        reason = handshake.sent.reason if handshake.sent is not None else None
         return "bot-lost", reason or "the connection broke"
     if received.code in _ORDINARY:
-        return "bot-closed", received.reason
+        return "bot-closed", received.reason or ""
     code = received.code.value if isinstance(received.code, WSCloseCode) else received.code
-    return "bot-lost", f"closed with {code} {received.reason}".strip()
+    return "bot-lost", f"closed with {code} {received.reason or ''}".strip()

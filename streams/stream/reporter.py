@@ -1,6 +1,8 @@
 """Reports what happens in one stream, and counts it."""
 
-from typing import Any, Literal
+from typing import Literal
+
+from msgspec import Raw
 
 from streams.stream.context import StreamContext
 from streams.stream.turns import Turn
@@ -44,9 +46,9 @@ class StreamReporter:
         self._context.metrics.barge_ins.table()[outcome] += 1
         self._context.report(BargedIn(self._id, outcome, self._at_ms(), heard_ms))
 
-    def action(self, tree: Any, heard_ms: int) -> None:
+    def action(self, tree: bytes, heard_ms: int) -> None:
         """Report that the bot wants a tree of verbs to run."""
-        self._context.report(ActionRequested(self._id, self._at_ms(), heard_ms, tree))
+        self._context.report(ActionRequested(self._id, self._at_ms(), heard_ms, Raw(tree)))
 
     def _at_ms(self, ago_ms: float = 0.0) -> int:
         return round(self._context.wall_ms() - ago_ms)

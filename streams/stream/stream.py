@@ -204,8 +204,8 @@ class Stream:
         else:
             self._drop_audio(now_ms)
 
-    def _request(self, tree: Any, now_ms: float) -> None:
-        if len(bytes(tree)) > MAX_ACTION_BYTES:
+    def _request(self, tree: bytes, now_ms: float) -> None:
+        if len(tree) > MAX_ACTION_BYTES:
             raise InvalidMessage(f"an action has more than {MAX_ACTION_BYTES} bytes")
         if self._limits.is_action_refused(now_ms):
             raise InvalidMessage("too many actions in a minute")

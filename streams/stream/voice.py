@@ -20,7 +20,7 @@ class VoiceModel(Protocol):
     @property
     def window_size_samples(self) -> int: ...
 
-    def process(self, data: array[float]) -> float: ...
+    def process(self, data: "array[float]") -> float: ...
 
     def reset(self) -> None: ...
 
@@ -72,7 +72,7 @@ class VoiceJudges:
             idle.append(judge.model)
 
 
-def _floats(frame: bytes, audio: AudioFormat) -> array[float]:
+def _floats(frame: bytes, audio: AudioFormat) -> "array[float]":
     if audio.sample_bytes == 1:
         return array("f", map(_ULAW_FLOATS.__getitem__, frame))
     samples = array("h", frame)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("wire", "engine", "api", "dev")
+PACKAGES = ("wire", "engine", "api", "streams", "dev")
 
 # Where a call has its code: the place of the argument, or its name. The first prefix that fits a
 # file decides, as classes of some packages have the same names.

@@ -42,7 +42,7 @@ class _Message(Struct):
     event: str
     media: _Media | None = None
     mark: _Mark | None = None
-    action: msgspec.Raw | None = None
+    action: msgspec.Raw = msgspec.Raw()
 
 
 _DECODER = msgspec.json.Decoder(_Message)
@@ -109,8 +109,8 @@ class TwilioProtocol:
                 return mark_of(message.mark.name)
             case "stop":
                 return STOP
-            case "switchroom" if message.action is not None:
-                return Action(message.action)
+            case "switchroom" if tree := bytes(message.action):
+                return Action(tree)
             case "media" | "mark" | "switchroom":
                 raise InvalidMessage(f"`{message.event}` without what belongs to it")
             case _:

@@ -62,7 +62,17 @@ def test_other_programs_do_not_find_its_packages(installed: Path) -> None:
 def test_its_files_are_those_of_the_clone(installed: Path) -> None:
     """Scripts, migrations and generated code are part of it; tests are not."""
     packages = installed / "switchroom/packages"
-    folders = {"api", "asterisk-config", "dev", "docs", "engine", "sandbox", "sdk", "wire"}
+    folders = {
+        "api",
+        "asterisk-config",
+        "dev",
+        "docs",
+        "engine",
+        "sandbox",
+        "sdk",
+        "streams",
+        "wire",
+    }
     assert {each.name for each in packages.iterdir()} == folders
     for name in folders - {"docs", "sdk"}:  # of these, parts
         each = packages / name

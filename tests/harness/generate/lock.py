@@ -16,7 +16,8 @@ EXTRAS = {
     ALL: ("dev",),
     "engine": ("engine", "speech", "grpc", "otel"),
     "api": ("api", "otel"),
-    "host": ("engine", "speech", "grpc", "api", "otel"),
+    "streams": ("streams",),
+    "host": ("engine", "speech", "grpc", "api", "streams", "otel"),
 }
 BUILD = "build"  # what the package itself is built with: a dependency group
 OPTIONS = (

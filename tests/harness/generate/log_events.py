@@ -13,7 +13,13 @@ from msgspec import Struct
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs/operations/logs.md"
-PROGRAMS = {"engine": "engine", "api": "REST layer", "wire": "both", "sandbox": "both"}
+PROGRAMS = {
+    "engine": "engine",
+    "api": "REST layer",
+    "streams": "gateway",
+    "wire": "both",
+    "sandbox": "both",
+}
 LEVELS = ("error", "warning", "info", "debug")
 LOGGERS = {"log", "_log", "event_log"}
 AS_ERROR = {"exception", "critical"}  # `exception` adds a traceback

@@ -8,7 +8,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-TOPS = ("api", "asterisk-config", "dev", "docs", "engine", "sandbox", "switchroom", "tests", "wire")
+TOPS = (
+    "api",
+    "asterisk-config",
+    "dev",
+    "docs",
+    "engine",
+    "sandbox",
+    "streams",
+    "switchroom",
+    "tests",
+    "wire",
+)
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
