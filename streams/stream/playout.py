@@ -163,13 +163,16 @@ class Playout:
         """Send what is due; called every few milliseconds."""
         if self._paused_ms is not None:
             return
-        while self._queue and self._busy_ms - now_ms < MAX_AHEAD_MS:
-            item = self._queue.popleft()
+        while self._queue:
+            item = self._queue[0]
             if isinstance(item, str):
                 self._sink.send_mark(item)
-            else:
+            elif self._busy_ms - now_ms < MAX_AHEAD_MS:
                 self._queued_frames -= 1
                 self._send(item, now_ms)
+            else:
+                break
+            self._queue.popleft()
         if self._tail and now_ms - self._tail_ms >= TAIL_MS:
             self._fill_tail(now_ms)
         if self._is_silence:

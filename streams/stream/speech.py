@@ -3,7 +3,7 @@
 from streams.stream.audio import FRAME_MS
 
 MIN_LEVEL = 400  # a mean magnitude; about -38 dBFS
-OVER_NOISE = 4  # times the noise of the line
+OVER_NOISE = 3  # times the noise of the line
 ONSET_FRAMES = 2  # a click is shorter
 HANGOVER_MS = 300  # quiet for so long: the end, not a pause between words
 _NOISE_WEIGHT = 32  # of the past, in frames

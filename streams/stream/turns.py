@@ -20,7 +20,7 @@ class Turns:
     def __init__(self) -> None:
         self.caller = SpeechDetector()
         self._is_bot_speaking = False
-        self._asked_ms: float | None = None  # when the caller ceased, until the bot responds
+        self._caller_ended_ms: float | None = None  # when the caller ceased, until the bot responds
 
     def hear_caller(self, level: int, now_ms: float) -> Turn | None:
         """Take a frame of the caller's."""
@@ -28,9 +28,9 @@ class Turns:
         if not caller.hear(level, now_ms):
             return None
         if caller.is_speaking:
-            self._asked_ms = None
+            self._caller_ended_ms = None
             return Turn(True, True, caller.began_ms)
-        self._asked_ms = caller.ended_ms
+        self._caller_ended_ms = caller.ended_ms
         return Turn(True, False, caller.ended_ms)
 
     def hear_bot(self, audible_until_ms: float, now_ms: float) -> Turn | None:
@@ -39,7 +39,7 @@ class Turns:
             if audible_until_ms <= now_ms:
                 return None
             self._is_bot_speaking = True
-            latency_ms, self._asked_ms = self._latency_ms(now_ms), None
+            latency_ms, self._caller_ended_ms = self._latency_ms(now_ms), None
             return Turn(False, True, now_ms, latency_ms)
         if now_ms - audible_until_ms < HANGOVER_MS:
             return None
@@ -47,8 +47,8 @@ class Turns:
         return Turn(False, False, audible_until_ms)
 
     def _latency_ms(self, now_ms: float) -> int | None:
-        if self._asked_ms is not None:
-            return round(now_ms - self._asked_ms)
+        if self._caller_ended_ms is not None:
+            return round(now_ms - self._caller_ended_ms)
         # It responds before it is certain that the caller has ceased.
         caller = self.caller
         is_over = caller.is_speaking and caller.quiet_ms > 0

@@ -25,6 +25,8 @@ ERRORS = {
     "engine/cli/errors.py": "terminal: how the engine could not be reached",
     "engine/store/redis/script_connection.py": "log: how the connection failed",
     "engine/store/redis/documents.py": "log: how the store failed",
+    "streams/bots/socket.py": "report: how the connection to a bot failed",
+    "streams/pbx/socket.py": "report: how the connection to a PBX failed",
 }
 # Asterisk's names, as its interface description has them, are the tags.
 ASTERISK = ("engine/ari/config.py", "engine/ari/generated/", "engine/ari/generator/")

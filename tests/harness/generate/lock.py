@@ -16,7 +16,7 @@ EXTRAS = {
     ALL: ("dev",),
     "engine": ("engine", "speech", "grpc", "otel"),
     "api": ("api", "otel"),
-    "streams": ("streams",),
+    "streams": ("streams", "otel"),
     "host": ("engine", "speech", "grpc", "api", "streams", "otel"),
 }
 BUILD = "build"  # what the package itself is built with: a dependency group

@@ -12,7 +12,12 @@ from tests.harness.generate.reference.commands import command_pages, command_tab
 from tests.harness.generate.reference.errors import error_pages
 from tests.harness.generate.reference.events import common_fields, event_pages, kinds_table
 from tests.harness.generate.reference.markdown import with_blocks
-from tests.harness.generate.reference.settings import engine_settings, pbx_settings, rest_settings
+from tests.harness.generate.reference.settings import (
+    engine_settings,
+    pbx_settings,
+    rest_settings,
+    streams_settings,
+)
 from tests.harness.generate.reference.verbs import (
     common_errors,
     limits_table,
@@ -31,7 +36,12 @@ BLOCKS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "verbs/speech.md": {"ssml": ssml_table},
     "webhooks.md": {"webhooks": webhook_table},
     "commands.md": {"commands": command_table, "options": common_table},
-    "settings.md": {"engine": engine_settings, "rest": rest_settings, "pbx": pbx_settings},
+    "settings.md": {
+        "engine": engine_settings,
+        "rest": rest_settings,
+        "streams": streams_settings,
+        "pbx": pbx_settings,
+    },
     "events.md": {"events": kinds_table, "common": common_fields},
 }
 DOCUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = {

@@ -17,6 +17,7 @@ from api.messaging_platform.settings import BusinessAccount, MsgappSettings
 from engine.config import Settings
 from engine.settings.nodes import NodeSettings
 from engine.settings.rpc import RpcClientSettings
+from streams.app.settings import Settings as StreamsSettings
 from tests.harness.generate.reference.markdown import code, table
 from tests.harness.generate.reference.shapes import NOTHING, kind_of
 
@@ -53,6 +54,11 @@ def rest_settings() -> str:
             ),
         )
     )
+
+
+def streams_settings() -> str:
+    """Return the table of the settings of a stream gateway."""
+    return _section("Gateway", StreamsSettings, tuple(StreamsSettings.model_fields), PREFIX)
 
 
 def pbx_settings() -> str:

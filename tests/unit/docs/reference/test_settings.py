@@ -11,9 +11,19 @@ from api.messaging_platform.settings import BusinessAccount, MsgappSettings
 from engine.config import Settings
 from engine.settings.nodes import NodeSettings
 from engine.settings.rpc import RpcClientSettings
-from tests.harness.generate.reference.settings import PREFIX, engine_settings, rest_settings
+from streams.app.settings import Settings as StreamsSettings
+from tests.harness.generate.reference.settings import (
+    PREFIX,
+    engine_settings,
+    rest_settings,
+    streams_settings,
+)
 
-PAGES = {Settings: engine_settings, ApiSettings: rest_settings}
+PAGES = {
+    Settings: engine_settings,
+    ApiSettings: rest_settings,
+    StreamsSettings: streams_settings,
+}
 SHAPES = (*PAGES, NodeSettings, RpcClientSettings, MsgappSettings, BusinessAccount)
 
 

@@ -1,0 +1,28 @@
+"""A PBX's end of a stream that keeps what it gets."""
+
+
+class RecordingSink:
+    """What was sent to a PBX, in order: frames, and the names of commands."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes | str] = []
+
+    def send_frame(self, frame: bytes) -> None:
+        self.sent.append(frame)
+
+    def send_mark(self, key: str) -> None:
+        self.sent.append(f"mark {key}")
+
+    def flush(self) -> None:
+        self.sent.append("flush")
+
+    def pause(self) -> None:
+        self.sent.append("pause")
+
+    def resume(self) -> None:
+        self.sent.append("resume")
+
+    def taken(self) -> list[bytes | str]:
+        """Return what was sent since the last time."""
+        found, self.sent = self.sent, []
+        return found

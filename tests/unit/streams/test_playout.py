@@ -1,0 +1,164 @@
+"""What is sent to a PBX, in virtual time."""
+
+import pytest
+
+from streams.stream.audio import ULAW, linear
+from streams.stream.playout import MAX_QUEUE, Playout, QueueFull
+from tests.unit.streams.recording_sink import RecordingSink
+
+SILENCE = ULAW.silence
+LOUD = b"\x80\x00" * 80
+
+
+def frame(number: int) -> bytes:
+    """Return a loud frame with a number."""
+    return bytes([number]) + LOUD[1:]
+
+
+@pytest.fixture
+def sink() -> RecordingSink:
+    """Return a PBX that keeps what it gets."""
+    return RecordingSink()
+
+
+@pytest.fixture
+def playout(sink: RecordingSink) -> Playout:
+    """Return a playout that has begun at 0, with its first frame of silence."""
+    made = Playout(sink, ULAW)
+    made.start(0.0)
+    assert sink.taken() == [SILENCE]
+    return made
+
+
+def run(playout: Playout, begin_ms: int, end_ms: int) -> None:
+    """Let time pass, as the gateway's clock does."""
+    for now_ms in range(begin_ms, end_ms, 10):
+        playout.tick(float(now_ms))
+
+
+def test_silence_is_sent_in_real_time(playout: Playout, sink: RecordingSink) -> None:
+    """A second has 50 frames, with one more at most ahead."""
+    run(playout, 10, 1010)
+    assert sink.taken() == [SILENCE] * 50
+
+
+def test_audio_does_not_wait_behind_silence(playout: Playout, sink: RecordingSink) -> None:
+    """What is left of the silence is flushed."""
+    playout.tick(10.0)
+    playout.add(frame(1), 12.0)
+    assert sink.taken() == [SILENCE, "flush", frame(1)]
+
+
+def test_at_most_100_ms_are_ahead(playout: Playout, sink: RecordingSink) -> None:
+    """The rest follows in real time, in order."""
+    frames = [frame(n) for n in range(50)]
+    playout.add(b"".join(frames), 30.0)
+    assert sink.taken() == frames[:5]
+    run(playout, 40, 30 + 50 * 20 + 1)
+    assert sink.taken() == frames[5:]
+
+
+def test_a_late_frame_is_not_replaced_by_silence(playout: Playout, sink: RecordingSink) -> None:
+    """The network of a bot that sends in real time is not exact."""
+    playout.add(frame(1), 30.0)
+    run(playout, 40, 110)
+    playout.add(frame(2), 108.0)
+    assert sink.taken() == [frame(1), frame(2)]
+    run(playout, 120, 210)
+    assert sink.taken() == [SILENCE] * 2
+
+
+def test_frames_are_cut_from_messages_of_any_size(playout: Playout, sink: RecordingSink) -> None:
+    """A rest waits for what follows it, and is filled up when nothing does."""
+    data = b"".join(frame(n) for n in range(3))
+    playout.add(data[:100], 30.0)
+    playout.add(data[100:400], 31.0)
+    assert sink.taken() == [frame(0), frame(1)]
+    playout.tick(60.0)
+    assert sink.taken() == []
+    playout.tick(80.0)
+    assert sink.taken() == [data[320:400] + SILENCE[80:]]
+
+
+def test_a_mark_follows_its_audio(playout: Playout, sink: RecordingSink) -> None:
+    """Behind what is queued, and behind a frame that is not complete."""
+    playout.add(frame(1) * 6 + LOUD[:80], 30.0)
+    playout.add_mark("m1", 30.0)
+    assert sink.taken() == [frame(1)] * 5
+    run(playout, 60, 90)
+    assert sink.taken() == [frame(1), LOUD[:80] + SILENCE[80:], "mark m1"]
+    assert playout.mark_heard("m1")
+    assert not playout.mark_heard("m1")
+
+
+def test_what_was_heard_is_counted(playout: Playout) -> None:
+    """Frames of the bot that were played; neither silence nor what waits."""
+    playout.add(frame(1) * 10, 30.0)
+    assert playout.heard_ms(49.0) == 0
+    assert playout.heard_ms(50.0) == 20
+    run(playout, 60, 500)
+    assert playout.heard_ms(500.0) == 200
+    assert not playout.is_playing(500.0)
+
+
+def test_a_clear_drops_all(playout: Playout, sink: RecordingSink) -> None:
+    """What was played before counts; marks are returned in order."""
+    playout.add(frame(1) * 100, 30.0)
+    playout.add_mark("m1", 30.0)
+    playout.add_mark("m2", 30.0)
+    sink.taken()
+    assert playout.clear(75.0) == ["m1", "m2"]
+    assert sink.taken() == ["flush"]
+    assert playout.heard_ms(1000.0) == 40
+    playout.tick(80.0)
+    assert sink.taken() == [SILENCE]
+
+
+def test_a_pause_loses_nothing(playout: Playout, sink: RecordingSink) -> None:
+    """Time stands still: the count, and what waits."""
+    frames = [frame(n) for n in range(30)]
+    playout.add(b"".join(frames), 30.0)
+    playout.pause(100.0)
+    run(playout, 110, 400)
+    assert playout.heard_ms(400.0) == 60
+    assert playout.is_playing(400.0)
+    playout.resume(400.0)
+    run(playout, 410, 400 + 27 * 20 + 31)
+    assert sink.taken() == [*frames[:5], "pause", "resume", *frames[5:]]
+    assert playout.heard_ms(400.0 + 27 * 20 + 31) == 600
+
+
+def test_audio_before_the_pbx_is_ready_waits(sink: RecordingSink) -> None:
+    """Nothing is sent to a PBX that would lose it."""
+    playout = Playout(sink, ULAW)
+    playout.add(frame(1), 5.0)
+    playout.add_mark("m1", 5.0)
+    assert sink.taken() == []
+    playout.start(10.0)
+    assert sink.taken() == [frame(1), "mark m1"]
+
+
+def test_the_queue_has_an_end(playout: Playout) -> None:
+    """Ten minutes."""
+    playout.add(LOUD * (MAX_QUEUE + 5), 30.0)
+    with pytest.raises(QueueFull):
+        playout.add(LOUD, 30.0)
+
+
+@pytest.mark.parametrize(("rate", "name", "size"), [(8000, "slin", 320), (24000, "slin24", 960)])
+def test_formats_of_16_bits(rate: int, name: str, size: int) -> None:
+    """As Asterisk names them."""
+    audio = linear(rate)
+    assert (audio.name, audio.frame_bytes, audio.silence) == (name, size, b"\x00" * size)
+
+
+@pytest.mark.parametrize(("sample", "level"), [(0, 0), (8192, 8192), (-8192, 7936)])
+def test_the_level_of_16_bits(sample: int, level: int) -> None:
+    """The mean magnitude, up to the lower byte."""
+    assert linear(8000).level(sample.to_bytes(2, "little", signed=True) * 160) == level
+
+
+def test_the_level_of_ulaw() -> None:
+    """Silence has none; full scale is that of G.711."""
+    assert ULAW.level(SILENCE) == 0
+    assert ULAW.level(b"\x00\x80" * 80) == 32_000
