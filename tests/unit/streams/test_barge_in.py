@@ -7,6 +7,7 @@ from streams.stream.barge_in import BargeInRule
 from streams.stream.ear import CallerEar
 from streams.stream.muffle import Muffle
 from streams.stream.voice import VoiceJudges
+from wire.streams.setup import BargeIn
 
 QUIET = ULAW.silence
 SOUND = b"\x90\x10" * 80
@@ -30,15 +31,15 @@ class FixedModel:
         pass
 
 
-def ear_of(mode: str, probability: float) -> CallerEar:
+def ear_of(mode: BargeIn, probability: float) -> CallerEar:
     """Return an ear whose detector has one opinion."""
     judges = VoiceJudges(lambda _rate: FixedModel(probability))
-    return CallerEar(mode, ULAW, judges)  # type: ignore[arg-type] - one of the three
+    return CallerEar(mode, ULAW, judges)
 
 
 def hear(ear: CallerEar, frames: list[bytes], begin_ms: int = 0) -> list[tuple[int, str]]:
     """Return when which decision was made."""
-    found = []
+    found: list[tuple[int, str]] = []
     for number, frame in enumerate(frames, 1):
         now_ms = begin_ms + number * 20
         _, decision = ear.hear(frame, True, now_ms)
