@@ -1,7 +1,7 @@
 """Resolves the dependencies of each program: `make lock` writes versions and hashes to lock/.
 
 All files have the same versions. No address of an index is written: the client's own configuration
-has it.
+has it. The bot of the tests, which is a customer's program, has versions of its own.
 """
 
 import subprocess
@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "lock"
+BOT = ROOT / "tests/harness/bots/pipecat_program"
 ALL = "dev"  # resolved first: it constrains the others
 EXTRAS = {
     ALL: ("dev",),
@@ -29,10 +30,20 @@ OPTIONS = (
 def resolve(name: str, sources: Sequence[str]) -> None:
     """Write lock/NAME.txt; raises CalledProcessError."""
     constraint = [] if name == ALL else ["--constraint", f"lock/{ALL}.txt"]
-    target = ["--output-file", f"lock/{name}.txt"]
-    command = [sys.executable, "-m", "uv", "pip", "compile", *sources, *OPTIONS]
-    run = [*command, *constraint, *target]
-    subprocess.run(run, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    _compile([*sources, *constraint, "--output-file", f"lock/{name}.txt"])
+
+
+def resolve_bot() -> None:
+    """Write the lock of the Pipecat bot: its packages, and its model without dependencies."""
+    bot = _compile([str(BOT / "requirements.in")])
+    model = _compile([str(BOT / "model.in"), "--no-deps"])
+    (BOT / "lock.txt").write_text(bot + model)
+
+
+def _compile(arguments: Sequence[str]) -> str:
+    command = [sys.executable, "-m", "uv", "pip", "compile", *arguments, *OPTIONS]
+    run = subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return run.stdout
 
 
 def main() -> None:
@@ -42,6 +53,7 @@ def main() -> None:
         chosen = (part for extra in extras for part in ("--extra", extra))
         resolve(name, ["pyproject.toml", *chosen])
     resolve(BUILD, ["--group", BUILD])
+    resolve_bot()
 
 
 if __name__ == "__main__":

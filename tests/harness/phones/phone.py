@@ -18,11 +18,12 @@ from urllib.parse import quote
 
 from dev.pbx.node import PbxNode
 from tests.harness.pbx.asterisk import Pbx
+from tests.harness.phones.audio import Samples
 from tests.harness.phones.dialog import Dialog
 from tests.harness.phones.g711 import ALAW, ULAW, Codec
 from tests.harness.phones.received_audio import ReceivedAudio
 from tests.harness.phones.registration import register
-from tests.harness.phones.rtp import Press, RtpLine
+from tests.harness.phones.rtp import Press, RtpLine, Spoken
 from tests.harness.phones.sip import EARLY_SDP, SCENARIOS, ULAW_AND_EVENTS, SipCall, SipMessage
 from tests.harness.ports import free_port
 from tests.harness.until import MAX_WAIT_S, until
@@ -250,6 +251,10 @@ class Phone(ReceivedAudio):
         """Wait until the phone has sent this much more audio."""
         until_ms = self._line.spoken_ms + for_ms
         await until(lambda: self._line.spoken_ms >= until_ms, what="audio to be sent")
+
+    async def say(self, samples: Samples) -> Spoken:
+        """Send speech, and wait until all of it is sent."""
+        return await self._line.say(samples)
 
     def send_silence(self) -> None:
         """Send silence from now on."""

@@ -19,6 +19,11 @@ class ReceivedAudio:
     _line: RtpLine
 
     @property
+    def line(self) -> RtpLine:
+        """Return the RTP side, for programs that exchange audio frame by frame."""
+        return self._line
+
+    @property
     def frames(self) -> list[Frame]:
         """Return all received frames in order of arrival."""
         return self._line.frames

@@ -4,14 +4,17 @@ import asyncio
 import socket
 import struct
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
 from msgspec import Struct
 
-from tests.harness.phones.audio import FRAME_MS, FRAME_SAMPLES, Frame, Samples, tone
+from tests.harness.monotonic import now_ms
+from tests.harness.phones.audio import FRAME_MS, FRAME_SAMPLES, RATE_HZ, Frame, Samples, tone
 from tests.harness.phones.g711 import ULAW, Codec
+from tests.harness.until import MAX_WAIT_S, until
 
 DIGITS = 101  # the payload type that the scenarios' SDP names
 # A phone with nothing to say sends this much silence first, as real ones do. Otherwise Asterisk
@@ -40,6 +43,13 @@ class Press(Struct, frozen=True):
     up_ms: float
 
 
+class Spoken(Struct, frozen=True):
+    """Speech that was sent, in monotonic milliseconds."""
+
+    start_ms: float
+    end_ms: float
+
+
 class RtpLine:
     """One RTP socket on 127.0.0.1; `peer` is the remote address once it is known.
 
@@ -52,12 +62,14 @@ class RtpLine:
         self._echoes = echoes
         self._reporter: asyncio.Task[None] | None = None
         self.frames: list[Frame] = []
+        self.on_frame: Callable[[Frame], None] = _ignore
         self.peer: tuple[str, int] | None = None
         self.voice_ms: int | None = None  # length of the tone; then it sends silence
         self._speech = tone(tone_hz) if tone_hz else None
         # Streams begin at different numbers (RFC 3550); these are the higher, the higher the tone.
         self._sequence = tone_hz * 47 & 0xFFFF
         self._timestamp = 0
+        self._pending: deque[Samples] = deque()  # speech that is sent instead of the tone
         self._is_pressing = False
         self._socket: socket.socket | None = None
         self._sender: asyncio.Task[None] | None = None
@@ -87,6 +99,19 @@ class RtpLine:
     def send_silence(self) -> None:
         """Send silence from now on."""
         self._speech = QUIET
+
+    def feed(self, samples: Samples) -> None:
+        """Send speech instead of the tone, after what is still to be sent."""
+        padded = np.pad(samples, (0, -len(samples) % FRAME_SAMPLES))
+        self._pending.extend(padded.reshape(-1, FRAME_SAMPLES))
+
+    async def say(self, samples: Samples) -> Spoken:
+        """Send speech instead of the tone, and wait until all of it is sent."""
+        start_ms = now_ms()
+        self.feed(samples)
+        timeout_s = len(samples) / RATE_HZ + MAX_WAIT_S
+        await until(lambda: not self._pending, timeout_s=timeout_s, what="speech to be sent")
+        return Spoken(start_ms, now_ms())
 
     def stop_sending(self) -> None:
         """Send no more audio."""
@@ -137,13 +162,17 @@ class RtpLine:
             if kind & 0x7F == self._codec.payload_type:
                 s, ns = DATED.unpack(dates[0][2])
                 at_ms = s * 1000 + ns / 1e6 - later_ms
-                self.frames.append(Frame(at_ms, stream, timestamp, self._codec.decode(data[12:])))
+                frame = Frame(at_ms, stream, timestamp, self._codec.decode(data[12:]))
+                self.frames.append(frame)
+                self.on_frame(frame)
 
     async def _send_voice(self) -> None:
         due_s = asyncio.get_running_loop().time()
         spoken_ms = 0
         while True:
-            if self._speech is not None and not self._is_pressing:
+            if self._pending and not self._is_pressing:
+                self._send_voice_frame(self._pending.popleft())
+            elif self._speech is not None and not self._is_pressing:
                 is_silent = self.voice_ms is not None and spoken_ms >= self.voice_ms
                 self._send_voice_frame(QUIET if is_silent else self._speech)
             elif self._speech is None and spoken_ms < INTRODUCTION_MS:
@@ -209,6 +238,10 @@ class RtpLine:
         head = struct.pack("!BBHII", 0x80, kind, self._sequence, timestamp & 0xFFFFFFFF, stream)
         with suppress(BlockingIOError, ConnectionError):  # lost like a packet
             self._socket.sendto(head + payload, self.peer)
+
+
+def _ignore(_frame: Frame) -> None:
+    """Only keep it."""
 
 
 async def _reach(due_s: float) -> None:
