@@ -2,10 +2,19 @@
 
 from collections.abc import Callable, Mapping
 
+from streams.bots.protocols.jambonz import JambonzProtocol
+from streams.bots.protocols.native import NativeProtocol
 from streams.bots.protocols.protocol import BotProtocol, StreamName
 from streams.bots.protocols.twilio import TwilioProtocol
+from streams.bots.protocols.vonage import VonageProtocol
+from wire.streams.setup import Protocol
 
-PROTOCOLS: Mapping[str, Callable[[StreamName], BotProtocol]] = {"twilio": TwilioProtocol}
+PROTOCOLS: Mapping[Protocol, Callable[[StreamName], BotProtocol]] = {
+    "twilio": TwilioProtocol,
+    "native": NativeProtocol,
+    "vonage": VonageProtocol,
+    "jambonz": JambonzProtocol,
+}
 
 
 def protocol_of(stream: StreamName) -> BotProtocol:

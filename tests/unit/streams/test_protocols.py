@@ -1,0 +1,177 @@
+"""The protocols of bots: what their messages mean, and what they are sent."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from streams.bots.protocols.messages import (
+    CLEAR,
+    IGNORED,
+    MAX_MARK_CHARS,
+    STOP,
+    Action,
+    InvalidMessage,
+    Mark,
+)
+from streams.bots.protocols.protocol import BotProtocol, Position, StreamName
+from streams.bots.protocols.protocols import PROTOCOLS, protocol_of
+from wire.streams.setup import BotAddress, Protocol, Resume, StreamSetup
+
+HERE = Position(1840, 5000)
+TREE = b'{"type":"hangup"}'
+
+
+def made(protocol: Protocol, **setup: Any) -> BotProtocol:
+    """Return the protocol of a stream."""
+    address = BotAddress("wss://bot.example.com", protocol, 16000)
+    name = StreamName("c.w1", StreamSetup("ws://pbx/media/1", address, "acme", "c", **setup))
+    return protocol_of(name)
+
+
+def read(protocol: BotProtocol, message: Any) -> object:
+    """Return what a message means."""
+    return protocol.read_text(json.dumps(message).encode())
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "meaning"),
+    [
+        ("twilio", {"event": "clear", "streamSid": "MZ"}, CLEAR),
+        ("twilio", {"event": "mark", "mark": {"name": "a"}}, Mark("a")),
+        ("twilio", {"event": "stop"}, STOP),
+        ("twilio", {"event": "media", "media": {"payload": "//8="}}, b"\xff\xff"),
+        ("twilio", {"event": "other"}, IGNORED),
+        ("native", {"event": "clear"}, CLEAR),
+        ("native", {"event": "mark", "name": "a"}, Mark("a")),
+        ("native", {"event": "stop"}, STOP),
+        ("native", {"event": "other"}, IGNORED),
+        ("vonage", {"action": "clear"}, CLEAR),
+        ("vonage", {"action": "notify", "payload": {"a": 1}}, Mark('{"a": 1}')),
+        ("vonage", {"action": "other"}, IGNORED),
+        ("jambonz", {"type": "killAudio"}, CLEAR),
+        ("jambonz", {"type": "disconnect"}, STOP),
+        ("jambonz", {"type": "mark", "data": {"name": "a"}}, Mark("a")),
+        ("jambonz", {"type": "playAudio", "data": {"audioContent": "AAA=",
+         "audioContentType": "raw", "sampleRate": "16000"}}, b"\x00\x00"),
+        ("jambonz", {"type": "other"}, IGNORED),
+    ],
+)  # fmt: skip
+def test_what_messages_mean(name: Protocol, message: Any, meaning: object) -> None:
+    """As each protocol's documentation has them."""
+    assert read(made(name), message) == meaning
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_each_protocol_carries_actions(name: Protocol) -> None:
+    """In the same form."""
+    protocol = made(name)
+    found = protocol.read_text(b'{"event":"switchroom","action":' + TREE + b"}")
+    assert found == Action(TREE)
+    text = json.loads(protocol.extension({"state": "started"}, HERE))
+    expected = {"event": "switchroom", "state": "started", "heardMs": 1840, "atMs": 5000}
+    assert text | expected == text
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        *((name, data) for name in PROTOCOLS for data in (b"", b"<html>", b"[]", b'"x"', b"\xff")),
+        ("twilio", b'{"event":"media"}'),
+        ("twilio", b'{"event":"media","media":{"payload":"not base64!"}}'),
+        ("twilio", b'{"event":"mark"}'),
+        ("twilio", b'{"event":"switchroom"}'),
+        ("twilio", b'{"event":"mark","mark":{"name":"' + b"a" * (MAX_MARK_CHARS + 1) + b'"}}'),
+        ("native", b'{"event":"mark"}'),
+        ("vonage", b'{"action":"notify"}'),
+        ("jambonz", b'{"type":"mark"}'),
+        ("jambonz", b'{"type":"playAudio","data":{"audioContent":"AAA=","sampleRate":8000}}'),
+        ("jambonz",
+         b'{"type":"playAudio","data":{"audioContent":"AAA=","audioContentType":"wav"}}'),
+    ],
+)  # fmt: skip
+def test_what_is_no_message(name: Protocol, data: bytes) -> None:
+    """It has no meaning, and does no harm."""
+    with pytest.raises(InvalidMessage):
+        made(name).read_text(data)
+
+
+def test_twilio_takes_no_binary_audio() -> None:
+    """The others do."""
+    with pytest.raises(InvalidMessage):
+        made("twilio").read_binary(b"\xff")
+    assert [made(name).read_binary(b"\x01\x02") for name in ("native", "vonage", "jambonz")] == [
+        b"\x01\x02"
+    ] * 3
+
+
+def test_twilios_messages() -> None:
+    """With the names and types of Twilio's documentation; numbers are texts."""
+    protocol = made("twilio", from_="+1", to="+2", resume=Resume("c.w0", 5240, "hi"))
+    _, start = map(json.loads, protocol.greeting())
+    assert start["start"]["switchroom"] == {
+        "stream": "c.w1", "from": "+1", "to": "+2",
+        "resume": {"of": "c.w0", "heardMs": 5240, "lastMark": "hi"},
+    }  # fmt: skip
+    media = json.loads(protocol.audio(b"\xff" * 160, 40))
+    sid = start["streamSid"]
+    payload = base64.b64encode(b"\xff" * 160).decode()
+    assert media == {
+        "event": "media", "sequenceNumber": "2", "streamSid": sid,
+        "media": {"track": "inbound", "chunk": "1", "timestamp": "40", "payload": payload},
+    }  # fmt: skip
+    mark = json.loads(protocol.mark("hi", HERE, is_cleared=False) or b"")
+    assert mark == {
+        "event": "mark", "sequenceNumber": "3", "streamSid": sid, "mark": {"name": "hi"}
+    }  # fmt: skip
+    assert json.loads(protocol.digit("5", HERE))["dtmf"]["digit"] == "5"
+    assert json.loads(protocol.farewell(HERE) or b"")["stop"]["callSid"] == "c"
+
+
+def test_a_fork_of_the_bot_is_outbound() -> None:
+    """As Twilio names the tracks."""
+    media = json.loads(made("twilio", track="bot").audio(b"\xff", 0))
+    assert media["media"]["track"] == "outbound"
+
+
+def test_native_messages_have_positions() -> None:
+    """And the greeting has all that a bot needs."""
+    protocol = made("native", parameters={"a": "b"})
+    (start,) = map(json.loads, protocol.greeting())
+    assert start == {
+        "event": "start", "stream": "c.w1", "account": "acme", "call": "c", "track": "both",
+        "rate": 16000, "parameters": {"a": "b"}, "from": "", "to": "",
+    }  # fmt: skip
+    end = {"heardMs": 1840, "atMs": 5000}
+    mark = protocol.mark("hi", HERE, is_cleared=True)
+    assert json.loads(mark or b"") == {"event": "mark", "name": "hi", "isCleared": True, **end}
+    assert json.loads(protocol.digit("5", HERE)) == {"event": "dtmf", "digit": "5", **end}
+    assert json.loads(protocol.farewell(HERE) or b"") == {"event": "stop", **end}
+    assert protocol.audio(b"\x01\x02", 0) == b"\x01\x02"
+
+
+def test_vonages_messages() -> None:
+    """Headers are fields of the greeting; what was cleared is not notified."""
+    protocol = made("vonage", parameters={"caller": "vip"})
+    (start,) = map(json.loads, protocol.greeting())
+    assert (start["event"], start["caller"]) == ("websocket:connected", "vip")
+    assert start["content-type"] == "audio/l16;rate=16000"
+    notified = protocol.mark('{"a":1}', HERE, is_cleared=False)
+    assert json.loads(notified or b"") == {"event": "websocket:notify", "payload": {"a": 1}}
+    assert protocol.mark("1", HERE, is_cleared=True) is None
+    assert json.loads(protocol.digit("5", HERE))["event"] == "websocket:dtmf"
+    assert protocol.farewell(HERE) is None
+
+
+def test_jambonz_messages() -> None:
+    """Marks say whether they were played."""
+    protocol = made("jambonz", from_="+1", parameters={"a": "b"})
+    (start,) = map(json.loads, protocol.greeting())
+    assert (start["callSid"], start["from"], start["sampleRate"]) == ("c", "+1", 16000)
+    assert start["metadata"] == {"a": "b"}
+    for is_cleared, event in ((False, "playout"), (True, "cleared")):
+        mark = json.loads(protocol.mark("hi", HERE, is_cleared=is_cleared) or b"")
+        assert mark == {"type": "mark", "data": {"name": "hi", "event": event}}
+    assert json.loads(protocol.digit("5", HERE))["dtmf"] == "5"
+    assert protocol.farewell(HERE) is None
