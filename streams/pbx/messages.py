@@ -5,6 +5,7 @@ from msgspec import Struct
 
 FLUSH = b'{"command":"FLUSH_MEDIA"}'
 PAUSE = b'{"command":"PAUSE_MEDIA"}'
+ASK_QUEUE = b'{"command":"GET_STATUS"}'
 CONTINUE = b'{"command":"CONTINUE_MEDIA"}'
 
 
@@ -15,6 +16,7 @@ class PbxEvent(Struct, frozen=True):
     format: str = ""
     optimal_frame_size: int = 0
     correlation_id: str = ""
+    queue_length: int = 0  # frames
 
 
 _DECODER = msgspec.json.Decoder(PbxEvent)

@@ -4,7 +4,15 @@ from typing import Protocol
 
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
-from streams.pbx.messages import CONTINUE, FLUSH, PAUSE, PbxEvent, mark_command, read_event
+from streams.pbx.messages import (
+    ASK_QUEUE,
+    CONTINUE,
+    FLUSH,
+    PAUSE,
+    PbxEvent,
+    mark_command,
+    read_event,
+)
 
 SUBPROTOCOL = "media"
 CONNECT_S = 5.0
@@ -22,6 +30,8 @@ class PbxListener(Protocol):
     def hear_caller(self, frame: bytes) -> None: ...
 
     def mark_returned(self, key: str) -> None: ...
+
+    def queue_known(self, frames: int) -> None: ...
 
     def pbx_lost(self) -> None: ...
 
@@ -64,6 +74,10 @@ class PbxSocket(WSListener):
         """See PbxSink."""
         self._command(mark_command(key))
 
+    def ask_queue(self) -> None:
+        """See PbxSink."""
+        self._command(ASK_QUEUE)
+
     def flush(self) -> None:
         """See PbxSink."""
         self._command(FLUSH)
@@ -101,6 +115,8 @@ class PbxSocket(WSListener):
                 self._listener.media_started(event)
             case PbxEvent(event="MEDIA_MARK_PROCESSED"):
                 self._listener.mark_returned(event.correlation_id)
+            case PbxEvent(event="STATUS"):
+                self._listener.queue_known(event.queue_length)
             case _:  # others have no effect
                 pass
 

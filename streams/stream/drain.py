@@ -32,7 +32,7 @@ class BacklogDrain:
             self._begin(now_ms)
         self._last_ms = now_ms
         if now_ms < self._window_ms:  # the lead
-            self._lead_ms = max(self._lead_ms, backlog_ms + FRAME_MS)
+            self._lead_ms = max(self._lead_ms, backlog_ms)
             return False
         if now_ms - self._window_ms >= WINDOW_MS:
             self._close_window(now_ms)

@@ -17,6 +17,7 @@ SILENCE_AHEAD_MS = 10  # less than this is left: more silence follows
 GRACE_MS = 60  # a frame of a bot may be so late before silence replaces it
 TAIL_MS = 40  # after that, an incomplete frame is filled up with silence
 MAX_QUEUE = 10 * 60 * 1000 // FRAME_MS  # ten minutes of frames and marks
+PROBE_FRAMES = 6  # so often it is compared with Asterisk's queue
 AUDIBLE = 300  # a mean magnitude; less is silence
 
 
@@ -30,6 +31,8 @@ class PbxSink(Protocol):
     def send_frame(self, frame: bytes) -> None: ...
 
     def send_mark(self, key: str) -> None: ...
+
+    def ask_queue(self) -> None: ...
 
     def flush(self) -> None: ...
 
@@ -59,6 +62,8 @@ class Playout:
         self._paused_ms: float | None = 0.0  # until it is started
         self._drain = BacklogDrain()
         self._audible_ms = float("-inf")
+        self._until_probe = PROBE_FRAMES
+        self._probed_ms: float | None = None  # what the model had ahead, when it was compared
 
     @property
     def is_paused(self) -> bool:
@@ -113,11 +118,22 @@ class Playout:
         del self._marks[key]
         return True
 
+    def queue_known(self, frames: int) -> None:
+        """Take the length of Asterisk's queue: on a busy machine its clock may have stood still."""
+        ahead_ms, self._probed_ms = self._probed_ms, None
+        if ahead_ms is None or self._paused_ms is not None or self._marks:
+            return  # marks are in that queue, too
+        least_ms = float(frames * FRAME_MS)
+        shift_ms = min(max(ahead_ms, least_ms), least_ms + FRAME_MS) - ahead_ms
+        if shift_ms:
+            self._shift(shift_ms)
+
     def clear(self, now_ms: float) -> list[str]:
         """Drop all audio; return the marks that will never be heard."""
         now_ms = self._played_ms(now_ms)
         self._count_heard(now_ms)
         cleared = [*self._marks]
+        self._probed_ms = None
         if self._is_started and (self._busy_ms > now_ms or cleared):
             self._sink.flush()
         self._queue.clear()
@@ -135,17 +151,15 @@ class Playout:
         """Stop at the next frame; nothing is lost."""
         if self._paused_ms is None:
             self._paused_ms = now_ms
+            self._probed_ms = None
             self._sink.pause()
 
     def resume(self, now_ms: float) -> None:
         """Continue where it was paused."""
         if self._paused_ms is None or not self._is_started:
             return
-        shift_ms = now_ms - self._paused_ms
+        self._shift(now_ms - self._paused_ms)
         self._paused_ms = None
-        self._busy_ms += shift_ms
-        self._audible_ms += shift_ms
-        self._ends = deque(end_ms + shift_ms for end_ms in self._ends)
         self._sink.resume()
         self.tick(now_ms)
 
@@ -208,6 +222,11 @@ class Playout:
                 self._sink.flush()
                 self._busy_ms = now_ms
             self._is_silence = False
+        self._until_probe -= 1
+        if not self._until_probe:
+            self._until_probe = PROBE_FRAMES
+            self._probed_ms = max(0.0, self._busy_ms - now_ms)
+            self._sink.ask_queue()
         self._sink.send_frame(frame)
         self._busy_ms = max(self._busy_ms, now_ms) + FRAME_MS
         self._ends.append(self._busy_ms)
@@ -221,6 +240,11 @@ class Playout:
             frame = self._tail + self._silence[len(self._tail) :]
             self._tail = b""
             self._add_frame(frame, now_ms)
+
+    def _shift(self, by_ms: float) -> None:
+        self._busy_ms += by_ms
+        self._audible_ms += by_ms
+        self._ends = deque(end_ms + by_ms for end_ms in self._ends)
 
     def _played_ms(self, now_ms: float) -> float:
         return now_ms if self._paused_ms is None else self._paused_ms

@@ -244,6 +244,10 @@ class Stream:
         if self._playout.mark_heard(key):
             self._mark_done(key, self._context.now_ms(), is_cleared=False)
 
+    def queue_known(self, frames: int) -> None:
+        """Take the length of the PBX's queue."""
+        self._playout.queue_known(frames)
+
     def pbx_lost(self) -> None:
         """Take the end of the connection to the PBX."""
         self.end("pbx-lost")

@@ -54,7 +54,11 @@ class SimulatedChannel:
                     self._queue.append(message.data)
                     self.max_queue = max(self.max_queue, len(self._queue))
                 else:
-                    self._obey(json.loads(message.data))
+                    command = json.loads(message.data)
+                    self._obey(command)
+                    if command["command"] == "GET_STATUS":
+                        status = {"event": "STATUS", "queue_length": len(self._queue)}
+                        await socket.send_str(json.dumps(status))
         finally:
             clock.cancel()
             self.is_closed.set()

@@ -6,12 +6,16 @@ class RecordingSink:
 
     def __init__(self) -> None:
         self.sent: list[bytes | str] = []
+        self.questions = 0  # for the length of its queue
 
     def send_frame(self, frame: bytes) -> None:
         self.sent.append(frame)
 
     def send_mark(self, key: str) -> None:
         self.sent.append(f"mark {key}")
+
+    def ask_queue(self) -> None:
+        self.questions += 1
 
     def flush(self) -> None:
         self.sent.append("flush")
