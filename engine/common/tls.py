@@ -8,12 +8,12 @@ class TlsFileError(Exception):
     """A certificate, a key or a CA file cannot be used."""
 
 
-def client_context(ca: Path | None) -> ssl.SSLContext:
+def client_context(ca: Path | None, setting: str = "SWITCHROOM_TLS_CA") -> ssl.SSLContext:
     """Return a context that verifies servers by a CA file; None: by the system's."""
     try:
         return ssl.create_default_context(cafile=ca)
     except OSError as error:  # ssl.SSLError is one
-        raise TlsFileError(f"SWITCHROOM_TLS_CA: {ca}: {_reason(error)}") from error
+        raise TlsFileError(f"{setting}: {ca}: {_reason(error)}") from error
 
 
 def server_context(certificate: Path, key: Path | None) -> ssl.SSLContext:

@@ -24,7 +24,7 @@ class Gateway:
     def __init__(self, settings: Settings) -> None:
         """Build the process; raises TlsFileError."""
         self._settings = settings
-        self._tls: ssl.SSLContext = client_context(settings.streams_ca)
+        self._tls: ssl.SSLContext = client_context(settings.streams_ca, "SWITCHROOM_STREAMS_CA")
         self._stopped = asyncio.Event()
 
     def stop(self) -> None:

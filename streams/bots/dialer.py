@@ -1,6 +1,7 @@
 """Connects sockets to customers' addresses: each is checked by the guard, whatever a name says."""
 
 import asyncio
+import os
 import socket
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -64,13 +65,18 @@ class GuardedDialer:
             except AddressRefused as error:
                 failed = BotUnreachable("address-refused", error.strerror or str(error))
             except OSError as error:
-                failed = BotUnreachable("unreachable", f"{url.host}: {error.strerror or error}")
+                failed = BotUnreachable("unreachable", f"{url.host}: {_reason(error)}")
         raise failed
 
     def _check(self, address: str, port: int, *, is_secure: bool) -> None:
         self._guard.check(address, port)
         if not is_secure:
             self._guard.check_plain(address)
+
+
+def _reason(error: OSError) -> str:
+    # The event loop has a text of its own, with the address.
+    return os.strerror(error.errno) if error.errno else str(error)
 
 
 async def _connected(

@@ -42,6 +42,7 @@ class BotSocket(WSListener):
     def __init__(self, listener: BotListener) -> None:
         self._listener = listener
         self._transport: WSTransport | None = None
+        self._was_connected = False
         self._fragments = bytearray()
         self._is_text = True
 
@@ -79,6 +80,8 @@ class BotSocket(WSListener):
             raise BotUnreachable("no-websocket", _handshake_text(error)) from None
         except (OSError, WSError) as error:
             raise BotUnreachable("unreachable", str(error) or type(error).__name__) from None
+        if not self._was_connected:
+            raise BotUnreachable("unreachable", "the connection was closed without a response")
 
     def send_text(self, data: bytes) -> None:
         """Send a text."""
@@ -106,6 +109,7 @@ class BotSocket(WSListener):
     def on_ws_connected(self, transport: WSTransport) -> None:
         """See WSListener."""
         self._transport = transport
+        self._was_connected = True
         transport.underlying_transport.set_write_buffer_limits(high=MAX_UNSENT_BYTES)
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
+from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
 from streams.pbx.messages import (
     ASK_QUEUE,
@@ -61,7 +61,7 @@ class PbxSocket(WSListener):
     def close(self) -> None:
         """Close the connection, which destroys the PBX's channel."""
         if self._transport is not None:
-            self._transport.send_close()
+            self._transport.send_close(WSCloseCode.OK)
             self._transport.disconnect()
             self._transport = None
 

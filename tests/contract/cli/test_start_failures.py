@@ -12,6 +12,7 @@ import pytest
 from wire.programs.exit_status import ExitStatus
 
 SETTINGS = {
+    "SWITCHROOM_STREAMS_TOKEN": "g" * 40,
     "SWITCHROOM_RPC_TOKEN": "t" * 64,
     "SWITCHROOM_TOKEN_SECRET": "s" * 64,
     "SWITCHROOM_ENGINE_URLS": '["http://127.0.0.1:9"]',
@@ -49,6 +50,9 @@ def start(program: str, folder: Path, settings: Mapping[str, str]) -> str:
         ("engine", "SWITCHROOM_RPC_PORT", "x", "invalid_settings"),
         ("engine", "SWITCHROOM_TLS_CA", "/nowhere", "unreadable_certificate"),
         ("engine", "SWITCHROOM_REDIS_URL", "redis://127.0.0.1:9/1", "store_down"),
+        ("streams", "SWITCHROOM_STREAMS_PORT", "x", "invalid_settings"),
+        ("streams", "SWITCHROOM_STREAMS_TOKEN", "short", "invalid_settings"),
+        ("streams", "SWITCHROOM_STREAMS_CA", "/nowhere", "unreadable_certificate"),
         ("api", "SWITCHROOM_API_PORT", "x", "invalid_settings"),
         ("api", "SWITCHROOM_TLS_CA", "/nowhere", "unreadable_certificate"),
         ("api", "SWITCHROOM_DATABASE_URL", "sqlite+aiosqlite:////nowhere/a.db", "database_down"),
@@ -76,5 +80,12 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
 def test_a_port_of_the_rest_layer_is_taken(tmp_path: Path, setting: str, taken_port: str) -> None:
     """Address and reason are named; the exit status is not that of a busy call."""
     said = start("api", tmp_path, {"SWITCHROOM_API_PORT": "0", setting: taken_port})
+    assert said.startswith(f"can't listen at 127.0.0.1:{taken_port}: ")
+    assert said.endswith("\n  cannot_listen: `switchroom error show cannot_listen` explains it\n")
+
+
+def test_a_port_of_the_gateway_is_taken(tmp_path: Path, taken_port: str) -> None:
+    """Address, reason and settings are named."""
+    said = start("streams", tmp_path, {"SWITCHROOM_STREAMS_PORT": taken_port})
     assert said.startswith(f"can't listen at 127.0.0.1:{taken_port}: ")
     assert said.endswith("\n  cannot_listen: `switchroom error show cannot_listen` explains it\n")
