@@ -22,6 +22,8 @@ from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.memory.store import MemoryStore
+from streams.control.metrics_page import metrics_page
+from streams.stream.metrics import StreamMetrics
 from tests.unit.runtime.harness.shard_bench import ManualClock
 
 OPERATIONS = Path(__file__).parents[3] / "docs/operations"
@@ -38,21 +40,29 @@ def _shown() -> Mapping[str, str]:
     page = asyncio.run(
         MetricsPage(switch, ShardMap(1, ["pbx1"]), Metrics(), lambda: 0).render()
     ).decode()
-    kinds: dict[str, str] = {}
-    for family in text_string_to_metric_families(page):
-        ends = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
-        kinds |= {family.name + end: family.type for end in ends.get(family.type, ("",))}
-    return kinds
+    return _kinds(page)
 
 
 def _shown_by_rest() -> Mapping[str, str]:
     """Name all metrics that the REST layer shows, as they may be queried, with their kinds."""
-    page = generate_latest(ApiMetrics().registry).decode()
+    return _kinds(generate_latest(ApiMetrics().registry).decode())
+
+
+def _shown_by_gateways() -> Mapping[str, str]:
+    """Name all metrics that a stream gateway shows, as they may be queried, with their kinds."""
+    return _kinds(metrics_page(StreamMetrics(), 0, 0).decode())
+
+
+def _kinds(page: str) -> Mapping[str, str]:
     kinds: dict[str, str] = {}
     for family in text_string_to_metric_families(page):
         ends = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
         kinds |= {family.name + end: family.type for end in ends.get(family.type, ("",))}
     return kinds
+
+
+def _all_shown() -> Mapping[str, str]:
+    return {**_shown(), **_shown_by_rest(), **_shown_by_gateways()}
 
 
 def _alerts() -> list[dict[str, Any]]:
@@ -79,7 +89,7 @@ QUERIES = [*(alert["expr"] for alert in _alerts()), *_dashboards()]
 def test_a_query_is_promql_about_metrics_that_there_are(query: str) -> None:
     """It parses, and each metric in it stands on /metrics."""
     promql_parser.parse(query)
-    assert set(NAME.findall(query)) <= _shown().keys() | _shown_by_rest().keys()
+    assert set(NAME.findall(query)) <= _all_shown().keys()
     assert NAME.search(query) or query.startswith("up{")
 
 
@@ -107,8 +117,7 @@ def test_every_security_event_has_an_alert(event: str) -> None:
 def test_every_metric_is_documented() -> None:
     """The list in metrics.md is complete, and names nothing that is not there."""
     listed = set(re.findall(r"^\| `(switchroom_\w+)` \| (\w+)", _read("metrics.md"), re.MULTILINE))
-    both = {**_shown(), **_shown_by_rest()}
-    ours = {name: kind for name, kind in both.items() if name.startswith("switchroom_")}
+    ours = {name: kind for name, kind in _all_shown().items() if name.startswith("switchroom_")}
     shown = {(re.sub("_(bucket|count|sum)$", "", name), kind) for name, kind in ours.items()
              if kind == "histogram"}  # fmt: skip
     shown |= {(name, kind) for name, kind in ours.items() if kind != "histogram"}
@@ -119,9 +128,8 @@ def test_every_metric_can_be_seen() -> None:
     """The dashboard leaves none out but the limits that others are shown as shares of."""
     drawn = {re.sub("_(bucket|count|sum)$", "", name)
              for query in _dashboards() for name in NAME.findall(query)}  # fmt: skip
-    shown = {**_shown(), **_shown_by_rest()}
     families = {re.sub("_(bucket|count|sum)$", "", name)
-                for name in shown if name.startswith("switchroom_")}  # fmt: skip
+                for name in _all_shown() if name.startswith("switchroom_")}  # fmt: skip
     assert families <= drawn
 
 
