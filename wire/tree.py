@@ -23,6 +23,8 @@ from wire.verbs import (
     PlayData,
     Record,
     Say,
+    Stream,
+    StreamData,
     Verb,
 )
 
@@ -45,6 +47,7 @@ class Limits(Struct, frozen=True):
     sip_hosts: tuple[str, ...] = ()
 
 
+TWILIO_RATE = 8_000
 DEFAULT_LIMITS = Limits()
 
 
@@ -95,7 +98,7 @@ def _inner_actions(verb: Verb) -> Iterator[tuple[str, Action | None]]:
             yield "data.fallback", verb.data.fallback
         case Dial():
             yield "data.whisper", verb.data.whisper
-        case Pause() | Flow() | Hangup():
+        case Pause() | Stream() | Flow() | Hangup():
             pass
 
 
@@ -112,7 +115,7 @@ def _flow_id(verb: Verb) -> str | None:
             return data.flow_id
         case Dial(data=data):
             return data.flow_id
-        case Play() | Say() | Gather() | Record() | Pause() | Hangup():
+        case Play() | Say() | Gather() | Record() | Pause() | Stream() | Hangup():
             return None
 
 
@@ -129,6 +132,8 @@ def _verb_errors(verb: Verb, path: str, limits: Limits) -> Iterator[BadInput]:
             yield from _prompt_errors(data, _join(path, "data"), limits)
         case Dial(data=data):
             yield from _dial_errors(data, _join(path, "data"), limits)
+        case Stream(data=data):
+            yield from _stream_errors(data, _join(path, "data"), limits)
         case Say() | Pause() | Flow() | Hangup():
             pass
 
@@ -195,6 +200,18 @@ def _url_errors(url: str, limits: Limits, path: str) -> Iterator[BadInput]:
     is_allowed = url.startswith("https://") or (limits.allow_insecure and _is_loopback(url))
     if not is_allowed:
         yield BadInput(path, "an https:// address is required", "insecure_url")
+
+
+def _stream_errors(data: StreamData, path: str, limits: Limits) -> Iterator[BadInput]:
+    as_web = f"http{data.url.removeprefix('ws')}"  # the same rule as for other addresses
+    if not as_web.startswith("https://") and not (limits.allow_insecure and _is_loopback(as_web)):
+        yield BadInput(f"{path}.url", "a wss:// address is required", "insecure_url")
+    if data.protocol == "twilio" and data.rate != TWILIO_RATE:
+        yield BadInput(f"{path}.rate", f"{TWILIO_RATE} with protocol twilio")
+    if data.fork and data.barge_in != "off":
+        yield BadInput(f"{path}.bargeIn", "not of a fork, which is not heard")
+    if not data.fork and data.track != "both":
+        yield BadInput(f"{path}.track", "only of a fork")
 
 
 def _numbers(data: DialData) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from msgspec import Meta, field
 from wire.answer_detection import Confirm, MachineDetection, Prompt
 from wire.base import CallerId, Language, Milliseconds, Name, Party, Seconds, Shape, Text, Url
 from wire.decoding import patterns
+from wire.streams.setup import BargeIn, Parameters, Protocol, Rate, Track
 
 AgentId = Annotated[Text, Meta(min_length=1, max_length=128)]
 ReferenceId = Annotated[Text, Meta(min_length=1, max_length=256)]
@@ -56,6 +57,24 @@ class RecordData(Prompt, frozen=True):
     max_length: Annotated[int, Meta(ge=1, le=3_600)] = 120
     silence: Annotated[int, Meta(ge=0, le=60)] = 5
     terminator: Annotated[str, Meta(pattern=patterns.TERMINATOR)] = "#"
+
+
+class StreamData(Shape, frozen=True):
+    """A bot to which the call's audio is streamed, and from which the caller hears audio.
+
+    A `fork` starts beside what runs, and the bot only listens. `onLost` is what follows when the
+    bot is lost: it is called again, the tree continues, or the call is hung up.
+    """
+
+    url: Annotated[str, Meta(pattern=patterns.STREAM_URL, max_length=2048)]
+    protocol: Protocol = "twilio"
+    rate: Rate = 8000  # of the audio; Twilio's protocol has 8000
+    track: Track = "both"  # of a fork
+    parameters: Parameters = field(default_factory=dict)
+    barge_in: BargeIn = "off"
+    max_duration: Seconds | None = None
+    on_lost: Literal["retry", "continue", "hangup"] = "retry"
+    fork: bool = False
 
 
 class PauseData(Shape, frozen=True):
@@ -153,6 +172,14 @@ class Pause(Shape, frozen=True, tag="pause"):
     timeout: Seconds | None = None
 
 
+class Stream(Shape, frozen=True, tag="stream"):
+    """Connect the caller with a bot over a websocket, then report the result to the action."""
+
+    data: StreamData
+    action: "Action | None" = None
+    timeout: Seconds | None = None
+
+
 class Dial(Shape, frozen=True, tag="dial"):
     """Dial a party, bridge on answer, continue when that leg has ended; timeout in seconds."""
 
@@ -178,7 +205,7 @@ class Hangup(Shape, frozen=True, tag="hangup"):
     timeout: Seconds | None = None
 
 
-Verb = Play | Say | Gather | Record | Pause | Dial | Flow | Hangup
+Verb = Play | Say | Gather | Record | Pause | Stream | Dial | Flow | Hangup
 Action = Verb | Url
 SingleLegVerb = Play | Say | Gather  # these may run on a leg that is not connected yet
 SINGLE_LEG_VERBS = (Play, Say, Gather)

@@ -10,9 +10,12 @@ from msgspec import UNSET, Struct, UnsetType, field
 from wire.answer_detection import AnsweredBy
 from wire.media import MediaFault
 from wire.party import Diversion
+from wire.streams.reports import EndReason
 
 RecordReason = Literal["terminator", "silence", "max-length", "hangup", "failed"]
 GatherReason = Literal["terminator", "max-digits", "digit-timeout", "timeout", "hangup"]
+
+StreamEndReason = EndReason | Literal["max-duration", "hangup", "gateway-lost", "no-gateway"]
 
 
 class DialResult(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -67,6 +70,20 @@ class GatherResult(Struct, frozen=True, rename="camel"):
     event: str = "gather"
     custom_data: dict[str, Any] | None = None
     media_fault: MediaFault | UnsetType = UNSET
+
+
+class StreamResult(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """Why a stream ended, how long it lasted, and how much of the bot's audio was heard."""
+
+    call_id: str
+    channel_id: str
+    stream_id: str
+    reason: StreamEndReason
+    duration_ms: int
+    heard_ms: int
+    event: str
+    last_mark: str | None = None
+    custom_data: dict[str, Any] | None = None
 
 
 class RecordResult(Struct, frozen=True, omit_defaults=True, rename="camel"):

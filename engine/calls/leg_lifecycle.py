@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from engine.calls.media.streams import track_stream
 from engine.calls.model import causes
 from engine.calls.model.call import (
     Call,
@@ -20,6 +21,7 @@ from engine.calls.model.call_states import (
     Ending,
     Gathering,
     RecordingVoicemail,
+    Streaming,
 )
 from engine.calls.model.commands import Command, Dial, Hangup
 from engine.calls.model.events import (
@@ -39,7 +41,7 @@ from engine.calls.sessions.leg_control import on_phone_hold
 from engine.calls.sessions.replacement import take_place
 from engine.calls.state_dispatch import dispatch
 from engine.calls.trunk_failover import fail_over
-from engine.calls.verbs import call_end, gather, record
+from engine.calls.verbs import call_end, gather, record, stream
 from wire.events.call_events import Kind
 
 LegProgress = LegCreated | LegRinging | LegAnswered
@@ -147,6 +149,8 @@ def _propagate_bridged(call: Call, state: Bridged, event: Event, now: int) -> St
 
 def on_leg_progress(call: Call, leg: Leg | None, event: LegProgress, now: int) -> Step:
     """Update a leg and let the call react; a leg that is not expected is hung up."""
+    if call.stream(event.leg) is not None:
+        return dispatch(track_stream(call, event, now), (), event, now)
     if leg is None:
         after, commands = propagate(call, event, now)
         if after is not call:
@@ -182,6 +186,8 @@ def on_leg_replaced(call: Call, event: LegReplaced, now: int) -> Step:
 
 def on_leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step:
     """Remove a leg; the end of the main leg ends the call, unless a session continues it."""
+    if call.stream(event.leg) is not None:
+        return dispatch(track_stream(call, event, now), (), event, now)
     if leg is None and isinstance(call.state, ArchivingRecordings):
         return call_end.on_archiving(call, call.state, event, now)
     if leg is None:
@@ -226,5 +232,7 @@ def end_call(call: Call, now: int, by: causes.EndedBy, cause: int) -> Step:
         call, commands = gather.abandon(call, call.state, now)
     if isinstance(call.state, RecordingVoicemail):
         call, commands = record.abandon(call, call.state, now)
+    if isinstance(call.state, Streaming):
+        call, commands = stream.abandon(call, call.state, now)
     call, hangups = call_end.start(call, now, by, cause)
     return call, (*commands, *hangups)

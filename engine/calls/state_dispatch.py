@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Frame, Step
+from engine.calls.model.call import Call, Frame, Step, SuspendedStream
 from engine.calls.model.call_states import (
     Advance,
     ArchivingRecordings,
@@ -22,6 +22,7 @@ from engine.calls.model.call_states import (
     RecordingVoicemail,
     Starting,
     State,
+    Streaming,
 )
 from engine.calls.model.causes import EndedBy
 from engine.calls.model.commands import Command
@@ -39,6 +40,7 @@ from engine.calls.verbs import (
     play,
     record,
     registry,
+    stream,
 )
 from wire.verbs import Action, Flow
 
@@ -66,6 +68,7 @@ HANDLERS: Mapping[type[State], Handler] = {
     Gathering: gather.on_event,
     RecordingVoicemail: record.on_event,
     Pausing: pause.on_event,
+    Streaming: stream.on_event,
     AwaitingInstructions: awaiting_instructions.on_event,
     Dialing: dial.on_event,
     Bridged: conversation.on_event,
@@ -129,7 +132,11 @@ def _end_cause(call: Call, advance: Advance) -> int:
     return (advance.dial.cause if advance.dial else 0) or causes.REJECTED
 
 
-def _continue(call: Call, top: Action | Frame, advance: Advance, now: int) -> Step:
+def _continue(
+    call: Call, top: Action | Frame | SuspendedStream, advance: Advance, now: int
+) -> Step:
     if isinstance(top, Frame):
         return flow.advance(call, top, advance, now)
+    if isinstance(top, SuspendedStream):
+        return stream.resume(call, top, advance, now)
     return replace(call, state=Advance(top, "flow"), continuation=call.continuation[1:]), ()

@@ -31,11 +31,12 @@ from engine.calls.leg_lifecycle import (
 from engine.calls.media.bridge_choice import choose_bridge, reset_converters
 from engine.calls.media.call_recording import apply_archive_result
 from engine.calls.media.diff import diff_media, restore_media
+from engine.calls.media.streams import track_stream
 from engine.calls.media.talk_time import update_talk_time
 from engine.calls.model import causes
 from engine.calls.model.call import Call, ConversationEnd, Step, with_leg
 from engine.calls.model.call_deadline import own_deadline_ms
-from engine.calls.model.call_states import Bridged, ClosingState
+from engine.calls.model.call_states import Bridged, ClosingState, Streaming
 from engine.calls.model.clock_shift import move_times
 from engine.calls.model.commands import (
     Answer,
@@ -65,6 +66,13 @@ from engine.calls.model.events import (
     PlaybackEnded,
     RecordingsArchived,
     Recovered,
+    StreamActionReceived,
+    StreamConnected,
+    StreamEnded,
+    StreamEvent,
+    StreamInterrupted,
+    StreamMarkReached,
+    StreamSpeechChanged,
     TalkEnded,
     TalkStarted,
     VoicemailEnded,
@@ -94,7 +102,7 @@ from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import decline_lost_refers, on_refer, on_request
 from engine.calls.state_dispatch import dispatch, run_until_waiting
 from engine.calls.taps import sync_taps
-from engine.calls.verbs import call_end, gather, type_ahead
+from engine.calls.verbs import call_end, gather, stream, type_ahead
 from engine.calls.verbs.call_setup import ring_or_answer
 
 BEFORE_MEDIA = (StopPlayback, StopVoicemail, Answer)
@@ -111,6 +119,7 @@ OtherEvent = (
     | VoicemailEnded
     | BridgeFailed
     | RecordingsArchived
+    | StreamEvent
     | ClockChanged
     | ActionReceived
     | ActionFailed
@@ -200,6 +209,10 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
             return _propagate_and_dispatch(call, event, now)
         case RecordingsArchived():
             return dispatch(apply_archive_result(call, event), (), event, now)
+        case StreamConnected() | StreamSpeechChanged() | StreamMarkReached():
+            return _on_stream_event(call, event, now)
+        case StreamInterrupted() | StreamActionReceived() | StreamEnded():
+            return _on_stream_event(call, event, now)
         case LegHeldByPhone() | LegResumedByPhone():
             return _on_phone_hold(call, event, now)
         case AgentNamed(leg_id, name):
@@ -209,6 +222,14 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
             return move_times(call, by_ms), ()
         case request:
             return _on_request(call, request, now)
+
+
+def _on_stream_event(call: Call, event: StreamEvent, now: int) -> Step:
+    if call.stream(event.stream) is None:
+        return call, ()
+    if isinstance(event, StreamActionReceived) and not isinstance(call.state, Streaming):
+        return stream.reject_action(call, event)
+    return dispatch(track_stream(call, event, now), (), event, now)
 
 
 def _on_hangup_request(call: Call, event: HangupRequested, now: int) -> Step:

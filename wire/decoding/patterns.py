@@ -9,6 +9,7 @@ END = r"$(?!\n)"  # \Z in the syntax of JSON schemas (ECMA 262)
 _LABEL = r"[A-Za-z0-9_]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9_])?"
 _HOST = rf"({_LABEL}(\.{_LABEL})*\.?|\[[0-9A-Fa-f:.]{{2,45}}\])(:[0-9]{{1,5}})?"
 URL = rf"^https?://{_HOST}([/?#][^\s\x00-\x1f\x7f\\]*)?" + END
+STREAM_URL = URL.replace("https?", "wss?", 1)
 NUMBER = (
     r"^(\+?[0-9*#]{2,20}"
     r"|sips?:[A-Za-z0-9+*#_.\-]{1,64}@[A-Za-z0-9.\-]{1,253}(:[0-9]{1,5})?)" + END
@@ -64,6 +65,7 @@ EVENT_ID = r"^((?:[a-z0-9]{1,16}/)?[0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20
 
 PATTERNS = {
     URL: "an https:// address",
+    STREAM_URL: "a wss:// address",
     NUMBER: "a number such as +4721930000, or sip:user@host",
     PARTY: "a number such as +4721930000, agent:1001, or sip:user@host",
     REQUEST_ID: "8 to 64 letters, digits or _",

@@ -36,6 +36,7 @@ Kind = Literal[
     "recording-stopped",
     "recorded",
     "media-failed",
+    "stream",
 ]
 
 

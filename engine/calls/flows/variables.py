@@ -75,6 +75,8 @@ def verb_results(call: Call, ended: Advance) -> dict[str, Scalar | None]:
         case "record":
             voicemails = [each for each in call.recordings if each.purpose == "voicemail"]
             return _voicemail_results(call, voicemails[-1]) if voicemails else {}
+        case "stream":
+            return {"stream.reason": ended.stream_reason}
         case "start" | "play" | "say" | "pause" | "reply" | "flow" | "whisper" | "confirm":
             return {}
 

@@ -63,7 +63,8 @@ def _is_unchanged(before: Call, after: Call) -> bool:
         return False
     if before.state is not after.state:
         return _is_unbridged(before.state) and _is_unbridged(after.state)
-    return before.transfers is after.transfers and before.conferences is after.conferences
+    is_same = before.transfers is after.transfers and before.conferences is after.conferences
+    return is_same and before.streams is after.streams
 
 
 def _is_unbridged(state: CallState) -> bool:

@@ -16,6 +16,7 @@ from engine.calls.model.call_states import (
     Bridged,
     ClosingState,
     Dialing,
+    Streaming,
     UnbridgedState,
 )
 from engine.calls.model.leg import Leg, Muted, combine_mutes
@@ -50,6 +51,8 @@ def desired_media(call: Call) -> MediaPlan:
             found = _bridged_media(call, state)
         case Dialing() as state:
             found = _dialing_media(call, state)
+        case Streaming() as state:
+            found = _streaming_media(call, state)
         case AwaitingInstructions(has_music=True):
             found = {call.main: LegMedia(sound="music")}
         case UnbridgedState() | Advance():
@@ -107,6 +110,16 @@ def _dialing_media(call: Call, state: Dialing) -> MediaPlan:
     return {call.main: LegMedia(state.bridge), called.id: LegMedia(state.bridge)}
 
 
+def _streaming_media(call: Call, state: Streaming) -> MediaPlan:
+    """Return the bridge of caller and bot; music until a lost stream is replaced."""
+    stream = call.stream(state.stream)
+    if stream is None or stream.is_lost or (state.resume and not stream.connected_ms):
+        return {call.main: LegMedia(sound="music")}
+    if stream.channel == "up":
+        return {call.main: LegMedia(state.bridge), stream.id: LegMedia(state.bridge)}
+    return {call.main: UNBRIDGED}
+
+
 def _may_ring_bridged(call: Call, leg: Leg) -> bool:
     """Return whether a leg may be bridged before its answer: for early media, or to be answered."""
     if isinstance(call.state, Dialing):
@@ -132,6 +145,9 @@ def required_bridges(call: Call) -> frozenset[str]:
     """Return the ids of the bridges that a call needs."""
     if isinstance(call.state, Dialing):
         return frozenset({call.state.bridge} - {""})
+    if isinstance(call.state, Streaming):
+        is_bridged = call.state.stream in _streaming_media(call, call.state)
+        return frozenset({call.state.bridge} if is_bridged else ())
     if not isinstance(call.state, Bridged):
         return frozenset()
     members = call.conference.members if call.conference else ()

@@ -12,6 +12,7 @@ from engine.calls.model.call_states import (
     ClosingState,
     Dialing,
     Ended,
+    Streaming,
     UnbridgedState,
 )
 from engine.calls.model.causes import EndedBy, Status
@@ -19,6 +20,7 @@ from engine.calls.model.commands import Command, Originate
 from engine.calls.model.leg import EndedLeg, Leg, Muted
 from engine.calls.model.recording import Recording, RecordingDestination
 from engine.calls.model.sessions import Conference, Transfer
+from engine.calls.model.streams import Stream
 from wire.answer_detection import AnsweredBy
 from wire.callbacks.targets import CallTarget, format_target
 from wire.flow import Scalar
@@ -39,6 +41,12 @@ class Frame(Struct, frozen=True, tag="frame"):
     def exit(self, name: str) -> str | None:
         """Return the node that an exit leads to."""
         return dict(self.exits).get(name)
+
+
+class SuspendedStream(Struct, frozen=True, tag="suspended-stream"):
+    """A stream's entry in the continuation, while an action of its bot or a conversation runs."""
+
+    state: Streaming
 
 
 class CollectedDigits(Struct, frozen=True, array_like=True, gc=False):
@@ -89,7 +97,9 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     must_end_ms: int  # the call is hung up then
     status: Status = "queued"
     caller_id: str = ""
-    continuation: tuple[Action | Frame, ...] = ()  # a stack: what runs after the current verb
+    continuation: tuple[
+        Action | Frame | SuspendedStream, ...
+    ] = ()  # a stack: what runs after the current verb
     id_seq: int = 0  # of ids that the call allocates
     event_seq: int = 0  # of emitted events
     verbs_started: int = 0  # since `verbs_since_ms`
@@ -135,6 +145,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     sensitive_input: bool = False  # digits typed ahead are sealed (`verbs.sensitive_input`)
     ended_legs_omitted_ms: int = 0  # how long those that were dialled were up
     trunks: int = 1  # over which numbers can be called, one after another
+    streams: tuple[Stream, ...] = ()  # live ones
 
     @property
     def delivery_key(self) -> str:
@@ -154,6 +165,13 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
         for leg in self.legs:
             if leg.id == leg_id:
                 return leg
+        return None
+
+    def stream(self, stream_id: str) -> Stream | None:
+        """Return a live stream."""
+        for stream in self.streams:
+            if stream.id == stream_id:
+                return stream
         return None
 
     def is_up(self, leg_id: str) -> bool:
@@ -195,8 +213,8 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
 Step = tuple[Call, tuple[Command, ...]]
 
 # leg, playback, bridge, bridge that always mixes, request, snoop, transfer, conference, recording
-# of the call, voicemail
-IdKind = Literal["l", "p", "b", "m", "r", "s", "t", "f", "k", "v"]
+# of the call, voicemail, stream
+IdKind = Literal["l", "p", "b", "m", "r", "s", "t", "f", "k", "v", "w"]
 
 
 def is_expected(call: Call, leg_id: str) -> bool:
@@ -209,7 +227,7 @@ def is_expected(call: Call, leg_id: str) -> bool:
             return False
         case Dialing(legs=legs) | Bridged(legs=legs):
             return leg_id in legs or leg_id == call.main or leg_id in invited_legs(call)
-        case UnbridgedState() | Advance():
+        case UnbridgedState() | Streaming() | Advance():
             return leg_id == call.main or leg_id in invited_legs(call)
 
 
@@ -231,6 +249,17 @@ def with_leg(call: Call, leg: Leg) -> Call:
         if old.id == leg.id:
             return _with_leg_at(call, place, leg)
     return replace(call, legs=(*call.legs, leg))
+
+
+def with_stream(call: Call, stream: Stream) -> Call:
+    """Replace the stream with the same id."""
+    streams = tuple(stream if each.id == stream.id else each for each in call.streams)
+    return replace(call, streams=streams)
+
+
+def without_stream(call: Call, stream_id: str) -> Call:
+    """Remove a stream."""
+    return replace(call, streams=tuple(each for each in call.streams if each.id != stream_id))
 
 
 def with_transfer(call: Call, transfer: Transfer) -> Call:

@@ -16,6 +16,7 @@ from engine.calls.model.call_states import (
     Playing,
     RecordingVoicemail,
     Starting,
+    Streaming,
 )
 
 
@@ -37,6 +38,8 @@ def own_deadline_ms(call: Call) -> int | None:
     """Return the deadline of the call's state, without those of invited legs."""
     match call.state:
         case Gathering() | Playing() | Pausing() | AwaitingInstructions() as state:
+            return min(state.deadline_ms, call.must_end_ms)
+        case Streaming() as state:
             return min(state.deadline_ms, call.must_end_ms)
         case Ended() | Advance():
             return None

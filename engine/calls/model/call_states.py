@@ -11,7 +11,8 @@ from msgspec import Struct
 from engine.calls.model.amd_sounds import AmdSounds
 from wire.answer_detection import AnsweredBy, Detection
 from wire.media import Clip
-from wire.verbs import Action, Dial, Gather, Pause, Play, Record, Say, Verb
+from wire.streams.setup import Resume
+from wire.verbs import Action, Dial, Gather, Pause, Play, Record, Say, Stream, Verb
 from wire.webhooks import DialResult, RecordReason
 
 
@@ -55,6 +56,7 @@ EndedVerb = Literal[
     "gather",
     "record",
     "pause",
+    "stream",
     "dial",
     "reply",
     "flow",
@@ -76,6 +78,7 @@ class Advance(State, frozen=True, tag="advance"):
     fallback: Verb | None = None
     digits: str = ""
     is_media_failed: bool = False
+    stream_reason: str = ""
 
 
 class Playing(UnbridgedState, frozen=True, tag="playing"):
@@ -159,6 +162,25 @@ class Pausing(UnbridgedState, frozen=True, tag="pausing"):
     remaining_ms: int = 0  # when it was suspended
 
 
+class Streaming(State, frozen=True, tag="streaming"):
+    """The caller and a bot hear each other, or the next try to reach the bot is waited for."""
+
+    verb: Stream
+    stream: str  # empty between two tries
+    bridge: str
+    since_ms: int
+    limit_ms: int  # of the verb
+    failures: int = 0  # in a row, since a stream has lasted
+    heard_ms: int = 0  # of the streams before this one
+    resume: Resume | None = None  # where the bot continues
+    due_ms: int = 0  # of the next try, or until when the report of an ended stream is awaited
+
+    @property
+    def deadline_ms(self) -> int:
+        """The next deadline."""
+        return min(self.due_ms, self.limit_ms) if self.due_ms else self.limit_ms
+
+
 class Dialing(State, frozen=True, tag="dialing"):
     """Legs are called; the first to answer and to pass its screening is connected."""
 
@@ -239,6 +261,7 @@ CallState = (
     | Gathering
     | RecordingVoicemail
     | Pausing
+    | Streaming
     | Dialing
     | Bridged
     | AwaitingInstructions

@@ -13,6 +13,8 @@ from engine.calls.model.leg import MuteDirection
 from wire.answer_detection import AnsweredBy
 from wire.events.call_events import CallEvent
 from wire.media import Clip
+from wire.streams.setup import Resume, StreamMessage
+from wire.verbs import StreamData
 
 
 class StartRecording(StoredCommand, frozen=True, tag="start-recording"):
@@ -223,6 +225,31 @@ class StopVoicemail(StoredCommand, frozen=True, tag="stop-voicemail"):
     name: str
 
 
+class StartStream(StoredCommand, frozen=True, tag="start-stream"):
+    """Create a stream's channel, and let a gateway connect it with the bot."""
+
+    stream: str
+    data: StreamData
+    resume: Resume | None = None
+
+
+class StopStream(StoredCommand, frozen=True, tag="stop-stream"):
+    """Let the gateway end a stream, and hang up its channel."""
+
+    stream: str
+
+
+class SendToStream(StoredCommand, frozen=True, tag="send-to-stream"):
+    """Send a message to the bot of a stream; the gateway ignores an id that it has had."""
+
+    stream: str
+    id: str
+    message: StreamMessage
+
+
+StreamCommand = StartStream | StopStream | SendToStream
+
+
 class EmitEvent(StoredCommand, frozen=True, tag="emit-event"):
     """Emit an event; it is committed with the call and delivered from the store."""
 
@@ -253,4 +280,4 @@ PbxCommand = (
     | StartVoicemail
     | StopVoicemail
 )
-Command = PbxCommand | IoCommand | RecordingCommand | PrefetchMedia | EmitEvent
+Command = PbxCommand | IoCommand | RecordingCommand | StreamCommand | PrefetchMedia | EmitEvent

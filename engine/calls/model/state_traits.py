@@ -17,6 +17,7 @@ from engine.calls.model.call_states import (
     Playing,
     RecordingVoicemail,
     Starting,
+    Streaming,
 )
 from wire.verbs import Verb
 
@@ -61,6 +62,10 @@ CALL_STATES: dict[str, StateTraits] = {
         "the pause's length",
         on_hold="suspends the pause",
     ),
+    "streaming": StateTraits(
+        "the bot ends it, a request stops it, or it is lost and `onLost` gives up",
+        "the verb's limit; 50 ms for the report of an ended stream, or the delay of the next try",
+    ),
     "dialing": StateTraits(
         "a leg answers and passes its screening, or no leg is left",
         "the ring timeout, or the time limit of a screening stage",
@@ -100,7 +105,9 @@ TRANSIENT = ("advance",)  # states that one step leaves before it returns
 def running_verb(state: CallState) -> Verb | None:
     """Return the verb that runs; None while none does, or while it is still being fetched."""
     match state:
-        case Playing() | Gathering() | RecordingVoicemail() | Pausing() | Dialing() | Bridged():
+        case Playing() | Gathering() | RecordingVoicemail() | Pausing():
+            return state.verb
+        case Streaming() | Dialing() | Bridged():
             return state.verb
         case Starting() | Detecting() | Advance() | AwaitingInstructions():
             return None
@@ -113,6 +120,8 @@ def restartable_verb(state: CallState) -> Verb | None:
     match state:
         case Playing() | Gathering() | RecordingVoicemail() | Pausing():
             return state.verb
+        case Streaming():
+            return None  # it waits in the continuation
         case Starting() | Detecting() | Advance() | AwaitingInstructions() | Dialing() | Bridged():
             return None
         case Ending() | ArchivingRecordings() | Ended():
@@ -130,7 +139,9 @@ def active_prompt(state: CallState) -> tuple[str, int] | None:
             return (state.request, state.ends_ms) if is_active else None
         case Starting() | Detecting() | Advance() | AwaitingInstructions() | Dialing() | Bridged():
             return None
-        case RecordingVoicemail() | Pausing() | Ending() | ArchivingRecordings() | Ended():
+        case RecordingVoicemail() | Pausing() | Streaming():
+            return None
+        case Ending() | ArchivingRecordings() | Ended():
             return None
 
 
@@ -143,7 +154,9 @@ def active_voicemail(state: CallState) -> str | None:
             return None
         case RecordingVoicemail(recording=name, request=request):
             return None if request else name
-        case Advance() | Dialing() | Bridged() | Ending() | ArchivingRecordings() | Ended():
+        case Streaming() | Advance() | Dialing() | Bridged():
+            return None
+        case Ending() | ArchivingRecordings() | Ended():
             return None
 
 
@@ -160,7 +173,7 @@ def digit_window(state: CallState, from_ms: int) -> int | None:
             return started_ms if from_ms in {0, ended_ms} else from_ms
         case Detecting() | Playing() | Pausing() | AwaitingInstructions():
             return from_ms or None
-        case Starting() | Advance() | Dialing() | Bridged():
+        case Starting() | Advance() | Streaming() | Dialing() | Bridged():
             return None
         case Ending() | ArchivingRecordings() | Ended():
             return None
@@ -173,7 +186,7 @@ def keeps_digits(state: CallState) -> bool:
             return True
         case RecordingVoicemail(request=request):
             return bool(request)  # the recording has ended
-        case Starting() | Gathering() | Advance() | Dialing() | Bridged():
+        case Starting() | Gathering() | Streaming() | Advance() | Dialing() | Bridged():
             return False
         case Ending() | ArchivingRecordings() | Ended():
             return False

@@ -3,12 +3,13 @@
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, Step, allocate_id, originate, with_leg
-from engine.calls.model.call_states import AwaitingInstructions, Bridged, Dialing
+from engine.calls.model.call_states import AwaitingInstructions, Bridged, Dialing, Streaming
 from engine.calls.model.commands import Command, Originate, ReplacedLeg
 from engine.calls.model.leg import Leg
 from engine.calls.model.requests import DialRequested
 from engine.calls.model.state_traits import restartable_verb
 from engine.calls.reporting.call_events import emit_leg
+from engine.calls.verbs import stream
 from engine.calls.verbs.dial import dial_data
 from engine.calls.verbs.suspendable_playback import stop_sound
 from wire import verbs
@@ -69,6 +70,7 @@ def join(call: Call, leg: str, now: int) -> Step:
     invited = call.leg(leg)
     data = dial_data(invited.party if invited else "")
     awaiting = call.state if isinstance(call.state, AwaitingInstructions) else None
+    commands: tuple[Command, ...]
     bridged = Bridged(
         verb=verbs.Dial(data, restartable_verb(call.state)),
         leg=leg,
@@ -79,4 +81,8 @@ def join(call: Call, leg: str, now: int) -> Step:
         number=data.number if isinstance(data.number, str) else None,
         awaiting=awaiting,
     )
-    return replace(call, state=bridged, has_run_verb=True), stop_sound(call.state)
+    if isinstance(call.state, Streaming):
+        call, commands = stream.suspend(call, call.state)
+    else:
+        commands = stop_sound(call.state)
+    return replace(call, state=bridged, has_run_verb=True), commands

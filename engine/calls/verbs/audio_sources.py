@@ -5,7 +5,7 @@ from typing import get_args
 from engine.calls.model.call import Call
 from wire.answer_detection import Prompt
 from wire.media import Audio, Source, Speech, Tone
-from wire.verbs import Action, Dial, Flow, Gather, Hangup, Pause, Play, Record, Say, Verb
+from wire.verbs import Action, Dial, Flow, Gather, Hangup, Pause, Play, Record, Say, Stream, Verb
 
 PlayableVerb = Play | Say | Record
 PromptVerb = PlayableVerb | Gather
@@ -63,6 +63,6 @@ def _collect(action: Action | None, found: dict[Source, None]) -> None:
             case Dial(data=data):
                 _collect(data.whisper, found)
                 found.update(dict.fromkeys(prompt_sources(data.confirm) if data.confirm else ()))
-            case Pause() | Flow() | Hangup():
+            case Pause() | Stream() | Flow() | Hangup():
                 pass
         action = action.action

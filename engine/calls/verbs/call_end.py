@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from engine.calls.media.call_recording import archive_remaining, is_archived
+from engine.calls.media.streams import stop_all
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step
 from engine.calls.model.call_states import ArchivingRecordings, Ended, Ending
@@ -22,6 +23,8 @@ def start(call: Call, now: int, by: causes.EndedBy, cause: int = causes.NORMAL) 
     """Hang up every leg; the call ends with the last."""
     call = replace(call, ended_by=call.ended_by or by, cause=call.cause or cause, continuation=())
     call, commands = end_sessions(call, "call_ended", now)
+    call, stops = stop_all(call)
+    commands = (*commands, *stops)
     hangups = tuple(Hangup(leg.id, cause) for leg in call.legs)
     others = tuple(c for c in commands if not (isinstance(c, Hangup) and call.leg(c.leg)))
     if not call.legs:
@@ -36,6 +39,7 @@ def drop(call: Call, reason: str, now: int) -> Step:
     cause = call.cause or causes.TEMPORARY_FAILURE
     call = replace(call, ended_by=by, cause=cause, reason=reason, continuation=(), invited=())
     hangups = tuple(Hangup(leg.id, causes.TEMPORARY_FAILURE) for leg in call.legs)
+    call, stops = stop_all(call)
     events: tuple[Command, ...] = ()
     call = replace(call, state=Ending(now))
     for leg in call.legs:
@@ -45,7 +49,7 @@ def drop(call: Call, reason: str, now: int) -> Step:
             call, emitted = emit_leg_completed(call, ended_leg, now)
             events = (*events, emitted)
     call, completed = _end(replace(call, ended_ms=now, status=_status(call)), now)
-    return call, (*events, *completed, *hangups)
+    return call, (*events, *completed, *hangups, *stops)
 
 
 def on_event(call: Call, state: Ending, event: Event, now: int) -> Step:

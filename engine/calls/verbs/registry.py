@@ -21,6 +21,7 @@ from engine.calls.model.call_states import (
     Playing,
     RecordingVoicemail,
     Starting,
+    Streaming,
 )
 from engine.calls.verbs import (
     call_end,
@@ -32,6 +33,7 @@ from engine.calls.verbs import (
     play,
     record,
     single_leg_registry,
+    stream,
 )
 from wire import verbs
 from wire.verbs import Action, HangupData, Verb
@@ -51,6 +53,8 @@ def start(call: Call, verb: Verb, now: int) -> Step:
             return record.start(call, verb, now)
         case verbs.Pause():
             return pause.start(call, verb, now)
+        case verbs.Stream():
+            return stream.start(call, verb, now)
         case verbs.Flow(data=data):
             return _start_flow(with_tracking(call, data), data.flow_id, verb.action, now)
         case verbs.Dial(data=data):
@@ -65,7 +69,7 @@ def start(call: Call, verb: Verb, now: int) -> Step:
 def _needs_media(verb: Verb) -> bool:
     """Return whether a verb needs an answered call; a dial only for its hold music."""
     match verb:
-        case verbs.Play() | verbs.Say() | verbs.Gather() | verbs.Record():
+        case verbs.Play() | verbs.Say() | verbs.Gather() | verbs.Record() | verbs.Stream():
             return True
         case verbs.Dial():
             return verb.data.flow_id is None and has_music(verb)
@@ -128,7 +132,7 @@ def _suspendable(call: Call, leg: str) -> Suspendable | None:
             return state if leg in {each.leg for each in screenings} else None
         case RecordingVoicemail():  # a request is rejected; while its phone holds, silence follows
             return None
-        case Starting() | Detecting() | AwaitingInstructions() | Bridged():
+        case Starting() | Detecting() | Streaming() | AwaitingInstructions() | Bridged():
             return None
         case Advance() | ClosingState():
             return None

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from engine.ari.request import OnReply, Reply, Request
 from engine.calls.model.call import Call
-from engine.calls.model.commands import RecordingCommand
+from engine.calls.model.commands import RecordingCommand, StreamCommand
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
 from engine.store.change import Change
@@ -132,6 +132,19 @@ class CallRecorder(Protocol):
 
     def abandon(self, call: str) -> None:
         """Stop the work for a call that another engine takes over."""
+
+
+class StreamRunner(Protocol):
+    """Runs stream commands with a PBX and its gateways; `engine.runtime.streams` implements it."""
+
+    def run(self, command: StreamCommand, call: Call, done: Callable[[Event | None], None]) -> None:
+        """Run a command and call `done` once with its result, if it has one.
+
+        The same command again changes nothing.
+        """
+
+    def release(self, call_id: str) -> None:
+        """Forget a call that another engine takes over, or that has ended."""
 
 
 class IoRunner(Protocol):

@@ -8,7 +8,7 @@ from engine.calls.model import causes
 from engine.calls.model.commands import Hangup
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.observe.metrics import Metrics
-from engine.runtime.base.interfaces import CallRecorder, Pbx
+from engine.runtime.base.interfaces import CallRecorder, Pbx, StreamRunner
 from engine.runtime.pbx.ari_requests import requests_for
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.policy.leg_counter import LegCounter
@@ -50,6 +50,7 @@ class ShardContext(Struct, frozen=True):
     lease: LeaseView = _Unlimited()
     metrics: Metrics = field(default_factory=Metrics)
     legs: LegCounter = field(default_factory=LegCounter)  # of the engine
+    streams: StreamRunner | None = None  # without one, no stream starts
 
     @property
     def id(self) -> ShardId:

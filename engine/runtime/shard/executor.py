@@ -17,10 +17,14 @@ from engine.calls.model.commands import (
     Originate,
     PbxCommand,
     RecordingCommand,
+    SendToStream,
     StartRecording,
+    StartStream,
     StopRecording,
+    StopStream,
+    StreamCommand,
 )
-from engine.calls.model.events import AgentNamed, Event, LegEnded
+from engine.calls.model.events import AgentNamed, Event, LegEnded, StreamEnded
 from engine.calls.model.io_commands import (
     FetchMedia,
     IoCommand,
@@ -66,6 +70,7 @@ class CommandExecutor:
         self._pbx = context.pbx
         self._endpoints = context.endpoints
         self._recorder = context.recorder
+        self._streams = context.streams
         self._io = io
         self._feed = feed
         self._on_reply_lost = on_reply_lost
@@ -99,6 +104,8 @@ class CommandExecutor:
                     self._run(live_call, command)
                 case StartRecording() | MuteRecording() | StopRecording() | ArchiveRecordings():
                     self._record(live_call, command)
+                case StartStream() | StopStream() | SendToStream():
+                    self._stream(live_call, command)
                 case _:
                     live_call.queue.append(command)
         self._send_next(live_call)
@@ -132,6 +139,19 @@ class CommandExecutor:
             live_call.acknowledge(command)  # recording was disabled during the call
         else:
             self._recorder.run(command, live_call.call.id, done)
+
+    def _stream(self, live_call: LiveCall, command: StreamCommand) -> None:
+        def done(event: Event | None) -> None:
+            live_call.acknowledge(command)
+            if event is not None:
+                self._feed(live_call, event)
+
+        if self._streams is not None:
+            self._streams.run(command, live_call.call, done)
+        elif isinstance(command, StartStream):
+            done(StreamEnded(command.stream, "no-gateway", detail="no gateway is configured"))
+        else:
+            live_call.acknowledge(command)
 
     def _send_next(self, live_call: LiveCall) -> None:
         """Send the next command, or a burst: commands that need no reply, and the one after them.

@@ -1,0 +1,78 @@
+"""The streams of a call: what is known of each, and the commands that end them."""
+
+from msgspec.structs import replace
+
+from engine.calls.model.call import Call, allocate_id, with_stream
+from engine.calls.model.commands import SendToStream, StopStream
+from engine.calls.model.events import (
+    Event,
+    LegCreated,
+    LegEnded,
+    StreamConnected,
+    StreamEnded,
+    StreamInterrupted,
+    StreamMarkReached,
+    StreamSpeechChanged,
+)
+from engine.calls.model.streams import Stream
+from wire.streams.setup import StreamMessage
+
+
+def track_stream(call: Call, event: Event, now: int) -> Call:
+    """Store what an event tells about one of the call's streams."""
+    stream = _subject(call, event)
+    if stream is None:
+        return call
+    return with_stream(call, _apply(stream, event, now))
+
+
+def _subject(call: Call, event: Event) -> Stream | None:
+    match event:
+        case LegCreated(leg) | LegEnded(leg):
+            return call.stream(leg)
+        case StreamConnected() | StreamSpeechChanged() | StreamMarkReached():
+            return call.stream(event.stream)
+        case StreamInterrupted() | StreamEnded():
+            return call.stream(event.stream)
+        case _:
+            return None
+
+
+def _apply(stream: Stream, event: Event, now: int) -> Stream:
+    match event:
+        case LegCreated():
+            return replace(stream, channel="up")
+        case LegEnded():
+            return replace(stream.silenced(stream.heard_until(now)), channel="ended")
+        case StreamConnected():
+            return replace(stream, connected_ms=now)
+        case StreamSpeechChanged(by="bot", heard_ms=heard_ms, is_speaking=is_speaking):
+            since_ms = now if is_speaking else 0
+            return replace(stream, heard_ms=heard_ms, speaking_since_ms=since_ms)
+        case StreamMarkReached(name=name, heard_ms=heard_ms, is_cleared=False):
+            since_ms = now if stream.speaking_since_ms else 0
+            return replace(stream, heard_ms=heard_ms, speaking_since_ms=since_ms, last_mark=name)
+        case StreamInterrupted(outcome="paused" | "flushed", heard_ms=heard_ms):
+            return stream.silenced(heard_ms)
+        case StreamInterrupted(heard_ms=heard_ms):
+            return replace(stream, heard_ms=heard_ms, speaking_since_ms=now)
+        case StreamEnded(reason=reason, heard_ms=heard_ms, last_mark=mark):
+            last_mark = mark or stream.last_mark
+            ended = stream.silenced(max(heard_ms, stream.heard_ms))
+            return replace(ended, end_reason=reason, last_mark=last_mark)
+        case _:
+            return stream
+
+
+def send(call: Call, stream: str, message: StreamMessage) -> tuple[Call, SendToStream]:
+    """Send a message to a stream's bot."""
+    call, message_id = allocate_id(call, "r")
+    return call, SendToStream(stream, message_id, message)
+
+
+def stop_all(call: Call) -> tuple[Call, tuple[StopStream, ...]]:
+    """End all streams: the call ends."""
+    if not call.streams:
+        return call, ()
+    stops = tuple(StopStream(each.id) for each in call.streams)
+    return replace(call, streams=()), stops

@@ -1,0 +1,46 @@
+"""The media streams of a call: each is a channel that a gateway connects with a bot."""
+
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from wire.streams.setup import Resume
+from wire.verbs import StreamData
+
+ChannelState = Literal["requested", "up", "ended"]
+
+
+class Stream(Struct, frozen=True, array_like=True, gc=False):
+    """One stream, whose id is that of its channel; times are wall-clock milliseconds.
+
+    `heard_ms` is how much of the bot's audio was heard when it was last reported.
+    """
+
+    id: str
+    data: StreamData
+    started_ms: int
+    channel: ChannelState = "requested"
+    connected_ms: int = 0  # when the bot accepted it; 0: not yet
+    heard_ms: int = 0
+    speaking_since_ms: int = 0  # since when the bot's audio is heard; 0: the bot is silent
+    last_mark: str = ""
+    end_reason: str = ""  # as the gateway reported it
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its channel or its bot has ended."""
+        return self.channel == "ended" or self.end_reason != ""
+
+    def heard_until(self, now: int) -> int:
+        """Return how much of the bot's audio has been heard now, as far as is known."""
+        speaking_ms = max(0, now - self.speaking_since_ms) if self.speaking_since_ms else 0
+        return self.heard_ms + speaking_ms
+
+    def resume_point(self, now: int) -> Resume:
+        """Return where a stream that takes its place continues."""
+        return Resume(self.id, self.heard_until(now), self.last_mark)
+
+    def silenced(self, heard_ms: int) -> "Stream":
+        """Return the stream whose bot is silent after so much of its audio was heard."""
+        return replace(self, heard_ms=heard_ms, speaking_since_ms=0)

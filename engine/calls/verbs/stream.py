@@ -1,0 +1,266 @@
+"""stream: connects the caller with a bot, until the bot, the caller, a limit or a loss ends it.
+
+A stream whose gateway dies is replaced at once by another; one whose bot is lost as `onLost` says.
+The caller hears music until the bot has accepted the new stream. An action of the bot suspends the
+verb: its state waits in the continuation, and the stream stays up.
+"""
+
+from typing import Any
+
+from msgspec.json import encode as to_json
+from msgspec.structs import replace
+
+from engine.calls.media import streams
+from engine.calls.model.call import (
+    Call,
+    Step,
+    SuspendedStream,
+    allocate_id,
+    with_stream,
+    without_stream,
+)
+from engine.calls.model.call_states import Advance, AwaitingInstructions, Streaming
+from engine.calls.model.commands import Command, StartStream, StopStream
+from engine.calls.model.events import (
+    BridgeFailed,
+    DeadlinePassed,
+    DigitPressed,
+    Event,
+    LegEnded,
+    Recovered,
+    StreamActionReceived,
+    StreamConnected,
+    StreamEnded,
+)
+from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.streams import Stream
+from engine.calls.reporting.call_events import emit
+from engine.calls.verbs import call_end
+from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
+from wire import verbs
+from wire.streams.setup import ActionMessage, DigitMessage
+from wire.webhooks import StreamEndReason, StreamResult
+
+REPORT_GRACE_MS = 50  # for the gateway's report, if a channel ends before it
+RETRY_DELAYS_MS = (0, 250, 1_000, 2_000, 4_000)  # then the verb ends
+LASTED_MS = 10_000  # a stream that was connected for so long is no failure of the one before
+# The bot has not caused these: another gateway, or the same one, connects it again.
+GATEWAY_LOSSES = frozenset({"gateway-lost", "no-gateway", "pbx-lost", "pbx-unreachable", "drained"})
+# Another try would have the same result.
+FINAL_REASONS = frozenset({"bot-closed", "stopped", "address-refused", "max-duration"})
+
+
+def start(call: Call, verb: verbs.Stream, now: int) -> Step:
+    """Open the first stream."""
+    call, bridge = allocate_id(call, "b")
+    seconds = [each for each in (verb.data.max_duration, verb.timeout) if each is not None]
+    limit_ms = now + int(min(seconds) * 1000) if seconds else call.must_end_ms
+    return _open(call, Streaming(verb, "", bridge, now, limit_ms), now)
+
+
+def _open(call: Call, state: Streaming, now: int) -> Step:
+    call, stream_id = allocate_id(call, "w")
+    stream = Stream(stream_id, state.verb.data, now)
+    call = replace(
+        call,
+        streams=(*call.streams, stream),
+        state=replace(state, stream=stream_id, due_ms=0),
+    )
+    call, emitted = _emit(call, state, stream_id, "resumed" if state.resume else "started", now)
+    return call, (emitted, StartStream(stream_id, state.verb.data, state.resume))
+
+
+def on_event(call: Call, state: Streaming, event: Event, now: int) -> Step:
+    """React to the stream's channel, gateway and bot, to digits, and to the verb's limit."""
+    match event:
+        case StreamEnded(stream, reason) if stream == state.stream:
+            return _on_ended(call, state, reason, now)
+        case LegEnded(leg) if leg == state.stream:
+            return replace(call, state=replace(state, due_ms=now + REPORT_GRACE_MS)), ()
+        case StreamConnected(stream) if stream == state.stream:
+            call, emitted = _emit(call, state, stream, "connected", now)
+            return call, (emitted,)
+        case BridgeFailed(bridge) if bridge == state.bridge and state.stream:
+            return _on_ended(call, state, "pbx-lost", now)
+        case DigitPressed(leg, digit) if leg == call.main and state.stream:
+            call, command = streams.send(call, state.stream, DigitMessage(digit))
+            return call, (command,)
+        case StreamActionReceived(stream) if stream == state.stream:
+            return _on_action(call, state, event)
+        case DeadlinePassed() if now >= state.limit_ms:
+            return _finish(call, state, "max-duration", now)
+        case DeadlinePassed() | Recovered() if state.due_ms and now >= state.due_ms:
+            return (
+                _on_ended(call, state, "gateway-lost", now)
+                if state.stream
+                else _open(call, state, now)
+            )
+        case _:
+            return call, ()
+
+
+def _on_action(call: Call, state: Streaming, event: StreamActionReceived) -> Step:
+    """Run an action of the bot; the stream stays up, and waits."""
+    if event.action is None:
+        rejected = ActionMessage("rejected", event.error)
+        call, command = streams.send(call, event.stream, rejected)
+        return call, (command,)
+    call, command = streams.send(call, event.stream, ActionMessage("started"))
+    suspended = SuspendedStream(state)
+    call = replace(call, continuation=(suspended, *call.continuation))
+    return replace(call, state=Advance(event.action, "stream")), (command,)
+
+
+def reject_action(call: Call, event: StreamActionReceived) -> Step:
+    """Reject an action of a bot whose last one still runs."""
+    if call.stream(event.stream) is None:
+        return call, ()
+    rejected = ActionMessage("rejected", event.error or "another action is running")
+    call, command = streams.send(call, event.stream, rejected)
+    return call, (command,)
+
+
+def suspend(call: Call, state: Streaming) -> Step:
+    """Let the stream wait while another party talks to the caller."""
+    call = replace(call, continuation=(SuspendedStream(state), *call.continuation))
+    if not state.stream:
+        return call, ()
+    call, command = streams.send(call, state.stream, ActionMessage("started"))
+    return call, (command,)
+
+
+def resume(call: Call, suspended: SuspendedStream, ended: Advance, now: int) -> Step:
+    """Continue the stream after an action of its bot, with the result of its last verb."""
+    state = suspended.state
+    call = replace(call, continuation=call.continuation[1:], state=state)
+    stream = call.stream(state.stream)
+    if stream is None:
+        return _open(call, state, now)
+    if stream.is_lost:
+        reason = _end_reason(stream)
+        return _on_ended(call, state, reason, now)
+    message = ActionMessage("ended", result=_result_of(ended))
+    call, command = streams.send(call, stream.id, message)
+    return call, (command,)
+
+
+def _end_reason(stream: Stream) -> Any:
+    return stream.end_reason or "gateway-lost"
+
+
+def _result_of(ended: Advance) -> dict[str, Any]:
+    """Return what the bot learns of an action; never sensitive digits, which are sealed."""
+    result: dict[str, Any] = {"verb": ended.event}
+    if ended.digits:
+        result["digits"] = ended.digits
+    if ended.dial is not None:
+        result["dial"] = {"status": ended.dial.status, "durationMs": ended.dial.duration_ms}
+    return result
+
+
+def _on_ended(call: Call, state: Streaming, reason: StreamEndReason, now: int) -> Step:
+    """Replace a lost stream if it was the gateway's fault, or the bot is to be called again."""
+    stream = call.stream(state.stream)
+    if stream is None:
+        return call, ()
+    is_retried = reason in GATEWAY_LOSSES or state.verb.data.on_lost == "retry"
+    if reason in FINAL_REASONS or not is_retried:
+        return _give_up(call, state, reason, now)
+    has_lasted = stream.connected_ms and now - stream.connected_ms >= LASTED_MS
+    failures = 0 if has_lasted else state.failures
+    if failures >= len(RETRY_DELAYS_MS):
+        return _give_up(call, state, reason, now)
+    point = stream.resume_point(now) if stream.connected_ms else state.resume
+    call, emitted = _emit(call, state, stream.id, "lost", now, reason=reason)
+    stop = StopStream(stream.id)
+    state = replace(
+        state,
+        stream="",
+        failures=failures + 1,
+        heard_ms=state.heard_ms + stream.heard_until(now),
+        resume=point,
+        due_ms=now + RETRY_DELAYS_MS[failures],
+    )
+    call = replace(without_stream(call, stream.id), state=state)
+    if state.due_ms > now:
+        return call, (emitted, stop)
+    call, opened = _open(call, state, now)
+    return call, (emitted, stop, *opened)
+
+
+def _give_up(call: Call, state: Streaming, reason: StreamEndReason, now: int) -> Step:
+    is_loss = reason not in FINAL_REASONS or reason == "address-refused"
+    if is_loss and state.verb.data.on_lost == "hangup":
+        call, commands = _report(call, state, reason, now)
+        call, hangups = call_end.start(replace(call, reason="stream_lost"), now, "system")
+        return call, (*commands, *hangups)
+    return _finish(call, state, reason, now)
+
+
+def stop(call: Call, stream_id: str, now: int) -> Step:
+    """End a stream at a request."""
+    if isinstance(call.state, Streaming) and call.state.stream == stream_id:
+        return _finish(call, call.state, "stopped", now)
+    stream = call.stream(stream_id)
+    if stream is None:
+        return call, ()
+    return with_stream(call, replace(stream, end_reason="stopped")), (StopStream(stream_id),)
+
+
+def abandon(call: Call, state: Streaming, now: int) -> Step:
+    """Report the stream of a caller who hung up; the webhook's response is not awaited."""
+    return _report(call, state, "hangup", now)
+
+
+def _finish(call: Call, state: Streaming, reason: StreamEndReason, now: int) -> Step:
+    call, commands = _report(call, state, reason, now)
+    if not isinstance(state.verb.action, str):
+        advance = Advance(state.verb.action, "stream", stream_reason=reason)
+        return replace(call, state=advance), commands
+    webhook = next(each for each in commands if isinstance(each, SendWebhook))
+    awaiting = AwaitingInstructions(webhook.request, now + WEBHOOK_TIMEOUT_MS)
+    return replace(call, state=awaiting), commands
+
+
+def _report(
+    call: Call, state: Streaming, reason: StreamEndReason, now: int
+) -> tuple[Call, tuple[Command, ...]]:
+    """End the stream, emit that, and send it to the verb's webhook, if it has one."""
+    stream = call.stream(state.stream)
+    stops: tuple[Command, ...] = (StopStream(stream.id),) if stream else ()
+    heard_ms = state.heard_ms + (stream.heard_until(now) if stream else 0)
+    call, emitted = _emit(
+        call, state, state.stream, "ended", now, reason=reason, duration_ms=now - state.since_ms
+    )
+    last_mark = stream.last_mark if stream else state.resume.last_mark if state.resume else ""
+    call = without_stream(call, state.stream)
+    if not isinstance(state.verb.action, str):
+        return call, (*stops, emitted)
+    call, request = allocate_id(call, "r")
+    result = StreamResult(
+        call_id=call.id,
+        channel_id=call.main,
+        stream_id=state.stream or (state.resume.of if state.resume else ""),
+        reason=reason,
+        duration_ms=now - state.since_ms,
+        heard_ms=heard_ms,
+        event="stream",
+        last_mark=last_mark or None,
+        custom_data=call.custom_data,
+    )
+    return call, (*stops, emitted, SendWebhook(request, state.verb.action, to_json(result)))
+
+
+def _emit(
+    call: Call, state: Streaming, stream: str, progress: str, now: int, **fields: Any
+) -> tuple[Call, Command]:
+    return emit(
+        call,
+        "stream",
+        now,
+        channel_id=call.main,
+        session_id=stream or None,
+        session_state=progress,
+        mode=state.verb.data.protocol,
+        **fields,
+    )
