@@ -8,6 +8,7 @@ from pydantic_settings import (
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+from yarl import URL
 
 from engine.settings.calls import DialSettings, LimitSettings
 from engine.settings.media import MediaSettings
@@ -52,8 +53,14 @@ class Settings(
                 "ami_tls": self.node_tls,
                 "max_calls": self.node_max_calls,
                 "max_calls_per_s": self.node_max_calls_per_s,
+                "stream_gateways": self._stream_gateways(url),
             }
         )
+
+    def _stream_gateways(self, url: str) -> list[str]:
+        """Return the addresses of the gateways beside a node found by DNS: they share its host."""
+        host = URL(url)
+        return [str(host.with_port(port)) for port in self.node_stream_ports]
 
     @classmethod
     def settings_customise_sources(

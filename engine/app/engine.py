@@ -15,6 +15,7 @@ from engine.app import callback_factory, connections, factories
 from engine.app.dns_discovery import Discovery
 from engine.app.node_manager import NodeDependencies, NodeManager
 from engine.app.shard_factory import NodeShardFactory, ShardDependencies
+from engine.app.stream_gateways import StreamDependencies
 from engine.cli.doctor.checks import check_settings, run_checks
 from engine.config import Settings
 from engine.observe.telemetry import open_telemetry
@@ -132,6 +133,9 @@ class Engine:
                     archive,
                     leases.reachability,
                     leases.duties,
+                    StreamDependencies(
+                        settings, self._limits, targets.webhook_signer, self._access.client_tls
+                    ),
                     self._access.client_tls,
                     knowledge.digits,
                 )

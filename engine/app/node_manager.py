@@ -17,6 +17,7 @@ from engine.ami.monitor import AmiMonitor, DtmfListener, HealthListener
 from engine.app import connections
 from engine.app.node_upkeep import NodeUpkeep, Work
 from engine.app.shard_factory import NodeShardFactory
+from engine.app.stream_gateways import NodeGateways, StreamDependencies, open_gateways
 from engine.ari.client import AriClient
 from engine.common.tasks import wait_for_event
 from engine.config import Settings
@@ -39,6 +40,7 @@ from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.policy.capacity_limits import CapacityLimits
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
 from engine.runtime.recording.recorder import Recorder
+from engine.runtime.shard.shard import CallShard
 from engine.settings.nodes import NodeSettings
 
 log = structlog.get_logger()
@@ -60,6 +62,7 @@ class NodeDependencies(Struct, frozen=True):
     archive: Archive | None
     reachability: PbxReachability
     duties: NodeDuties
+    streams: StreamDependencies
     tls: SSLContext | None = None  # verifies nodes; None: by the system's certificates
     peer_digits: PeerDigits = no_peer_digits
 
@@ -124,7 +127,16 @@ class NodeManager:
         recorder = await connections.recorder(
             self._settings, stack, settings, ari, parts.archive, parts.tls
         )
-        node = parts.factory.node(settings, ari, recorder, parts.peer_digits)
+        shards: dict[int, CallShard] = {}
+        gateways = await open_gateways(parts.streams, stack, settings, ari, shards)
+        node = parts.factory.node(
+            settings,
+            ari,
+            recorder,
+            parts.peer_digits,
+            shards=shards,
+            streams=gateways.streams if gateways else None,
+        )
         health = self._configure_health(settings)
         endpoint_list = ConfiguredEndpoints(
             ari, parts.agents.directory.is_trunk, on_change=parts.phones.on_change
@@ -132,7 +144,7 @@ class NodeManager:
         parts.agents.configured_endpoints[name] = endpoint_list
         parts.reachability.add_node(name)
         work: dict[str, list[Work]] = {
-            "owner": self._owner_work(node, ari, recorder),
+            "owner": self._owner_work(node, ari, recorder, gateways),
             "stranger": [
                 ari.health_probe(partial(parts.reachability.record, name), is_rare=True).run
             ],
@@ -151,12 +163,20 @@ class NodeManager:
         self._upkeep[name].apply(parts.duties.of(name))
         parts.lifecycle.add_node(node)
 
-    def _owner_work(self, node: Node, ari: AriClient, recorder: Recorder | None) -> list[Work]:
+    def _owner_work(
+        self,
+        node: Node,
+        ari: AriClient,
+        recorder: Recorder | None,
+        gateways: NodeGateways | None,
+    ) -> list[Work]:
         """Return the work of an engine with shards of a node, each for its own calls."""
         parts = self._parts
         probe = ari.health_probe(partial(parts.reachability.record, node.name))
         reaper = Reaper(node, self._settings.reap_s, parts.context.metrics)
         work: list[Work] = [ari.run, probe.run, reaper.run]
+        if gateways is not None:
+            work += gateways.work
         if recorder is not None:
             period_s = self._settings.recordings_s
             archive = recorder.archive

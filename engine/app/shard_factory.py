@@ -26,11 +26,12 @@ from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx.trunks import trunk_templates
 from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
 from engine.runtime.pbx_nodes.dialplan_slots import DialplanSlots
-from engine.runtime.pbx_nodes.node import Node, PeerDigits, no_peer_digits
+from engine.runtime.pbx_nodes.node import Node, PeerDigits, no_peer_digits, no_streams
 from engine.runtime.pbx_nodes.slot_listener import SlotListener
 from engine.runtime.recording.recorder import FencedRecorder, Recorder
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
+from engine.runtime.streams.node_streams import FencedStreams, NodeStreams
 from engine.settings.nodes import NodeSettings
 from engine.store.writer import Writer
 from wire.shard import ShardId
@@ -45,6 +46,7 @@ class NodeConnection(Struct, frozen=True):
     ari: AriClient | None = None  # None: it is not configured any more
     media_url: str = ""
     recorder: Recorder | None = None
+    streams: NodeStreams | None = None
 
 
 class ShardDependencies(Struct, frozen=True):
@@ -68,17 +70,20 @@ class NodeShardFactory:
         self._settings = parts.settings
         self._connections: dict[str, NodeConnection] = {}
 
-    def node(
+    def node(  # noqa: PLR0913 - collaborators are passed in
         self,
         settings: NodeSettings,
         ari: AriClient,
         recorder: Recorder | None,
         peer_digits: PeerDigits = no_peer_digits,
+        *,
+        shards: dict[int, CallShard] | None = None,
+        streams: NodeStreams | None = None,
     ) -> Node:
         """Build a node, without shards yet."""
         latency = LatencyAverage(time.monotonic)
         self._connections[settings.name] = NodeConnection(
-            latency, ari, media_url(self._settings, settings), recorder
+            latency, ari, media_url(self._settings, settings), recorder, streams
         )
         return self._node(
             settings.name,
@@ -86,6 +91,8 @@ class NodeShardFactory:
             sip_address=settings.sip_address,
             latency_ms=lambda: latency.average_ms,
             peer_digits=peer_digits,
+            shards=shards,
+            recover_streams=streams.recover if streams else no_streams,
         )
 
     def placeholder(self, name: str) -> Node:
@@ -100,7 +107,19 @@ class NodeShardFactory:
         recorder = FencedRecorder(connection.recorder, lease) if connection.recorder else None
         endpoints = self._endpoints(node.name, connection, slot)
         legs = self._parts.service.node_selection.legs
-        context = ShardContext(node.name, slot, fenced, endpoints, recorder, lease, metrics, legs)
+        streams = connection.streams
+        fenced_streams = FencedStreams(streams, lease, endpoints.app) if streams else None
+        context = ShardContext(
+            node.name,
+            slot,
+            fenced,
+            endpoints,
+            recorder,
+            lease,
+            metrics,
+            legs,
+            fenced_streams,
+        )
         return CallShard(context, self._parts.clock, writer, self._parts.io, node)
 
     def listen(
@@ -134,15 +153,7 @@ class NodeShardFactory:
                 del presences[node]
             await presence.close()
 
-    def _node(
-        self,
-        name: str,
-        pbx: Pbx,
-        *,
-        sip_address: str = "",
-        latency_ms: Callable[[], float] = lambda: 0.0,
-        peer_digits: PeerDigits = no_peer_digits,
-    ) -> Node:
+    def _node(self, name: str, pbx: Pbx, **options: Any) -> Node:
         parts = self._parts
         return Node(
             name,
@@ -150,10 +161,8 @@ class NodeShardFactory:
             parts.clock,
             parts.service.handle_incoming,
             parts.agents.party_of,
-            sip_address=sip_address,
             check_agent=parts.agents.check,
-            latency_ms=latency_ms,
-            peer_digits=peer_digits,
+            **options,
         )
 
     def _endpoints(self, node: str, connection: NodeConnection, slot: int) -> EndpointTemplates:

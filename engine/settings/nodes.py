@@ -43,6 +43,9 @@ class NodeSettings(BaseModel):
         None, description="Where other nodes call its phones; default: the host of its `url`."
     )
     sip_port: int = Field(5060, ge=1, le=65535, description="Port of its SIP.")
+    stream_gateways: tuple[HttpUrl, ...] = Field(
+        (), description="Addresses of the stream gateways beside it, which connect it with bots."
+    )
     weight: float = Field(
         1, gt=0, description="Its share of new calls, relative to the other nodes."
     )
@@ -85,6 +88,16 @@ class NodesSettings(BaseModel):
     node_media_url: HttpUrl | None = Field(
         None, description="Where nodes found by DNS fetch audio; default: `SWITCHROOM_MEDIA_URL`."
     )
+    node_stream_ports: tuple[Annotated[int, Field(ge=1, le=65535)], ...] = Field(
+        (), description="Ports of the stream gateways beside nodes found by DNS."
+    )
+    streams_token: Secret | None = Field(
+        None,
+        description=(
+            "The token of the stream gateways (`SWITCHROOM_STREAMS_TOKEN` there); without it calls"
+            " have no media streams."
+        ),
+    )
     node_tls: bool = Field(
         False, description="Whether nodes found by DNS have ARI over https and AMI over TLS."
     )
@@ -117,6 +130,12 @@ class NodesSettings(BaseModel):
     def _check_node_dns(self) -> Self:
         if self.node_dns and self.node_password is None:
             raise ValueError("node_dns needs node_password")
+        return self
+
+    @model_validator(mode="after")
+    def _check_streams(self) -> Self:
+        if self.streams_token is None and any(node.stream_gateways for node in self.nodes):
+            raise ValueError("stream_gateways of a node need streams_token")
         return self
 
     @field_validator("nodes")

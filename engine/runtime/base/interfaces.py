@@ -143,9 +143,6 @@ class StreamRunner(Protocol):
         The same command again changes nothing.
         """
 
-    def release(self, call_id: str) -> None:
-        """Forget a call that another engine takes over, or that has ended."""
-
 
 class IoRunner(Protocol):
     """Runs a call's I/O commands; `engine.runtime.io.command_runner` implements it."""

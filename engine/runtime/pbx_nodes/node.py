@@ -57,6 +57,10 @@ async def no_peer_digits(_node: str, _legs: Sequence[str]) -> Sequence[DigitPres
     return ()
 
 
+def no_streams(_shard: CallShard) -> None:
+    """Repeat no reports: the node has no stream gateways."""
+
+
 log = structlog.get_logger()
 MAX_LATENCY_MS = 150
 # A caller is answered before the call is stored (docs/decisions/0002). Calls that were given up are
@@ -80,11 +84,13 @@ class Node:
         latency_ms: Callable[[], float] = lambda: 0.0,
         recent_digits: RecentDigits | None = None,
         peer_digits: PeerDigits = no_peer_digits,
+        shards: dict[int, CallShard] | None = None,
+        recover_streams: Callable[[CallShard], None] = no_streams,
     ) -> None:
         self.name = name
         self.pbx = pbx
         self.sip_address = sip_address  # where the other nodes call its phones
-        self.shards: dict[int, CallShard] = {}
+        self.shards = {} if shards is None else shards
         self.recent_digits = recent_digits or RecentDigits(clock)
         self._peer_digits = peer_digits
         self._clock = clock
@@ -93,7 +99,12 @@ class Node:
         self._latency_ms = latency_ms
         self._event_delay = EventDelay()
         self._recoveries = Recoveries(
-            pbx, clock, self.logged_digits, self._adopt_channel, self._complete_digits
+            pbx,
+            clock,
+            self.logged_digits,
+            self._adopt_channel,
+            self._complete_digits,
+            recover_streams,
         )
         self._disconnect_grace = DisconnectGrace(pbx, clock, self._give_up)
 

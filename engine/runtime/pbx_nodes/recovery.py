@@ -42,19 +42,21 @@ class BufferedEvents(Struct, frozen=True):
 class Recoveries:
     """The running recoveries of one node, at most one per slot."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - collaborators are passed in
         self,
         pbx: Pbx,
         clock: Clock,
         logged_digits: Callable[[], DigitsByLeg],
         adopt_channel: Callable[[CallShard, Channel], None],
         complete_digits: Callable[[Sequence[str]], Awaitable[None]],
+        on_recovered: Callable[[CallShard], None],
     ) -> None:
         self._pbx = pbx
         self._clock = clock
         self._logged_digits = logged_digits
         self._adopt_channel = adopt_channel  # for channels that may belong to no call
         self._complete_digits = complete_digits  # of legs, from other engines
+        self._on_recovered = on_recovered
         self._running: dict[int, asyncio.Task[None]] = {}
 
     def __contains__(self, slot: int) -> bool:
@@ -102,6 +104,7 @@ class Recoveries:
         )
         self._reconcile(shard, live_calls, snapshot)
         self._adopt_channels(shard, channels)
+        self._on_recovered(shard)
         took_ms = self._clock.now_ms() - began_ms
         shard.context.metrics.nodes.recovery_duration.series(shard.context.node, slot).observe(
             took_ms / 1000

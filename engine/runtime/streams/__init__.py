@@ -1,0 +1,1 @@
+"""Media streams: runs their commands with the PBX and its gateways, and passes reports to calls."""

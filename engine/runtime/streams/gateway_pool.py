@@ -1,0 +1,55 @@
+"""The gateways beside one PBX: which are up, and which stream is at which."""
+
+import asyncio
+from collections.abc import Iterable
+
+from engine.streams.client import GatewayClient
+
+READY_TIMEOUT_S = 2.0
+
+
+class Gateway:
+    """What an engine knows of one gateway."""
+
+    def __init__(self, client: GatewayClient) -> None:
+        self.client = client
+        self.is_connected = False
+        self.is_draining = False
+        self.tried = asyncio.Event()  # to connect, once at least
+        self.streams: set[str] = set()  # that it has, as far as is known
+
+    @property
+    def is_available(self) -> bool:
+        return self.is_connected and not self.is_draining
+
+
+class GatewayPool:
+    """The gateways of a node."""
+
+    def __init__(self, gateways: Iterable[Gateway]) -> None:
+        self.gateways = tuple(gateways)
+
+    async def wait_until_tried(self) -> None:
+        """Wait until it is known which gateways are up: an engine may just have started."""
+        try:
+            async with asyncio.timeout(READY_TIMEOUT_S):
+                await asyncio.gather(*(each.tried.wait() for each in self.gateways))
+        except TimeoutError:
+            return
+
+    def with_stream(self, stream: str) -> Gateway | None:
+        """Return the gateway that has a stream."""
+        return next((each for each in self.gateways if stream in each.streams), None)
+
+    def candidates(self, stream: str) -> list[Gateway]:
+        """Return the gateways for a stream: the one that has it, then those with the least."""
+        available = [each for each in self.gateways if each.is_available]
+        return sorted(available, key=lambda each: (stream not in each.streams, len(each.streams)))
+
+    def assign(self, stream: str, gateway: Gateway) -> None:
+        self.forget(stream)
+        gateway.streams.add(stream)
+
+    def forget(self, stream: str) -> None:
+        for each in self.gateways:
+            each.streams.discard(stream)

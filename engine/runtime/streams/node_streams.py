@@ -1,0 +1,246 @@
+"""The streams of one PBX node: starts, messages and ends them, and passes reports to their calls.
+
+Every command may come twice, from two engines: the ids of channels, streams and messages make the
+second one harmless.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import msgspec
+import structlog
+
+from engine.ari.generated.models import Channel
+from engine.ari.generated.operations import channels
+from engine.ari.request import Reply, Request
+from engine.calls.model.call import Call
+from engine.calls.model.call_id_format import call_of, shard_of
+from engine.calls.model.commands import SendToStream, StartStream, StopStream, StreamCommand
+from engine.calls.model.events import Event, StreamConnected, StreamEnded
+from engine.common.tasks import cancel_all
+from engine.runtime.base.interfaces import Pbx
+from engine.runtime.shard.shard import CallShard
+from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
+from engine.runtime.streams.reports import translate
+from engine.runtime.streams.setup import SetupFactory, channel_format
+from engine.store.store import LeaseView
+from engine.streams.errors import GatewayUnavailable, StreamRejected
+from wire.streams.reports import DrainStarted, Report, Snapshot, StreamReport
+from wire.tree import Limits
+
+log = structlog.get_logger()
+CONNECTION_VARIABLE = "MEDIA_WEBSOCKET_CONNECTION_ID"
+CONFLICT = 409
+PBX_RETRIES_S = (0.1, 0.3, 1.0)
+_decode_channel = msgspec.json.Decoder(Channel).decode
+Done = Callable[[Event | None], None]
+
+
+class NodeStreams:
+    """Implements `StreamRunner` for a node's shards, with a lease each (`FencedStreams`)."""
+
+    def __init__(
+        self,
+        pbx: Pbx,
+        pool: GatewayPool,
+        shards: Mapping[int, CallShard],
+        setups: SetupFactory,
+        limits: Limits,
+    ) -> None:
+        self._pbx = pbx
+        self._pool = pool
+        self._shards = shards
+        self._setups = setups
+        self._limits = limits
+        self._running: dict[str, asyncio.Task[Event | None]] = {}
+        self._done: dict[str, Done] = {}
+        self._last: dict[str, Event] = {}  # what a stream's call must know when it is recovered
+
+    def run(self, command: StreamCommand, call: Call, done: Done, app: str) -> None:
+        """Run a command and call `done` with its result; one that runs already is not started."""
+        key = _key(command)
+        self._done[key] = done
+        if key in self._running:
+            return
+        task = asyncio.get_running_loop().create_task(self._result(command, call, app))
+        self._running[key] = task
+        task.add_done_callback(partial(self._on_done, key, command))
+
+    def recover(self, shard: CallShard) -> None:
+        """Repeat what gateways have reported of the streams of a shard's calls."""
+        for live_call in list(shard.calls.values()):
+            for stream in live_call.call.streams:
+                if event := self._last.get(stream.id):
+                    self._feed(stream.id, event)
+
+    async def close(self) -> None:
+        """Cancel all commands; they stay in the outboxes of their calls."""
+        await cancel_all(self._running.values())
+
+    def _on_done(self, key: str, command: StreamCommand, task: asyncio.Task[Event | None]) -> None:
+        del self._running[key]
+        done = self._done.pop(key)
+        if task.cancelled():
+            return
+        if error := task.exception():
+            log.error("stream command failed", stream=command.stream, exc_info=error)
+            is_start = isinstance(command, StartStream)
+            done(StreamEnded(command.stream, "no-gateway", detail="internal") if is_start else None)
+            return
+        done(task.result())
+
+    async def _result(self, command: StreamCommand, call: Call, app: str) -> Event | None:
+        match command:
+            case StartStream():
+                return await self._start(command, call, app)
+            case StopStream(stream):
+                await self._stop(stream)
+                return None
+            case SendToStream():
+                await self._send(command)
+                return None
+
+    async def _start(self, command: StartStream, call: Call, app: str) -> StreamEnded | None:
+        stream = command.stream
+        connection = await self._create_channel(command, app)
+        if connection is None:
+            return StreamEnded(stream, "pbx-unreachable", detail="no channel")
+        setup = await self._setups.setup(command, call, connection)
+        await self._pool.wait_until_tried()
+        detail = "no gateway is connected"
+        for gateway in self._pool.candidates(stream):
+            try:
+                self._pool.assign(stream, gateway)
+                await gateway.client.set_up(stream, setup)
+            except GatewayUnavailable as error:
+                detail = str(error)
+            except StreamRejected as error:
+                detail = str(error)
+                break
+            else:
+                return None
+        self._pool.forget(stream)
+        await self._pbx.ask(channels.hangup(stream))
+        return StreamEnded(stream, "no-gateway", detail=detail)
+
+    async def _create_channel(self, command: StartStream, app: str) -> str | None:
+        """Return the id of a channel's websocket; the channel may exist already."""
+        reply = await self._ask(
+            channels.external_media(
+                app=app,
+                channel_id=command.stream,
+                external_host="INCOMING",
+                transport="websocket",
+                connection_type="server",
+                encapsulation="none",
+                format=channel_format(command.data),
+                transport_data="f(json)",
+            )
+        )
+        if reply.status == CONFLICT:
+            reply = await self._ask(channels.get(command.stream))
+        if not reply.ok:
+            log.warning("no stream channel", stream=command.stream, status=reply.status)
+            return None
+        variables = _decode_channel(reply.body).channelvars or {}
+        connection = variables.get(CONNECTION_VARIABLE)
+        return str(connection) if connection else None
+
+    async def _ask(self, request: Request) -> Reply:
+        reply = await self._pbx.ask(request)
+        for delay_s in PBX_RETRIES_S:
+            if reply.status != 0:
+                break
+            await asyncio.sleep(delay_s)
+            reply = await self._pbx.ask(request)
+        return reply
+
+    async def _stop(self, stream: str) -> None:
+        known = self._pool.with_stream(stream)
+        gateways = [known] if known else [each for each in self._pool.gateways if each.is_connected]
+        self._pool.forget(stream)
+        self._last.pop(stream, None)
+        for gateway in gateways:
+            try:
+                await gateway.client.end(stream)
+            except (GatewayUnavailable, StreamRejected) as error:
+                log.info("stream not ended by its gateway", stream=stream, error=str(error))
+        await self._ask(channels.hangup(stream))
+
+    async def _send(self, command: SendToStream) -> None:
+        gateway = self._pool.with_stream(command.stream)
+        if gateway is None:
+            return  # it has ended
+        try:
+            await gateway.client.send(command.stream, command.id, command.message)
+        except (GatewayUnavailable, StreamRejected) as error:
+            log.warning("message to a stream lost", stream=command.stream, error=str(error))
+
+    def on_report(self, gateway: Gateway, report: Report) -> None:
+        """Pass a report to its call."""
+        if isinstance(report, Snapshot):
+            self._on_snapshot(gateway, report)
+        elif isinstance(report, DrainStarted):
+            gateway.is_draining = True
+        else:
+            self._on_stream_report(report)
+
+    def _on_stream_report(self, report: StreamReport) -> None:
+        if event := translate(report, self._limits):
+            self._note(report.stream, event)
+
+    def _on_snapshot(self, gateway: Gateway, snapshot: Snapshot) -> None:
+        """Learn what a gateway has; streams that it should have are lost."""
+        gateway.is_draining = snapshot.is_draining
+        present = {each.stream for each in snapshot.live} | {each.stream for each in snapshot.ended}
+        missing, gateway.streams = gateway.streams - present, set(present)
+        for live in snapshot.live:
+            if live.is_connected:
+                self._note(live.stream, StreamConnected(live.stream, 0, 0))
+        for ended in snapshot.ended:
+            if event := translate(ended, self._limits):
+                self._note(ended.stream, event)
+        for stream in missing:
+            self._note(stream, StreamEnded(stream, "gateway-lost"))
+
+    def _note(self, stream: str, event: Event) -> None:
+        self._remember(stream, event)
+        self._feed(stream, event)
+
+    def _remember(self, stream: str, event: Event) -> None:
+        if isinstance(event, StreamConnected | StreamEnded):
+            self._last[stream] = event
+
+    def _feed(self, stream: str, event: Event) -> None:
+        call_id = call_of(stream)
+        place = shard_of(call_id) if call_id else None
+        shard = self._shards.get(place.slot) if place else None
+        live_call = shard.calls.get(call_id) if shard and call_id else None
+        if shard is None or live_call is None or live_call.call.stream(stream) is None:
+            return
+        with shard.guard(live_call, "stream report"):
+            shard.feed(live_call, event)
+
+
+class FencedStreams:
+    """Runs a slot's stream commands as long as its lease holds; implements `StreamRunner`."""
+
+    def __init__(self, streams: NodeStreams, lease: LeaseView, app: str) -> None:
+        self._streams = streams
+        self._lease = lease
+        self._app = app
+
+    def run(self, command: StreamCommand, call: Call, done: Done) -> None:
+        if self._lease.holds:
+            self._streams.run(command, call, done, self._app)
+
+
+def _key(command: StreamCommand) -> str:
+    match command:
+        case StartStream(stream):
+            return f"start {stream}"
+        case StopStream(stream):
+            return f"stop {stream}"
+        case SendToStream(_, message_id):
+            return f"send {message_id}"

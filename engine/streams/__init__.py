@@ -1,0 +1,1 @@
+"""The clients of the stream gateways beside the PBX nodes."""
