@@ -1,7 +1,8 @@
 """The servers of the live tests, with the helpers that most of these tests need."""
 
 import itertools
-from collections.abc import AsyncIterator, Mapping
+import secrets
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.harness.pbx.asterisk import Pbx
 from tests.harness.pbx.tls_node import TlsPbx
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine, RequestError
+from tests.harness.servers.stream_gateway import StreamGateway
 from tests.harness.servers.tls_files import TlsFiles
 from tests.harness.servers.valkey import Valkey
 from tests.harness.until import MAX_WAIT_S, until
@@ -23,21 +25,29 @@ _numbers = itertools.count(1000)  # unique, because an engine caches a route for
 class Lab:
     """A PBX, a Valkey and an engine; `trunk_port` is where the PBX sends calls to numbers."""
 
-    def __init__(self, valkey: Valkey, pbx: Pbx, engine: Engine, trunk_port: int) -> None:
+    def __init__(
+        self,
+        valkey: Valkey,
+        pbx: Pbx,
+        engine: Engine,
+        trunk_port: int,
+        gateways: Sequence[StreamGateway] = (),
+    ) -> None:
         self.valkey = valkey
         self.pbx = pbx
         self.engine = engine
         self.trunk_port = trunk_port
+        self.gateways = tuple(gateways)  # of media streams
 
     async def ensure_running(self) -> None:
         """Start servers that do not run and wait until the engine is ready."""
-        for server in (self.valkey, self.pbx, self.engine):
+        for server in (self.valkey, self.pbx, *self.gateways, self.engine):
             if not server.running():
                 await server.start()
         await until(self.engine.is_ready, what="the engine to be ready")
 
     async def stop(self) -> None:
-        for server in (self.engine, self.pbx, self.valkey):
+        for server in (self.engine, *self.gateways, self.pbx, self.valkey):
             await server.stop()
 
     async def call(self, **request: object) -> str:
@@ -121,19 +131,30 @@ async def open_lab(
     trunk_host: str = "127.0.0.1",
     engine_settings: Mapping[str, str] | None = None,
     tls: TlsFiles | None = None,
+    gateways: int = 0,
     **pbx_options: Any,
 ) -> AsyncIterator[Lab]:
-    """Run servers of their own; `pbx_options` are those of `Pbx`. With `tls` its ARI has TLS."""
+    """Run servers of their own; `pbx_options` are those of `Pbx`. With `tls` its ARI has TLS.
+
+    `gateways` is the number of stream gateways beside the PBX.
+    """
     trunk_port = free_port()
     trunk = f"sip:{trunk_host}:{trunk_port}"
     valkey = Valkey(folder / "valkey")
-    settings, node_options = dict(engine_settings or {}), {}
+    settings: dict[str, str] = dict(engine_settings or {})
+    node_options: dict[str, dict[str, object]] = {}
+    streams_token = secrets.token_hex(16)
+    beside = [StreamGateway(folder / f"streams{each}", streams_token) for each in range(gateways)]
     if tls is None:
         pbx = Pbx(folder / "pbx1", trunk=trunk, **pbx_options)
     else:
         pbx = TlsPbx(folder / "pbx1", tls, trunk=trunk, **pbx_options)
         settings["SWITCHROOM_TLS_CA"] = str(tls.ca)
         node_options[pbx.name] = {"url": pbx.url, "ami_tls": True}
+    if beside:
+        settings["SWITCHROOM_STREAMS_TOKEN"] = streams_token
+        urls = {"stream_gateways": [each.url for each in beside]}
+        node_options[pbx.name] = node_options.get(pbx.name, {}) | urls
     engine = Engine(
         folder / "engine",
         valkey=valkey,
@@ -141,7 +162,7 @@ async def open_lab(
         settings=settings,
         node_options=node_options,
     )
-    lab = Lab(valkey, pbx, engine, trunk_port)
+    lab = Lab(valkey, pbx, engine, trunk_port, beside)
     try:
         await lab.ensure_running()
         yield lab

@@ -1,0 +1,31 @@
+"""A stream gateway as a process, beside the PBX of a lab."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dev.servers.server import Server, is_well
+from tests.harness.ports import free_port
+
+
+class StreamGateway(Server):
+    """One gateway on a free port."""
+
+    def __init__(self, folder: Path, token: str) -> None:
+        super().__init__(folder)
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._token = token
+
+    def command(self) -> Sequence[str]:
+        return (sys.executable, "-m", "switchroom", "streams")
+
+    def environment(self) -> Mapping[str, str]:
+        return {
+            "SWITCHROOM_STREAMS_PORT": str(self.port),
+            "SWITCHROOM_STREAMS_TOKEN": self._token,
+        }
+
+    async def is_ready(self) -> bool:
+        """Return whether it serves requests."""
+        return await is_well(f"{self.url}/health")

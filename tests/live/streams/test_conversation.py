@@ -1,0 +1,116 @@
+"""A caller and a bot on a real PBX: audio both ways, digits, marks, clear, and the verb's end."""
+
+from itertools import pairwise
+
+from tests.harness.customers.bot_server import BotServer
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
+from tests.harness.phones.audio import tone
+from tests.harness.phones.phone import Phone
+
+CALLER_HZ, BOT_HZ, NEXT_HZ = 400, 600, 900
+EDGE_MS = 60
+
+
+def stream(url: str, action: object = None, **data: object) -> dict[str, object]:
+    """Return the verb with the bot at a URL."""
+    return {"type": "stream", "data": {"url": url, **data}, "action": action}
+
+
+async def test_caller_and_bot_hear_each_other(
+    lab: Lab, bots: BotServer, hooks: WebhookServer
+) -> None:
+    """With digits, a mark, the parameters, and a result when the bot closes."""
+    hooks.answers("/after", {"type": "hangup"})
+    url, after = bots.url("/bot"), hooks.url("/after")
+    async with Phone.answering(lab.trunk_port, tone_hz=CALLER_HZ) as phone:
+        action = stream(url, after, parameters={"language": "en"})
+        call = await lab.call(to="+15550100", action=action)
+        bot = await bots.wait_for_bot()
+        assert bot.start["customParameters"] == {"language": "en"}
+        assert bot.start["callSid"] == call
+        await bot.until_hears(CALLER_HZ)
+        await bot.say(tone(BOT_HZ, 1_000))
+        await bot.mark("greeting")
+        await phone.until_hears(BOT_HZ)
+        assert (await bot.wait_for("mark")).body["mark"]["name"] == "greeting"
+        await phone.press("7#")
+        digits = [(await bot.wait_for("dtmf", number)).body for number in (1, 2)]
+        assert [each["dtmf"]["digit"] for each in digits] == ["7", "#"]
+        await bot.close()
+        result = (await hooks.wait_for_request("/after")).body
+        await phone.wait_ended()
+    assert result["reason"] == "bot-closed"
+    assert abs(result["heardMs"] - 1_000) <= EDGE_MS
+    assert result["lastMark"] == "greeting"
+    (heard,) = phone.tones_heard(BOT_HZ)
+    assert abs(heard.length_ms - 1_000) <= EDGE_MS
+
+
+async def test_clear_stops_at_once(lab: Lab, bots: BotServer) -> None:
+    """The rest of five seconds is not heard; a bot that says more afterwards is."""
+    async with Phone.answering(lab.trunk_port) as phone:
+        await lab.call(to="+15550100", action=stream(bots.url("/bot")))
+        bot = await bots.wait_for_bot()
+        await bot.say(tone(BOT_HZ, 5_000))
+        await phone.until_hears(BOT_HZ)
+        await bot.clear()
+        await bot.say(tone(NEXT_HZ, 500))
+        await phone.until_hears(NEXT_HZ)
+        await bot.close()
+        await phone.wait_ended()
+    first, second = phone.tones_heard(BOT_HZ, NEXT_HZ)
+    assert first.length_ms < 4_000
+    assert (first.hz, second.hz) == (BOT_HZ, NEXT_HZ)
+
+
+async def test_a_silent_bot_is_silence(lab: Lab, bots: BotServer) -> None:
+    """A caller gets a packet each 20 ms while the bot says nothing: phones give up without."""
+    async with Phone.answering(lab.trunk_port) as phone:
+        await lab.call(to="+15550100", action=stream(bots.url("/bot"), maxDuration=3))
+        await bots.wait_for_bot()
+        await phone.wait_ended()
+    times = [each.at_ms for each in phone.frames]
+    assert max(b - a for a, b in pairwise(times)) < 1_000
+    assert len(times) > 100
+
+
+async def test_an_action_of_the_bot(lab: Lab, bots: BotServer, sounds: MediaServer) -> None:
+    """It runs in the call, the bot waits, learns the digits, and goes on."""
+    gather = {
+        "type": "gather",
+        "data": {"audioUrl": sounds.tone(NEXT_HZ, 500), "maxDigits": 2},
+    }
+    async with Phone.answering(lab.trunk_port, tone_hz=CALLER_HZ) as phone:
+        call = await lab.call(to="+15550100", action=stream(bots.url("/bot")))
+        bot = await bots.wait_for_bot()
+        await bot.until_hears(CALLER_HZ)
+        await bot.run(gather)
+        assert (await bot.wait_for("switchroom")).body["state"] == "started"
+        await phone.until_hears(NEXT_HZ)
+        await phone.press("42")
+        ended = (await bot.wait_for("switchroom", 2)).body
+        assert (ended["state"], ended["result"]["digits"]) == ("ended", "42")
+        assert bot.messages_of("dtmf") == []
+        await bot.say(tone(BOT_HZ, 500))
+        await phone.until_hears(BOT_HZ)
+        await bot.run({"type": "hangup"})
+        await phone.wait_ended()
+        await bot.wait_closed()
+    assert (await lab.wait_ended(call))["status"] == "completed"
+
+
+async def test_an_action_that_is_wrong(lab: Lab, bots: BotServer) -> None:
+    """The bot learns the field and what is allowed, and goes on."""
+    async with Phone.answering(lab.trunk_port) as phone:
+        await lab.call(to="+15550100", action=stream(bots.url("/bot")))
+        bot = await bots.wait_for_bot()
+        await bot.run({"type": "say", "data": {}})
+        rejected = (await bot.wait_for("switchroom")).body
+        assert rejected["state"] == "rejected"
+        assert "action.data" in rejected["error"]
+        await bot.say(tone(BOT_HZ, 500))
+        await phone.until_hears(BOT_HZ)
+        await bot.close()
+        await phone.wait_ended()

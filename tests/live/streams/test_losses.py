@@ -1,0 +1,107 @@
+"""Streams outlive engines and gateways, and a lost bot is called again."""
+
+from itertools import pairwise
+
+import pytest
+
+from tests.harness.customers.bot_server import BotServer
+from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
+from tests.harness.phones.audio import tone
+from tests.harness.phones.phone import Phone
+from tests.harness.until import until
+from tests.live.recovery.test_resilience import Leave, crash, deploy
+from tests.live.streams.test_conversation import stream
+
+CALLER_HZ, BOT_HZ, NEXT_HZ = 400, 600, 900
+FRAME_MS = 20
+SECOND_OF_FRAMES = 50
+
+
+@pytest.mark.parametrize("leave", [crash, deploy])
+async def test_an_engine_ends(
+    lab: Lab, bots: BotServer, hooks: WebhookServer, leave: Leave
+) -> None:
+    """No frame is missing, the bot keeps its connection, and the next engine goes on."""
+    hooks.answers("/after", {"type": "hangup"})
+    async with Phone.answering(lab.trunk_port, tone_hz=CALLER_HZ) as phone:
+        call = await lab.call(to="+15550100", action=stream(bots.url("/bot"), hooks.url("/after")))
+        bot = await bots.wait_for_bot()
+        await bot.until_hears(CALLER_HZ)
+        await leave(lab)
+        await lab.wait_for_state(call, "streaming")
+        await bot.say(tone(BOT_HZ, 500))
+        await phone.until_hears(BOT_HZ)
+        await bot.close()
+        assert (await hooks.wait_for_request("/after")).body["reason"] == "bot-closed"
+        await phone.wait_ended()
+    assert len(bots.bots) == 1
+    numbers = [each.timestamp for each in bot.frames]
+    assert all(b - a == FRAME_MS * 8 for a, b in pairwise(numbers))
+
+
+async def test_a_gateway_is_killed(lab: Lab, bots: BotServer) -> None:
+    """The bot is connected by the other gateway, and learns where it was."""
+    async with Phone.answering(lab.trunk_port, tone_hz=CALLER_HZ) as phone:
+        await lab.call(to="+15550100", action=stream(bots.url("/bot")))
+        first = await bots.wait_for_bot()
+        await first.say(tone(BOT_HZ, 1_000))
+        await first.mark("greeting")
+        await first.wait_for("mark")
+        for gateway in lab.gateways:  # only one has the stream
+            await gateway.kill()
+            if len(bots.bots) > 1 or first.is_closed:
+                await gateway.start()
+                break
+            await gateway.start()
+        second = await bots.wait_for_bot(2)
+        resume = second.start["switchroom"]["resume"]
+        assert resume["of"] == first.stream
+        assert resume["lastMark"] == "greeting"
+        assert abs(resume["heardMs"] - 1_000) <= 100
+        await second.until_hears(CALLER_HZ)
+        await second.say(tone(NEXT_HZ, 500))
+        await phone.until_hears(NEXT_HZ)
+        await second.close()
+        await phone.wait_ended()
+
+
+async def test_a_lost_bot_is_called_again(lab: Lab, bots: BotServer) -> None:
+    """By default; the new connection learns where the old one was."""
+    async with Phone.answering(lab.trunk_port) as phone:
+        await lab.call(to="+15550100", action=stream(bots.url("/bot")))
+        first = await bots.wait_for_bot()
+        await first.close(1011)
+        second = await bots.wait_for_bot(2)
+        assert second.start["switchroom"]["resume"]["of"] == first.stream
+        await second.close()
+        await phone.wait_ended()
+
+
+@pytest.mark.parametrize(("on_lost", "status"), [("continue", 1), ("hangup", 0)])
+async def test_a_lost_bot_is_given_up(
+    lab: Lab, bots: BotServer, hooks: WebhookServer, on_lost: str, status: int
+) -> None:
+    """The tree continues, or the call ends; either way the webhook learns why."""
+    hooks.answers("/after", {"type": "hangup"})
+    action = stream(bots.url("/bot"), hooks.url("/after"), onLost=on_lost)
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to="+15550100", action=action)
+        bot = await bots.wait_for_bot()
+        await bot.close(1011)
+        await phone.wait_ended()
+        await hooks.wait_for_request("/after")
+    assert hooks.requests_to("/after")[0].body["reason"] == "bot-lost"
+    ended = await lab.wait_ended(call)
+    assert ended["endedBy"] == ("action" if status else "system")
+
+
+async def test_nothing_listens_at_the_url(lab: Lab, hooks: WebhookServer) -> None:
+    """With onLost `continue` the tree goes on at once, and the reason is known."""
+    hooks.answers("/after", {"type": "hangup"})
+    action = stream("ws://127.0.0.1:9/bot", hooks.url("/after"), onLost="continue")
+    async with Phone.answering(lab.trunk_port) as phone:
+        await lab.call(to="+15550100", action=action)
+        await phone.wait_ended()
+    await until(lambda: bool(hooks.requests_to("/after")), what="the webhook")
+    assert hooks.requests_to("/after")[0].body["reason"] == "unreachable"
