@@ -16,7 +16,13 @@ from dev.servers.server import Server, is_well
 from dev.servers.valkey import ValkeyServer
 
 SWITCHROOM = (sys.executable, "-m", "switchroom")
-TITLES = {"valkey": "Valkey", "engine": "engine", "api": "REST layer", "phone": "phone"}
+TITLES = {
+    "valkey": "Valkey",
+    "streams": "stream gateway",
+    "engine": "engine",
+    "api": "REST layer",
+    "phone": "phone",
+}
 
 
 class LabProgram(Server):
@@ -66,6 +72,19 @@ class LabApi(LabProgram):
         }
 
 
+class LabStreams(LabProgram):
+    """The stream gateway of the lab, for all its nodes."""
+
+    subcommand = "streams"
+
+    def environment(self) -> Mapping[str, str]:
+        """Return all settings, with the port of the lab."""
+        return {**self._settings, "SWITCHROOM_STREAMS_PORT": str(self._port)}
+
+    async def is_ready(self) -> bool:
+        return await is_well(f"http://127.0.0.1:{self._port}/health")
+
+
 class LabPhone(Server):
     """The phone behind the trunk, which answers all calls; what it hears is in its folder."""
 
@@ -88,6 +107,7 @@ def servers(folder: Path, plan: Plan, settings: Mapping[str, str]) -> dict[Serve
         found[ValkeyServer(folder / "valkey", port=ports.valkey, bound=False)] = (ports.valkey,)
     for name, node in zip(plan.node_names(), ports.nodes, strict=True):
         found[lab_node(folder, plan, name, node, settings)] = (node.ari, node.ami, node.sip)
+    found[LabStreams(folder / "streams", settings, ports.streams)] = (ports.streams,)
     found[LabEngine(folder / "engine", settings, ports.engine)] = (ports.engine,)
     found[LabApi(folder / "api", settings, ports.api)] = (ports.api,)
     found[LabPhone(folder / "phone", ports.phone)] = (ports.phone,)

@@ -74,6 +74,7 @@ def _drawn() -> dict[str, str]:
         "SWITCHROOM_AGENT_PASSWORD": secrets.token_urlsafe(12),
         "SWITCHROOM_PEER_PASSWORD": secrets.token_urlsafe(24),
         "SWITCHROOM_STORE_PASSWORD": secrets.token_urlsafe(24),
+        "SWITCHROOM_STREAMS_TOKEN": secrets.token_urlsafe(32),
     }
 
 
@@ -106,6 +107,7 @@ def _derived(folder: Path, plan: Plan, drawn: Mapping[str, str]) -> dict[str, st
         ),
         "SWITCHROOM_MEDIA_ALLOW": '["127.0.0.0/8"]',
         "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
+        "SWITCHROOM_STREAMS_PORT": str(ports.streams),
         "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
         "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
         "SWITCHROOM_TRUNK": f"sip:127.0.0.1:{ports.phone}",
@@ -128,6 +130,7 @@ def _nodes(plan: Plan, password: str) -> list[dict[str, object]]:
             "media_url": f"http://127.0.0.1:{ports.engine}",
             "ami_port": node.ami,
             "sip_port": node.sip,
+            "stream_gateways": [f"http://127.0.0.1:{ports.streams}"],
         }
         for name, node in zip(plan.node_names(), ports.nodes, strict=True)
     ]

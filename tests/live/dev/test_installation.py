@@ -113,7 +113,8 @@ def used_by(base: int) -> list[int]:
     """Return the ports that the servers of a lab listen on."""
     ports = Plan(port_base=base).ports()
     (node,) = ports.nodes
-    return [ports.engine, ports.api, ports.valkey, ports.phone, node.ari, node.ami, node.sip]
+    servers = [ports.engine, ports.api, ports.valkey, ports.phone, ports.streams]
+    return [*servers, node.ari, node.ami, node.sip]
 
 
 def answered(installation: Installation) -> list[Path]:

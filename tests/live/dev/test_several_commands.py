@@ -59,7 +59,7 @@ class Commands:
 
     def listening(self) -> Sequence[int]:
         ports = Plan(port_base=self.base).ports()
-        return taken_ports((ports.engine, ports.api, ports.valkey, ports.phone))
+        return taken_ports((ports.engine, ports.api, ports.valkey, ports.phone, ports.streams))
 
 
 @pytest.fixture
