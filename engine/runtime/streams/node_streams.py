@@ -32,6 +32,7 @@ from wire.tree import Limits
 log = structlog.get_logger()
 CONNECTION_VARIABLE = "MEDIA_WEBSOCKET_CONNECTION_ID"
 CONFLICT = 409
+MAX_REMEMBERED = 10_000  # streams, the latest
 PBX_RETRIES_S = (0.1, 0.3, 1.0)
 _decode_channel = msgspec.json.Decoder(Channel).decode
 Done = Callable[[Event | None], None]
@@ -209,8 +210,12 @@ class NodeStreams:
         self._feed(stream, event)
 
     def _remember(self, stream: str, event: Event) -> None:
+        """Keep what a recovery of its call needs, whichever engine has the call now."""
         if isinstance(event, StreamConnected | StreamEnded):
+            self._last.pop(stream, None)
             self._last[stream] = event
+            if len(self._last) > MAX_REMEMBERED:
+                del self._last[next(iter(self._last))]
 
     def _feed(self, stream: str, event: Event) -> None:
         call_id = call_of(stream)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 
 from engine.calls.model.call import Call
+from engine.calls.model.commands import StreamCommand
 from engine.calls.model.events import Event, LegAnswered
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
@@ -166,6 +167,18 @@ class ManualIoRunner:
         self.running.append((command, done))
 
 
+class ManualStreamRunner:
+    """Stream commands that the test completes."""
+
+    def __init__(self) -> None:
+        self.running: list[tuple[StreamCommand, Callable[[Event | None], None]]] = []
+
+    def run(self, command: StreamCommand, call: Call, done: Callable[[Event | None], None]) -> None:
+        """Keep a command."""
+        assert call.id
+        self.running.append((command, done))
+
+
 class FakeShardHost:
     """The node of a shard; counts lost replies, and forwards all to a real node if it has one."""
 
@@ -203,11 +216,12 @@ class ShardBench:
 
     def __init__(self) -> None:
         self.pbx = RecordingPbx()
+        self.streams = ManualStreamRunner()
         self.clock = ManualClock()
         self.writer = ManualWriter()
         self.io = ManualIoRunner()
         self.host = FakeShardHost()
-        context = ShardContext("pbx1", 0, self.pbx, ENDPOINTS)
+        context = ShardContext("pbx1", 0, self.pbx, ENDPOINTS, streams=self.streams)
         self.shard = CallShard(context, self.clock, self.writer, self.io, self.host)
         self.shard.resume()
 

@@ -1,0 +1,243 @@
+"""Stream commands of calls, with a recording PBX and simulated gateways over real connections."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+
+import aiohttp
+import pytest
+
+from engine.ari.request import Reply, Request
+from engine.calls.model.commands import SendToStream, StartStream, StopStream
+from engine.calls.model.events import Event, StreamConnected, StreamEnded
+from engine.common.tasks import cancel_all
+from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
+from engine.runtime.streams.node_streams import FencedStreams, NodeStreams
+from engine.runtime.streams.report_listener import GatewayListener
+from engine.runtime.streams.setup import BotNetworks, SetupFactory
+from engine.streams.client import GatewayClient
+from engine.webhooks.signatures import Signer
+from tests.contract.runtime.streams.simulated_gateway import TOKEN, SimulatedGateway
+from tests.harness.until import until
+from tests.unit.calls.harness.builders import tree
+from tests.unit.runtime.harness.shard_bench import ShardBench, answered_call
+from wire.streams import reports
+from wire.streams.setup import DigitMessage
+from wire.tree import Limits
+from wire.verbs import Stream
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105 - of the standard's documents
+URL = "wss://bot.example/socket"
+VERB = {"type": "stream", "data": {"url": URL, "parameters": {"name": "Ada"}}}
+CONNECTION = b'"channelvars":{"MEDIA_WEBSOCKET_CONNECTION_ID":"0f3a"}'
+CHANNEL = (
+    b'{"id":"x","protocol_id":"","name":"","state":"Down","caller":{"name":"","number":""},'
+    b'"connected":{"name":"","number":""},"accountcode":"","dialplan":{"context":"","exten":"",'
+    b'"priority":1,"app_name":"","app_data":""},"creationtime":"","language":"en",%s}' % CONNECTION
+)
+EXTERNAL_MEDIA = "channels/externalMedia"
+
+
+class Held:
+    """A lease."""
+
+    token = 0
+
+    def __init__(self) -> None:
+        self.holds = True
+
+
+class StreamBench:
+    """A call that streams, at a node with two gateways."""
+
+    def __init__(self, gateways: list[SimulatedGateway], http: aiohttp.ClientSession) -> None:
+        self.shards = ShardBench()
+        self.pbx = self.shards.pbx
+        self.pbx.shows[EXTERNAL_MEDIA] = Reply(200, CHANNEL)
+        self.asked: list[Request] = []
+        self.pbx.on_ask = self.asked.append
+        self.gateways = gateways
+        self.results: list[Event | None] = []
+        self.lease = Held()
+        known = [Gateway(GatewayClient(g.url(), TOKEN, http, random.random)) for g in gateways]
+
+        async def signer_of(_account: str) -> Signer:
+            return Signer(SECRET)
+
+        networks = BotNetworks(lambda _account: ("10.0.0.0/8",), ("192.0.2.0/24",))
+        setups = SetupFactory("ws://pbx:8088", signer_of, networks)
+        shards = {0: self.shards.shard}
+        self.streams = NodeStreams(self.pbx, GatewayPool(known), shards, setups, Limits())
+        self.runner = FencedStreams(self.streams, self.lease, "switchroom-0")
+        listeners = ((each, GatewayListener(each, self.streams)) for each in known)
+        self.tasks = [asyncio.create_task(g.client.run(listener)) for g, listener in listeners]
+        self.live_call = answered_call(self.shards, VERB)
+
+    @property
+    def command(self) -> StartStream:
+        """Return the command that starts the call's stream."""
+        verb = tree(VERB)
+        assert isinstance(verb, Stream)
+        return StartStream(self.stream, verb.data)
+
+    @property
+    def stream(self) -> str:
+        """Return the id of the call's last stream."""
+        return self.live_call.call.streams[-1].id
+
+    async def run(self, *commands: StartStream | StopStream | SendToStream) -> None:
+        """Run commands and wait for their results."""
+        wanted = len(self.results) + len(commands)
+        for command in commands:
+            self.runner.run(command, self.live_call.call, self.results.append)
+        await until(lambda: len(self.results) >= wanted, what="the results")
+
+    def last_event(self, live_call: LiveCall) -> str:
+        """Return the reason of the call's stream's end, as the call knows it."""
+        return live_call.call.streams[-1].end_reason if live_call.call.streams else ""
+
+    def gateway_with(self, stream: str) -> SimulatedGateway:
+        """Return the gateway that has set a stream up."""
+        return next(each for each in self.gateways if stream in each.setups)
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[StreamBench]:
+    """Return two gateways and a call."""
+    async with AsyncExitStack() as stack:
+        gateways = [await stack.enter_async_context(SimulatedGateway()) for _ in range(2)]
+        http = await stack.enter_async_context(aiohttp.ClientSession())
+        made = StreamBench(gateways, http)
+        yield made
+        await cancel_all(made.tasks)
+        await made.streams.close()
+
+
+async def test_a_stream_is_set_up(bench: StreamBench) -> None:
+    """A channel is created in the call's app, and a gateway gets its socket and the bot."""
+    await bench.run(bench.command)
+    assert bench.results == [None]
+    (created,) = [each for each in bench.asked if each.path == EXTERNAL_MEDIA]
+    assert dict(created.query) == {
+        "channelId": bench.stream, "app": "switchroom-0", "external_host": "INCOMING",
+        "encapsulation": "none", "transport": "websocket", "connection_type": "server",
+        "format": "ulaw", "transport_data": "f(json)",
+    }  # fmt: skip
+    setup = bench.gateway_with(bench.stream).setups[bench.stream]
+    assert setup.media_url == "ws://pbx:8088/media/0f3a"
+    assert (setup.bot.url, setup.bot.networks, setup.bot.denied) == (
+        URL, ("10.0.0.0/8",), ("192.0.2.0/24",)
+    )  # fmt: skip
+    assert setup.parameters == {"name": "Ada"}
+    assert setup.call_id == bench.live_call.call.id
+    assert setup.bot.headers["webhook-id"] == bench.stream
+
+
+async def test_a_repeated_start_changes_nothing(bench: StreamBench) -> None:
+    """The channel exists, and the same gateway is asked again."""
+    await bench.run(bench.command)
+    bench.pbx.shows[EXTERNAL_MEDIA] = Reply(409)
+    bench.pbx.shows[f"channels/{bench.stream}"] = Reply(200, CHANNEL)
+    await bench.run(bench.command)
+    assert bench.results == [None, None]
+    assert sum(bench.stream in each.setups for each in bench.gateways) == 1
+
+
+async def test_a_full_gateway_is_left_out(bench: StreamBench) -> None:
+    """The other one takes the stream; if there is none, the call learns it."""
+    for refusing in bench.gateways:
+        refusing.refusal = 503
+    bench.gateways[1].refusal = 0
+    await bench.run(bench.command)
+    assert bench.stream in bench.gateways[1].setups
+    bench.gateways[1].refusal = 503
+    other = StartStream(f"{bench.live_call.call.id}.w99", bench.command.data)
+    await bench.run(other)
+    ended = bench.results[-1]
+    assert isinstance(ended, StreamEnded)
+    assert (ended.reason, ended.stream) == ("no-gateway", other.stream)
+    assert ("DELETE", f"channels/{other.stream}") in [(e.method, e.path) for e in bench.asked]
+
+
+async def test_a_rejected_stream_is_not_tried_elsewhere(bench: StreamBench) -> None:
+    """Another gateway would reject it, too."""
+    for each in bench.gateways:
+        each.refusal = 400
+    await bench.run(bench.command)
+    assert isinstance(bench.results[0], StreamEnded)
+
+
+async def test_a_pbx_without_the_module(bench: StreamBench) -> None:
+    """The reason names the PBX."""
+    bench.pbx.shows[EXTERNAL_MEDIA] = Reply(500, b'{"message":"Allocation failed"}')
+    await bench.run(bench.command)
+    ended = bench.results[0]
+    assert isinstance(ended, StreamEnded)
+    assert ended.reason == "pbx-unreachable"
+
+
+async def test_messages_and_the_end(bench: StreamBench) -> None:
+    """They go to the gateway that has the stream; the channel is hung up."""
+    await bench.run(bench.command)
+    stream, gateway = bench.stream, bench.gateway_with(bench.stream)
+    await bench.run(SendToStream(stream, "m1", DigitMessage("7")))
+    assert gateway.messages == [(stream, "m1", {"type": "digit", "digit": "7"})]
+    await bench.run(StopStream(stream))
+    assert gateway.deleted == [stream]
+    assert ("DELETE", f"channels/{stream}") in [(e.method, e.path) for e in bench.asked]
+
+
+async def test_reports_reach_the_call(bench: StreamBench) -> None:
+    """Those of other calls are ignored."""
+    await bench.run(bench.command)
+    gateway = bench.gateway_with(bench.stream)
+    await gateway.report(reports.StreamConnected("0-pbx1-unknown00.w1", 1, 2))
+    await gateway.report(reports.StreamConnected(bench.stream, 1, 2))
+    await until(
+        lambda: bench.live_call.call.streams[0].connected_ms > 0, what="the report to arrive"
+    )
+
+
+async def test_a_report_that_an_engine_missed(bench: StreamBench) -> None:
+    """It is in the snapshot that the gateway sends when the engine is back."""
+    await bench.run(bench.command)
+    stream, gateway = bench.stream, bench.gateway_with(bench.stream)
+    gateway.ended = (reports.StreamEnded(stream, "bot-closed", 5, 4, 3),)
+    await gateway.disconnect()
+    await until(lambda: bench.live_call.call.streams == (), what="the stream to end")
+
+
+async def test_a_stream_that_its_gateway_has_lost(bench: StreamBench) -> None:
+    """A gateway that restarted knows nothing of it: another stream takes its place."""
+    await bench.run(bench.command)
+    stream, gateway = bench.stream, bench.gateway_with(bench.stream)
+    await gateway.disconnect()
+    await until(lambda: bench.stream != stream, what="another stream")
+    assert bench.live_call.call.streams[0].id != stream
+
+
+async def test_a_recovered_call_learns_the_last_report(bench: StreamBench) -> None:
+    """It came while another engine had the call."""
+    await bench.run(bench.command)
+    event = StreamConnected(bench.stream, 1, 2)
+    gateway = bench.gateway_with(bench.stream)
+    call, bench.shards.shard.calls = bench.live_call.call, {}
+    await gateway.report(reports.StreamConnected(event.stream, 1, 2))
+    await gateway.report(reports.StreamConnected("0-pbx1-unknown00.w1", 1, 2))
+    later = LiveCall(call)
+    bench.shards.shard.calls = {call.id: later}
+    await until(lambda: bool(_recovered(bench, later)), what="the report to be repeated")
+
+
+def _recovered(bench: StreamBench, live_call: LiveCall) -> int:
+    bench.streams.recover(bench.shards.shard)
+    return live_call.call.streams[0].connected_ms
+
+
+async def test_a_lost_lease_stops_commands(bench: StreamBench) -> None:
+    """Another engine may own the call."""
+    bench.lease.holds = False
+    bench.runner.run(bench.command, bench.live_call.call, bench.results.append)
+    assert bench.asked == []
