@@ -22,6 +22,7 @@ from wire.verbs import (
     PlayData,
     RecordData,
     SayData,
+    StreamData,
 )
 
 Scalar = str | int | float | bool  # of responses: text where a number is too large
@@ -78,6 +79,14 @@ class PauseNode(Shape, frozen=True, tag="pause"):
 
     data: PauseData
     next: Name | None = None
+
+
+class StreamNode(Shape, frozen=True, tag="stream"):
+    """Connect the caller with a bot; why that ended is `{{stream.reason}}` afterwards."""
+
+    data: StreamData
+    next: Name | None = None
+    timeout: Seconds | None = None
 
 
 class DialNode(Shape, frozen=True, tag="dial"):
@@ -178,6 +187,7 @@ Node = (
     | GatherNode
     | RecordNode
     | PauseNode
+    | StreamNode
     | DialNode
     | FlowNode
     | HangupNode

@@ -70,7 +70,7 @@ class StreamData(Shape, frozen=True):
     protocol: Protocol = "twilio"
     rate: Rate = 8000  # of the audio; Twilio's protocol has 8000
     track: Track = "both"  # of a fork
-    parameters: Parameters = field(default_factory=dict)
+    parameters: Parameters | None = None
     barge_in: BargeIn = "off"
     max_duration: Seconds | None = None
     on_lost: Literal["retry", "continue", "hangup"] = "retry"

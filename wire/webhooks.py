@@ -15,7 +15,7 @@ from wire.streams.reports import EndReason
 RecordReason = Literal["terminator", "silence", "max-length", "hangup", "failed"]
 GatherReason = Literal["terminator", "max-digits", "digit-timeout", "timeout", "hangup"]
 
-StreamEndReason = EndReason | Literal["max-duration", "hangup", "gateway-lost", "no-gateway"]
+StreamEndReason = Literal[EndReason, "max-duration", "hangup", "gateway-lost", "no-gateway"]
 
 
 class DialResult(Struct, frozen=True, omit_defaults=True, rename="camel"):

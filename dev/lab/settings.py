@@ -107,7 +107,6 @@ def _derived(folder: Path, plan: Plan, drawn: Mapping[str, str]) -> dict[str, st
         ),
         "SWITCHROOM_MEDIA_ALLOW": '["127.0.0.0/8"]',
         "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
-        "SWITCHROOM_STREAMS_PORT": str(ports.streams),
         "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
         "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
         "SWITCHROOM_TRUNK": f"sip:127.0.0.1:{ports.phone}",

@@ -203,15 +203,26 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
             return on_leg_replaced(call, event, now)
         case CallOpened() | TalkStarted() | TalkEnded() | VoicemailEnded() | BridgeFailed():
             return _propagate_and_dispatch(call, event, now)
-        case ActionReceived() | ActionFailed() | FlowStarted() | FlowNodeLoaded():
-            return _propagate_and_dispatch(call, event, now)
-        case DigitStarted() | ApiRequestSucceeded() | ApiRequestFailed():
+        case (
+            ActionReceived()
+            | ActionFailed()
+            | FlowStarted()
+            | FlowNodeLoaded()
+            | DigitStarted()
+            | ApiRequestSucceeded()
+            | ApiRequestFailed()
+        ):
             return _propagate_and_dispatch(call, event, now)
         case RecordingsArchived():
             return dispatch(apply_archive_result(call, event), (), event, now)
-        case StreamConnected() | StreamSpeechChanged() | StreamMarkReached():
-            return _on_stream_event(call, event, now)
-        case StreamInterrupted() | StreamActionReceived() | StreamEnded():
+        case (
+            StreamConnected()
+            | StreamSpeechChanged()
+            | StreamMarkReached()
+            | StreamInterrupted()
+            | StreamActionReceived()
+            | StreamEnded()
+        ):
             return _on_stream_event(call, event, now)
         case LegHeldByPhone() | LegResumedByPhone():
             return _on_phone_hold(call, event, now)

@@ -8,6 +8,7 @@ import aiohttp
 import msgspec
 import structlog
 
+from engine.common.http_errors import failure_word
 from engine.streams.errors import GatewayUnavailable, StreamRejected
 from wire.streams.reports import Report
 from wire.streams.setup import StreamMessage, StreamSetup
@@ -69,7 +70,7 @@ class GatewayClient:
             ) as response:
                 text = await response.text()
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise GatewayUnavailable(f"{type(error).__name__} {error}".rstrip()) from error
+            raise GatewayUnavailable(failure_word(error)) from error
         if response.status in REJECTED:
             raise StreamRejected(text[:500])
         if not response.ok and response.status != 404:  # noqa: PLR2004 - it has ended already
@@ -101,7 +102,7 @@ class GatewayClient:
         except aiohttp.WSServerHandshakeError as error:
             return f"status {error.status}"
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            return f"{type(error).__name__} {error}".rstrip()
+            return failure_word(error)
         async with websocket:
             listener.on_connected()
             try:

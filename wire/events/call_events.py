@@ -62,9 +62,9 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     sip_code: int | None = None
     ended_by: str | None = None
     reason: str | None = None
-    session_id: str | None = None  # of a transfer or a conference
+    session_id: str | None = None  # of a transfer, a conference or a stream
     session_state: str | None = None
-    mode: str | None = None  # of a transfer
+    mode: str | None = None  # of a transfer; the protocol of a stream
     muted: str | None = None
     answered_by: str | None = None  # human, machine, unknown; absent without detection
     ended_by_channel_id: str | None = None  # of the leg whose end ended the call

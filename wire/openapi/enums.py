@@ -40,6 +40,12 @@ _FIELDS = {
     "RecordingPurpose": "purpose recordingPurpose",
     "RecordingPurposeFilter": "records.recordingPurpose",
     "RequestMethod": "method",
+    "StreamBargeIn": "bargeIn",
+    "StreamEndReason": "StreamResult.reason",
+    "StreamLoss": "onLost",
+    "StreamProtocol": "protocol",
+    "StreamRate": "rate",
+    "StreamTrack": "track",
     "TagReplacementState": "TagReplacement.state",
     "TemplateCategory": "category",
     "TransferCancelReason": "CancelTransfer.reason CancelTransferRequest.reason",
@@ -63,7 +69,7 @@ def name_enums(schema: Any, shape: str, field: str, components: dict[str, Any]) 
             return {**rest, "const": value}
         case {"enum": [*values], **rest}:
             name = NAMES.get(f"{shape}.{field}") or NAMES[field]
-            model = {"type": "string", "enum": _distinct(values)}
+            model = _model(values)
             if components.setdefault(name, model) != model:
                 raise ValueError(f"{shape}.{field}: {name} has other words, or is no enum")
             rest.pop("type", None)
@@ -75,6 +81,12 @@ def name_enums(schema: Any, shape: str, field: str, components: dict[str, Any]) 
             return {**rest, "items": name_enums(items, shape, field, components)}
         case _:
             return schema
+
+
+def _model(values: list[Any]) -> dict[str, Any]:
+    if all(isinstance(each, int) for each in values):
+        return {"type": "integer", "enum": sorted(values)}
+    return {"type": "string", "enum": _distinct(values)}
 
 
 def _distinct(words: list[str]) -> list[str]:

@@ -16,8 +16,7 @@ Track = Literal["both", "caller", "bot"]  # whose voice is in it; `both` of a ve
 BargeIn = Literal["off", "pause", "flush"]
 MAX_PARAMETERS = 32
 Parameters = Annotated[
-    dict[Annotated[str, Meta(max_length=64)], Annotated[Text, Meta(max_length=500)]],
-    Meta(max_length=MAX_PARAMETERS),
+    dict[str, Annotated[Text, Meta(max_length=500)]], Meta(max_length=MAX_PARAMETERS)
 ]
 
 

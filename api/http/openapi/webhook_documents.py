@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from wire.events.call_events import CallEvent
 from wire.openapi.components import Components
 from wire.verbs import Verb
-from wire.webhooks import ActionRequest, GatherResult, RecordResult
+from wire.webhooks import ActionRequest, GatherResult, RecordResult, StreamResult
 
 WEBHOOKS = "Webhooks"
 _NEXT = "The next verb of the call, an object with a `type`."
@@ -44,6 +44,13 @@ _ALL = (
         "A message was recorded",
         "Sent to the address in the `action` of a record.",
         RecordResult,
+        returns_verb=True,
+    ),
+    _Webhook(
+        "stream",
+        "A stream has ended",
+        "Sent to the address in the `action` of a stream.",
+        StreamResult,
         returns_verb=True,
     ),
     _Webhook(

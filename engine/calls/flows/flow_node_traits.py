@@ -16,6 +16,7 @@ from wire.flow import (
     RequestNode,
     SayNode,
     SetNode,
+    StreamNode,
 )
 from wire.verbs import GatherData, Verb
 
@@ -24,6 +25,7 @@ DIGITS = frozenset({"digits"})
 DIAL_RESULTS = frozenset(
     f"dial.{each}" for each in ("status", "cause", "duration", "number", "answeredBy", "reason")
 )
+STREAM_RESULTS = frozenset({"stream.reason"})
 RECORD_RESULTS = frozenset({"record.url", "record.duration"})
 
 
@@ -45,7 +47,7 @@ def exits(node: Node) -> Exits:
             return ()
         case GotoNode(node=name):
             return (("node", name), *_next(node.next))
-        case PauseNode() | DialNode() | FlowNode() | SetNode():
+        case PauseNode() | StreamNode() | DialNode() | FlowNode() | SetNode():
             return _next(node.next)
 
 
@@ -74,7 +76,9 @@ def verb_of(node: Node) -> Verb | None:
             return _verb_with_timeout(node)
 
 
-def _verb_with_timeout(node: PlayNode | SayNode | GatherNode | RecordNode | DialNode) -> Verb:
+def _verb_with_timeout(
+    node: PlayNode | SayNode | GatherNode | RecordNode | StreamNode | DialNode,
+) -> Verb:
     match node:
         case PlayNode(data=data):
             return verbs.Play(data, timeout=node.timeout)
@@ -84,6 +88,8 @@ def _verb_with_timeout(node: PlayNode | SayNode | GatherNode | RecordNode | Dial
             return verbs.Gather(data, timeout=node.timeout)
         case RecordNode(data=data):
             return verbs.Record(data, timeout=node.timeout)
+        case StreamNode(data=data):
+            return verbs.Stream(data, timeout=node.timeout)
         case DialNode(data=data):
             return verbs.Dial(data, timeout=node.timeout, moh=node.moh)
 
@@ -107,7 +113,9 @@ def _gather(menu: MenuNode) -> verbs.Gather:
 def waits_for_input(node: Node) -> bool:
     """Return whether a node waits for a caller, a party or a server; a nested flow may."""
     match node:
-        case GatherNode() | MenuNode() | RecordNode() | DialNode() | RequestNode() | FlowNode():
+        case GatherNode() | MenuNode() | RecordNode() | StreamNode() | DialNode():
+            return True
+        case RequestNode() | FlowNode():
             return True
         case PlayNode() | SayNode() | PauseNode() | HangupNode():
             return False
@@ -122,7 +130,7 @@ def needs_call(node: Node) -> bool:
             return False
         case PlayNode() | GatherNode() | MenuNode() | RecordNode():
             return True
-        case PauseNode() | DialNode() | HangupNode():
+        case PauseNode() | StreamNode() | DialNode() | HangupNode():
             return True
 
 
@@ -135,6 +143,8 @@ def result_names(node: Node) -> frozenset[str]:
             return DIAL_RESULTS
         case RecordNode():
             return RECORD_RESULTS
+        case StreamNode():
+            return STREAM_RESULTS
         case PlayNode() | SayNode() | PauseNode() | HangupNode() | FlowNode():
             return frozenset()
         case ConditionNode() | SetNode() | GotoNode() | RequestNode():

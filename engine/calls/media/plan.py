@@ -23,6 +23,7 @@ from engine.calls.model.leg import Leg, Muted, combine_mutes
 from engine.calls.model.sessions import Conference, HoldMusic, Member, Transfer
 from wire.verbs import Dial
 
+OpenState = Bridged | Dialing | Streaming | UnbridgedState | Advance
 Sound = Literal["", "music", "ringing"] | HoldMusic  # none, default music, ringing, custom music
 
 
@@ -44,19 +45,9 @@ def desired_media(call: Call) -> MediaPlan:
     Those are its answered legs and snoops, and a caller who is not answered yet, who hears ringing;
     with early media also the called legs that ring.
     """
-    match call.state:
-        case ClosingState():
-            return {}
-        case Bridged() as state:
-            found = _bridged_media(call, state)
-        case Dialing() as state:
-            found = _dialing_media(call, state)
-        case Streaming() as state:
-            found = _streaming_media(call, state)
-        case AwaitingInstructions(has_music=True):
-            found = {call.main: LegMedia(sound="music")}
-        case UnbridgedState() | Advance():
-            found = {call.main: UNBRIDGED}
+    if isinstance(call.state, ClosingState):
+        return {}
+    found = _media_of(call, call.state)
     for leg in call.legs:
         if leg.id in found and leg.state != "up" and not _may_ring_bridged(call, leg):
             del found[leg.id]
@@ -108,6 +99,20 @@ def _dialing_media(call: Call, state: Dialing) -> MediaPlan:
     if called is None or called.state == "requested":
         return {call.main: UNBRIDGED}
     return {call.main: LegMedia(state.bridge), called.id: LegMedia(state.bridge)}
+
+
+def _media_of(call: Call, state: OpenState) -> MediaPlan:
+    match state:
+        case Bridged():
+            return _bridged_media(call, state)
+        case Dialing():
+            return _dialing_media(call, state)
+        case Streaming():
+            return _streaming_media(call, state)
+        case AwaitingInstructions(has_music=True):
+            return {call.main: LegMedia(sound="music")}
+        case UnbridgedState() | Advance():
+            return {call.main: UNBRIDGED}
 
 
 def _streaming_media(call: Call, state: Streaming) -> MediaPlan:

@@ -191,7 +191,7 @@ class StreamMarkReached(StoredEvent, frozen=True, tag="stream-mark-reached"):
 
 
 class StreamInterrupted(StoredEvent, frozen=True, tag="stream-interrupted"):
-    """The caller made a sound while the bot spoke: its audio paused, then resumed or was flushed."""
+    """The caller made a sound while the bot spoke: its audio paused, resumed, or was flushed."""
 
     stream: str
     outcome: Literal["paused", "resumed", "flushed"]

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from wire.streams.setup import Resume
 from wire.verbs import StreamData
+from wire.webhooks import StreamEndReason
 
 ChannelState = Literal["requested", "up", "ended"]
 
@@ -25,7 +26,7 @@ class Stream(Struct, frozen=True, array_like=True, gc=False):
     heard_ms: int = 0
     speaking_since_ms: int = 0  # since when the bot's audio is heard; 0: the bot is silent
     last_mark: str = ""
-    end_reason: str = ""  # as the gateway reported it
+    end_reason: StreamEndReason | Literal[""] = ""  # as the gateway reported it
 
     @property
     def is_lost(self) -> bool:

@@ -137,15 +137,10 @@ def resume(call: Call, suspended: SuspendedStream, ended: Advance, now: int) -> 
     if stream is None:
         return _open(call, state, now)
     if stream.is_lost:
-        reason = _end_reason(stream)
-        return _on_ended(call, state, reason, now)
+        return _on_ended(call, state, stream.end_reason or "gateway-lost", now)
     message = ActionMessage("ended", result=_result_of(ended))
     call, command = streams.send(call, stream.id, message)
     return call, (command,)
-
-
-def _end_reason(stream: Stream) -> Any:
-    return stream.end_reason or "gateway-lost"
 
 
 def _result_of(ended: Advance) -> dict[str, Any]:

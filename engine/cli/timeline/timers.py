@@ -10,6 +10,7 @@ TIMEOUTS = {  # by call state
     "gathering": "timeout",
     "recording": "recording over",  # it is archived, or has not been in time
     "pausing": "pause over",
+    "streaming": "stream over, or another try",
     "dialing": "ring timeout",
     "bridged": "call duration limit reached",
     "awaiting-instructions": "response timeout",

@@ -85,8 +85,8 @@ def _object(data: Mapping[str, Any]) -> str:
             return f"{len(urls)} sounds{_rounds(data)}"
         case {"length": length_s}:
             return f"of {seconds(length_s * 1000)}"
-        case {"number": str(number)}:
-            return number
+        case {"url": str(party)} | {"number": str(party)}:
+            return shorten(party)
         case {"number": [*numbers]}:
             return ", ".join(numbers)
         case {"agent_id": agent}:

@@ -63,6 +63,6 @@ class SetupFactory:
             track=data.track,
             is_fork=data.fork,
             barge_in=data.barge_in,
-            parameters=data.parameters,
+            parameters=data.parameters or {},
             resume=command.resume,
         )

@@ -108,7 +108,10 @@ def test_faults_of_shape(document: Any, expected: Found) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"type": "sing"}, "invalid value 'sing'; one of play, say, gather, record, pause, dial"),
+        (
+            {"type": "sing"},
+            "invalid value 'sing'; one of play, say, gather, record, pause, stream, dial",
+        ),
         ({"type": "say", "data": {"text": "x"}, "x": 1}, "unknown field; one of type, data, next"),
         ({"type": "play", "data": {"audioUrl": "https://a.b/", "loop": 0}}, "and at most 100"),
     ],

@@ -9,7 +9,7 @@ from switchroom_sdk.generated import verbs, webhooks
 from tests.harness.generate.sdk.sources import schemas_of
 from wire.events.call_events import CallEvent
 from wire.verbs import Verb
-from wire.webhooks import ActionRequest, GatherResult, RecordResult
+from wire.webhooks import ActionRequest, GatherResult, RecordResult, StreamResult
 
 TEXTS = {"description", "title", "examples", "discriminator"}
 
@@ -37,7 +37,9 @@ def test_verbs_have_the_fields_types_limits_and_defaults_of_the_engine() -> None
     assert bare(schemas_of(verbs.Verb)) == bare(schemas_of(Verb))
 
 
-@pytest.mark.parametrize("shape", [ActionRequest, GatherResult, RecordResult, CallEvent])
+@pytest.mark.parametrize(
+    "shape", [ActionRequest, GatherResult, RecordResult, StreamResult, CallEvent]
+)
 def test_bodies_have_the_fields_types_and_defaults_of_the_engine(shape: type) -> None:
     """The JSON Schemas of received bodies are the engine's; only words are any text."""
     own = schemas_of(getattr(webhooks, shape.__name__))

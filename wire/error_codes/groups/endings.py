@@ -101,6 +101,15 @@ ENDINGS = CodeGroup(
             _END,
         ),
         ErrorCode(
+            "stream_lost",
+            "Stream lost",
+            "The bot of a stream was lost, and `onLost` is `hangup`.",
+            "The bot's server is down, or it rejects the connection.",
+            "See why in the call's timeline; correct the bot, or let the tree continue.",
+            (),
+            _END,
+        ),
+        ErrorCode(
             "too_many_verbs",
             "Too many verbs",
             "The tree ran 1,000 verbs in five minutes.",

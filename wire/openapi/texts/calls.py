@@ -62,6 +62,28 @@ CALLS = {
     "ActionRequest.channelId": "Channel of the leg that runs the verbs.",
     "ActionRequest.event": "The verb that ended; `start`: none has run yet.",
     "GatherResult.event": "Always `gather`.",
+    "protocol": "Protocol that the bot speaks.",
+    "StreamData.url": "Address of the bot: `wss://`.",
+    "StreamData.rate": "Samples per second of the audio; 8000 with protocol `twilio`.",
+    "StreamData.track": "Whose voice a fork has: both, the caller's, or the bot's.",
+    "StreamData.parameters": "Texts that the bot gets when the stream starts.",
+    "StreamData.bargeIn": (
+        "What a sound of the caller does while the bot speaks: `pause` until it is known whether it"
+        " was speech, `flush` the rest, or nothing (`off`)."
+    ),
+    "StreamData.maxDuration": "Longest time of the stream, in seconds.",
+    "StreamData.onLost": (
+        "What follows when the bot is lost: it is called again, the tree continues, or the call is"
+        " hung up."
+    ),
+    "StreamData.fork": "Whether the bot only listens, while the tree goes on at once.",
+    "Stream.timeout": "Longest time of the stream, in seconds, as `maxDuration`.",
+    "StreamResult.event": "Always `stream`.",
+    "StreamResult.reason": "Why the stream ended.",
+    "StreamResult.streamId": "Id of the stream.",
+    "StreamResult.durationMs": "Time since the verb began, in milliseconds.",
+    "StreamResult.heardMs": "How much of the bot's audio was heard, in milliseconds.",
+    "StreamResult.lastMark": "The bot's last mark that was reached.",
     "RecordResult.duration": "Length in seconds, rounded; 0 if the caller said nothing.",
     "RecordResult.event": "Always `record`.",
     "fallback": "What runs instead if the action is a webhook or a flow that fails.",
@@ -122,6 +144,7 @@ CALLS = {
     "CdrView.mediaFault": "The first audio that could not be played.",
     "mediaFault": "The last audio that could not be played since the request before.",
     "members": "The members of the conference.",
+    "CallEvent.mode": "Mode of the transfer, `attended` or `blind`; protocol of the stream.",
     "mode": "Mode of the transfer: `attended` or `blind`.",
     "moh": "Whether the waiting party hears music instead of ringing.",
     "mohAudioUrl": "Address of the music that the waiting party hears.",
@@ -160,6 +183,7 @@ CALLS = {
     "sequenceNumber": "Number of the event in its call, without gaps.",
     "session": "Id of the transfer.",
     "sessionId": "Id of the transfer or conference.",
+    "CallEvent.sessionState": "State of the transfer, conference or stream.",
     "sessionState": "State of the transfer or conference.",
     "silence": "Silence that ends the recording, in seconds; 0: silence does not end it.",
     "sipCode": "SIP status code of the last response.",

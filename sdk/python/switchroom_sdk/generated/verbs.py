@@ -181,6 +181,38 @@ class Steps(Chain, frozen=True, kw_only=True):
             )
         )
 
+    def stream(
+        self,
+        url: str,
+        *,
+        protocol: Literal["jambonz", "native", "twilio", "vonage"] = "twilio",
+        rate: Literal[8000, 16000, 24000] = 8000,
+        track: Literal["bot", "both", "caller"] = "both",
+        parameters: dict[str, str] | None = None,
+        barge_in: Literal["flush", "off", "pause"] = "off",
+        max_duration: Seconds | None = None,
+        on_lost: Literal["continue", "hangup", "retry"] = "retry",
+        fork: bool = False,
+        action: Action | None = None,
+        timeout_s: Seconds | None = None,
+    ) -> Self:
+        """Add the verb stream."""
+        return self.then(
+            stream(
+                url,
+                protocol=protocol,
+                rate=rate,
+                track=track,
+                parameters=parameters,
+                barge_in=barge_in,
+                max_duration=max_duration,
+                on_lost=on_lost,
+                fork=fork,
+                action=action,
+                timeout_s=timeout_s,
+            )
+        )
+
     def dial(
         self,
         number: Party | Sequence[Party] | None = None,
@@ -315,6 +347,32 @@ class PauseData(Shape, frozen=True, kw_only=True):
     length: Seconds
 
 
+class StreamData(Shape, frozen=True, kw_only=True):
+    """A bot to which the call's audio is streamed, and from which the caller hears audio.
+
+    A `fork` starts beside what runs, and the bot only listens. `onLost` is what follows when the
+    bot is lost: it is called again, the tree continues, or the call is hung up.
+    """
+
+    url: Annotated[
+        str,
+        Meta(
+            max_length=2048,
+            pattern=r"^wss?://([A-Za-z0-9_]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9_])?)*\.?|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?([/?#][^\s\x00-\x1f\x7f\\]*)?$(?!\n)",
+        ),
+    ]
+    protocol: Literal["jambonz", "native", "twilio", "vonage"] = "twilio"
+    rate: Literal[8000, 16000, 24000] = 8000
+    track: Literal["bot", "both", "caller"] = "both"
+    parameters: (
+        Annotated[dict[str, Annotated[str, Meta(max_length=500)]], Meta(max_length=32)] | None
+    ) = None
+    barge_in: Literal["flush", "off", "pause"] = "off"
+    max_duration: Seconds | None = None
+    on_lost: Literal["continue", "hangup", "retry"] = "retry"
+    fork: bool = False
+
+
 class MusicOnHold(Shape, frozen=True, kw_only=True):
     """Whether the waiting party hears music instead of ringing."""
 
@@ -440,6 +498,14 @@ class Pause(Steps, frozen=True, kw_only=True, tag="pause"):
     timeout: Seconds | None = None
 
 
+class Stream(Steps, frozen=True, kw_only=True, tag="stream"):
+    """Connect the caller with a bot over a websocket, then report the result to the action."""
+
+    data: StreamData
+    action: Action | None = None
+    timeout: Seconds | None = None
+
+
 class Dial(Steps, frozen=True, kw_only=True, tag="dial"):
     """Dial a party, bridge on answer, continue when that leg has ended; timeout in seconds."""
 
@@ -465,7 +531,7 @@ class Hangup(Steps, frozen=True, kw_only=True, tag="hangup"):
     timeout: Seconds | None = None
 
 
-Verb = Play | Say | Gather | Record | Pause | Dial | Flow | Hangup
+Verb = Play | Say | Gather | Record | Pause | Stream | Dial | Flow | Hangup
 Action = Verb | Url
 
 
@@ -604,6 +670,40 @@ def pause(
         Pause(
             data=PauseData(
                 length=length_s,
+            ),
+            action=action,
+            timeout=timeout_s,
+        )
+    )
+
+
+def stream(
+    url: str,
+    *,
+    protocol: Literal["jambonz", "native", "twilio", "vonage"] = "twilio",
+    rate: Literal[8000, 16000, 24000] = 8000,
+    track: Literal["bot", "both", "caller"] = "both",
+    parameters: dict[str, str] | None = None,
+    barge_in: Literal["flush", "off", "pause"] = "off",
+    max_duration: Seconds | None = None,
+    on_lost: Literal["continue", "hangup", "retry"] = "retry",
+    fork: bool = False,
+    action: Action | None = None,
+    timeout_s: Seconds | None = None,
+) -> Stream:
+    """Connect the caller with a bot over a websocket, then report the result to the action."""
+    return checked(
+        Stream(
+            data=StreamData(
+                url=url,
+                protocol=protocol,
+                rate=rate,
+                track=track,
+                parameters=parameters,
+                barge_in=barge_in,
+                max_duration=max_duration,
+                on_lost=on_lost,
+                fork=fork,
             ),
             action=action,
             timeout=timeout_s,

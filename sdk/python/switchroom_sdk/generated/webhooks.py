@@ -106,12 +106,27 @@ class RecordResult(Received, frozen=True, kw_only=True):
     media_fault: MediaFault | None = None
 
 
+class StreamResult(Received, frozen=True, kw_only=True):
+    """Why a stream ended, how long it lasted, and how much of the bot's audio was heard."""
+
+    call_id: str
+    channel_id: str
+    stream_id: str
+    reason: str
+    """Known values: address-refused, bot-closed, bot-lost, drained, gateway-lost, hangup, invalid-message, max-duration, no-gateway, no-websocket, pbx-lost, pbx-unreachable, slow-reader, stopped, too-fast, too-large, unreachable."""
+    duration_ms: int
+    heard_ms: int
+    event: str
+    last_mark: str | None = None
+    custom_data: dict[str, Any] | None = None
+
+
 class CallEvent(Received, frozen=True, kw_only=True):
     """One event of a call; a repetition has the same `id`, `sequence_number` has no gaps."""
 
     id: str
     event: str
-    """Known values: answered, completed, conference, conference-member, gathered, initiated, leg-answered, leg-completed, leg-held, leg-initiated, leg-muted, leg-ringing, leg-unheld, leg-unmuted, machine-detection, media-failed, recorded, recording-paused, recording-resumed, recording-started, recording-stopped, ringing, transfer."""
+    """Known values: answered, completed, conference, conference-member, gathered, initiated, leg-answered, leg-completed, leg-held, leg-initiated, leg-muted, leg-ringing, leg-unheld, leg-unmuted, machine-detection, media-failed, recorded, recording-paused, recording-resumed, recording-started, recording-stopped, ringing, stream, transfer."""
     sequence_number: int
     timestamp: int
     call_id: str

@@ -135,6 +135,42 @@ export interface PauseData {
   length: number;
 }
 
+/** Connect the caller with a bot over a websocket, then report the result to the action. */
+export interface Stream {
+  type: "stream";
+  data: StreamData;
+  /** Length at most 2048. */
+  action?: Action | null;
+  /** At least 0.001; at most 86400. */
+  timeout?: number | null;
+}
+
+/**
+ * A bot to which the call's audio is streamed, and from which the caller hears audio.
+ *
+ * A `fork` starts beside what runs, and the bot only listens. `onLost` is what follows when the
+ * bot is lost: it is called again, the tree continues, or the call is hung up.
+ */
+export interface StreamData {
+  /** Length at most 2048. */
+  url: string;
+  /** Default: "twilio". */
+  protocol?: "jambonz" | "native" | "twilio" | "vonage";
+  /** Default: 8000. */
+  rate?: 8000 | 16000 | 24000;
+  /** Default: "both". */
+  track?: "bot" | "both" | "caller";
+  parameters?: { [name: string]: string } | null;
+  /** Default: "off". */
+  bargeIn?: "flush" | "off" | "pause";
+  /** At least 0.001; at most 86400. */
+  maxDuration?: number | null;
+  /** Default: "retry". */
+  onLost?: "continue" | "hangup" | "retry";
+  /** Default: false. */
+  fork?: boolean;
+}
+
 /** Dial a party, bridge on answer, continue when that leg has ended; timeout in seconds. */
 export interface Dial {
   type: "dial";
@@ -249,7 +285,7 @@ export interface MachineDetection {
 }
 
 /** A verb as it is sent. */
-export type Verb = Play | Say | Gather | Record | Pause | Dial | Flow | Hangup;
+export type Verb = Play | Say | Gather | Record | Pause | Stream | Dial | Flow | Hangup;
 
 /** A verb, or the address of a webhook that returns one. */
 export type Action = Verb | string;
@@ -347,10 +383,23 @@ export interface RecordResult {
   mediaFault?: MediaFault | null;
 }
 
+/** Why a stream ended, how long it lasted, and how much of the bot's audio was heard. */
+export interface StreamResult {
+  callId: string;
+  channelId: string;
+  streamId: string;
+  reason: Word<"address-refused" | "bot-closed" | "bot-lost" | "drained" | "gateway-lost" | "hangup" | "invalid-message" | "max-duration" | "no-gateway" | "no-websocket" | "pbx-lost" | "pbx-unreachable" | "slow-reader" | "stopped" | "too-fast" | "too-large" | "unreachable">;
+  durationMs: number;
+  heardMs: number;
+  event: string;
+  lastMark?: string | null;
+  customData?: { [name: string]: unknown } | null;
+}
+
 /** One event of a call; a repetition has the same `id`, `sequence_number` has no gaps. */
 export interface CallEvent {
   id: string;
-  event: Word<"answered" | "completed" | "conference" | "conference-member" | "gathered" | "initiated" | "leg-answered" | "leg-completed" | "leg-held" | "leg-initiated" | "leg-muted" | "leg-ringing" | "leg-unheld" | "leg-unmuted" | "machine-detection" | "media-failed" | "recorded" | "recording-paused" | "recording-resumed" | "recording-started" | "recording-stopped" | "ringing" | "transfer">;
+  event: Word<"answered" | "completed" | "conference" | "conference-member" | "gathered" | "initiated" | "leg-answered" | "leg-completed" | "leg-held" | "leg-initiated" | "leg-muted" | "leg-ringing" | "leg-unheld" | "leg-unmuted" | "machine-detection" | "media-failed" | "recorded" | "recording-paused" | "recording-resumed" | "recording-started" | "recording-stopped" | "ringing" | "stream" | "transfer">;
   sequenceNumber: number;
   timestamp: number;
   callId: string;

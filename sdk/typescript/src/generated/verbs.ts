@@ -56,6 +56,19 @@ export interface PauseOptions {
   timeoutS?: number;
 }
 
+export interface StreamOptions {
+  protocol?: "jambonz" | "native" | "twilio" | "vonage";
+  rate?: 8000 | 16000 | 24000;
+  track?: "bot" | "both" | "caller";
+  parameters?: { [name: string]: string };
+  bargeIn?: "flush" | "off" | "pause";
+  maxDuration?: number;
+  onLost?: "continue" | "hangup" | "retry";
+  fork?: boolean;
+  action?: ActionInput;
+  timeoutS?: number;
+}
+
 export interface DialOptions {
   flowId?: string;
   agent_id?: string;
@@ -109,6 +122,11 @@ export class Chain extends BaseChain {
   /** Add the verb pause. */
   pause(lengthS: number, options: PauseOptions = {}): Chain {
     return this.andThen(pause(lengthS, options));
+  }
+
+  /** Add the verb stream. */
+  stream(url: string, options: StreamOptions = {}): Chain {
+    return this.andThen(stream(url, options));
   }
 
   /** Add the verb dial. */
@@ -207,6 +225,26 @@ export function pause(lengthS: number, options: PauseOptions = {}): Chain {
     type: "pause",
     data: present({
       length: lengthS,
+    }),
+    action: inner(options.action),
+    timeout: options.timeoutS,
+  });
+}
+
+/** Connect the caller with a bot over a websocket, then report the result to the action. */
+export function stream(url: string, options: StreamOptions = {}): Chain {
+  return new Chain({
+    type: "stream",
+    data: present({
+      url: url,
+      protocol: options.protocol,
+      rate: options.rate,
+      track: options.track,
+      parameters: options.parameters,
+      bargeIn: options.bargeIn,
+      maxDuration: options.maxDuration,
+      onLost: options.onLost,
+      fork: options.fork,
     }),
     action: inner(options.action),
     timeout: options.timeoutS,

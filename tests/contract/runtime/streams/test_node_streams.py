@@ -56,8 +56,8 @@ class StreamBench:
         self.shards = ShardBench()
         self.pbx = self.shards.pbx
         self.pbx.shows[EXTERNAL_MEDIA] = Reply(200, CHANNEL)
-        self.asked: list[Request] = []
-        self.pbx.on_ask = self.asked.append
+        self.requests: list[Request] = []
+        self.pbx.on_ask = self.requests.append
         self.gateways = gateways
         self.results: list[Event | None] = []
         self.lease = Held()
@@ -119,7 +119,7 @@ async def test_a_stream_is_set_up(bench: StreamBench) -> None:
     """A channel is created in the call's app, and a gateway gets its socket and the bot."""
     await bench.run(bench.command)
     assert bench.results == [None]
-    (created,) = [each for each in bench.asked if each.path == EXTERNAL_MEDIA]
+    (created,) = [each for each in bench.requests if each.path == EXTERNAL_MEDIA]
     assert dict(created.query) == {
         "channelId": bench.stream, "app": "switchroom-0", "external_host": "INCOMING",
         "encapsulation": "none", "transport": "websocket", "connection_type": "server",
@@ -158,7 +158,7 @@ async def test_a_full_gateway_is_left_out(bench: StreamBench) -> None:
     ended = bench.results[-1]
     assert isinstance(ended, StreamEnded)
     assert (ended.reason, ended.stream) == ("no-gateway", other.stream)
-    assert ("DELETE", f"channels/{other.stream}") in [(e.method, e.path) for e in bench.asked]
+    assert ("DELETE", f"channels/{other.stream}") in [(e.method, e.path) for e in bench.requests]
 
 
 async def test_a_rejected_stream_is_not_tried_elsewhere(bench: StreamBench) -> None:
@@ -186,7 +186,7 @@ async def test_messages_and_the_end(bench: StreamBench) -> None:
     assert gateway.messages == [(stream, "m1", {"type": "digit", "digit": "7"})]
     await bench.run(StopStream(stream))
     assert gateway.deleted == [stream]
-    assert ("DELETE", f"channels/{stream}") in [(e.method, e.path) for e in bench.asked]
+    assert ("DELETE", f"channels/{stream}") in [(e.method, e.path) for e in bench.requests]
 
 
 async def test_reports_reach_the_call(bench: StreamBench) -> None:
@@ -240,4 +240,4 @@ async def test_a_lost_lease_stops_commands(bench: StreamBench) -> None:
     """Another engine may own the call."""
     bench.lease.holds = False
     bench.runner.run(bench.command, bench.live_call.call, bench.results.append)
-    assert bench.asked == []
+    assert bench.requests == []

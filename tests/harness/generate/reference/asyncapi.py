@@ -13,17 +13,23 @@ from wire.events.call_events import CallEvent
 from wire.events.consumer_groups import LostEvents
 from wire.openapi.document import complete, info
 from wire.verbs import Action
-from wire.webhooks import ActionRequest, GatherResult, RecordResult
+from wire.webhooks import ActionRequest, GatherResult, RecordResult, StreamResult
 
 VERSION = "3.0.0"
 _JSON = "application/json"
 _BINDING = "0.3.0"
-_SHAPES = (CallEvent, AttemptItem, LostEvents, ActionRequest, GatherResult, RecordResult, Action)
+_RESULTS = (GatherResult, RecordResult, StreamResult)
+_SHAPES = (CallEvent, AttemptItem, LostEvents, ActionRequest, *_RESULTS, Action)
 _FOUND, _COMPONENTS = schema_components(_SHAPES, ref_template="#/components/schemas/{name}")
 _SCHEMAS = dict(zip(map(repr, _SHAPES), _FOUND, strict=True))
 _TEXT = {"type": "string"}
 _KINDS = tuple(kind for family in FAMILIES.values() for kind in family.events)
-_ACTIONS = {"action": ActionRequest, "gather": GatherResult, "record": RecordResult}
+_ACTIONS = {
+    "action": ActionRequest,
+    "gather": GatherResult,
+    "record": RecordResult,
+    "stream": StreamResult,
+}
 _CALLBACK = "A call event, until the response is a 2xx."
 _POSITION = "Continues after the event with this `id`; without it, the next event is the first."
 

@@ -88,6 +88,24 @@ FAMILIES: Mapping[str, Family] = {
             "party": "agent:1002", "agent_id": "1001", "requestedBy": "1001",
         },
     ),
+    "streams": Family(
+        "Events of streams",
+        "A media stream has entered a state, which `sessionState` names: `started`, `connected`"
+        " when the bot has accepted it, `lost`, `resumed` when another one takes its place,"
+        " `ended`. The reasons of `ended` are those of"
+        " [a stream](../webhooks/stream.md#values-of-reason).",
+        {
+            "stream": EventText(
+                "A stream has entered a state.",
+                ("channelId", "sessionId", "sessionState", "mode", "reason", "durationMs"),
+            ),
+        },
+        {
+            "event": "stream", "callStatus": "in-progress",
+            "channelId": "3-pbx1-0195c2f0a1b24c.l0", "sessionId": "3-pbx1-0195c2f0a1b24c.w3",
+            "sessionState": "ended", "mode": "twilio", "reason": "bot-closed", "durationMs": 84210,
+        },
+    ),
     "media": Family(
         "Events of digits, detection and recordings",
         "What a caller pressed, who answered, what was recorded, and audio that failed. The reasons"

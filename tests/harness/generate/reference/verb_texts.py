@@ -135,6 +135,33 @@ VERBS: Mapping[str, VerbText] = {
         {"type": "pause", "data": {"length": 2}, "timeout": 10, "action": MENU},
         ({"type": "pause", "data": {}}, {"type": "pause", "data": {"length": 0}}),
     ),
+    "stream": VerbText(
+        "Connects the caller with a bot: a server that gets the caller's audio over a websocket,"
+        " and sends what the caller hears. `twilio` is the protocol of Twilio Media Streams, so"
+        " code written for it works unchanged. The caller stays when the engine or the gateway"
+        " ends: the bot's connection continues, or is made again with how much was heard. A bot"
+        " may run actions in the call, such as a transfer to a person.",
+        "When the bot closes its connection, a request stops the stream, or `maxDuration` has"
+        " passed, `action` runs. When the bot is lost, `onLost` decides. Digits go to the bot.",
+        "stream",
+        {"type": "stream", "data": {"url": "wss://bot.example.com/call"}, "action": MENU},
+        {
+            "type": "stream",
+            "data": {
+                "url": "wss://bot.example.com/call", "protocol": "native", "rate": 16000,
+                "track": "both", "parameters": {"language": "en"}, "bargeIn": "pause",
+                "maxDuration": 1800, "onLost": "continue", "fork": False,
+            },
+            "timeout": 1800,
+            "action": MENU,
+        },
+        (
+            {"type": "stream", "data": {}},
+            {"type": "stream", "data": {"url": "https://bot.example.com/call"}},
+            {"type": "stream", "data": {"url": "ws://bot.example.com/call"}},
+            {"type": "stream", "data": {"url": "wss://bot.example.com/call", "rate": 16000}},
+        ),
+    ),
     "dial": VerbText(
         "Calls a party and connects it with the leg. `number` is a number, `agent:1001` or"
         " `sip:user@host`, or a list that rings all at once: the first to answer wins, and the"

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from wire.events.call_events import CallEvent
 from wire.listeners import ListenerRequest
-from wire.webhooks import ActionRequest, DialResult, GatherResult, RecordResult
+from wire.webhooks import ActionRequest, DialResult, GatherResult, RecordResult, StreamResult
 
 CALL = "3-pbx1-0195c2f0a1b24c"
 _CALL = {
@@ -56,6 +56,7 @@ BODIES: Mapping[str, Body] = {
             "dial": "a `dial` has ended: [its result](dial.md)",
             "gather": "a `gather` has ended by `fallback` or `onError`",
             "record": "a `record` has ended by `onError`",
+            "stream": "a `stream` has ended: [its result](stream.md)",
             "reply": "the response of a webhook was an address",
         },
         more="`privacy` is `true` if the caller has withheld the number in `from`, and `diversion`"
@@ -125,6 +126,39 @@ BODIES: Mapping[str, Body] = {
         },
         more="Without `recordingUrl` there is no recording; without `duration` it is not archived"
         " yet, and will be at that address.",
+    ),
+    "stream": Body(
+        "The result of a stream",
+        "a `stream` has ended",
+        StreamResult,
+        "Sent to the address in `action` of a [`stream`](../verbs/stream.md) when it has ended,"
+        " also after the caller has hung up.",
+        {
+            "callId": CALL, "channelId": f"{CALL}.l0", "streamId": f"{CALL}.w3",
+            "reason": "bot-closed", "durationMs": 84210, "heardMs": 31480, "event": "stream",
+            "lastMark": "goodbye",
+        },
+        field="reason",
+        values={
+            "bot-closed": "the bot closed its websocket, or sent its protocol's `stop`",
+            "bot-lost": "the connection to the bot broke, or it closed with the code of an error",
+            "stopped": "a request stopped it",
+            "max-duration": "it lasted `maxDuration`",
+            "hangup": "the caller hung up: a response has no effect",
+            "unreachable": "nothing answered at the address, or its certificate is not valid",
+            "address-refused": "the address is not allowed: private, or without TLS",
+            "no-websocket": "the server answered with a page, a redirect or an error",
+            "invalid-message": "the bot sent what its protocol does not have",
+            "too-large": "a message of the bot was too large",
+            "too-fast": "the bot sent far more audio or messages than can be heard",
+            "slow-reader": "the bot did not read what it was sent",
+            "gateway-lost": "its gateway ended, and no other could take its place",
+            "no-gateway": "no gateway is beside the PBX, or all are full",
+            "drained": "its gateway was shut down, and no other could take its place",
+            "pbx-lost": "the PBX ended the stream's channel",
+            "pbx-unreachable": "the PBX could not create a channel for it",
+        },
+        more="`heardMs` counts the audio that was played to the caller, not the silence between.",
     ),
     "status-callback": Body(
         "A status callback",

@@ -39,6 +39,7 @@ from switchroom_sdk.chain import Chain, Shape, checked, many
 # The fields that a call of the function gives first, without a name.
 FIRST = {"play": "audioUrl", "say": "text", "gather": "text", "record": "text"} | {
     "pause": "length",
+    "stream": "url",
     "dial": "number",
     "flow": "flowId",
 }

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 Schema = dict[str, Any]
-VERBS = frozenset({"Play", "Say", "Gather", "Record", "Pause", "Dial", "Flow", "Hangup"})
+VERBS = frozenset({"Play", "Say", "Gather", "Record", "Pause", "Stream", "Dial", "Flow", "Hangup"})
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 

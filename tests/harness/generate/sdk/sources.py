@@ -24,7 +24,7 @@ from wire.base import (
 )
 from wire.events.call_events import CallEvent
 from wire.verbs import Action, Verb
-from wire.webhooks import ActionRequest, GatherResult, RecordResult
+from wire.webhooks import ActionRequest, GatherResult, RecordResult, StreamResult
 
 Schema = dict[str, Any]
 REFS = "#/components/schemas/{name}"
@@ -62,7 +62,7 @@ def verb_schemas() -> tuple[Schema, Schema, dict[str, Schema]]:
 
 def webhook_schemas() -> dict[str, Schema]:
     """Return the schemas of all bodies that a customer's server receives."""
-    return schemas_of(ActionRequest, GatherResult, RecordResult, CallEvent)[1]
+    return schemas_of(ActionRequest, GatherResult, RecordResult, StreamResult, CallEvent)[1]
 
 
 def rest_document() -> dict[str, Any]:

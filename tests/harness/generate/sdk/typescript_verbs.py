@@ -25,6 +25,7 @@ FIRST = {
     "play": ("audioUrl", False),
     "say": ("text", False),
     "pause": ("length", False),
+    "stream": ("url", False),
     "dial": ("number", True),
     "flow": ("flowId", False),
 }

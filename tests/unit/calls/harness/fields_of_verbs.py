@@ -9,10 +9,17 @@ from wire.decoding import patterns
 
 SAMPLES = {
     patterns.URL: "https://example.com/",
+    patterns.STREAM_URL: "wss://example.com/",
     patterns.PARTY: "+4721930000",
     patterns.NUMBER: "+4721930000",
     patterns.HEX_ID: "0" * 24,
     patterns.BRANCH: "1",
+}
+HOLDS = {
+    patterns.URL: "address",
+    patterns.STREAM_URL: "stream",
+    patterns.PARTY: "party",
+    patterns.NUMBER: "party",
 }
 Step = str | int
 Field = tuple[tuple[Step, ...], str]  # the steps to a field, and what it holds
@@ -42,12 +49,11 @@ def fields_of(kind: inspect.Type, steps: tuple[Step, ...] = ()) -> Iterator[Fiel
                 yield from fields_of(item, (*steps, 0))
             case inspect.DictType(key_type=key, value_type=item):
                 yield from fields_of(item, (*steps, sample(key)))
-            case inspect.StrType(pattern=patterns.URL):
-                yield steps, "address"
-            case inspect.StrType(pattern=patterns.PARTY | patterns.NUMBER):
-                yield steps, "party"
-            case inspect.StrType(pattern=patterns.NAME) if "data" not in steps:
-                yield steps, "edge"
+            case inspect.StrType(pattern=pattern):
+                if kind_of := HOLDS.get(pattern or ""):
+                    yield steps, kind_of
+                elif pattern == patterns.NAME and "data" not in steps:
+                    yield steps, "edge"
             case _:
                 pass
 

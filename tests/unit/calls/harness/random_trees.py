@@ -92,6 +92,16 @@ def _around(inner: some.SearchStrategy[Any]) -> some.SearchStrategy[Any]:
             some.booleans(),
         ),
         some.builds(
+            lambda after, on_lost, limit: {
+                "type": "stream",
+                "data": {"url": "wss://example.com/", "onLost": on_lost, "maxDuration": limit},
+                "action": after,
+            },
+            inner,
+            some.sampled_from(["retry", "continue", "hangup"]),
+            some.sampled_from([None, 0.001, 600]),
+        ),
+        some.builds(
             lambda after: {"type": "flow", "data": {"flowId": "f"}, "action": after}, inner
         ),
     )

@@ -79,6 +79,9 @@ STATES: dict[str, Callable[[], Story]] = {
     "dialing": lambda: dialing_call(BOB, EVE, action=say()),
     "recording": recording_voicemail,
     "pausing": lambda: answered_call({"type": "pause", "data": {"length": 5}, "action": say()}),
+    "streaming": lambda: answered_call(
+        {"type": "stream", "data": {"url": "wss://example.com/bot"}, "action": say()}
+    ),
     "bridged": lambda: bridged_call(BOB, action=say()),
     "awaiting-webhook": lambda: answered_call(HTTPS),
     "awaiting-flow": lambda: answered_call(

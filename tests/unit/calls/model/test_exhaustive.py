@@ -15,6 +15,7 @@ from engine.calls.model.call_states import (
     Pausing,
     Playing,
     ScreeningStage,
+    Streaming,
 )
 from engine.calls.model.requests import DialRequested, HoldRequested
 from engine.calls.model.state_traits import CALL_STATES, TRANSIENT, restartable_verb, running_verb
@@ -58,7 +59,7 @@ def test_verbs_of_a_single_leg() -> None:
     """The verbs that run in a screening are those of the union; the others redirect the call."""
     assert get_args(SingleLegVerb) == SINGLE_LEG_VERBS
     others = set(_tags(Verb)) - set(_tags(SingleLegVerb))
-    assert others == {"record", "pause", "dial", "flow", "hangup"}
+    assert others == {"record", "pause", "stream", "dial", "flow", "hangup"}
 
 
 def test_verbs_within_verbs() -> None:
@@ -88,10 +89,13 @@ def test_dial(make: Callable[[], Story]) -> None:
 
 @pytest.mark.parametrize("make", STATES.values(), ids=STATES)
 def test_interrupted_verbs(make: Callable[[], Story]) -> None:
-    """A verb of the main leg restarts after a conversation; a dial becomes the conversation."""
+    """A verb of the main leg restarts after a conversation, except a dial and a stream.
+
+    A dial becomes the conversation; a stream waits, and goes on.
+    """
     state = make().call.state
-    is_dial = isinstance(state, (Dialing, Bridged))
-    assert restartable_verb(state) == (None if is_dial else getattr(state, "verb", None))
+    is_kept = isinstance(state, (Dialing, Bridged, Streaming))
+    assert restartable_verb(state) == (None if is_kept else getattr(state, "verb", None))
     assert running_verb(state) == getattr(state, "verb", None)
 
 

@@ -39,10 +39,10 @@ EXEMPT = {
 CHECKED_COMMANDS = """
     add-to-bridge answer answer-refer archive-recordings destroy-bridge dial emit-event fetch-media
     hangup load-flow load-flow-node mute mute-recording originate play prefetch-media
-    remove-from-bridge reset-converter send-api-request send-webhook snoop start-hold-music
-    start-recording
-    start-ringing start-talk-detection start-voicemail stop-hold-music stop-playback stop-recording
-    stop-ringing stop-talk-detection stop-voicemail unmute
+    remove-from-bridge reset-converter send-api-request send-to-stream send-webhook snoop
+    start-hold-music start-recording start-ringing start-stream start-talk-detection
+    start-voicemail stop-hold-music stop-playback stop-recording
+    stop-ringing stop-stream stop-talk-detection stop-voicemail unmute
 """
 
 

@@ -28,6 +28,7 @@ def paths(error: BadInput) -> set[str]:
 
 FAULTS = {
     "address": (INSECURE, ""),
+    "stream": ("ws://10.0.0.1/", ""),
     "party": ("sip:900@evil.example", ""),
     "verb": ({"type": "say", "data": {"text": "x"}, "action": INSECURE}, ".action"),
 }

@@ -30,20 +30,22 @@ EVENTS = f"""
     bridge-failed call-dropped call-opened clock-changed deadline-passed digit-pressed
     digit-started flow-node-loaded flow-started leg-answered leg-created leg-ended
     leg-held-by-phone leg-replaced leg-resumed-by-phone leg-ringing media-fetched playback-ended
-    recordings-archived recovered refer-received replacement-arrived talk-ended talk-started
+    recordings-archived recovered stream-action-received stream-connected stream-ended
+    stream-interrupted stream-mark-reached stream-speech-changed refer-received
+    replacement-arrived talk-ended talk-started
     voicemail-ended
 """
 COMMANDS = """
     add-to-bridge answer answer-refer archive-recordings destroy-bridge dial emit-event fetch-media
     hangup load-flow load-flow-node mute mute-recording originate play prefetch-media
-    remove-from-bridge reset-converter send-api-request send-webhook snoop start-hold-music
-    start-recording
-    start-ringing start-talk-detection start-voicemail stop-hold-music stop-playback
-    stop-recording stop-ringing stop-talk-detection stop-voicemail unmute
+    remove-from-bridge reset-converter send-api-request send-to-stream send-webhook snoop
+    start-hold-music start-recording start-ringing start-stream start-talk-detection
+    start-voicemail stop-hold-music stop-playback
+    stop-recording stop-ringing stop-stream stop-talk-detection stop-voicemail unmute
 """
 STATES = """
     advance archiving-recordings awaiting-instructions bridged detecting dialing ended ending
-    gathering pausing playing recording starting
+    gathering pausing playing recording starting streaming
 """
 
 

@@ -32,6 +32,7 @@ VERBS: dict[str, tuple[dict[str, Any], str]] = {
     "gather": ({"maxDigits": 4}, "gather up to 4 digits"),
     "record": ({}, "record"),
     "pause": ({"length": 2.5}, "pause of 2.5 s"),
+    "stream": ({"url": "wss://a.example/b"}, "stream wss://a.example/b"),
     "dial": ({"number": "+1555"}, "dial +1555"),
     "flow": ({"flowId": "f"}, "flow flow f"),
     "hangup": ({}, "hangup"),

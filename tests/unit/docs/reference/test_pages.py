@@ -20,7 +20,7 @@ from tests.sim.engine_run import SHARD, PartOverrides
 from tests.sim.world import World
 from wire.events.call_events import Kind
 from wire.tree import DEFAULT_LIMITS
-from wire.webhooks import GatherReason, RecordReason
+from wire.webhooks import GatherReason, RecordReason, StreamEndReason
 
 SOURCES = sources()
 SEEDS = range(3)
@@ -87,6 +87,7 @@ def test_reasons_are_those_of_the_shapes() -> None:
     """A reason without a text, or a text without a reason, is an error of the page."""
     assert set(BODIES["gather"].values) == set(get_args(GatherReason))
     assert set(BODIES["record"].values) == set(get_args(RecordReason))
+    assert set(BODIES["stream"].values) == set(get_args(StreamEndReason))
     assert set(BODIES["action"].values) - {"start", "reply"} == set(BY_TAG) - {"hangup"}
 
 
