@@ -55,14 +55,13 @@ async def open_gateways(
     connector = aiohttp.TCPConnector(ssl=parts.tls or True)
     http = await stack.enter_async_context(aiohttp.ClientSession(connector=connector))
     secret = token.get_secret_value()
-    gateways = [
-        Gateway(GatewayClient(str(url), secret, http, random.random))
-        for url in node.stream_gateways
-    ]
+    clients = [GatewayClient(str(url), secret, http, random.random) for url in node.stream_gateways]
+    gateways = [Gateway(each) for each in clients]
     setups = SetupFactory(_media_url(node), parts.signer_of, _bot_networks(parts.settings))
     streams = NodeStreams(ari, GatewayPool(gateways), shards, setups, parts.limits)
     stack.push_async_callback(streams.close)
-    work = (partial(each.client.run, GatewayListener(each, streams)) for each in gateways)
+    listeners = (GatewayListener(each, streams) for each in gateways)
+    work = (partial(client.run, each) for client, each in zip(clients, listeners, strict=True))
     return NodeGateways(streams, tuple(work))
 
 

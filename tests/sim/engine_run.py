@@ -34,10 +34,16 @@ from engine.runtime.recording.recorder import Recorder, RecordingArchiver
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.shard.step_runner import Core
+from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
+from engine.runtime.streams.node_streams import FencedStreams, NodeStreams
+from engine.runtime.streams.report_listener import GatewayListener
+from engine.runtime.streams.setup import BotNetworks, SetupFactory
 from engine.store.memory.store import MemoryStore
+from engine.webhooks.signatures import Signer
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import EngineClock, SimClock
 from tests.harness.sim.connection import SimConnection
+from tests.harness.sim.gateway import SimGateway, SimGatewayClient
 from tests.harness.sim.loop import SimLoop
 from tests.harness.sim.media import SimClipCache
 from tests.harness.sim.recorder import Archive, SimAmi, SimArchiver
@@ -56,6 +62,18 @@ GRACE_MS = 30_000
 
 
 OnEvent = Callable[[Any], None]
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105 - of the standard's documents
+
+
+async def _signer(_account: str) -> Signer:
+    return Signer(SECRET)
+
+
+class _Unlimited:
+    """The lease of an engine that shares its shard with no other."""
+
+    token = 0
+    holds = True
 
 
 class Environment(Struct, frozen=True):
@@ -71,6 +89,7 @@ class Environment(Struct, frozen=True):
     archive: Archive
     archive_url: str  # empty: recording is off
     recent_digits: RecentDigits | None  # shared with the next engine; None: each has its own
+    gateway: SimGateway
     core: Core = step
     metrics: Metrics = field(default_factory=Metrics)  # of all engines; they are not read
 
@@ -151,6 +170,7 @@ class EngineRun:
         self.is_ready = self.connection.is_alive = False
         self._env.pbx.is_listened_to = False
         self._env.pbx.manager.log_out(self.loop)
+        self._env.gateway.forget(self.loop)
         self.loop.die()
 
     async def _begin(self) -> None:
@@ -171,11 +191,28 @@ class EngineRun:
         pbx = self._overrides.pbx(self.connection)
         plan = EndpointTemplates(APP, "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
         recorder = self._recorder()
-        place = ShardContext(NODE, 0, pbx, plan, recorder, metrics=self._env.metrics)
+        shards: dict[int, CallShard] = {}
+        streams = self._node_streams(shards)
+        place = ShardContext(
+            NODE,
+            0,
+            pbx,
+            plan,
+            recorder,
+            metrics=self._env.metrics,
+            streams=FencedStreams(streams, _Unlimited(), APP),
+        )
         clock = self._overrides.clock(self.clock)
         log = self._env.recent_digits
         self.node = Node(
-            NODE, pbx, self.clock, self.service.handle_incoming, no_extensions, recent_digits=log
+            NODE,
+            pbx,
+            self.clock,
+            self.service.handle_incoming,
+            no_extensions,
+            recent_digits=log,
+            shards=shards,
+            recover_streams=streams.recover,
         )
         if log is None:
             self._env.pbx.manager.log_in(self._overrides.dtmf(self.node.recent_digits), self.loop)
@@ -201,6 +238,14 @@ class EngineRun:
         self.is_ready = True
         if self.connection.is_up:
             self.connect()
+
+    def _node_streams(self, shards: dict[int, CallShard]) -> NodeStreams:
+        gateway = Gateway(SimGatewayClient(self._env.gateway, self.loop))
+        setups = SetupFactory("ws://sim", _signer, BotNetworks(lambda _account: ()), self.loop.time)
+        pool = GatewayPool([gateway])
+        streams = NodeStreams(self.connection, pool, shards, setups, DEFAULT_LIMITS)
+        self._env.gateway.read(GatewayListener(gateway, streams), self.loop)
+        return streams
 
     def _recorder(self) -> Recorder:
         env, overrides = self._env, self._overrides

@@ -11,6 +11,7 @@ from wire.verbs import Action, Verb
 
 FLOWS = 3
 MESSAGES = 0.4  # of the plays, in worlds with voicemail
+STREAMS = 0.2  # of the verbs that a stream precedes, in worlds with streams
 PAUSES = 0.15  # of the verbs that a pause precedes, in worlds with pauses
 ON_ERRORS = 0.4  # of the verbs with audio, in worlds with `onError`
 RINGS = 0.4  # of the routes, in worlds with calls that ring before the answer
@@ -46,6 +47,12 @@ def choose_before_answer(seed: int) -> random.Random | None:
     return own_rng if own_rng.random() < 0.5 else None
 
 
+def choose_streams(seed: int) -> random.Random | None:
+    """Return the chance of streams; a third of the worlds have some."""
+    own_rng = random.Random(f"streams {seed}")
+    return own_rng if own_rng.random() < 0.33 else None
+
+
 class Scenarios:
     """Makes the scenarios of one seed."""
 
@@ -59,7 +66,9 @@ class Scenarios:
         on_errors: random.Random | None = None,
         habits: random.Random | None = None,
         before_answer: random.Random | None = None,
+        streams: random.Random | None = None,
     ) -> None:
+        self._streams = streams  # puts some verbs after a stream; None: never
         self._before_answer = before_answer  # rings before the answer, early media; None: never
         self._on_errors = on_errors  # adds `onError`; None: never
         self._habits = habits  # adds gathers that clear what was typed ahead; None: never
@@ -104,7 +113,7 @@ class Scenarios:
 
     def verb(self, depth: int) -> Verb:
         """Return a random verb and its next action."""
-        verb, rng = self._with_on_error(self._verb(depth)), self._pauses
+        verb, rng = self._after_stream(self._with_on_error(self._verb(depth))), self._pauses
         if rng is None:
             return verb
         if isinstance(verb, verbs.Play) and rng.random() < LOOPS:
@@ -112,6 +121,17 @@ class Scenarios:
         if rng.random() < PAUSES:
             verb = verbs.Pause(verbs.PauseData(rng.choice((0.001, 0.5, 2.0, 10.0))), verb)
         return verb
+
+    def _after_stream(self, verb: Verb) -> Verb:
+        rng = self._streams
+        if rng is None or rng.random() > STREAMS:
+            return verb
+        data = verbs.StreamData(
+            "wss://bot.example/",
+            on_lost=rng.choice(("retry", "continue", "hangup")),
+            max_duration=rng.choice((None, 1, 20)),
+        )
+        return verbs.Stream(data, verb)
 
     def _with_on_error(self, verb: Verb) -> Verb:
         rng = self._on_errors

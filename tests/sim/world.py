@@ -14,6 +14,7 @@ from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import START_MS, SimClock
+from tests.harness.sim.gateway import SimGateway
 from tests.harness.sim.loop import leave_loop
 from tests.harness.sim.media import length_ms
 from tests.harness.sim.phone import SimPhones, choose_holds
@@ -35,6 +36,7 @@ from tests.sim.scenario import (
     choose_habits,
     choose_on_errors,
     choose_pauses,
+    choose_streams,
 )
 from wire.rpc import Originate
 
@@ -64,6 +66,7 @@ class World:
         self.phones = self._choose_phones()
         self.pbx = SimAsterisk(self.clock, self.phones, self._deliver, length_ms)
         self.phones.pbx = self.pbx
+        self.gateway = SimGateway(self.clock, self.pbx, random.Random(f"bots {seed}"))
         self.memory = MemoryStore(self.clock.now_ms, retention_s=1e9)
         self._records = self._choose_recorders()
         self.scenarios = Scenarios(
@@ -74,6 +77,7 @@ class World:
             on_errors=choose_on_errors(seed),
             habits=choose_habits(seed),
             before_answer=choose_before_answer(seed),
+            streams=choose_streams(seed),
         )
         self.phones.habits = choose_habits(seed)
         self.servers = self._choose_servers()
@@ -93,6 +97,7 @@ class World:
             self.archive,
             self._records.archive_url,
             self._recent_digits,
+            self.gateway,
             core,
         )
         self._injector = FaultInjector(env, overrides, self._trace_fault if trace else None)

@@ -12,9 +12,11 @@ from engine.calls.model.commands import (
     Originate,
     Play,
     RemoveFromBridge,
+    SendToStream,
     Snoop,
     StartHoldMusic,
     StartRinging,
+    StartStream,
     StartVoicemail,
 )
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode, SendApiRequest
@@ -59,6 +61,9 @@ def _is_still_needed(command: Command, call: Call, snapshot: PbxSnapshot, now: i
             # Else it would be heard inside a conversation until its stop, or for a whole outage.
             sound = "music" if isinstance(command, StartHoldMusic) else "ringing"
             return desired_media(call).get(leg, UNBRIDGED).sound == sound
+        case StartStream(stream) | SendToStream(stream):
+            found = call.stream(stream)
+            return found is not None and not found.is_lost
         case Snoop(snoop):
             members = call.conference.members if call.conference else ()
             return snoop not in snapshot.channels and any(each.snoop == snoop for each in members)

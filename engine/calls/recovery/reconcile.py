@@ -17,6 +17,7 @@ from engine.calls.model.commands import (
     Originate,
     Play,
     Snoop,
+    StartStream,
     StartVoicemail,
 )
 from engine.calls.model.events import (
@@ -62,6 +63,7 @@ def reconcile(
             events += _leg_events(call, leg, snapshot, outbox)
     events += _phone_hold_events(call, snapshot)
     events += _snoop_events(call, snapshot, outbox)
+    events += _stream_events(call, snapshot, outbox)
     events += prompts_ended
     events += _hold_music_events(call, outbox, snapshot)
     events += _voicemail_events(call, outbox, snapshot)
@@ -157,6 +159,18 @@ def _snoop_events(call: Call, snapshot: PbxSnapshot, outbox: tuple[Command, ...]
         elif member.snoop and member.snoop not in snapshot.channels:
             unsent = any(isinstance(c, Snoop) and c.snoop == member.snoop for c in outbox)
             events += [] if unsent else [LegEnded(member.snoop, causes.LOST)]
+    return events
+
+
+def _stream_events(call: Call, snapshot: PbxSnapshot, outbox: tuple[Command, ...]) -> list[Event]:
+    """Return the missed starts and ends of streams' channels."""
+    events: list[Event] = []
+    for stream in call.streams:
+        if stream.channel == "requested" and snapshot.channels.get(stream.id) == "Up":
+            events.append(LegCreated(stream.id))
+        elif stream.channel != "ended" and stream.id not in snapshot.channels:
+            unsent = any(isinstance(c, StartStream) and c.stream == stream.id for c in outbox)
+            events += [] if unsent else [LegEnded(stream.id, causes.LOST)]
     return events
 
 

@@ -2,16 +2,30 @@
 
 import asyncio
 from collections.abc import Iterable
+from typing import Protocol
 
-from engine.streams.client import GatewayClient
+from wire.streams.setup import StreamMessage, StreamSetup
 
 READY_TIMEOUT_S = 2.0
+
+
+class GatewayRequests(Protocol):
+    """The requests to one gateway; `engine.streams.client` implements it."""
+
+    async def set_up(self, stream: str, setup: StreamSetup) -> None:
+        """Set a stream up, or change nothing; raises GatewayUnavailable and StreamRejected."""
+
+    async def send(self, stream: str, message_id: str, message: StreamMessage) -> None:
+        """Send a message to a bot; raises GatewayUnavailable and StreamRejected."""
+
+    async def end(self, stream: str) -> None:
+        """End a stream, and forget it; raises GatewayUnavailable and StreamRejected."""
 
 
 class Gateway:
     """What an engine knows of one gateway."""
 
-    def __init__(self, client: GatewayClient) -> None:
+    def __init__(self, client: GatewayRequests) -> None:
         self.client = client
         self.is_connected = False
         self.is_draining = False

@@ -6,6 +6,7 @@ The engine calls `handle`; the PBX emits events.
 from typing import ClassVar
 
 import msgspec
+from msgspec.structs import replace
 
 from engine.ari.request import Reply, Request
 from engine.runtime.pbx.snapshot import HOLD_VARIABLE
@@ -19,8 +20,10 @@ from tests.harness.sim.ari_request import (
     Handlers,
     SendReply,
 )
-from tests.harness.sim.model import LocalHalf
+from tests.harness.sim.model import LocalHalf, SimChannel
 from tests.harness.sim.recordings import MONITOR, SimRecordings
+
+EXTERNAL_MEDIA = "externalMedia"
 
 
 class SimAsterisk(SimRecordings):
@@ -43,12 +46,38 @@ class SimAsterisk(SimRecordings):
     def _list_or_show(self, request: AriRequest) -> Reply:
         if not request.target:
             return self._list_channels()
-        return OK if request.target in self.channels else NOT_FOUND
+        channel = self.channels.get(request.target)
+        if channel is not None and channel.endpoint == "WebSocket":
+            return self._show_stream(channel)
+        return OK if channel is not None else NOT_FOUND
+
+    def _show_stream(self, channel: SimChannel) -> Reply:
+        variables = {"MEDIA_WEBSOCKET_CONNECTION_ID": f"socket of {channel.id}"}
+        return Reply(200, msgspec.json.encode(replace(channel.shape(), channelvars=variables)))
+
+    def connects(self, channel_id: str) -> bool:
+        """Connect the websocket of a stream's channel, as a gateway does."""
+        channel = self.channels.get(channel_id)
+        if channel is None or channel.in_stasis:
+            return False
+        self._up(channel)
+        if self.is_heard(channel.app):
+            self._enter_stasis(channel)
+        else:
+            self._end(channel, 0, 0)  # Stasis() fails
+        return True
+
+    def closes(self, channel_id: str) -> None:
+        """Close the websocket of a stream's channel, which ends it."""
+        if channel := self.channels.get(channel_id):
+            self.hangs_up(channel)
 
     def _make(self, request: AriRequest) -> Reply:
         channel_id = request.query["channelId"]
         if channel_id in self.channels:
             return ALREADY_EXISTS
+        if request.target == EXTERNAL_MEDIA:
+            return self._show_stream(self._channel(channel_id, "WebSocket", request.query["app"]))
         if not self._phones.is_reachable(request.query["endpoint"]):
             return ALLOCATION_FAILED
         channel = self._channel(channel_id, request.query["endpoint"], request.query["app"])

@@ -26,6 +26,7 @@ from tests.sim.checks import (
     sessions,
     silence,
     sounds,
+    streams,
     takeover,
     timeouts,
 )
@@ -47,6 +48,7 @@ CHECKS = (
     media_plan.check,
     silence.check,
     bridges.check,
+    streams.check,
     sessions.check,
     rings.check,
     conversations.check,

@@ -7,7 +7,7 @@ from engine.calls.model import causes
 from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_id_format import call_of
 from engine.calls.model.call_states import Ended, Ending
-from engine.calls.model.commands import AddToBridge, Originate, Play, Snoop
+from engine.calls.model.commands import AddToBridge, Originate, Play, Snoop, StartStream
 from engine.calls.model.events import LegAnswered, LegCreated, LegRinging, Recovered
 from engine.store.writer import QUIET_DELAY_S
 from tests.sim.call_histories import CallHistory
@@ -118,6 +118,8 @@ def _ghosts(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tupl
                     wanted.add(bridge)
                 case Snoop(snoop):
                     wanted.add(snoop)
+                case StartStream(stream):
+                    wanted.add(stream)
                 case _:
                     pass
     made = {each for each in world.pbx.past if call_of(each)} | world.pbx.heard.keys()

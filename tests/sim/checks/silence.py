@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_states import Bridged, Dialing, Ended, Ending, Gathering
+from engine.calls.model.call_states import Bridged, Dialing, Ended, Ending, Gathering, Streaming
 from tests.harness.sim.model import SimChannel
 from tests.sim.call_histories import CallHistory
 from tests.sim.intervals import Interval, heard, intersect, intervals_when, is_long, merge, subtract
@@ -52,6 +52,8 @@ def _must_hear(call: Call, leg_id: str) -> bool:
     match call.state:
         case Ending() | Ended():
             return False
+        case Streaming():  # before the first channel is up
+            return True
         case Bridged():  # the other party of a held leg may hear silence
             return not any(other.held for other in call.legs if other is not leg)
         case Dialing(screenings=screenings):  # it is being screened

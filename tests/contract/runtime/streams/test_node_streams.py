@@ -61,7 +61,8 @@ class StreamBench:
         self.gateways = gateways
         self.results: list[Event | None] = []
         self.lease = Held()
-        known = [Gateway(GatewayClient(g.url(), TOKEN, http, random.random)) for g in gateways]
+        clients = [GatewayClient(each.url(), TOKEN, http, random.random) for each in gateways]
+        known = [Gateway(each) for each in clients]
 
         async def signer_of(_account: str) -> Signer:
             return Signer(SECRET)
@@ -71,8 +72,9 @@ class StreamBench:
         shards = {0: self.shards.shard}
         self.streams = NodeStreams(self.pbx, GatewayPool(known), shards, setups, Limits())
         self.runner = FencedStreams(self.streams, self.lease, "switchroom-0")
-        listeners = ((each, GatewayListener(each, self.streams)) for each in known)
-        self.tasks = [asyncio.create_task(g.client.run(listener)) for g, listener in listeners]
+        listeners = (GatewayListener(each, self.streams) for each in known)
+        pairs = zip(clients, listeners, strict=True)
+        self.tasks = [asyncio.create_task(client.run(each)) for client, each in pairs]
         self.live_call = answered_call(self.shards, VERB)
 
     @property

@@ -67,7 +67,7 @@ def test_simulated_calls_contain_it() -> None:
     """The simulator's worlds, with every optional choice, run each verb."""
     choices = {
         name: random.Random(name)
-        for name in ("messages", "pauses", "on_errors", "habits", "before_answer")
+        for name in ("messages", "pauses", "on_errors", "habits", "before_answer", "streams")
     }
     scenarios = Scenarios(random.Random(1), media_faults=True, **choices)
     made = [scenarios.verb(4) for _ in range(300)]
