@@ -236,8 +236,9 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
 
 
 def _on_stream_event(call: Call, event: StreamEvent, now: int) -> Step:
-    if call.stream(event.stream) is None:
-        return call, ()
+    stream_of = call.stream(event.stream)
+    if stream_of is None or (isinstance(event, StreamConnected) and stream_of.connected_ms):
+        return call, ()  # of an earlier stream, or a repetition
     if isinstance(event, StreamActionReceived) and not isinstance(call.state, Streaming):
         return stream.reject_action(call, event)
     return dispatch(track_stream(call, event, now), (), event, now)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from engine.calls.model.call import Call
+from engine.calls.model.call_id_format import call_of
 from tests.harness.sim.model import SimBridge, SimChannel
 from tests.sim.call_histories import CallHistory
 from tests.sim.world_view import WorldView
@@ -67,6 +68,17 @@ def lifetime(world: WorldView, thing: SimChannel | SimBridge) -> Interval:
 def intervals_when(history: CallHistory, holds: Callable[[Call], bool]) -> list[Interval]:
     """Return when a condition held for a call."""
     return [(begin, end) for begin, end, call in history.intervals if holds(call)]
+
+
+def left_for_reaper(
+    world: WorldView, histories: Iterable[CallHistory], names: Iterable[str]
+) -> dict[str, list[Interval]]:
+    """Return since when the reaper has to remove things that ended calls have left after faults."""
+    if not world.faults.kinds:
+        return {}
+    ended_ms = {history.id: history.record.call.ended_ms for history in histories}
+    owners = ((name, ended_ms.get(call_of(name) or "")) for name in names)
+    return {name: [(since_ms, world.clock.at_ms)] for name, since_ms in owners if since_ms}
 
 
 def is_long(world: WorldView, interval: Interval) -> bool:

@@ -129,7 +129,7 @@ class Scenarios:
         data = verbs.StreamData(
             "wss://bot.example/",
             on_lost=rng.choice(("retry", "continue", "hangup")),
-            max_duration=rng.choice((None, 1, 20)),
+            max_duration=rng.choice((None, 1.0, 20.0)),
         )
         return verbs.Stream(data, verb)
 

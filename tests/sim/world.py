@@ -179,7 +179,24 @@ class World:
             begin = self._call_in if self._rng.random() < 0.5 else self._call_out
             self.clock.after(begin_ms, begin, None, number)
         self._injector.plan(within_ms)
+        self._plan_gateway(within_ms)
         self._controllers.plan(within_ms)
+
+    def _plan_gateway(self, within_ms: float) -> None:
+        """Let the stream gateway of half of the worlds with streams die, and start again."""
+        own_rng = random.Random(f"gateway {self.seed}")
+        if choose_streams(self.seed) is None or own_rng.random() < 0.5:
+            return
+        for _ in range(own_rng.choice((1, 3))):
+            self.clock.after(own_rng.uniform(500, within_ms), self._kill_gateway, None, own_rng)
+
+    def _kill_gateway(self, own_rng: random.Random) -> None:
+        if self.gateway.is_up:
+            self.faults.counts["gateway died"] += 1
+            self._trace_fault("** the stream gateway dies")
+            self.gateway.die()
+            down_ms = own_rng.choice((10, 300, 4_000)) * (0.5 + own_rng.random())
+            self.clock.after(down_ms, self.gateway.start)
 
     def _call_in(self, number: int) -> None:
         dialled = f"100{number}"

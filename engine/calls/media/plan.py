@@ -118,7 +118,8 @@ def _media_of(call: Call, state: OpenState) -> MediaPlan:
 def _streaming_media(call: Call, state: Streaming) -> MediaPlan:
     """Return the bridge of caller and bot; music until a lost stream is replaced."""
     stream = call.stream(state.stream)
-    if stream is None or stream.is_lost or (state.resume and not stream.connected_ms):
+    is_retried = state.resume is not None or state.failures > 0
+    if stream is None or stream.is_lost or (is_retried and not stream.connected_ms):
         return {call.main: LegMedia(sound="music")}
     if stream.channel == "up":
         return {call.main: LegMedia(state.bridge), stream.id: LegMedia(state.bridge)}

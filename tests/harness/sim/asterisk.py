@@ -3,6 +3,7 @@
 The engine calls `handle`; the PBX emits events.
 """
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import msgspec
@@ -26,8 +27,14 @@ from tests.harness.sim.recordings import MONITOR, SimRecordings
 EXTERNAL_MEDIA = "externalMedia"
 
 
+def _no_gateway(_channel: str) -> None:
+    """Do nothing: no gateway has the websockets of channels."""
+
+
 class SimAsterisk(SimRecordings):
     """All ARI requests that the engine sends to a PBX."""
+
+    on_socket_closed: Callable[[str], None] = staticmethod(_no_gateway)  # of a stream's channel
 
     def handle(self, request: Request, reply: SendReply) -> None:
         """Handle a request; `reply` is called now or, where Asterisk would block, later."""
@@ -71,6 +78,11 @@ class SimAsterisk(SimRecordings):
         """Close the websocket of a stream's channel, which ends it."""
         if channel := self.channels.get(channel_id):
             self.hangs_up(channel)
+
+    def _remove_channel(self, channel: SimChannel, cause: int) -> None:
+        super()._remove_channel(channel, cause)
+        if channel.endpoint == "WebSocket":
+            self.on_socket_closed(channel.id)
 
     def _make(self, request: AriRequest) -> Reply:
         channel_id = request.query["channelId"]

@@ -5,7 +5,7 @@ does, and reports the end of a stream before its channel ends.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -43,6 +43,8 @@ ACTIONS = (
 class StreamPbx(Protocol):
     """What a gateway does at a PBX."""
 
+    on_socket_closed: Callable[[str], None]  # called with a stream whose channel has ended
+
     def connects(self, channel_id: str) -> bool:
         """Connect the websocket of a channel; return whether it waits for that."""
 
@@ -75,6 +77,7 @@ class SimGateway:
         self._live: dict[str, _SimStream] = {}
         self._ended: dict[str, StreamEnded] = {}
         self._readers: list[_Reader] = []
+        pbx.on_socket_closed = self._on_socket_closed
 
     @property
     def live(self) -> tuple[str, ...]:
@@ -178,6 +181,9 @@ class SimGateway:
     def _say(self, stream: str, report: Report) -> None:
         if stream in self._live:
             self._report(report)
+
+    def _on_socket_closed(self, stream: str) -> None:
+        self._clock.after(0.3, self._finish, self, stream, "pbx-lost")
 
     def _finish(self, stream: str, reason: EndReason) -> None:
         found = self._live.pop(stream, None)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from engine.calls.model.call import Call
-from engine.calls.model.call_states import AwaitingInstructions, Bridged, Dialing
+from engine.calls.model.call_states import AwaitingInstructions, Bridged, Dialing, Streaming
 from tests.sim.call_histories import CallHistory
 from tests.sim.intervals import heard, intervals_when, is_long, subtract
 from tests.sim.world_view import WorldView
@@ -33,6 +33,9 @@ def _waits(leg_id: str, call: Call) -> bool:
         return leg is not None
     if isinstance(call.state, Bridged) and _is_held_by_the_others(call, call.state, leg_id):
         return True
+    if isinstance(call.state, Streaming):
+        stream = call.stream(call.state.stream)
+        return leg_id == call.main and (stream is None or stream.is_lost or not stream.connected_ms)
     if isinstance(call.state, Dialing) or (
         isinstance(call.state, AwaitingInstructions) and call.state.has_music
     ):

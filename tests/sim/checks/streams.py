@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from engine.calls.model.call import Call
 from tests.sim.call_histories import CallHistory
-from tests.sim.intervals import Interval, is_long, lifetime, subtract
+from tests.sim.intervals import is_long, left_for_reaper, lifetime, subtract
 from tests.sim.world_view import WorldView
 
 ENDPOINT = "WebSocket"  # of a stream's channel
@@ -12,15 +12,17 @@ ENDPOINT = "WebSocket"  # of a stream's channel
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:
     """Check the channel of every stream."""
-    needed: dict[str, list[Interval]] = {}
+    channels = [
+        each
+        for each in (*world.pbx.past.values(), *world.pbx.channels.values())
+        if each.endpoint == ENDPOINT
+    ]
+    needed = left_for_reaper(world, histories, (each.id for each in channels))
     for history in histories:
         for begin_ms, end_ms, call in history.intervals:
             for name in _streams(call):
                 needed.setdefault(name, []).append((begin_ms, end_ms))
-    channels = (*world.pbx.past.values(), *world.pbx.channels.values())
     for channel in channels:
-        if channel.endpoint != ENDPOINT:
-            continue
         for interval in subtract([lifetime(world, channel)], needed.get(channel.id, ())):
             if is_long(world, interval):
                 yield channel.id, f"stood for {interval[1] - interval[0]:.0f} ms, not needed"

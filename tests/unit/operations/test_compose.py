@@ -119,7 +119,10 @@ def test_each_service_has_its_own_secrets_only(env: Mapping[str, str]) -> None:
     assert held["engine1"] == held["engine2"]
     assert held["engine1"] == {
         env[f"SWITCHROOM_{name}"]
-        for name in ("STORE_PASSWORD", "ARI_PASSWORD", "AMI_PASSWORD", "SIGNING_KEY", "STORE_KEY")
+        for name in (
+            *("STORE_PASSWORD", "ARI_PASSWORD", "AMI_PASSWORD"),
+            *("SIGNING_KEY", "STORE_KEY", "STREAMS_TOKEN"),
+        )
     }
     assert held["api"] == {
         env[f"SWITCHROOM_{name}"] for name in ("TOKEN_SECRET", "API_KEY", "API_SECRET")
