@@ -81,9 +81,6 @@ class LabStreams(LabProgram):
         """Return all settings, with the port of the lab."""
         return {**self._settings, "SWITCHROOM_STREAMS_PORT": str(self._port)}
 
-    async def is_ready(self) -> bool:
-        return await is_well(f"http://127.0.0.1:{self._port}/health")
-
 
 class LabPhone(Server):
     """The phone behind the trunk, which answers all calls; what it hears is in its folder."""

@@ -12,6 +12,7 @@ import pytest
 from engine.app import factories
 from engine.app.node_manager import NodeDependencies, NodeManager
 from engine.app.shard_factory import NodeShardFactory, ShardDependencies
+from engine.app.stream_gateways import StreamDependencies
 from engine.media.clip import MediaLimits
 from engine.media.open import open_clip_cache
 from engine.observe.telemetry import Telemetry
@@ -92,6 +93,7 @@ class Bench:
                 None,
                 self.reachability,
                 NodeDuties(members, time.monotonic),
+                StreamDependencies(SETTINGS, Limits(), fixed_signer()),
             )
         )
         stack.push_async_callback(self.nodes.close)

@@ -28,4 +28,4 @@ class StreamGateway(Server):
 
     async def is_ready(self) -> bool:
         """Return whether it serves requests."""
-        return await is_well(f"{self.url}/health")
+        return await is_well(f"{self.url}/readyz")
