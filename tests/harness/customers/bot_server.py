@@ -43,9 +43,9 @@ class Bot:
         self._socket = socket
 
     @property
-    def stream(self) -> str:
-        """Return the id of its stream."""
-        return str(self.start["streamSid"])
+    def stream_id(self) -> str:
+        """Return the id of its stream, as the engine has it."""
+        return str(self.start["switchroom"]["stream"])
 
     async def say(self, samples: Samples) -> None:
         """Send audio, all at once, in frames of 20 ms."""
@@ -72,7 +72,7 @@ class Bot:
 
     async def send(self, message: Mapping[str, object]) -> None:
         """Send any message, with the id of the stream."""
-        await self._socket.send_str(json.dumps({**message, "streamSid": self.stream}))
+        await self._socket.send_str(json.dumps({**message, "streamSid": self.start["streamSid"]}))
 
     async def close(self, code: int = 1000) -> None:
         """Close the connection with a code of RFC 6455."""
