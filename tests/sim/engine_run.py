@@ -43,11 +43,12 @@ from engine.webhooks.signatures import Signer
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import EngineClock, SimClock
 from tests.harness.sim.connection import SimConnection
-from tests.harness.sim.gateway import SimGateway, SimGatewayClient
 from tests.harness.sim.loop import SimLoop
 from tests.harness.sim.media import SimClipCache
 from tests.harness.sim.recorder import Archive, SimAmi, SimArchiver
 from tests.harness.sim.store import SimStore
+from tests.harness.sim.streams.client import SimGatewayClient
+from tests.harness.sim.streams.gateway import SimGateway
 from tests.harness.sim.webhooks import SimActionClient, SimApiSender, SimServers
 from tests.sim.faults import Faults
 from wire.media import Clip, Source

@@ -14,12 +14,12 @@ from engine.store.errors import StoreDown
 from engine.store.memory.store import MemoryStore
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import START_MS, SimClock
-from tests.harness.sim.gateway import SimGateway
 from tests.harness.sim.loop import leave_loop
 from tests.harness.sim.media import length_ms
 from tests.harness.sim.phone import SimPhones, choose_holds
 from tests.harness.sim.recorder import Archive
 from tests.harness.sim.store import done
+from tests.harness.sim.streams.gateway import SimGateway
 from tests.harness.sim.webhooks import SimServers
 from tests.sim import faults, graphs, recorders
 from tests.sim.ami_digits import shared_recent_digits

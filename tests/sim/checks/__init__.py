@@ -26,7 +26,6 @@ from tests.sim.checks import (
     sessions,
     silence,
     sounds,
-    streams,
     takeover,
     timeouts,
 )
@@ -48,7 +47,6 @@ CHECKS = (
     media_plan.check,
     silence.check,
     bridges.check,
-    streams.check,
     sessions.check,
     rings.check,
     conversations.check,
