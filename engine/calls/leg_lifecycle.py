@@ -21,7 +21,6 @@ from engine.calls.model.call_states import (
     Ending,
     Gathering,
     RecordingVoicemail,
-    Streaming,
 )
 from engine.calls.model.commands import Command, Dial, Hangup
 from engine.calls.model.events import (
@@ -41,7 +40,7 @@ from engine.calls.sessions.leg_control import on_phone_hold
 from engine.calls.sessions.replacement import take_place
 from engine.calls.state_dispatch import dispatch
 from engine.calls.trunk_failover import fail_over
-from engine.calls.verbs import call_end, gather, record, stream
+from engine.calls.verbs import call_end, gather, record
 from wire.events.call_events import Kind
 
 LegProgress = LegCreated | LegRinging | LegAnswered
@@ -232,7 +231,5 @@ def end_call(call: Call, now: int, by: causes.EndedBy, cause: int) -> Step:
         call, commands = gather.abandon(call, call.state, now)
     if isinstance(call.state, RecordingVoicemail):
         call, commands = record.abandon(call, call.state, now)
-    if isinstance(call.state, Streaming):
-        call, commands = stream.abandon(call, call.state, now)
     call, hangups = call_end.start(call, now, by, cause)
     return call, (*commands, *hangups)

@@ -239,7 +239,8 @@ def _on_stream_event(call: Call, event: StreamEvent, now: int) -> Step:
     stream_of = call.stream(event.stream)
     if stream_of is None or (isinstance(event, StreamConnected) and stream_of.connected_ms):
         return call, ()  # of an earlier stream, or a repetition
-    if isinstance(event, StreamActionReceived) and not isinstance(call.state, Streaming):
+    is_heard = isinstance(call.state, Streaming) and call.state.stream == event.stream
+    if isinstance(event, StreamActionReceived) and not is_heard:
         return stream.reject_action(call, event)
     return dispatch(track_stream(call, event, now), (), event, now)
 

@@ -40,6 +40,7 @@ from engine.calls.sessions.conference_member_state import as_member, member_reas
 from engine.calls.sessions.custom_hold_music import fetch_music, next_loop
 from engine.calls.sessions.invites import clear_invite, invite
 from engine.calls.transfer_and_conference_end import end_conference
+from engine.calls.verbs.stream_report import report_all
 
 MAX_KEPT_CONFERENCES = 20
 
@@ -165,14 +166,17 @@ def _drop_leg(call: Call, leg: str, now: int) -> Step:
         return call, ()
     live = [each for each in conference.members if each.is_live]
     connected = [each.leg for each in live if each.state == "connected"]
+    reports: tuple[Command, ...] = ()
     if leg == call.main:
+        call, reports = report_all(call, now)
         call, state = _promote_main_leg(call, state, connected[0] if connected else leg)
     state = replace(state, legs=tuple(each for each in connected if each != call.main))
     call = replace(call, state=state)
     in_progress = conference.state == "in-progress"
     if connected and len(live) > 1 and (in_progress or len(live) > len(connected)):
-        return call, ()
+        return call, reports
     call, events = end_conference(call, conference, "too_few_members", now)
+    events = (*reports, *events)
     if len(connected) > 1:
         return call, events
     call, more = conversation.end(call, state, "completed", causes.NORMAL, now)

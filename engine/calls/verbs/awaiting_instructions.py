@@ -4,7 +4,7 @@ from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, allocate_id
+from engine.calls.model.call import Call, Step, SuspendedStream, allocate_id
 from engine.calls.model.call_states import Advance, AwaitingInstructions
 from engine.calls.model.events import DeadlinePassed, Event, Recovered
 from engine.calls.model.io_commands import PrefetchMedia, SendWebhook
@@ -81,9 +81,16 @@ def prefetch(action: Action | None) -> tuple[PrefetchMedia, ...]:
 
 
 def use_fallback(call: Call, state: AwaitingInstructions, reason: str) -> Call:
-    """Advance to the fallback; without one, the rest of the tree is dropped."""
+    """Advance to the fallback; without one, the rest of the tree is dropped.
+
+    The action of a bot is a tree of its own: the bot's stream continues.
+    """
     if state.is_api:
         return replace(flow.fail_request(call, reason), state=Advance(None, "flow"))
+    streams = [each for each in call.continuation if isinstance(each, SuspendedStream)]
+    if state.fallback is None and streams:
+        rest = call.continuation[call.continuation.index(streams[0]) :]
+        return replace(call, continuation=rest, state=Advance(None, "reply"))
     if state.fallback is None:
         why = f"action_failed:{reason[:MAX_REASON_CHARS]}"
         call = replace(call, continuation=(), reason=why, cause=causes.INTERWORKING)

@@ -13,6 +13,7 @@ from engine.calls.reporting.call_events import emit_completed, emit_leg_complete
 from engine.calls.reporting.call_record import build_call_record
 from engine.calls.reporting.ended_legs import archive_all_legs, archive_leg
 from engine.calls.transfer_and_conference_end import end_sessions
+from engine.calls.verbs.stream_report import report_all
 
 HANGUP_TIMEOUT_MS = 5_000
 MAX_HANGUP_RETRIES = 3  # after that, the reaper hangs up what is left
@@ -21,10 +22,11 @@ ARCHIVE_TIMEOUT_MS = 10_000  # then the call ends, and archiving continues witho
 
 def start(call: Call, now: int, by: causes.EndedBy, cause: int = causes.NORMAL) -> Step:
     """Hang up every leg; the call ends with the last."""
+    call, reports = report_all(call, now)
     call = replace(call, ended_by=call.ended_by or by, cause=call.cause or cause, continuation=())
     call, commands = end_sessions(call, "call_ended", now)
     call, stops = stop_all(call)
-    commands = (*commands, *stops)
+    commands = (*reports, *commands, *stops)
     hangups = tuple(Hangup(leg.id, cause) for leg in call.legs)
     others = tuple(c for c in commands if not (isinstance(c, Hangup) and call.leg(c.leg)))
     if not call.legs:

@@ -7,7 +7,6 @@ verb: its state waits in the continuation, and the stream stays up.
 
 from typing import Any
 
-from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
 from engine.calls.media import streams
@@ -20,7 +19,7 @@ from engine.calls.model.call import (
     without_stream,
 )
 from engine.calls.model.call_states import Advance, AwaitingInstructions, Streaming
-from engine.calls.model.commands import Command, StartStream, StopStream
+from engine.calls.model.commands import StartStream, StopStream
 from engine.calls.model.events import (
     BridgeFailed,
     DeadlinePassed,
@@ -34,12 +33,12 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.streams import Stream
-from engine.calls.reporting.call_events import emit
 from engine.calls.verbs import call_end
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
+from engine.calls.verbs.stream_report import emit_progress, report
 from wire import verbs
 from wire.streams.setup import ActionMessage, DigitMessage
-from wire.webhooks import StreamEndReason, StreamResult
+from wire.webhooks import StreamEndReason
 
 REPORT_GRACE_MS = 50  # for the gateway's report, if a channel ends before it
 RETRY_DELAYS_MS = (0, 250, 1_000, 2_000, 4_000)  # then the verb ends
@@ -66,7 +65,8 @@ def _open(call: Call, state: Streaming, now: int) -> Step:
         streams=(*call.streams, stream),
         state=replace(state, stream=stream_id, due_ms=0),
     )
-    call, emitted = _emit(call, state, stream_id, "resumed" if state.resume else "started", now)
+    progress = "resumed" if state.resume else "started"
+    call, emitted = emit_progress(call, state, stream_id, progress, now)
     return call, (emitted, StartStream(stream_id, state.verb.data, state.resume))
 
 
@@ -78,7 +78,7 @@ def on_event(call: Call, state: Streaming, event: Event, now: int) -> Step:
         case LegEnded(leg) if leg == state.stream:
             return replace(call, state=replace(state, due_ms=now + REPORT_GRACE_MS)), ()
         case StreamConnected(stream) if stream == state.stream:
-            call, emitted = _emit(call, state, stream, "connected", now)
+            call, emitted = emit_progress(call, state, stream, "connected", now)
             return call, (emitted,)
         case BridgeFailed(bridge) if bridge == state.bridge and state.stream:
             return _on_ended(call, state, "pbx-lost", now)
@@ -113,8 +113,6 @@ def _on_action(call: Call, state: Streaming, event: StreamActionReceived) -> Ste
 
 def reject_action(call: Call, event: StreamActionReceived) -> Step:
     """Reject an action of a bot whose last one still runs."""
-    if call.stream(event.stream) is None:
-        return call, ()
     rejected = ActionMessage("rejected", event.error or "another action is running")
     call, command = streams.send(call, event.stream, rejected)
     return call, (command,)
@@ -132,7 +130,8 @@ def suspend(call: Call, state: Streaming) -> Step:
 def resume(call: Call, suspended: SuspendedStream, ended: Advance, now: int) -> Step:
     """Continue the stream after an action of its bot, with the result of its last verb."""
     state = suspended.state
-    call = replace(call, continuation=call.continuation[1:], state=state)
+    rest = call.continuation[1:]
+    call = replace(call, continuation=rest, state=state, conversation_end=None)
     stream = call.stream(state.stream)
     if stream is None:
         return _open(call, state, now)
@@ -166,7 +165,7 @@ def _on_ended(call: Call, state: Streaming, reason: StreamEndReason, now: int) -
     if failures >= len(RETRY_DELAYS_MS):
         return _give_up(call, state, reason, now)
     point = stream.resume_point(now) if stream.connected_ms else state.resume
-    call, emitted = _emit(call, state, stream.id, "lost", now, reason=reason)
+    call, emitted = emit_progress(call, state, stream.id, "lost", now, reason=reason)
     stop = StopStream(stream.id)
     state = replace(
         state,
@@ -186,8 +185,9 @@ def _on_ended(call: Call, state: Streaming, reason: StreamEndReason, now: int) -
 def _give_up(call: Call, state: Streaming, reason: StreamEndReason, now: int) -> Step:
     is_loss = reason not in FINAL_REASONS or reason == "address-refused"
     if is_loss and state.verb.data.on_lost == "hangup":
-        call, commands = _report(call, state, reason, now)
-        call, hangups = call_end.start(replace(call, reason="stream_lost"), now, "system")
+        call, commands = report(call, state, reason, now)
+        call = replace(call, state=Advance(None, "stream"), reason="stream_lost")
+        call, hangups = call_end.start(call, now, "system")
         return call, (*commands, *hangups)
     return _finish(call, state, reason, now)
 
@@ -202,60 +202,11 @@ def stop(call: Call, stream_id: str, now: int) -> Step:
     return with_stream(call, replace(stream, end_reason="stopped")), (StopStream(stream_id),)
 
 
-def abandon(call: Call, state: Streaming, now: int) -> Step:
-    """Report the stream of a caller who hung up; the webhook's response is not awaited."""
-    return _report(call, state, "hangup", now)
-
-
 def _finish(call: Call, state: Streaming, reason: StreamEndReason, now: int) -> Step:
-    call, commands = _report(call, state, reason, now)
+    call, commands = report(call, state, reason, now)
     if not isinstance(state.verb.action, str):
         advance = Advance(state.verb.action, "stream", stream_reason=reason)
         return replace(call, state=advance), commands
     webhook = next(each for each in commands if isinstance(each, SendWebhook))
     awaiting = AwaitingInstructions(webhook.request, now + WEBHOOK_TIMEOUT_MS)
     return replace(call, state=awaiting), commands
-
-
-def _report(
-    call: Call, state: Streaming, reason: StreamEndReason, now: int
-) -> tuple[Call, tuple[Command, ...]]:
-    """End the stream, emit that, and send it to the verb's webhook, if it has one."""
-    stream = call.stream(state.stream)
-    stops: tuple[Command, ...] = (StopStream(stream.id),) if stream else ()
-    heard_ms = state.heard_ms + (stream.heard_until(now) if stream else 0)
-    call, emitted = _emit(
-        call, state, state.stream, "ended", now, reason=reason, duration_ms=now - state.since_ms
-    )
-    last_mark = stream.last_mark if stream else state.resume.last_mark if state.resume else ""
-    call = without_stream(call, state.stream)
-    if not isinstance(state.verb.action, str):
-        return call, (*stops, emitted)
-    call, request = allocate_id(call, "r")
-    result = StreamResult(
-        call_id=call.id,
-        channel_id=call.main,
-        stream_id=state.stream or (state.resume.of if state.resume else ""),
-        reason=reason,
-        duration_ms=now - state.since_ms,
-        heard_ms=heard_ms,
-        event="stream",
-        last_mark=last_mark or None,
-        custom_data=call.custom_data,
-    )
-    return call, (*stops, emitted, SendWebhook(request, state.verb.action, to_json(result)))
-
-
-def _emit(
-    call: Call, state: Streaming, stream: str, progress: str, now: int, **fields: Any
-) -> tuple[Call, Command]:
-    return emit(
-        call,
-        "stream",
-        now,
-        channel_id=call.main,
-        session_id=stream or None,
-        session_state=progress,
-        mode=state.verb.data.protocol,
-        **fields,
-    )

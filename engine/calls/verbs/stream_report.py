@@ -1,0 +1,70 @@
+"""What is reported of a stream: its progress as events, and its end to the verb's webhook."""
+
+from typing import Any
+
+from msgspec.json import encode as to_json
+
+from engine.calls.model.call import Call, Step, SuspendedStream, allocate_id, without_stream
+from engine.calls.model.call_states import Streaming
+from engine.calls.model.commands import Command, StopStream
+from engine.calls.model.io_commands import SendWebhook
+from engine.calls.reporting.call_events import emit
+from wire.webhooks import StreamEndReason, StreamResult
+
+
+def report_all(call: Call, now: int) -> Step:
+    """Report the streams of a call that ends; the responses of their webhooks are not awaited.
+
+    Those are the stream that the caller hears, and those that wait for an action of their bots.
+    """
+    states = [each.state for each in call.continuation if isinstance(each, SuspendedStream)]
+    if isinstance(call.state, Streaming):
+        states.insert(0, call.state)
+    commands: tuple[Command, ...] = ()
+    for state in states:
+        call, more = report(call, state, "hangup", now)
+        commands = (*commands, *more)
+    return call, commands
+
+
+def report(call: Call, state: Streaming, reason: StreamEndReason, now: int) -> Step:
+    """End the stream, emit that, and send it to the verb's webhook, if it has one."""
+    stream = call.stream(state.stream)
+    stops: tuple[Command, ...] = (StopStream(stream.id),) if stream else ()
+    heard_ms = state.heard_ms + (stream.heard_until(now) if stream else 0)
+    call, emitted = emit_progress(
+        call, state, state.stream, "ended", now, reason=reason, duration_ms=now - state.since_ms
+    )
+    last_mark = stream.last_mark if stream else state.resume.last_mark if state.resume else ""
+    call = without_stream(call, state.stream)
+    if not isinstance(state.verb.action, str):
+        return call, (*stops, emitted)
+    call, request = allocate_id(call, "r")
+    result = StreamResult(
+        call_id=call.id,
+        channel_id=call.main,
+        stream_id=state.stream or (state.resume.of if state.resume else ""),
+        reason=reason,
+        duration_ms=now - state.since_ms,
+        heard_ms=heard_ms,
+        event="stream",
+        last_mark=last_mark or None,
+        custom_data=call.custom_data,
+    )
+    return call, (*stops, emitted, SendWebhook(request, state.verb.action, to_json(result)))
+
+
+def emit_progress(
+    call: Call, state: Streaming, stream: str, progress: str, now: int, **fields: Any
+) -> tuple[Call, Command]:
+    """Emit what became of a stream."""
+    return emit(
+        call,
+        "stream",
+        now,
+        channel_id=call.main,
+        session_id=stream or None,
+        session_state=progress,
+        mode=state.verb.data.protocol,
+        **fields,
+    )
