@@ -16,7 +16,11 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     """Check every bridge, and every channel of a snoop or a stream."""
     channels = (*world.pbx.past.values(), *world.pbx.channels.values())
     sockets = [each for each in channels if each.endpoint == WEBSOCKET]
-    waiting = (*world.pbx.past_bridges, *world.pbx.bridges.values(), *sockets)
+    waiting: tuple[SimBridge | SimChannel, ...] = (
+        *world.pbx.past_bridges,
+        *world.pbx.bridges.values(),
+        *sockets,
+    )
     needed = left_for_reaper(world, histories, (each.id for each in waiting))
     for history in histories:
         for begin_ms, end_ms, call in history.intervals:
