@@ -72,10 +72,17 @@ class StreamService:
         while True:
             await asyncio.sleep(TICK_S)
             for stream in self.table:
-                stream.tick()
+                self._tick(stream)
             ticks += 1
             if ticks % FORGET_TICKS == 0:
                 self.table.forget_old()
+
+    def _tick(self, stream: Stream) -> None:
+        try:
+            stream.tick()
+        except Exception:  # a fault here ends one stream, and no other
+            log.exception("stream failed", stream=stream.id, call_id=stream.setup.call_id)
+            stream.end("bot-lost", "a fault of the gateway, which its log describes")
 
     async def drain(self, wait_s: float) -> None:
         """Take no more streams; return when there are none, the last ones ended after a time."""

@@ -38,9 +38,14 @@ class BacklogDrain:
             self._close_window(now_ms)
         self._count += 1
         self._lowest_ms = min(self._lowest_ms, backlog_ms)
-        if not self._excess or not (is_silent or (self._is_lasting and self._count % 2)):
+        if is_silent:
+            is_dropped = self._excess > 0
+        else:  # one frame of delay is not worth a sound
+            is_dropped = self._is_lasting and self._excess > 1 and self._count % 2 == 1
+        if not is_dropped:
             return False
         self._excess -= 1
+        self._lowest_ms = min(self._lowest_ms, backlog_ms - FRAME_MS)
         return True
 
     def restart(self) -> None:

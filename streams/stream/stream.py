@@ -18,13 +18,13 @@ from streams.pbx.messages import PbxEvent
 from streams.stream.barge_in import Decision
 from streams.stream.context import BotLink, PbxLink, StreamContext
 from streams.stream.ear import CallerEar
+from streams.stream.inbox import Inbox
+from streams.stream.mark_names import MarkNames
 from streams.stream.muffle import Muffle
 from streams.stream.playout import AUDIBLE, Playout, QueueFull
 from streams.stream.reporter import StreamReporter
 from wire.streams.reports import EndReason, LiveStream, StreamEnded
 from wire.streams.setup import ActionMessage, DigitMessage, StreamMessage, StreamSetup, TextMessage
-
-MAX_MESSAGE_IDS = 1_000  # of an engine's messages that are remembered
 
 
 class Stream:
@@ -48,10 +48,8 @@ class Stream:
         self._connected_ms: float | None = None
         self._is_acting = False
         self._is_ended = False
-        self._mark_count = 0
-        self._names: dict[str, str] = {}  # of marks, by the keys that the PBX gets
-        self._last_mark = ""
-        self._message_ids: dict[str, None] = {}
+        self._marks = MarkNames()
+        self._inbox = Inbox()
         self._limits = MessageLimits()
         self._muffle = Muffle()
         self._reporter = StreamReporter(stream_id, context)
@@ -74,7 +72,7 @@ class Stream:
     def live(self) -> LiveStream:
         """Return what a Snapshot says of it."""
         heard_ms = self._heard_ms(self._context.now_ms())
-        return LiveStream(self.id, self._connected_ms is not None, heard_ms, self._last_mark)
+        return LiveStream(self.id, self._connected_ms is not None, heard_ms, self._marks.last_heard)
 
     def tick(self) -> None:
         """Send what is due."""
@@ -88,19 +86,8 @@ class Stream:
 
     def send(self, message_id: str, message: StreamMessage) -> None:
         """Pass an engine's message on to the bot, once."""
-        if message_id in self._message_ids:
-            return
-        self._message_ids[message_id] = None
-        if len(self._message_ids) > MAX_MESSAGE_IDS:
-            del self._message_ids[next(iter(self._message_ids))]
-        now_ms = self._context.now_ms()
-        match message:
-            case TextMessage():
-                self._extend({"text": message.text}, now_ms)
-            case DigitMessage():
-                self._bot.send_text(self._protocol.digit(message.digit, self._position(now_ms)))
-            case ActionMessage():
-                self._set_acting(message, now_ms)
+        for each in self._inbox.put(message_id, message):
+            self._pass_on(each)
 
     def end(self, reason: EndReason, detail: str = "") -> None:
         """End it; the PBX's side is closed by who gets the report."""
@@ -110,17 +97,14 @@ class Stream:
         now_ms = self._context.now_ms()
         heard_ms = self._heard_ms(now_ms)
         self._ear.reset()
-        if self._connected_ms is not None:
-            if (text := self._protocol.farewell(self._position(now_ms))) is not None:
-                self._bot.send_text(text)
-            duration_ms = round(now_ms - self._connected_ms)
-        else:
-            duration_ms = 0
+        if (text := self._protocol.farewell(self._position(now_ms))) is not None:
+            self._bot.send_text(text)
+        duration_ms = 0 if self._connected_ms is None else round(now_ms - self._connected_ms)
         self._bot.close()
         self._context.metrics.ended.table()[reason] += 1
         at_ms = round(self._context.wall_ms())
         report = StreamEnded(
-            self.id, reason, at_ms, duration_ms, heard_ms, self._last_mark, detail[:500]
+            self.id, reason, at_ms, duration_ms, heard_ms, self._marks.last_heard, detail[:500]
         )
         self._on_end(self, report)
 
@@ -135,6 +119,8 @@ class Stream:
         for text in self._protocol.greeting():
             self._bot.send_text(text)
         self._reporter.connected(now_ms - self._began_ms)
+        for message in self._inbox.open():
+            self._pass_on(message)
 
     def bot_lost(self, reason: EndReason, detail: str) -> None:
         """Take the end of the connection to the bot."""
@@ -188,9 +174,7 @@ class Stream:
             self._playout.add(data, now_ms)
 
     def _add_mark(self, name: str, now_ms: float) -> None:
-        self._mark_count += 1
-        key = f"m{self._mark_count}"
-        self._names[key] = name
+        key = self._marks.add(name)
         if self._is_acting or self.setup.is_fork:
             self._mark_done(key, now_ms, is_cleared=True)
         else:
@@ -210,6 +194,16 @@ class Stream:
         if self._limits.is_action_refused(now_ms):
             raise InvalidMessage("too many actions in a minute")
         self._reporter.action(tree, self._heard_ms(now_ms))
+
+    def _pass_on(self, message: StreamMessage) -> None:
+        now_ms = self._context.now_ms()
+        match message:
+            case TextMessage():
+                self._extend({"text": message.text}, now_ms)
+            case DigitMessage():
+                self._bot.send_text(self._protocol.digit(message.digit, self._position(now_ms)))
+            case ActionMessage():
+                self._set_acting(message, now_ms)
 
     # What its PBX does
 
@@ -278,13 +272,11 @@ class Stream:
         self._ear.reset()
 
     def _mark_done(self, key: str, now_ms: float, *, is_cleared: bool) -> None:
-        name = self._names.pop(key)
+        name = self._marks.take(key, is_cleared=is_cleared)
         position = self._position(now_ms)
         text = self._protocol.mark(name, position, is_cleared=is_cleared)
         if text is not None:
             self._bot.send_text(text)
-        if not is_cleared:
-            self._last_mark = name
         self._reporter.mark(name, position.heard_ms, is_cleared=is_cleared)
 
     def _set_acting(self, message: ActionMessage, now_ms: float) -> None:
@@ -292,12 +284,9 @@ class Stream:
         if self._is_acting:
             self._drop_audio(now_ms)
             self._playout.resume(now_ms)
-        fields: dict[str, Any] = {"state": message.state}
-        if message.result:
-            fields["result"] = message.result
-        if message.error:
-            fields["error"] = message.error
-        self._extend(fields, now_ms)
+        more = {"result": message.result, "error": message.error}
+        given = {name: each for name, each in more.items() if each}
+        self._extend({"state": message.state, **given}, now_ms)
 
     def _extend(self, fields: dict[str, Any], now_ms: float) -> None:
         self._bot.send_text(self._protocol.extension(fields, self._position(now_ms)))

@@ -38,16 +38,19 @@ async def test_a_bot_is_greeted_as_twilio_does(
 async def test_audio_goes_both_ways_at_once(
     streams: Streams, engine: GatewayClient, echo_bot: TwilioBot
 ) -> None:
-    """Caller to bot to caller in 30 ms, and no frame is lost or out of order."""
+    """Caller to bot to caller, in order; a machine that stalls costs a few frames, not a delay."""
     name, channel = await streams.start(echo_bot.url)
     await engine.wait_for(name, "connected")
     frames = [bytes([0x80 + n % 100]) * 160 for n in range(100)]
     begun_s = time.monotonic()
     channel.to_say.extend(frames)
     await until(lambda: channel.audio()[-1:] == frames[-1:], what="the last frame")
-    assert channel.audio() == frames
+    heard = channel.audio()
+    numbers = [frames.index(frame) for frame in heard]
+    assert numbers == sorted({*numbers})
+    assert len(numbers) >= 90
     times = [at_s for at_s, frame in channel.played if frame != ULAW_SILENCE]
-    sent = [begun_s + n * 0.02 for n in range(100)]
+    sent = [begun_s + n * 0.02 for n in numbers]
     delays = [(heard - said) * 1000 for heard, said in zip(times, sent, strict=True)]
     assert statistics.median(delays) <= 60
 

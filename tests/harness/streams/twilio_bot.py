@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import ssl
 import time
 from typing import Any
 
@@ -26,10 +27,12 @@ class TwilioBot:
         self._runner = web.AppRunner(app, shutdown_timeout=0.1)
         self.url = ""
 
-    async def start(self) -> None:
+    async def start(self, tls: ssl.SSLContext | None = None) -> None:
+        """Serve, over TLS if there is a context for it."""
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self.url = f"ws://127.0.0.1:{self._runner.addresses[0][1]}/bot"
+        await web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=tls).start()
+        scheme = "wss" if tls else "ws"
+        self.url = f"{scheme}://127.0.0.1:{self._runner.addresses[0][1]}/bot"
 
     async def stop(self) -> None:
         await self._runner.cleanup()

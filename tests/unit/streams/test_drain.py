@@ -40,6 +40,14 @@ def test_a_backlog_is_gone_within_a_second() -> None:
     assert sum(is_dropped for _, _, is_dropped in found) <= 10
 
 
+def test_a_delay_of_one_frame_costs_no_sound() -> None:
+    """It is dropped when there is silence."""
+    arrivals = sorted([*live(0, 4000), 1000.0])
+    assert not any(is_dropped for _, _, is_dropped in simulate(arrivals))
+    found = simulate(arrivals, lambda number: number > 100)
+    assert sum(is_dropped for _, _, is_dropped in found) == 1
+
+
 def test_silence_is_dropped_first() -> None:
     """If there is enough of it, every sound is heard."""
     arrivals = sorted([*live(0, 4000), *[1000.0] * 10])

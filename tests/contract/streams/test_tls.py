@@ -1,0 +1,76 @@
+"""Bots over TLS, as customers' are."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.contract.streams.conftest import Streams
+from tests.harness.servers.tls_files import TlsFiles
+from tests.harness.streams.gateway import GatewayClient, GatewayProcess
+from tests.harness.streams.simulated_pbx import SimulatedPbx
+from tests.harness.streams.twilio_bot import TwilioBot
+from tests.harness.until import until
+
+LOUD = b"\x80\x00" * 80
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> TlsFiles:
+    """Make a CA and a certificate for 127.0.0.1."""
+    return TlsFiles(tmp_path / "tls", ["bot"])
+
+
+@pytest.fixture
+async def secure_bot(files: TlsFiles) -> AsyncIterator[TwilioBot]:
+    """Run a bot that echoes, over TLS."""
+    server = TwilioBot(is_echo=True)
+    await server.start(files.served("bot"))
+    yield server
+    await server.stop()
+
+
+@pytest.fixture
+async def trusting(tmp_path: Path, files: TlsFiles) -> AsyncIterator[GatewayClient]:
+    """Return the engine of a gateway that trusts this CA."""
+    gateway = GatewayProcess(tmp_path / "gateway", SWITCHROOM_STREAMS_CA=str(files.ca))
+    await gateway.start()
+    client = GatewayClient(gateway.url)
+    await client.read()
+    yield client
+    await client.close()
+    await gateway.stop()
+
+
+async def test_audio_over_tls(
+    trusting: GatewayClient, pbx: SimulatedPbx, secure_bot: TwilioBot
+) -> None:
+    """Both ways, and the end of what the bot closes."""
+    name, channel = await Streams(trusting, pbx).start(secure_bot.url)
+    await trusting.wait_for(name, "connected")
+    channel.to_say.extend([LOUD] * 10)
+    await until(lambda: len(channel.audio()) == 10, what="the echo")
+    await secure_bot.close(1011)
+    ended = await trusting.wait_for(name, "ended")
+    assert (ended["reason"], ended["detail"]) == ("bot-lost", "closed with 1011")
+
+
+async def test_a_certificate_of_another_host(
+    trusting: GatewayClient, pbx: SimulatedPbx, secure_bot: TwilioBot
+) -> None:
+    """It is that of 127.0.0.1."""
+    url = secure_bot.url.replace("127.0.0.1", "localhost")
+    name, _ = await Streams(trusting, pbx).start(url)
+    ended = await trusting.wait_for(name, "ended")
+    assert ended["reason"] == "unreachable"
+    assert "certificate" in ended["detail"].lower()
+
+
+async def test_a_certificate_of_nobody(
+    streams: Streams, engine: GatewayClient, secure_bot: TwilioBot
+) -> None:
+    """The system's CAs have not signed it."""
+    name, _ = await streams.start(secure_bot.url)
+    ended = await engine.wait_for(name, "ended")
+    assert ended["reason"] == "unreachable"
+    assert "certificate" in ended["detail"].lower()
