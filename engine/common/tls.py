@@ -16,7 +16,9 @@ def client_context(ca: Path | None, setting: str = "SWITCHROOM_TLS_CA") -> ssl.S
         raise TlsFileError(f"{setting}: {ca}: {_reason(error)}") from error
 
 
-def server_context(certificate: Path, key: Path | None) -> ssl.SSLContext:
+def server_context(
+    certificate: Path, key: Path | None, setting: str = "SWITCHROOM_RPC_TLS"
+) -> ssl.SSLContext:
     """Return a server's context; without a key file, the key is in the certificate's file."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -24,7 +26,7 @@ def server_context(certificate: Path, key: Path | None) -> ssl.SSLContext:
         context.load_cert_chain(certificate, key)
     except OSError as error:
         files = f"{certificate} and {key}" if key else str(certificate)
-        raise TlsFileError(f"SWITCHROOM_RPC_TLS_CERT, _KEY: {files}: {_reason(error)}") from error
+        raise TlsFileError(f"{setting}_CERT, _KEY: {files}: {_reason(error)}") from error
     return context
 
 

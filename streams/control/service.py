@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import structlog
+from msgspec import Struct
 
 from streams.bots.dialer import PendingConnections
 from streams.bots.errors import BotUnreachable
@@ -26,6 +27,13 @@ TICK_S = 0.01
 FORGET_TICKS = 1_000
 
 
+class Trust(Struct, frozen=True):
+    """What verifies PBX nodes, and what verifies bots."""
+
+    pbx: ssl.SSLContext
+    bots: ssl.SSLContext
+
+
 class StreamService:
     """The streams of a gateway, and the tasks that connect them."""
 
@@ -34,12 +42,12 @@ class StreamService:
         context: StreamContext,
         table: StreamTable,
         hub: ReportHub,
-        tls: ssl.SSLContext,
+        trust: Trust,
     ) -> None:
         self._context = context
         self.table = table
         self._hub = hub
-        self._tls = tls
+        self._trust = trust
         self._pending = PendingConnections()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -105,7 +113,7 @@ class StreamService:
 
     async def _connect_pbx(self, stream: Stream, pbx: PbxSocket) -> None:
         try:
-            await pbx.connect(stream.setup.media_url)
+            await pbx.connect(stream.setup.media_url, self._trust.pbx)
         except PbxUnreachable as error:
             stream.end("pbx-unreachable", str(error))
         if stream.is_ended:
@@ -113,7 +121,7 @@ class StreamService:
 
     async def _connect_bot(self, stream: Stream, bot: BotSocket, subprotocol: str) -> None:
         try:
-            await bot.connect(stream.setup.bot, subprotocol, self._pending, self._tls)
+            await bot.connect(stream.setup.bot, subprotocol, self._pending, self._trust.bots)
         except BotUnreachable as error:
             stream.end(error.reason, str(error))
             return

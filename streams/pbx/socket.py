@@ -1,5 +1,6 @@
 """A websocket of the PBX's: it implements what a Playout sends to, and passes on what it hears."""
 
+import ssl
 from typing import Protocol
 
 from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
@@ -16,6 +17,7 @@ from streams.pbx.messages import (
 
 SUBPROTOCOL = "media"
 CONNECT_S = 5.0
+MAX_UNSENT_BYTES = 262_144
 
 
 class PbxUnreachable(Exception):
@@ -43,13 +45,14 @@ class PbxSocket(WSListener):
         self._listener = listener
         self._transport: WSTransport | None = None
 
-    async def connect(self, url: str) -> None:
+    async def connect(self, url: str, context: ssl.SSLContext) -> None:
         """Connect; raises PbxUnreachable."""
         headers = {"Sec-WebSocket-Protocol": SUBPROTOCOL}
         try:
             await ws_connect(
                 lambda: self,
                 url,
+                ssl_context=context,
                 websocket_handshake_timeout=CONNECT_S,
                 extra_headers=headers,
                 max_redirects=0,
@@ -93,6 +96,7 @@ class PbxSocket(WSListener):
     def on_ws_connected(self, transport: WSTransport) -> None:
         """See WSListener."""
         self._transport = transport
+        transport.underlying_transport.set_write_buffer_limits(high=MAX_UNSENT_BYTES)
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
         """See WSListener."""
@@ -107,6 +111,14 @@ class PbxSocket(WSListener):
         """See WSListener."""
         self._transport = None
         self._listener.pbx_lost()
+
+    def pause_writing(self) -> None:
+        """See WSListener: the PBX has stood still for long."""
+        if self._transport is not None:
+            self._transport.disconnect(graceful=False)
+
+    def resume_writing(self) -> None:
+        """See WSListener."""
 
     def _read(self, data: bytes) -> None:
         event = read_event(data)

@@ -168,10 +168,9 @@ class Playout:
         self._count_heard(self._played_ms(now_ms))
         return self._heard_frames * FRAME_MS
 
-    def is_playing(self, now_ms: float) -> bool:
-        """Return whether some of the bot's audio is not heard yet."""
-        self._count_heard(self._played_ms(now_ms))
-        return bool(self._ends or self._queued_frames)
+    def is_audible(self, now_ms: float) -> bool:
+        """Return whether a sound of the bot is played, or waits; its silence is none."""
+        return self._audible_ms > self._played_ms(now_ms) or self._queued_frames > 0
 
     def tick(self, now_ms: float) -> None:
         """Send what is due; called every few milliseconds."""

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from streams.bots.limits import MAX_ACTION_BYTES, MessageLimits
+from streams.bots.action_trees import check_tree
+from streams.bots.limits import MessageLimits
 from streams.bots.protocols.messages import (
     Action,
     BotMessage,
@@ -189,8 +190,7 @@ class Stream:
             self._drop_audio(now_ms)
 
     def _request(self, tree: bytes, now_ms: float) -> None:
-        if len(tree) > MAX_ACTION_BYTES:
-            raise InvalidMessage(f"an action has more than {MAX_ACTION_BYTES} bytes")
+        check_tree(tree)
         if self._limits.is_action_refused(now_ms):
             raise InvalidMessage("too many actions in a minute")
         self._reporter.action(tree, self._heard_ms(now_ms))
@@ -227,8 +227,7 @@ class Stream:
             (self._bot.send_binary if self._protocol.is_binary else self._bot.send_text)(data)
         if self.setup.is_fork or self._is_acting:
             return
-        is_playing = self._playout.is_playing(now_ms)
-        turn, decision = self._ear.hear(frame, is_playing, now_ms)
+        turn, decision = self._ear.hear(frame, self._playout.is_audible(now_ms), now_ms)
         if turn is not None:
             self._reporter.turn(turn, self._heard_ms(now_ms), now_ms)
         self._decide(decision, now_ms)

@@ -1,4 +1,4 @@
-"""Bots over TLS, as customers' are."""
+"""TLS to bots, as customers have it, to the PBX, and of the gateway itself."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,8 +17,8 @@ LOUD = b"\x80\x00" * 80
 
 @pytest.fixture
 def files(tmp_path: Path) -> TlsFiles:
-    """Make a CA and a certificate for 127.0.0.1."""
-    return TlsFiles(tmp_path / "tls", ["bot"])
+    """Make a CA and certificates for 127.0.0.1."""
+    return TlsFiles(tmp_path / "tls", ["bot", "pbx", "gateway"])
 
 
 @pytest.fixture
@@ -33,20 +33,36 @@ async def secure_bot(files: TlsFiles) -> AsyncIterator[TwilioBot]:
 @pytest.fixture
 async def trusting(tmp_path: Path, files: TlsFiles) -> AsyncIterator[GatewayClient]:
     """Return the engine of a gateway that trusts this CA."""
-    gateway = GatewayProcess(tmp_path / "gateway", SWITCHROOM_STREAMS_CA=str(files.ca))
+    gateway = GatewayProcess(
+        tmp_path / "gateway",
+        SWITCHROOM_STREAMS_CA=str(files.ca),
+        SWITCHROOM_TLS_CA=str(files.ca),
+        SWITCHROOM_STREAMS_TLS_CERT=str(files.cert("gateway")),
+        SWITCHROOM_STREAMS_TLS_KEY=str(files.key("gateway")),
+    )
+    gateway.trust = files.trust
     await gateway.start()
-    client = GatewayClient(gateway.url)
+    client = GatewayClient(gateway.url, trust=files.trust)
     await client.read()
     yield client
     await client.close()
     await gateway.stop()
 
 
+@pytest.fixture
+async def secure_pbx(files: TlsFiles) -> AsyncIterator[SimulatedPbx]:
+    """Run a simulated PBX, over TLS."""
+    server = SimulatedPbx()
+    await server.start(files.served("pbx"))
+    yield server
+    await server.stop()
+
+
 async def test_audio_over_tls(
-    trusting: GatewayClient, pbx: SimulatedPbx, secure_bot: TwilioBot
+    trusting: GatewayClient, secure_pbx: SimulatedPbx, secure_bot: TwilioBot
 ) -> None:
-    """Both ways, and the end of what the bot closes."""
-    name, channel = await Streams(trusting, pbx).start(secure_bot.url)
+    """Both ways, on all connections, and the end of what the bot closes."""
+    name, channel = await Streams(trusting, secure_pbx).start(secure_bot.url)
     await trusting.wait_for(name, "connected")
     channel.to_say.extend([LOUD] * 10)
     await until(lambda: len(channel.audio()) == 10, what="the echo")
@@ -64,6 +80,15 @@ async def test_a_certificate_of_another_host(
     ended = await trusting.wait_for(name, "ended")
     assert ended["reason"] == "unreachable"
     assert "certificate" in ended["detail"].lower()
+
+
+async def test_a_pbx_without_a_valid_certificate(
+    engine: GatewayClient, secure_pbx: SimulatedPbx, bot: TwilioBot
+) -> None:
+    """Nothing is sent to it."""
+    name, _ = await Streams(engine, secure_pbx).start(bot.url)
+    ended = await engine.wait_for(name, "ended")
+    assert ended["reason"] == "pbx-unreachable"
 
 
 async def test_a_certificate_of_nobody(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +23,9 @@ class GatewayProcess(Server):
     def __init__(self, folder: Path, **settings: str) -> None:
         super().__init__(folder)
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        scheme = "https" if "SWITCHROOM_STREAMS_TLS_CERT" in settings else "http"
+        self.url = f"{scheme}://127.0.0.1:{self.port}"
+        self.trust: ssl.SSLContext | bool = True
         self._settings = {
             "SWITCHROOM_STREAMS_PORT": str(self.port),
             "SWITCHROOM_STREAMS_TOKEN": TOKEN,
@@ -36,15 +39,18 @@ class GatewayProcess(Server):
         return self._settings
 
     async def is_ready(self) -> bool:
-        return await is_well(self.url + "/readyz")
+        return await is_well(self.url + "/readyz", self.trust)
 
 
 class GatewayClient:
     """What an engine does with a gateway: requests, and a reader of its reports."""
 
-    def __init__(self, url: str, token: str = TOKEN) -> None:
+    def __init__(self, url: str, token: str = TOKEN, trust: ssl.SSLContext | None = None) -> None:
         self._url = url
-        self._session = aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"})
+        self._session = aiohttp.ClientSession(
+            headers={"Authorization": f"Bearer {token}"},
+            connector=aiohttp.TCPConnector(ssl=trust or True),
+        )
         self._reader: asyncio.Task[None] | None = None
         self.reports: list[dict[str, Any]] = []
 

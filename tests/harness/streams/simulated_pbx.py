@@ -6,6 +6,7 @@ pauses, and flushes. The caller's frames are sent at the same clock.
 
 import asyncio
 import json
+import ssl
 import time
 from collections import deque
 
@@ -115,11 +116,13 @@ class SimulatedPbx:
         channel = self._channels[name] = SimulatedChannel(audio_format, silence)
         return channel
 
-    async def start(self) -> None:
+    async def start(self, tls: ssl.SSLContext | None = None) -> None:
+        """Serve, over TLS if there is a context for it."""
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=tls)
         await site.start()
-        self.url = f"ws://127.0.0.1:{self._runner.addresses[0][1]}"
+        scheme = "wss" if tls else "ws"
+        self.url = f"{scheme}://127.0.0.1:{self._runner.addresses[0][1]}"
 
     async def stop(self) -> None:
         await self._runner.cleanup()

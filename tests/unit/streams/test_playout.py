@@ -98,7 +98,16 @@ def test_what_was_heard_is_counted(playout: Playout) -> None:
     assert playout.heard_ms(50.0) == 20
     run(playout, 60, 500)
     assert playout.heard_ms(500.0) == 200
-    assert not playout.is_playing(500.0)
+    assert not playout.is_audible(500.0)
+
+
+def test_a_bot_that_sends_silence_is_not_audible(playout: Playout) -> None:
+    """A sound of the caller interrupts nothing then."""
+    playout.add(SILENCE * 3, 30.0)
+    assert not playout.is_audible(40.0)
+    playout.add(LOUD, 40.0)
+    assert playout.is_audible(100.0)
+    assert not playout.is_audible(111.0)
 
 
 def test_a_clear_drops_all(playout: Playout, sink: RecordingSink) -> None:
@@ -121,7 +130,7 @@ def test_a_pause_loses_nothing(playout: Playout, sink: RecordingSink) -> None:
     playout.pause(100.0)
     run(playout, 110, 400)
     assert playout.heard_ms(400.0) == 60
-    assert playout.is_playing(400.0)
+    assert playout.is_audible(400.0)
     playout.resume(400.0)
     run(playout, 410, 400 + 27 * 20 + 31)
     assert sink.taken() == [*frames[:5], "pause", "resume", *frames[5:]]

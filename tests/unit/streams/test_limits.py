@@ -1,0 +1,61 @@
+"""What a bot may send."""
+
+import pytest
+
+from streams.bots.action_trees import MAX_DEPTH, check_tree
+from streams.bots.limits import (
+    MAX_ACTION_BYTES,
+    MAX_ACTIONS,
+    MAX_INVALID,
+    MAX_MESSAGES_PER_S,
+    MessageLimits,
+)
+from streams.bots.protocols.messages import InvalidMessage
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        b"",
+        b"{",
+        b"NaN",
+        b'{"a": 1e999}',
+        b'{"a": "\\ud800"}',
+        b'"' + b"a" * MAX_ACTION_BYTES + b'"',
+        b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1),
+        b"[" * 30_000 + b"]" * 30_000,
+    ],
+    ids=len,
+)
+def test_an_action_that_engines_could_not_read(tree: bytes) -> None:
+    """It never reaches the reports, which are those of all streams."""
+    with pytest.raises(InvalidMessage):
+        check_tree(tree)
+
+
+def test_an_action_may_be_nested() -> None:
+    """Trees are."""
+    check_tree(b'{"type":"say","data":{"text":"hi"}}')
+    check_tree(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)
+
+
+def test_messages_are_counted_by_the_second() -> None:
+    """Those of the second before are forgotten."""
+    limits = MessageLimits()
+    assert not any(limits.is_too_fast(5.0) for _ in range(MAX_MESSAGES_PER_S))
+    assert limits.is_too_fast(999.0)
+    assert not limits.is_too_fast(1005.0)
+
+
+def test_actions_are_counted_by_the_minute() -> None:
+    """Each is work for an engine."""
+    limits = MessageLimits()
+    assert not any(limits.is_action_refused(5.0) for _ in range(MAX_ACTIONS))
+    assert limits.is_action_refused(59_000.0)
+    assert not limits.is_action_refused(61_000.0)
+
+
+def test_invalid_messages_are_counted_for_ever() -> None:
+    """A bot that speaks another protocol is noticed soon."""
+    limits = MessageLimits()
+    assert [limits.is_invalid_too_often() for _ in range(MAX_INVALID + 1)][-2:] == [False, True]
