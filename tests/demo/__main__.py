@@ -1,4 +1,4 @@
-"""`python -m tests.demo`: two calls on a real Asterisk, shown live and checked.
+"""`python -m tests.demo`: three calls on a real Asterisk, shown live and checked.
 
 Timelines and received audio are saved in demo-out/.
 """
@@ -16,7 +16,7 @@ from dev.progress import Progress
 from engine.cli.client import open_client
 from engine.cli.errors import RpcError, Unreachable, explain
 from engine.cli.live.watch_call import open_notifier
-from tests.demo import click_to_call, ivr
+from tests.demo import click_to_call, ivr, voice_bot
 from tests.demo.context import DemoContext
 from tests.demo.measure import Check
 from tests.demo.rest import open_rest
@@ -26,7 +26,7 @@ OUT = ROOT / "demo-out"
 
 
 async def main(console: Console) -> int:
-    """Start the lab, run both scenarios and return the exit status."""
+    """Start the lab, run the scenarios and return the exit status."""
     options = StartOptions(ROOT / ".lab", 2, 0, "", ROOT / ".env")
     lab, _ = await start(options, Console(stderr=True, highlight=False, markup=False))
     settings, ports = lab.settings, lab.plan.ports()
@@ -44,8 +44,13 @@ async def main(console: Console) -> int:
         first = await click_to_call.play(context)
         console.rule("2  an inbound call: prompt, digits, webhook, dial, goodbye")
         second = await ivr.play(context)
+        console.rule(
+            "3  a conversation with a Pipecat bot, which understands and can be interrupted"
+        )
+        third = await voice_bot.play(context)
     await lab.start(Progress(Console(quiet=True)))  # the phone
-    return _print_verdict({"click-to-call": first, "inbound": second}, console)
+    results = {"click-to-call": first, "inbound": second, "voice bot": third}
+    return _print_verdict(results, console)
 
 
 def _print_verdict(scenarios: Mapping[str, list[Check]], console: Console) -> int:
