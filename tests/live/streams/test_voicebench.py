@@ -20,7 +20,8 @@ async def test_the_bot_passes_voicebench(lab: Lab, tmp_path: Path) -> None:
     """It responds to a question, ignores a cough, and stops when it is interrupted."""
     scenario = await make_scenario(tmp_path)
     async with PipecatBot(tmp_path) as bot:
-        number = await lab.add_number({"type": "stream", "data": {"url": bot.url}})
+        data = {"url": bot.url, "bargeIn": "pause"}
+        number = await lab.add_number({"type": "stream", "data": data})
         async with Phone.calling(lab.pbx, number) as caller:
             greeting = Turn(caller)
             await caller.wait_answered()
