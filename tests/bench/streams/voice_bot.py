@@ -1,4 +1,4 @@
-"""A Pipecat bot by telephone as voicebench, a benchmark of others, measures it.
+"""A Pipecat bot by telephone, as voicebench measures it, which is a benchmark of others.
 
 Whatever the bot's own detector needs, `bargeIn: pause` makes it silent at the first sound.
 """
@@ -22,7 +22,7 @@ Summary = dict[str, Any]
 
 async def voice_bot(setting: Setting) -> list[Figure]:
     """Hold some conversations with and without barge-in by the gateway."""
-    rounds = 1 if setting.quick else 5
+    rounds = 1 if setting.quick else 3
     numbers = count()
     async with (
         open_lab(setting.folder / "lab", gateways=1) as lab,
