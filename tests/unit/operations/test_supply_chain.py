@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.harness.generate.lock import ALL, BUILD, EXTRAS, FOLDER, ROOT
+from tests.harness.generate.lock import ALL, BOT, BUILD, EXTRAS, FOLDER, ROOT
 from tests.harness.generate.sbom import WITH_CONSOLE, bill_of_materials, locked, vendored
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -54,6 +54,18 @@ def test_every_package_has_hashes(name: str) -> None:
     assert len(entries) == len(locked(name))
     assert not [each for each in entries if "--hash=sha256:" not in each]
     assert not [each for each in entries if "://" in each or "--index" in each]
+
+
+def test_the_lock_of_the_bot_is_up_to_date() -> None:
+    """It has what the bot of the live tests needs, with hashes; else run `make lock`."""
+    entries = re.split(r"\n(?=\S)", (BOT / "lock.txt").read_text().strip())
+    assert not [each for each in entries if "--hash=sha256:" not in each or "://" in each]
+    versions = {each.split(" ", 1)[0] for each in entries}
+    wanted = [
+        *(BOT / "requirements.in").read_text().split(),
+        *(BOT / "model.in").read_text().split(),
+    ]
+    assert [each for each in wanted if re.sub(r"\[.*\]", "", each) not in versions] == []
 
 
 def test_all_files_have_the_same_versions() -> None:
