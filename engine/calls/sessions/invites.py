@@ -82,7 +82,7 @@ def join(call: Call, leg: str, now: int) -> Step:
         awaiting=awaiting,
     )
     if isinstance(call.state, Streaming):
-        call, commands = stream.suspend(call, call.state)
+        call, commands = stream.suspend(call, call.state, now)
     else:
         commands = stop_sound(call.state)
     return replace(call, state=bridged, has_run_verb=True), commands

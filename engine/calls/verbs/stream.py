@@ -36,6 +36,7 @@ from engine.calls.model.streams import Stream
 from engine.calls.verbs import call_end
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.stream_report import emit_progress, report
+from engine.calls.verbs.type_ahead import drop_earlier
 from wire import verbs
 from wire.streams.setup import ActionMessage, DigitMessage
 from wire.webhooks import StreamEndReason
@@ -86,7 +87,7 @@ def on_event(call: Call, state: Streaming, event: Event, now: int) -> Step:
             call, command = streams.send(call, state.stream, DigitMessage(digit))
             return call, (command,)
         case StreamActionReceived(stream) if stream == state.stream:
-            return _on_action(call, state, event)
+            return _on_action(call, state, event, now)
         case DeadlinePassed() if now >= state.limit_ms:
             return _finish(call, state, "max-duration", now)
         case DeadlinePassed() | Recovered() if state.due_ms and now >= state.due_ms:
@@ -99,16 +100,14 @@ def on_event(call: Call, state: Streaming, event: Event, now: int) -> Step:
             return call, ()
 
 
-def _on_action(call: Call, state: Streaming, event: StreamActionReceived) -> Step:
+def _on_action(call: Call, state: Streaming, event: StreamActionReceived, now: int) -> Step:
     """Run an action of the bot; the stream stays up, and waits."""
     if event.action is None:
         rejected = ActionMessage("rejected", event.error)
         call, command = streams.send(call, event.stream, rejected)
         return call, (command,)
-    call, command = streams.send(call, event.stream, ActionMessage("started"))
-    suspended = SuspendedStream(state)
-    call = replace(call, continuation=(suspended, *call.continuation))
-    return replace(call, state=Advance(event.action, "stream")), (command,)
+    call, commands = suspend(call, state, now)
+    return replace(call, state=Advance(event.action, "stream")), commands
 
 
 def reject_action(call: Call, event: StreamActionReceived) -> Step:
@@ -118,8 +117,9 @@ def reject_action(call: Call, event: StreamActionReceived) -> Step:
     return call, (command,)
 
 
-def suspend(call: Call, state: Streaming) -> Step:
-    """Let the stream wait while another party talks to the caller."""
+def suspend(call: Call, state: Streaming, now: int) -> Step:
+    """Let the stream wait while an action of its bot runs, or another party talks to the caller."""
+    call = drop_earlier(call, call.main, now)  # the bot has had those digits
     call = replace(call, continuation=(SuspendedStream(state), *call.continuation))
     if not state.stream:
         return call, ()

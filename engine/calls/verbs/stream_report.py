@@ -9,6 +9,7 @@ from engine.calls.model.call_states import Streaming
 from engine.calls.model.commands import Command, StopStream
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.reporting.call_events import emit
+from engine.calls.verbs.type_ahead import drop_earlier
 from wire.webhooks import StreamEndReason, StreamResult
 
 
@@ -36,7 +37,7 @@ def report(call: Call, state: Streaming, reason: StreamEndReason, now: int) -> S
         call, state, state.stream, "ended", now, reason=reason, duration_ms=now - state.since_ms
     )
     last_mark = stream.last_mark if stream else state.resume.last_mark if state.resume else ""
-    call = without_stream(call, state.stream)
+    call = drop_earlier(without_stream(call, state.stream), call.main, now)  # the bot has had them
     if not isinstance(state.verb.action, str):
         return call, (*stops, emitted)
     call, request = allocate_id(call, "r")

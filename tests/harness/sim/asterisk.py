@@ -21,7 +21,7 @@ from tests.harness.sim.ari_request import (
     Handlers,
     SendReply,
 )
-from tests.harness.sim.model import LocalHalf, SimChannel
+from tests.harness.sim.model import WEBSOCKET, LocalHalf, SimChannel
 from tests.harness.sim.recordings import MONITOR, SimRecordings
 
 EXTERNAL_MEDIA = "externalMedia"
@@ -54,7 +54,7 @@ class SimAsterisk(SimRecordings):
         if not request.target:
             return self._list_channels()
         channel = self.channels.get(request.target)
-        if channel is not None and channel.endpoint == "WebSocket":
+        if channel is not None and channel.endpoint == WEBSOCKET:
             return self._show_stream(channel)
         return OK if channel is not None else NOT_FOUND
 
@@ -81,7 +81,7 @@ class SimAsterisk(SimRecordings):
 
     def _remove_channel(self, channel: SimChannel, cause: int) -> None:
         super()._remove_channel(channel, cause)
-        if channel.endpoint == "WebSocket":
+        if channel.endpoint == WEBSOCKET:
             self.on_socket_closed(channel.id)
 
     def _make(self, request: AriRequest) -> Reply:
@@ -89,7 +89,7 @@ class SimAsterisk(SimRecordings):
         if channel_id in self.channels:
             return ALREADY_EXISTS
         if request.target == EXTERNAL_MEDIA:
-            return self._show_stream(self._channel(channel_id, "WebSocket", request.query["app"]))
+            return self._show_stream(self._channel(channel_id, WEBSOCKET, request.query["app"]))
         if not self._phones.is_reachable(request.query["endpoint"]):
             return ALLOCATION_FAILED
         channel = self._channel(channel_id, request.query["endpoint"], request.query["app"])

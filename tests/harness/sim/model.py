@@ -16,6 +16,7 @@ _NO_CALLER = CallerID(name="", number="")
 _NOT_IN_STASIS = DialplanCEP(
     context="", exten="", priority=1, app_name="AppDial2", app_data="(Outgoing Line)"
 )
+WEBSOCKET = "WebSocket"  # the endpoint of a stream's channel
 
 
 class SimSpan:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from engine.calls.model.call_id_format import call_of
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import SimClock
-from tests.harness.sim.model import SimChannel, SimPlayback
+from tests.harness.sim.model import WEBSOCKET, SimChannel, SimPlayback
 
 REFUSALS = (486, 486, 480, 603, 404, 503)
 KEYS = "0123456789*##"
@@ -140,8 +140,8 @@ class SimPhones:
 
 def is_dialled(channel: SimChannel) -> bool:
     """Return whether a channel is a dialled leg, not a call's main leg."""
-    is_ours = call_of(channel.id) is not None and channel.snooped is None
-    return is_ours and not channel.id.endswith(".l0")
+    is_party = channel.snooped is None and channel.endpoint != WEBSOCKET
+    return is_party and call_of(channel.id) is not None and not channel.id.endswith(".l0")
 
 
 RING_AFTER_MS = 100

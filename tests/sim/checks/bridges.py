@@ -4,12 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from engine.calls.media.plan import required_bridges
 from engine.calls.model.call import Call
-from tests.harness.sim.model import SimBridge, SimChannel
+from tests.harness.sim.model import WEBSOCKET, SimBridge, SimChannel
 from tests.sim.call_histories import CallHistory
 from tests.sim.intervals import is_long, left_for_reaper, lifetime, subtract
 from tests.sim.world_view import WorldView
-
-WEBSOCKET = "WebSocket"  # the endpoint of a stream's channel
 
 
 def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from engine.calls.model.call_states import (
     Pausing,
     Playing,
     RecordingVoicemail,
+    Streaming,
 )
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import DigitPressed, LegAnswered
@@ -156,8 +157,8 @@ class _Follower:
     def _separate(self, step: ReplayStep) -> None:
         """Apply what separates the digits of two states."""
         before, after, main = self._before, step.call, step.call.main
-        talked = isinstance(before.state, Dialing | Bridged)
-        is_over = talked and not isinstance(after.state, Dialing | Bridged)
+        talked = isinstance(before.state, Dialing | Bridged | Streaming)
+        is_over = talked and not isinstance(after.state, Dialing | Bridged | Streaming)
         is_resumed = is_held(before, main) and not is_held(after, main)
         is_answer = isinstance(step.event, LegAnswered) and step.event.leg == main
         if is_over:
