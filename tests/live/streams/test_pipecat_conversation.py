@@ -7,6 +7,7 @@ from tests.harness.bots.speech import spoken
 from tests.harness.bots.turns import Turn
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
+from tests.harness.until import until
 
 PERSON_HZ = 600
 RESPONSE_MS = 12_000  # of sound at least, if nothing interrupts it
@@ -35,7 +36,9 @@ async def test_a_conversation_with_a_pipecat_bot(lab: Lab, tmp_path: Path) -> No
             await response.until_spoken(4_000, "the response")
             before = await bot.wait_for_conversation(lambda _: True, "the pipeline")
 
+            end_of_response = Turn(caller)
             await caller.say(interruption)
+            await until(lambda: end_of_response.stopped_ms > 0, what="the bot to be silent")
             await bot.wait_for_conversation(
                 lambda each: each.interruptions > before.interruptions, "the interruption"
             )
