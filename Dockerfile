@@ -49,6 +49,7 @@ COPY asterisk-config asterisk-config
 COPY docs/operations docs/operations
 COPY wire wire
 COPY sandbox sandbox
+COPY speech speech
 COPY dev dev
 COPY engine engine
 COPY api api

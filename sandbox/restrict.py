@@ -13,7 +13,7 @@ from sandbox.prctl import give_up_privileges
 from sandbox.seccomp import filter_system_calls
 
 SOURCES = Path(__file__).parents[1]
-_PACKAGES = ("api", "engine", "wire", "sandbox")
+_PACKAGES = ("api", "engine", "speech", "wire", "sandbox")
 # What the interpreter and native libraries read.
 _SYSTEM = (
     *("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types"),

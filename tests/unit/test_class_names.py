@@ -11,7 +11,7 @@ from engine.calls.model.events import Event
 from engine.calls.model.requests import CallRequest
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("api", "dev", "engine", "sandbox", "streams", "switchroom", "wire")
+PRODUCT = ("api", "dev", "engine", "sandbox", "speech", "streams", "switchroom", "wire")
 NAMES = {"__name__", "__qualname__", "__class__"}
 
 # Some exceptions of libraries have no text: their class name is then part of a detail for people.

@@ -20,7 +20,7 @@ from tests.harness.release.version import PLACES, ReleaseError, other_versions, 
 ROOT = Path(__file__).parents[3]
 FOLDERS = (
     "api", "asterisk-config", "docs/openapi", "docs/operations", "engine", "lock", "sandbox", "sdk",
-    "streams", "switchroom", "tests/harness", "wire",
+    "speech", "streams", "switchroom", "tests/harness", "wire",
 )  # fmt: skip
 FILES = (
     "CHANGELOG.md",

@@ -70,6 +70,7 @@ def test_its_files_are_those_of_the_clone(installed: Path) -> None:
         "engine",
         "sandbox",
         "sdk",
+        "speech",
         "streams",
         "wire",
     }

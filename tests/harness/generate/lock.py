@@ -18,7 +18,8 @@ EXTRAS = {
     "engine": ("engine", "speech", "grpc", "otel"),
     "api": ("api", "otel"),
     "streams": ("streams", "otel"),
-    "host": ("engine", "speech", "grpc", "api", "streams", "otel"),
+    "host": ("engine", "speech", "recognition", "grpc", "api", "streams", "otel"),
+    "speech": ("recognition", "whisper"),
 }
 BUILD = "build"  # what the package itself is built with: a dependency group
 OPTIONS = (

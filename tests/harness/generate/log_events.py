@@ -17,6 +17,7 @@ PROGRAMS = {
     "engine": "engine",
     "api": "REST layer",
     "streams": "gateway",
+    "speech": "recognizers",
     "wire": "both",
     "sandbox": "both",
 }

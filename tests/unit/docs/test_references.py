@@ -15,6 +15,7 @@ TOPS = (
     "docs",
     "engine",
     "sandbox",
+    "speech",
     "streams",
     "switchroom",
     "tests",

@@ -20,6 +20,7 @@ PACKAGES = (
     "dev",
     "engine",
     "sandbox",
+    "speech",
     "streams",
     "switchroom",
     "tests",

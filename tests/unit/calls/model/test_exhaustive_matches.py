@@ -143,7 +143,7 @@ def _items(node: ast.AST) -> list[ast.expr]:
 
 
 def _sources() -> Iterator[Path]:
-    for package in ("api", "engine", "sandbox", "streams", "switchroom", "wire"):
+    for package in ("api", "engine", "sandbox", "speech", "streams", "switchroom", "wire"):
         for path in sorted((ROOT / package).rglob("*.py")):
             if "generated" not in path.parts:
                 yield path

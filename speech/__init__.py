@@ -1,0 +1,1 @@
+"""Speech recognizers: processes that stream gateways send audio to. They know nothing of calls."""

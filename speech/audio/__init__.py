@@ -1,0 +1,1 @@
+"""Audio of a stream: frames, levels, the ends of utterances, sample rates."""

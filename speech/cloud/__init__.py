@@ -1,0 +1,1 @@
+"""Recognizers that are services of others, over plain websockets."""

@@ -1,0 +1,1 @@
+"""Offline recognition of a grammar that is made of hints, with pocketsphinx."""

@@ -1,0 +1,69 @@
+"""The interface of recognizers, and their failures."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from wire.streams.recognizer import RecognizerErrorCode, RecognizerStart
+
+
+class RecognitionFailed(Exception):
+    """A stream cannot be recognized, or no further; the gateway gets code and text."""
+
+    def __init__(self, code: RecognizerErrorCode, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+
+
+class Transcript(Struct, frozen=True):
+    """What was understood of an utterance; confidence is between 0 and 1."""
+
+    text: str = ""
+    confidence: float = 0.0
+
+
+OnInterim = Callable[[Transcript], None]
+
+
+class Recognition(Protocol):
+    """The recognition of one stream, utterance by utterance; every method may fail."""
+
+    async def feed(self, audio: bytes) -> None:
+        """Take audio of the present utterance; waits while too much is waiting already."""
+
+    async def finish(self) -> Coroutine[Any, Any, Transcript]:
+        """End the utterance, and return what waits for its transcript.
+
+        What is fed after this, also before the transcript, is the next utterance's.
+        """
+
+    async def close(self) -> None:
+        """Release what the stream occupies; never fails."""
+
+
+class Recognizer(Protocol):
+    @property
+    def name(self) -> str:
+        """Its name in the address."""
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """Primary language subtags in lower case (`en`); none: any language."""
+
+    async def open(self, start: RecognizerStart, on_interim: OnInterim) -> Recognition:
+        """Begin a stream; raises RecognitionFailed."""
+
+    async def close(self) -> None:
+        """End its processes and connections."""
+
+
+def check_language(recognizer: Recognizer, language: str) -> None:
+    """Raise RecognitionFailed if a recognizer does not understand a language."""
+    known = recognizer.languages
+    if known and language.partition("-")[0].lower() not in known:
+        raise RecognitionFailed(
+            "unsupported-language",
+            f"language: {recognizer.name} understands {', '.join(sorted(known))}, not {language}",
+        )

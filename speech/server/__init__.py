@@ -1,0 +1,1 @@
+"""The server of `switchroom speech`: a websocket for each stream, and the recognizers behind it."""

@@ -1,0 +1,91 @@
+"""One process of recognizers: built from the settings, serving until it is stopped."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from importlib.util import find_spec
+from pathlib import Path
+
+import structlog
+from aiohttp import ClientSession
+
+from engine.common.tls import server_context
+from speech.cloud.deepgram import DeepgramRecognizer, DeepgramSettings
+from speech.grammar.dictionary import read_dictionary
+from speech.grammar.recognizer import GrammarRecognizer
+from speech.recognizer import Recognizer
+from speech.server.app import SpeechServer, serving
+from speech.settings import Settings
+from speech.whisper.recognizer import WhisperRecognizer
+from speech.worker.pool import WorkerPool
+from speech.worker.process import WorkerLimits
+
+_DICTIONARY = "model/en-us/cmudict-en-us.dict"  # in the package of pocketsphinx
+log = structlog.get_logger()
+
+
+class NoRecognizer(Exception):
+    """Neither a package nor a setting gives this process a recognizer."""
+
+
+class SpeechProcess:
+    """The recognizers of this process; `run` returns when `stop` was called."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._stopped = asyncio.Event()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    async def run(self) -> None:
+        """Serve; raises NoRecognizer, TlsFileError or BindFailed."""
+        settings = self._settings
+        async with AsyncExitStack() as stack:
+            found = await self._recognizers(stack)
+            if not found:
+                raise NoRecognizer(
+                    "there is no recognizer: install the extra `recognition`, or set"
+                    " SWITCHROOM_SPEECH_WHISPER_MODEL or SWITCHROOM_SPEECH_DEEPGRAM_KEY"
+                )
+            certificate, key = settings.speech_tls_cert, settings.speech_tls_key
+            server = SpeechServer(
+                {each.name: each for each in found},
+                settings.speech_token.get_secret_value(),
+                server_context(certificate, key, "SWITCHROOM_SPEECH_TLS") if certificate else None,
+            )
+            host, port = settings.speech_host, settings.speech_port
+            await stack.enter_async_context(serving(server, host, port))
+            log.info("speech_started", recognizers=[each.name for each in found])
+            await self._stopped.wait()
+            log.info("speech_stopping")
+
+    async def _recognizers(self, stack: AsyncExitStack) -> list[Recognizer]:
+        found: list[Recognizer] = []
+        if (sphinx := find_spec("pocketsphinx")) is not None and sphinx.origin is not None:
+            workers = await self._grammar_workers(stack)
+            dictionary = read_dictionary(Path(sphinx.origin).parent / _DICTIONARY)
+            found.append(GrammarRecognizer(workers, dictionary))
+        if (model := self._settings.speech_whisper_model) is not None:
+            found.append(WhisperRecognizer(await self._whisper_workers(stack, model)))
+        if (key := self._settings.speech_deepgram_key) is not None:
+            http = await stack.enter_async_context(ClientSession())
+            url, kind = self._settings.speech_deepgram_url, self._settings.speech_deepgram_model
+            deepgram = DeepgramSettings(url, key.get_secret_value(), kind)
+            found.append(DeepgramRecognizer(deepgram, http))
+        return found
+
+    async def _grammar_workers(self, stack: AsyncExitStack) -> WorkerPool:
+        settings = self._settings
+        limits = WorkerLimits(settings.grammar_processes, settings.speech_streams)
+        return await _started(stack, WorkerPool(limits))
+
+    async def _whisper_workers(self, stack: AsyncExitStack, model: Path) -> WorkerPool:
+        settings = self._settings
+        limits = WorkerLimits(settings.speech_whisper_workers, settings.speech_whisper_streams)
+        return await _started(stack, WorkerPool(limits, model))
+
+
+async def _started(stack: AsyncExitStack, pool: WorkerPool) -> WorkerPool:
+    stack.push_async_callback(pool.close)
+    await pool.start()
+    return pool

@@ -1,0 +1,103 @@
+"""Settings of the speech recognizers: `SWITCHROOM_…` variables, `.env`, or a TOML file."""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from engine.settings.secrets import Key
+
+
+class Settings(BaseSettings):
+    """All settings of `switchroom speech`."""
+
+    model_config = SettingsConfigDict(env_prefix="SWITCHROOM_", env_file=".env", extra="ignore")
+
+    speech_host: str = Field(
+        "127.0.0.1",
+        description=(
+            "Address of the recognizers, and of `/healthz` and `/readyz`; keep it off public"
+            " networks."
+        ),
+    )
+    speech_port: int = Field(8096, ge=0, le=65535, description="Its port.")
+    speech_token: Key = Field(
+        description="The token that stream gateways send; at least 32 characters."
+    )
+    speech_tls_cert: Path | None = Field(
+        None, description="PEM file: with it the recognizers are at `wss` addresses."
+    )
+    speech_tls_key: Path | None = Field(
+        None, description="PEM file of the key; default: it is in the certificate's file."
+    )
+    speech_workers: int = Field(
+        0,
+        ge=0,
+        le=256,
+        description=(
+            "Processes that decode grammars; 0: one for each processor. A caller who speaks takes"
+            " 8 % of a processor, one who is silent nothing."
+        ),
+    )
+    speech_streams: int = Field(
+        100,
+        ge=1,
+        le=10_000,
+        description="Most streams of each of these processes; further ones are rejected.",
+    )
+    speech_whisper_model: Path | None = Field(
+        None,
+        description=(
+            "Folder of an English Whisper model in the format of CTranslate2; with it there is the"
+            " recognizer `whisper`, which needs the extra `whisper`."
+        ),
+    )
+    speech_whisper_workers: int = Field(
+        1, ge=1, le=256, description="Processes of Whisper, each with a model in memory."
+    )
+    speech_whisper_streams: int = Field(
+        4, ge=1, le=1_000, description="Most streams of each of these processes."
+    )
+    speech_deepgram_key: Key | None = Field(
+        None,
+        description=(
+            "API key of Deepgram; with it there is the recognizer `deepgram`, to which the audio of"
+            " callers is sent."
+        ),
+    )
+    speech_deepgram_url: str = Field(
+        "wss://api.deepgram.com/v1/listen",
+        pattern=r"^wss?://",
+        description="Its live API, such as that of another region or of an own installation.",
+    )
+    speech_deepgram_model: str = Field("nova-3", description="Its model.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Lowest level of messages in the log."
+    )
+
+    @property
+    def grammar_processes(self) -> int:
+        """How many processes decode grammars."""
+        return self.speech_workers or len(os.sched_getaffinity(0))
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read the environment first, then `.env`, then the TOML file."""
+        sources = (init_settings, env_settings, dotenv_settings, file_secret_settings)
+        if path := os.environ.get("SWITCHROOM_CONFIG"):
+            return (*sources, TomlConfigSettingsSource(settings_cls, path))
+        return sources

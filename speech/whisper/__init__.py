@@ -1,0 +1,1 @@
+"""Offline recognition of free speech with Whisper."""

@@ -1,0 +1,64 @@
+"""The offline recognizer of free speech: its streams are in worker processes."""
+
+from collections.abc import Coroutine
+from typing import Any
+
+from speech.recognizer import OnInterim, Transcript
+from speech.worker.pool import WorkerPool
+from speech.worker.process import WorkerStream
+from speech.worker.protocol import Prompt, UtteranceDone
+from wire.streams.recognizer import RecognizerStart, SpokenHint
+
+_MAX_PROMPT_LENGTH = 500  # the model's context is short
+
+
+class WhisperRecognizer:
+    """Understands any English sentence, after the end of the utterance."""
+
+    name = "whisper"
+    languages = frozenset({"en"})
+
+    def __init__(self, workers: WorkerPool) -> None:
+        self._workers = workers
+
+    async def open(self, start: RecognizerStart, _on_interim: OnInterim) -> "WhisperRecognition":
+        prompt = Prompt(prompt_of(start.hints))
+        return WhisperRecognition(await self._workers.open(start.rate, prompt, None))
+
+    async def close(self) -> None:
+        await self._workers.close()
+
+
+def prompt_of(hints: tuple[str | SpokenHint, ...]) -> str:
+    """Return the hints as far as they fit; classes of grammars are left out."""
+    prompt = ""
+    for hint in hints:
+        text = hint if isinstance(hint, str) else hint.text
+        if text.startswith("$"):
+            continue
+        longer = f"{prompt}, {text}" if prompt else text
+        if len(longer) > _MAX_PROMPT_LENGTH:
+            break
+        prompt = longer
+    return prompt
+
+
+class WhisperRecognition:
+    """One stream."""
+
+    def __init__(self, stream: WorkerStream) -> None:
+        self._stream = stream
+
+    async def feed(self, audio: bytes) -> None:
+        await self._stream.feed(audio)
+
+    async def finish(self) -> Coroutine[Any, Any, Transcript]:
+        return _transcript(await self._stream.finish())
+
+    async def close(self) -> None:
+        await self._stream.close()
+
+
+async def _transcript(words: Coroutine[Any, Any, UtteranceDone]) -> Transcript:
+    done = await words
+    return Transcript(" ".join(done.words), done.confidence)

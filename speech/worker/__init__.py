@@ -1,0 +1,1 @@
+"""Worker processes, which decode speech outside the server's event loop."""
