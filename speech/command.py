@@ -20,7 +20,7 @@ from wire.settings import load
 
 
 def speech() -> None:
-    """Run speech recognizers until SIGTERM; stream gateways send them the audio of callers.
+    """Run speech recognizers until SIGTERM; stream gateways send them callers' audio.
 
     Example: switchroom speech
     """

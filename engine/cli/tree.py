@@ -83,6 +83,7 @@ OLD_NAMES: Mapping[str, str] = {
 # Commands of other installed packages: `--help` shows them without an import.
 DESCRIPTIONS: Mapping[str, str] = {
     "streams": "Run a stream gateway until SIGTERM; engines reach bots over it.",
+    "speech": "Run speech recognizers until SIGTERM; stream gateways send them callers' audio.",
     "api": "Run the REST layer; migrate its database; push dial policies.",
     "dev": "Run a lab on this machine: PBX, store, engine, REST layer and a phone that answers.",
     "backup": "Write the database and the settings to a file that is sealed with a passphrase.",

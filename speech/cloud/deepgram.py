@@ -122,10 +122,10 @@ class _Utterance:
         spoken = [each for each in (*self.parts, *further) if each.transcript]
         if not spoken:
             return Transcript()
-        letters = sum(len(each.transcript) for each in spoken)
+        characters = sum(len(each.transcript) for each in spoken)
         weighted = sum(each.confidence * len(each.transcript) for each in spoken)
         text = " ".join(each.transcript for each in spoken)
-        return Transcript(text, round(weighted / letters, 3))
+        return Transcript(text, round(weighted / characters, 3))
 
 
 class DeepgramRecognition:

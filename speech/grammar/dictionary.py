@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-_MIN_PART = 3  # letters of each part of a compound
-_MAX_SPELLED = 5  # letters of a word that is spelled
+_MIN_PART = 3  # characters of each part of a compound
+_MAX_SPELLED = 5  # characters of a word that is spelled
 _VOWELS = frozenset("aeiouy")
 Pronunciations = Sequence[str]  # phones, separated by spaces
 
@@ -34,7 +34,9 @@ class Dictionary:
     def _spelled(self, word: str) -> Pronunciations:
         if len(word) > _MAX_SPELLED or _VOWELS & {*word}:
             return []
-        names = [self._words.get(f"{letter}.") or self._words.get(letter) for letter in word]
+        names = [
+            self._words.get(f"{character}.") or self._words.get(character) for character in word
+        ]
         if not all(names):
             return []
         return [" ".join(each[0] for each in names if each)]

@@ -15,14 +15,14 @@ _SIGNS = {"&": " and ", "+": " plus ", "%": " percent ", "@": " at "}
 _TOKEN = re.compile(r"[0-9]+|[a-z]+(?:'[a-z]+)*")
 _MAX_CARDINAL_DIGITS = 3
 _MAX_SAYINGS = 8  # of one hint: each number doubles them
-# Letters without a decomposition into a letter of English and an accent.
-_LETTERS = {"ø": "o", "æ": "ae", "œ": "oe", "ß": "ss", "đ": "d", "ð": "d", "ł": "l", "þ": "th"}
+# Letters without a decomposition into a character of English and an accent.
+_CHARACTERS = {"ø": "o", "æ": "ae", "œ": "oe", "ß": "ss", "đ": "d", "ð": "d", "ł": "l", "þ": "th"}
 Saying = tuple[str, ...]  # words as a dictionary has them
 
 
 def sayings(text: str) -> list[Saying]:
     """Return the ways to say a text, the likeliest first; none: it has no word."""
-    plain = "".join(_letters(text))
+    plain = "".join(_characters(text))
     parts = [_spoken(each) for each in _TOKEN.findall(plain)]
     if not parts:
         return []
@@ -34,10 +34,10 @@ def sayings(text: str) -> list[Saying]:
     return ways
 
 
-def _letters(text: str) -> Iterator[str]:
-    for letter in unicodedata.normalize("NFKD", text.replace("\u2019", "'")).lower():
-        if not unicodedata.combining(letter):
-            yield _SIGNS.get(letter) or _LETTERS.get(letter, letter)
+def _characters(text: str) -> Iterator[str]:
+    for character in unicodedata.normalize("NFKD", text.replace("\u2019", "'")).lower():
+        if not unicodedata.combining(character):
+            yield _SIGNS.get(character) or _CHARACTERS.get(character, character)
 
 
 def _spoken(token: str) -> Sequence[Saying]:

@@ -19,7 +19,7 @@ EXTRAS = {
     "api": ("api", "otel"),
     "streams": ("streams", "otel"),
     "host": ("engine", "speech", "recognition", "grpc", "api", "streams", "otel"),
-    "speech": ("recognition", "whisper"),
+    "speech": ("recognition", "whisper", "otel"),
 }
 BUILD = "build"  # what the package itself is built with: a dependency group
 OPTIONS = (

@@ -21,7 +21,7 @@ from wire.programs.output import OutputFormat
 # Programs, which show nothing but logs, and a script.
 WITHOUT_OUTPUT = {
     *("switchroom engine", "switchroom api", "switchroom completion"),
-    *("switchroom dev", "switchroom dev logs", "switchroom streams"),
+    *("switchroom dev", "switchroom dev logs", "switchroom speech", "switchroom streams"),
 }
 
 

@@ -16,6 +16,7 @@ from tests.harness.generate.reference.settings import (
     engine_settings,
     pbx_settings,
     rest_settings,
+    speech_settings,
     streams_settings,
 )
 from tests.harness.generate.reference.verbs import (
@@ -40,6 +41,7 @@ BLOCKS: Mapping[str, Mapping[str, Callable[[], str]]] = {
         "engine": engine_settings,
         "rest": rest_settings,
         "streams": streams_settings,
+        "speech": speech_settings,
         "pbx": pbx_settings,
     },
     "events.md": {"events": kinds_table, "common": common_fields},

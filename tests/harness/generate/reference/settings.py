@@ -17,6 +17,7 @@ from api.messaging_platform.settings import BusinessAccount, MsgappSettings
 from engine.config import Settings
 from engine.settings.nodes import NodeSettings
 from engine.settings.rpc import RpcClientSettings
+from speech.settings import Settings as SpeechSettings
 from streams.app.settings import Settings as StreamsSettings
 from tests.harness.generate.reference.markdown import code, table
 from tests.harness.generate.reference.shapes import NOTHING, kind_of
@@ -59,6 +60,11 @@ def rest_settings() -> str:
 def streams_settings() -> str:
     """Return the table of the settings of a stream gateway."""
     return _section("Gateway", StreamsSettings, tuple(StreamsSettings.model_fields), PREFIX)
+
+
+def speech_settings() -> str:
+    """Return the table of the settings of the speech recognizers."""
+    return _section("Recognizers", SpeechSettings, tuple(SpeechSettings.model_fields), PREFIX)
 
 
 def pbx_settings() -> str:

@@ -11,11 +11,13 @@ from api.messaging_platform.settings import BusinessAccount, MsgappSettings
 from engine.config import Settings
 from engine.settings.nodes import NodeSettings
 from engine.settings.rpc import RpcClientSettings
+from speech.settings import Settings as SpeechSettings
 from streams.app.settings import Settings as StreamsSettings
 from tests.harness.generate.reference.settings import (
     PREFIX,
     engine_settings,
     rest_settings,
+    speech_settings,
     streams_settings,
 )
 
@@ -23,6 +25,7 @@ PAGES = {
     Settings: engine_settings,
     ApiSettings: rest_settings,
     StreamsSettings: streams_settings,
+    SpeechSettings: speech_settings,
 }
 SHAPES = (*PAGES, NodeSettings, RpcClientSettings, MsgappSettings, BusinessAccount)
 
