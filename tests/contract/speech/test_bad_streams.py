@@ -4,21 +4,15 @@ import asyncio
 import json
 import os
 import signal
-from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession, WSServerHandshakeError
 
 from tests.contract.speech.gateway import raw_stream, stream
 from tests.contract.speech.voices import Voices, silence
+from tests.contract.speech.workers import children
 from tests.harness.servers.speech_process import SpeechProcess
 from tests.harness.until import until
-
-
-def children(pid: int) -> list[int]:
-    """Return the processes that a process has started."""
-    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(each) for each in listed.split()]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,95 @@
+"""A test double of Deepgram's live API, with the shape of its public documentation.
+
+It understands nothing: it answers what a test has prepared.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+from aiohttp import WSMsgType, web
+
+from tests.harness.ports import free_port
+
+KEY = "key-of-a-test-double-of-deepgram-0123456789"
+
+
+class DeepgramDouble:
+    """Collects what a client sends, and replies to each Finalize."""
+
+    def __init__(self) -> None:
+        self.transcripts: list[str] = []  # of the next utterances, in parts separated by |
+        self.queries: list[Mapping[str, list[str]]] = []
+        self.audio_bytes = 0
+        self.received: list[str] = []
+        self.mode = "normal"
+        self.url = ""
+
+    async def listen(self, request: web.Request) -> web.StreamResponse:
+        if request.headers.get("Authorization") != f"Token {KEY}":
+            return web.json_response({"err_code": "INVALID_AUTH"}, status=401)
+        self.queries.append({name: request.query.getall(name) for name in request.query})
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        async for message in socket:
+            if message.type is WSMsgType.BINARY:
+                self.audio_bytes += len(message.data)
+            else:
+                await self._reply(socket, msgspec.json.decode(message.data)["type"])
+        return socket
+
+    async def _reply(self, socket: web.WebSocketResponse, kind: str) -> None:
+        self.received.append(kind)
+        if kind != "Finalize" or self.mode == "silent":
+            return
+        if self.mode == "closes":
+            await socket.close(code=1011, message=b"NET-0000")
+            return
+        if self.mode == "junk":
+            await socket.send_str("<html>")
+            return
+        await socket.send_json({"type": "Metadata", "channels": 1})
+        await socket.send_json({"type": "UtteranceEnd", "channel": [0, 1], "last_word_end": 1.5})
+        parts = self.transcripts.pop(0).split("|")
+        await socket.send_json(results(parts[0], is_final=False))
+        for part in parts[:-1]:
+            await socket.send_json(results(part))
+        await socket.send_json(results(parts[-1], from_finalize=True))
+
+
+def results(
+    transcript: str, *, is_final: bool = True, from_finalize: bool = False
+) -> dict[str, Any]:
+    """Return a message with a transcript."""
+    confidence = 0.9 if transcript else 0.0
+    return {
+        "type": "Results",
+        "channel_index": [0, 1],
+        "duration": 1.0,
+        "start": 0.0,
+        "is_final": is_final,
+        "speech_final": False,
+        "from_finalize": from_finalize,
+        "channel": {
+            "alternatives": [{"transcript": transcript, "confidence": confidence, "words": []}]
+        },
+        "metadata": {"request_id": "a"},
+    }
+
+
+@asynccontextmanager
+async def deepgram_double() -> AsyncIterator[DeepgramDouble]:
+    """Run the double."""
+    double = DeepgramDouble()
+    app = web.Application()
+    app.router.add_get("/v1/listen", double.listen)
+    port = free_port()
+    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.5)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port).start()
+    double.url = f"ws://127.0.0.1:{port}/v1/listen"
+    try:
+        yield double
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,116 @@
+"""The recognizer that sends audio to Deepgram, against a test double of it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.contract.speech.deepgram_double import KEY, DeepgramDouble, deepgram_double
+from tests.contract.speech.gateway import stream
+from tests.contract.speech.voices import Voices, silence
+from tests.harness.servers.speech_process import SpeechProcess
+
+
+@pytest.fixture
+async def deepgram() -> AsyncIterator[DeepgramDouble]:
+    """Run the test double."""
+    async with deepgram_double() as double:
+        yield double
+
+
+@pytest.fixture
+async def server(deepgram: DeepgramDouble, tmp_path: Path) -> AsyncIterator[SpeechProcess]:
+    """Run recognizers that know it."""
+    settings = {
+        "SWITCHROOM_SPEECH_DEEPGRAM_KEY": KEY,
+        "SWITCHROOM_SPEECH_DEEPGRAM_URL": deepgram.url,
+    }
+    async with SpeechProcess(tmp_path / "speech", **settings) as server:
+        yield server
+
+
+async def test_utterances(server: SpeechProcess, deepgram: DeepgramDouble, voices: Voices) -> None:
+    """Their audio is sent, and final parts until the finalized one are the transcript."""
+    deepgram.transcripts = ["I would like|to talk to billing.", ""]
+    audio = await voices.say("billing")
+    async with stream(
+        server, "deepgram", language="nb-NO", hints=["faktura", "$digits"], silenceMs=300
+    ) as opened:
+        await opened.send_audio(silence(1000), audio, silence(600))
+        final = await opened.expect("final")
+        assert final["text"] == "I would like to talk to billing."
+        assert final["confidence"] == 0.9
+        await opened.send_audio(audio, silence(600))
+        assert (await opened.expect("final"))["text"] == ""
+        await opened.send({"type": "stop"})
+        assert await opened.expect_close() == 1000
+    query = deepgram.queries[0]
+    assert query["language"] == ["nb-NO"]
+    assert query["keyterm"] == ["faktura"]
+    assert (query["encoding"], query["sample_rate"]) == (["linear16"], ["8000"])
+    assert deepgram.received[:2] == ["Finalize", "Finalize"]
+    assert 2 * len(audio) < deepgram.audio_bytes < 2 * len(audio) + 2 * 16_000  # no long silence
+
+
+async def test_interim_results(
+    server: SpeechProcess, deepgram: DeepgramDouble, voices: Voices
+) -> None:
+    """They are requested only if the gateway wants them."""
+    deepgram.transcripts = ["billing"]
+    async with stream(server, "deepgram", interim=True, silenceMs=300) as opened:
+        await opened.send_audio(silence(100), await voices.say("billing"), silence(400))
+        await opened.expect("final")
+    assert deepgram.queries[0]["interim_results"] == ["true"]
+
+
+async def test_a_service_that_does_not_finalize(
+    server: SpeechProcess, deepgram: DeepgramDouble, voices: Voices
+) -> None:
+    """The transcript has what there is after two seconds."""
+    deepgram.mode = "silent"
+    async with stream(server, "deepgram", silenceMs=300) as opened:
+        await opened.send_audio(silence(100), await voices.say("billing"), silence(400))
+        assert (await opened.expect("final"))["text"] == ""
+
+
+@pytest.mark.parametrize("mode", ["closes", "junk"])
+async def test_a_service_that_fails(
+    server: SpeechProcess, deepgram: DeepgramDouble, voices: Voices, mode: str
+) -> None:
+    """The stream ends with an error."""
+    deepgram.mode = mode
+    async with stream(server, "deepgram", silenceMs=300) as opened:
+        await opened.send_audio(silence(100), await voices.say("billing"), silence(400))
+        await opened.send({"type": "stop"})
+        error = await opened.expect("error")
+        assert error["code"] == "failed"
+        assert error["message"].startswith("deepgram: ")
+        assert await opened.expect_close() == 1011
+
+
+async def test_a_wrong_key(deepgram: DeepgramDouble, tmp_path: Path) -> None:
+    """The error has the status, and never the key."""
+    settings = {
+        "SWITCHROOM_SPEECH_DEEPGRAM_KEY": "another-key-of-an-operator-0123456789",
+        "SWITCHROOM_SPEECH_DEEPGRAM_URL": deepgram.url,
+    }
+    async with (
+        SpeechProcess(tmp_path / "speech", **settings) as server,
+        stream(server, "deepgram") as opened,
+    ):
+        error = await opened.expect("error")
+        assert error == {"type": "error", "code": "failed", "message": "deepgram: HTTP 401"}
+    assert "another-key" not in server.log.read_text()
+
+
+async def test_an_unreachable_service(tmp_path: Path) -> None:
+    """A service that cannot be reached is an error of the stream, not of the process."""
+    settings = {
+        "SWITCHROOM_SPEECH_DEEPGRAM_KEY": KEY,
+        "SWITCHROOM_SPEECH_DEEPGRAM_URL": "ws://127.0.0.1:9/v1/listen",
+    }
+    async with SpeechProcess(tmp_path / "speech", **settings) as server:
+        async with stream(server, "deepgram") as opened:
+            assert (await opened.expect("error"))["message"] == "deepgram: refused"
+        async with stream(server, "grammar") as opened:
+            await opened.expect("ready")
