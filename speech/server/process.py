@@ -20,6 +20,10 @@ from speech.worker.pool import WorkerPool
 from speech.worker.process import WorkerLimits
 
 _DICTIONARY = "model/en-us/cmudict-en-us.dict"  # in the package of pocketsphinx
+# Addresses that worker processes may have. Each decoder of a grammar maps the same model.
+_WORKER_BYTES = 1 << 30
+_GRAMMAR_BYTES = 32 << 20
+_WHISPER_BYTES = 4 << 30
 log = structlog.get_logger()
 
 
@@ -76,12 +80,15 @@ class SpeechProcess:
 
     async def _grammar_workers(self, stack: AsyncExitStack) -> WorkerPool:
         settings = self._settings
-        limits = WorkerLimits(settings.grammar_processes, settings.speech_streams)
+        streams = settings.speech_streams
+        memory_bytes = _WORKER_BYTES + streams * _GRAMMAR_BYTES
+        limits = WorkerLimits(settings.grammar_processes, streams, memory_bytes)
         return await _started(stack, WorkerPool(limits))
 
     async def _whisper_workers(self, stack: AsyncExitStack, model: Path) -> WorkerPool:
         settings = self._settings
-        limits = WorkerLimits(settings.speech_whisper_workers, settings.speech_whisper_streams)
+        processes, streams = settings.speech_whisper_workers, settings.speech_whisper_streams
+        limits = WorkerLimits(processes, streams, _WHISPER_BYTES)
         return await _started(stack, WorkerPool(limits, model))
 
 

@@ -110,7 +110,8 @@ def main(memory_bytes: int, parent_pid: int, model: Path | None) -> None:
     end_with_parent(signal.SIGKILL)
     if os.getppid() != parent_pid:  # the parent ended before the call above
         sys.exit()
-    os.nice(5)  # live calls first
+    if model is not None:
+        os.nice(5)  # a second of work for an utterance; grammars have the time of 20 ms
     set_limits(ResourceLimits(memory_bytes, _FILE_BYTES, _OPEN_FILES))
     open_decoder = _grammars() if model is None else _whisper(model)
     restrict()

@@ -45,7 +45,7 @@ class WorkerLimits(Struct, frozen=True):
 
     processes: int
     streams: int  # of each process
-    memory_bytes: int = 4 << 30  # of addresses: each decoder maps the same model
+    memory_bytes: int  # of addresses
 
 
 class WorkerStream:

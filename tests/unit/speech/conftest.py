@@ -6,7 +6,7 @@ from speech.grammar.dictionary import Dictionary
 
 WORDS = (
     "sales support billing yes no human agent mail voice twenty four hundred forty two five six"
-    " zero one three seven eight nine oh please thanks thank you um uh caf cafe option and at"
+    " zero one three seven eight nine oh please thanks thank you um uh cafe option and at"
 )
 
 
