@@ -38,6 +38,7 @@ from tests.bench.rest.lists import lists, lists_postgres
 from tests.bench.rest.rest import rest
 from tests.bench.rest.route_change import route_change
 from tests.bench.setting import Bench, Setting
+from tests.bench.streams.streams import streams
 from tests.bench.streams.voice_bot import voice_bot
 
 BENCHES: Mapping[str, Bench] = {
@@ -50,6 +51,7 @@ BENCHES: Mapping[str, Bench] = {
     "console": console_pages,
     "route_change": route_change,
     "sessions": sessions,
+    "streams": streams,
     "voice_bot": voice_bot,
     "engine_alone": engine_alone,
     "callbacks": callbacks,

@@ -125,13 +125,14 @@ class Lab:
 
 
 @asynccontextmanager
-async def open_lab(
+async def open_lab(  # noqa: PLR0913 - a test names only what it varies
     folder: Path,
     *,
     trunk_host: str = "127.0.0.1",
     engine_settings: Mapping[str, str] | None = None,
     tls: TlsFiles | None = None,
     gateways: int = 0,
+    pbx_type: type[Pbx] = Pbx,
     **pbx_options: Any,
 ) -> AsyncIterator[Lab]:
     """Run servers of their own; `pbx_options` are those of `Pbx`. With `tls` its ARI has TLS.
@@ -146,7 +147,7 @@ async def open_lab(
     streams_token = secrets.token_hex(16)
     beside = [StreamGateway(folder / f"streams{each}", streams_token) for each in range(gateways)]
     if tls is None:
-        pbx = Pbx(folder / "pbx1", trunk=trunk, **pbx_options)
+        pbx = pbx_type(folder / "pbx1", trunk=trunk, **pbx_options)
     else:
         pbx = TlsPbx(folder / "pbx1", tls, trunk=trunk, **pbx_options)
         settings["SWITCHROOM_TLS_CA"] = str(tls.ca)

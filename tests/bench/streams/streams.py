@@ -1,0 +1,159 @@
+"""Media streams beside an echo at the PBX's own websocket: round trips, CPU, and losses.
+
+Callers hear their own audio through gateway and bot, and through a bot at the PBX itself, in turns.
+Then the engine and a gateway are killed while all of them speak.
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from itertools import pairwise
+
+from msgspec import Struct
+
+from tests.bench.cpu import Meter
+from tests.bench.figure import Figure, figure, percentile
+from tests.bench.setting import Setting
+from tests.bench.streams.echo_phone import EchoPhone
+from tests.harness.live_lab import Lab, open_lab
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.ports import free_port
+
+DIRECT = "+15550791"
+BY_GATEWAY = "+15550790"
+DIALPLAN = "\n[from-trunk](+)\nexten => {number},1,Stasis(direct)\n"
+SETTLE_S = 2.0
+
+
+class Round(Struct, frozen=True):
+    """What the calls of one round have measured."""
+
+    echoes_ms: list[float]
+    lost: int
+    cpu_s: dict[str, float]
+    seconds: float
+    calls: int
+
+
+class EchoPbx(Pbx):
+    """A standard node with the number of the bots at the PBX itself."""
+
+    def prepare(self) -> None:
+        """Write the node's files, and the number."""
+        super().prepare()
+        with (self.folder / "etc/extensions.conf").open("a") as out:
+            out.write(DIALPLAN.format(number=DIRECT))
+
+
+async def streams(setting: Setting) -> list[Figure]:
+    """Measure rounds of both kinds in turns, then losses."""
+    calls, seconds, rounds = (10, 10, 1) if setting.quick else (50, 20, 3)
+    async with (
+        open_lab(setting.folder, gateways=2, pbx_type=EchoPbx) as lab,
+        echo_server(lab) as url,
+    ):
+        verb = {"type": "stream", "data": {"url": url}}
+        await lab.engine.rpc("PUT", f"/routes/{BY_GATEWAY}", {"account": "bench", "action": verb})
+        by_gateway, direct = list[Round](), list[Round]()
+        for _ in range(rounds):
+            direct.append(await _round(lab, DIRECT, calls, seconds))
+            by_gateway.append(await _round(lab, BY_GATEWAY, calls, seconds))
+        figures = _compare(by_gateway, direct)
+        figures += await _losses(lab, calls, seconds)
+    return figures
+
+
+@asynccontextmanager
+async def echo_server(lab: Lab) -> AsyncIterator[str]:
+    """Run the bots as a process, and yield the address of those behind the gateway."""
+    port = free_port()
+    login = (lab.pbx.url, lab.pbx.ari_user, lab.pbx.ari_password)
+    program = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.bench.streams.echo_server", str(port), *login,
+        stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert program.stdout is not None
+        await program.stdout.readline()
+        yield f"ws://127.0.0.1:{port}/bot"
+    finally:
+        program.kill()
+        await program.wait()
+
+
+async def _round(lab: Lab, number: str, calls: int, seconds: float) -> Round:
+    phones = [EchoPhone() for _ in range(calls)]
+    for phone in phones:
+        await phone.call(lab.pbx.sip_port, number)
+    meter = Meter(_processes(lab))
+    await asyncio.gather(*(phone.speak(seconds) for phone in phones))
+    used = meter.used_s()
+    await asyncio.sleep(SETTLE_S)  # the last echoes
+    echoes = [each for phone in phones for each in phone.echoes_ms]
+    lost = sum(phone.marks - len(phone.echoes_ms) for phone in phones)
+    await _hang_up(lab, phones)
+    return Round(echoes, lost, used, seconds, calls)
+
+
+async def _hang_up(lab: Lab, phones: Sequence[EchoPhone]) -> None:
+    for phone in phones:
+        phone.close()
+    for channel in await lab.ari("channels"):
+        await lab.pbx.cli(f"channel request hangup {channel['name']}")
+    await lab.wait_empty(timeout_s=30)
+
+
+def _processes(lab: Lab) -> dict[str, int]:
+    found = {"asterisk": lab.pbx.pid, "engine": lab.engine.pid}
+    return found | {each.folder.name: each.pid for each in lab.gateways}
+
+
+def _compare(by_gateway: Sequence[Round], direct: Sequence[Round]) -> list[Figure]:
+    echoes = [each for part in by_gateway for each in part.echoes_ms]
+    anchors = [each for part in direct for each in part.echoes_ms]
+    figures = [
+        figure("streams", f"echo_p{p}", percentile(echoes, p), "ms", percentile(anchors, p))
+        for p in (50, 99)
+    ]
+    asterisk, anchor = _cpu_ms(by_gateway, "asterisk"), _cpu_ms(direct, "asterisk")
+    gateway = _cpu_ms(by_gateway, "streams0") + _cpu_ms(by_gateway, "streams1")
+    return [
+        *figures,
+        figure("streams", "lost_echoes", sum(each.lost for each in by_gateway), "echoes"),
+        figure("streams", "asterisk_cpu", asterisk, "ms/s and stream", anchor),
+        figure("streams", "gateway_cpu", gateway, "ms/s and stream", asterisk),
+        figure("streams", "streams_per_core", 1_000 / gateway if gateway else 0.0, "streams"),
+    ]
+
+
+def _cpu_ms(rounds: Sequence[Round], process: str) -> float:
+    used_s = sum(each.cpu_s[process] for each in rounds)
+    return used_s * 1_000 / sum(each.seconds * each.calls for each in rounds)
+
+
+async def _losses(lab: Lab, calls: int, seconds: float) -> list[Figure]:
+    """Kill the engine, then a gateway, while all callers speak."""
+    phones = [EchoPhone() for _ in range(calls)]
+    for phone in phones:
+        await phone.call(lab.pbx.sip_port, BY_GATEWAY)
+    speaking = asyncio.gather(*(phone.speak(seconds) for phone in phones))
+    await asyncio.sleep(seconds / 4)
+    await lab.engine.kill()
+    await lab.engine.start()
+    await speaking
+    await asyncio.sleep(SETTLE_S)  # the last echoes
+    missing = sum(phone.marks - len(phone.echoes_ms) for phone in phones)
+    speaking = asyncio.gather(*(phone.speak(seconds) for phone in phones))
+    await asyncio.sleep(seconds / 4)
+    for phone in phones:
+        phone.received.clear()
+    await lab.gateways[0].kill()
+    await speaking
+    gaps = [max(b - a for a, b in pairwise(each.received)) * 1_000 for each in phones]
+    await lab.gateways[0].start()
+    await _hang_up(lab, phones)
+    return [
+        figure("streams", "engine_killed_lost_echoes", missing, "echoes"),
+        figure("streams", "gateway_killed_gap_p99", percentile(gaps, 99), "ms"),
+    ]
