@@ -14,6 +14,7 @@ from engine.app import connections
 from engine.app.engine import LEAVE_TIMEOUT_S
 from engine.config import Settings
 from engine.store.redis.address import parse_address
+from streams.app.settings import Settings as StreamsSettings
 from tests.harness.lab.env import ensure_env
 from tests.unit.operations.inputs import (
     PREFIX,
@@ -33,7 +34,10 @@ VALKEY_PORT = 6390
 # Everything is on this host, in clear text; nodes are named.
 NOT_IN_THE_LAB = {
     f"{PREFIX}{name}"
-    for name in ("ALLOW_INSECURE_STORE", "RPC_TLS_CERT", "RPC_TLS_KEY", "TLS_CA", "RPC_URL")
+    for name in (
+        *("ALLOW_INSECURE_STORE", "RPC_TLS_CERT", "RPC_TLS_KEY", "TLS_CA", "RPC_URL"),
+        *("STREAMS_TLS_CERT", "STREAMS_TLS_KEY"),
+    )
 }
 # Those of nodes and engines agree by other means, or belong to the image.
 NOT_OF_AN_OPERATOR = {"PBX_ARI_USER", "PBX_AMI_USER", "PBX_DATA_DIR"}
@@ -75,10 +79,11 @@ def test_all_variables_are_known(env: Mapping[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("service", "settings"), [*((name, Settings) for name in ENGINES), ("api", ApiSettings)]
+    ("service", "settings"),
+    [*((name, Settings) for name in ENGINES), ("api", ApiSettings), ("streams", StreamsSettings)],
 )
 def test_every_setting_is_passed_on(
-    service: str, settings: type[Settings | ApiSettings], env: Mapping[str, str]
+    service: str, settings: type[Settings | ApiSettings | StreamsSettings], env: Mapping[str, str]
 ) -> None:
     """An operator's settings in .env reach the service that has them."""
     expected = {f"{PREFIX}{name.upper()}" for name in settings.model_fields}
@@ -127,6 +132,7 @@ def test_each_service_has_its_own_secrets_only(env: Mapping[str, str]) -> None:
     assert held["api"] == {
         env[f"SWITCHROOM_{name}"] for name in ("TOKEN_SECRET", "API_KEY", "API_SECRET")
     }
+    assert held["streams"] == {env["SWITCHROOM_STREAMS_TOKEN"]}
     assert held["valkey"] == {env["SWITCHROOM_STORE_PASSWORD"]}
     assert not held["pbx1"] & {env["SWITCHROOM_STORE_PASSWORD"], env["SWITCHROOM_TOKEN_SECRET"]}
     assert not [name for name, each in SERVICES.items() if "env_file" in each]
@@ -206,6 +212,7 @@ def test_ports_are_distinct(engines: list[Settings], env: Mapping[str, str]) -> 
 def test_all_restart_and_have_health_checks() -> None:
     """Services restart; engines have the time to hand their calls over."""
     assert {each["restart"] for each in SERVICES.values()} == {"unless-stopped"}
+    assert "/readyz" in SERVICES["streams"]["healthcheck"]["test"][-1]
     for name in (*ENGINES, "api"):
         assert "/readyz" in SERVICES[name]["healthcheck"]["test"][-1]
         assert int(SERVICES[name]["stop_grace_period"].removesuffix("s")) >= 3 * LEAVE_TIMEOUT_S

@@ -58,6 +58,8 @@ def test_engines_use_tls_everywhere(engines: list[Settings]) -> None:
         store = parse_address(each.redis_url)
         assert store.is_encrypted
         assert store.has_password
+        gateways = [url for node in each.nodes for url in node.stream_gateways]
+        assert {url.scheme for url in gateways} == {"https"}
         assert each.rpc_tls_cert == Path("/tls/tls.crt")
         assert each.tls_ca == Path("/tls/ca.crt")
 
@@ -68,7 +70,13 @@ def test_nodes_are_those_of_the_lab(
     """With the same ports and passwords, over TLS."""
     plain = read_settings(lab.environment("engine1", env), tmp_path).nodes
     expected = [
-        node.model_copy(update={"url": HttpUrl(f"https://127.0.0.1:{port}"), "ami_tls": True})
+        node.model_copy(
+            update={
+                "url": HttpUrl(f"https://127.0.0.1:{port}"),
+                "ami_tls": True,
+                "stream_gateways": (HttpUrl("https://127.0.0.1:8095"),),
+            }
+        )
         for node, port in zip(plain, (8088, 8089), strict=True)
     ]
     for each in engines:
