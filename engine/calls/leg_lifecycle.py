@@ -40,7 +40,7 @@ from engine.calls.sessions.leg_control import on_phone_hold
 from engine.calls.sessions.replacement import take_place
 from engine.calls.state_dispatch import dispatch
 from engine.calls.trunk_failover import fail_over
-from engine.calls.verbs import call_end, gather, record
+from engine.calls.verbs import call_end, forks, gather, record
 from wire.events.call_events import Kind
 
 LegProgress = LegCreated | LegRinging | LegAnswered
@@ -148,8 +148,8 @@ def _propagate_bridged(call: Call, state: Bridged, event: Event, now: int) -> St
 
 def on_leg_progress(call: Call, leg: Leg | None, event: LegProgress, now: int) -> Step:
     """Update a leg and let the call react; a leg that is not expected is hung up."""
-    if call.stream(event.leg) is not None:
-        return dispatch(track_stream(call, event, now), (), event, now)
+    if leg is None and call.streams and (step := _on_stream_channel(call, event, now)):
+        return step
     if leg is None:
         after, commands = propagate(call, event, now)
         if after is not call:
@@ -160,6 +160,15 @@ def on_leg_progress(call: Call, leg: Leg | None, event: LegProgress, now: int) -
     call, emitted = apply_progress(call, leg, event, now)
     call, commands = propagate(call, event, now)
     return dispatch(call, (*emitted, *commands), event, now)
+
+
+def _on_stream_channel(call: Call, event: LegProgress | LegEnded, now: int) -> Step | None:
+    """React to the channel of a stream, or to the snoop of a fork; None for other channels."""
+    if (fork := forks.fork_of(call, event.leg)) is not None:
+        return forks.on_event(call, fork, event, now)
+    if call.stream(event.leg) is None:
+        return None
+    return dispatch(track_stream(call, event, now), (), event, now)
 
 
 def on_leg_replaced(call: Call, event: LegReplaced, now: int) -> Step:
@@ -185,8 +194,8 @@ def on_leg_replaced(call: Call, event: LegReplaced, now: int) -> Step:
 
 def on_leg_ended(call: Call, leg: Leg | None, event: LegEnded, now: int) -> Step:
     """Remove a leg; the end of the main leg ends the call, unless a session continues it."""
-    if call.stream(event.leg) is not None:
-        return dispatch(track_stream(call, event, now), (), event, now)
+    if leg is None and call.streams and (step := _on_stream_channel(call, event, now)):
+        return step
     if leg is None and isinstance(call.state, ArchivingRecordings):
         return call_end.on_archiving(call, call.state, event, now)
     if leg is None:

@@ -11,7 +11,7 @@ rules run, in this order:
 4. The next verb: when a verb has ended (state `Advance`), the next one starts, until one waits
    (`state_dispatch.run_until_waiting`).
 5. The answer: an inbound call that rings is answered when a party is connected to it.
-6. The recording and the snoops of coaches: they start, stop or restart (`calls.taps`).
+6. The recording and the snoops of coaches and forks: they start, stop or restart (`calls.taps`).
 7. The media diff: the media plans of the call before and after are compared, and the difference
    becomes commands that bridge, mute and play (`media.diff`).
 
@@ -102,7 +102,7 @@ from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import decline_lost_refers, on_refer, on_request
 from engine.calls.state_dispatch import dispatch, run_until_waiting
 from engine.calls.taps import sync_taps
-from engine.calls.verbs import call_end, gather, stream, type_ahead
+from engine.calls.verbs import call_end, forks, gather, stream, type_ahead
 from engine.calls.verbs.call_setup import ring_or_answer
 
 BEFORE_MEDIA = (StopPlayback, StopVoicemail, Answer)
@@ -201,6 +201,10 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
     match event:
         case LegReplaced():
             return on_leg_replaced(call, event, now)
+        case BridgeFailed() if call.streams:
+            call, commands = forks.on_bridge_failed(call, event, now)
+            call, more = _propagate_and_dispatch(call, event, now)
+            return call, (*commands, *more)
         case CallOpened() | TalkStarted() | TalkEnded() | VoicemailEnded() | BridgeFailed():
             return _propagate_and_dispatch(call, event, now)
         case (
@@ -239,6 +243,8 @@ def _on_stream_event(call: Call, event: StreamEvent, now: int) -> Step:
     stream_of = call.stream(event.stream)
     if stream_of is None or (isinstance(event, StreamConnected) and stream_of.connected_ms):
         return call, ()  # of an earlier stream, or a repetition
+    if stream_of.data.fork:
+        return forks.on_event(call, stream_of, event, now)
     is_heard = isinstance(call.state, Streaming) and call.state.stream == event.stream
     if isinstance(event, StreamActionReceived) and not is_heard:
         return stream.reject_action(call, event)
@@ -307,6 +313,8 @@ def _on_deadline(call: Call, event: DeadlinePassed, now: int) -> Step:
     before = call
     call, commands = expire_invites(call, now)
     call = _with_end_by(before, call, event)
+    call, more = forks.on_deadline(call, now)
+    commands = (*commands, *more)
     if not isinstance(call.state, ClosingState):  # `Ending` repeats the hangups of all legs
         commands = (*commands, *repeat_hangups(call, now))
     state_deadline_ms = own_deadline_ms(call)

@@ -1,4 +1,4 @@
-"""Taps: the recording of a leg and the snoops of its coaches, which hear what the leg hears.
+"""Taps: the recording of a leg, and the snoops of its coaches and forks: they hear what it hears.
 
 A tap that follows its leg to another party may not hear that party for minutes: Debian's Asterisk
 drops its packets as late (docs/asterisk.md). It forgets the packets of the previous party after a
@@ -21,18 +21,22 @@ from engine.calls.sessions.coaching import (
     start_snoops,
     waiting_coaches,
 )
+from engine.calls.verbs import forks
 
-SEVERAL = "*"  # in place of the leg's id, for a mix of several parties
+SEVERAL = "*"  # in place of the leg's id, for a mix of several parties, and for a bot
 PAUSE_MS = 100  # Asterisk forgets them at the next packet, one of which comes each 20 ms
 
 
 def sync_taps(call: Call, event: Event, now: int) -> Step:
     """Start and end recordings and snoops as the call now requires."""
-    if not (call.recording_enabled or call.recordings or call.conferences):
+    has_forks = bool(forks.forks(call))
+    if not (call.recording_enabled or call.recordings or call.conferences or has_forks):
         return call, ()
     if call.taps_paused_until_ms and now >= call.taps_paused_until_ms:
         call = replace(call, taps_paused_until_ms=0)
     call, commands = end_needless_snoops(call, now)
+    call, more = forks.end_misplaced_snoops(call)
+    commands += more
     plan = desired_media(call)
     call, more = _end_deaf_taps(call, plan, event, now)
     commands += more
@@ -40,6 +44,8 @@ def sync_taps(call: Call, event: Event, now: int) -> Step:
     commands += more
     if not call.taps_paused_until_ms:
         call, more = start_snoops(call, now)
+        commands += more
+        call, more = forks.start_snoops(call)
         commands += more
     return _note_parties(call, plan), commands
 
@@ -55,7 +61,8 @@ def _end_deaf_taps(call: Call, plan: MediaPlan, event: Event, now: int) -> Step:
             call = replace(call, taps_paused_until_ms=now + PAUSE_MS)
             call, ended = end_recording(call, leg.id)
             call, hung_up = end_snoops(call, leg.id, now)
-            commands = (*commands, *ended, *hung_up)
+            call, silenced = forks.end_snoops(call, leg.id)
+            commands = (*commands, *ended, *hung_up, *silenced)
     return call, commands
 
 
@@ -70,7 +77,11 @@ def _note_parties(call: Call, plan: MediaPlan) -> Call:
 
 def _tapped_legs(call: Call) -> set[str]:
     recording = running_recording(call)
-    return snooped_legs(call) | ({recording.leg} if recording is not None else set())
+    return (
+        snooped_legs(call)
+        | forks.snooped_legs(call)
+        | ({recording.leg} if recording is not None else set())
+    )
 
 
 def _heard_party(call: Call, plan: MediaPlan, leg_id: str) -> str:
@@ -81,7 +92,7 @@ def _heard_party(call: Call, plan: MediaPlan, leg_id: str) -> str:
     """
     coaches = waiting_coaches(call)
     others = [each for each in other_legs(plan, leg_id) if each not in coaches]
-    if len(others) > 1:
+    if len(others) > 1 or (others and call.stream(others[0]) is not None):
         return SEVERAL
     return others[0] if others and call.leg(others[0]) is not None else ""
 
@@ -90,7 +101,8 @@ def _is_new(leg: Leg, party: str, event: Event) -> bool:
     """Return whether a leg hears another party, or one whose packets may be dropped.
 
     Phones restart their numbers after a hold; early media may come from elsewhere than what follows
-    the answer; a mix has number 0 in all packets, so what follows it may be late, but not the mix.
+    the answer; a mix has number 0 in all packets, so what follows it may be late, but not the mix;
+    a bot is taken for a mix.
     """
     if party in {"", SEVERAL}:
         return False

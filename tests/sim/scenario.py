@@ -53,6 +53,12 @@ def choose_streams(seed: int) -> random.Random | None:
     return own_rng if own_rng.random() < 0.33 else None
 
 
+def choose_forks(seed: int) -> random.Random | None:
+    """Return the chance of forks; a quarter of the worlds have some."""
+    own_rng = random.Random(f"forks {seed}")
+    return own_rng if own_rng.random() < 0.25 else None
+
+
 class Scenarios:
     """Makes the scenarios of one seed."""
 
@@ -67,7 +73,9 @@ class Scenarios:
         habits: random.Random | None = None,
         before_answer: random.Random | None = None,
         streams: random.Random | None = None,
+        forks: random.Random | None = None,
     ) -> None:
+        self._forks = forks  # puts some verbs after a fork; None: never
         self._streams = streams  # puts some verbs after a stream; None: never
         self._before_answer = before_answer  # rings before the answer, early media; None: never
         self._on_errors = on_errors  # adds `onError`; None: never
@@ -113,7 +121,8 @@ class Scenarios:
 
     def verb(self, depth: int) -> Verb:
         """Return a random verb and its next action."""
-        verb, rng = self._after_stream(self._with_on_error(self._verb(depth))), self._pauses
+        verb = self._after_stream(self._with_on_error(self._verb(depth)))
+        verb, rng = self._after_fork(verb), self._pauses
         if rng is None:
             return verb
         if isinstance(verb, verbs.Play) and rng.random() < LOOPS:
@@ -121,6 +130,19 @@ class Scenarios:
         if rng.random() < PAUSES:
             verb = verbs.Pause(verbs.PauseData(rng.choice((0.001, 0.5, 2.0, 10.0))), verb)
         return verb
+
+    def _after_fork(self, verb: Verb) -> Verb:
+        rng = self._forks
+        if rng is None or rng.random() > STREAMS:
+            return verb
+        data = verbs.StreamData(
+            "wss://listener.example/",
+            track=rng.choice(("both", "caller", "bot")),
+            on_lost=rng.choice(("retry", "continue", "hangup")),
+            max_duration=rng.choice((None, 1.0, 20.0)),
+            fork=True,
+        )
+        return verbs.Stream(data, verb)
 
     def _after_stream(self, verb: Verb) -> Verb:
         rng = self._streams

@@ -33,6 +33,7 @@ from tests.sim.scenario import (
     FLOWS,
     Scenarios,
     choose_before_answer,
+    choose_forks,
     choose_habits,
     choose_on_errors,
     choose_pauses,
@@ -78,6 +79,7 @@ class World:
             habits=choose_habits(seed),
             before_answer=choose_before_answer(seed),
             streams=choose_streams(seed),
+            forks=choose_forks(seed),
         )
         self.phones.habits = choose_habits(seed)
         self.servers = self._choose_servers()

@@ -59,12 +59,13 @@ def restore_media(call: Call, bridged: Iterable[tuple[str, str]]) -> tuple[Comma
 
 def _is_unchanged(before: Call, after: Call) -> bool:
     """Return whether media can't have changed: the fast path of most steps."""
+    if before.streams is not after.streams:
+        return False
     if before.main is not after.main or not have_same_media(before.legs, after.legs):
         return False
     if before.state is not after.state:
         return _is_unbridged(before.state) and _is_unbridged(after.state)
-    is_same = before.transfers is after.transfers and before.conferences is after.conferences
-    return is_same and before.streams is after.streams
+    return before.transfers is after.transfers and before.conferences is after.conferences
 
 
 def _is_unbridged(state: CallState) -> bool:

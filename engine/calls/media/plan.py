@@ -55,7 +55,7 @@ def desired_media(call: Call) -> MediaPlan:
             found[leg.id] = _with_hold_and_mute(leg, found[leg.id])
     if isinstance(call.state, Dialing):  # a leg leaves the bridge of its early media
         found.update((each.leg, UNBRIDGED) for each in call.state.screenings)
-    return found | _unanswered_caller(call)
+    return found | _unanswered_caller(call) | _fork_media(call)
 
 
 def other_legs(plan: MediaPlan, leg: str) -> list[str]:
@@ -126,6 +126,16 @@ def _streaming_media(call: Call, state: Streaming) -> MediaPlan:
     return {call.main: UNBRIDGED}
 
 
+def _fork_media(call: Call) -> MediaPlan:
+    """Return the bridge of each fork: its stream and its snoop."""
+    return {
+        channel: LegMedia(coach_bridge(each.snoop))
+        for each in call.streams
+        if each.is_forking
+        for channel in (each.snoop, each.id)
+    }
+
+
 def _may_ring_bridged(call: Call, leg: Leg) -> bool:
     """Return whether a leg may be bridged before its answer: for early media, or to be answered."""
     if isinstance(call.state, Dialing):
@@ -149,6 +159,13 @@ def _with_hold_and_mute(leg: Leg, media: LegMedia) -> LegMedia:
 
 def required_bridges(call: Call) -> frozenset[str]:
     """Return the ids of the bridges that a call needs."""
+    if isinstance(call.state, ClosingState):
+        return frozenset()
+    forks = {coach_bridge(each.snoop) for each in call.streams if each.is_forking}
+    return _bridges_of_state(call) | forks
+
+
+def _bridges_of_state(call: Call) -> frozenset[str]:
     if isinstance(call.state, Dialing):
         return frozenset({call.state.bridge} - {""})
     if isinstance(call.state, Streaming):
@@ -163,7 +180,7 @@ def required_bridges(call: Call) -> frozenset[str]:
 
 
 def coach_bridge(snoop: str) -> str:
-    """Return the id of the bridge of a coach and its snoop."""
+    """Return the id of the bridge of a snoop, and of the coach or stream that it is for."""
     return f"{snoop}b"
 
 

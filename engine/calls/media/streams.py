@@ -2,8 +2,9 @@
 
 from msgspec.structs import replace
 
-from engine.calls.model.call import Call, allocate_id, with_stream
-from engine.calls.model.commands import SendToStream, StopStream
+from engine.calls.model import causes
+from engine.calls.model.call import Call, Step, allocate_id, with_stream
+from engine.calls.model.commands import Hangup, SendToStream, StopStream
 from engine.calls.model.events import (
     Event,
     LegCreated,
@@ -70,9 +71,10 @@ def send(call: Call, stream: str, message: StreamMessage) -> tuple[Call, SendToS
     return call, SendToStream(stream, message_id, message)
 
 
-def stop_all(call: Call) -> tuple[Call, tuple[StopStream, ...]]:
-    """End all streams: the call ends."""
+def stop_all(call: Call) -> Step:
+    """End all streams, and the snoops of forks: the call ends."""
     if not call.streams:
         return call, ()
     stops = tuple(StopStream(each.id) for each in call.streams)
-    return replace(call, streams=()), stops
+    snoops = tuple(Hangup(each.snoop, causes.NORMAL) for each in call.streams if each.snoop)
+    return replace(call, streams=()), (*stops, *snoops)

@@ -28,6 +28,8 @@ def deadline_ms(call: Call) -> int | None:
     due = [leg.hangup_due_ms for leg in call.legs if leg.hangup_due_ms]
     if call.taps_paused_until_ms:
         due.append(call.taps_paused_until_ms)
+    for stream in call.streams:
+        due += [each for each in (stream.due_ms, stream.limit_ms) if each]
     if call.invited or call.transfers:
         waiting = (leg for leg in call.legs if leg.id in invited_legs(call) and leg.state != "up")
         due += [leg.ring_deadline_ms for leg in waiting]

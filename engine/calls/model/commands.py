@@ -175,6 +175,12 @@ class Snoop(StoredCommand, frozen=True, tag="snoop"):
     leg: str
 
 
+class Listen(Snoop, frozen=True, tag="listen"):
+    """Create a snoop that nobody hears: it hears what a leg says (`in`), hears (`out`), or both."""
+
+    track: Literal["in", "out", "both"]
+
+
 ReferOutcome = Literal["", "in-progress", "unavailable"]
 
 
@@ -273,6 +279,7 @@ PbxCommand = (
     | Mute
     | Unmute
     | Snoop
+    | Listen
     | ResetConverter
     | StartTalkDetection
     | StopTalkDetection

@@ -27,11 +27,24 @@ class Stream(Struct, frozen=True, array_like=True, gc=False):
     speaking_since_ms: int = 0  # since when the bot's audio is heard; 0: the bot is silent
     last_mark: str = ""
     end_reason: StreamEndReason | Literal[""] = ""  # as the gateway reported it
+    # Of a fork only:
+    snoop: str = ""  # the channel that hears the call for it; empty: it has none yet
+    snooped: str = ""  # the leg of that
+    is_snooping: bool = False  # the snoop exists
+    snoop_failures: int = 0  # in a row
+    failures: int = 0  # in a row, since a stream has lasted
+    due_ms: int = 0  # of the next try, or until when the report of an ended stream is awaited
+    limit_ms: int = 0  # 0: none
 
     @property
     def is_lost(self) -> bool:
         """Whether its channel or its bot has ended."""
         return self.channel == "ended" or self.end_reason != ""
+
+    @property
+    def is_forking(self) -> bool:
+        """Whether it is a fork whose snoop and stream exist."""
+        return self.is_snooping and self.channel == "up" and not self.end_reason
 
     def heard_until(self, now: int) -> int:
         """Return how much of the bot's audio has been heard now, as far as is known."""
@@ -41,6 +54,10 @@ class Stream(Struct, frozen=True, array_like=True, gc=False):
     def resume_point(self, now: int) -> Resume:
         """Return where a stream that takes its place continues."""
         return Resume(self.id, self.heard_until(now), self.last_mark)
+
+    def without_snoop(self) -> "Stream":
+        """Return the fork whose snoop ends."""
+        return replace(self, snoop="", snooped="", is_snooping=False)
 
     def silenced(self, heard_ms: int) -> "Stream":
         """Return the stream whose bot is silent after so much of its audio was heard."""

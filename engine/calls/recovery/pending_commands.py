@@ -66,7 +66,8 @@ def _is_still_needed(command: Command, call: Call, snapshot: PbxSnapshot, now: i
             return found is not None and not found.is_lost
         case Snoop(snoop):
             members = call.conference.members if call.conference else ()
-            return snoop not in snapshot.channels and any(each.snoop == snoop for each in members)
+            wanted = {each.snoop for each in members} | {each.snoop for each in call.streams}
+            return snoop not in snapshot.channels and snoop in wanted
         case _:
             return True
 

@@ -151,14 +151,17 @@ def _voicemail_events(
 
 
 def _snoop_events(call: Call, snapshot: PbxSnapshot, outbox: tuple[Command, ...]) -> list[Event]:
-    """Return the missed starts and ends of snoops."""
+    """Return the missed starts and ends of the snoops of coaches and forks."""
     events: list[Event] = []
-    for member in call.conference.members if call.conference else ():
-        if member.snoop in snapshot.channels and not member.is_snooping:
-            events.append(LegCreated(member.snoop))
-        elif member.snoop and member.snoop not in snapshot.channels:
-            unsent = any(isinstance(c, Snoop) and c.snoop == member.snoop for c in outbox)
-            events += [] if unsent else [LegEnded(member.snoop, causes.LOST)]
+    members = call.conference.members if call.conference else ()
+    snoops = [(each.snoop, each.is_snooping) for each in members]
+    snoops += [(each.snoop, each.is_snooping) for each in call.streams]
+    for snoop, is_snooping in snoops:
+        if snoop in snapshot.channels and not is_snooping:
+            events.append(LegCreated(snoop))
+        elif snoop and snoop not in snapshot.channels:
+            unsent = any(isinstance(c, Snoop) and c.snoop == snoop for c in outbox)
+            events += [] if unsent else [LegEnded(snoop, causes.LOST)]
     return events
 
 

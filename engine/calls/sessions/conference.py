@@ -40,7 +40,7 @@ from engine.calls.sessions.conference_member_state import as_member, member_reas
 from engine.calls.sessions.custom_hold_music import fetch_music, next_loop
 from engine.calls.sessions.invites import clear_invite, invite
 from engine.calls.transfer_and_conference_end import end_conference
-from engine.calls.verbs.stream_report import report_all
+from engine.calls.verbs.stream_report import report_suspended
 
 MAX_KEPT_CONFERENCES = 20
 
@@ -168,7 +168,7 @@ def _drop_leg(call: Call, leg: str, now: int) -> Step:
     connected = [each.leg for each in live if each.state == "connected"]
     reports: tuple[Command, ...] = ()
     if leg == call.main:
-        call, reports = report_all(call, now)
+        call, reports = report_suspended(call, now)
         call, state = _promote_main_leg(call, state, connected[0] if connected else leg)
     state = replace(state, legs=tuple(each for each in connected if each != call.main))
     call = replace(call, state=state)

@@ -10,6 +10,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.calls.media import streams
+from engine.calls.media.stream_losses import (
+    REPORT_GRACE_MS,
+    RETRY_DELAYS_MS,
+    is_bot_lost,
+    is_retried,
+    tries_failed,
+)
 from engine.calls.model.call import (
     Call,
     Step,
@@ -33,7 +40,7 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.streams import Stream
-from engine.calls.verbs import call_end
+from engine.calls.verbs import call_end, forks
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.stream_report import emit_progress, report
 from engine.calls.verbs.type_ahead import drop_earlier
@@ -41,17 +48,11 @@ from wire import verbs
 from wire.streams.setup import ActionMessage, DigitMessage
 from wire.webhooks import StreamEndReason
 
-REPORT_GRACE_MS = 50  # for the gateway's report, if a channel ends before it
-RETRY_DELAYS_MS = (0, 250, 1_000, 2_000, 4_000)  # then the verb ends
-LASTED_MS = 10_000  # a stream that was connected for so long is no failure of the one before
-# The bot has not caused these: another gateway, or the same one, connects it again.
-GATEWAY_LOSSES = frozenset({"gateway-lost", "no-gateway", "pbx-lost", "pbx-unreachable", "drained"})
-# Another try would have the same result.
-FINAL_REASONS = frozenset({"bot-closed", "stopped", "address-refused", "max-duration"})
-
 
 def start(call: Call, verb: verbs.Stream, now: int) -> Step:
-    """Open the first stream."""
+    """Open the first stream; a fork lets the tree continue at once."""
+    if verb.data.fork:
+        return forks.start(call, verb, now)
     call, bridge = allocate_id(call, "b")
     seconds = [each for each in (verb.data.max_duration, verb.timeout) if each is not None]
     limit_ms = now + int(min(seconds) * 1000) if seconds else call.must_end_ms
@@ -67,7 +68,7 @@ def _open(call: Call, state: Streaming, now: int) -> Step:
         state=replace(state, stream=stream_id, due_ms=0),
     )
     progress = "resumed" if state.resume else "started"
-    call, emitted = emit_progress(call, state, stream_id, progress, now)
+    call, emitted = emit_progress(call, state.verb.data, stream_id, progress, now)
     return call, (emitted, StartStream(stream_id, state.verb.data, state.resume))
 
 
@@ -79,7 +80,7 @@ def on_event(call: Call, state: Streaming, event: Event, now: int) -> Step:
         case LegEnded(leg) if leg == state.stream:
             return replace(call, state=replace(state, due_ms=now + REPORT_GRACE_MS)), ()
         case StreamConnected(stream) if stream == state.stream:
-            call, emitted = emit_progress(call, state, stream, "connected", now)
+            call, emitted = emit_progress(call, state.verb.data, stream, "connected", now)
             return call, (emitted,)
         case BridgeFailed(bridge) if bridge == state.bridge and state.stream:
             return _on_ended(call, state, "pbx-lost", now)
@@ -157,15 +158,11 @@ def _on_ended(call: Call, state: Streaming, reason: StreamEndReason, now: int) -
     stream = call.stream(state.stream)
     if stream is None:
         return call, ()
-    is_retried = reason in GATEWAY_LOSSES or state.verb.data.on_lost == "retry"
-    if reason in FINAL_REASONS or not is_retried:
-        return _give_up(call, state, reason, now)
-    has_lasted = stream.connected_ms and now - stream.connected_ms >= LASTED_MS
-    failures = 0 if has_lasted else state.failures
-    if failures >= len(RETRY_DELAYS_MS):
+    failures = tries_failed(stream, state.failures, now)
+    if not is_retried(state.verb.data, reason) or failures >= len(RETRY_DELAYS_MS):
         return _give_up(call, state, reason, now)
     point = stream.resume_point(now) if stream.connected_ms else state.resume
-    call, emitted = emit_progress(call, state, stream.id, "lost", now, reason=reason)
+    call, emitted = emit_progress(call, state.verb.data, stream.id, "lost", now, reason=reason)
     stop = StopStream(stream.id)
     state = replace(
         state,
@@ -183,8 +180,7 @@ def _on_ended(call: Call, state: Streaming, reason: StreamEndReason, now: int) -
 
 
 def _give_up(call: Call, state: Streaming, reason: StreamEndReason, now: int) -> Step:
-    is_loss = reason not in FINAL_REASONS or reason == "address-refused"
-    if is_loss and state.verb.data.on_lost == "hangup":
+    if is_bot_lost(reason) and state.verb.data.on_lost == "hangup":
         call, commands = report(call, state, reason, now)
         call = replace(call, state=Advance(None, "stream"), reason="stream_lost")
         call, hangups = call_end.start(call, now, "system")
@@ -199,6 +195,8 @@ def stop(call: Call, stream_id: str, now: int) -> Step:
     stream = call.stream(stream_id)
     if stream is None:
         return call, ()
+    if stream.data.fork:
+        return forks.end(call, stream, "stopped", now)
     return with_stream(call, replace(stream, end_reason="stopped")), (StopStream(stream_id),)
 
 

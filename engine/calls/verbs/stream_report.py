@@ -10,21 +10,37 @@ from engine.calls.model.commands import Command, StopStream
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.reporting.call_events import emit
 from engine.calls.verbs.type_ahead import drop_earlier
+from wire.verbs import StreamData
 from wire.webhooks import StreamEndReason, StreamResult
 
 
 def report_all(call: Call, now: int) -> Step:
     """Report the streams of a call that ends; the responses of their webhooks are not awaited.
 
-    Those are the stream that the caller hears, and those that wait for an action of their bots.
+    Those are the stream that the caller hears, those that wait for an action of their bots, and
+    the forks.
     """
-    states = [each.state for each in call.continuation if isinstance(each, SuspendedStream)]
-    if isinstance(call.state, Streaming):
-        states.insert(0, call.state)
     commands: tuple[Command, ...] = ()
-    for state in states:
-        call, more = report(call, state, "hangup", now)
-        commands = (*commands, *more)
+    if isinstance(call.state, Streaming):
+        call, commands = report(call, call.state, "hangup", now)
+    call, more = report_suspended(call, now)
+    commands = (*commands, *more)
+    for fork in (each for each in call.streams if each.data.fork):
+        duration_ms = now - fork.started_ms
+        call, emitted = emit_progress(
+            call, fork.data, fork.id, "ended", now, reason="hangup", duration_ms=duration_ms
+        )
+        commands = (*commands, emitted)
+    return call, commands
+
+
+def report_suspended(call: Call, now: int) -> Step:
+    """Report the streams that wait for an action of their bots, or for a conversation."""
+    commands: tuple[Command, ...] = ()
+    for each in call.continuation:
+        if isinstance(each, SuspendedStream):
+            call, more = report(call, each.state, "hangup", now)
+            commands = (*commands, *more)
     return call, commands
 
 
@@ -34,7 +50,13 @@ def report(call: Call, state: Streaming, reason: StreamEndReason, now: int) -> S
     stops: tuple[Command, ...] = (StopStream(stream.id),) if stream else ()
     heard_ms = state.heard_ms + (stream.heard_until(now) if stream else 0)
     call, emitted = emit_progress(
-        call, state, state.stream, "ended", now, reason=reason, duration_ms=now - state.since_ms
+        call,
+        state.verb.data,
+        state.stream,
+        "ended",
+        now,
+        reason=reason,
+        duration_ms=now - state.since_ms,
     )
     last_mark = stream.last_mark if stream else state.resume.last_mark if state.resume else ""
     call = drop_earlier(without_stream(call, state.stream), call.main, now)  # the bot has had them
@@ -56,7 +78,7 @@ def report(call: Call, state: Streaming, reason: StreamEndReason, now: int) -> S
 
 
 def emit_progress(
-    call: Call, state: Streaming, stream: str, progress: str, now: int, **fields: Any
+    call: Call, data: StreamData, stream: str, progress: str, now: int, **fields: Any
 ) -> tuple[Call, Command]:
     """Emit what became of a stream."""
     return emit(
@@ -66,6 +88,6 @@ def emit_progress(
         channel_id=call.main,
         session_id=stream or None,
         session_state=progress,
-        mode=state.verb.data.protocol,
+        mode=data.protocol,
         **fields,
     )

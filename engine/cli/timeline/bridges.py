@@ -26,6 +26,11 @@ def bridge_row(command: Mapping[str, Any], state: TimelineState) -> Row | None:
             state.snoops[snoop] = leg
             text = f"snoops on {state.name(leg)}"
             return Row(text, ENGINE, snoop, opens=snoop, label=f"snoop on {state.name(leg)}")
+        case {"type": "listen", "snoop": snoop, "leg": leg}:
+            state.snoops[snoop] = leg
+            state.listeners.add(snoop)
+            text = f"listens to {state.name(leg)}"
+            return Row(text, ENGINE, snoop, opens=snoop, label=f"fork of {state.name(leg)}")
         case {"type": "hangup", "leg": snoop} if snoop in state.snoops:
             return snoop_ended_row(snoop, state)
         case _:
@@ -45,7 +50,9 @@ def _joined(bridge: str, legs: tuple[str, ...], state: TimelineState) -> Row:
     before = state.bridges.get(bridge, ())
     state.join(bridge, legs)
     members = state.bridges[bridge]
-    if coached := next((state.snoops[leg] for leg in members if leg in state.snoops), ""):
+    if listener := next((leg for leg in members if leg in state.listeners), ""):
+        text = f"forked: a bot hears {state.name(state.snoops[listener])}"
+    elif coached := next((state.snoops[leg] for leg in members if leg in state.snoops), ""):
         coaches = tuple(leg for leg in members if leg not in state.snoops)
         text = f"coaching: only {state.name(coached)} hears {state.names(coaches or members)}"
     elif len(members) == 1:
@@ -73,4 +80,4 @@ def _left(bridge: str, leg: str, state: TimelineState) -> Row:
 
 
 def _is_for_coaching(bridge: str, state: TimelineState) -> bool:
-    return bridge.removesuffix("b") in state.snoops
+    return bridge.removesuffix("b") in state.snoops.keys() - state.listeners

@@ -38,6 +38,8 @@ def _background_timer(entry: TimelineEntry, state: TimelineState) -> str:
         return "time to restart the recording"
     if "snoop" in types:
         return "time to restart the coach's audio"
+    if "listen" in types:
+        return "time to restart the audio of a fork"
     if any(each["type"] == "hangup" and each.get("is_repeated") for each in entry.commands):
         return "no response to a hangup, which is repeated"
     return ""

@@ -10,6 +10,7 @@ from engine.calls.model.commands import (
     DestroyBridge,
     Dial,
     Hangup,
+    Listen,
     Mute,
     Originate,
     PbxCommand,
@@ -81,8 +82,8 @@ def requests_for(command: PbxCommand, endpoints: EndpointTemplates) -> tuple[Req
             return (bridges.create_with_id(bridge, type=kind), add)
         case StartVoicemail():
             return _start_voicemail(command)
-        case Snoop(snoop, leg):
-            return (_snoop(leg, snoop, endpoints),)
+        case Snoop():
+            return (_snoop(command, endpoints),)
         case _:
             return (_single_request(command),)
 
@@ -161,10 +162,15 @@ def _start_voicemail(command: StartVoicemail) -> tuple[Request, ...]:
     )
 
 
-def _snoop(leg: str, snoop: str, endpoints: EndpointTemplates) -> Request:
+def _snoop(command: Snoop, endpoints: EndpointTemplates) -> Request:
     # The coach hears both directions of the leg; only the leg hears the coach.
     return channels.snoop_channel_with_id(
-        leg, snoop, app=endpoints.app, spy="both", whisper="out", app_args="called"
+        command.leg,
+        command.snoop,
+        app=endpoints.app,
+        spy=command.track if isinstance(command, Listen) else "both",
+        whisper="none" if isinstance(command, Listen) else "out",
+        app_args="called",
     )
 
 

@@ -36,6 +36,7 @@ def _streams(call: Call) -> Iterator[str]:
     return (each.id for each in call.streams)
 
 
-def _snoops(call: Call) -> Iterator[str]:
+def _snoops(call: Call) -> tuple[str, ...]:
     members = call.conference.members if call.conference else ()
-    return (each.snoop for each in members if each.snoop and each.is_live)
+    coaches = (each.snoop for each in members if each.snoop and each.is_live)
+    return (*coaches, *(each.snoop for each in call.streams if each.snoop))

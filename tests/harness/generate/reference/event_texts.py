@@ -93,7 +93,8 @@ FAMILIES: Mapping[str, Family] = {
         "A media stream has entered a state, which `sessionState` names: `started`, `connected`"
         " when the bot has accepted it, `lost`, `resumed` when another one takes its place,"
         " `ended`. The reasons of `ended` are those of"
-        " [a stream](../webhooks/stream.md#values-of-reason).",
+        " [a stream](../webhooks/stream.md#values-of-reason), and `too-many-forks` of a fork that"
+        " has not started.",
         {
             "stream": EventText(
                 "A stream has entered a state.",

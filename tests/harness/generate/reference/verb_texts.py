@@ -142,7 +142,10 @@ VERBS: Mapping[str, VerbText] = {
         " ends: the bot's connection continues, or is made again with how much was heard. A bot"
         " may run actions in the call, such as a transfer to a person.",
         "When the bot closes its connection, a request stops the stream, or `maxDuration` has"
-        " passed, `action` runs. When the bot is lost, `onLost` decides. Digits go to the bot.",
+        " passed, `action` runs. When the bot is lost, `onLost` decides. Digits go to the bot."
+        " After a fork, `action` runs at once: an address in it gets the event `stream`, and no"
+        " result."
+        " A fork lasts as long as the call, `maxDuration` or its bot; a call has at most four.",
         "stream",
         {"type": "stream", "data": {"url": "wss://bot.example.com/call"}, "action": MENU},
         {

@@ -102,6 +102,21 @@ def _around(inner: some.SearchStrategy[Any]) -> some.SearchStrategy[Any]:
             some.sampled_from([None, 0.001, 600]),
         ),
         some.builds(
+            lambda after, on_lost, track: {
+                "type": "stream",
+                "data": {
+                    "url": "wss://example.com/",
+                    "onLost": on_lost,
+                    "track": track,
+                    "fork": True,
+                },
+                "action": after,
+            },
+            inner,
+            some.sampled_from(["retry", "continue", "hangup"]),
+            some.sampled_from(["both", "caller", "bot"]),
+        ),
+        some.builds(
             lambda after: {"type": "flow", "data": {"flowId": "f"}, "action": after}, inner
         ),
     )

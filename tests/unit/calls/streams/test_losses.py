@@ -3,6 +3,7 @@
 import pytest
 
 from engine.calls.media.plan import LegMedia, desired_media
+from engine.calls.media.stream_losses import LASTED_MS, REPORT_GRACE_MS, RETRY_DELAYS_MS
 from engine.calls.model.call_states import Streaming
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import AddToBridge, Hangup, StartHoldMusic, StartStream, StopStream
@@ -15,7 +16,6 @@ from engine.calls.model.events import (
     StreamConnected,
     StreamInterrupted,
 )
-from engine.calls.verbs.stream import LASTED_MS, REPORT_GRACE_MS, RETRY_DELAYS_MS
 from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, say
 from tests.unit.calls.harness.streams import (
     BRIDGE,

@@ -105,6 +105,15 @@ def test_a_coach_is_heard_by_one() -> None:
     assert words(story(OPENED, TALK, then(SNOOPS), then(event=gone)))[-1] == "snoop ended"
 
 
+def test_a_fork_is_no_coaching() -> None:
+    """Its snoop listens for a bot, and nobody hears it."""
+    listens = {"type": "listen", "snoop": "b1.s1", "leg": "l1", "track": "both"}
+    forked = joins("b1.s1", "b1.w1", bridge="b1.s1b")
+    destroyed = {"type": "destroy-bridge", "bridge": "b1.s1b"}
+    result = story(OPENED, TALK, then(listens), then(forked), then(destroyed))
+    assert words(result)[2:] == ["listens to B", "forked: a bot hears B", "bridge destroyed"]
+
+
 def test_a_transfer_shows_its_way() -> None:
     """State after state, with the reason; its mode at first and when it becomes another."""
     result = story(
@@ -192,6 +201,7 @@ def test_a_deadline_is_shown_where_it_is_certain(state: str, answered: bool, exp
     [
         ({"type": "start-recording", "leg": "l0"}, "time to restart the recording"),
         ({"type": "snoop", "snoop": "b1.s1", "leg": "l0"}, "time to restart the coach's audio"),
+        ({"type": "listen", "snoop": "b1.s1", "leg": "l0"}, "time to restart the audio of a fork"),
         (
             {"type": "hangup", "leg": "l0", "cause": 16, "is_repeated": True},
             "no response to a hangup, which is repeated",

@@ -32,6 +32,7 @@ LINES: list[tuple[do.PbxCommand, list[str]]] = [
     (do.Unmute(MAIN, "in"), [f"DELETE channels/{MAIN}/mute"]),
     (do.AnswerRefer(MAIN, accepted=True), [f"POST channels/{MAIN}/transfer_progress"]),
     (do.Snoop(f"{ID}.s1", MAIN), [f"POST channels/{MAIN}/snoop/{ID}.s1"]),
+    (do.Listen(f"{ID}.s1", MAIN, "in"), [f"POST channels/{MAIN}/snoop/{ID}.s1"]),
     (do.ResetConverter(MAIN), [f"POST channels/{MAIN}/silence", f"DELETE channels/{MAIN}/silence"]),
     (do.StartTalkDetection(MAIN, 200), [f"POST channels/{MAIN}/variable"]),
     (do.StopTalkDetection(MAIN, "human"), [f"POST channels/{MAIN}/variable"]),
@@ -237,6 +238,20 @@ def test_a_phone_in_a_browser_gets_the_id_of_its_leg(endpoint: str, variable: st
     assert query.get("otherChannelId") == (f"{leg}.other" if is_local else None)
     assert query.get("formats") == ("ulaw" if is_local else None)
     assert query.get("originator") == (None if is_local else MAIN)
+
+
+@pytest.mark.parametrize(
+    ("command", "spy", "whisper"),
+    [
+        (do.Snoop(f"{ID}.s1", MAIN), "both", "out"),
+        (do.Listen(f"{ID}.s1", MAIN, "in"), "in", "none"),
+        (do.Listen(f"{ID}.s1", MAIN, "both"), "both", "none"),
+    ],
+)
+def test_only_the_snoop_of_a_coach_is_heard(command: do.Snoop, spy: str, whisper: str) -> None:
+    """That of a fork hears what its track says."""
+    (request,) = requests_for(command, ENDPOINTS)
+    assert {("spy", spy), ("whisper", whisper)} <= set(request.query)
 
 
 def test_a_snoop_that_cannot_start_has_ended() -> None:
