@@ -89,6 +89,8 @@ class SimGateway:
         self._readers.append(reader)
         if self.is_up:
             self._connect(reader)
+        else:
+            self._clock.after(1, listener.on_disconnected, loop)
 
     def forget(self, loop: SimLoop) -> None:
         """Report no more to an engine that has died."""
