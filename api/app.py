@@ -31,6 +31,7 @@ import api.voice.listeners.routes
 import api.voice.routes
 import api.voice.sessions.conference_routes
 import api.voice.sessions.transfer_routes
+import api.voice.streams.routes
 import api.webhooks.routes
 from api.audit.requests import RequestAudit
 from api.console.routes import serve_console
@@ -52,6 +53,7 @@ ROUTES = (
     api.voice.routes.routes,
     api.voice.sessions.transfer_routes.routes,
     api.voice.sessions.conference_routes.routes,
+    api.voice.streams.routes.routes,
     api.voice.listeners.routes.routes,
     api.routing.number_routes.routes,
     api.routing.flow_routes.routes,

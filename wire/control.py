@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, field
 
 from wire.base import CallerId, DialTarget, Name, Party, Shape, Url
+from wire.verbs import StreamData
 
 ChannelId = Annotated[str, Meta(min_length=1, max_length=149)]
 RingSeconds = Annotated[float, Meta(gt=0, le=600)]
@@ -60,6 +61,19 @@ class HangupCall(Shape, frozen=True):
 
     channel_id: ChannelId | None = None
     agent_id: Name | None = None
+    account: Name | None = None
+
+
+class StartStream(StreamData, frozen=True, kw_only=True):
+    """Let a bot listen to a live call; the same request again starts no other stream."""
+
+    account: Name | None = None
+
+
+class SendStreamText(Shape, frozen=True):
+    """A text for the bot of a stream."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=16_384)]
     account: Name | None = None
 
 

@@ -202,16 +202,21 @@ def _url_errors(url: str, limits: Limits, path: str) -> Iterator[BadInput]:
         yield BadInput(path, "an https:// address is required", "insecure_url")
 
 
+def check_stream(data: StreamData, limits: Limits) -> None:
+    """Check the address and the settings of a stream; raises BadInput or InputErrors."""
+    raise_errors(list(_stream_errors(data, "", limits)))
+
+
 def _stream_errors(data: StreamData, path: str, limits: Limits) -> Iterator[BadInput]:
     as_web = f"http{data.url.removeprefix('ws')}"  # the same rule as for other addresses
     if not as_web.startswith("https://") and not (limits.allow_insecure and _is_loopback(as_web)):
-        yield BadInput(f"{path}.url", "a wss:// address is required", "insecure_url")
+        yield BadInput(_join(path, "url"), "a wss:// address is required", "insecure_url")
     if data.protocol == "twilio" and data.rate != TWILIO_RATE:
-        yield BadInput(f"{path}.rate", f"{TWILIO_RATE} with protocol twilio")
+        yield BadInput(_join(path, "rate"), f"{TWILIO_RATE} with protocol twilio")
     if data.fork and data.barge_in != "off":
-        yield BadInput(f"{path}.bargeIn", "not of a fork, which is not heard")
+        yield BadInput(_join(path, "bargeIn"), "not of a fork, which is not heard")
     if not data.fork and data.track != "both":
-        yield BadInput(f"{path}.track", "only of a fork")
+        yield BadInput(_join(path, "track"), "only of a fork")
 
 
 def _numbers(data: DialData) -> list[tuple[str, str]]:

@@ -59,6 +59,10 @@ class RecordData(Prompt, frozen=True):
     terminator: Annotated[str, Meta(pattern=patterns.TERMINATOR)] = "#"
 
 
+StreamUrl = Annotated[str, Meta(pattern=patterns.STREAM_URL, max_length=2048)]
+StreamLoss = Literal["retry", "continue", "hangup"]
+
+
 class StreamData(Shape, frozen=True):
     """A bot to which the call's audio is streamed, and from which the caller hears audio.
 
@@ -66,14 +70,14 @@ class StreamData(Shape, frozen=True):
     bot is lost: it is called again, the tree continues, or the call is hung up.
     """
 
-    url: Annotated[str, Meta(pattern=patterns.STREAM_URL, max_length=2048)]
+    url: StreamUrl
     protocol: Protocol = "twilio"
     rate: Rate = 8000  # of the audio; Twilio's protocol has 8000
     track: Track = "both"  # of a fork
     parameters: Parameters | None = None
     barge_in: BargeIn = "off"
     max_duration: Seconds | None = None
-    on_lost: Literal["retry", "continue", "hangup"] = "retry"
+    on_lost: StreamLoss = "retry"
     fork: bool = False
 
 

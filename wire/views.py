@@ -41,6 +41,31 @@ class CallRecordings(Shape, frozen=True):
     recordings: tuple[RecordingView, ...]
 
 
+class StreamView(Shape, frozen=True):
+    """A live stream of a call; times in wall-clock milliseconds. `url` is without its query.
+
+    `state` is `starting`, `connected`, or `lost` until another one takes its place.
+    """
+
+    stream_id: str
+    url: str
+    protocol: str
+    state: str
+    fork: bool
+    track: str
+    started_ms: int
+    connected_ms: int = 0
+    heard_ms: int = 0
+    last_mark: str = ""
+
+
+class CallStreams(Shape, frozen=True):
+    """The live streams of a call."""
+
+    call_id: str
+    streams: tuple[StreamView, ...]
+
+
 class CallView(Shape, frozen=True):
     """The current state of a call; times in wall-clock milliseconds.
 

@@ -59,6 +59,7 @@ from wire.webhook_log import Attempts, AttemptView
 _CALL = "/calls/{call}"
 _TRANSFER = f"{_CALL}/transfers/{{session}}"
 _CONFERENCE = f"{_CALL}/conference"
+_STREAM = f"{_CALL}/streams/{{stream}}"
 _RECORDING_FILE = "/recordings/{account}/{day}/{file}"
 _AGENT = "/agents/{account}/{agent}"
 _FLOW = "/flows/{account}/{flow}"
@@ -115,6 +116,24 @@ RECORDING = tuple(
         ("resume", "Resume a recording"),
         ("stop", "Stop a recording"),
     )
+)
+STREAMS = (
+    _get(f"{_CALL}/streams", "list", "List the streams of a call", views.CallStreams),
+    _post(
+        f"{_CALL}/streams",
+        "start",
+        "Let a bot listen to a call",
+        views.CallStreams,
+        control.StartStream,
+    ),
+    _post(f"{_STREAM}/stop", "stop", "Stop a stream", views.CallStreams, control.CallControl),
+    _post(
+        f"{_STREAM}/text",
+        "send_text",
+        "Send a text to the bot of a stream",
+        views.CallStreams,
+        control.SendStreamText,
+    ),
 )
 RECORDING_FILES = (
     _get(_RECORDING_FILE, "get", "Read an archived recording (audio/wav, with ranges)"),
@@ -272,6 +291,7 @@ OPERATIONS = (
     *AUDIT,
     *CONTROL,
     *RECORDING,
+    *STREAMS,
     *RECORDING_FILES,
     *TRANSFERS,
     *CONFERENCES,

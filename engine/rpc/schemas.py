@@ -35,6 +35,7 @@ _CALLBACKS = Tag("Callbacks", "Targets of events, and dead letters.")
 GROUPS = (
     Group("calls", _CALLS, (*operations.CALLS, *operations.AUDIT, *operations.CONTROL)),
     Group("callRecording", _RECORDINGS, operations.RECORDING),
+    Group("streams", Tag("Streams", "Bots in live calls."), operations.STREAMS),
     Group("recordings", _RECORDINGS, operations.RECORDING_FILES),
     Group("transfers", Tag("Transfers", "Transfers of a customer."), operations.TRANSFERS),
     Group("conferences", Tag("Conferences", "Members of conferences."), operations.CONFERENCES),

@@ -42,6 +42,7 @@ from engine.rpc.handlers.peers import PeerHandlers
 from engine.rpc.handlers.recording_files import RecordingFileHandlers
 from engine.rpc.handlers.recordings import RecordingHandlers
 from engine.rpc.handlers.slots import SlotHandlers
+from engine.rpc.handlers.streams import StreamHandlers
 from engine.rpc.handlers.synchronized.dial_policy import DialPolicyHandlers
 from engine.rpc.handlers.synchronized.documents import DocumentHandlers
 from engine.rpc.handlers.transfers import TransferHandlers
@@ -178,6 +179,7 @@ def _routes(
         ),
         (operations.CONTROL, ControlHandlers(service, limits, policy, agents)),
         (operations.RECORDING, RecordingHandlers(service)),
+        (operations.STREAMS, StreamHandlers(service, limits)),
         (operations.RECORDING_FILES, RecordingFileHandlers(deps.archive)),
         (operations.TRANSFERS, TransferHandlers(service, limits, policy, agents)),
         (operations.CONFERENCES, ConferenceHandlers(service, limits, fan_out, policy, agents)),

@@ -7,6 +7,7 @@ TAGS = (
     Tag("Keys", "The account's API keys: scopes, networks, expiry, rotation."),
     Tag("Account", "The account's settings, limits and usage, and its jobs."),
     Tag("Calls", "Start calls, list them, and control them leg by leg."),
+    Tag("Streams", "Bots that listen to a live call, and texts for bots."),
     Tag("Transfers", "Transfer the customer of a call to an agent or a number."),
     Tag("Conferences", "Add members to a call, remove them, and coach them."),
     Tag("Live events", "The events of calls as a stream."),

@@ -6,6 +6,7 @@ from engine.calls.model.causes import EndedBy
 from engine.calls.model.event_and_command_bases import StoredEvent
 from engine.calls.model.leg import Muted
 from engine.calls.model.sessions import TransferMode
+from wire.verbs import StreamData
 
 RecordingAction = Literal["start", "pause", "resume", "stop"]
 
@@ -137,6 +138,27 @@ class RecordingRequested(StoredEvent, frozen=True, tag="recording-requested"):
     wanted: RecordingAction
 
 
+class ForkRequested(StoredEvent, frozen=True, tag="fork-requested"):
+    """Let a bot listen to the call, unless it does so already."""
+
+    data: StreamData
+
+
+class StreamStopRequested(StoredEvent, frozen=True, tag="stream-stop-requested"):
+    """End a stream; the tree continues."""
+
+    stream: str
+
+
+class StreamTextRequested(StoredEvent, frozen=True, tag="stream-text-requested"):
+    """Send a text to the bot of a stream."""
+
+    stream: str
+    text: str
+
+
+StreamRequest = ForkRequested | StreamStopRequested | StreamTextRequested
+
 ControlRequest = (
     LegHangupRequested
     | MuteRequested
@@ -149,6 +171,7 @@ ControlRequest = (
     | KickRequested
     | CoachRequested
     | RecordingRequested
+    | StreamRequest
 )
 
 CallRequest = HangupRequested | ControlRequest

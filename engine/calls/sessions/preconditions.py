@@ -18,16 +18,21 @@ from engine.calls.model.requests import (
     CoachRequested,
     ControlRequest,
     DialRequested,
+    ForkRequested,
     HoldRequested,
     KickRequested,
     LegHangupRequested,
     MuteRequested,
     RecordingAction,
     RecordingRequested,
+    StreamRequest,
+    StreamStopRequested,
+    StreamTextRequested,
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
 )
+from engine.calls.verbs.forks import MAX_FORKS, fork_with, forks
 from wire.party import Party
 
 MAX_PARTIES = 32  # in one conversation, including invited ones
@@ -65,6 +70,8 @@ def check_request(call: Call, request: ControlRequest) -> Rejection | None:
             return _check_dial(call)
         case RecordingRequested(action):
             return _check_recording(call, action)
+        case ForkRequested() | StreamStopRequested() | StreamTextRequested():
+            return _check_stream(call, request)
         case _:
             return check_party_request(call, request)
 
@@ -98,9 +105,13 @@ def _check_hold(call: Call, request: HoldRequested) -> Rejection | None:
 
 
 def _check_dial(call: Call) -> Rejection | None:
+    return _check_answered(call) or _check_no_transfer(call) or _check_capacity(call)
+
+
+def _check_answered(call: Call) -> Rejection | None:
     if isinstance(call.state, (Starting, Detecting)):
         return _conflict("not_answered", "the call is not answered yet")
-    return _check_no_transfer(call) or _check_capacity(call)
+    return None
 
 
 def _check_recording(call: Call, action: RecordingAction) -> Rejection | None:
@@ -110,6 +121,16 @@ def _check_recording(call: Call, action: RecordingAction) -> Rejection | None:
     if action == "start" or call.recording_enabled or (action == "stop" and was_recorded):
         return None
     return _conflict("not_recorded", f"call {call.id} is not being recorded")
+
+
+def _check_stream(call: Call, request: StreamRequest) -> Rejection | None:
+    if not isinstance(request, ForkRequested):
+        is_known = call.stream(request.stream) is not None
+        detail = f"no live stream {request.stream} in this call"
+        return None if is_known else _missing("no_such_stream", detail)
+    if len(forks(call)) < MAX_FORKS or fork_with(call, request.data) is not None:
+        return _check_answered(call)
+    return _conflict("too_many_forks", f"a call has at most {MAX_FORKS} forks")
 
 
 def _check_transfer(call: Call, request: TransferRequested) -> Rejection | None:

@@ -1,6 +1,6 @@
 """Dispatches control requests of a live call; a rejected request changes nothing."""
 
-from engine.calls.media import call_recording
+from engine.calls.media import call_recording, streams
 from engine.calls.model.call import Call, Step, agent_of, is_expected
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import AnswerRefer
@@ -9,6 +9,7 @@ from engine.calls.model.requests import (
     CoachRequested,
     ControlRequest,
     DialRequested,
+    ForkRequested,
     HoldRequested,
     KickRequested,
     LegHangupRequested,
@@ -16,6 +17,9 @@ from engine.calls.model.requests import (
     RecordingRequested,
     ReferReceived,
     ReplacementArrived,
+    StreamRequest,
+    StreamStopRequested,
+    StreamTextRequested,
     TransferCancelRequested,
     TransferCompletionRequested,
     TransferRequested,
@@ -29,7 +33,9 @@ from engine.calls.sessions import (
     transfer,
 )
 from engine.calls.sessions.preconditions import PartyRequest, check_request
+from engine.calls.verbs import forks, stream
 from wire.party import Party
+from wire.streams.setup import TextMessage
 
 
 def on_request(call: Call, event: ControlRequest, now: int) -> Step:
@@ -43,10 +49,25 @@ def on_request(call: Call, event: ControlRequest, now: int) -> Step:
             return call_recording.apply_request(call, action, now)
         case DialRequested():
             return _dial(call, event, now)
+        case ForkRequested() | StreamStopRequested() | StreamTextRequested():
+            return _on_stream(call, event, now)
         case request:
             if not isinstance(call.state, Bridged):
                 return call, ()
             return _on_bridged(call, call.state, request, now)
+
+
+def _on_stream(call: Call, event: StreamRequest, now: int) -> Step:
+    match event:
+        case ForkRequested(data) if forks.fork_with(call, data) is None:
+            return forks.start_fork(call, data, None, now)
+        case ForkRequested():
+            return call, ()
+        case StreamStopRequested(stream_id):
+            return stream.stop(call, stream_id, now)
+        case StreamTextRequested(stream_id, text):
+            call, command = streams.send(call, stream_id, TextMessage(text))
+            return call, (command,)
 
 
 def on_refer(call: Call, event: ReferReceived | ReplacementArrived, now: int) -> Step:

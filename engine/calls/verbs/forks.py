@@ -78,6 +78,11 @@ def forks(call: Call) -> tuple[Stream, ...]:
     return tuple(each for each in call.streams if each.data.fork) if call.streams else ()
 
 
+def fork_with(call: Call, data: StreamData) -> Stream | None:
+    """Return the fork with the same bot and settings: a repeated request starts no other."""
+    return next((each for each in forks(call) if each.data == data), None)
+
+
 def fork_of(call: Call, channel: str) -> Stream | None:
     """Return the fork that a channel belongs to: its stream, or its snoop."""
     return next((each for each in forks(call) if channel in {each.id, each.snoop}), None)

@@ -35,6 +35,18 @@ def stream_event_row(event: Mapping[str, Any], state: TimelineState) -> Row | No
         case {"type": "stream-ended", "stream": stream, "reason": reason}:
             return _ended(event, stream, reason, state)
         case _:
+            return _request_row(event)
+
+
+def _request_row(event: Mapping[str, Any]) -> Row | None:
+    match event:
+        case {"type": "fork-requested", "data": data}:
+            return mark(f"request: let {wording.host(data['url'])} listen")
+        case {"type": "stream-stop-requested", "stream": stream}:
+            return mark("request: stop the stream", stream)
+        case {"type": "stream-text-requested", "text": text}:
+            return mark(f"request: text to the bot: {wording.shorten(text)}")
+        case _:
             return None
 
 

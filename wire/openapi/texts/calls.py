@@ -63,27 +63,10 @@ CALLS = {
     "ActionRequest.event": "The verb that ended; `start`: none has run yet.",
     "GatherResult.event": "Always `gather`.",
     "protocol": "Protocol that the bot speaks.",
-    "StreamData.url": "Address of the bot: `wss://`.",
-    "StreamData.rate": "Samples per second of the audio; 8000 with protocol `twilio`.",
-    "StreamData.track": "Whose voice a fork has: both, the caller's, or the bot's.",
-    "StreamData.parameters": "Texts that the bot gets when the stream starts.",
-    "StreamData.bargeIn": (
-        "What a sound of the caller does while the bot speaks: `pause` until it is known whether it"
-        " was speech, `flush` the rest, or nothing (`off`)."
-    ),
-    "StreamData.maxDuration": "Longest time of the stream, in seconds.",
-    "StreamData.onLost": (
-        "What follows when the bot is lost: it is called again, the tree continues, or the call is"
-        " hung up."
-    ),
-    "StreamData.fork": "Whether the bot only listens, while the tree goes on at once.",
     "Stream.timeout": "Longest time of the stream, in seconds, as `maxDuration`.",
     "StreamResult.event": "Always `stream`.",
     "StreamResult.reason": "Why the stream ended.",
-    "StreamResult.streamId": "Id of the stream.",
     "StreamResult.durationMs": "Time since the verb began, in milliseconds.",
-    "StreamResult.heardMs": "How much of the bot's audio was heard, in milliseconds.",
-    "StreamResult.lastMark": "The bot's last mark that was reached.",
     "RecordResult.duration": "Length in seconds, rounded; 0 if the caller said nothing.",
     "RecordResult.event": "Always `record`.",
     "fallback": "What runs instead if the action is a webhook or a flow that fails.",

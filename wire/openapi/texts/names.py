@@ -4,6 +4,31 @@ A parameter is named with the noun of its operation's id, such as `keys.id`.
 """
 
 _BY_TEXT = {
+    "Address of the bot: `wss://`.": "StreamData.url StartStream.url StreamRequest.url",
+    "Samples per second of the audio; 8000 with protocol `twilio`.":
+    "StreamData.rate StartStream.rate StreamRequest.rate",
+    "Whose voice a fork has: both, the caller's, or the bot's.":
+    "StreamData.track StartStream.track StreamRequest.track StreamView.track",
+    "Texts that the bot gets when the stream starts.":
+    "StreamData.parameters StartStream.parameters StreamRequest.parameters",
+    "What a sound of the caller does while the bot speaks: `pause` until it is known whether it"
+    " was speech, `flush` the rest, or nothing (`off`).": "StreamData.bargeIn StartStream.bargeIn",
+    "Longest time of the stream, in seconds.":
+    "StreamData.maxDuration StartStream.maxDuration StreamRequest.maxDuration",
+    "What follows when the bot is lost: it is called again, the tree continues, or the call is"
+    " hung up.": "StreamData.onLost StartStream.onLost StreamRequest.onLost",
+    "Whether the bot only listens, while the tree goes on at once.":
+    "StreamData.fork StartStream.fork StreamView.fork",
+    "Address of the bot, without its query.": "StreamView.url",
+    "Id of the stream.": "StreamView.streamId StreamResult.streamId streams.streamId"
+    " streams.stream",
+    "`starting`, `connected`, or `lost` until another stream takes its place.": "StreamView.state",
+    "When the bot accepted it, in wall-clock milliseconds; 0: not yet.": "StreamView.connectedMs",
+    "How much of the bot's audio was heard, in milliseconds.":
+    "StreamView.heardMs StreamResult.heardMs",
+    "The bot's last mark that was reached.": "StreamView.lastMark StreamResult.lastMark",
+    "The live streams of the call.": "CallStreams.streams",
+    "Text for the bot.": "SendStreamText.text StreamTextRequest.text",
     "Id of the key.": "CreatedKey.id KeyView.id keys.id",
     "Id of the account.": "AccountView.id",
     "Id of the job.": "JobView.id jobs.id",

@@ -546,6 +546,102 @@ class Conferences:
         return await self._client.send(request, models.ConferenceView)
 
 
+class Streams:
+    """Operations on streams."""
+
+    def __init__(self, client: AsyncSender) -> None:
+        self._client = client
+
+    async def list(
+        self,
+        call_id: str,
+    ) -> models.CallStreams:
+        """List the streams of a call.
+
+        List the live streams of a call: bots that talk with the caller, and forks.
+        """
+        request = Request(
+            "GET",
+            ("srmain", "voice", "streams", call_id),
+        )
+        return await self._client.send(request, models.CallStreams)
+
+    async def start(
+        self,
+        call_id: str,
+        *,
+        url: str,
+        protocol: Literal["jambonz", "native", "twilio", "vonage"] | UnsetType = UNSET,
+        rate: Literal[8000, 16000, 24000] | UnsetType = UNSET,
+        track: Literal["bot", "both", "caller"] | UnsetType = UNSET,
+        parameters: dict[str, str] | None | UnsetType = UNSET,
+        max_duration: float | None | UnsetType = UNSET,
+        on_lost: Literal["continue", "hangup", "retry"] | UnsetType = UNSET,
+        idempotency_key: str | None = None,
+    ) -> models.CallStreams:
+        """Let a bot listen to a call.
+
+        Start a fork beside whatever the call does; its bot only listens.
+        """
+        request = Request(
+            "POST",
+            ("srmain", "voice", "streams", call_id, "start"),
+            body={
+                "url": url,
+                "protocol": protocol,
+                "rate": rate,
+                "track": track,
+                "parameters": parameters,
+                "maxDuration": max_duration,
+                "onLost": on_lost,
+            },
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return await self._client.send(request, models.CallStreams)
+
+    async def stop(
+        self,
+        call_id: str,
+        stream_id: str,
+        *,
+        idempotency_key: str | None = None,
+    ) -> models.CallStreams:
+        """Stop a stream.
+
+        End a stream; the tree of a call that talks with a bot continues.
+        """
+        request = Request(
+            "POST",
+            ("srmain", "voice", "streams", call_id, stream_id, "stop"),
+            body={},
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return await self._client.send(request, models.CallStreams)
+
+    async def send_text(
+        self,
+        call_id: str,
+        stream_id: str,
+        *,
+        text: str,
+        idempotency_key: str | None = None,
+    ) -> models.CallStreams:
+        """Send a text to a bot.
+
+        Send a text to the bot of a stream, as a message of its protocol.
+        """
+        request = Request(
+            "POST",
+            ("srmain", "voice", "streams", call_id, stream_id, "text"),
+            body={"text": text},
+            is_idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return await self._client.send(request, models.CallStreams)
+
+
 class Numbers:
     """Operations on numbers."""
 
@@ -1843,6 +1939,7 @@ class Resources:
         self.calls = Calls(client)
         self.transfers = Transfers(client)
         self.conferences = Conferences(client)
+        self.streams = Streams(client)
         self.numbers = Numbers(client)
         self.flows = Flows(client)
         self.requests = Requests(client)

@@ -389,6 +389,13 @@ class CallReplayDifference(Received, frozen=True, kw_only=True):
     commands: tuple[dict[str, Any], ...]
 
 
+class CallStreams(Received, frozen=True, kw_only=True):
+    """The live streams of a call."""
+
+    call_id: str
+    streams: tuple[StreamView, ...]
+
+
 class CallTimeline(Received, frozen=True, kw_only=True):
     """A call, what happened in it, and the attempts to reach servers for it, the earliest first.
 
@@ -1053,6 +1060,24 @@ class StoreState(Received, frozen=True, kw_only=True):
     pending_callbacks: int
     dead_lettered: int
     lag_events: dict[str, int]
+
+
+class StreamView(Received, frozen=True, kw_only=True):
+    """A live stream of a call; times in wall-clock milliseconds. `url` is without its query.
+
+    `state` is `starting`, `connected`, or `lost` until another one takes its place.
+    """
+
+    stream_id: str
+    url: str
+    protocol: str
+    state: str
+    fork: bool
+    track: str
+    started_ms: int
+    connected_ms: int = 0
+    heard_ms: int = 0
+    last_mark: str = ""
 
 
 class TodayStats(Received, frozen=True, kw_only=True):

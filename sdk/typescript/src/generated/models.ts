@@ -314,6 +314,33 @@ export interface RouteDocument {
   answer?: boolean;
 }
 
+/** A bot that listens to a live call; the same request again starts no other stream. */
+export interface StreamRequest {
+  /** Length at most 2048. */
+  url: string;
+  /** Default: "twilio". */
+  protocol?: "jambonz" | "native" | "twilio" | "vonage";
+  /** Default: 8000. */
+  rate?: 8000 | 16000 | 24000;
+  /** Default: "both". */
+  track?: "bot" | "both" | "caller";
+  parameters?: { [name: string]: string } | null;
+  /** At least 0.001; at most 86400. */
+  maxDuration?: number | null;
+  /** Default: "retry". */
+  onLost?: "continue" | "hangup" | "retry";
+}
+
+/** Nothing. */
+export interface StreamStopRequest {
+}
+
+/** A text for the bot of a stream. */
+export interface StreamTextRequest {
+  /** Length at least 1; length at most 16384. */
+  text: string;
+}
+
 /** A transfer to start in the path's call. */
 export interface TransferByPathRequest {
   transferMode: "attended" | "blind";
@@ -678,6 +705,12 @@ export interface CallReplayDifference {
   atMs: number;
   event: { [name: string]: unknown } | null;
   commands: { [name: string]: unknown }[];
+}
+
+/** The live streams of a call. */
+export interface CallStreams {
+  callId: string;
+  streams: StreamView[];
 }
 
 /**
@@ -1295,6 +1328,27 @@ export interface StoreState {
   pendingCallbacks: number;
   deadLettered: number;
   lagEvents: { [name: string]: number };
+}
+
+/**
+ * A live stream of a call; times in wall-clock milliseconds. `url` is without its query.
+ *
+ * `state` is `starting`, `connected`, or `lost` until another one takes its place.
+ */
+export interface StreamView {
+  streamId: string;
+  url: string;
+  protocol: string;
+  state: string;
+  fork: boolean;
+  track: string;
+  startedMs: number;
+  /** Default: 0. */
+  connectedMs?: number;
+  /** Default: 0. */
+  heardMs?: number;
+  /** Default: "". */
+  lastMark?: string;
 }
 
 /** The calls of an agent, with the agent's own times, in milliseconds. */

@@ -215,6 +215,55 @@ export class Conferences {
   }
 }
 
+/** Operations on streams. */
+export class Streams {
+  readonly #client: Sender;
+
+  constructor(client: Sender) {
+    this.#client = client;
+  }
+
+  /**
+   * List the streams of a call.
+   *
+   * List the live streams of a call: bots that talk with the caller, and forks.
+   */
+  list(callId: string, options: RequestOptions = {}): Promise<models.CallStreams> {
+    const request = { method: "GET", path: ["srmain", "voice", "streams", callId] };
+    return this.#client.send(request, options);
+  }
+
+  /**
+   * Let a bot listen to a call.
+   *
+   * Start a fork beside whatever the call does; its bot only listens.
+   */
+  start(callId: string, body: Omit<models.StreamRequest, "callId">, options: RequestOptions = {}): Promise<models.CallStreams> {
+    const request = { method: "POST", path: ["srmain", "voice", "streams", callId, "start"], body, isIdempotent: true };
+    return this.#client.send(request, options);
+  }
+
+  /**
+   * Stop a stream.
+   *
+   * End a stream; the tree of a call that talks with a bot continues.
+   */
+  stop(callId: string, streamId: string, body: Omit<models.StreamStopRequest, "callId" | "streamId"> = {}, options: RequestOptions = {}): Promise<models.CallStreams> {
+    const request = { method: "POST", path: ["srmain", "voice", "streams", callId, streamId, "stop"], body, isIdempotent: true };
+    return this.#client.send(request, options);
+  }
+
+  /**
+   * Send a text to a bot.
+   *
+   * Send a text to the bot of a stream, as a message of its protocol.
+   */
+  sendText(callId: string, streamId: string, body: Omit<models.StreamTextRequest, "callId" | "streamId">, options: RequestOptions = {}): Promise<models.CallStreams> {
+    const request = { method: "POST", path: ["srmain", "voice", "streams", callId, streamId, "text"], body, isIdempotent: true };
+    return this.#client.send(request, options);
+  }
+}
+
 /** Operations on numbers. */
 export class Numbers {
   readonly #client: Sender;
@@ -833,6 +882,7 @@ export class Resources {
   readonly calls: Calls;
   readonly transfers: Transfers;
   readonly conferences: Conferences;
+  readonly streams: Streams;
   readonly numbers: Numbers;
   readonly flows: Flows;
   readonly requests: Requests;
@@ -852,6 +902,7 @@ export class Resources {
     this.calls = new Calls(client);
     this.transfers = new Transfers(client);
     this.conferences = new Conferences(client);
+    this.streams = new Streams(client);
     this.numbers = new Numbers(client);
     this.flows = new Flows(client);
     this.requests = new Requests(client);

@@ -49,7 +49,7 @@ from tests.contract.store.stores import claim_shard
 from tests.contract.store.unreliable_memory import UnreliableStore
 from tests.harness.ports import free_port
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
-from tests.unit.runtime.harness.shard_bench import ManualIoRunner
+from tests.unit.runtime.harness.shard_bench import ManualIoRunner, ManualStreamRunner
 from wire.callbacks.targets import HttpsTarget
 from wire.cluster import DoctorFinding
 from wire.dial_policy import AccountDialPolicy
@@ -75,6 +75,7 @@ class Bench:
         self.telemetry = telemetry or Telemetry()
         self.store = store or UnreliableStore()
         self.pbx = pbx or RecordingPbx()
+        self.streams = ManualStreamRunner()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.access: RpcAccess | None = None  # else the token, without TLS
@@ -142,7 +143,15 @@ class Bench:
             plan = EndpointTemplates(
                 f"switchroom-{slot}", TRUNK, "PJSIP/{agent_id}", "x", policy=self.terms
             )
-            place = ShardContext("pbx1", slot, self.pbx, plan, metrics=meter, legs=selection.legs)
+            place = ShardContext(
+                "pbx1",
+                slot,
+                self.pbx,
+                plan,
+                metrics=meter,
+                legs=selection.legs,
+                streams=self.streams,
+            )
             node.add_shard(slot, CallShard(place, clock, writer, ManualIoRunner(), node))
             node.shards[slot].resume()
         self.service.nodes["pbx1"] = node

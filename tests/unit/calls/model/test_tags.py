@@ -21,8 +21,9 @@ from wire.verbs import Verb
 KEBAB = re.compile(r"[a-z]+(-[a-z]+)*")
 
 REQUESTS = """
-    add-member-requested coach-requested dial-requested hangup-requested hold-requested
-    kick-requested leg-hangup-requested mute-requested recording-requested
+    add-member-requested coach-requested dial-requested fork-requested hangup-requested
+    hold-requested kick-requested leg-hangup-requested mute-requested recording-requested
+    stream-stop-requested stream-text-requested
     transfer-cancel-requested transfer-completion-requested transfer-requested
 """
 EVENTS = f"""

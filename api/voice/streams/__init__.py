@@ -1,0 +1,1 @@
+"""The streams of live calls: bots that listen, and texts for bots."""
