@@ -6,11 +6,13 @@ have read before, one could never continue
 """
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from random import randrange
+from sqlite3 import DatabaseError
 from sqlite3 import OperationalError as SqliteError
 from typing import Any
 
@@ -42,7 +44,6 @@ BUSY_TIMEOUT_MS = 5_000
 # are no OperationalError.
 TRANSIENT_SQLSTATES = frozenset({"08", "40", "53", "55", "57", "58"})
 MAX_WAL_ATTEMPTS = 100
-SQLITE_HEADER = b"SQLite format 3\0"  # https://sqlite.org/fileformat.html, 1.3.1
 CLOSE_TIMEOUT_S = 5.0
 PRAGMAS = (
     "synchronous=NORMAL",  # with WAL: a power cut may lose the last commits, never the file
@@ -195,25 +196,30 @@ def _is_transient(error: DBAPIError) -> bool:
 def _prepare_file(path: Path, *_connection: Any) -> None:
     """Let only its owner read a new file: it has what customers sent, and digests of keys.
 
-    Files that SQLite cannot use are found here, before aiosqlite starts a thread for them: its
-    thread outlives a connection that failed, and writes a traceback when the loop has closed.
+    A file that SQLite cannot open is found here, before aiosqlite starts a thread for it: its
+    thread outlives a connection that failed, and writes a traceback when the loop has closed. A
+    file that exists is not opened: to close it would end all locks of this process on it
+    (https://sqlite.org/howtocorrupt.html, 2.2).
     """
     try:
-        path.touch(mode=0o600)  # the mode of a file that exists stays
-        with path.open("r+b") as file:
-            start = file.read(len(SQLITE_HEADER))
+        path.touch(mode=0o600, exist_ok=False)
+    except FileExistsError:
+        if path.is_dir() or not os.access(path, os.R_OK | os.W_OK):
+            raise SqliteError("unable to open database file: not a file of ours") from None
     except OSError as error:
         raise SqliteError(f"unable to open database file: {error.strerror}") from error
-    if start not in (b"", SQLITE_HEADER):
-        raise SqliteError("file is not a database")
 
 
 def _set_pragmas(connection: Any, _record: Any) -> None:
-    cursor = connection.cursor()
-    _enable_wal(cursor)
-    for pragma in PRAGMAS:
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
+    try:
+        cursor = connection.cursor()
+        _enable_wal(cursor)
+        for pragma in PRAGMAS:
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+    except DatabaseError as error:  # the file is another one; its thread must not outlive the loop
+        connection.close()
+        raise SqliteError(str(error)) from error
 
 
 def _enable_wal(cursor: Any) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,32 @@ async def test_a_new_file_is_its_owners_only(tmp_path: Path) -> None:
     async with migrated_database(sqlite_url(tmp_path)) as database:
         await AccountStore(database, now_ms).add(Account("acme", "Acme"))
         assert modes(tmp_path) == {0o600}
+
+
+COMMAND = """
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as connection:
+    connection.execute("UPDATE accounts SET name = ?", [sys.argv[2]])
+connection.close()
+"""
+
+
+async def test_a_new_connection_keeps_the_locks_of_the_others(tmp_path: Path) -> None:
+    """A file that a process closes loses all its locks: a command would then take the log away.
+
+    https://sqlite.org/howtocorrupt.html, 2.2
+    """
+    async with migrated_database(sqlite_url(tmp_path)) as database:
+        store = AccountStore(database, now_ms)
+        await store.add(Account("acme", "Acme"))
+        async with database.reading(), database.reading():  # the second one is a new connection
+            pass
+        for name in ("first", "second"):
+            command = (sys.executable, "-c", COMMAND, str(tmp_path / "switchroom.db"), name)
+            program = await asyncio.create_subprocess_exec(*command)
+            assert await program.wait() == 0
+            assert (await store.get("acme")).name == name
+            await store.set_active("acme", False)
 
 
 async def test_a_database_of_a_later_version_is_refused(database: Database) -> None:
