@@ -27,9 +27,10 @@ ENGINE_STEP = {"type": "engine"}  # instead of an internal event that caused som
 EXCHANGES = frozenset({
     "action-failed", "action-received", "api-request-failed", "api-request-succeeded",
     "fetch-media", "flow-node-loaded", "flow-started", "load-flow", "load-flow-node",
-    "media-fetched", "send-api-request", "send-webhook",
+    "fork-requested", "media-fetched", "send-api-request", "send-to-stream", "send-webhook",
+    "start-stream", "stream-action-received", "stream-ended", "stream-text-requested",
 })  # fmt: skip
-FIELDS_FOR_AGENTS = frozenset({"type", "request", "tries", "reason"})
+FIELDS_FOR_AGENTS = frozenset({"type", "request", "stream", "tries", "reason"})
 HIDDEN_FROM_AGENTS = frozenset({"music"})  # an address, in other steps
 
 

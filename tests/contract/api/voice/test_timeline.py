@@ -15,11 +15,16 @@ from api.voice.timeline import (
     INTERNAL_FIELDS,
     call_timeline,
 )
-from engine.calls.model.commands import Command
-from engine.calls.model.events import ClockChanged, Event
+from engine.calls.model.commands import Command, SendToStream, StartStream
+from engine.calls.model.events import ClockChanged, Event, StreamActionReceived, StreamEnded
 from engine.calls.model.io_commands import IoCommand
 from engine.calls.model.io_results import ActionFailed
-from engine.calls.model.requests import HoldRequested, TransferRequested
+from engine.calls.model.requests import (
+    ForkRequested,
+    HoldRequested,
+    StreamTextRequested,
+    TransferRequested,
+)
 from tests.contract.api.rest import Rest
 from tests.contract.rpc.harness.conversation import Conversation, talking
 from tests.contract.rpc.webhooks.scene import Scene
@@ -192,11 +197,13 @@ def test_what_is_left_out_exists() -> None:
     assert {tag_of(each) for each in events} > INTERNAL_EVENTS
     assert {tag_of(each) for each in commands} > INTERNAL_COMMANDS
     results = {each for each in events if each.__module__ == ActionFailed.__module__}
-    exchanges = results | _members(IoCommand)
+    with_bots: set[Any] = {StartStream, SendToStream, StreamActionReceived, StreamEnded}
+    with_bots |= {ForkRequested, StreamTextRequested}
+    exchanges = results | _members(IoCommand) | with_bots
     assert {tag_of(each) for each in exchanges} == EXCHANGES
     shown = (events | commands) - exchanges
     names = {name for each in shown for name in each.__struct_fields__}
-    assert not names & {"url", "body", "action", "values", "node"}
+    assert not names & {"url", "body", "action", "values", "node", "data", "message", "text"}
     fields = {name for each in events | commands for name in each.__struct_fields__}
     assert fields > INTERNAL_FIELDS
 
