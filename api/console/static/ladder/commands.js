@@ -1,6 +1,7 @@
 // @ts-check
 // Steps of the commands that an engine gives; those without use for a reader have none.
 
+import { streamCommandSteps } from "./streams.js";
 import * as say from "./wording.js";
 
 const ENGINE = "engine";
@@ -62,7 +63,7 @@ export function commandSteps(state, command, moment) {
       state.add(`recording ${command.muted ? "pauses" : "continues"}`, { from: leg, kind: "sound", source });
       break;
     default:
-      addMedia(state, command, moment);
+      if (!streamCommandSteps(state, command)) addMedia(state, command, moment);
   }
 }
 

@@ -1,6 +1,7 @@
 // @ts-check
 // Steps of a call's events; those without use for a reader have none.
 
+import { streamEventSteps } from "./streams.js";
 import * as say from "./wording.js";
 
 const ENGINE = "engine";
@@ -8,7 +9,7 @@ const ENGINE = "engine";
 const TIMERS = {
   starting: "ring timeout", playing: "prompt timeout", gathering: "no digit in time",
   recording: "recording limit", pausing: "the pause is over", dialing: "ring timeout",
-  bridged: "call duration limit", "awaiting-instructions": "no response in time",
+  bridged: "call duration limit", streaming: "the stream is over, or another try", "awaiting-instructions": "no response in time",
   detecting: "answering machine detection decided", ending: "hangup timeout",
   "archiving-recordings": "archive timeout",
 };
@@ -87,7 +88,7 @@ export function eventSteps(state, { event, commands }) {
       break;
     }
     default:
-      addRequest(state, event);
+      if (!streamEventSteps(state, event)) addRequest(state, event);
   }
 }
 

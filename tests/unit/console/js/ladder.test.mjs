@@ -172,3 +172,32 @@ test("a call record has a ladder of its events", () => {
   ]);
   assert.deepEqual(findFaults(found).map((each) => each.code), ["agent_offline", "not_found"]);
 });
+
+test("a bot is a lane; its turns are spans, and its actions are steps", () => {
+  const stream = "c.w2";
+  const speech = (by, isSpeaking, latencyMs) => ({ type: "stream-speech-changed", stream, by, isSpeaking, heardMs: 0, latencyMs });
+  const ladder = buildLadder(timeline([
+    moment(0, { type: "call-opened" }, [{ type: "start-stream", stream, data: { url: "wss://bot.example/x?key=1" } }], "streaming"),
+    moment(30, { type: "stream-connected", stream, connectMs: 25 }, [], "streaming"),
+    moment(500, speech("bot", true, 320), [], "streaming"),
+    moment(900, { type: "stream-interrupted", stream, outcome: "paused", heardMs: 400 }, [], "streaming"),
+    moment(1_200, speech("bot", false), [], "streaming"),
+    moment(1_300, { type: "stream-mark-reached", stream, name: "hello", heardMs: 700 }, [], "streaming"),
+    moment(1_400, { type: "digit-pressed", leg: "a", digit: "7" }, [{ type: "send-to-stream", stream, message: { type: "digit", digit: "7" } }], "streaming"),
+    moment(2_000, { type: "stream-ended", stream, reason: "bot-lost", detail: "1011" }, [], "streaming"),
+  ]));
+  assert.deepEqual(texts(ladder), [
+    "stream to bot.example",
+    "bot connected in 25 ms",
+    "the bot speaks, 320 ms after the caller",
+    "a sound of the caller pauses the bot, after 0.4 s",
+    "the bot is silent",
+    "mark hello heard",
+    "presses 7",
+    "digit 7 to the bot",
+    "stream ended: bot-lost (1011)",
+  ]);
+  const spoken = ladder.spans.filter((each) => each.kind === "prompt");
+  assert.deepEqual(spoken.map((each) => [each.lane, each.toMs - each.fromMs]), [[stream, 700]]);
+  assert.equal(ladder.steps.at(-1).kind, "failure");
+});
