@@ -29,11 +29,11 @@ PAUSE_MS = 100  # Asterisk forgets them at the next packet, one of which comes e
 
 def sync_taps(call: Call, event: Event, now: int) -> Step:
     """Start and end recordings and snoops as the call now requires."""
+    if call.taps_paused_until_ms and now >= call.taps_paused_until_ms:
+        call = replace(call, taps_paused_until_ms=0)
     has_forks = bool(forks.forks(call))
     if not (call.recording_enabled or call.recordings or call.conferences or has_forks):
         return call, ()
-    if call.taps_paused_until_ms and now >= call.taps_paused_until_ms:
-        call = replace(call, taps_paused_until_ms=0)
     call, commands = end_needless_snoops(call, now)
     call, more = forks.end_misplaced_snoops(call)
     commands += more

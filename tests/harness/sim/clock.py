@@ -9,6 +9,7 @@ from msgspec import Struct
 
 START_MS = 1_700_000_000_000
 ZONE = "+00:00"
+MAX_FIRED_AT_ONCE = 100_000
 
 
 class SimTimer(Struct, eq=False):
@@ -86,8 +87,11 @@ class SimClock:
                 timer.callback = None
 
     def run(self, until_ms: float) -> None:
-        """Advance time, running all timers that are due until then."""
-        later, soon = self._later, self._soon
+        """Advance time, running all timers that are due until then.
+
+        A timer that is set again and again without a delay fails, as it would use a whole CPU.
+        """
+        later, soon, fired = self._later, self._soon, 0
         while True:
             while soon:
                 timer = soon.popleft()
@@ -95,7 +99,11 @@ class SimClock:
                     callback(*timer.args)
             if not later or later[0][0] > until_ms:
                 break
-            self.at_ms, _, timer = heappop(later)
+            due_ms, _, timer = heappop(later)
+            fired = fired + 1 if due_ms == self.at_ms else 0
+            if fired > MAX_FIRED_AT_ONCE:
+                raise AssertionError(f"a timer is set again without a delay at {due_ms}")
+            self.at_ms = due_ms
             if (callback := timer.callback) is not None:
                 timer.callback = None
                 callback(*timer.args)

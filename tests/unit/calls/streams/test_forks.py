@@ -6,6 +6,7 @@ import pytest
 
 from engine.calls.media.plan import LegMedia, desired_media, required_bridges
 from engine.calls.media.stream_losses import REPORT_GRACE_MS, RETRY_DELAYS_MS
+from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Dialing
 from engine.calls.model.causes import NORMAL, TEMPORARY_FAILURE
 from engine.calls.model.commands import (
@@ -182,6 +183,19 @@ def test_another_party_is_heard() -> None:
     (fork,) = story.call.streams
     assert fork.snoop != first
     assert len(starts(story)) == 1
+
+
+def test_a_fork_ends_while_its_snoop_is_paused() -> None:
+    """The end of the pause is no deadline any more once it has passed."""
+    story = forking({**DIAL, "action": DIAL})
+    leg = story.state_as(Dialing).legs[0]
+    story.take(LegAnswered(leg), 2_000)
+    story.take(LegEnded(leg, NORMAL), 2_000)
+    story.take(LegAnswered(story.state_as(Dialing).legs[0]), 2_000)
+    assert story.call.taps_paused_until_ms == story.now + PAUSE_MS
+    story.take(StreamEnded(story.call.streams[0].id, "bot-closed"), 5)
+    pass_time(story, story.call.taps_paused_until_ms)
+    assert (deadline_ms(story.call) or 0) > story.now
 
 
 def test_a_snoop_that_ends_is_replaced() -> None:
