@@ -26,6 +26,7 @@ READS = {  # requests about a call that change nothing
     "call/{callId}/timeline",
     "conference/members",
     "conference/my",
+    "streams/{callId}",
     "transfer/status",
 }
 DOCUMENTS = ("numbers", "flows", "requests", "agents", "callbacks")  # not about a call
