@@ -33,6 +33,7 @@ from engine.calls.model.events import (
     LegRinging,
 )
 from engine.calls.model.leg import EndedLeg, Leg
+from engine.calls.model.requests import ReplacementArrived
 from engine.calls.reporting.call_events import emit, emit_leg, emit_leg_completed, is_called_leg
 from engine.calls.reporting.ended_legs import archive_leg
 from engine.calls.sessions import conference, conversation, invites, transfer
@@ -44,6 +45,17 @@ from engine.calls.verbs import call_end, forks, gather, record
 from wire.events.call_events import Kind
 
 LegProgress = LegCreated | LegRinging | LegAnswered
+
+
+def reject_leg(event: Event) -> tuple[Command, ...]:
+    """Hang up a leg that comes to a call that has ended."""
+    match event:
+        case LegCreated(leg) | LegRinging(leg) | LegAnswered(leg):
+            return (Hangup(leg, causes.NORMAL),)
+        case ReplacementArrived(leg) | LegReplaced(leg):
+            return (Hangup(leg, causes.REJECTED),)
+        case _:
+            return ()
 
 
 def apply_progress(call: Call, leg: Leg, event: LegProgress, now: int) -> Step:

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Frame, Step, SuspendedStream
+from engine.calls.model.call import Call, Step
 from engine.calls.model.call_states import (
     Advance,
     ArchivingRecordings,
@@ -26,6 +26,7 @@ from engine.calls.model.call_states import (
 )
 from engine.calls.model.causes import EndedBy
 from engine.calls.model.commands import Command
+from engine.calls.model.continuation import Frame, SuspendedStream
 from engine.calls.model.events import Event
 from engine.calls.sessions import conversation
 from engine.calls.verbs import (

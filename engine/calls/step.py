@@ -27,22 +27,21 @@ from engine.calls.leg_lifecycle import (
     on_leg_progress,
     on_leg_replaced,
     propagate,
+    reject_leg,
 )
 from engine.calls.media.bridge_choice import choose_bridge, reset_converters
 from engine.calls.media.call_recording import apply_archive_result
 from engine.calls.media.diff import diff_media, restore_media
-from engine.calls.media.streams import track_stream
 from engine.calls.media.talk_time import update_talk_time
 from engine.calls.model import causes
 from engine.calls.model.call import Call, ConversationEnd, Step, with_leg
 from engine.calls.model.call_deadline import own_deadline_ms
-from engine.calls.model.call_states import Bridged, ClosingState, Streaming
+from engine.calls.model.call_states import Bridged, ClosingState
 from engine.calls.model.clock_shift import move_times
 from engine.calls.model.commands import (
     Answer,
     Command,
     DestroyBridge,
-    Hangup,
     StopPlayback,
     StopVoicemail,
 )
@@ -101,8 +100,9 @@ from engine.calls.sessions import conversation
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import decline_lost_refers, on_refer, on_request
 from engine.calls.state_dispatch import dispatch, run_until_waiting
+from engine.calls.stream_dispatch import on_stream_event
 from engine.calls.taps import sync_taps
-from engine.calls.verbs import call_end, forks, gather, stream, type_ahead
+from engine.calls.verbs import call_end, forks, gather, type_ahead
 from engine.calls.verbs.call_setup import ring_or_answer
 
 BEFORE_MEDIA = (StopPlayback, StopVoicemail, Answer)
@@ -134,7 +134,7 @@ OtherEvent = (
 def step(call: Call, event: Event, now: int) -> Step:
     """Return the call after the event, and the commands that it leads to; `now` in ms."""
     if call.is_ended:
-        return call, _reject_leg(event)
+        return call, reject_leg(event)
     after, commands = _apply(call, event, now)
     after, commands = track_hangups(call, after, commands, event, now)
     after, answers = ring_or_answer(after, event, now)
@@ -159,16 +159,6 @@ def step(call: Call, event: Event, now: int) -> Step:
 def _happened_ms(call: Call, event: Event, now: int) -> int:
     """Return when an event happened: a leg may have ended unnoticed."""
     return last_seen_ms(call, event, now) if isinstance(event, LegEnded) else now
-
-
-def _reject_leg(event: Event) -> tuple[Command, ...]:
-    match event:
-        case LegCreated(leg) | LegRinging(leg) | LegAnswered(leg):
-            return (Hangup(leg, causes.NORMAL),)
-        case ReplacementArrived(leg) | LegReplaced(leg):
-            return (Hangup(leg, causes.REJECTED),)
-        case _:
-            return ()
 
 
 def _apply(call: Call, event: Event, now: int) -> Step:
@@ -227,7 +217,7 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
             | StreamActionReceived()
             | StreamEnded()
         ):
-            return _on_stream_event(call, event, now)
+            return on_stream_event(call, event, now)
         case LegHeldByPhone() | LegResumedByPhone():
             return _on_phone_hold(call, event, now)
         case AgentNamed(leg_id, name):
@@ -237,18 +227,6 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
             return move_times(call, by_ms), ()
         case request:
             return _on_request(call, request, now)
-
-
-def _on_stream_event(call: Call, event: StreamEvent, now: int) -> Step:
-    stream_of = call.stream(event.stream)
-    if stream_of is None or (isinstance(event, StreamConnected) and stream_of.connected_ms):
-        return call, ()  # of an earlier stream, or a repetition
-    if stream_of.data.fork:
-        return forks.on_event(call, stream_of, event, now)
-    is_heard = isinstance(call.state, Streaming) and call.state.stream == event.stream
-    if isinstance(event, StreamActionReceived) and not is_heard:
-        return stream.reject_action(call, event)
-    return dispatch(track_stream(call, event, now), (), event, now)
 
 
 def _on_hangup_request(call: Call, event: HangupRequested, now: int) -> Step:

@@ -1,10 +1,6 @@
 """The table of RPC operations: the server routes them, the OpenAPI document lists them."""
 
-from functools import partial
-from typing import Any
-
-from msgspec import Struct
-
+from engine.rpc.operation import delete, get, patch, post, put
 from wire import cluster, control, rpc, views
 from wire.agents import (
     Agent,
@@ -72,44 +68,26 @@ _DNC = f"{_TERMS}/dnc"
 _READ_EVENTS = "Stream call events (text/event-stream), or read a batch for a consumer group"
 
 
-class Operation(Struct, frozen=True):
-    """One operation; the path is below /rpc/v1, `handler` names the method that serves it."""
-
-    method: str
-    path: str
-    handler: str
-    summary: str
-    response: Any = None
-    request: Any = None
-    status: int = 200
-
-
-_get = partial(Operation, "get")
-_post = partial(Operation, "post")
-_patch = partial(Operation, "patch")
-_put = partial(Operation, "put")
-_delete = partial(Operation, "delete")
-
 CALLS = (
-    _post("/calls", "originate", "Start a call", rpc.StartedCall, rpc.Originate, 201),
-    _get("/calls", "list", "List the live calls", views.Calls),
-    _get(_CALL, "get", "Show a call", CallView),
-    _get(f"{_CALL}/timeline", "timeline", "Show a call's timeline", views.Timeline),
+    post("/calls", "originate", "Start a call", rpc.StartedCall, rpc.Originate, 201),
+    get("/calls", "list", "List the live calls", views.Calls),
+    get(_CALL, "get", "Show a call", CallView),
+    get(f"{_CALL}/timeline", "timeline", "Show a call's timeline", views.Timeline),
 )
 AUDIT = (
-    _get(f"{_CALL}/replay", "replay", "Audit a call's log", views.Replay),
-    _get("/calls/ended", "ended", "List the latest ended calls", views.EndedCalls),
+    get(f"{_CALL}/replay", "replay", "Audit a call's log", views.Replay),
+    get("/calls/ended", "ended", "List the latest ended calls", views.EndedCalls),
 )
 CONTROL = (
-    _post(f"{_CALL}/mute", "mute", "Mute a leg", CallView, control.MuteLeg),
-    _post(f"{_CALL}/unmute", "unmute", "Unmute a leg", CallView, control.LegControl),
-    _post(f"{_CALL}/hold", "hold", "Put a leg on hold", CallView, control.LegControl),
-    _post(f"{_CALL}/unhold", "unhold", "Take a leg off hold", CallView, control.LegControl),
-    _post(f"{_CALL}/dial", "dial", "Dial a party in", control.DialedLeg, control.DialInto),
-    _post(f"{_CALL}/hangup", "hangup", "Hang up a call or leg", CallView, control.HangupCall),
+    post(f"{_CALL}/mute", "mute", "Mute a leg", CallView, control.MuteLeg),
+    post(f"{_CALL}/unmute", "unmute", "Unmute a leg", CallView, control.LegControl),
+    post(f"{_CALL}/hold", "hold", "Put a leg on hold", CallView, control.LegControl),
+    post(f"{_CALL}/unhold", "unhold", "Take a leg off hold", CallView, control.LegControl),
+    post(f"{_CALL}/dial", "dial", "Dial a party in", control.DialedLeg, control.DialInto),
+    post(f"{_CALL}/hangup", "hangup", "Hang up a call or leg", CallView, control.HangupCall),
 )
 RECORDING = tuple(
-    _post(f"{_CALL}/recording/{action}", action, text, views.CallRecordings, control.CallControl)
+    post(f"{_CALL}/recording/{action}", action, text, views.CallRecordings, control.CallControl)
     for action, text in (
         ("start", "Start recording a call"),
         ("pause", "Pause a recording (it continues with silence)"),
@@ -118,16 +96,16 @@ RECORDING = tuple(
     )
 )
 STREAMS = (
-    _get(f"{_CALL}/streams", "list", "List the streams of a call", views.CallStreams),
-    _post(
+    get(f"{_CALL}/streams", "list", "List the streams of a call", views.CallStreams),
+    post(
         f"{_CALL}/streams",
         "start",
         "Let a bot listen to a call",
         views.CallStreams,
         control.StartStream,
     ),
-    _post(f"{_STREAM}/stop", "stop", "Stop a stream", views.CallStreams, control.CallControl),
-    _post(
+    post(f"{_STREAM}/stop", "stop", "Stop a stream", views.CallStreams, control.CallControl),
+    post(
         f"{_STREAM}/text",
         "send_text",
         "Send a text to the bot of a stream",
@@ -136,14 +114,14 @@ STREAMS = (
     ),
 )
 RECORDING_FILES = (
-    _get(_RECORDING_FILE, "get", "Read an archived recording (audio/wav, with ranges)"),
-    _delete(_RECORDING_FILE, "delete", "Delete an archived recording"),
+    get(_RECORDING_FILE, "get", "Read an archived recording (audio/wav, with ranges)"),
+    delete(_RECORDING_FILE, "delete", "Delete an archived recording"),
 )
 TRANSFERS = (
-    _post(f"{_CALL}/transfers", "start", "Start a transfer", TransferView, control.InitTransfer),
-    _get(_TRANSFER, "get", "Show a transfer", TransferView),
+    post(f"{_CALL}/transfers", "start", "Start a transfer", TransferView, control.InitTransfer),
+    get(_TRANSFER, "get", "Show a transfer", TransferView),
     *(
-        _post(f"{_TRANSFER}/{action}", action, summary, TransferView, request)
+        post(f"{_TRANSFER}/{action}", action, summary, TransferView, request)
         for action, summary, request in (
             ("complete", "Complete a transfer", control.CompleteTransfer),
             ("cancel", "Cancel a transfer", control.CancelTransfer),
@@ -152,7 +130,7 @@ TRANSFERS = (
 )
 CONFERENCES = (
     *(
-        _post(f"{_CONFERENCE}/{path}", action, summary, ConferenceView, request)
+        post(f"{_CONFERENCE}/{path}", action, summary, ConferenceView, request)
         for path, action, summary, request in (
             ("members", "add", "Dial a member in", control.AddMember),
             ("kick", "kick", "Remove a member", control.KickMember),
@@ -160,31 +138,31 @@ CONFERENCES = (
             ("coach", "coach", "Coach a member", control.Coach),
         )
     ),
-    _get(f"{_CONFERENCE}/members", "members", "Show the conference of a call", ConferenceView),
-    _get(f"{_AGENT}/conference", "of_agent", "Show the conference of an agent", ConferenceView),
+    get(f"{_CONFERENCE}/members", "members", "Show the conference of a call", ConferenceView),
+    get(f"{_AGENT}/conference", "of_agent", "Show the conference of an agent", ConferenceView),
 )
 AGENTS = (
-    _get("/agents", "list", "List the agents of an account", Agents),
-    _get(_AGENT, "get", "Show an agent", AgentView),
-    _put(_AGENT, "put", "Store an agent", AgentView, Agent),
-    _delete(_AGENT, "delete", "Delete an agent"),
-    _post(f"{_AGENT}/check", "check", "Validate an agent", None, Agent),
-    _put(f"{_AGENT}/password", "put_password", "Set the phone's password", None, AgentPassword),
-    _post(
+    get("/agents", "list", "List the agents of an account", Agents),
+    get(_AGENT, "get", "Show an agent", AgentView),
+    put(_AGENT, "put", "Store an agent", AgentView, Agent),
+    delete(_AGENT, "delete", "Delete an agent"),
+    post(f"{_AGENT}/check", "check", "Validate an agent", None, Agent),
+    put(f"{_AGENT}/password", "put_password", "Set the phone's password", None, AgentPassword),
+    post(
         f"{_AGENT}/password/draft",
         "draft_password",
         "Validate a phone's password",
         DraftedPhone,
         PhoneDraft,
     ),
-    _post(
+    post(
         f"{_AGENT}/phone-credentials/draft",
         "draft_login",
         "Validate a login of a phone in a browser",
         DraftedPhone,
         LoginDraft,
     ),
-    _get(
+    get(
         f"{_AGENT}/phone-credentials",
         "login_nodes",
         "Show the nodes that accept a login of a phone",
@@ -192,99 +170,99 @@ AGENTS = (
     ),
 )
 FLOWS = (
-    _get("/flows/{account}", "list", "List the flows of an account", rpc.Flows),
-    _put(_FLOW, "put", "Store a new version of a flow", rpc.FlowVersion, FlowDocument),
-    _get(_FLOW, "get", "Show a flow", FlowDocument),
-    _delete(_FLOW, "delete", "Delete a flow"),
-    _post(f"{_FLOW}/check", "check", "Validate a flow", None, FlowDocument),
-    _get(f"{_FLOW}/versions", "versions", "List a flow's versions", rpc.FlowVersions),
+    get("/flows/{account}", "list", "List the flows of an account", rpc.Flows),
+    put(_FLOW, "put", "Store a new version of a flow", rpc.FlowVersion, FlowDocument),
+    get(_FLOW, "get", "Show a flow", FlowDocument),
+    delete(_FLOW, "delete", "Delete a flow"),
+    post(f"{_FLOW}/check", "check", "Validate a flow", None, FlowDocument),
+    get(f"{_FLOW}/versions", "versions", "List a flow's versions", rpc.FlowVersions),
 )
 API_REQUESTS = (
-    _get("/requests/{account}", "list", "List API requests", ApiRequests),
-    _put(_REQUEST, "put", "Store an API request", ApiRequestView, ApiRequest),
-    _get(_REQUEST, "get", "Show an API request", ApiRequestView),
-    _delete(_REQUEST, "delete", "Delete an API request"),
-    _post(f"{_REQUEST}/check", "check", "Validate an API request", None, ApiRequest),
+    get("/requests/{account}", "list", "List API requests", ApiRequests),
+    put(_REQUEST, "put", "Store an API request", ApiRequestView, ApiRequest),
+    get(_REQUEST, "get", "Show an API request", ApiRequestView),
+    delete(_REQUEST, "delete", "Delete an API request"),
+    post(f"{_REQUEST}/check", "check", "Validate an API request", None, ApiRequest),
 )
 NUMBER_ROUTES = (
-    _get("/routes", "list", "List number routes"),
-    _put("/routes/{number}", "put", "Route a number", rpc.NumberRoute, rpc.NumberRoute),
-    _delete("/routes/{number}", "delete", "Delete a number route"),
-    _post("/routes/{number}/check", "check", "Validate a number route", None, rpc.NumberRoute),
+    get("/routes", "list", "List number routes"),
+    put("/routes/{number}", "put", "Route a number", rpc.NumberRoute, rpc.NumberRoute),
+    delete("/routes/{number}", "delete", "Delete a number route"),
+    post("/routes/{number}/check", "check", "Validate a number route", None, rpc.NumberRoute),
 )
 EVENTS = (
-    _get("/events", "read", _READ_EVENTS, EventBatch),
-    _get("/events/schema", "schema", "Show the JSON Schema of an event"),
+    get("/events", "read", _READ_EVENTS, EventBatch),
+    get("/events/schema", "schema", "Show the JSON Schema of an event"),
 )
 ENDED_CALLS = (
-    _get("/events/ended", "read", "Repeat the events of ended calls (application/x-ndjson)"),
+    get("/events/ended", "read", "Repeat the events of ended calls (application/x-ndjson)"),
 )
 CONSUMER_GROUPS = (
-    _post(
+    post(
         "/events/ack", "acknowledge", "Acknowledge events", AcknowledgementResult, AcknowledgeEvents
     ),
-    _get("/events/groups", "list", "List the consumer groups", EventGroups),
-    _delete("/events/groups/{group}", "delete", "Delete a consumer group"),
+    get("/events/groups", "list", "List the consumer groups", EventGroups),
+    delete("/events/groups/{group}", "delete", "Delete a consumer group"),
 )
 CALLBACKS = (
-    _put(_CALLBACK, "put", "Set the callback target", CallbackView, PutCallback),
-    _get(_CALLBACK, "get", "Show the callback target", CallbackView),
-    _delete(_CALLBACK, "delete", "Delete the callback target"),
-    _post(f"{_CALLBACK}/rotate", "rotate", "Rotate the signing secret", CallbackView),
-    _post(f"{_CALLBACK}/draft", "draft", "Validate a change", ChangedCallback, CallbackChange),
-    _post(f"{_CALLBACK}/test", "test", "Send a test event", CallbackTestResult),
+    put(_CALLBACK, "put", "Set the callback target", CallbackView, PutCallback),
+    get(_CALLBACK, "get", "Show the callback target", CallbackView),
+    delete(_CALLBACK, "delete", "Delete the callback target"),
+    post(f"{_CALLBACK}/rotate", "rotate", "Rotate the signing secret", CallbackView),
+    post(f"{_CALLBACK}/draft", "draft", "Validate a change", ChangedCallback, CallbackChange),
+    post(f"{_CALLBACK}/test", "test", "Send a test event", CallbackTestResult),
 )
 LISTENERS = (
-    _post("/listeners/{account}", "create", "Add a listener", Listener, NewListener, 201),
-    _get("/listeners/{account}", "list", "List the listeners of an account", Listeners),
-    _get(f"{_LISTENER}/requests", "requests", "Wait for requests", ListenerRequests),
-    _post(
+    post("/listeners/{account}", "create", "Add a listener", Listener, NewListener, 201),
+    get("/listeners/{account}", "list", "List the listeners of an account", Listeners),
+    get(f"{_LISTENER}/requests", "requests", "Wait for requests", ListenerRequests),
+    post(
         f"{_LISTENER}/responses/{{request}}", "respond", "Send a response", None, ListenerResponse
     ),
-    _delete(_LISTENER, "delete", "End a listener"),
+    delete(_LISTENER, "delete", "End a listener"),
 )
 DEAD_LETTERS = (
-    _get(f"{_CALLBACK}/dead", "list", "List dead letters", DeadLetters),
-    _post(f"{_CALLBACK}/resend", "resend", "Resend dead letters", ResendResult, Resend),
+    get(f"{_CALLBACK}/dead", "list", "List dead letters", DeadLetters),
+    post(f"{_CALLBACK}/resend", "resend", "Resend dead letters", ResendResult, Resend),
 )
 WEBHOOK_LOG = (
-    _get("/webhooks/{account}", "list", "List attempts to reach a customer's servers", Attempts),
-    _get(_ATTEMPT, "get", "Show an attempt", AttemptView),
-    _post(f"{_ATTEMPT}/retry", "retry", "Send a request again", AttemptView),
+    get("/webhooks/{account}", "list", "List attempts to reach a customer's servers", Attempts),
+    get(_ATTEMPT, "get", "Show an attempt", AttemptView),
+    post(f"{_ATTEMPT}/retry", "retry", "Send a request again", AttemptView),
 )
 DIAL_POLICIES = (
-    _get("/terms", "list", "List dial policy versions", DialPolicies),
-    _put(_TERMS, "put", "Store a dial policy", DialPolicyView, AccountDialPolicy),
-    _get(_TERMS, "get", "Show a dial policy", AccountDialPolicy),
-    _patch(_DNC, "change_list", "Change a do-not-call list", DncListState, DncListChange),
-    _delete(_DNC, "delete_list", "Delete a do-not-call list"),
+    get("/terms", "list", "List dial policy versions", DialPolicies),
+    put(_TERMS, "put", "Store a dial policy", DialPolicyView, AccountDialPolicy),
+    get(_TERMS, "get", "Show a dial policy", AccountDialPolicy),
+    patch(_DNC, "change_list", "Change a do-not-call list", DncListState, DncListChange),
+    delete(_DNC, "delete_list", "Delete a do-not-call list"),
 )
 DOCUMENTS = (
-    _post("/document-checksums", "checksums", "Sum documents up", DocumentChecksums, AccountNames),
-    _post("/documents/adopt", "adopt", "Give documents versions", AdoptedDocuments, AccountNames),
-    _patch("/documents", "patch", "Store newer documents", PatchedDocuments, PatchDocuments),
-    _get("/documents/{account}/{kind}", "versions", "List versions", DocumentVersions),
-    _post("/documents/{account}/read", "read", "Read documents", DocumentBodies, ReadDocuments),
+    post("/document-checksums", "checksums", "Sum documents up", DocumentChecksums, AccountNames),
+    post("/documents/adopt", "adopt", "Give documents versions", AdoptedDocuments, AccountNames),
+    patch("/documents", "patch", "Store newer documents", PatchedDocuments, PatchDocuments),
+    get("/documents/{account}/{kind}", "versions", "List versions", DocumentVersions),
+    post("/documents/{account}/read", "read", "Read documents", DocumentBodies, ReadDocuments),
 )
-SCHEMAS = (_get("/schemas/{name}", "published_schema", "Show the JSON Schema of a document"),)
+SCHEMAS = (get("/schemas/{name}", "published_schema", "Show the JSON Schema of a document"),)
 ERASURE = (
-    _post("/erasures", "erase", "Remove a number from ended calls", ErasureResult, EraseNumber),
+    post("/erasures", "erase", "Remove a number from ended calls", ErasureResult, EraseNumber),
 )
 NODES = (
-    _get("/nodes", "list", "List the PBX nodes", rpc.Nodes),
-    _post("/nodes/{node}/drain", "drain", "Stop new calls to a node", rpc.NodeView),
-    _post("/nodes/{node}/undrain", "undrain", "Allow new calls to a node", rpc.NodeView),
+    get("/nodes", "list", "List the PBX nodes", rpc.Nodes),
+    post("/nodes/{node}/drain", "drain", "Stop new calls to a node", rpc.NodeView),
+    post("/nodes/{node}/undrain", "undrain", "Allow new calls to a node", rpc.NodeView),
 )
 SLOTS = (
-    _get("/slots", "get", "Show the number of slots per node", rpc.Slots),
-    _put("/slots", "put", "Change the number of slots per node", rpc.Slots, rpc.PutSlots),
+    get("/slots", "get", "Show the number of slots per node", rpc.Slots),
+    put("/slots", "put", "Change the number of slots per node", rpc.Slots, rpc.PutSlots),
 )
-ENGINES = (_get("/engines", "list", "List the engines with their shards", cluster.Engines),)
-STORE = (_get("/store", "get", "Show the state of the store", cluster.StoreView),)
-DOCTOR = (_get("/doctor", "report", "Check the installation", cluster.DoctorReport),)
+ENGINES = (get("/engines", "list", "List the engines with their shards", cluster.Engines),)
+STORE = (get("/store", "get", "Show the state of the store", cluster.StoreView),)
+DOCTOR = (get("/doctor", "report", "Check the installation", cluster.DoctorReport),)
 PEERS = (
-    _post("/peers/digits", "digits", "Show heard digits", rpc.HeardDigits, rpc.GetDigits),
-    _get("/peers/phones", "phones", "Show phones of supervised nodes", rpc.PhoneReport),
+    post("/peers/digits", "digits", "Show heard digits", rpc.HeardDigits, rpc.GetDigits),
+    get("/peers/phones", "phones", "Show phones of supervised nodes", rpc.PhoneReport),
 )
 OPERATIONS = (
     *CALLS,

@@ -10,7 +10,8 @@ from aiohttp import web
 
 from engine.rpc import operations
 from engine.rpc.json_body import json_response
-from engine.rpc.operations import OPERATIONS, Operation
+from engine.rpc.operation import Operation
+from engine.rpc.operations import OPERATIONS
 from engine.rpc.problems import NotFound
 from wire import rpc
 from wire.openapi.components import Components

@@ -55,7 +55,7 @@ from engine.rpc.middleware.concurrency_limit import concurrency_limit
 from engine.rpc.middleware.forwarding import STREAMS, forwarding
 from engine.rpc.middleware.timing import timing
 from engine.rpc.middleware.tracing import tracing
-from engine.rpc.operations import Operation
+from engine.rpc.operation import Operation
 from engine.rpc.peers.client import PeerClient, ShardDirectory, open_peer_client
 from engine.rpc.peers.fan_out import FanOut
 from engine.rpc.peers.remote_clips import RemoteClips

@@ -17,6 +17,7 @@ from engine.calls.model.call_states import (
 )
 from engine.calls.model.causes import EndedBy, Status
 from engine.calls.model.commands import Command, Originate
+from engine.calls.model.continuation import Continuation
 from engine.calls.model.leg import EndedLeg, Leg, Muted
 from engine.calls.model.recording import Recording, RecordingDestination
 from engine.calls.model.sessions import Conference, Transfer
@@ -26,27 +27,8 @@ from wire.callbacks.targets import CallTarget, format_target
 from wire.flow import Scalar
 from wire.media import MediaFault
 from wire.party import Diversion
-from wire.verbs import Action, DialData, FlowData
+from wire.verbs import DialData, FlowData
 from wire.webhooks import GatherReason
-
-
-class Frame(Struct, frozen=True, tag="frame"):
-    """A running flow's entry in the continuation; `exits` are those of its current node."""
-
-    flow_id: str
-    version: int
-    node: str = ""
-    exits: tuple[tuple[str, str], ...] = ()  # (exit name, next node)
-
-    def exit(self, name: str) -> str | None:
-        """Return the node that an exit leads to."""
-        return dict(self.exits).get(name)
-
-
-class SuspendedStream(Struct, frozen=True, tag="suspended-stream"):
-    """A stream's entry in the continuation, while an action of its bot or a conversation runs."""
-
-    state: Streaming
 
 
 class CollectedDigits(Struct, frozen=True, array_like=True, gc=False):
@@ -97,9 +79,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     must_end_ms: int  # the call is hung up then
     status: Status = "queued"
     caller_id: str = ""
-    continuation: tuple[
-        Action | Frame | SuspendedStream, ...
-    ] = ()  # a stack: what runs after the current verb
+    continuation: Continuation = ()
     id_seq: int = 0  # of ids that the call allocates
     event_seq: int = 0  # of emitted events
     verbs_started: int = 0  # since `verbs_since_ms`
@@ -289,12 +269,6 @@ def with_named_agent(call: Call, leg_id: str, agent_id: str) -> Call:
     if leg is None or leg.agent or not agent_id:
         return call
     return with_leg(call, replace(leg, named_agent=agent_id))
-
-
-def ring_deadline_ms(call: Call, leg_id: str, now: int, otherwise: int) -> int:
-    """Return until when a leg that was just created may ring; `otherwise` in other states."""
-    leg = call.leg(leg_id)
-    return now + leg.ring_timeout_ms if leg is not None and leg.state == "created" else otherwise
 
 
 def allocate_id(call: Call, kind: IdKind) -> tuple[Call, str]:

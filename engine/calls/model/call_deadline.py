@@ -53,3 +53,9 @@ def own_deadline_ms(call: Call) -> int | None:
             return call.must_end_ms  # the dial's limit counts again when the source returns
         case Starting() | Detecting() | RecordingVoicemail() | Bridged() as state:
             return min(state.deadline_ms, call.must_end_ms)
+
+
+def ring_deadline_ms(call: Call, leg_id: str, now: int, otherwise: int) -> int:
+    """Return until when a leg that was just created may ring; `otherwise` in other states."""
+    leg = call.leg(leg_id)
+    return now + leg.ring_timeout_ms if leg is not None and leg.state == "created" else otherwise

@@ -4,8 +4,9 @@ from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, SuspendedStream, allocate_id
+from engine.calls.model.call import Call, Step, allocate_id
 from engine.calls.model.call_states import Advance, AwaitingInstructions
+from engine.calls.model.continuation import SuspendedStream
 from engine.calls.model.events import DeadlinePassed, Event, Recovered
 from engine.calls.model.io_commands import PrefetchMedia, SendWebhook
 from engine.calls.model.io_results import (

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from engine.calls.flows.conditions import holds
 from engine.calls.flows.flow_node_traits import exits, verb_of
 from engine.calls.flows.variables import set_variables, value_of, verb_results
-from engine.calls.model.call import Call, Frame, Step, allocate_id
+from engine.calls.model.call import Call, Step, allocate_id
 from engine.calls.model.call_states import Advance, AwaitingInstructions
+from engine.calls.model.continuation import Frame
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode, SendApiRequest
 from engine.calls.model.io_results import (
     ApiRequestFailed,

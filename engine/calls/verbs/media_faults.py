@@ -5,9 +5,10 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from engine.calls.model.call import Call, CallMediaFault, Frame, Step
+from engine.calls.model.call import Call, CallMediaFault, Step
 from engine.calls.model.call_states import Advance, EndedVerb
 from engine.calls.model.commands import EmitEvent
+from engine.calls.model.continuation import Frame
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.reporting.call_events import emit
 from engine.calls.verbs.audio_sources import PromptVerb, verb_sources

@@ -20,13 +20,13 @@ from engine.calls.media.stream_losses import (
 from engine.calls.model.call import (
     Call,
     Step,
-    SuspendedStream,
     allocate_id,
     with_stream,
     without_stream,
 )
 from engine.calls.model.call_states import Advance, AwaitingInstructions, Streaming
 from engine.calls.model.commands import StartStream, StopStream
+from engine.calls.model.continuation import SuspendedStream
 from engine.calls.model.events import (
     BridgeFailed,
     DeadlinePassed,

@@ -4,9 +4,10 @@ from typing import Any
 
 from msgspec.json import encode as to_json
 
-from engine.calls.model.call import Call, Step, SuspendedStream, allocate_id, without_stream
+from engine.calls.model.call import Call, Step, allocate_id, without_stream
 from engine.calls.model.call_states import Streaming
 from engine.calls.model.commands import Command, StopStream
+from engine.calls.model.continuation import SuspendedStream
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.reporting.call_events import emit
 from engine.calls.verbs.type_ahead import drop_earlier

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Sequence
 
 from engine.calls.flows.flow_node_traits import exits
-from engine.calls.model.call import Frame
 from engine.calls.model.call_states import Bridged
+from engine.calls.model.continuation import Frame
 from engine.calls.model.io_commands import LoadFlowNode
 from engine.calls.model.io_results import ApiRequestFailed, ApiRequestSucceeded, FlowNodeLoaded
 from engine.calls.replay_audit import ReplayStep

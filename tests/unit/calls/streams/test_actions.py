@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from engine.calls.media.plan import LegMedia, desired_media
-from engine.calls.model.call import SuspendedStream
 from engine.calls.model.call_states import AwaitingInstructions
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import AddToBridge, Hangup, StopStream
+from engine.calls.model.continuation import SuspendedStream
 from engine.calls.model.events import (
     ClockChanged,
     LegAnswered,

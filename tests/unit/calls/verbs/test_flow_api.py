@@ -1,7 +1,7 @@
 """API requests of a flow: their results and failures."""
 
-from engine.calls.model.call import Frame
 from engine.calls.model.call_states import AwaitingInstructions
+from engine.calls.model.continuation import Frame
 from engine.calls.model.events import Recovered
 from engine.calls.model.io_commands import SendApiRequest
 from engine.calls.model.io_results import (
