@@ -4,6 +4,8 @@ from collections.abc import Container
 from functools import partial
 from typing import Protocol
 
+import structlog
+
 from engine.calls.model.events import DeadlinePassed, Event
 from engine.calls.recovery.missed_digits import keys_at_deadline, undelivered_digits
 from engine.runtime.base.clock import Clock
@@ -11,6 +13,9 @@ from engine.runtime.shard.call_guard import CallGuard
 from engine.runtime.shard.context import ShardHost
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.metrics import ShardMetrics
+
+log = structlog.get_logger()
+POSTPONED_MS = 1_000  # a deadline that had no effect passes again after so long
 
 
 class DeadlineShard(Protocol):
@@ -67,21 +72,36 @@ class Deadlines:
             self._fire(live_call)
 
     def _fire(self, live_call: LiveCall) -> None:
-        if live_call.is_due(self._clock):  # a timer may fire a millisecond early
-            self._pass(live_call)
-        if live_call.timer is None and live_call.call.id in self._shard.calls:
+        # A timer may fire a millisecond early.
+        has_effect = self._pass(live_call) if live_call.is_due(self._clock) else True
+        if live_call.timer is not None or live_call.call.id not in self._shard.calls:
+            return
+        if has_effect:
             self.set_timer(live_call)
+        else:
+            self._postpone(live_call)
 
-    def _pass(self, live_call: LiveCall) -> None:
+    def _postpone(self, live_call: LiveCall) -> None:
+        """Wait, after a fault of the core: firing at once again would take the whole CPU."""
+        log.error("deadline had no effect", call_id=live_call.call.id)
+        live_call.arm_at(
+            self._clock.now_ms() + POSTPONED_MS, self._clock, partial(self._on_timer, live_call)
+        )
+
+    def _pass(self, live_call: LiveCall) -> bool:
         """Step a call by its deadline, unless a digit pressed in time has moved it.
 
-        A digit pressed in time precedes its timeout, and so may a key that is still down.
+        Return False if the step had no effect. A digit pressed in time precedes its timeout, and
+        so may a key that is still down.
         """
         self.deliver_logged_digits(live_call)
         if live_call.is_due(self._clock):
             self._report_keys_down(live_call)
         if live_call.is_due(self._clock):
+            before = live_call.call
             self._shard.feed(live_call, DeadlinePassed())
+            return live_call.call is not before
+        return True
 
     def _report_keys_down(self, live_call: LiveCall) -> None:
         """Step a call by the keys that are down, for which its gather may wait."""

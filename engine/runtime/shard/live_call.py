@@ -120,8 +120,12 @@ class LiveCall:
                 return  # fires early and is set again: cheaper than cancelling
             self.disarm()
         if when_ms is not None:
-            self.armed_ms = when_ms
-            self.timer = clock.call_at(when_ms, on_due)
+            self.arm_at(when_ms, clock, on_due)
+
+    def arm_at(self, when_ms: int, clock: Clock, on_due: Callable[[], None]) -> None:
+        """Set the timer, which must not be set."""
+        self.armed_ms = when_ms
+        self.timer = clock.call_at(when_ms, on_due)
 
     def is_due(self, clock: Clock) -> bool:
         """Whether the call's deadline has passed."""

@@ -8,6 +8,7 @@ from engine.calls.model.commands import StreamCommand
 from engine.calls.model.events import Event, LegAnswered
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
+from engine.calls.step import step
 from engine.runtime.base.clock import Timer
 from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
@@ -17,6 +18,7 @@ from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent
 from engine.runtime.shard.shard import CallShard
+from engine.runtime.shard.step_runner import Core
 from engine.store.change import Change
 from tests.unit.calls.harness.builders import MAIN, NOW, outbound, say
 from tests.unit.runtime.harness.recording_pbx import RecordingPbx
@@ -214,7 +216,7 @@ class FakeShardHost:
 class ShardBench:
     """One shard that is not paused, with all its collaborators."""
 
-    def __init__(self) -> None:
+    def __init__(self, core: Core = step) -> None:
         self.pbx = RecordingPbx()
         self.streams = ManualStreamRunner()
         self.clock = ManualClock()
@@ -222,7 +224,7 @@ class ShardBench:
         self.io = ManualIoRunner()
         self.host = FakeShardHost()
         context = ShardContext("pbx1", 0, self.pbx, ENDPOINTS, streams=self.streams)
-        self.shard = CallShard(context, self.clock, self.writer, self.io, self.host)
+        self.shard = CallShard(context, self.clock, self.writer, self.io, self.host, core=core)
         self.shard.resume()
 
     def node(

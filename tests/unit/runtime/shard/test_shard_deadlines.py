@@ -1,10 +1,13 @@
 """Deadlines: each call has one timer, set to its nearest deadline."""
 
 import pytest
+from structlog.testing import capture_logs
 
+from engine.calls.model.call import Call, Step
 from engine.calls.model.call_states import Gathering
-from engine.calls.model.events import DigitPressed, LegEnded
+from engine.calls.model.events import DeadlinePassed, DigitPressed, Event, LegEnded
 from engine.calls.model.requests import HangupRequested
+from engine.calls.step import step
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from tests.unit.calls.harness.builders import MAIN, outbound
 from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE, ShardBench, answered_call
@@ -61,6 +64,22 @@ def test_an_earlier_deadline_moves_the_timer() -> None:
     bench.pbx.settle()
     bench.clock.pass_ms(5_000)
     assert bench.pbx.lines[-2:] == [HANGUP, HANGUP]
+
+
+def test_a_deadline_without_effect_passes_again_later() -> None:
+    """A fault of the core does not keep the engine busy; another event ends the wait."""
+
+    def ignore_deadlines(call: Call, event: Event, now: int) -> Step:
+        return (call, ()) if isinstance(event, DeadlinePassed) else step(call, event, now)
+
+    bench = ShardBench(ignore_deadlines)
+    live_call = answered_call(bench, {"type": "pause", "data": {"length": 2}})
+    with capture_logs() as logged:
+        bench.clock.pass_ms(2_500)
+    assert [each["event"] for each in logged] == ["deadline had no effect"]
+    assert [each.when_ms - bench.clock.now for each in bench.clock.armed] == [500]
+    bench.shard.feed(live_call, LegEnded(MAIN, 16))
+    assert bench.clock.armed == []
 
 
 def test_a_gather_waits_for_a_key_that_is_down() -> None:
