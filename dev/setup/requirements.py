@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
 
 DISTRIBUTION = "switchroom"
-EXTRAS = ("engine", "speech", "api", "lab")  # what `switchroom dev` runs
+EXTRAS = ("engine", "speech", "api", "streams", "lab")  # what `switchroom dev` runs
 _REQUIREMENT = re.compile(r"(?P<what>(?P<name>[\w.-]+)[^;]*?)\s*;.*extra == ['\"](?P<extra>[\w-]+)")
 
 
