@@ -143,7 +143,9 @@ def step(call: Call, event: Event, now: int) -> Step:
     media_commands = diff_media(call, after)
     resets: tuple[Command, ...] = ()
     if isinstance(call.state, Bridged) or isinstance(after.state, Bridged):
-        after = update_talk_time(after, now, _happened_ms(call, event, now))
+        # A leg may have ended unnoticed.
+        happened_ms = last_seen_ms(call, event, now) if isinstance(event, LegEnded) else now
+        after = update_talk_time(after, now, happened_ms)
         if media_commands:
             after, resets = reset_converters(after)
     if not media_commands:
@@ -154,11 +156,6 @@ def step(call: Call, event: Event, now: int) -> Step:
     first = tuple(each for each in commands if isinstance(each, BEFORE_MEDIA))
     others = tuple(each for each in commands if not isinstance(each, BEFORE_MEDIA))
     return after, (*first, *media_commands, *others, *resets)
-
-
-def _happened_ms(call: Call, event: Event, now: int) -> int:
-    """Return when an event happened: a leg may have ended unnoticed."""
-    return last_seen_ms(call, event, now) if isinstance(event, LegEnded) else now
 
 
 def _apply(call: Call, event: Event, now: int) -> Step:

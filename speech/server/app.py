@@ -3,6 +3,7 @@
 import hmac
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from ssl import SSLContext
 
 from aiohttp import web
@@ -29,7 +30,7 @@ class ListedRecognizer(Struct, frozen=True):
 
 
 class SpeechServer(Struct, frozen=True):
-    """What is served, and to whom."""
+    """The recognizers that are served, and the token that requests need."""
 
     recognizers: Mapping[str, Recognizer]
     token: str
@@ -99,7 +100,7 @@ def _is_authorized(request: web.Request, token: str) -> bool:
 
 def _problem(status: int, detail: str) -> web.Response:
     problem = coded_problem(status, code_of_status(status), detail)
-    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None  # noqa: PLR2004
+    headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else None
     return web.Response(
         status=status,
         body=json.encode(problem),

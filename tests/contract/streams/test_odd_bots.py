@@ -178,7 +178,7 @@ async def test_audio_at_ten_times_real_time_is_played_in_real_time(
     await bot.connected.wait()
     for _ in range(50):
         await bot.say(LOUD * 10)
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.02)  # the speed of the bot is the subject
     await until(lambda: len(channel.audio()) > 100, what="two seconds of it")
     assert channel.max_queue <= 8
     assert not engine.of(name, "ended")
