@@ -17,6 +17,7 @@ from wire.verbs import (
     DialData,
     Flow,
     Gather,
+    GatherData,
     Hangup,
     Pause,
     Play,
@@ -126,6 +127,7 @@ def _verb_errors(verb: Verb, path: str, limits: Limits) -> Iterator[BadInput]:
                 yield from _url_errors(url, limits, _join(path, where))
         case Gather(data=data):
             yield from _prompt_errors(data, _join(path, "data"), limits)
+            yield from _speech_errors(data, _join(path, "data"))
             if data.sensitive:
                 yield from _sensitive_errors(verb, path)
         case Record(data=data):
@@ -136,6 +138,15 @@ def _verb_errors(verb: Verb, path: str, limits: Limits) -> Iterator[BadInput]:
             yield from _stream_errors(data, _join(path, "data"), limits)
         case Say() | Pause() | Flow() | Hangup():
             pass
+
+
+def _speech_errors(data: GatherData, path: str) -> Iterator[BadInput]:
+    if len(set(data.input)) < len(data.input):
+        yield BadInput(f"{path}.input", "each of digits and speech once")
+    if data.hears_speech and data.sensitive:
+        yield BadInput(f"{path}.input", "digits only, of a sensitive gather")
+    if data.hints and not data.hears_speech:
+        yield BadInput(f"{path}.hints", "only with speech in input")
 
 
 def _sensitive_errors(gather: Gather, path: str) -> Iterator[BadInput]:
@@ -170,6 +181,8 @@ def _whisper_errors(whisper: Verb, path: str) -> Iterator[BadInput]:
             yield BadInput(where, f"one of {_WHISPER_VERBS} is required, as an object")
         elif isinstance(node, Gather) and node.data.channel_id is not None:
             yield BadInput(f"{where}.data.channelId", "not in a whisper")
+        elif isinstance(node, Gather) and node.data.hears_speech:
+            yield BadInput(f"{where}.data.input", "digits only, in a whisper")
 
 
 def _prompt_errors(data: Prompt, path: str, limits: Limits) -> Iterator[BadInput]:

@@ -12,7 +12,8 @@ from msgspec import Meta, field
 from wire.answer_detection import Confirm, MachineDetection, Prompt
 from wire.base import CallerId, Language, Milliseconds, Name, Party, Seconds, Shape, Text, Url
 from wire.decoding import patterns
-from wire.streams.setup import BargeIn, Parameters, Protocol, Rate, Track
+from wire.streams.recognizer import MAX_SILENCE_MS, MAX_UTTERANCE_MS, Hints, Rate, RecognizerName
+from wire.streams.setup import BargeIn, Parameters, Protocol, Track
 
 AgentId = Annotated[Text, Meta(min_length=1, max_length=128)]
 ReferenceId = Annotated[Text, Meta(min_length=1, max_length=256)]
@@ -34,8 +35,23 @@ class SayData(Shape, frozen=True):
     ssml: bool = False
 
 
+GatherInput = Literal["digits", "speech"]
+
+
+class Endpointing(Shape, frozen=True):
+    """When an utterance ends: after `silenceMs` of silence, or after `maxMs`."""
+
+    silence_ms: Annotated[int, Meta(ge=100, le=MAX_SILENCE_MS)] = 700
+    max_ms: Annotated[int, Meta(ge=500, le=MAX_UTTERANCE_MS)] = 15_000
+
+
 class GatherData(Prompt, frozen=True):
-    """Digits to collect: their leg, the prompt and when to stop."""
+    """Digits to collect, or speech to understand: their leg, the prompt and when to stop.
+
+    `language` is that of the prompt and of the speech. `bargeIn` is what a sound of the caller does
+    to the prompt: pause it, and drop it only for speech; drop it at once; or nothing, and the
+    caller is listened to after the prompt.
+    """
 
     max_digits: Annotated[int, Meta(ge=1, le=64)] = 64
     timeout: Milliseconds = 5_000
@@ -45,6 +61,22 @@ class GatherData(Prompt, frozen=True):
     fallback: "Verb | None" = None
     type_ahead: bool = True  # digits pressed before it count, unless another verb took them
     sensitive: bool = False  # its digits are told to its webhook only (cards, PINs)
+    input: Annotated[tuple[GatherInput, ...], Meta(min_length=1, max_length=2)] = ("digits",)
+    recognizer: RecognizerName = "grammar"
+    hints: Hints = ()  # words and phrases that are likely; a grammar understands only them
+    endpointing: Endpointing = Endpointing()
+    min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.5  # less is no match
+    barge_in: BargeIn = "pause"
+
+    @property
+    def hears_speech(self) -> bool:
+        """Whether speech is understood."""
+        return "speech" in self.input
+
+    @property
+    def takes_digits(self) -> bool:
+        """Whether digits are collected."""
+        return "digits" in self.input
 
 
 class RecordData(Prompt, frozen=True):

@@ -13,7 +13,16 @@ from wire.party import Diversion
 from wire.streams.reports import EndReason
 
 RecordReason = Literal["terminator", "silence", "max-length", "hangup", "failed"]
-GatherReason = Literal["terminator", "max-digits", "digit-timeout", "timeout", "hangup"]
+GatherReason = Literal[
+    "terminator",
+    "max-digits",
+    "digit-timeout",
+    "timeout",
+    "hangup",
+    "speech",  # it was understood
+    "no-match",  # somebody spoke, and it was not understood
+    "recognizer-failed",  # no speech can be understood, and no digits are collected
+]
 
 StreamEndReason = Literal[EndReason, "max-duration", "hangup", "gateway-lost", "no-gateway"]
 
@@ -61,7 +70,7 @@ class ActionRequest(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 
 class GatherResult(Struct, frozen=True, rename="camel"):
-    """The collected digits, and why the gather ended."""
+    """The collected digits or the speech, and why the gather ended."""
 
     call_id: str
     dtmf: str
@@ -70,6 +79,9 @@ class GatherResult(Struct, frozen=True, rename="camel"):
     event: str = "gather"
     custom_data: dict[str, Any] | None = None
     media_fault: MediaFault | UnsetType = UNSET
+    speech: str | UnsetType = UNSET
+    confidence: float | UnsetType = UNSET
+    recognizer_error: str | UnsetType = UNSET  # why speech is not understood
 
 
 class StreamResult(Struct, frozen=True, omit_defaults=True, rename="camel"):

@@ -59,6 +59,8 @@ COUNTRY = r"^[A-Z]{2}" + END  # ISO 3166-1
 PASSWORD = r"^[!-~]+" + END
 ENCODING = r"^[A-Za-z0-9_.:\-]+" + END
 
+RECOGNIZER = r"^[a-z][a-z0-9\-]{0,31}" + END
+
 ENTRY_ID = r"^[0-9]{1,20}-[0-9]{1,20}" + END
 # Without a node in earlier versions.
 EVENT_ID = r"^((?:[a-z0-9]{1,16}/)?[0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20})" + END
@@ -109,5 +111,6 @@ PATTERNS = {
     SHARD: "a node and a slot, such as pbx1/3",
     EVENT_ID: "the id that came with an event",
     ENTRY_ID: "a number, a hyphen and a number",
+    RECOGNIZER: "the name of a recognizer, such as grammar",
     TERMINATOR: 'one key of 0-9 A-D * #, or "" for none',
 }

@@ -82,3 +82,5 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     record: CallRecord | None = None  # of `completed`
     privacy: bool = False  # the caller has withheld the number in `from`
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
+    speech: str | None = None  # that a gather understood
+    confidence: float | None = None  # of that, 0 to 1

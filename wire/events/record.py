@@ -45,12 +45,14 @@ class LegRecord(_Part, frozen=True):
 
 
 class GatherRecord(_Part, frozen=True):
-    """The digits that one gather collected."""
+    """The digits that one gather collected, or the speech that it understood."""
 
     at_ms: int
     channel_id: str
     dtmf: str
     reason: str
+    speech: str | None = None
+    confidence: float | None = None
 
 
 class RecordingRecord(_Part, frozen=True):

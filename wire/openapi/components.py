@@ -28,7 +28,7 @@ def _without_nulls(schema: Any) -> Any:
     match schema:
         case dict():
             return {name: _without_nulls(each) for name, each in schema.items() if each is not None}
-        case list():
+        case list() | tuple():  # a tuple: the default of a field
             return [_without_nulls(each) for each in schema]
         case _:
             return schema

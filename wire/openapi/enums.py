@@ -25,6 +25,7 @@ _FIELDS = {
     "DocumentKind": "DocumentChange.kind ReadDocuments.kind",
     "DuplicateAction": "action",
     "FlowKind": "FlowDocument.kind",
+    "GatherInput": "input",
     "GatherEndReason": "GatherResult.reason",
     "HangupReason": "HangupData.reason",
     "HeaderMediaKind": "mediaKind",

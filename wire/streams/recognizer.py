@@ -10,8 +10,10 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from wire.base import Language, Shape
-from wire.streams.setup import Rate
+from wire.decoding import patterns
 
+Rate = Literal[8000, 16000, 24000]
+RecognizerName = Annotated[str, Meta(pattern=patterns.RECOGNIZER)]
 MAX_HINTS = 1_000
 MAX_HINT_LENGTH = 100
 MAX_SILENCE_MS = 10_000

@@ -23,6 +23,7 @@ EndReason = Literal[
     "pbx-lost",  # the PBX closed its end: the channel was hung up
     "pbx-unreachable",
     "drained",  # the gateway shuts down
+    "rejected",  # a recognizer does not know the language, a word of the hints, or this audio
 ]
 
 
@@ -77,12 +78,16 @@ class ActionRequested(Shape, frozen=True, tag="action"):
 
 
 class Transcribed(Shape, frozen=True, tag="transcript"):
-    """A recognizer at the other end understood something."""
+    """What a recognizer understood of an utterance; an empty text: nothing.
+
+    Between its SpeechChanged reports the caller spoke, or made a sound: `is_voice` is what the
+    gateway's detector of voices says.
+    """
 
     stream: str
     text: str
     confidence: float
-    is_final: bool
+    is_voice: bool
     at_ms: int
 
 

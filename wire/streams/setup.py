@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from wire.base import Shape, Text
+from wire.streams.recognizer import Rate, RecognizerName, RecognizerStart
 
 Protocol = Literal["twilio", "native", "vonage", "jambonz"]
-Rate = Literal[8000, 16000, 24000]
 Track = Literal["both", "caller", "bot"]  # whose voice is in it; `both` of a verb's: a conversation
 BargeIn = Literal["off", "pause", "flush"]
 MAX_PARAMETERS = 32
@@ -31,15 +31,23 @@ class Resume(Shape, frozen=True):
 class BotAddress(Shape, frozen=True):
     """Where a bot listens, and what its handshake has.
 
-    Without TLS only addresses in `networks` are called; they may be private, too.
+    Without TLS only addresses in `networks` are called; they may be private, too. A recognizer has
+    no URL: its gateway knows it.
     """
 
     url: str
-    protocol: Protocol
+    protocol: Protocol | Literal["recognizer"]
     rate: Rate = 8000
     headers: dict[str, str] = field(default_factory=dict)  # of the handshake: its signature
     networks: tuple[str, ...] = ()  # private ones that may be reached, such as 10.1.0.0/16
     denied: tuple[str, ...] = ()  # public ones that may not
+
+
+class Recognition(Shape, frozen=True):
+    """What a recognizer listens for, in the caller's audio of 8 kHz."""
+
+    recognizer: RecognizerName
+    start: RecognizerStart
 
 
 class StreamSetup(Shape, frozen=True):
@@ -56,6 +64,7 @@ class StreamSetup(Shape, frozen=True):
     barge_in: BargeIn = "off"
     parameters: Parameters = field(default_factory=dict)
     resume: Resume | None = None
+    recognition: Recognition | None = None  # of a stream to a recognizer, which is a fork
 
 
 class TextMessage(Shape, frozen=True, tag="text"):

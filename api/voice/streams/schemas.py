@@ -6,7 +6,8 @@ from msgspec import Meta
 
 from api.voice.schemas import VoiceRequest
 from wire.base import Seconds
-from wire.streams.setup import Parameters, Protocol, Rate, Track
+from wire.streams.recognizer import Rate
+from wire.streams.setup import Parameters, Protocol, Track
 from wire.verbs import StreamLoss, StreamUrl
 
 

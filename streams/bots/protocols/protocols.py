@@ -1,6 +1,7 @@
 """The protocols by name."""
 
 from collections.abc import Callable, Mapping
+from typing import Literal
 
 from streams.bots.protocols.jambonz import JambonzProtocol
 from streams.bots.protocols.native import NativeProtocol
@@ -9,7 +10,7 @@ from streams.bots.protocols.twilio import TwilioProtocol
 from streams.bots.protocols.vonage import VonageProtocol
 from wire.streams.setup import Protocol
 
-PROTOCOLS: Mapping[Protocol, Callable[[StreamName], BotProtocol]] = {
+PROTOCOLS: Mapping[Protocol | Literal["recognizer"], Callable[[StreamName], BotProtocol]] = {
     "twilio": TwilioProtocol,
     "native": NativeProtocol,
     "vonage": VonageProtocol,

@@ -722,12 +722,14 @@ class FlowVersionView(Received, frozen=True, kw_only=True):
 
 
 class GatherRecord(Received, frozen=True, kw_only=True):
-    """The digits that one gather collected."""
+    """The digits that one gather collected, or the speech that it understood."""
 
     at_ms: int
     channel_id: str
     dtmf: str
     reason: str
+    speech: str | None = None
+    confidence: float | None = None
 
 
 class IceServer(Received, frozen=True, kw_only=True):

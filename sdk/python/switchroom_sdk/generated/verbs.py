@@ -46,6 +46,207 @@ Seconds = Annotated[float, Meta(ge=0.001, le=86400)]
 Milliseconds = Annotated[int, Meta(ge=0, le=600000)]
 
 
+class PlayData(Shape, frozen=True, kw_only=True):
+    """Audio to play: one address, or several in sequence, all of it `loop` times."""
+
+    audio_url: Url | Annotated[tuple[Url, ...], Meta(max_length=20, min_length=1)]
+    loop: Annotated[int, Meta(ge=1, le=100)] = 1
+
+
+class SayData(Shape, frozen=True, kw_only=True):
+    """A text to speak, and its voice; a language is a BCP 47 tag (`en`, `hi-IN`)."""
+
+    text: Annotated[str, Meta(max_length=4000, min_length=1)]
+    voice: Name | None = None
+    language: Language = "en"
+    ssml: bool = False
+
+
+class RecordData(Shape, frozen=True, kw_only=True):
+    """A message to record: the prompt and when to stop; times in seconds.
+
+    With `silence` 0, only the terminator, the maximum length or a hangup ends it.
+    """
+
+    audio_url: Url | None = None
+    text: Annotated[str, Meta(max_length=4000, min_length=1)] | None = None
+    voice: Name | None = None
+    language: Language = "en"
+    beep: bool = True
+    max_length: Annotated[int, Meta(ge=1, le=3600)] = 120
+    silence: Annotated[int, Meta(ge=0, le=60)] = 5
+    terminator: Annotated[str, Meta(pattern=r"^[0-9A-D*#]?$(?!\n)")] = "#"
+
+
+DEFAULT_RECORD_DATA = RecordData()
+
+
+class PauseData(Shape, frozen=True, kw_only=True):
+    """The length of a silence, in seconds."""
+
+    length: Seconds
+
+
+class StreamData(Shape, frozen=True, kw_only=True):
+    """A bot to which the call's audio is streamed, and from which the caller hears audio.
+
+    A `fork` starts beside what runs, and the bot only listens. `onLost` is what follows when the
+    bot is lost: it is called again, the tree continues, or the call is hung up.
+    """
+
+    url: Annotated[
+        str,
+        Meta(
+            max_length=2048,
+            pattern=r"^wss?://([A-Za-z0-9_]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9_])?)*\.?|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?([/?#][^\s\x00-\x1f\x7f\\]*)?$(?!\n)",
+        ),
+    ]
+    protocol: Literal["jambonz", "native", "twilio", "vonage"] = "twilio"
+    rate: Literal[8000, 16000, 24000] = 8000
+    track: Literal["bot", "both", "caller"] = "both"
+    parameters: (
+        Annotated[dict[str, Annotated[str, Meta(max_length=500)]], Meta(max_length=32)] | None
+    ) = None
+    barge_in: Literal["flush", "off", "pause"] = "off"
+    max_duration: Seconds | None = None
+    on_lost: Literal["continue", "hangup", "retry"] = "retry"
+    fork: bool = False
+
+
+class MusicOnHold(Shape, frozen=True, kw_only=True):
+    """Whether the waiting party hears music instead of ringing."""
+
+    enable: bool = False
+
+
+DEFAULT_MUSIC_ON_HOLD = MusicOnHold()
+
+
+class FlowData(Shape, frozen=True, kw_only=True):
+    """The stored flow to run; for `agent_id` and `reference_id` see `dial`."""
+
+    flow_id: Name
+    agent_id: Annotated[str, Meta(max_length=128, min_length=1)] | None = field(
+        default=None, name="agent_id"
+    )
+    reference_id: Annotated[str, Meta(max_length=256, min_length=1)] | None = field(
+        default=None, name="reference_id"
+    )
+
+
+class HangupData(Shape, frozen=True, kw_only=True):
+    """How a caller that is not answered yet is rejected; without effect on others."""
+
+    reason: Literal["busy", "rejected"] = "rejected"
+
+
+DEFAULT_HANGUP_DATA = HangupData()
+
+
+class Confirm(Shape, frozen=True, kw_only=True):
+    """The key that the answering person must press to be connected, and the timeout."""
+
+    audio_url: Url | None = None
+    text: Annotated[str, Meta(max_length=4000, min_length=1)] | None = None
+    voice: Name | None = None
+    language: Language = "en"
+    digit: Annotated[str, Meta(pattern=r"^[0-9A-D*#]$(?!\n)")] = "1"
+    timeout: Annotated[int, Meta(ge=500, le=60000)] = 10000
+
+
+class MachineDetection(Shape, frozen=True, kw_only=True):
+    """Detection on a dialed leg: a machine is connected like a person, or hung up."""
+
+    enable: bool = True
+    timeout: Annotated[int, Meta(ge=100, le=30000)] = 4000
+    initial_silence: Annotated[int, Meta(ge=100, le=30000)] = 2500
+    greeting: Annotated[int, Meta(ge=100, le=30000)] = 1500
+    after_greeting_silence: Annotated[int, Meta(ge=100, le=30000)] = 800
+    on_machine: Literal["continue", "hangup"] = "continue"
+
+
+class SpokenHint(Shape, frozen=True, kw_only=True):
+    """A hint whose words no dictionary knows: `sounds_like` is how it is said, in known words."""
+
+    text: Annotated[str, Meta(max_length=100, min_length=1)]
+    sounds_like: Annotated[str, Meta(max_length=100, min_length=1)]
+
+
+class Endpointing(Shape, frozen=True, kw_only=True):
+    """When an utterance ends: after `silenceMs` of silence, or after `maxMs`."""
+
+    silence_ms: Annotated[int, Meta(ge=100, le=10000)] = 700
+    max_ms: Annotated[int, Meta(ge=500, le=60000)] = 15000
+
+
+DEFAULT_ENDPOINTING = Endpointing()
+
+
+class GatherData(Shape, frozen=True, kw_only=True):
+    """Digits to collect, or speech to understand: their leg, the prompt and when to stop.
+
+    `language` is that of the prompt and of the speech. `bargeIn` is what a sound of the caller does
+    to the prompt: pause it, and drop it only for speech; drop it at once; or nothing, and the
+    caller is listened to after the prompt.
+    """
+
+    audio_url: Url | None = None
+    text: Annotated[str, Meta(max_length=4000, min_length=1)] | None = None
+    voice: Name | None = None
+    language: Language = "en"
+    max_digits: Annotated[int, Meta(ge=1, le=64)] = 64
+    timeout: Milliseconds = 5000
+    digit_timeout: Milliseconds = 2000
+    terminator: Annotated[str, Meta(pattern=r"^[0-9A-D*#]?$(?!\n)")] = "#"
+    channel_id: Annotated[str, Meta(max_length=149, min_length=1)] | None = None
+    fallback: Verb | None = None
+    type_ahead: bool = True
+    sensitive: bool = False
+    input: Annotated[tuple[Literal["digits", "speech"], ...], Meta(max_length=2, min_length=1)] = (
+        "digits",
+    )
+    recognizer: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9\-]{0,31}$(?!\n)")] = "grammar"
+    hints: Annotated[
+        tuple[Annotated[str, Meta(max_length=100, min_length=1)] | SpokenHint, ...],
+        Meta(max_length=1000),
+    ] = ()
+    endpointing: Endpointing = DEFAULT_ENDPOINTING
+    min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    barge_in: Literal["flush", "off", "pause"] = "pause"
+
+
+DEFAULT_GATHER_DATA = GatherData()
+
+
+class DialData(Shape, frozen=True, kw_only=True):
+    """The party to dial: a number, or an agent; or, for type flow, the flow.
+
+    `number` is a number, `agent:1001` or `sip:user@host`, or a list that rings all at once.
+
+    `agent_id` and `reference_id` are part of every event of the call from then on, and of its
+    record. Beside a number or a flow, `agent_id` may be any text.
+
+    The answering party is connected after machine detection, `whisper` and the key of `confirm`,
+    if these are requested.
+    """
+
+    number: Party | Annotated[tuple[Party, ...], Meta(max_length=10, min_length=1)] | None = None
+    flow_id: Name | None = None
+    agent_id: Annotated[str, Meta(max_length=128, min_length=1)] | None = field(
+        default=None, name="agent_id"
+    )
+    reference_id: Annotated[str, Meta(max_length=256, min_length=1)] | None = field(
+        default=None, name="reference_id"
+    )
+    caller_id: CallerId | None = None
+    time_limit: Seconds | None = None
+    moh: MusicOnHold = DEFAULT_MUSIC_ON_HOLD
+    whisper: Verb | None = None
+    confirm: Confirm | None = None
+    machine_detection: bool | MachineDetection = False
+    early_media: bool = False
+
+
 class Steps(Chain, frozen=True, kw_only=True):
     """Methods that add a verb to the end of a chain."""
 
@@ -108,6 +309,12 @@ class Steps(Chain, frozen=True, kw_only=True):
         fallback: Verb | None = None,
         type_ahead: bool = True,
         sensitive: bool = False,
+        input: Sequence[Literal["digits", "speech"]] = ("digits",),
+        recognizer: str = "grammar",
+        hints: Sequence[str | SpokenHint] = (),
+        endpointing: Endpointing = DEFAULT_ENDPOINTING,
+        min_confidence: float = 0.5,
+        barge_in: Literal["flush", "off", "pause"] = "pause",
         action: Action | None = None,
         timeout_s: Seconds | None = None,
         on_error: Action | None = None,
@@ -127,6 +334,12 @@ class Steps(Chain, frozen=True, kw_only=True):
                 fallback=fallback,
                 type_ahead=type_ahead,
                 sensitive=sensitive,
+                input=input,
+                recognizer=recognizer,
+                hints=hints,
+                endpointing=endpointing,
+                min_confidence=min_confidence,
+                barge_in=barge_in,
                 action=action,
                 timeout_s=timeout_s,
                 on_error=on_error,
@@ -286,174 +499,6 @@ class Steps(Chain, frozen=True, kw_only=True):
         )
 
 
-class PlayData(Shape, frozen=True, kw_only=True):
-    """Audio to play: one address, or several in sequence, all of it `loop` times."""
-
-    audio_url: Url | Annotated[tuple[Url, ...], Meta(max_length=20, min_length=1)]
-    loop: Annotated[int, Meta(ge=1, le=100)] = 1
-
-
-class SayData(Shape, frozen=True, kw_only=True):
-    """A text to speak, and its voice; a language is a BCP 47 tag (`en`, `hi-IN`)."""
-
-    text: Annotated[str, Meta(max_length=4000, min_length=1)]
-    voice: Name | None = None
-    language: Language = "en"
-    ssml: bool = False
-
-
-class GatherData(Shape, frozen=True, kw_only=True):
-    """Digits to collect: their leg, the prompt and when to stop."""
-
-    audio_url: Url | None = None
-    text: Annotated[str, Meta(max_length=4000, min_length=1)] | None = None
-    voice: Name | None = None
-    language: Language = "en"
-    max_digits: Annotated[int, Meta(ge=1, le=64)] = 64
-    timeout: Milliseconds = 5000
-    digit_timeout: Milliseconds = 2000
-    terminator: Annotated[str, Meta(pattern=r"^[0-9A-D*#]?$(?!\n)")] = "#"
-    channel_id: Annotated[str, Meta(max_length=149, min_length=1)] | None = None
-    fallback: Verb | None = None
-    type_ahead: bool = True
-    sensitive: bool = False
-
-
-DEFAULT_GATHER_DATA = GatherData()
-
-
-class RecordData(Shape, frozen=True, kw_only=True):
-    """A message to record: the prompt and when to stop; times in seconds.
-
-    With `silence` 0, only the terminator, the maximum length or a hangup ends it.
-    """
-
-    audio_url: Url | None = None
-    text: Annotated[str, Meta(max_length=4000, min_length=1)] | None = None
-    voice: Name | None = None
-    language: Language = "en"
-    beep: bool = True
-    max_length: Annotated[int, Meta(ge=1, le=3600)] = 120
-    silence: Annotated[int, Meta(ge=0, le=60)] = 5
-    terminator: Annotated[str, Meta(pattern=r"^[0-9A-D*#]?$(?!\n)")] = "#"
-
-
-DEFAULT_RECORD_DATA = RecordData()
-
-
-class PauseData(Shape, frozen=True, kw_only=True):
-    """The length of a silence, in seconds."""
-
-    length: Seconds
-
-
-class StreamData(Shape, frozen=True, kw_only=True):
-    """A bot to which the call's audio is streamed, and from which the caller hears audio.
-
-    A `fork` starts beside what runs, and the bot only listens. `onLost` is what follows when the
-    bot is lost: it is called again, the tree continues, or the call is hung up.
-    """
-
-    url: Annotated[
-        str,
-        Meta(
-            max_length=2048,
-            pattern=r"^wss?://([A-Za-z0-9_]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9_])?)*\.?|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?([/?#][^\s\x00-\x1f\x7f\\]*)?$(?!\n)",
-        ),
-    ]
-    protocol: Literal["jambonz", "native", "twilio", "vonage"] = "twilio"
-    rate: Literal[8000, 16000, 24000] = 8000
-    track: Literal["bot", "both", "caller"] = "both"
-    parameters: (
-        Annotated[dict[str, Annotated[str, Meta(max_length=500)]], Meta(max_length=32)] | None
-    ) = None
-    barge_in: Literal["flush", "off", "pause"] = "off"
-    max_duration: Seconds | None = None
-    on_lost: Literal["continue", "hangup", "retry"] = "retry"
-    fork: bool = False
-
-
-class MusicOnHold(Shape, frozen=True, kw_only=True):
-    """Whether the waiting party hears music instead of ringing."""
-
-    enable: bool = False
-
-
-DEFAULT_MUSIC_ON_HOLD = MusicOnHold()
-
-
-class FlowData(Shape, frozen=True, kw_only=True):
-    """The stored flow to run; for `agent_id` and `reference_id` see `dial`."""
-
-    flow_id: Name
-    agent_id: Annotated[str, Meta(max_length=128, min_length=1)] | None = field(
-        default=None, name="agent_id"
-    )
-    reference_id: Annotated[str, Meta(max_length=256, min_length=1)] | None = field(
-        default=None, name="reference_id"
-    )
-
-
-class HangupData(Shape, frozen=True, kw_only=True):
-    """How a caller that is not answered yet is rejected; without effect on others."""
-
-    reason: Literal["busy", "rejected"] = "rejected"
-
-
-DEFAULT_HANGUP_DATA = HangupData()
-
-
-class Confirm(Shape, frozen=True, kw_only=True):
-    """The key that the answering person must press to be connected, and the timeout."""
-
-    audio_url: Url | None = None
-    text: Annotated[str, Meta(max_length=4000, min_length=1)] | None = None
-    voice: Name | None = None
-    language: Language = "en"
-    digit: Annotated[str, Meta(pattern=r"^[0-9A-D*#]$(?!\n)")] = "1"
-    timeout: Annotated[int, Meta(ge=500, le=60000)] = 10000
-
-
-class MachineDetection(Shape, frozen=True, kw_only=True):
-    """Detection on a dialed leg: a machine is connected like a person, or hung up."""
-
-    enable: bool = True
-    timeout: Annotated[int, Meta(ge=100, le=30000)] = 4000
-    initial_silence: Annotated[int, Meta(ge=100, le=30000)] = 2500
-    greeting: Annotated[int, Meta(ge=100, le=30000)] = 1500
-    after_greeting_silence: Annotated[int, Meta(ge=100, le=30000)] = 800
-    on_machine: Literal["continue", "hangup"] = "continue"
-
-
-class DialData(Shape, frozen=True, kw_only=True):
-    """The party to dial: a number, or an agent; or, for type flow, the flow.
-
-    `number` is a number, `agent:1001` or `sip:user@host`, or a list that rings all at once.
-
-    `agent_id` and `reference_id` are part of every event of the call from then on, and of its
-    record. Beside a number or a flow, `agent_id` may be any text.
-
-    The answering party is connected after machine detection, `whisper` and the key of `confirm`,
-    if these are requested.
-    """
-
-    number: Party | Annotated[tuple[Party, ...], Meta(max_length=10, min_length=1)] | None = None
-    flow_id: Name | None = None
-    agent_id: Annotated[str, Meta(max_length=128, min_length=1)] | None = field(
-        default=None, name="agent_id"
-    )
-    reference_id: Annotated[str, Meta(max_length=256, min_length=1)] | None = field(
-        default=None, name="reference_id"
-    )
-    caller_id: CallerId | None = None
-    time_limit: Seconds | None = None
-    moh: MusicOnHold = DEFAULT_MUSIC_ON_HOLD
-    whisper: Verb | None = None
-    confirm: Confirm | None = None
-    machine_detection: bool | MachineDetection = False
-    early_media: bool = False
-
-
 class Play(Steps, frozen=True, kw_only=True, tag="play"):
     """Play audio to the leg, then continue."""
 
@@ -597,6 +642,12 @@ def gather(
     fallback: Verb | None = None,
     type_ahead: bool = True,
     sensitive: bool = False,
+    input: Sequence[Literal["digits", "speech"]] = ("digits",),
+    recognizer: str = "grammar",
+    hints: Sequence[str | SpokenHint] = (),
+    endpointing: Endpointing = DEFAULT_ENDPOINTING,
+    min_confidence: float = 0.5,
+    barge_in: Literal["flush", "off", "pause"] = "pause",
     action: Action | None = None,
     timeout_s: Seconds | None = None,
     on_error: Action | None = None,
@@ -617,6 +668,12 @@ def gather(
                 fallback=fallback,
                 type_ahead=type_ahead,
                 sensitive=sensitive,
+                input=many(input),
+                recognizer=recognizer,
+                hints=many(hints),
+                endpointing=endpointing,
+                min_confidence=min_confidence,
+                barge_in=barge_in,
             ),
             action=action,
             timeout=timeout_s,

@@ -70,16 +70,19 @@ class MediaFault(Received, frozen=True, kw_only=True):
 
 
 class GatherResult(Received, frozen=True, kw_only=True):
-    """The collected digits, and why the gather ended."""
+    """The collected digits or the speech, and why the gather ended."""
 
     call_id: str
     dtmf: str
     to: GatherLeg
     reason: str
-    """Known values: digit-timeout, hangup, max-digits, terminator, timeout."""
+    """Known values: digit-timeout, hangup, max-digits, no-match, recognizer-failed, speech, terminator, timeout."""
     event: str = "gather"
     custom_data: dict[str, Any] | None = None
     media_fault: MediaFault | None = None
+    speech: str | None = None
+    confidence: float | None = None
+    recognizer_error: str | None = None
 
 
 class GatherLeg(Received, frozen=True, kw_only=True):
@@ -113,7 +116,7 @@ class StreamResult(Received, frozen=True, kw_only=True):
     channel_id: str
     stream_id: str
     reason: str
-    """Known values: address-refused, bot-closed, bot-lost, drained, gateway-lost, hangup, invalid-message, max-duration, no-gateway, no-websocket, pbx-lost, pbx-unreachable, slow-reader, stopped, too-fast, too-large, unreachable."""
+    """Known values: address-refused, bot-closed, bot-lost, drained, gateway-lost, hangup, invalid-message, max-duration, no-gateway, no-websocket, pbx-lost, pbx-unreachable, rejected, slow-reader, stopped, too-fast, too-large, unreachable."""
     duration_ms: int
     heard_ms: int
     event: str
@@ -164,6 +167,8 @@ class CallEvent(Received, frozen=True, kw_only=True):
     record: CallRecord | None = None
     privacy: bool = False
     diversion: tuple[Diversion, ...] = ()
+    speech: str | None = None
+    confidence: float | None = None
 
 
 class CallRecord(Received, frozen=True, kw_only=True):
@@ -291,9 +296,11 @@ class RecordingRecord(Received, frozen=True, kw_only=True):
 
 
 class GatherRecord(Received, frozen=True, kw_only=True):
-    """The digits that one gather collected."""
+    """The digits that one gather collected, or the speech that it understood."""
 
     at_ms: int
     channel_id: str
     dtmf: str
     reason: str
+    speech: str | None = None
+    confidence: float | None = None

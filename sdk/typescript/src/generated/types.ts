@@ -58,7 +58,13 @@ export interface Gather {
   onError?: Action | null;
 }
 
-/** Digits to collect: their leg, the prompt and when to stop. */
+/**
+ * Digits to collect, or speech to understand: their leg, the prompt and when to stop.
+ *
+ * `language` is that of the prompt and of the speech. `bargeIn` is what a sound of the caller does
+ * to the prompt: pause it, and drop it only for speech; drop it at once; or nothing, and the
+ * caller is listened to after the prompt.
+ */
 export interface GatherData {
   /** Length at most 2048. */
   audioUrl?: string | null;
@@ -82,6 +88,17 @@ export interface GatherData {
   typeAhead?: boolean;
   /** Default: false. */
   sensitive?: boolean;
+  /** Default: ["digits"]. */
+  input?: ("digits" | "speech")[];
+  /** Default: "grammar". */
+  recognizer?: string;
+  /** Default: []. */
+  hints?: (string | SpokenHint)[];
+  endpointing?: Endpointing;
+  /** At least 0; at most 1. Default: 0.5. */
+  minConfidence?: number;
+  /** Default: "pause". */
+  bargeIn?: "flush" | "off" | "pause";
 }
 
 /** Record a message and report it to the action; `timeout` is the prompt's. */
@@ -284,6 +301,22 @@ export interface MachineDetection {
   onMachine?: "continue" | "hangup";
 }
 
+/** A hint whose words no dictionary knows: `sounds_like` is how it is said, in known words. */
+export interface SpokenHint {
+  /** Length at least 1; length at most 100. */
+  text: string;
+  /** Length at least 1; length at most 100. */
+  soundsLike: string;
+}
+
+/** When an utterance ends: after `silenceMs` of silence, or after `maxMs`. */
+export interface Endpointing {
+  /** At least 100; at most 10000. Default: 700. */
+  silenceMs?: number;
+  /** At least 500; at most 60000. Default: 15000. */
+  maxMs?: number;
+}
+
 /** A verb as it is sent. */
 export type Verb = Play | Say | Gather | Record | Pause | Stream | Dial | Flow | Hangup;
 
@@ -349,16 +382,19 @@ export interface MediaFault {
   reason: string;
 }
 
-/** The collected digits, and why the gather ended. */
+/** The collected digits or the speech, and why the gather ended. */
 export interface GatherResult {
   callId: string;
   dtmf: string;
   to: GatherLeg;
-  reason: Word<"digit-timeout" | "hangup" | "max-digits" | "terminator" | "timeout">;
+  reason: Word<"digit-timeout" | "hangup" | "max-digits" | "no-match" | "recognizer-failed" | "speech" | "terminator" | "timeout">;
   /** Default: "gather". */
   event?: string;
   customData?: { [name: string]: unknown } | null;
   mediaFault?: MediaFault;
+  speech?: string;
+  confidence?: number;
+  recognizerError?: string;
 }
 
 /** The leg of a gather; its id can be sent back to resume on it. */
@@ -388,7 +424,7 @@ export interface StreamResult {
   callId: string;
   channelId: string;
   streamId: string;
-  reason: Word<"address-refused" | "bot-closed" | "bot-lost" | "drained" | "gateway-lost" | "hangup" | "invalid-message" | "max-duration" | "no-gateway" | "no-websocket" | "pbx-lost" | "pbx-unreachable" | "slow-reader" | "stopped" | "too-fast" | "too-large" | "unreachable">;
+  reason: Word<"address-refused" | "bot-closed" | "bot-lost" | "drained" | "gateway-lost" | "hangup" | "invalid-message" | "max-duration" | "no-gateway" | "no-websocket" | "pbx-lost" | "pbx-unreachable" | "rejected" | "slow-reader" | "stopped" | "too-fast" | "too-large" | "unreachable">;
   durationMs: number;
   heardMs: number;
   event: string;
@@ -440,6 +476,8 @@ export interface CallEvent {
   privacy?: boolean;
   /** Default: []. */
   diversion?: Diversion[];
+  speech?: string | null;
+  confidence?: number | null;
 }
 
 /** An ended call; `legsOmitted`: number of its first legs that are not listed. */
@@ -584,10 +622,12 @@ export interface RecordingRecord {
   durationMs?: number;
 }
 
-/** The digits that one gather collected. */
+/** The digits that one gather collected, or the speech that it understood. */
 export interface GatherRecord {
   atMs: number;
   channelId: string;
   dtmf: string;
   reason: string;
+  speech?: string | null;
+  confidence?: number | null;
 }

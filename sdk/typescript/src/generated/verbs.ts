@@ -32,6 +32,12 @@ export interface GatherOptions {
   fallback?: VerbInput;
   typeAhead?: boolean;
   sensitive?: boolean;
+  input?: ("digits" | "speech")[];
+  recognizer?: string;
+  hints?: (string | SpokenHint)[];
+  endpointing?: Endpointing;
+  minConfidence?: number;
+  bargeIn?: "flush" | "off" | "pause";
   action?: ActionInput;
   timeoutS?: number;
   onError?: ActionInput;
@@ -192,6 +198,12 @@ export function gather(options: GatherOptions = {}): Chain {
       fallback: inner(options.fallback),
       typeAhead: options.typeAhead,
       sensitive: options.sensitive,
+      input: options.input,
+      recognizer: options.recognizer,
+      hints: options.hints,
+      endpointing: options.endpointing,
+      minConfidence: options.minConfidence,
+      bargeIn: options.bargeIn,
     }),
     action: inner(options.action),
     timeout: options.timeoutS,

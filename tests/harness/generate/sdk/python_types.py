@@ -91,7 +91,7 @@ class PythonTypes:
         limits = {LIMITS[each]: value for each, value in schema.items() if each in LIMITS}
         if not self._with_limits or not limits:
             return plain
-        written = ", ".join(f"{name}={_literal(value)}" for name, value in limits.items())
+        written = ", ".join(f"{name}={literal(value)}" for name, value in limits.items())
         return f"Annotated[{plain}, Meta({written})]"
 
     def _plain(self, schema: Schema) -> str:
@@ -151,12 +151,10 @@ class PythonTypes:
         match schema.get("default"):
             case None:
                 return "None"
-            case []:
-                return "()"
             case {}:
                 return constant_of(kind) if reference(schema) else "factory dict"
             case value:
-                return _literal(value)
+                return literal(value)
 
 
 def _key(schema: Schema) -> str:
@@ -169,7 +167,8 @@ def _key(schema: Schema) -> str:
     return json.dumps(kept, sort_keys=True)
 
 
-def _literal(value: Any) -> str:
+def literal(value: Any) -> str:
+    """Return a default as source."""
     match value:
         case bool() | None | int() | float():
             return repr(value)
@@ -177,6 +176,8 @@ def _literal(value: Any) -> str:
             return f'r"{value}"'
         case str():
             return json.dumps(value, ensure_ascii=False)
+        case list():
+            return repr(tuple(value)).replace("'", '"')
         case _:
             return repr(value)
 

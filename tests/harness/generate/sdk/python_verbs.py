@@ -9,6 +9,7 @@ from tests.harness.generate.sdk.python_types import (
     default_structs,
     docstring,
     in_order,
+    literal,
 )
 from tests.harness.generate.sdk.schema_reading import (
     Schema,
@@ -66,17 +67,18 @@ def verbs_source() -> str:
     parts = {name: each for name, each in components.items() if name not in tags}
     lines = [HEAD, *types.alias_lines(aliases), "", ""]
     functions = {name: _Function(types, name, components) for name in tags}
+    defaults = default_structs(components)
+    for name, schema in in_order(parts).items():
+        lines += ["", types.struct(name, schema, "Shape", FROZEN), ""]
+        lines += [f"{constant_of(name)} = {name}()", ""] if name in defaults else []
     lines += [
+        "",
         "class Steps(Chain, frozen=True, kw_only=True):",
         '    """Methods that add a verb to the end of a chain."""',
         "",
     ]
     for function in functions.values():
         lines += [*function.method(), ""]
-    defaults = default_structs(components)
-    for name, schema in in_order(parts).items():
-        lines += ["", types.struct(name, schema, "Shape", FROZEN), ""]
-        lines += [f"{constant_of(name)} = {name}()", ""] if name in defaults else []
     for name in tags:
         lines += ["", types.struct(name, components[name], "Steps", FROZEN), ""]
     lines += ["", f"Verb = {' | '.join(tags)}", "Action = Verb | Url", ""]
@@ -185,10 +187,8 @@ def _default_of(schema: Schema, kind: str) -> str:
             return "None"
         case {}:
             return constant_of(kind)
-        case bool() | int() | float() as value:
-            return repr(value)
         case value:
-            return f'"{value}"'
+            return literal(value)
 
 
 def _without_limits(kind: str) -> str:
