@@ -23,7 +23,6 @@ EndReason = Literal[
     "pbx-lost",  # the PBX closed its end: the channel was hung up
     "pbx-unreachable",
     "drained",  # the gateway shuts down
-    "rejected",  # a recognizer does not know the language, a word of the hints, or this audio
 ]
 
 

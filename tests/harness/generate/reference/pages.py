@@ -51,7 +51,12 @@ DOCUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "openapi/rpc.json": openapi.DOCUMENTS["rpc"],
     "asyncapi.json": asyncapi_document,
 }
-_WRITTEN = {"common.md", "digits.md", "speech.md"}  # in folders of generated pages
+_WRITTEN = {
+    "common.md",
+    "digits.md",
+    "speech.md",
+    "spoken-input.md",
+}  # in folders of generated pages
 _FOLDERS = ("commands", "verbs", "webhooks", "events", "errors")
 
 

@@ -63,10 +63,11 @@ VERBS: Mapping[str, VerbText] = {
         ),
     ),
     "gather": VerbText(
-        "Collects digits, during a prompt and after it. Without a prompt it waits at once. It ends"
-        " at `maxDigits` digits, at the `terminator`, when no further digit comes within"
-        " `digitTimeout`, when there is none within `timeout`, or when the leg hangs up; after an"
-        " hour at the latest. The rules of keys in detail: [digits](digits.md).",
+        "Collects digits, or understands speech, during a prompt and after it. Without a prompt it"
+        " waits at once. It ends at `maxDigits` digits, at the `terminator`, when no further digit"
+        " comes within `digitTimeout`, when an utterance ends, when there is neither digit nor"
+        " speech within `timeout`, or when the leg hangs up; after an hour at the latest. The rules"
+        " of keys in detail: [digits](digits.md); of speech: [spoken input](spoken-input.md).",
         "An address in `action` gets the digits and the reason, and responds with the next verb; a"
         " verb there runs without a request. If no digit is pressed, or the request fails,"
         " `fallback` runs instead, if there is one.",
@@ -86,7 +87,15 @@ VERBS: Mapping[str, VerbText] = {
             },
             "timeout": 60,
             "onError": {
-                "type": "gather", "data": {"text": "Your PIN?", "voice": "heart"}, "action": MENU,
+                "type": "gather",
+                "data": {
+                    "text": "Sales, or support?", "voice": "heart", "input": ["speech", "digits"],
+                    "recognizer": "grammar",
+                    "hints": ["sales", {"text": "Kjell", "soundsLike": "shell"}, "$digits"],
+                    "endpointing": {"silenceMs": 500, "maxMs": 10000},
+                    "minConfidence": 0.6, "bargeIn": "flush",
+                },
+                "action": MENU,
             },
             "action": "https://example.com/pin",
         },
@@ -94,6 +103,7 @@ VERBS: Mapping[str, VerbText] = {
             {"type": "gather", "data": {"maxDigits": 100}},
             {"type": "gather", "data": {"text": "Hi", "audioUrl": WELCOME}},
             {"type": "gather", "data": {"sensitive": True}, "action": _BYE},
+            {"type": "gather", "data": {"hints": ["sales", "support"]}},
         ),
         more="`timeout` in `data` is in milliseconds and limits the wait for the first digit;"
         " `timeout` beside `data` is in seconds and ends the whole gather.",

@@ -82,8 +82,14 @@ BODIES: Mapping[str, Body] = {
             "digit-timeout": "no further digit came within `digitTimeout`",
             "timeout": "there was no digit within `timeout`, or the whole gather took too long",
             "hangup": "the leg hung up: a response has no effect on it",
+            "speech": "`speech` was understood",
+            "no-match": "the caller spoke, and nothing was understood with `minConfidence`;"
+            " `speech` is the best guess",
+            "recognizer-failed": "speech cannot be understood, as `recognizerError` says, and"
+            " digits are not collected",
         },
-        more="`customData` is null if the call has none.",
+        more="`customData` is null if the call has none; `speech` and `confidence` are only there"
+        " after an utterance.",
     ),
     "dial": Body(
         "The result of a dial",
