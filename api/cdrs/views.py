@@ -18,6 +18,7 @@ from wire.events.record import (
     GatherRecord,
     LegRecord,
     RecordingRecord,
+    StreamRecord,
     TransferRecord,
 )
 from wire.media import MediaFault
@@ -94,6 +95,7 @@ class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
     transfers: tuple[TransferRecord, ...] = ()
     conferences: tuple[ConferenceRecord, ...] = ()
     gathered: tuple[GatherRecord, ...] = ()
+    streams: tuple[StreamRecord, ...] = ()
     contact: dict[str, Any] | None = None
     privacy: bool = False  # the caller has withheld the number in `from`
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first

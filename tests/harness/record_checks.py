@@ -1,7 +1,8 @@
-"""Checks of a call record: times of the call and of its legs, and the listed legs."""
+"""Checks of a call record: times of the call and of its legs, and the listed legs and streams."""
 
 from collections.abc import Iterator, Sequence
 
+from engine.calls.reporting.ended_legs import MAX_HISTORY
 from wire.events.call_events import CallEvent
 from wire.events.record import CallRecord, LegRecord
 
@@ -24,6 +25,7 @@ def record_faults(events: Sequence[CallEvent]) -> Iterator[str]:
     for leg in record.legs:
         yield from _of_leg(record, leg)
     yield from _legs(record, events)
+    yield from _streams(record, events)
 
 
 def _of_call(record: CallRecord) -> Iterator[str]:
@@ -59,3 +61,17 @@ def _legs(record: CallRecord, events: Sequence[CallEvent]) -> Iterator[str]:
     ended = [each.channel_id for each in events if each.event == "leg-completed"]
     if len(set(listed)) != len(listed) or not set(ended) <= set(listed):
         yield f"lists {listed}, of {ended}"
+
+
+def _streams(record: CallRecord, events: Sequence[CallEvent]) -> Iterator[str]:
+    for stream in record.streams:
+        if not record.created_ms <= stream.started_ms <= stream.ended_ms <= record.ended_ms:
+            yield f"stream {stream.stream_id} outlived its call"
+    steps = [each for each in events if each.event == "stream"]
+    started = [each for each in steps if each.session_state == "started"]
+    if len(record.streams) != min(len(started), MAX_HISTORY):
+        yield f"lists {len(record.streams)} streams, of {len(started)}"
+    ended = {each.session_id for each in steps if each.session_state == "ended"} - {None}
+    listed = {stream.stream_id for stream in record.streams}
+    if len(started) <= MAX_HISTORY and not ended <= listed:
+        yield f"lists the streams {listed}, of {ended}"

@@ -55,6 +55,28 @@ class GatherRecord(_Part, frozen=True):
     confidence: float | None = None
 
 
+class StreamRecord(_Part, frozen=True):
+    """A media stream; if it was resumed after a loss, all its connections together.
+
+    Times of turns are from the end of the caller's speech to the bot's first audio.
+    """
+
+    stream_id: str  # of the last connection; between two, of the one that was heard last
+    protocol: str
+    host: str  # of the bot, with its port
+    started_ms: int
+    ended_ms: int
+    heard_ms: int  # of the bot's audio
+    reason: str  # as in the webhook of `stream`
+    fork: bool = False
+    connected_ms: int = 0  # when the bot first accepted it; 0: never
+    resumes: int = 0
+    turns: int = 0  # of the bot, after the caller's
+    barge_ins: int = 0
+    median_latency_ms: int | None = None  # of the last hundred turns
+    max_latency_ms: int | None = None
+
+
 class RecordingRecord(_Part, frozen=True):
     """A recording: its archive URL, and its length once it is archived."""
 
@@ -138,6 +160,7 @@ class CallRecord(_Part, frozen=True):
     conferences: tuple[ConferenceRecord, ...] = ()
     recordings: tuple[RecordingRecord, ...] = ()
     gathered: tuple[GatherRecord, ...] = ()
+    streams: tuple[StreamRecord, ...] = ()
     labels: dict[str, str] | None = None  # set by the originate request or the number's route
     contact: dict[str, Any] | None = None
     privacy: bool = False  # the caller has withheld the number in `from`

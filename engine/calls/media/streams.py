@@ -46,14 +46,15 @@ def _apply(stream: Stream, event: Event, now: int) -> Stream:
         case LegEnded():
             return replace(stream.silenced(stream.heard_until(now)), channel="ended")
         case StreamConnected():
-            return replace(stream, connected_ms=now)
-        case StreamSpeechChanged(by="bot", heard_ms=heard_ms, is_speaking=is_speaking):
-            since_ms = now if is_speaking else 0
-            return replace(stream, heard_ms=heard_ms, speaking_since_ms=since_ms)
+            return replace(stream, connected_ms=now, activity=stream.activity.connected(now))
+        case StreamSpeechChanged(by="bot"):
+            return _with_speech(stream, event, now)
         case StreamMarkReached(name=name, heard_ms=heard_ms, is_cleared=False):
             since_ms = now if stream.speaking_since_ms else 0
             return replace(stream, heard_ms=heard_ms, speaking_since_ms=since_ms, last_mark=name)
-        case StreamInterrupted(outcome="paused" | "flushed", heard_ms=heard_ms):
+        case StreamInterrupted(outcome="flushed", heard_ms=heard_ms):
+            return replace(stream.silenced(heard_ms), activity=stream.activity.with_barge_in())
+        case StreamInterrupted(outcome="paused", heard_ms=heard_ms):
             return stream.silenced(heard_ms)
         case StreamInterrupted(heard_ms=heard_ms):
             return replace(stream, heard_ms=heard_ms, speaking_since_ms=now)
@@ -63,6 +64,15 @@ def _apply(stream: Stream, event: Event, now: int) -> Stream:
             return replace(ended, end_reason=reason, last_mark=last_mark)
         case _:
             return stream
+
+
+def _with_speech(stream: Stream, event: StreamSpeechChanged, now: int) -> Stream:
+    """Store that the bot began or ceased to speak."""
+    since_ms = now if event.is_speaking else 0
+    stream = replace(stream, heard_ms=event.heard_ms, speaking_since_ms=since_ms)
+    if not event.is_speaking or event.latency_ms is None:
+        return stream
+    return replace(stream, activity=stream.activity.with_turn(event.latency_ms))
 
 
 def send(call: Call, stream: str, message: StreamMessage) -> tuple[Call, SendToStream]:

@@ -21,7 +21,7 @@ from engine.calls.model.continuation import Continuation
 from engine.calls.model.leg import EndedLeg, Leg, Muted
 from engine.calls.model.recording import Recording, RecordingDestination
 from engine.calls.model.sessions import Conference, Transfer
-from engine.calls.model.streams import Stream
+from engine.calls.model.streams import EndedStream, Stream
 from wire.answer_detection import AnsweredBy
 from wire.callbacks.targets import CallTarget, format_target
 from wire.flow import Scalar
@@ -126,6 +126,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     ended_legs_omitted_ms: int = 0  # how long those that were dialled were up
     trunks: int = 1  # over which numbers can be called, one after another
     streams: tuple[Stream, ...] = ()  # live ones
+    ended_streams: tuple[EndedStream, ...] = ()  # the latest ones
 
     @property
     def delivery_key(self) -> str:

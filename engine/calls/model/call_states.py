@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from engine.calls.model.amd_sounds import AmdSounds
+from engine.calls.model.streams import StreamActivity
 from wire.answer_detection import AnsweredBy, Detection
 from wire.media import Clip
 from wire.streams.setup import Resume
@@ -174,6 +175,13 @@ class Streaming(State, frozen=True, tag="streaming"):
     heard_ms: int = 0  # of the streams before this one
     resume: Resume | None = None  # where the bot continues
     due_ms: int = 0  # of the next try, or until when the report of an ended stream is awaited
+    lost: str = ""  # the stream before this one
+    activity: StreamActivity = StreamActivity()  # of the streams before this one
+
+    @property
+    def id(self) -> str:
+        """The stream; between two tries the one that was heard last, or else the lost one."""
+        return self.stream or (self.resume.of if self.resume else self.lost)
 
     @property
     def deadline_ms(self) -> int:

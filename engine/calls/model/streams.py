@@ -10,6 +10,53 @@ from wire.verbs import StreamData
 from wire.webhooks import StreamEndReason
 
 ChannelState = Literal["requested", "up", "ended"]
+MAX_LATENCIES = 100  # the latest ones: they are stored with every step of the call
+
+
+class StreamActivity(Struct, frozen=True, array_like=True, gc=False):
+    """What happened on a stream, and on those before it whose place it has taken."""
+
+    connected_ms: int = 0  # when a bot accepted the first of them; 0: never
+    resumes: int = 0  # how often one has taken the place of another
+    turns: int = 0  # of the bot: it spoke after the caller
+    barge_ins: int = 0  # the caller's speech dropped the bot's audio
+    max_latency_ms: int = 0  # of all turns
+    latencies_ms: tuple[int, ...] = ()  # of the latest turns, from the end of the caller's speech
+
+    def connected(self, now: int) -> "StreamActivity":
+        """Count a bot that accepts a stream."""
+        return self if self.connected_ms else replace(self, connected_ms=now)
+
+    def resumed(self) -> "StreamActivity":
+        """Count a stream that takes the place of one that was lost."""
+        return replace(self, resumes=self.resumes + 1)
+
+    def with_turn(self, latency_ms: int) -> "StreamActivity":
+        """Count a turn of the bot."""
+        return replace(
+            self,
+            turns=self.turns + 1,
+            max_latency_ms=max(self.max_latency_ms, latency_ms),
+            latencies_ms=(*self.latencies_ms, latency_ms)[-MAX_LATENCIES:],
+        )
+
+    def with_barge_in(self) -> "StreamActivity":
+        """Count an interruption by the caller."""
+        return replace(self, barge_ins=self.barge_ins + 1)
+
+
+class EndedStream(Struct, frozen=True, array_like=True, gc=False):
+    """A stream that has ended, and those before it whose place it has taken; for the record."""
+
+    id: str
+    protocol: str
+    host: str
+    is_fork: bool
+    started_ms: int
+    ended_ms: int
+    heard_ms: int
+    reason: StreamEndReason
+    activity: StreamActivity
 
 
 class Stream(Struct, frozen=True, array_like=True, gc=False):
@@ -35,6 +82,8 @@ class Stream(Struct, frozen=True, array_like=True, gc=False):
     failures: int = 0  # in a row, since a stream has lasted
     due_ms: int = 0  # of the next try, or until when the report of an ended stream is awaited
     limit_ms: int = 0  # 0: none
+    # Of all streams:
+    activity: StreamActivity = StreamActivity()
 
     @property
     def is_lost(self) -> bool:

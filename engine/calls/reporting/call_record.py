@@ -7,6 +7,7 @@ from engine.calls.model.call import Call, CollectedDigits
 from engine.calls.model.call_id_format import call_of, shard_of
 from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.model.sessions import Conference, Member, Transfer
+from engine.calls.model.streams import EndedStream
 from engine.calls.reporting.call_events import duration_fields, end_reason, recording_url
 from wire.events.record import (
     CallRecord,
@@ -15,6 +16,7 @@ from wire.events.record import (
     LegRecord,
     MemberRecord,
     RecordingRecord,
+    StreamRecord,
     TransferRecord,
 )
 from wire.party import Party
@@ -54,6 +56,7 @@ def build_call_record(call: Call) -> CallRecord:
         conferences=tuple(map(_conference, call.conferences)),
         recordings=_recordings(call),
         gathered=tuple(map(_gather, call.collected)),
+        streams=tuple(_stream(call, each) for each in call.ended_streams),
         labels=call.labels,
         agent_id=call.agent_id or None,
         reference_id=call.reference_id or None,
@@ -146,6 +149,28 @@ def _recordings(call: Call) -> tuple[RecordingRecord, ...]:
 
 def _gather(digits: CollectedDigits) -> GatherRecord:
     return GatherRecord(digits.at_ms, digits.leg, digits.digits, digits.reason)
+
+
+def _stream(call: Call, ended: EndedStream) -> StreamRecord:
+    """Return the record of a stream; its call may have ended unnoticed before it."""
+    activity = ended.activity
+    latencies_ms = sorted(activity.latencies_ms)
+    return StreamRecord(
+        stream_id=ended.id,
+        protocol=ended.protocol,
+        host=ended.host,
+        fork=ended.is_fork,
+        started_ms=ended.started_ms,
+        connected_ms=activity.connected_ms,
+        ended_ms=max(ended.started_ms, min(ended.ended_ms, call.ended_ms)),
+        heard_ms=ended.heard_ms,
+        reason=ended.reason,
+        resumes=activity.resumes,
+        turns=activity.turns,
+        barge_ins=activity.barge_ins,
+        median_latency_ms=latencies_ms[len(latencies_ms) // 2] if latencies_ms else None,
+        max_latency_ms=activity.max_latency_ms if latencies_ms else None,
+    )
 
 
 def _transfer(transfer: Transfer) -> TransferRecord:

@@ -12,6 +12,7 @@ from engine.calls.model.events import DeadlinePassed, Event, LegEnded, Recording
 from engine.calls.reporting.call_events import emit_completed, emit_leg_completed
 from engine.calls.reporting.call_record import build_call_record
 from engine.calls.reporting.ended_legs import archive_all_legs, archive_leg
+from engine.calls.reporting.ended_streams import archive_all_streams
 from engine.calls.transfer_and_conference_end import end_sessions
 from engine.calls.verbs.stream_report import report_all
 
@@ -37,6 +38,7 @@ def start(call: Call, now: int, by: causes.EndedBy, cause: int = causes.NORMAL) 
 
 def drop(call: Call, reason: str, now: int) -> Step:
     """End the call at once after an internal error; its legs are hung up without waiting."""
+    call = archive_all_streams(call, now)
     by = call.ended_by or "system"
     cause = call.cause or causes.TEMPORARY_FAILURE
     call = replace(call, ended_by=by, cause=cause, reason=reason, continuation=(), invited=())

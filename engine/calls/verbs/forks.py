@@ -34,7 +34,7 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.streams import Stream
 from engine.calls.verbs import call_end
-from engine.calls.verbs.stream_report import emit_progress
+from engine.calls.verbs.stream_report import emit_progress, report_fork
 from wire import verbs
 from wire.streams.setup import ActionMessage, Track
 from wire.verbs import StreamData
@@ -202,15 +202,19 @@ def _on_ended(call: Call, fork: Stream, reason: StreamEndReason, now: int) -> St
 
 
 def _next_try(fork: Stream) -> Stream:
-    return Stream("", fork.data, fork.started_ms, failures=fork.failures, limit_ms=fork.limit_ms)
+    return Stream(
+        "",
+        fork.data,
+        fork.started_ms,
+        failures=fork.failures,
+        limit_ms=fork.limit_ms,
+        activity=fork.activity.resumed(),
+    )
 
 
 def end(call: Call, fork: Stream, reason: StreamEndReason, now: int) -> Step:
     """End a fork; the call ends with it if its bot is lost and the verb says so."""
-    duration_ms = now - fork.started_ms
-    call, emitted = emit_progress(
-        call, fork.data, fork.id, "ended", now, reason=reason, duration_ms=duration_ms
-    )
+    call, emitted = report_fork(call, fork, reason, now)
     call, commands = without_stream(call, fork.id), (*_stops(fork), emitted)
     if fork.data.on_lost != "hangup" or not is_bot_lost(reason):
         return call, commands

@@ -61,13 +61,14 @@ def start(call: Call, verb: verbs.Stream, now: int) -> Step:
 
 def _open(call: Call, state: Streaming, now: int) -> Step:
     call, stream_id = allocate_id(call, "w")
-    stream = Stream(stream_id, state.verb.data, now)
+    activity = state.activity.resumed() if state.lost else state.activity
+    stream = Stream(stream_id, state.verb.data, now, activity=activity)
     call = replace(
         call,
         streams=(*call.streams, stream),
         state=replace(state, stream=stream_id, due_ms=0),
     )
-    progress = "resumed" if state.resume else "started"
+    progress = "resumed" if state.lost else "started"
     call, emitted = emit_progress(call, state.verb.data, stream_id, progress, now)
     return call, (emitted, StartStream(stream_id, state.verb.data, state.resume))
 
@@ -170,6 +171,8 @@ def _on_ended(call: Call, state: Streaming, reason: StreamEndReason, now: int) -
         failures=failures + 1,
         heard_ms=state.heard_ms + stream.heard_until(now),
         resume=point,
+        lost=stream.id,
+        activity=stream.activity,
         due_ms=now + RETRY_DELAYS_MS[failures],
     )
     call = replace(without_stream(call, stream.id), state=state)

@@ -9,7 +9,9 @@ from engine.calls.model.call_states import Streaming
 from engine.calls.model.commands import Command, StopStream
 from engine.calls.model.continuation import SuspendedStream
 from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.streams import Stream
 from engine.calls.reporting.call_events import emit
+from engine.calls.reporting.ended_streams import archive_fork, archive_stream
 from engine.calls.verbs.type_ahead import drop_earlier
 from wire.verbs import StreamData
 from wire.webhooks import StreamEndReason, StreamResult
@@ -27,12 +29,20 @@ def report_all(call: Call, now: int) -> Step:
     call, more = report_suspended(call, now)
     commands = (*commands, *more)
     for fork in (each for each in call.streams if each.data.fork):
-        duration_ms = now - fork.started_ms
-        call, emitted = emit_progress(
-            call, fork.data, fork.id, "ended", now, reason="hangup", duration_ms=duration_ms
-        )
+        call, emitted = report_fork(call, fork, "hangup", now)
         commands = (*commands, emitted)
     return call, commands
+
+
+def report_fork(
+    call: Call, fork: Stream, reason: StreamEndReason, now: int
+) -> tuple[Call, Command]:
+    """Emit the end of a fork, and store it for the record."""
+    call = archive_fork(call, fork, reason, now)
+    duration_ms = now - fork.started_ms
+    return emit_progress(
+        call, fork.data, fork.id, "ended", now, reason=reason, duration_ms=duration_ms
+    )
 
 
 def report_suspended(call: Call, now: int) -> Step:
@@ -49,11 +59,11 @@ def report(call: Call, state: Streaming, reason: StreamEndReason, now: int) -> S
     """End the stream, emit that, and send it to the verb's webhook, if it has one."""
     stream = call.stream(state.stream)
     stops: tuple[Command, ...] = (StopStream(stream.id),) if stream else ()
-    heard_ms = state.heard_ms + (stream.heard_until(now) if stream else 0)
+    call, ended = archive_stream(call, state, reason, now)
     call, emitted = emit_progress(
         call,
         state.verb.data,
-        state.stream,
+        state.id,
         "ended",
         now,
         reason=reason,
@@ -67,10 +77,10 @@ def report(call: Call, state: Streaming, reason: StreamEndReason, now: int) -> S
     result = StreamResult(
         call_id=call.id,
         channel_id=call.main,
-        stream_id=state.stream or (state.resume.of if state.resume else ""),
+        stream_id=state.id,
         reason=reason,
         duration_ms=now - state.since_ms,
-        heard_ms=heard_ms,
+        heard_ms=ended.heard_ms,
         event="stream",
         last_mark=last_mark or None,
         custom_data=call.custom_data,

@@ -21,7 +21,10 @@ from tests.harness.recorded_call import record_call
 from tests.unit.calls.harness.builders import ID, MAIN, bridged_call, outbound
 from tests.unit.calls.harness.control import BOB, PEER
 
-SEALED = {1: "f997ebb753c4d5318bf832a770dc863e14861b54247646945ff6e21d2303865d"}
+SEALED = {
+    1: "f997ebb753c4d5318bf832a770dc863e14861b54247646945ff6e21d2303865d",
+    2: "19664073ff53130e7be17c7c741e5df8161b9ddb72ea8c5fc1b158d9b96863c2",
+}
 
 
 def conversation() -> EndedCall:

@@ -66,6 +66,7 @@ CALLS = {
     "Stream.timeout": "Longest time of the stream, in seconds, as `maxDuration`.",
     "StreamResult.event": "Always `stream`.",
     "StreamResult.reason": "Why the stream ended.",
+    "StreamRecord.reason": "Why the stream ended, as in its webhook.",
     "StreamResult.durationMs": "Time since the verb began, in milliseconds.",
     "RecordResult.duration": "Length in seconds, rounded; 0 if the caller said nothing.",
     "RecordResult.event": "Always `record`.",

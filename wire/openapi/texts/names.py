@@ -18,16 +18,28 @@ _BY_TEXT = {
     "What follows when the bot is lost: it is called again, the tree continues, or the call is"
     " hung up.": "StreamData.onLost StartStream.onLost StreamRequest.onLost",
     "Whether the bot only listens, while the tree goes on at once.":
-    "StreamData.fork StartStream.fork StreamView.fork",
+    "StreamData.fork StartStream.fork StreamView.fork StreamRecord.fork",
     "Address of the bot, without its query.": "StreamView.url",
     "Id of the stream.": "StreamView.streamId StreamResult.streamId streams.streamId"
     " streams.stream",
     "`starting`, `connected`, or `lost` until another stream takes its place.": "StreamView.state",
     "When the bot accepted it, in wall-clock milliseconds; 0: not yet.": "StreamView.connectedMs",
+    "Id of the stream; if it was resumed, of its last connection.": "StreamRecord.streamId",
+    "Host of the bot, with its port if the address has one.": "StreamRecord.host",
+    "When the bot first accepted it, in wall-clock milliseconds; absent: never.":
+    "StreamRecord.connectedMs",
+    "How often another connection took the place of a lost one.": "StreamRecord.resumes",
+    "How often the bot answered the caller.": "StreamRecord.turns",
+    "How often speech of the caller dropped what the bot was saying.": "StreamRecord.bargeIns",
+    "Median of the times from the end of the caller's speech to the bot's first audio, of the last"
+    " hundred turns, in milliseconds.": "StreamRecord.medianLatencyMs",
+    "Longest time from the end of the caller's speech to the bot's first audio, in milliseconds.":
+    "StreamRecord.maxLatencyMs",
     "How much of the bot's audio was heard, in milliseconds.":
-    "StreamView.heardMs StreamResult.heardMs",
+    "StreamView.heardMs StreamResult.heardMs StreamRecord.heardMs",
     "The bot's last mark that was reached.": "StreamView.lastMark StreamResult.lastMark",
     "The live streams of the call.": "CallStreams.streams",
+    "The media streams that the call had.": "CallRecord.streams CdrView.streams",
     "Text for the bot.": "SendStreamText.text StreamTextRequest.text",
     "Id of the key.": "CreatedKey.id KeyView.id keys.id",
     "Id of the account.": "AccountView.id",

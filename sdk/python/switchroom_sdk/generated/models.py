@@ -534,6 +534,7 @@ class CdrView(Received, frozen=True, kw_only=True):
     transfers: tuple[TransferRecord, ...] = ()
     conferences: tuple[ConferenceRecord, ...] = ()
     gathered: tuple[GatherRecord, ...] = ()
+    streams: tuple[StreamRecord, ...] = ()
     contact: dict[str, Any] | None = None
     privacy: bool = False
     diversion: tuple[Diversion, ...] = ()
@@ -1062,6 +1063,28 @@ class StoreState(Received, frozen=True, kw_only=True):
     pending_callbacks: int
     dead_lettered: int
     lag_events: dict[str, int]
+
+
+class StreamRecord(Received, frozen=True, kw_only=True):
+    """A media stream; if it was resumed after a loss, all its connections together.
+
+    Times of turns are from the end of the caller's speech to the bot's first audio.
+    """
+
+    stream_id: str
+    protocol: str
+    host: str
+    started_ms: int
+    ended_ms: int
+    heard_ms: int
+    reason: str
+    fork: bool = False
+    connected_ms: int = 0
+    resumes: int = 0
+    turns: int = 0
+    barge_ins: int = 0
+    median_latency_ms: int | None = None
+    max_latency_ms: int | None = None
 
 
 class StreamView(Received, frozen=True, kw_only=True):

@@ -201,6 +201,7 @@ class CallRecord(Received, frozen=True, kw_only=True):
     conferences: tuple[ConferenceRecord, ...] = ()
     recordings: tuple[RecordingRecord, ...] = ()
     gathered: tuple[GatherRecord, ...] = ()
+    streams: tuple[StreamRecord, ...] = ()
     labels: dict[str, str] | None = None
     contact: dict[str, Any] | None = None
     privacy: bool = False
@@ -304,3 +305,25 @@ class GatherRecord(Received, frozen=True, kw_only=True):
     reason: str
     speech: str | None = None
     confidence: float | None = None
+
+
+class StreamRecord(Received, frozen=True, kw_only=True):
+    """A media stream; if it was resumed after a loss, all its connections together.
+
+    Times of turns are from the end of the caller's speech to the bot's first audio.
+    """
+
+    stream_id: str
+    protocol: str
+    host: str
+    started_ms: int
+    ended_ms: int
+    heard_ms: int
+    reason: str
+    fork: bool = False
+    connected_ms: int = 0
+    resumes: int = 0
+    turns: int = 0
+    barge_ins: int = 0
+    median_latency_ms: int | None = None
+    max_latency_ms: int | None = None

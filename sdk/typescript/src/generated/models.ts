@@ -855,6 +855,7 @@ export interface CdrView {
   transfers?: TransferRecord[];
   conferences?: ConferenceRecord[];
   gathered?: GatherRecord[];
+  streams?: StreamRecord[];
   contact?: { [name: string]: unknown } | null;
   /** Default: false. */
   privacy?: boolean;
@@ -1338,6 +1339,33 @@ export interface StoreState {
   pendingCallbacks: number;
   deadLettered: number;
   lagEvents: { [name: string]: number };
+}
+
+/**
+ * A media stream; if it was resumed after a loss, all its connections together.
+ *
+ * Times of turns are from the end of the caller's speech to the bot's first audio.
+ */
+export interface StreamRecord {
+  streamId: string;
+  protocol: string;
+  host: string;
+  startedMs: number;
+  endedMs: number;
+  heardMs: number;
+  reason: string;
+  /** Default: false. */
+  fork?: boolean;
+  /** Default: 0. */
+  connectedMs?: number;
+  /** Default: 0. */
+  resumes?: number;
+  /** Default: 0. */
+  turns?: number;
+  /** Default: 0. */
+  bargeIns?: number;
+  medianLatencyMs?: number | null;
+  maxLatencyMs?: number | null;
 }
 
 /**

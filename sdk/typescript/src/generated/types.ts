@@ -516,6 +516,8 @@ export interface CallRecord {
   recordings?: RecordingRecord[];
   /** Default: []. */
   gathered?: GatherRecord[];
+  /** Default: []. */
+  streams?: StreamRecord[];
   labels?: { [name: string]: string } | null;
   contact?: { [name: string]: unknown } | null;
   /** Default: false. */
@@ -630,4 +632,31 @@ export interface GatherRecord {
   reason: string;
   speech?: string | null;
   confidence?: number | null;
+}
+
+/**
+ * A media stream; if it was resumed after a loss, all its connections together.
+ *
+ * Times of turns are from the end of the caller's speech to the bot's first audio.
+ */
+export interface StreamRecord {
+  streamId: string;
+  protocol: string;
+  host: string;
+  startedMs: number;
+  endedMs: number;
+  heardMs: number;
+  reason: string;
+  /** Default: false. */
+  fork?: boolean;
+  /** Default: 0. */
+  connectedMs?: number;
+  /** Default: 0. */
+  resumes?: number;
+  /** Default: 0. */
+  turns?: number;
+  /** Default: 0. */
+  bargeIns?: number;
+  medianLatencyMs?: number | null;
+  maxLatencyMs?: number | null;
 }

@@ -9,6 +9,7 @@ from api.cdrs.ingest.writer import write_events
 from tests.contract.api.cdrs.lists import NINA, REQUIRED, list_cdrs
 from tests.contract.api.cdrs.records import (
     CUSTOMER,
+    NOON_MS,
     decoded_events,
     leg,
     missed,
@@ -17,6 +18,7 @@ from tests.contract.api.cdrs.records import (
     write_calls,
 )
 from tests.contract.api.serving import Served
+from wire.events.record import StreamRecord
 from wire.party import Diversion
 
 FOUND: list[tuple[dict[str, str], list[int]]] = [
@@ -89,6 +91,37 @@ async def test_privacy_and_diversion_are_shown(served: Served) -> None:
         {"number": "+4722222222", "privacy": True},
     ]
     assert not other.keys() & {"privacy", "diversion"}
+
+
+async def test_streams_are_shown(served: Served) -> None:
+    """With their bots and turns; calls without streams omit them."""
+    talked = StreamRecord(
+        stream_id="0-pbx1-call00000001.w2",
+        protocol="twilio",
+        host="bot.example.com",
+        started_ms=NOON_MS + 2_000,
+        ended_ms=NOON_MS + 32_000,
+        heard_ms=20_000,
+        reason="bot-closed",
+        turns=4,
+        max_latency_ms=900,
+    )
+    await write_calls(served.services.database, record(1, streams=(talked,)), record(2))
+    (without, with_stream) = (await list_cdrs(served))["data"]
+    assert "streams" not in without
+    assert with_stream["streams"] == [
+        {
+            "streamId": "0-pbx1-call00000001.w2",
+            "protocol": "twilio",
+            "host": "bot.example.com",
+            "startedMs": NOON_MS + 2_000,
+            "endedMs": NOON_MS + 32_000,
+            "heardMs": 20_000,
+            "reason": "bot-closed",
+            "turns": 4,
+            "maxLatencyMs": 900,
+        }
+    ]
 
 
 async def test_pages_and_totals(served: Served) -> None:

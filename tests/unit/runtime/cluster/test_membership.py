@@ -152,10 +152,10 @@ def test_the_dictionary_of_compressed_calls() -> None:
     assert peers.dictionary == DICTIONARY
     others = {
         name: msgspec.json.encode(Peer("", dictionary=number)).decode()
-        for name, number in {"b": 2, "c": 3}.items()
+        for name, number in {"b": 1, "c": DICTIONARY + 1}.items()
     }
     peers.update({"a": heartbeat("a"), **others})
-    assert peers.dictionary == 2
+    assert peers.dictionary == 1
     peers.update({"a": heartbeat("a"), **others, "d": heartbeat("d")})
     assert peers.dictionary == 0
 
