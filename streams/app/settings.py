@@ -12,6 +12,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from streams.bots.destinations import RecognizerServer
+
 Token = Annotated[SecretStr, Field(min_length=32)]
 
 
@@ -56,10 +58,24 @@ class Settings(BaseSettings):
     )
     tls_ca: Path | None = Field(
         None,
-        description="PEM file of the CA of PBX nodes, as engines have it; default: the system's.",
+        description=(
+            "PEM file of the CA of PBX nodes, as engines have it, and of recognizers; default: the"
+            " system's."
+        ),
     )
     streams_ca: Path | None = Field(
         None, description="PEM file of the CA of bots; default: the system's."
+    )
+    streams_recognizers: str | None = Field(
+        None,
+        pattern=r"^wss?://[^@?#\s]+$",
+        description=(
+            "Address of `switchroom speech`, such as `ws://127.0.0.1:8096`: it understands what"
+            " callers say; default: this gateway has no recognizers."
+        ),
+    )
+    speech_token: Token | None = Field(
+        None, description="The token of the recognizers, which they have, too."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The least level of log lines: `debug`, `info`, `warning` or `error`."
@@ -71,10 +87,22 @@ class Settings(BaseSettings):
             raise ValueError("streams_tls_key needs streams_tls_cert")
         return self
 
+    @model_validator(mode="after")
+    def _check_recognizers(self) -> Self:
+        if self.streams_recognizers is not None and self.speech_token is None:
+            raise ValueError("streams_recognizers needs speech_token")
+        return self
+
     @property
     def tokens(self) -> tuple[str, ...]:
         tokens = (self.streams_token, *self.further_streams_tokens)
         return tuple(each.get_secret_value() for each in tokens)
+
+    @property
+    def recognizers(self) -> RecognizerServer | None:
+        if self.streams_recognizers is None or self.speech_token is None:
+            return None
+        return RecognizerServer(self.streams_recognizers, self.speech_token.get_secret_value())
 
     @classmethod
     def settings_customise_sources(

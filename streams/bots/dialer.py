@@ -1,12 +1,13 @@
-"""Connects sockets to customers' addresses: each is checked by the guard, whatever a name says."""
+"""Connects sockets; the guard checks each address of a customer's, whatever a name says."""
 
 import asyncio
 import os
 import socket
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
+from typing import Protocol
 
 from picows.url import WSParsedURL
 
@@ -40,8 +41,15 @@ class PendingConnections:
                 del self._hosts[host]
 
 
+class Dialer(Protocol):
+    """Opens the sockets of one destination."""
+
+    async def open(self, url: WSParsedURL) -> socket.socket:
+        """Return a connected socket; raises BotUnreachable."""
+
+
 class GuardedDialer:
-    """Opens the sockets of one address."""
+    """Reaches a customer's address, if the guard allows it."""
 
     def __init__(self, address: BotAddress) -> None:
         """Read the networks; raises ValueError."""
@@ -50,28 +58,50 @@ class GuardedDialer:
         )
 
     async def open(self, url: WSParsedURL) -> socket.socket:
-        """Return a connected socket; raises BotUnreachable."""
-        loop = asyncio.get_running_loop()
-        try:
-            found = await loop.getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)
-        except OSError as error:
-            text = f"{url.host} has no address: {error.strerror}"
-            raise BotUnreachable("unreachable", text) from None
-        failed = BotUnreachable("unreachable", f"{url.host} has no address")
-        for family, kind, protocol, _, address in found:
-            try:
-                self._check(str(address[0]), int(address[1]), is_secure=url.is_secure)
-                return await _connected(family, kind, protocol, address)
-            except AddressRefused as error:
-                failed = BotUnreachable("address-refused", error.strerror or str(error))
-            except OSError as error:
-                failed = BotUnreachable("unreachable", f"{url.host}: {_reason(error)}")
-        raise failed
+        """See Dialer."""
+        return await _open(url, url.host, self._check)
 
-    def _check(self, address: str, port: int, *, is_secure: bool) -> None:
+    def _check(self, url: WSParsedURL, address: str, port: int) -> None:
         self._guard.check(address, port)
-        if not is_secure:
+        if not url.is_secure:
             self._guard.check_plain(address)
+
+
+class TrustedDialer:
+    """Reaches an address of the operator's, in any network; customers read no host in errors."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name  # of what is there, for people
+
+    async def open(self, url: WSParsedURL) -> socket.socket:
+        """See Dialer."""
+        return await _open(url, self._name, _allow)
+
+
+def _allow(_url: WSParsedURL, _address: str, _port: int) -> None:
+    pass
+
+
+async def _open(
+    url: WSParsedURL, name: str, check: Callable[[WSParsedURL, str, int], None]
+) -> socket.socket:
+    """Return a socket at the first address that `check` allows and that responds."""
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        text = f"{name} has no address: {error.strerror}"
+        raise BotUnreachable("unreachable", text) from None
+    failed = BotUnreachable("unreachable", f"{name} has no address")
+    for family, kind, protocol, _, address in found:
+        try:
+            check(url, str(address[0]), int(address[1]))
+            return await _connected(family, kind, protocol, address)
+        except AddressRefused as error:
+            failed = BotUnreachable("address-refused", error.strerror or str(error))
+        except OSError as error:
+            failed = BotUnreachable("unreachable", f"{name}: {_reason(error)}")
+    raise failed
 
 
 def _reason(error: OSError) -> str:

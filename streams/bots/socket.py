@@ -1,8 +1,6 @@
 """A websocket to a bot: connected within limits, read within limits, and never waited for."""
 
 import asyncio
-import ssl
-from collections.abc import Mapping
 from typing import Protocol
 
 from picows import (
@@ -15,13 +13,12 @@ from picows import (
     WSTransport,
     ws_connect,
 )
-from picows.url import parse_url
 
-from streams.bots.dialer import CONNECT_S, GuardedDialer, PendingConnections
+from streams.bots.destinations import Destination
+from streams.bots.dialer import CONNECT_S, PendingConnections
 from streams.bots.errors import BotUnreachable
 from streams.bots.limits import MAX_MESSAGE_BYTES, MAX_UNSENT_BYTES
 from wire.streams.reports import EndReason
-from wire.streams.setup import BotAddress
 
 _ORDINARY = (WSCloseCode.OK, WSCloseCode.NO_INFO)
 
@@ -46,30 +43,23 @@ class BotSocket(WSListener):
         self._fragments = bytearray()
         self._is_text = True
 
-    async def connect(
-        self,
-        address: BotAddress,
-        subprotocol: str,
-        pending: PendingConnections,
-        context: ssl.SSLContext,
-    ) -> None:
+    async def connect(self, destination: Destination, pending: PendingConnections) -> None:
         """Connect; raises BotUnreachable."""
         try:
-            host = parse_url(address.url).host
-            dialer = GuardedDialer(address)
+            host = destination.parsed().host
         except (WSError, ValueError) as error:
             raise BotUnreachable("address-refused", str(error)) from None
         try:
             async with pending.one(host), asyncio.timeout(CONNECT_S):
                 await ws_connect(
                     lambda: self,
-                    address.url,
-                    ssl_context=context,
+                    destination.url,
+                    ssl_context=destination.trust,
                     websocket_handshake_timeout=None,
                     max_frame_size=MAX_MESSAGE_BYTES,
-                    extra_headers=_headers(address.headers, subprotocol),
+                    extra_headers=destination.headers,
                     max_redirects=0,
-                    socket_factory=dialer.open,
+                    socket_factory=destination.dialer.open,
                     logger_name="bot",
                 )
         except BotUnreachable:
@@ -77,7 +67,7 @@ class BotSocket(WSListener):
         except TimeoutError:
             raise BotUnreachable("unreachable", f"no response in {CONNECT_S:g} s") from None
         except WSHandshakeError as error:
-            raise BotUnreachable("no-websocket", _handshake_text(error)) from None
+            raise destination.refusal(error) from None
         except (OSError, WSError) as error:
             raise BotUnreachable("unreachable", str(error) or type(error).__name__) from None
         if not self._was_connected:
@@ -160,19 +150,6 @@ class BotSocket(WSListener):
 
 
 _TOO_LARGE = f"a message has more than {MAX_MESSAGE_BYTES} bytes"
-
-
-def _headers(given: Mapping[str, str], subprotocol: str) -> dict[str, str]:
-    own = {"User-Agent": "switchroom"}
-    if subprotocol:
-        own["Sec-WebSocket-Protocol"] = subprotocol
-    return {**own, **given}
-
-
-def _handshake_text(error: WSHandshakeError) -> str:
-    if error.response is not None:
-        return f"HTTP {int(error.response.status)}; a websocket begins with 101"
-    return str(error)
 
 
 def _loss(transport: WSTransport) -> tuple[EndReason, str]:

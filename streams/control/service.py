@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 import structlog
-from msgspec import Struct
 
+from streams.bots.destinations import Destinations
 from streams.bots.dialer import PendingConnections
 from streams.bots.errors import BotUnreachable
 from streams.bots.protocols.protocol import StreamName
@@ -27,13 +27,6 @@ TICK_S = 0.01
 FORGET_TICKS = 1_000
 
 
-class Trust(Struct, frozen=True):
-    """What verifies PBX nodes, and what verifies bots."""
-
-    pbx: ssl.SSLContext
-    bots: ssl.SSLContext
-
-
 class StreamService:
     """The streams of a gateway, and the tasks that connect them."""
 
@@ -42,17 +35,19 @@ class StreamService:
         context: StreamContext,
         table: StreamTable,
         hub: ReportHub,
-        trust: Trust,
+        pbx_trust: ssl.SSLContext,
+        destinations: Destinations,
     ) -> None:
         self._context = context
         self.table = table
         self._hub = hub
-        self._trust = trust
+        self._pbx_trust = pbx_trust
+        self._destinations = destinations
         self._pending = PendingConnections()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def set_up(self, stream_id: str, setup: StreamSetup) -> bool:
-        """Set a stream up; False: it is there already. Raises NoRoom."""
+        """Set a stream up; False: it is there already. Raises NoRoom or BadInput."""
         if self.table.has(stream_id):
             return False
         self.table.check_room()
@@ -113,7 +108,7 @@ class StreamService:
 
     async def _connect_pbx(self, stream: Stream, pbx: PbxSocket) -> None:
         try:
-            await pbx.connect(stream.setup.media_url, self._trust.pbx)
+            await pbx.connect(stream.setup.media_url, self._pbx_trust)
         except PbxUnreachable as error:
             stream.end("pbx-unreachable", str(error))
         if stream.is_ended:
@@ -121,7 +116,8 @@ class StreamService:
 
     async def _connect_bot(self, stream: Stream, bot: BotSocket, subprotocol: str) -> None:
         try:
-            await bot.connect(stream.setup.bot, subprotocol, self._pending, self._trust.bots)
+            destination = self._destinations.find(stream.setup, subprotocol)
+            await bot.connect(destination, self._pending)
         except BotUnreachable as error:
             stream.end(error.reason, str(error))
             return

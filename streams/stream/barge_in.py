@@ -5,6 +5,7 @@ where it stopped, after speech it is dropped. Energy may pause, but only a detec
 the bot itself, may drop: a noise on the line costs 400 ms at most.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 from wire.streams.setup import BargeIn
@@ -13,6 +14,8 @@ MAX_PAUSE_MS = 400
 QUIET_MS = 120  # the sound is over, and it was no speech
 
 Decision = Literal["pause", "resume", "flush"]
+Outcome = Literal["paused", "resumed", "flushed"]
+OUTCOMES: Mapping[Decision, Outcome] = {"pause": "paused", "resume": "resumed", "flush": "flushed"}
 
 
 class BargeInRule:
@@ -27,6 +30,11 @@ class BargeInRule:
     def needs_judgement(self) -> bool:
         """Whether the caller's frames are examined for a voice."""
         return self._is_watching
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the audio is stopped until it is known what the sound was."""
+        return self._paused_ms is not None
 
     def began(self, is_playing: bool, now_ms: float) -> Decision | None:
         """Take the beginning of a sound of the caller."""

@@ -1,11 +1,9 @@
 """Listens to the caller: turns, and what a sound means for the audio that the bot plays."""
 
-from collections import deque
-
 from streams.stream.audio import AudioFormat
 from streams.stream.barge_in import BargeInRule, Decision
 from streams.stream.turns import Turn, Turns
-from streams.stream.voice import VoiceJudge, VoiceJudges
+from streams.stream.voice import SoundJudge, VoiceJudges
 from wire.streams.setup import BargeIn
 
 PRE_ROLL = 5  # frames: a sound began before it was noticed
@@ -17,10 +15,8 @@ class CallerEar:
     def __init__(self, mode: BargeIn, audio: AudioFormat, judges: VoiceJudges) -> None:
         self.turns = Turns()
         self._audio = audio
-        self._judges = judges
-        self._judge: VoiceJudge | None = None
+        self._sound = SoundJudge(audio, judges, PRE_ROLL)
         self._rule = BargeInRule(mode)
-        self._recent: deque[bytes] = deque(maxlen=PRE_ROLL)
 
     def hear(
         self, frame: bytes, is_playing: bool, now_ms: float
@@ -28,16 +24,12 @@ class CallerEar:
         """Take a frame of the caller's; return what has changed."""
         rule, turns = self._rule, self.turns
         turn = turns.hear_caller(self._audio.level(frame), now_ms)
-        self._recent.append(frame)
-        decision: Decision | None = None
+        is_voice = self._sound.hear(frame)
         if turn is not None and turn.is_speaking:
             decision = rule.began(is_playing, now_ms)
-            if rule.needs_judgement and self._judge is None:
-                self._judge = self._judges.lend(self._audio)
-                for each in self._recent:
-                    self._judge.hear(each)
-        elif self._judge is not None:
-            is_voice = self._judge.hear(frame)
+            if rule.needs_judgement:
+                self._sound.begin(PRE_ROLL)
+        else:
             decision = rule.hear(is_voice, turns.caller.quiet_ms, now_ms)
         if turn is not None and not turn.is_speaking:
             rule.ended()
@@ -56,6 +48,5 @@ class CallerEar:
         self._release()
 
     def _release(self) -> None:
-        if self._judge is not None and not self._rule.needs_judgement:
-            self._judges.give_back(self._judge, self._audio)
-            self._judge = None
+        if not self._rule.needs_judgement:
+            self._sound.end()

@@ -34,6 +34,18 @@ class StreamMetrics:
             "Sounds of callers while a bot spoke, by outcome: paused, resumed, flushed",
             "outcome",
         )
+        self.utterances = Counter(
+            "switchroom_stream_utterances_total",
+            "Utterances of callers, by result: understood, not-understood",
+            "result",
+        )
+        for result in ("understood", "not-understood"):
+            self.utterances.initialize(result)
+        self.transcript_latency = Histogram(
+            "switchroom_stream_transcript_seconds",
+            "From the end of an utterance, before the silence that shows it, to its transcript",
+            bounds=SLOW_BUCKETS,
+        )
         self.dropped_frames = Counter(
             "switchroom_stream_dropped_frames_total",
             "Frames of 20 ms of bots' audio that were not played, by reason",

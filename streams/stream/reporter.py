@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Raw
 
+from streams.stream.barge_in import Outcome
 from streams.stream.context import StreamContext
 from streams.stream.turns import Turn
 from wire.streams.reports import (
@@ -12,6 +13,7 @@ from wire.streams.reports import (
     MarkHeard,
     SpeechChanged,
     StreamConnected,
+    Transcribed,
 )
 
 
@@ -41,10 +43,28 @@ class StreamReporter:
         """Report that the audio before a mark was heard or dropped."""
         self._context.report(MarkHeard(self._id, name, self._at_ms(), heard_ms, is_cleared))
 
-    def barge_in(self, outcome: Literal["paused", "resumed", "flushed"], heard_ms: int) -> None:
+    def barge_in(self, outcome: Outcome, heard_ms: int) -> None:
         """Report what a sound of the caller did to the bot's audio."""
         self._context.metrics.barge_ins.table()[outcome] += 1
         self._context.report(BargedIn(self._id, outcome, self._at_ms(), heard_ms))
+
+    def prompt(self, outcome: Outcome) -> None:
+        """Report what a sound of the caller does to a prompt; not counted, as there may be none."""
+        self._context.report(BargedIn(self._id, outcome, self._at_ms(), 0))
+
+    def speech(self, is_speaking: bool, since_ms: float, now_ms: float) -> None:
+        """Report what a recognizer hears of the caller, as it was at `since_ms` of the clock."""
+        at_ms = self._at_ms(now_ms - since_ms)
+        self._context.report(SpeechChanged(self._id, "caller", is_speaking, at_ms, 0))
+
+    def transcript(
+        self, text: str, confidence: float, latency_ms: float, *, is_voice: bool
+    ) -> None:
+        """Report what was understood of an utterance that ended `latency_ms` ago."""
+        metrics = self._context.metrics
+        metrics.utterances.table()["understood" if text else "not-understood"] += 1
+        metrics.transcript_latency.series().observe(latency_ms / 1000)
+        self._context.report(Transcribed(self._id, text, confidence, is_voice, self._at_ms()))
 
     def action(self, tree: bytes, heard_ms: int) -> None:
         """Report that the bot wants a tree of verbs to run."""

@@ -9,9 +9,12 @@ from streams.bots.protocols.messages import (
     Action,
     BotMessage,
     Clear,
+    Failed,
     Ignored,
     InvalidMessage,
     Mark,
+    Ready,
+    RecognizerMessage,
     Stop,
 )
 from streams.bots.protocols.protocol import BotProtocol, Position
@@ -24,6 +27,8 @@ from streams.stream.mark_names import MarkNames
 from streams.stream.muffle import Muffle
 from streams.stream.playout import AUDIBLE, Playout, QueueFull
 from streams.stream.reporter import StreamReporter
+from streams.stream.transcription import READY_MS, Transcription
+from streams.stream.utterance_ear import UtteranceEar
 from wire.streams.reports import EndReason, LiveStream, StreamEnded
 from wire.streams.setup import ActionMessage, DigitMessage, StreamMessage, StreamSetup, TextMessage
 
@@ -55,12 +60,17 @@ class Stream:
         self._muffle = Muffle()
         self._reporter = StreamReporter(stream_id, context)
         self._ear = CallerEar(setup.barge_in, self._audio, context.judges)
+        self._transcription: Transcription | None = None
 
     def attach(self, pbx: PbxLink, bot: BotLink) -> None:
         """Give it its two ends, which may not be connected yet."""
         self._pbx = pbx
         self._bot = bot
         self._playout = Playout(pbx, self._audio)
+        if self.setup.recognition is not None:
+            ear = UtteranceEar(self.setup.barge_in, self._audio, self._context.judges)
+            send = bot.send_binary
+            self._transcription = Transcription(ear, self._audio, self._reporter, send)
 
     @property
     def is_ended(self) -> bool:
@@ -78,12 +88,20 @@ class Stream:
     def tick(self) -> None:
         """Send what is due."""
         now_ms = self._context.now_ms()
-        if not self.setup.is_fork:
+        if self._transcription is not None:
+            self._tick_transcription(self._transcription, now_ms)
+        elif not self.setup.is_fork:
             self._playout.tick(now_ms)
             self._decide(self._ear.tick(now_ms), now_ms)
             turn = self._ear.turns.hear_bot(self._playout.audible_until_ms, now_ms)
             if turn is not None:
                 self._reporter.turn(turn, self._heard_ms(now_ms), now_ms)
+
+    def _tick_transcription(self, transcription: Transcription, now_ms: float) -> None:
+        if transcription.is_late(now_ms):
+            self.end("unreachable", f"no `ready` in {READY_MS // 1000} s")
+        else:
+            transcription.tick(now_ms)
 
     def send(self, message_id: str, message: StreamMessage) -> None:
         """Pass an engine's message on to the bot, once."""
@@ -98,8 +116,9 @@ class Stream:
         now_ms = self._context.now_ms()
         heard_ms = self._heard_ms(now_ms)
         self._ear.reset()
-        if (text := self._protocol.farewell(self._position(now_ms))) is not None:
-            self._bot.send_text(text)
+        if self._transcription is not None:
+            self._transcription.end()
+        self._tell(self._protocol.farewell(self._position(now_ms)))
         duration_ms = 0 if self._connected_ms is None else round(now_ms - self._connected_ms)
         self._bot.close()
         self._context.metrics.ended.table()[reason] += 1
@@ -115,10 +134,16 @@ class Stream:
         """Greet the bot, which has accepted the stream."""
         if self._is_ended:
             return
-        now_ms = self._context.now_ms()
-        self._connected_ms = now_ms
         for text in self._protocol.greeting():
             self._bot.send_text(text)
+        if self._transcription is None:
+            self._accept()
+        else:
+            self._transcription.connected(self._context.now_ms())
+
+    def _accept(self) -> None:
+        now_ms = self._context.now_ms()
+        self._connected_ms = now_ms
         self._reporter.connected(now_ms - self._began_ms)
         for message in self._inbox.open():
             self._pass_on(message)
@@ -136,6 +161,8 @@ class Stream:
         self._read(data, self._protocol.read_binary)
 
     def _read(self, data: bytes, meaning: Callable[[bytes], BotMessage]) -> None:
+        if self._is_ended:
+            return
         now_ms = self._context.now_ms()
         if self._limits.is_too_fast(now_ms):
             self.end("too-fast", "far more messages a second than a voice has")
@@ -161,8 +188,18 @@ class Stream:
                 self.end("bot-closed", "the bot has ended the stream")
             case Action():
                 self._request(message.tree, now_ms)
+            case Failed(reason, detail):
+                self.end(reason, detail)
             case Ignored():
                 pass
+            case _:
+                self._transcribe(message, now_ms)
+
+    def _transcribe(self, message: RecognizerMessage, now_ms: float) -> None:
+        if self._transcription is not None:
+            if isinstance(message, Ready) and self._connected_ms is None:
+                self._accept()
+            self._transcription.read(message, now_ms)
 
     def _play(self, data: bytes, now_ms: float) -> None:
         if self.setup.is_fork:
@@ -201,7 +238,7 @@ class Stream:
             case TextMessage():
                 self._extend({"text": message.text}, now_ms)
             case DigitMessage():
-                self._bot.send_text(self._protocol.digit(message.digit, self._position(now_ms)))
+                self._tell(self._protocol.digit(message.digit, self._position(now_ms)))
             case ActionMessage():
                 self._set_acting(message, now_ms)
 
@@ -221,6 +258,9 @@ class Stream:
         if self._is_ended:
             return
         now_ms = self._context.now_ms()
+        if self._transcription is not None:
+            self._transcription.hear(frame, now_ms)
+            return
         if self._connected_ms is not None:
             sent = self._audio.silence if self._is_acting else frame
             data = self._protocol.audio(sent, round(now_ms - self._connected_ms))
@@ -273,9 +313,7 @@ class Stream:
     def _mark_done(self, key: str, now_ms: float, *, is_cleared: bool) -> None:
         name = self._marks.take(key, is_cleared=is_cleared)
         position = self._position(now_ms)
-        text = self._protocol.mark(name, position, is_cleared=is_cleared)
-        if text is not None:
-            self._bot.send_text(text)
+        self._tell(self._protocol.mark(name, position, is_cleared=is_cleared))
         self._reporter.mark(name, position.heard_ms, is_cleared=is_cleared)
 
     def _set_acting(self, message: ActionMessage, now_ms: float) -> None:
@@ -288,7 +326,11 @@ class Stream:
         self._extend({"state": message.state, **given}, now_ms)
 
     def _extend(self, fields: dict[str, Any], now_ms: float) -> None:
-        self._bot.send_text(self._protocol.extension(fields, self._position(now_ms)))
+        self._tell(self._protocol.extension(fields, self._position(now_ms)))
+
+    def _tell(self, text: bytes | None) -> None:
+        if text is not None:
+            self._bot.send_text(text)
 
     def _heard_ms(self, now_ms: float) -> int:
         return self._playout.heard_ms(now_ms)

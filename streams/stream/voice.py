@@ -1,6 +1,7 @@
 """Decides whether a sound is a voice, with Silero's detector; it listens while audio is paused."""
 
 from array import array
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
@@ -70,6 +71,35 @@ class VoiceJudges:
         idle = self._idle[audio.rate if audio.rate in _MODEL_RATES else _MODEL_RATES[0]]
         if len(idle) < MAX_IDLE:
             idle.append(judge.model)
+
+
+class SoundJudge:
+    """Judges one caller's sounds, one after the other; it has a judge only while one is running."""
+
+    def __init__(self, audio: AudioFormat, judges: VoiceJudges, memory: int) -> None:
+        """`memory`: how many of the last frames are kept, as a sound is noticed late."""
+        self._audio = audio
+        self._judges = judges
+        self._judge: VoiceJudge | None = None
+        self._recent: deque[bytes] = deque(maxlen=memory)
+
+    def hear(self, frame: bytes) -> bool:
+        """Take a frame; return whether the running sound is a voice so far."""
+        self._recent.append(frame)
+        return self._judge is not None and self._judge.hear(frame)
+
+    def begin(self, frames: int) -> None:
+        """Judge what sounds now, with so many of the last frames; no-op if it is judged already."""
+        if self._judge is None:
+            self._judge = self._judges.lend(self._audio)
+            for each in list(self._recent)[-frames:]:
+                self._judge.hear(each)
+
+    def end(self) -> None:
+        """Judge no further."""
+        if self._judge is not None:
+            self._judges.give_back(self._judge, self._audio)
+            self._judge = None
 
 
 def _floats(frame: bytes, audio: AudioFormat) -> "array[float]":

@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from wire.streams.reports import EndReason
+
 MAX_MARK_CHARS = 1_000
 
 
@@ -33,7 +35,38 @@ class Ignored(Struct, frozen=True):
     """A message without a meaning here."""
 
 
-BotMessage = bytes | Clear | Mark | Stop | Action | Ignored  # bytes: audio
+class Failed(Struct, frozen=True):
+    """The bot cannot go on, and says why."""
+
+    reason: EndReason
+    detail: str
+
+
+class Ready(Struct, frozen=True):
+    """A recognizer has accepted its start."""
+
+
+class SpeechBegan(Struct, frozen=True):
+    """A recognizer heard an utterance begin, at a position in the audio that it was sent."""
+
+    at_ms: int
+
+
+class SpeechStopped(Struct, frozen=True):
+    """The last speech of the utterance was at this position; what was understood follows."""
+
+    at_ms: int
+
+
+class Understood(Struct, frozen=True):
+    """What a recognizer understood of the oldest utterance that waits for it; empty: nothing."""
+
+    text: str
+    confidence: float
+
+
+RecognizerMessage = Ready | SpeechBegan | SpeechStopped | Understood
+BotMessage = bytes | Clear | Mark | Stop | Action | Ignored | Failed | RecognizerMessage
 CLEAR, STOP, IGNORED = Clear(), Stop(), Ignored()
 
 

@@ -38,11 +38,11 @@ class BotProtocol(Protocol):
     def mark(self, name: str, position: Position, *, is_cleared: bool) -> bytes | None:
         """Return the text that a mark was heard or cleared; None: the protocol has none."""
 
-    def digit(self, digit: str, position: Position) -> bytes:
-        """Return the text that the caller pressed a digit."""
+    def digit(self, digit: str, position: Position) -> bytes | None:
+        """Return the text that the caller pressed a digit; None: the protocol has none."""
 
-    def extension(self, fields: dict[str, Any], position: Position) -> bytes:
-        """Return the text `{"event": "switchroom", …}` with more fields."""
+    def extension(self, fields: dict[str, Any], position: Position) -> bytes | None:
+        """Return the text `{"event": "switchroom", …}` with more fields; None: there is none."""
 
     def farewell(self, position: Position) -> bytes | None:
         """Return the text that ends a stream, before the connection is closed."""

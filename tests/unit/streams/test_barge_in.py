@@ -1,34 +1,15 @@
 """What a sound of the caller does to the bot's audio, in virtual time."""
 
-from array import array
-
 from streams.stream.audio import ULAW
 from streams.stream.barge_in import BargeInRule
 from streams.stream.ear import CallerEar
 from streams.stream.muffle import Muffle
 from streams.stream.voice import VoiceJudges
+from tests.unit.streams.fixed_model import FixedModel
 from wire.streams.setup import BargeIn
 
 QUIET = ULAW.silence
 SOUND = b"\x90\x10" * 80
-
-
-class FixedModel:
-    """A detector of voices with one opinion."""
-
-    window_size_samples = 256
-
-    def __init__(self, probability: float) -> None:
-        self.probability = probability
-        self.windows = 0
-
-    def process(self, data: "array[float]") -> float:
-        assert len(data) == self.window_size_samples
-        self.windows += 1
-        return self.probability
-
-    def reset(self) -> None:
-        pass
 
 
 def ear_of(mode: BargeIn, probability: float) -> CallerEar:
