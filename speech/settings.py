@@ -65,6 +65,16 @@ class Settings(BaseSettings):
     speech_whisper_streams: int = Field(
         4, ge=1, le=1_000, description="Most streams of each of these processes."
     )
+    speech_recordings: int = Field(
+        1,
+        ge=1,
+        le=256,
+        description=(
+            "Recordings that each recognizer transcribes at a time, apart from the live streams:"
+            " each in a process of its own, which starts with the first one and has a low"
+            " priority."
+        ),
+    )
     speech_deepgram_key: Key | None = Field(
         None,
         description=(

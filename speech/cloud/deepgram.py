@@ -22,6 +22,7 @@ from aiohttp import (
 from msgspec import MsgspecError, Struct, convert, json
 
 from engine.common.http_errors import failure_word
+from speech.cloud.deepgram_recording import DeepgramRecording, DeepgramRecordings
 from speech.recognizer import OnInterim, RecognitionFailed, Transcript
 from wire.streams.recognizer import RecognizerStart, SpokenHint
 
@@ -58,6 +59,7 @@ class DeepgramSettings(Struct, frozen=True):
     url: str
     key: str
     model: str
+    recordings: int  # at a time
 
 
 class DeepgramRecognizer:
@@ -69,13 +71,18 @@ class DeepgramRecognizer:
     def __init__(self, settings: DeepgramSettings, http: ClientSession) -> None:
         self._settings = settings
         self._http = http
+        self._recordings = DeepgramRecordings(settings.url, settings.key, settings.recordings, http)
 
-    async def open(self, start: RecognizerStart, on_interim: OnInterim) -> "DeepgramRecognition":
+    async def open(
+        self, start: RecognizerStart, on_interim: OnInterim
+    ) -> "DeepgramRecognition | DeepgramRecording":
+        if not start.live:
+            return self._recordings.open(start.rate, file_query(start, self._settings.model))
         try:
             async with asyncio.timeout(_CONNECT_S):
                 socket = await self._http.ws_connect(
                     self._settings.url,
-                    params=query_of(start, self._settings.model),
+                    params=live_query(start, self._settings.model),
                     headers={"Authorization": f"Token {self._settings.key}"},
                     max_msg_size=_MAX_MESSAGE_BYTES,
                     timeout=ClientWSTimeout(ws_close=_FINALIZE_S),
@@ -90,18 +97,25 @@ class DeepgramRecognizer:
         await self._http.close()
 
 
-def query_of(start: RecognizerStart, model: str) -> list[tuple[str, str]]:
+def live_query(start: RecognizerStart, model: str) -> list[tuple[str, str]]:
     """Return the parameters of a stream."""
-    words = [each for each in map(_text_of, start.hints) if not each.startswith("$")]
-    term = "keyterm" if model.startswith("nova-3") else "keywords"
     return [
-        ("model", model),
-        ("language", start.language),
+        *file_query(start, model),
         ("encoding", "linear16"),
         ("sample_rate", str(start.rate)),
         ("channels", "1"),
         ("interim_results", "true" if start.interim else "false"),
         ("endpointing", "false"),
+    ]
+
+
+def file_query(start: RecognizerStart, model: str) -> list[tuple[str, str]]:
+    """Return the parameters that files have, too."""
+    words = [each for each in map(_text_of, start.hints) if not each.startswith("$")]
+    term = "keyterm" if model.startswith("nova-3") else "keywords"
+    return [
+        ("model", model),
+        ("language", start.language),
         ("smart_format", "true"),
         *((term, each) for each in words[:_MAX_HINTS]),
     ]

@@ -6,7 +6,7 @@ from typing import Any
 from speech.grammar.dictionary import Dictionary
 from speech.grammar.grammar import HintGrammar
 from speech.recognizer import OnInterim, Transcript
-from speech.worker.pool import WorkerPool
+from speech.worker.pool import WorkerPools
 from speech.worker.process import WorkerStream
 from speech.worker.protocol import GrammarVocabulary, UtteranceDone
 from wire.streams.recognizer import RecognizerStart
@@ -20,7 +20,7 @@ class GrammarRecognizer:
     name = "grammar"
     languages = frozenset({"en"})
 
-    def __init__(self, workers: WorkerPool, dictionary: Dictionary) -> None:
+    def __init__(self, workers: WorkerPools, dictionary: Dictionary) -> None:
         self._workers = workers
         self._dictionary = dictionary
 
@@ -33,7 +33,9 @@ class GrammarRecognizer:
 
         vocabulary = GrammarVocabulary(hints.grammar)
         heard = on_heard if start.interim else None
-        return GrammarRecognition(await self._workers.open(start.rate, vocabulary, heard), hints)
+        return GrammarRecognition(
+            await self._workers.of(start).open(start.rate, vocabulary, heard), hints
+        )
 
     async def close(self) -> None:
         await self._workers.close()

@@ -14,7 +14,6 @@ from speech.server.stream import MAX_MESSAGE_BYTES, Stream, StreamLimits
 from wire.error_codes.catalogue import code_of_status
 from wire.error_codes.problems import coded_problem
 
-_HEARTBEAT_S = 20.0
 _CLOSE_S = 5.0
 
 
@@ -65,9 +64,9 @@ def _app(server: SpeechServer) -> web.Application:
         recognizer = server.recognizers.get(request.match_info["name"])
         if recognizer is None:
             return _problem(404, f"the recognizers are {', '.join(server.recognizers)}")
-        socket = web.WebSocketResponse(
-            max_msg_size=MAX_MESSAGE_BYTES, heartbeat=_HEARTBEAT_S, timeout=_CLOSE_S
-        )
+        # No heartbeat: a dead gateway is found as it sends no audio, and one that sends a recording
+        # cannot answer a ping while it waits for the recognizer to read.
+        socket = web.WebSocketResponse(max_msg_size=MAX_MESSAGE_BYTES, timeout=_CLOSE_S)
         if not socket.can_prepare(request):
             return _problem(400, "this is the address of a websocket")
         await socket.prepare(request)

@@ -16,7 +16,7 @@ from speech.recognizer import Recognizer
 from speech.server.app import SpeechServer, serving
 from speech.settings import Settings
 from speech.whisper.recognizer import WhisperRecognizer
-from speech.worker.pool import WorkerPool
+from speech.worker.pool import WorkerPool, WorkerPools
 from speech.worker.process import WorkerLimits
 
 _DICTIONARY = "model/en-us/cmudict-en-us.dict"  # in the package of pocketsphinx
@@ -24,6 +24,9 @@ _DICTIONARY = "model/en-us/cmudict-en-us.dict"  # in the package of pocketsphinx
 _WORKER_BYTES = 1 << 30
 _GRAMMAR_BYTES = 32 << 20
 _WHISPER_BYTES = 4 << 30
+# A grammar has the time of 20 ms, Whisper a second for an utterance, a recording hours.
+_WHISPER_NICENESS, _RECORDING_NICENESS = 5, 10
+_RECORDING_REPLY_S = 120.0  # nobody waits for it, and others may need the processors
 log = structlog.get_logger()
 
 
@@ -74,25 +77,36 @@ class SpeechProcess:
         if (key := self._settings.speech_deepgram_key) is not None:
             http = await stack.enter_async_context(ClientSession())
             url, kind = self._settings.speech_deepgram_url, self._settings.speech_deepgram_model
-            deepgram = DeepgramSettings(url, key.get_secret_value(), kind)
+            recordings = self._settings.speech_recordings
+            deepgram = DeepgramSettings(url, key.get_secret_value(), kind, recordings)
             found.append(DeepgramRecognizer(deepgram, http))
         return found
 
-    async def _grammar_workers(self, stack: AsyncExitStack) -> WorkerPool:
+    async def _grammar_workers(self, stack: AsyncExitStack) -> WorkerPools:
         settings = self._settings
         streams = settings.speech_streams
         memory_bytes = _WORKER_BYTES + streams * _GRAMMAR_BYTES
-        limits = WorkerLimits(settings.grammar_processes, streams, memory_bytes)
-        return await _started(stack, WorkerPool(limits))
+        live = WorkerPool(WorkerLimits(settings.grammar_processes, streams, memory_bytes))
+        return await self._started(stack, live, _WORKER_BYTES + _GRAMMAR_BYTES)
 
-    async def _whisper_workers(self, stack: AsyncExitStack, model: Path) -> WorkerPool:
+    async def _whisper_workers(self, stack: AsyncExitStack, model: Path) -> WorkerPools:
         settings = self._settings
         processes, streams = settings.speech_whisper_workers, settings.speech_whisper_streams
-        limits = WorkerLimits(processes, streams, _WHISPER_BYTES)
-        return await _started(stack, WorkerPool(limits, model))
+        limits = WorkerLimits(processes, streams, _WHISPER_BYTES, _WHISPER_NICENESS)
+        return await self._started(stack, WorkerPool(limits, model), _WHISPER_BYTES, model)
 
-
-async def _started(stack: AsyncExitStack, pool: WorkerPool) -> WorkerPool:
-    stack.push_async_callback(pool.close)
-    await pool.start()
-    return pool
+    async def _started(
+        self,
+        stack: AsyncExitStack,
+        live: WorkerPool,
+        recording_bytes: int,
+        model: Path | None = None,
+    ) -> WorkerPools:
+        processes = self._settings.speech_recordings
+        limits = WorkerLimits(
+            processes, 1, recording_bytes, _RECORDING_NICENESS, _RECORDING_REPLY_S
+        )
+        pools = WorkerPools(live, WorkerPool(limits, model))
+        stack.push_async_callback(pools.close)
+        await pools.start()
+        return pools

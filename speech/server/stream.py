@@ -38,7 +38,7 @@ class StreamLimits(Struct, frozen=True):
 
     start_s: float = 5.0  # until its first message
     idle_s: float = 60.0  # without a message
-    ahead_s: float = 5.0  # audio that arrives faster is read no sooner than it is due
+    ahead_s: float = 5.0  # live audio that arrives faster is read no sooner than it is due
 
 
 class Stream:
@@ -108,6 +108,9 @@ class Stream:
             await utterances.hear(audio, recognition)
             if self._is_slow:
                 raise RecognitionFailed("failed", "the gateway does not read")
+            if not start.live:
+                await asyncio.sleep(0)  # minutes of it may have arrived: others have their turn
+                continue
             due_s = max(due_s, clock() - self._limits.ahead_s) + len(audio) / 2 / start.rate
             if (early_s := due_s - clock()) > 0:
                 await asyncio.sleep(early_s)

@@ -1,4 +1,8 @@
-"""Turns the audio of a stream into utterances, and those into messages to the gateway."""
+"""Turns the audio of a stream into utterances, and those into messages to the gateway.
+
+The utterances of a recording are decoded one after the other: until one is done, no further audio
+is read.
+"""
 
 import asyncio
 from collections import deque
@@ -31,6 +35,7 @@ class Utterances:
         self._endpointer = Endpointer(start.silence_ms, start.max_ms)
         self._lead: deque[bytes] = deque(maxlen=_MAX_LEAD_FRAMES)
         self._results: deque[asyncio.Task[None]] = deque()
+        self._is_live = start.live
 
     def on_interim(self, transcript: Transcript) -> None:
         """Send what was understood so far."""
@@ -81,6 +86,8 @@ class Utterances:
         self._send(SpeechEnded(ended.end_ms))
         result = self._deliver(ended, await recognition.finish())
         self._results.append(asyncio.create_task(result))
+        if not self._is_live:
+            await self._results.popleft()
 
     async def _deliver(
         self, ended: UtteranceEnded, result: Coroutine[Any, Any, Transcript]

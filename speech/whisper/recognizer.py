@@ -4,7 +4,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from speech.recognizer import OnInterim, Transcript
-from speech.worker.pool import WorkerPool
+from speech.worker.pool import WorkerPools
 from speech.worker.process import WorkerStream
 from speech.worker.protocol import Prompt, UtteranceDone
 from wire.streams.recognizer import RecognizerStart, SpokenHint
@@ -18,12 +18,12 @@ class WhisperRecognizer:
     name = "whisper"
     languages = frozenset({"en"})
 
-    def __init__(self, workers: WorkerPool) -> None:
+    def __init__(self, workers: WorkerPools) -> None:
         self._workers = workers
 
     async def open(self, start: RecognizerStart, _on_interim: OnInterim) -> "WhisperRecognition":
         prompt = Prompt(prompt_of(start.hints))
-        return WhisperRecognition(await self._workers.open(start.rate, prompt, None))
+        return WhisperRecognition(await self._workers.of(start).open(start.rate, prompt, None))
 
     async def close(self) -> None:
         await self._workers.close()

@@ -1,8 +1,9 @@
 """The worker process: decodes audio of callers outside the server.
 
-Started as `python -m speech.worker.main MEMORY_BYTES PARENT_PID [MODEL]`; MODEL is the folder of a
-Whisper model, without it the worker decodes grammars. It can open no other files, nor the network,
-nor start programs. Jobs arrive on stdin, replies go to stdout. It ends with its parent.
+Started as `python -m speech.worker.main MEMORY_BYTES PARENT_PID NICENESS [MODEL]`; MODEL is the
+folder of a Whisper model, without it the worker decodes grammars. It can open no other files, nor
+the network, nor start programs. Jobs arrive on stdin, replies go to stdout. It ends with its
+parent.
 """
 
 import os
@@ -105,13 +106,12 @@ class Worker:
             each.pop(stream, None)
 
 
-def main(memory_bytes: int, parent_pid: int, model: Path | None) -> None:
+def main(memory_bytes: int, parent_pid: int, niceness: int, model: Path | None) -> None:
     """Run jobs until the server closes the pipe."""
     end_with_parent(signal.SIGKILL)
     if os.getppid() != parent_pid:  # the parent ended before the call above
         sys.exit()
-    if model is not None:
-        os.nice(5)  # a second of work for an utterance; grammars have the time of 20 ms
+    os.nice(niceness)
     set_limits(ResourceLimits(memory_bytes, _FILE_BYTES, _OPEN_FILES))
     open_decoder = _grammars() if model is None else _whisper(model)
     restrict()
@@ -155,5 +155,5 @@ def _whisper(folder: Path) -> OpenDecoder:
 
 
 if __name__ == "__main__":
-    _memory_bytes, _parent_pid = map(int, sys.argv[1:3])
-    main(_memory_bytes, _parent_pid, Path(sys.argv[3]) if sys.argv[3:] else None)
+    _memory_bytes, _parent_pid, _niceness = map(int, sys.argv[1:4])
+    main(_memory_bytes, _parent_pid, _niceness, Path(sys.argv[4]) if sys.argv[4:] else None)

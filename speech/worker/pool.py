@@ -1,11 +1,18 @@
-"""Worker processes of a kind: each stream is in the one with the fewest streams."""
+"""Worker processes of a kind: each stream is in the one with the fewest streams.
+
+Recordings have processes of their own, with a lower priority: whoever talks to a recognizer never
+waits behind minutes of audio.
+"""
 
 import asyncio
 from pathlib import Path
 
+from msgspec import Struct
+
 from speech.recognizer import RecognitionFailed
 from speech.worker.process import OnHeard, WorkerLimits, WorkerProcess, WorkerStream
 from speech.worker.protocol import GrammarVocabulary, Prompt
+from wire.streams.recognizer import RecognizerStart
 
 
 class WorkerPool:
@@ -33,3 +40,19 @@ class WorkerPool:
 
     async def close(self) -> None:
         await asyncio.gather(*(each.close() for each in self.workers))
+
+
+class WorkerPools(Struct, frozen=True):
+    """The workers of a recognizer: of live streams, and of recordings, which start when needed."""
+
+    live: WorkerPool
+    recordings: WorkerPool
+
+    def of(self, start: RecognizerStart) -> WorkerPool:
+        return self.live if start.live else self.recordings
+
+    async def start(self) -> None:
+        await self.live.start()
+
+    async def close(self) -> None:
+        await asyncio.gather(self.live.close(), self.recordings.close())

@@ -34,7 +34,6 @@ from speech.worker.protocol import (
     replies,
 )
 
-_MAX_REPLY_S = 20.0  # the first one of a process loads a model
 log = structlog.get_logger()
 OnHeard = Callable[[Sequence[str]], None]
 _Reply = asyncio.Future[UtteranceDone | StreamOpened]
@@ -46,6 +45,8 @@ class WorkerLimits(Struct, frozen=True):
     processes: int
     streams: int  # of each process
     memory_bytes: int  # of addresses
+    niceness: int = 0  # how far the processes stand back behind others
+    reply_s: float = 20.0  # longest time until a reply; the first one of a process loads a model
 
 
 class WorkerStream:
@@ -84,7 +85,7 @@ class WorkerStream:
 
     async def _result(self, reply: _Reply) -> UtteranceDone | StreamOpened:
         try:
-            async with asyncio.timeout(_MAX_REPLY_S):
+            async with asyncio.timeout(self._worker.reply_s):
                 return await reply
         except TimeoutError:
             self._worker.kill()
@@ -126,6 +127,11 @@ class WorkerProcess:
         self._lock = asyncio.Lock()
         self._process: Process | None = None
         self._reader: asyncio.Task[None] | None = None
+
+    @property
+    def reply_s(self) -> float:
+        """How long a stream waits for a reply before the process is ended."""
+        return self._limits.reply_s
 
     @property
     def streams(self) -> int:
@@ -177,7 +183,7 @@ class WorkerProcess:
         try:
             process.stdin.write(frame(job))
             if self.is_behind:
-                async with asyncio.timeout(_MAX_REPLY_S):
+                async with asyncio.timeout(self.reply_s):
                     await process.stdin.drain()
         except TimeoutError:
             self.kill()
@@ -228,6 +234,7 @@ class WorkerProcess:
                 "speech.worker.main",
                 str(self._limits.memory_bytes),
                 str(os.getpid()),
+                str(self._limits.niceness),
                 *([str(self._model.absolute())] if self._model else []),
                 stdin=PIPE,
                 stdout=PIPE,

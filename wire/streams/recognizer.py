@@ -40,6 +40,7 @@ class RecognizerStart(Shape, frozen=True, tag="start"):
     silence_ms: Annotated[int, Meta(ge=100, le=MAX_SILENCE_MS)] = 700  # ends an utterance
     max_ms: Annotated[int, Meta(ge=500, le=MAX_UTTERANCE_MS)] = 15_000  # of an utterance
     interim: bool = False
+    live: bool = True  # false: a recording, which is read as fast as it is decoded
 
 
 class RecognizerStop(Shape, frozen=True, tag="stop"):

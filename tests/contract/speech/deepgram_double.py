@@ -1,4 +1,4 @@
-"""A test double of Deepgram's live API, with the shape of its public documentation.
+"""A test double of Deepgram's APIs, live and for files, with the shape of its documentation.
 
 It understands nothing: it answers what a test has prepared.
 """
@@ -23,6 +23,7 @@ class DeepgramDouble:
         self.queries: list[Mapping[str, list[str]]] = []
         self.audio_bytes = 0
         self.received: list[str] = []
+        self.files: list[bytes] = []
         self.mode = "normal"
         self.url = ""
 
@@ -38,6 +39,19 @@ class DeepgramDouble:
             else:
                 await self._reply(socket, msgspec.json.decode(message.data)["type"])
         return socket
+
+    async def transcribe(self, request: web.Request) -> web.Response:
+        if request.headers.get("Authorization") != f"Token {KEY}":
+            return web.json_response({"err_code": "INVALID_AUTH"}, status=401)
+        if self.mode == "busy":
+            return web.json_response({"err_code": "TOO_MANY_REQUESTS"}, status=429)
+        if self.mode == "junk":
+            return web.Response(text="<html>")
+        self.queries.append({name: request.query.getall(name) for name in request.query})
+        self.files.append(await request.read())
+        alternative = {"transcript": self.transcripts.pop(0), "confidence": 0.9, "words": []}
+        results = {"channels": [{"alternatives": [alternative]}]}
+        return web.json_response({"metadata": {"request_id": "a"}, "results": results})
 
     async def _reply(self, socket: web.WebSocketResponse, kind: str) -> None:
         self.received.append(kind)
@@ -84,6 +98,7 @@ async def deepgram_double() -> AsyncIterator[DeepgramDouble]:
     double = DeepgramDouble()
     app = web.Application()
     app.router.add_get("/v1/listen", double.listen)
+    app.router.add_post("/v1/listen", double.transcribe)
     port = free_port()
     runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.5)
     await runner.setup()

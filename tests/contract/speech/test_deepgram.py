@@ -1,5 +1,7 @@
 """The recognizer that sends audio to Deepgram, against a test double of it."""
 
+import io
+import wave
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -114,3 +116,32 @@ async def test_an_unreachable_service(tmp_path: Path) -> None:
             assert (await opened.expect("error"))["message"] == "deepgram: refused"
         async with stream(server, "grammar") as opened:
             await opened.expect("ready")
+
+
+async def test_a_recording(server: SpeechProcess, deepgram: DeepgramDouble, voices: Voices) -> None:
+    """Each utterance is a file of its own; a service that is busy may have time later."""
+    deepgram.transcripts = ["Billing.", ""]
+    audio = await voices.say("billing")
+    async with stream(server, "deepgram", live=False, hints=["faktura"], silenceMs=300) as opened:
+        await opened.send_audio(silence(1000), audio, silence(600), audio, silence(600))
+        await opened.send({"type": "stop"})
+        assert await opened.expect_close() == 1000
+    finals = [each for each in opened.received if each["type"] == "final"]
+    assert [each["text"] for each in finals] == ["Billing.", ""]
+    with wave.open(io.BytesIO(deepgram.files[0])) as file:
+        assert (file.getframerate(), file.getnchannels()) == (8000, 1)
+        assert len(audio) <= 2 * file.getnframes() < len(audio) + 2 * 16_000
+    assert deepgram.queries[0]["keyterm"] == ["faktura"]
+    assert "encoding" not in deepgram.queries[0]
+
+
+@pytest.mark.parametrize(("mode", "code"), [("busy", "overloaded"), ("junk", "failed")])
+async def test_a_service_that_transcribes_no_recording(
+    server: SpeechProcess, deepgram: DeepgramDouble, voices: Voices, mode: str, code: str
+) -> None:
+    """The recording ends with an error, and another one may follow."""
+    deepgram.mode = mode
+    for _ in range(2):
+        async with stream(server, "deepgram", live=False, silenceMs=300) as opened:
+            await opened.send_audio(silence(100), await voices.say("billing"), silence(400))
+            assert (await opened.expect("error"))["code"] == code
