@@ -29,4 +29,10 @@ async def test_a_second_bot_listens(lab: Lab, bots: BotServer, hooks: WebhookSer
         await lab.engine.rpc("POST", f"{path}/{talking.stream_id}/stop", {})
         assert (await hooks.wait_for_request("/after")).body["reason"] == "stopped"
         await phone.wait_ended()
-    assert (await lab.wait_ended(call))["endedBy"] == "action"
+    ended = await lab.engine.wait_for_event(call, "completed")
+    assert ended["endedBy"] == "action"
+    recorded = ended["record"]["streams"]
+    assert [(each["streamId"], each.get("fork", False)) for each in recorded] == [
+        (listening.stream_id, True),
+        (talking.stream_id, False),
+    ]

@@ -46,6 +46,10 @@ async def test_caller_and_bot_hear_each_other(
     assert result["lastMark"] == "greeting"
     (heard,) = phone.tones_heard(BOT_HZ)
     assert abs(heard.length_ms - 1_000) <= EDGE_MS
+    (recorded,) = (await lab.engine.wait_for_event(call, "completed"))["record"]["streams"]
+    assert (recorded["streamId"], recorded["heardMs"]) == (result["streamId"], result["heardMs"])
+    assert (recorded["host"], recorded["reason"]) == (url.split("/")[2], "bot-closed")
+    assert recorded["startedMs"] <= recorded["connectedMs"] <= recorded["endedMs"]
 
 
 async def test_clear_stops_at_once(lab: Lab, bots: BotServer) -> None:

@@ -8,6 +8,7 @@ import { timelineOf } from "../ladder/record.js";
 import { download, toSvgText } from "../ladder/export.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import { renderFacts } from "../calls/call-facts.js";
+import { renderStreams } from "../calls/call-streams.js";
 import { EventStream } from "../lib/event-stream.js";
 import { may } from "../lib/page.js";
 import { RestError, get } from "../lib/rest.js";
@@ -206,6 +207,7 @@ export class CallPage extends ConsoleElement {
       <call-recording .record=${this.record} .startMs=${this.recordingStart()}
         @wave=${(/** @type {CustomEvent} */ event) => (this.wave = event.detail)}
         @move=${(/** @type {CustomEvent} */ event) => this.moveCursor(event.detail)}></call-recording>
+      ${renderStreams(this.record)}
       <h2>Ladder</h2>
       <call-ladder .ladder=${ladder} .selected=${this.selected} .wave=${this.wave}
         .cursorMs=${this.cursorMs}

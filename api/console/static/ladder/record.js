@@ -7,6 +7,8 @@
 export function timelineOf(record) {
   const events = record.timeline ?? [];
   const main = record.legs?.[0]?.channelId ?? "";
+  /** @type {Map<string, string>} of the bot of each stream */
+  const hosts = new Map((record.streams ?? []).map((/** @type {any} */ each) => [each.streamId, each.host]));
   return {
     call: {
       callId: record.reqId,
@@ -24,16 +26,19 @@ export function timelineOf(record) {
       endedMs: Date.parse(record.endTime),
       legs: [],
     },
-    moments: events.map(moment),
+    moments: events.map((/** @type {any} */ each) => moment(each, hosts)),
     attempts: [],
     omitted: 0,
   };
 }
 
-/** @param {any} event of the record's timeline */
-function moment(event) {
+/**
+ * @param {any} event of the record's timeline
+ * @param {Map<string, string>} hosts
+ */
+function moment(event, hosts) {
   const leg = event.channelId;
-  const { types, commands } = translate(event, leg);
+  const { types, commands } = event.event === "stream" ? translateStream(event, hosts) : translate(event, leg);
   return {
     atMs: event.timestamp,
     event: { leg, ...types },
@@ -82,5 +87,26 @@ function translate(event, leg) {
       return { types: { type: "leg-ended", cause: event.hangupCause ?? 0, sipCode: 0, reason: "" }, commands: [] };
     default:
       return { types: { type: "recorded" }, commands: [{ type: "emit-event", event }] };
+  }
+}
+
+/**
+ * @param {any} event of a stream; one that never started has no session
+ * @param {Map<string, string>} hosts
+ * @returns {{types: any, commands: any[]}}
+ */
+function translateStream(event, hosts) {
+  const { sessionId: stream, sessionState, reason = "" } = event;
+  if (!stream) return { types: { type: "recorded" }, commands: [] };
+  switch (sessionState) {
+    case "started":
+    case "resumed": {
+      const host = hosts.get(stream);
+      return { types: { type: "recorded" }, commands: [{ type: "start-stream", stream, data: host && { url: `wss://${host}/` } }] };
+    }
+    case "connected":
+      return { types: { type: "stream-connected", stream }, commands: [] };
+    default: // lost, ended
+      return { types: { type: "stream-ended", stream, reason }, commands: [] };
   }
 }
