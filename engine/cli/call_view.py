@@ -1,4 +1,4 @@
-"""Lines and tables that show a call: legs, transfers, conferences and recordings."""
+"""Lines and tables that show a call: legs, transfers, conferences, recordings and streams."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from engine.cli.timeline import wording
 from wire.control import ConferenceView, MemberView, TransferView
 from wire.programs.adaptive_table import AdaptiveTable
-from wire.views import CallView, LegView, RecordingView
+from wire.views import CallStreams, CallView, LegView, RecordingView, StreamView
 
 
 def call(view: CallView) -> Iterator[RenderableType]:
@@ -50,6 +50,26 @@ def conference(view: ConferenceView) -> Iterator[RenderableType]:
         for each in view.members
     ]  # fmt: skip
     yield AdaptiveTable(("member", "party", "agent", "state", ""), rows)
+
+
+def streams(view: CallStreams) -> RenderableType:
+    """Show the live streams of a call with their ids."""
+    if not view.streams:
+        return "no streams"
+    rows = [
+        (each.stream_id, each.url, each.protocol, each.state, ", ".join(_stream_notes(each)))
+        for each in view.streams
+    ]
+    return AdaptiveTable(("stream", "bot", "protocol", "state", ""), rows)
+
+
+def _stream_notes(stream: StreamView) -> Iterator[str]:
+    if stream.fork:
+        yield f"fork, track {stream.track}"
+    if stream.heard_ms:
+        yield f"{wording.seconds(stream.heard_ms)} heard"
+    if stream.last_mark:
+        yield f"mark {wording.shorten(stream.last_mark)}"
 
 
 def _notes(leg: LegView, *, is_main: bool) -> Iterator[str]:

@@ -10,7 +10,7 @@ from engine.cli.errors import UsageError
 from engine.cli.options.party import DEFAULT_REQUESTER
 from engine.cli.rest_client import RestClient
 from wire.control import ConferenceView
-from wire.views import CallView, Timeline
+from wire.views import CallStreams, CallView, Timeline
 
 T = TypeVar("T")
 _OF_LEG = {"mute", "unmute", "hold", "unhold", "hangup"}
@@ -37,6 +37,10 @@ class Calls(Protocol):
 
     async def conference(self, call_id: str) -> ConferenceView:
         """Return the active or latest conference of a call."""
+        ...
+
+    async def streams(self, call_id: str) -> CallStreams:
+        """Return the live streams of a call."""
         ...
 
     async def timeline_fields(self, call_id: str) -> dict[str, Any]:
@@ -79,6 +83,9 @@ class RestCalls:
         path, body = ("voice", "conference", "members"), {"callId": call_id}
         return await self._rest.request(ConferenceView, "POST", *path, body=body)
 
+    async def streams(self, call_id: str) -> CallStreams:
+        return await self._rest.request(CallStreams, "GET", "voice", "streams", call_id)
+
     async def timeline_fields(self, call_id: str) -> dict[str, Any]:
         path = ("voice", "call", call_id, "timeline")
         return await self._rest.request(dict[str, Any], "GET", *path)
@@ -104,6 +111,10 @@ def _control_path(
             return ("conference", "add-members"), of_call
         case ["conference", ("kick" | "leave" | "coach") as verb]:
             return ("conference", verb), of_call
+        case ["streams"]:
+            return ("streams", call_id, "start"), body
+        case ["streams", stream, verb]:
+            return ("streams", call_id, stream, verb), body
         case _:
             raise UsageError(f"{action}: the REST layer has no such operation; use --url")
 

@@ -16,7 +16,7 @@ from wire.control import ConferenceView
 from wire.decoding.messages import decode_message
 from wire.events.call_events import CallEvent
 from wire.events.consumer_groups import LostEvents
-from wire.views import Calls, CallView, EndedCalls, Timeline
+from wire.views import Calls, CallStreams, CallView, EndedCalls, Timeline
 
 if TYPE_CHECKING:
     import aiohttp
@@ -77,6 +77,9 @@ class Client:
     async def conference(self, call_id: str) -> ConferenceView:
         path = ("calls", call_id, "conference", "members")
         return await self.request(ConferenceView, "GET", *path)
+
+    async def streams(self, call_id: str) -> CallStreams:
+        return await self.request(CallStreams, "GET", "calls", call_id, "streams")
 
     async def timeline(self, call_id: str) -> Timeline:
         return await self.request(Timeline, "GET", "calls", call_id, "timeline")

@@ -14,8 +14,14 @@ _COMMANDS = "engine.cli.commands"
 # The noun's group is the attribute of its name. `--help` shows the texts without an import.
 NOUNS: Mapping[str, tuple[str, str]] = {
     "call": ("call", "Start, list, show and control calls."),
-    "transfer": ("transfers", "Transfer the customer of a call to another party."),
-    "conference": ("conferences", "Turn a call into a conference and manage its members."),
+    "transfer": ("sessions.transfers", "Transfer the customer of a call to another party."),
+    "conference": (
+        "sessions.conferences", "Turn a call into a conference and manage its members."
+    ),
+    "stream": (
+        "sessions.streams",
+        "List and stop the streams of a call; let bots listen, and send them texts.",
+    ),
     "recording": ("recordings", "Record calls; list, save and delete recordings."),
     "number": ("numbers", "Show the numbers of an account with their routes."),
     "route": ("routes", "Manage what calls to a number run."),
@@ -73,8 +79,8 @@ OLD_NAMES: Mapping[str, str] = {
     "dial": "call_control:dial",
     "hangup": "call_control:hangup",
     "record": "recordings:record",
-    "transfer-complete": "transfers:complete",
-    "transfer-cancel": "transfers:cancel",
+    "transfer-complete": "sessions.transfers:complete",
+    "transfer-cancel": "sessions.transfers:cancel",
     "routes": "routes:routes",
     "webhooks": "webhooks:webhooks",
     "agents": "agents:agents",

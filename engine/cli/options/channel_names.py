@@ -1,4 +1,4 @@
-"""Call ids, and short names of channels, members and sessions; errors list the choices."""
+"""Call ids, and short names of channels, members, sessions and streams; errors list the choices."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -6,8 +6,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from engine.cli.errors import UsageError
+from engine.cli.timeline import wording
 from wire.control import ConferenceView, MemberView
-from wire.views import CallView, LegView
+from wire.views import CallStreams, CallView, LegView, StreamView
 
 CallId = Annotated[str, Parameter(help="Call id.")]
 ChannelName = Annotated[
@@ -50,6 +51,13 @@ def transfer_of(call: CallView, name: str) -> str:
     if not name:
         return call.transfers[-1].transfer_session_id
     return _pick(f"transfer of call {call.call_id}", name, choices)
+
+
+def stream_of(view: CallStreams, name: str) -> StreamView:
+    """Return the live stream with this id, or of the bot with this host."""
+    streams = {each.stream_id: each for each in view.streams}
+    choices = {each.stream_id: (wording.host(each.url),) for each in view.streams}
+    return streams[_pick(f"stream of call {view.call_id}", name, choices)]
 
 
 def leg_names(call: CallView, leg: LegView) -> tuple[str, ...]:

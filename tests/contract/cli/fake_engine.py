@@ -9,6 +9,7 @@ from aiohttp import web
 
 from engine.cli.client import Lost
 from tests.harness.servers.web_server import WebServer
+from tests.unit.cli.controlled_call import STREAMS
 from tests.unit.cli.inbound import timeline
 from wire import rpc
 from wire.agents import Agents, AgentView
@@ -148,6 +149,8 @@ def _controlled(call: CallView, action: list[str]) -> object:
             return call.transfers[-1]
         case ["conference", _]:
             return call.conferences[-1]
+        case ["streams", *_]:
+            return msgspec.structs.replace(STREAMS, call_id=call.call_id)
         case ["recording", _]:
             return CallRecordings(call.call_id, call.recordings)
         case _:

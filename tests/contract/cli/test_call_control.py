@@ -8,10 +8,21 @@ import pytest
 
 from tests.contract.cli.command import switchroom, typed
 from tests.contract.cli.fake_engine import FakeEngine
-from tests.unit.cli.controlled_call import ADA, CONFERENCE, FIRST, ID, MAIN, PHONE, SECOND
+from tests.unit.cli.controlled_call import (
+    ADA,
+    BOT,
+    CONFERENCE,
+    FIRST,
+    FORK,
+    ID,
+    MAIN,
+    PHONE,
+    SECOND,
+)
 from wire import control
 from wire.rpc import Problem
 
+EAR = "wss://ear.example/"
 SESSION = {"conferenceSessionId": CONFERENCE}
 HANDED = {"transferMode": "attended", "sourceChannelId": ADA, "customerChannelId": MAIN}
 CASES: list[tuple[str, str, type, dict[str, Any]]] = [
@@ -112,6 +123,31 @@ CASES: list[tuple[str, str, type, dict[str, Any]]] = [
         control.Coach,
         {**SESSION, "channelId": ADA},
     ),
+    ("stream start {} wss://ear.example/", "streams", control.StartStream, {"url": EAR}),
+    (
+        (
+            "stream start {} wss://ear.example/ --protocol native --rate 16000 --track caller"
+            ' --parameters {{"for":"notes"}} --max-duration 60 --on-lost continue'
+        ),
+        "streams",
+        control.StartStream,
+        {
+            "url": EAR,
+            "protocol": "native",
+            "rate": 16000,
+            "track": "caller",
+            "parameters": {"for": "notes"},
+            "maxDuration": 60.0,
+            "onLost": "continue",
+        },
+    ),
+    ("stream stop {} w7", f"streams/{FORK}/stop", control.CallControl, {}),
+    (
+        "stream send {} bot.example hello",
+        f"streams/{BOT}/text",
+        control.SendStreamText,
+        {"text": "hello"},
+    ),
 ]
 
 
@@ -137,6 +173,8 @@ async def test_each_command_requests_what_it_says(
         ),
         ("conference add {} --number 15 --name Ada", "--name requires --agent"),
         ("conference kick {} bob", "no member of the conference matches “bob”"),
+        ("stream stop {} w9", f"no stream of call {ID} matches “w9”; choices: {BOT}, bot.example"),
+        ("stream start {} wss://ear.example/ --parameters x", "--parameters: not JSON"),
     ],
 )
 async def test_what_can_not_be_requested_is_not_requested(

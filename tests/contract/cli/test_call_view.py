@@ -1,5 +1,6 @@
 """What commands show of a call: its legs, sessions and recordings."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,18 @@ from msgspec.structs import replace
 
 from tests.contract.cli.command import switchroom, typed
 from tests.contract.cli.fake_engine import FakeEngine
-from tests.unit.cli.controlled_call import ADA, CALL, CONFERENCE, FIRST, ID, MAIN, PHONE, SECOND
+from tests.unit.cli.controlled_call import (
+    ADA,
+    BOT,
+    CALL,
+    CONFERENCE,
+    FIRST,
+    FORK,
+    ID,
+    MAIN,
+    PHONE,
+    SECOND,
+)
 
 
 async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
@@ -32,6 +44,18 @@ async def test_a_call_is_shown(tmp_path: Path, engine: FakeEngine) -> None:
     ]
     _, members, _ = await switchroom(tmp_path, engine.url(), "conference", "members", ID)
     assert members.splitlines() == out.splitlines()[8:13]
+
+
+async def test_streams_are_shown(tmp_path: Path, engine: FakeEngine) -> None:
+    """With whole ids: which bot talks, which only listens, and how much was heard."""
+    _, out, _ = await switchroom(tmp_path, engine.url(), "stream", "list", ID)
+    assert [" ".join(line.split()) for line in out.splitlines()] == [
+        "stream bot protocol state",
+        f"{BOT} wss://bot.example/talk twilio connected 6.3 s heard, mark m1",
+        f"{FORK} wss://ear.example:8443/ native starting fork, track caller",
+    ]
+    _, out, _ = await switchroom(tmp_path, engine.url(), "stream", "list", ID, "-o", "json")
+    assert [each["streamId"] for each in json.loads(out)["streams"]] == [BOT, FORK]
 
 
 async def test_a_recording_to_come_is_shown(

@@ -13,7 +13,18 @@ from api.voice.timeline import call_timeline
 from tests.contract.cli.command import switchroom
 from tests.contract.cli.fake_engine import FakeEngine
 from tests.contract.cli.fake_rest import FakeRest
-from tests.unit.cli.controlled_call import ADA, CALL, CONFERENCE, ID, MAIN, PHONE, SECOND
+from tests.unit.cli.controlled_call import (
+    ADA,
+    BOT,
+    CALL,
+    CONFERENCE,
+    FORK,
+    ID,
+    MAIN,
+    PHONE,
+    SECOND,
+    STREAMS,
+)
 from tests.unit.cli.inbound import timeline
 from wire.views import CallRecordings
 
@@ -96,6 +107,30 @@ async def test_one_party_is_no_conversation(tmp_path: Path) -> None:
         rest.responses = {f"{SHOW[0]} {SHOW[1]}": details(legs=(CALL.legs[0],))}
         status, _, err = await rest.run(tmp_path, "conference", "add", ID, "--number", "+47")
     assert (status, "no conversation of two parties" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "path", "body"),
+    [
+        (f"stream start {ID} wss://ear.example/ --track caller", f"/voice/streams/{ID}/start",
+         {"url": "wss://ear.example/", "track": "caller"}),
+        (f"stream stop {ID} {FORK}", f"/voice/streams/{ID}/{FORK}/stop", {}),
+        (f"stream send {ID} bot.example hello", f"/voice/streams/{ID}/{BOT}/text",
+         {"text": "hello"}),
+    ],
+)  # fmt: skip
+async def test_streams_are_controlled(
+    tmp_path: Path, words: str, path: str, body: dict[str, Any]
+) -> None:
+    """A stream is named by its id, the end of that, or its bot's host; the rest is shown."""
+    listed, streams = f"/voice/streams/{ID}", msgspec.to_builtins(STREAMS)
+    async with FakeRest() as rest:
+        rest.responses = {f"GET {listed}": streams, f"POST {path}": streams}
+        status, out, err = await rest.run(tmp_path, *words.split())
+    looks = [] if " start " in words else [("GET", listed, None)]
+    assert (status, err) == (0, "")
+    assert rest.typed == [*looks, ("POST", path, body)]
+    assert BOT in out
 
 
 async def test_a_party_is_dialed(tmp_path: Path) -> None:

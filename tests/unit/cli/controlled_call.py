@@ -1,7 +1,7 @@
 """A controlled call as an engine shows it."""
 
 from wire.control import ConferenceView, MemberView, TransferView
-from wire.views import CallView, LegView, RecordingView
+from wire.views import CallStreams, CallView, LegView, RecordingView, StreamView
 
 ID = "3-pbx1-abcdefgh"
 MAIN, ADA, PHONE = "pbx1-17.0", f"{ID}.l0", f"{ID}.l12"
@@ -45,4 +45,14 @@ CALL = CallView(
         ),
     ),
     recordings=(RecordingView("https://archive.example/x.wav", "call", "archived", 6300),),
+)
+BOT, FORK = f"{ID}.w5", f"{ID}.w7"
+STREAMS = CallStreams(
+    ID,
+    (
+        StreamView(
+            BOT, "wss://bot.example/talk", "twilio", "connected", False, "both", 1, 20, 6_300, "m1"
+        ),
+        StreamView(FORK, "wss://ear.example:8443/", "native", "starting", True, "caller", 2),
+    ),
 )

@@ -10,6 +10,8 @@ NOTES: Mapping[str, str] = {
     " transferring party, `cancel` returns the customer. [Sessions](../../sessions.md) describes"
     " which parties hear each other.",
     "conference": "[Sessions](../../sessions.md) describes conferences and coaching.",
+    "stream": "A stream that was lost and resumed has another id: list the streams again."
+    " [Streams of a live call](../../streams/live-calls.md) describes what a bot hears.",
     "recording": "`start`, `pause`, `resume` and `stop` record a live call; the others are about"
     " archived files: [recordings](../../recordings.md).",
     "route": "A route is JSON, a webhook's URL, or `flow:ID`. It may also be that of another user"

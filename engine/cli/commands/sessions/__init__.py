@@ -1,0 +1,1 @@
+"""Commands on parts of a live call: transfers, conferences and streams."""
