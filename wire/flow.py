@@ -57,7 +57,7 @@ class SayNode(Shape, frozen=True, tag="say"):
 
 
 class GatherNode(Shape, frozen=True, tag="gather"):
-    """Collect digits, available as `{{digits}}` afterwards."""
+    """Collect digits or speech, available as `{{digits}}` and `{{speech}}` afterwards."""
 
     data: GatherData = GatherData()
     next: Name | None = None

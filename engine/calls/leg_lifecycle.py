@@ -34,6 +34,7 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.model.requests import ReplacementArrived
+from engine.calls.pending_hangups import initiator
 from engine.calls.reporting.call_events import emit, emit_leg, emit_leg_completed, is_called_leg
 from engine.calls.reporting.ended_legs import archive_leg
 from engine.calls.sessions import conference, conversation, invites, transfer
@@ -41,7 +42,8 @@ from engine.calls.sessions.leg_control import on_phone_hold
 from engine.calls.sessions.replacement import take_place
 from engine.calls.state_dispatch import dispatch
 from engine.calls.trunk_failover import fail_over
-from engine.calls.verbs import call_end, forks, gather, record
+from engine.calls.verbs import call_end, forks, record
+from engine.calls.verbs.gather import end as gather_end
 from wire.events.call_events import Kind
 
 LegProgress = LegCreated | LegRinging | LegAnswered
@@ -111,6 +113,20 @@ def propagate(call: Call, event: Event, now: int) -> Step:
     if isinstance(event, LegEnded) and event.leg in call.invited:
         call = invites.clear_invite(call, event.leg)
     return call, commands
+
+
+def propagate_and_dispatch(call: Call, event: Event, now: int) -> Step:
+    """Let the session react to an event, then the state."""
+    before = call
+    call, commands = propagate(call, event, now)
+    if call is not before:
+        call = with_end_by(before, call, event)
+    return dispatch(call, commands, event, now)
+
+
+def with_end_by(before: Call, call: Call, event: Event) -> Call:
+    """Store who ended the conversation, if an event other than a leg's end has ended it."""
+    return conversation.note_end(before, call, ConversationEnd(initiator(before, call, event)))
 
 
 def expire_invites(call: Call, now: int) -> Step:
@@ -249,7 +265,7 @@ def end_call(call: Call, now: int, by: causes.EndedBy, cause: int) -> Step:
     """Hang up all legs; digits and voicemails collected so far are reported."""
     commands: tuple[Command, ...] = ()
     if isinstance(call.state, Gathering) and call.leg(call.main) is None:
-        call, commands = gather.abandon(call, call.state, now)
+        call, commands = gather_end.abandon(call, call.state, now)
     if isinstance(call.state, RecordingVoicemail):
         call, commands = record.abandon(call, call.state, now)
     call, hangups = call_end.start(call, now, by, cause)

@@ -36,13 +36,13 @@ from engine.calls.verbs import (
     call_setup,
     dial,
     flow,
-    gather,
     pause,
     play,
     record,
     registry,
     stream,
 )
+from engine.calls.verbs.gather import gather
 from wire.verbs import Action, Flow
 
 # End a call whose webhook always returns another action; a queue that plays and asks stays below.

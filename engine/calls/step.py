@@ -10,12 +10,13 @@ rules run, in this order:
 3. The state: the call's current state reacts (`state_dispatch`, `verbs`, `sessions.conversation`).
 4. The next verb: when a verb has ended (state `Advance`), the next one starts, until one waits
    (`state_dispatch.run_until_waiting`).
-5. The answer: an inbound call that rings is answered when a party is connected to it.
-6. The recording and the snoops of coaches and forks: they start, stop or restart (`calls.taps`).
-7. The media diff: the media plans of the call before and after are compared, and the difference
+5. The recognizer of a gather: it starts or ends (`calls.recognition`).
+6. The answer: an inbound call that rings is answered when a party is connected to it.
+7. The recording and the snoops of coaches and forks: they start, stop or restart (`calls.taps`).
+8. The media diff: the media plans of the call before and after are compared, and the difference
    becomes commands that bridge, mute and play (`media.diff`).
 
-Because of 6 and 7, verbs and sessions never record, bridge or mute a leg: they change the call.
+Because of 7 and 8, verbs and sessions never record, bridge or mute a leg: they change the call.
 """
 
 from msgspec.structs import replace
@@ -26,15 +27,16 @@ from engine.calls.leg_lifecycle import (
     on_leg_ended,
     on_leg_progress,
     on_leg_replaced,
-    propagate,
+    propagate_and_dispatch,
     reject_leg,
+    with_end_by,
 )
 from engine.calls.media.bridge_choice import choose_bridge, reset_converters
 from engine.calls.media.call_recording import apply_archive_result
 from engine.calls.media.diff import diff_media, restore_media
 from engine.calls.media.talk_time import update_talk_time
 from engine.calls.model import causes
-from engine.calls.model.call import Call, ConversationEnd, Step, with_leg
+from engine.calls.model.call import Call, Step, with_leg
 from engine.calls.model.call_deadline import own_deadline_ms
 from engine.calls.model.call_states import Bridged, ClosingState
 from engine.calls.model.clock_shift import move_times
@@ -65,13 +67,6 @@ from engine.calls.model.events import (
     PlaybackEnded,
     RecordingsArchived,
     Recovered,
-    StreamActionReceived,
-    StreamConnected,
-    StreamEnded,
-    StreamEvent,
-    StreamInterrupted,
-    StreamMarkReached,
-    StreamSpeechChanged,
     TalkEnded,
     TalkStarted,
     VoicemailEnded,
@@ -92,18 +87,29 @@ from engine.calls.model.requests import (
     ReferReceived,
     ReplacementArrived,
 )
-from engine.calls.pending_hangups import initiator, repeat_hangups, track_hangups
+from engine.calls.model.stream_events import (
+    SpeechUnderstood,
+    StreamActionReceived,
+    StreamConnected,
+    StreamEnded,
+    StreamEvent,
+    StreamInterrupted,
+    StreamMarkReached,
+    StreamSpeechChanged,
+)
+from engine.calls.pending_hangups import repeat_hangups, track_hangups
+from engine.calls.recognition import sync_recognizer
 from engine.calls.recovery.missed_digits import is_already_delivered, remember_last
 from engine.calls.reporting.call_events import sort_events
 from engine.calls.reporting.ended_legs import last_seen_ms
-from engine.calls.sessions import conversation
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import decline_lost_refers, on_refer, on_request
 from engine.calls.state_dispatch import dispatch, run_until_waiting
 from engine.calls.stream_dispatch import on_stream_event
 from engine.calls.taps import sync_taps
-from engine.calls.verbs import call_end, forks, gather, type_ahead
+from engine.calls.verbs import call_end, forks, type_ahead
 from engine.calls.verbs.call_setup import ring_or_answer
+from engine.calls.verbs.gather import gather
 
 BEFORE_MEDIA = (StopPlayback, StopVoicemail, Answer)
 
@@ -136,6 +142,7 @@ def step(call: Call, event: Event, now: int) -> Step:
     if call.is_ended:
         return call, reject_leg(event)
     after, commands = _apply(call, event, now)
+    after, commands = sync_recognizer(after, commands, now)
     after, commands = track_hangups(call, after, commands, event, now)
     after, answers = ring_or_answer(after, event, now)
     after, tap_commands = sync_taps(choose_bridge(call, after), event, now)
@@ -163,7 +170,7 @@ def _apply(call: Call, event: Event, now: int) -> Step:
         case DigitPressed():
             return _on_digit(call, event, now)
         case MediaFetched() | PlaybackEnded():  # frequent: saves failed comparisons
-            return _propagate_and_dispatch(call, event, now)
+            return propagate_and_dispatch(call, event, now)
         case LegCreated(leg) | LegRinging(leg) | LegAnswered(leg):
             return on_leg_progress(call, call.leg(leg), event, now)
         case LegEnded(leg):
@@ -190,10 +197,10 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
             return on_leg_replaced(call, event, now)
         case BridgeFailed() if call.streams:
             call, commands = forks.on_bridge_failed(call, event, now)
-            call, more = _propagate_and_dispatch(call, event, now)
+            call, more = propagate_and_dispatch(call, event, now)
             return call, (*commands, *more)
         case CallOpened() | TalkStarted() | TalkEnded() | VoicemailEnded() | BridgeFailed():
-            return _propagate_and_dispatch(call, event, now)
+            return propagate_and_dispatch(call, event, now)
         case (
             ActionReceived()
             | ActionFailed()
@@ -203,7 +210,7 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
             | ApiRequestSucceeded()
             | ApiRequestFailed()
         ):
-            return _propagate_and_dispatch(call, event, now)
+            return propagate_and_dispatch(call, event, now)
         case RecordingsArchived():
             return dispatch(apply_archive_result(call, event), (), event, now)
         case (
@@ -211,6 +218,7 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
             | StreamSpeechChanged()
             | StreamMarkReached()
             | StreamInterrupted()
+            | SpeechUnderstood()
             | StreamActionReceived()
             | StreamEnded()
         ):
@@ -226,12 +234,6 @@ def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:
             return _on_request(call, request, now)
 
 
-def _on_hangup_request(call: Call, event: HangupRequested, now: int) -> Step:
-    if isinstance(call.state, ClosingState):
-        return _propagate_and_dispatch(call, event, now)
-    return end_call(call, now, event.by, event.cause)
-
-
 def _on_digit(call: Call, event: DigitPressed, now: int) -> Step:
     """Give a digit to the state of its leg; one that no verb takes may be kept (type-ahead).
 
@@ -241,39 +243,31 @@ def _on_digit(call: Call, event: DigitPressed, now: int) -> Step:
     if leg is not None and is_already_delivered(leg, event):
         return call, ()
     if leg is None or type_ahead.accepted_since(call, leg) is None:
-        return _propagate_and_dispatch(call, event, now)
+        return propagate_and_dispatch(call, event, now)
     call, is_spare = type_ahead.take_spare_terminator(call, leg, event)
     if is_spare:
         call, commands = gather.on_spare_terminator(remember_last(call, event), now)
         return run_until_waiting(call, commands, now)
-    after, commands = _propagate_and_dispatch(call, event, now)
+    after, commands = propagate_and_dispatch(call, event, now)
     return remember_last(type_ahead.keep(call, event) if after is call else after, event), commands
 
 
-def _propagate_and_dispatch(call: Call, event: Event, now: int) -> Step:
-    before = call
-    call, commands = propagate(call, event, now)
-    if call is not before:
-        call = _with_end_by(before, call, event)
-    return dispatch(call, commands, event, now)
+def _on_hangup_request(call: Call, event: HangupRequested, now: int) -> Step:
+    if isinstance(call.state, ClosingState):
+        return propagate_and_dispatch(call, event, now)
+    return end_call(call, now, event.by, event.cause)
 
 
 def _on_phone_hold(call: Call, event: PhoneHold, now: int) -> Step:
     if isinstance(call.state, ClosingState):
         return call, ()
-    call, commands = on_phone_hold(call, event, now)
-    return run_until_waiting(call, commands, now)
-
-
-def _with_end_by(before: Call, call: Call, event: Event) -> Call:
-    """Store who ended the conversation, if an event other than a leg's end has ended it."""
-    return conversation.note_end(before, call, ConversationEnd(initiator(before, call, event)))
+    return run_until_waiting(*on_phone_hold(call, event, now), now)
 
 
 def _on_request(call: Call, event: ControlRequest, now: int) -> Step:
     before = call
     call, commands = on_request(call, event, now)
-    call = _with_end_by(before, call, event)
+    call = with_end_by(before, call, event)
     leg = call.leg(event.leg) if commands and isinstance(event, LegHangupRequested) else None
     if leg is None or leg.state != "requested":
         return run_until_waiting(call, commands, now)
@@ -287,7 +281,7 @@ def _on_deadline(call: Call, event: DeadlinePassed, now: int) -> Step:
         return end_call(replace(call, reason="longest_call"), now, "system", causes.NORMAL)
     before = call
     call, commands = expire_invites(call, now)
-    call = _with_end_by(before, call, event)
+    call = with_end_by(before, call, event)
     call, more = forks.on_deadline(call, now)
     commands = (*commands, *more)
     if not isinstance(call.state, ClosingState):  # `Ending` repeats the hangups of all legs

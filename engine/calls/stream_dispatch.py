@@ -3,7 +3,7 @@
 from engine.calls.media.streams import track_stream
 from engine.calls.model.call import Call, Step
 from engine.calls.model.call_states import Streaming
-from engine.calls.model.events import StreamActionReceived, StreamConnected, StreamEvent
+from engine.calls.model.stream_events import StreamActionReceived, StreamConnected, StreamEvent
 from engine.calls.state_dispatch import dispatch
 from engine.calls.verbs import forks, stream
 
@@ -13,6 +13,9 @@ def on_stream_event(call: Call, event: StreamEvent, now: int) -> Step:
     stream_of = call.stream(event.stream)
     if stream_of is None or (isinstance(event, StreamConnected) and stream_of.connected_ms):
         return call, ()  # of an earlier stream, or a repetition
+    if stream_of.is_recognizer:
+        call, commands = forks.on_event(call, stream_of, event, now)
+        return dispatch(call, commands, event, now)
     if stream_of.data.fork:
         return forks.on_event(call, stream_of, event, now)
     is_heard = isinstance(call.state, Streaming) and call.state.stream == event.stream

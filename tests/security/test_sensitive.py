@@ -131,7 +131,7 @@ def test_events_and_the_record_omit_the_digits() -> None:
     bench = ShardBench()
     live_call = gathering(bench, gather(maxDigits=4))
     press(bench, live_call, "1234")
-    (collected,) = live_call.call.collected
+    (collected,) = live_call.call.gathered
     assert (collected.digits, collected.reason) == ("", "max-digits")
 
 

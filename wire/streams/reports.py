@@ -109,6 +109,7 @@ class LiveStream(Shape, frozen=True):
     is_connected: bool
     heard_ms: int
     last_mark: str = ""
+    transcript: Transcribed | None = None  # the last one of a recognizer
 
 
 class Snapshot(Shape, frozen=True, tag="snapshot"):

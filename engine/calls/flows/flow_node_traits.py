@@ -22,6 +22,7 @@ from wire.verbs import GatherData, Verb
 
 Exits = tuple[tuple[str, str], ...]
 DIGITS = frozenset({"digits"})
+SPEECH = frozenset({"speech"})
 DIAL_RESULTS = frozenset(
     f"dial.{each}" for each in ("status", "cause", "duration", "number", "answeredBy", "reason")
 )
@@ -137,7 +138,9 @@ def needs_call(node: Node) -> bool:
 def result_names(node: Node) -> frozenset[str]:
     """Return the variables that a node's verb sets; flows and requests are known to the caller."""
     match node:
-        case GatherNode() | MenuNode():
+        case GatherNode():
+            return DIGITS | SPEECH
+        case MenuNode():
             return DIGITS
         case DialNode():
             return DIAL_RESULTS

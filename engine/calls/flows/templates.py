@@ -13,12 +13,23 @@ from wire.decoding.errors import BadInput
 from wire.decoding.json_document import read_json
 
 Lookup = Callable[[str], Any]  # returns the value of a name, or None
-ROOTS = ("contact", "custom", "call", "vars", "answers", "dial", "record", "event", "secrets")
+ROOTS = (
+    "contact",
+    "custom",
+    "call",
+    "vars",
+    "answers",
+    "dial",
+    "record",
+    "stream",
+    "event",
+    "secrets",
+)
 MAX_FILLED_BYTES = 1_000_000  # of all values of a document; wire.tree accepts far less
 MAX_DEPTH = 200  # wire.tree accepts far less
 
 _STEP = r"\.[A-Za-z0-9_\-]+"
-_NAME = rf"(?:(?:{'|'.join(ROOTS)})(?:{_STEP})+|digits)"
+_NAME = rf"(?:(?:{'|'.join(ROOTS)})(?:{_STEP})+|digits|speech)"
 _FIELD = re.compile(rf"\{{\{{\s*({_NAME})\s*\}}\}}")
 _OPEN, _CLOSE = "{{", "}}"
 

@@ -69,7 +69,7 @@ def verb_results(call: Call, ended: Advance) -> dict[str, Scalar | None]:
     """Return the variables that a verb sets when it has ended."""
     match ended.event:
         case "gather":
-            return {"digits": ended.digits}
+            return {"digits": ended.digits, "speech": ended.speech or None}
         case "dial":
             return _dial_results(ended.dial) if ended.dial is not None else {}
         case "record":

@@ -3,12 +3,11 @@
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, allocate_id, with_stream
-from engine.calls.model.commands import Hangup, SendToStream, StopStream
-from engine.calls.model.events import (
-    Event,
-    LegCreated,
-    LegEnded,
+from engine.calls.model.call import Call, Step, allocate_id
+from engine.calls.model.commands import Hangup
+from engine.calls.model.events import Event, LegCreated, LegEnded
+from engine.calls.model.stream_commands import SendToStream, StopStream
+from engine.calls.model.stream_events import (
     StreamConnected,
     StreamEnded,
     StreamInterrupted,
@@ -17,6 +16,17 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.streams import Stream
 from wire.streams.setup import StreamMessage
+
+
+def with_stream(call: Call, stream: Stream) -> Call:
+    """Replace the stream with the same id."""
+    streams = tuple(stream if each.id == stream.id else each for each in call.streams)
+    return replace(call, streams=streams)
+
+
+def without_stream(call: Call, stream_id: str) -> Call:
+    """Remove a stream."""
+    return replace(call, streams=tuple(each for each in call.streams if each.id != stream_id))
 
 
 def track_stream(call: Call, event: Event, now: int) -> Call:

@@ -31,13 +31,15 @@ from wire.verbs import DialData, FlowData
 from wire.webhooks import GatherReason
 
 
-class CollectedDigits(Struct, frozen=True, array_like=True, gc=False):
-    """The digits that one gather collected, for the call record."""
+class GatheredInput(Struct, frozen=True, array_like=True, gc=False):
+    """What one gather collected or understood, for the call record."""
 
     at_ms: int
     leg: str
     digits: str
     reason: GatherReason
+    speech: str = ""
+    confidence: float | None = None  # of the speech; None: nobody spoke
 
 
 class ConversationEnd(Struct, frozen=True, array_like=True, gc=False):
@@ -101,7 +103,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     recordings: tuple[Recording, ...] = ()
     ended_legs: tuple[EndedLeg, ...] = ()  # the latest ones
     ended_legs_omitted: int = 0  # number of earlier ones
-    collected: tuple[CollectedDigits, ...] = ()
+    gathered: tuple[GatheredInput, ...] = ()
     held_since_ms: int = 0  # since when a leg is on hold; 0: no hold
     held_ms: int = 0  # total of earlier holds
     labels: dict[str, str] | None = None  # copied to the call record only
@@ -230,17 +232,6 @@ def with_leg(call: Call, leg: Leg) -> Call:
         if old.id == leg.id:
             return _with_leg_at(call, place, leg)
     return replace(call, legs=(*call.legs, leg))
-
-
-def with_stream(call: Call, stream: Stream) -> Call:
-    """Replace the stream with the same id."""
-    streams = tuple(stream if each.id == stream.id else each for each in call.streams)
-    return replace(call, streams=streams)
-
-
-def without_stream(call: Call, stream_id: str) -> Call:
-    """Remove a stream."""
-    return replace(call, streams=tuple(each for each in call.streams if each.id != stream_id))
 
 
 def with_transfer(call: Call, transfer: Transfer) -> Call:

@@ -70,7 +70,8 @@ class Advance(State, frozen=True, tag="advance"):
     """A verb has ended and `action` runs next; transient within one step, never stored.
 
     `event` and `dial` tell a webhook what ended; `fallback` runs when the webhook fails. `digits`
-    are those that a gather collected. `is_media_failed` leads to the `onError` of a flow's node.
+    are those that a gather collected, `speech` is what it understood. `is_media_failed` leads to
+    the `onError` of a flow's node.
     """
 
     action: Action | None
@@ -80,6 +81,7 @@ class Advance(State, frozen=True, tag="advance"):
     digits: str = ""
     is_media_failed: bool = False
     stream_reason: str = ""
+    speech: str = ""
 
 
 class Playing(UnbridgedState, frozen=True, tag="playing"):
@@ -94,11 +96,15 @@ class Playing(UnbridgedState, frozen=True, tag="playing"):
     played_ms: int = 0  # of all rounds, when the playback started or was suspended
 
 
-GatherPhase = Literal["fetch", "prompt", "first", "between"]
+GatherPhase = Literal["fetch", "prompt", "first", "between", "speech"]
+RecognitionState = Literal["", "started", "failed"]
 
 
 class Gathering(UnbridgedState, frozen=True, tag="gathering"):
-    """Digits are collected: during the prompt, before the first digit, or between digits."""
+    """Digits are collected, or speech is understood: from the prompt to the last input.
+
+    The phase `speech` is from the beginning of an utterance after the prompt to its transcript.
+    """
 
     verb: Gather
     leg: str
@@ -114,6 +120,12 @@ class Gathering(UnbridgedState, frozen=True, tag="gathering"):
     suspended_ms: int = 0  # when it was suspended
     since_ms: int = 0  # digits are accepted from this time on
     awaits_key_up: bool = False  # its time has passed, but a key is down
+    recognition: RecognitionState = ""  # whether a recognizer listens
+    recognizer_error: str = ""  # why the last one ended
+    is_speaking: bool = False  # an utterance has begun, and its transcript is awaited
+    paused_ms: int = 0  # since when a sound has paused the prompt; 0: it is not paused
+    speech: str = ""  # what was understood
+    confidence: float | None = None  # of that; None: no utterance has ended
 
 
 ScreeningStage = Literal["detecting", "whispering", "confirming"]

@@ -10,11 +10,10 @@ from msgspec import Struct
 from engine.calls.model.event_and_command_bases import StoredCommand
 from engine.calls.model.io_commands import IoCommand, PrefetchMedia
 from engine.calls.model.leg import MuteDirection
+from engine.calls.model.stream_commands import StreamCommand
 from wire.answer_detection import AnsweredBy
 from wire.events.call_events import CallEvent
 from wire.media import Clip
-from wire.streams.setup import Resume, StreamMessage
-from wire.verbs import StreamData
 
 
 class StartRecording(StoredCommand, frozen=True, tag="start-recording"):
@@ -106,6 +105,18 @@ class Play(StoredCommand, frozen=True, tag="play"):
 
 class StopPlayback(StoredCommand, frozen=True, tag="stop-playback"):
     """Stop a playback."""
+
+    playback: str
+
+
+class PausePlayback(StoredCommand, frozen=True, tag="pause-playback"):
+    """Pause a playback, which keeps its position."""
+
+    playback: str
+
+
+class ResumePlayback(StoredCommand, frozen=True, tag="resume-playback"):
+    """Continue a paused playback where it stopped."""
 
     playback: str
 
@@ -231,31 +242,6 @@ class StopVoicemail(StoredCommand, frozen=True, tag="stop-voicemail"):
     name: str
 
 
-class StartStream(StoredCommand, frozen=True, tag="start-stream"):
-    """Create a stream's channel, and let a gateway connect it with the bot."""
-
-    stream: str
-    data: StreamData
-    resume: Resume | None = None
-
-
-class StopStream(StoredCommand, frozen=True, tag="stop-stream"):
-    """Let the gateway end a stream, and hang up its channel."""
-
-    stream: str
-
-
-class SendToStream(StoredCommand, frozen=True, tag="send-to-stream"):
-    """Send a message to the bot of a stream; the gateway ignores an id that it has had."""
-
-    stream: str
-    id: str
-    message: StreamMessage
-
-
-StreamCommand = StartStream | StopStream | SendToStream
-
-
 class EmitEvent(StoredCommand, frozen=True, tag="emit-event"):
     """Emit an event; it is committed with the call and delivered from the store."""
 
@@ -269,6 +255,8 @@ PbxCommand = (
     | Hangup
     | Play
     | StopPlayback
+    | PausePlayback
+    | ResumePlayback
     | StartHoldMusic
     | StopHoldMusic
     | StartRinging

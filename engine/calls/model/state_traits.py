@@ -145,6 +145,11 @@ def active_prompt(state: CallState) -> tuple[str, int] | None:
             return None
 
 
+def paused_prompt(state: CallState) -> str | None:
+    """Return the prompt that a sound of the caller has paused, if any."""
+    return state.request if isinstance(state, Gathering) and state.paused_ms else None
+
+
 def active_voicemail(state: CallState) -> str | None:
     """Return the voicemail that is being recorded, if any."""
     match state:

@@ -5,10 +5,12 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from wire.streams.setup import Resume
+from wire.streams.setup import BargeIn, Recognition, Resume
 from wire.verbs import StreamData
 from wire.webhooks import StreamEndReason
 
+# A recognizer's address is known to its gateway; this one is never called (RFC 6761).
+RECOGNIZER_URL = "wss://recognizer.invalid"
 ChannelState = Literal["requested", "up", "ended"]
 MAX_LATENCIES = 100  # the latest ones: they are stored with every step of the call
 
@@ -59,6 +61,13 @@ class EndedStream(Struct, frozen=True, array_like=True, gc=False):
     activity: StreamActivity
 
 
+def recognizer_data(barge_in: BargeIn) -> StreamData:
+    """Return the settings of a recognizer's stream, which is a fork of what one leg says."""
+    return StreamData(
+        RECOGNIZER_URL, protocol="native", track="caller", barge_in=barge_in, fork=True
+    )
+
+
 class Stream(Struct, frozen=True, array_like=True, gc=False):
     """One stream, whose id is that of its channel; times are wall-clock milliseconds.
 
@@ -82,8 +91,15 @@ class Stream(Struct, frozen=True, array_like=True, gc=False):
     failures: int = 0  # in a row, since a stream has lasted
     due_ms: int = 0  # of the next try, or until when the report of an ended stream is awaited
     limit_ms: int = 0  # 0: none
+    recognition: Recognition | None = None  # of a recognizer, which listens for a gather
+    leg: str = ""  # whom it hears; empty: the main leg
     # Of all streams:
     activity: StreamActivity = StreamActivity()
+
+    @property
+    def is_recognizer(self) -> bool:
+        """Whether a recognizer is at its other end, instead of a bot."""
+        return self.recognition is not None
 
     @property
     def is_lost(self) -> bool:

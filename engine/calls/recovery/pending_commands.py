@@ -10,17 +10,17 @@ from engine.calls.model.commands import (
     Command,
     Dial,
     Originate,
+    PausePlayback,
     Play,
     RemoveFromBridge,
-    SendToStream,
     Snoop,
     StartHoldMusic,
     StartRinging,
-    StartStream,
     StartVoicemail,
 )
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode, SendApiRequest
-from engine.calls.model.state_traits import active_voicemail
+from engine.calls.model.state_traits import active_voicemail, paused_prompt
+from engine.calls.model.stream_commands import SendToStream, StartStream
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 
 
@@ -55,6 +55,8 @@ def _is_still_needed(command: Command, call: Call, snapshot: PbxSnapshot, now: i
             is_prompt = now < active_prompts(call).get(playback, 0)
             is_music = any(each.playback == playback for each in playing_hold_music(call))
             return (is_prompt or is_music) and playback not in snapshot.playbacks
+        case PausePlayback(playback=playback):
+            return playback == paused_prompt(call.state)
         case StartVoicemail(name=name):
             return active_voicemail(call.state) == name and name not in snapshot.voicemails
         case StartHoldMusic(leg) | StartRinging(leg):

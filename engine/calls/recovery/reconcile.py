@@ -17,7 +17,6 @@ from engine.calls.model.commands import (
     Originate,
     Play,
     Snoop,
-    StartStream,
     StartVoicemail,
 )
 from engine.calls.model.events import (
@@ -35,6 +34,7 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.leg import Leg
 from engine.calls.model.state_traits import active_voicemail
+from engine.calls.model.stream_commands import StartStream
 from engine.calls.recovery.missed_digits import collected_digits, digits_after_prompt
 from engine.calls.recovery.missed_replacements import missed_replacements
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot

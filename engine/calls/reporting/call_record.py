@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, CollectedDigits
+from engine.calls.model.call import Call, GatheredInput
 from engine.calls.model.call_id_format import call_of, shard_of
 from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.model.sessions import Conference, Member, Transfer
@@ -55,7 +55,7 @@ def build_call_record(call: Call) -> CallRecord:
         transfers=tuple(map(_transfer, call.transfers)),
         conferences=tuple(map(_conference, call.conferences)),
         recordings=_recordings(call),
-        gathered=tuple(map(_gather, call.collected)),
+        gathered=tuple(map(_gather, call.gathered)),
         streams=tuple(_stream(call, each) for each in call.ended_streams),
         labels=call.labels,
         agent_id=call.agent_id or None,
@@ -147,8 +147,16 @@ def _recordings(call: Call) -> tuple[RecordingRecord, ...]:
     )
 
 
-def _gather(digits: CollectedDigits) -> GatherRecord:
-    return GatherRecord(digits.at_ms, digits.leg, digits.digits, digits.reason)
+def _gather(given: GatheredInput) -> GatherRecord:
+    has_spoken = given.confidence is not None
+    return GatherRecord(
+        given.at_ms,
+        given.leg,
+        given.digits,
+        given.reason,
+        given.speech if has_spoken else None,
+        given.confidence,
+    )
 
 
 def _stream(call: Call, ended: EndedStream) -> StreamRecord:

@@ -32,7 +32,7 @@ from engine.calls.model.requests import (
     TransferCompletionRequested,
     TransferRequested,
 )
-from engine.calls.verbs.forks import MAX_FORKS, fork_with, forks
+from engine.calls.verbs.forks import MAX_FORKS, bot_forks, fork_with
 from wire.party import Party
 
 MAX_PARTIES = 32  # in one conversation, including invited ones
@@ -125,10 +125,11 @@ def _check_recording(call: Call, action: RecordingAction) -> Rejection | None:
 
 def _check_stream(call: Call, request: StreamRequest) -> Rejection | None:
     if not isinstance(request, ForkRequested):
-        is_known = call.stream(request.stream) is not None
+        found = call.stream(request.stream)
+        is_known = found is not None and not found.is_recognizer
         detail = f"no live stream {request.stream} in this call"
         return None if is_known else _missing("no_such_stream", detail)
-    if len(forks(call)) < MAX_FORKS or fork_with(call, request.data) is not None:
+    if len(bot_forks(call)) < MAX_FORKS or fork_with(call, request.data) is not None:
         return _check_answered(call)
     return _conflict("too_many_forks", f"a call has at most {MAX_FORKS} forks")
 

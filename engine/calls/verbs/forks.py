@@ -2,9 +2,10 @@
 
 A snoop on the main leg and the stream's channel are alone in a bridge. `calls.taps` starts the
 snoop, and starts another when the leg hears another party or another leg becomes the main leg.
+The recognizer of a gather is a fork of the gather's leg, which no event mentions.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -16,31 +17,29 @@ from engine.calls.media.stream_losses import (
     is_retried,
     tries_failed,
 )
-from engine.calls.media.streams import send, track_stream
+from engine.calls.media.streams import send, track_stream, with_stream, without_stream
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, allocate_id, with_stream, without_stream
+from engine.calls.model.call import Call, Step, allocate_id
 from engine.calls.model.call_states import Advance
-from engine.calls.model.commands import Command, Hangup, Listen, StartStream, StopStream
-from engine.calls.model.events import (
-    BridgeFailed,
-    LegAnswered,
-    LegCreated,
-    LegEnded,
-    LegRinging,
+from engine.calls.model.commands import Command, Hangup, Listen
+from engine.calls.model.events import BridgeFailed, LegAnswered, LegCreated, LegEnded, LegRinging
+from engine.calls.model.stream_commands import StartStream, StopStream
+from engine.calls.model.stream_events import (
     StreamActionReceived,
     StreamConnected,
     StreamEnded,
     StreamEvent,
 )
-from engine.calls.model.streams import Stream
+from engine.calls.model.streams import Stream, recognizer_data
 from engine.calls.verbs import call_end
 from engine.calls.verbs.stream_report import emit_progress, report_fork
 from wire import verbs
-from wire.streams.setup import ActionMessage, Track
+from wire.streams.setup import ActionMessage, BargeIn, Recognition, Track
 from wire.verbs import StreamData
 from wire.webhooks import StreamEndReason
 
-MAX_FORKS = 4  # of a call
+MAX_FORKS = 4  # of a call, besides recognizers
+MAX_RECOGNIZER_FAILURES = 2  # in a row: the caller waits for a prompt that hears
 MAX_SNOOP_FAILURES = 3  # in a row
 DIRECTIONS: dict[Track, Literal["in", "out", "both"]] = {
     "caller": "in",
@@ -60,7 +59,7 @@ def start_fork(call: Call, data: StreamData, timeout_s: float | None, now: int) 
     """Start a fork; one too many ends at once."""
     seconds = [each for each in (data.max_duration, timeout_s) if each is not None]
     limit_ms = now + int(min(seconds) * 1000) if seconds else 0
-    if len(forks(call)) >= MAX_FORKS:
+    if len(bot_forks(call)) >= MAX_FORKS:
         call, emitted = emit_progress(call, data, "", "ended", now, reason="too-many-forks")
         return call, (emitted,)
     return _open(call, Stream("", data, now, limit_ms=limit_ms), "started", now)
@@ -68,14 +67,48 @@ def start_fork(call: Call, data: StreamData, timeout_s: float | None, now: int) 
 
 def _open(call: Call, fork: Stream, progress: str, now: int) -> Step:
     call, stream = allocate_id(call, "w")
-    call = replace(call, streams=(*call.streams, replace(fork, id=stream)))
-    call, emitted = emit_progress(call, fork.data, stream, progress, now)
-    return call, (emitted, StartStream(stream, fork.data))
+    fork = replace(fork, id=stream)
+    call = replace(call, streams=(*call.streams, fork))
+    call, emitted = _emit(call, fork, progress, now)
+    return call, (*emitted, StartStream(stream, fork.data, recognition=fork.recognition))
+
+
+def start_recognizer(
+    call: Call, leg: str, recognition: Recognition, barge_in: BargeIn, now: int
+) -> Step:
+    """Let a recognizer listen to a leg."""
+    data = recognizer_data(barge_in)
+    return _open(call, Stream("", data, now, recognition=recognition, leg=leg), "started", now)
+
+
+def end_recognizer(call: Call, stream: Stream) -> Step:
+    """End a recognizer's stream."""
+    return without_stream(call, stream.id), _stops(stream)
+
+
+def _emit(
+    call: Call, fork: Stream, progress: str, now: int, **fields: Any
+) -> tuple[Call, tuple[Command, ...]]:
+    """Emit what became of a fork; a recognizer's is a matter of its gather."""
+    if fork.is_recognizer:
+        return call, ()
+    call, emitted = emit_progress(call, fork.data, fork.id, progress, now, **fields)
+    return call, (emitted,)
 
 
 def forks(call: Call) -> tuple[Stream, ...]:
     """Return the forks of a call."""
     return tuple(each for each in call.streams if each.data.fork) if call.streams else ()
+
+
+def bot_forks(call: Call) -> tuple[Stream, ...]:
+    """Return the forks of a call to bots."""
+    return tuple(each for each in forks(call) if not each.is_recognizer)
+
+
+def recognizer_of(call: Call) -> Stream | None:
+    """Return the stream of the recognizer that listens for the call's gather."""
+    return next((each for each in call.streams if each.is_recognizer), None)
 
 
 def fork_with(call: Call, data: StreamData) -> Stream | None:
@@ -94,13 +127,14 @@ def snooped_legs(call: Call) -> set[str]:
 
 
 def start_snoops(call: Call) -> Step:
-    """Start a snoop on the main leg for each fork that has none."""
+    """Start a snoop for each fork that has none: on the main leg, or a recognizer's."""
     commands: tuple[Command, ...] = ()
     for fork in forks(call):
-        if not fork.snoop and not fork.is_lost and call.is_up(call.main):
+        leg = fork.leg or call.main
+        if not fork.snoop and not fork.is_lost and call.is_up(leg):
             call, snoop = allocate_id(call, "s")
-            call = with_stream(call, replace(fork, snoop=snoop, snooped=call.main))
-            commands = (*commands, Listen(snoop, call.main, DIRECTIONS[fork.data.track]))
+            call = with_stream(call, replace(fork, snoop=snoop, snooped=leg))
+            commands = (*commands, Listen(snoop, leg, DIRECTIONS[fork.data.track]))
     return call, commands
 
 
@@ -111,7 +145,8 @@ def end_snoops(call: Call, leg: str) -> Step:
 
 def end_misplaced_snoops(call: Call) -> Step:
     """End the snoops on a leg that is the main leg no longer."""
-    return _end_snoops(call, [each for each in forks(call) if each.snooped not in {"", call.main}])
+    misplaced = [each for each in forks(call) if each.snooped not in {"", each.leg or call.main}]
+    return _end_snoops(call, misplaced)
 
 
 def _end_snoops(call: Call, ended: list[Stream]) -> Step:
@@ -144,8 +179,7 @@ def _on_stream(call: Call, fork: Stream, event: ForkEvent, now: int) -> Step:
         case LegEnded() if not fork.end_reason:
             return with_stream(call, replace(fork, due_ms=now + REPORT_GRACE_MS)), ()
         case StreamConnected():
-            call, emitted = emit_progress(call, fork.data, fork.id, "connected", now)
-            return call, (emitted,)
+            return _emit(call, fork, "connected", now)
         case StreamEnded(reason=reason):
             return _on_ended(call, fork, reason, now)
         case _:
@@ -189,10 +223,11 @@ def on_deadline(call: Call, now: int) -> Step:
 
 def _on_ended(call: Call, fork: Stream, reason: StreamEndReason, now: int) -> Step:
     failures = tries_failed(fork, fork.failures, now)
-    if not is_retried(fork.data, reason) or failures >= len(RETRY_DELAYS_MS):
+    most = MAX_RECOGNIZER_FAILURES if fork.is_recognizer else len(RETRY_DELAYS_MS)
+    if not is_retried(fork.data, reason) or failures >= most:
         return end(call, fork, reason, now)
-    call, emitted = emit_progress(call, fork.data, fork.id, "lost", now, reason=reason)
-    commands = (emitted, *_stops(fork))
+    call, emitted = _emit(call, fork, "lost", now, reason=reason)
+    commands = (*emitted, *_stops(fork))
     due_ms = now + RETRY_DELAYS_MS[failures]
     fork = replace(fork.without_snoop(), end_reason=reason, failures=failures + 1, due_ms=due_ms)
     if due_ms > now:
@@ -209,11 +244,15 @@ def _next_try(fork: Stream) -> Stream:
         failures=fork.failures,
         limit_ms=fork.limit_ms,
         activity=fork.activity.resumed(),
+        recognition=fork.recognition,
+        leg=fork.leg,
     )
 
 
 def end(call: Call, fork: Stream, reason: StreamEndReason, now: int) -> Step:
     """End a fork; the call ends with it if its bot is lost and the verb says so."""
+    if fork.is_recognizer:
+        return end_recognizer(call, fork)
     call, emitted = report_fork(call, fork, reason, now)
     call, commands = without_stream(call, fork.id), (*_stops(fork), emitted)
     if fork.data.on_lost != "hangup" or not is_bot_lost(reason):

@@ -28,13 +28,13 @@ from engine.calls.verbs import (
     call_setup,
     dial,
     flow,
-    gather,
     pause,
     play,
     record,
     single_leg_registry,
     stream,
 )
+from engine.calls.verbs.gather import gather
 from wire import verbs
 from wire.verbs import Action, HangupData, Verb
 

@@ -3,7 +3,8 @@
 from engine.calls.model.call import Call, Step
 from engine.calls.model.call_states import Detecting, Gathering, Playing
 from engine.calls.model.events import Event
-from engine.calls.verbs import amd, gather, play
+from engine.calls.verbs import amd, play
+from engine.calls.verbs.gather import gather
 from wire import verbs
 from wire.verbs import SingleLegVerb
 

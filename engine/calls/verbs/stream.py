@@ -17,15 +17,9 @@ from engine.calls.media.stream_losses import (
     is_retried,
     tries_failed,
 )
-from engine.calls.model.call import (
-    Call,
-    Step,
-    allocate_id,
-    with_stream,
-    without_stream,
-)
+from engine.calls.media.streams import with_stream, without_stream
+from engine.calls.model.call import Call, Step, allocate_id
 from engine.calls.model.call_states import Advance, AwaitingInstructions, Streaming
-from engine.calls.model.commands import StartStream, StopStream
 from engine.calls.model.continuation import SuspendedStream
 from engine.calls.model.events import (
     BridgeFailed,
@@ -34,11 +28,10 @@ from engine.calls.model.events import (
     Event,
     LegEnded,
     Recovered,
-    StreamActionReceived,
-    StreamConnected,
-    StreamEnded,
 )
 from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.stream_commands import StartStream, StopStream
+from engine.calls.model.stream_events import StreamActionReceived, StreamConnected, StreamEnded
 from engine.calls.model.streams import Stream
 from engine.calls.verbs import call_end, forks
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
@@ -149,6 +142,8 @@ def _result_of(ended: Advance) -> dict[str, Any]:
     result: dict[str, Any] = {"verb": ended.event}
     if ended.digits:
         result["digits"] = ended.digits
+    if ended.speech:
+        result["speech"] = ended.speech
     if ended.dial is not None:
         result["dial"] = {"status": ended.dial.status, "durationMs": ended.dial.duration_ms}
     return result

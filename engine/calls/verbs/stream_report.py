@@ -4,11 +4,13 @@ from typing import Any
 
 from msgspec.json import encode as to_json
 
-from engine.calls.model.call import Call, Step, allocate_id, without_stream
+from engine.calls.media.streams import without_stream
+from engine.calls.model.call import Call, Step, allocate_id
 from engine.calls.model.call_states import Streaming
-from engine.calls.model.commands import Command, StopStream
+from engine.calls.model.commands import Command
 from engine.calls.model.continuation import SuspendedStream
 from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.stream_commands import StopStream
 from engine.calls.model.streams import Stream
 from engine.calls.reporting.call_events import emit
 from engine.calls.reporting.ended_streams import archive_fork, archive_stream
@@ -28,7 +30,7 @@ def report_all(call: Call, now: int) -> Step:
         call, commands = report(call, call.state, "hangup", now)
     call, more = report_suspended(call, now)
     commands = (*commands, *more)
-    for fork in (each for each in call.streams if each.data.fork):
+    for fork in (each for each in call.streams if each.data.fork and not each.is_recognizer):
         call, emitted = report_fork(call, fork, "hangup", now)
         commands = (*commands, emitted)
     return call, commands

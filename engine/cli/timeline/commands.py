@@ -6,6 +6,7 @@ from typing import Any
 from engine.cli.timeline import wording
 from engine.cli.timeline.bridges import bridge_row
 from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, TimelineState, mark
+from engine.cli.timeline.speech import recognizer_command_row
 from engine.cli.timeline.streams import stream_command_row
 
 SOUNDS = {
@@ -46,6 +47,7 @@ def command_row(command: Mapping[str, Any], call_state: str, state: TimelineStat
             return (
                 bridge_row(command, state)
                 or _recording(command, state)
+                or recognizer_command_row(command, state)
                 or stream_command_row(command, state)
                 or _sound(command, call_state, state)
             )

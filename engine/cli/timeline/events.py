@@ -7,6 +7,7 @@ from engine.cli.timeline import wording
 from engine.cli.timeline.bridges import snoop_ended_row
 from engine.cli.timeline.requests import request_row
 from engine.cli.timeline.row import ENGINE, WEB, Kind, Row, TimelineState, mark
+from engine.cli.timeline.speech import recognizer_event_row
 from engine.cli.timeline.streams import stream_event_row
 
 
@@ -79,7 +80,11 @@ def _rare(  # noqa: C901 - one case for each event
                 state.join(bridge, (leg,))
             return Row("call recovered by an engine", shape="break", kind="success")
         case _:
-            return stream_event_row(event, state) or request_row(event, state)
+            return (
+                recognizer_event_row(event, state)
+                or stream_event_row(event, state)
+                or request_row(event, state)
+            )
 
 
 def _ended(event: Mapping[str, Any], state: TimelineState) -> Row | None:

@@ -6,7 +6,9 @@ from wire.views import CallStreams, StreamView
 
 
 def call_streams_view(call: Call) -> CallStreams:
-    return CallStreams(call.id, tuple(map(_view, call.streams)))
+    return CallStreams(
+        call.id, tuple(_view(each) for each in call.streams if not each.is_recognizer)
+    )
 
 
 def _view(stream: Stream) -> StreamView:

@@ -7,9 +7,10 @@ from msgspec import Struct
 
 from engine.ari.request import OnReply, Reply, Request
 from engine.calls.model.call import Call
-from engine.calls.model.commands import RecordingCommand, StreamCommand
+from engine.calls.model.commands import RecordingCommand
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
+from engine.calls.model.stream_commands import StreamCommand
 from engine.store.change import Change
 from wire.agents import PhoneKind
 from wire.media import Clip, Source

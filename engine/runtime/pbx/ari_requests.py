@@ -13,11 +13,13 @@ from engine.calls.model.commands import (
     Listen,
     Mute,
     Originate,
+    PausePlayback,
     PbxCommand,
     Play,
     RemoveFromBridge,
     ReplacedLeg,
     ResetConverter,
+    ResumePlayback,
     Snoop,
     StartHoldMusic,
     StartRinging,
@@ -46,6 +48,8 @@ SingleRequestCommand = (
     Answer
     | Hangup
     | StopPlayback
+    | PausePlayback
+    | ResumePlayback
     | StopVoicemail
     | RemoveFromBridge
     | DestroyBridge
@@ -88,14 +92,24 @@ def requests_for(command: PbxCommand, endpoints: EndpointTemplates) -> tuple[Req
             return (_single_request(command),)
 
 
+def _playback_request(command: StopPlayback | PausePlayback | ResumePlayback) -> Request:
+    match command:
+        case StopPlayback(playback):
+            return playbacks.stop(playback)
+        case PausePlayback(playback):
+            return playbacks.control(playback, operation="pause")
+        case ResumePlayback(playback):
+            return playbacks.control(playback, operation="unpause")
+
+
 def _single_request(command: SingleRequestCommand) -> Request:
     match command:
         case Answer(leg):
             return channels.answer(leg)
         case Hangup(leg, cause):
             return channels.hangup(leg, reason_code=str(cause))
-        case StopPlayback(playback):
-            return playbacks.stop(playback)
+        case StopPlayback() | PausePlayback() | ResumePlayback():
+            return _playback_request(command)
         case StopVoicemail(name):
             return recordings.stop(name)
         case RemoveFromBridge(bridge, leg):

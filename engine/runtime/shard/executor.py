@@ -17,14 +17,10 @@ from engine.calls.model.commands import (
     Originate,
     PbxCommand,
     RecordingCommand,
-    SendToStream,
     StartRecording,
-    StartStream,
     StopRecording,
-    StopStream,
-    StreamCommand,
 )
-from engine.calls.model.events import AgentNamed, Event, LegEnded, StreamEnded
+from engine.calls.model.events import AgentNamed, Event, LegEnded
 from engine.calls.model.io_commands import (
     FetchMedia,
     IoCommand,
@@ -34,6 +30,8 @@ from engine.calls.model.io_commands import (
     SendApiRequest,
     SendWebhook,
 )
+from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream, StreamCommand
+from engine.calls.model.stream_events import StreamEnded
 from engine.common.tasks import PendingKeys
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import IoRunner

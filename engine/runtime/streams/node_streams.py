@@ -16,23 +16,24 @@ from engine.ari.generated.operations import channels
 from engine.ari.request import Reply, Request
 from engine.calls.model.call import Call
 from engine.calls.model.call_id_format import call_of, shard_of
-from engine.calls.model.commands import SendToStream, StartStream, StopStream, StreamCommand
-from engine.calls.model.events import Event, StreamConnected, StreamEnded
+from engine.calls.model.events import Event
+from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream, StreamCommand
+from engine.calls.model.stream_events import StreamConnected, StreamEnded, StreamEvent
 from engine.common.tasks import cancel_all
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
+from engine.runtime.streams.memory import StreamMemory
 from engine.runtime.streams.reports import translate
 from engine.runtime.streams.setup import SetupFactory, channel_format
 from engine.store.store import LeaseView
 from engine.streams.errors import GatewayUnavailable, StreamRejected
-from wire.streams.reports import DrainStarted, Report, Snapshot, StreamReport
+from wire.streams.reports import DrainStarted, Report, Snapshot
 from wire.tree import Limits
 
 log = structlog.get_logger()
 CONNECTION_VARIABLE = "MEDIA_WEBSOCKET_CONNECTION_ID"
 CONFLICT = 409
-MAX_REMEMBERED = 10_000  # streams, the latest
 PBX_RETRIES_S = (0.1, 0.3, 1.0)
 _decode_channel = msgspec.json.Decoder(Channel).decode
 Done = Callable[[Event | None], None]
@@ -56,7 +57,7 @@ class NodeStreams:
         self._limits = limits
         self._running: dict[str, asyncio.Task[Event | None]] = {}
         self._done: dict[str, Done] = {}
-        self._last: dict[str, Event] = {}  # what a stream's call must know when it is recovered
+        self._memory = StreamMemory()
 
     def run(self, command: StreamCommand, call: Call, done: Done, app: str) -> None:
         """Run a command and call `done` with its result; one that runs already is not started."""
@@ -72,8 +73,8 @@ class NodeStreams:
         """Repeat what gateways have reported of the streams of a shard's calls."""
         for live_call in list(shard.calls.values()):
             for stream in live_call.call.streams:
-                if event := self._last.get(stream.id):
-                    self._feed(stream.id, event)
+                for event in self._memory.events(stream.id):
+                    self._feed(event)
 
     async def close(self) -> None:
         """Cancel all commands; they stay in the outboxes of their calls."""
@@ -161,7 +162,7 @@ class NodeStreams:
         known = self._pool.with_stream(stream)
         gateways = [known] if known else [each for each in self._pool.gateways if each.is_connected]
         self._pool.forget(stream)
-        self._last.pop(stream, None)
+        self._memory.forget(stream)
         for gateway in gateways:
             try:
                 await gateway.client.end(stream)
@@ -185,11 +186,7 @@ class NodeStreams:
         elif isinstance(report, DrainStarted):
             gateway.is_draining = True
         else:
-            self._on_stream_report(report)
-
-    def _on_stream_report(self, report: StreamReport) -> None:
-        if event := translate(report, self._limits):
-            self._note(report.stream, event)
+            self._note(translate(report, self._limits))
 
     def _on_snapshot(self, gateway: Gateway, snapshot: Snapshot) -> None:
         """Learn what a gateway has; streams that it should have are lost."""
@@ -198,31 +195,24 @@ class NodeStreams:
         missing, gateway.streams = gateway.streams - present, set(present)
         for live in snapshot.live:
             if live.is_connected:
-                self._note(live.stream, StreamConnected(live.stream, 0, 0))
+                self._note(StreamConnected(live.stream, 0, 0))
+            if live.transcript is not None:
+                self._note(translate(live.transcript, self._limits))
         for ended in snapshot.ended:
-            if event := translate(ended, self._limits):
-                self._note(ended.stream, event)
+            self._note(translate(ended, self._limits))
         for stream in missing:
-            self._note(stream, StreamEnded(stream, "gateway-lost"))
+            self._note(StreamEnded(stream, "gateway-lost"))
 
-    def _note(self, stream: str, event: Event) -> None:
-        self._remember(stream, event)
-        self._feed(stream, event)
+    def _note(self, event: StreamEvent) -> None:
+        self._memory.note(event)
+        self._feed(event)
 
-    def _remember(self, stream: str, event: Event) -> None:
-        """Keep what a recovery of its call needs, whichever engine has the call now."""
-        if isinstance(event, StreamConnected | StreamEnded):
-            self._last.pop(stream, None)
-            self._last[stream] = event
-            if len(self._last) > MAX_REMEMBERED:
-                del self._last[next(iter(self._last))]
-
-    def _feed(self, stream: str, event: Event) -> None:
-        call_id = call_of(stream)
+    def _feed(self, event: StreamEvent) -> None:
+        call_id = call_of(event.stream)
         place = shard_of(call_id) if call_id else None
         shard = self._shards.get(place.slot) if place else None
         live_call = shard.calls.get(call_id) if shard and call_id else None
-        if shard is None or live_call is None or live_call.call.stream(stream) is None:
+        if shard is None or live_call is None or live_call.call.stream(event.stream) is None:
             return
         with shard.guard(live_call, "stream report"):
             shard.feed(live_call, event)

@@ -2,11 +2,12 @@
 
 import msgspec
 
-from engine.calls.model.events import (
-    Event,
+from engine.calls.model.stream_events import (
+    SpeechUnderstood,
     StreamActionReceived,
     StreamConnected,
     StreamEnded,
+    StreamEvent,
     StreamInterrupted,
     StreamMarkReached,
     StreamSpeechChanged,
@@ -15,9 +16,11 @@ from wire.decoding.errors import BadInput
 from wire.streams import reports
 from wire.tree import Limits, parse_action
 
+MAX_SPEECH_CHARS = 1_000  # a flow keeps no longer values
 
-def translate(report: reports.StreamReport, limits: Limits) -> Event | None:
-    """Return the call event for a report; None if calls do not react to it."""
+
+def translate(report: reports.StreamReport, limits: Limits) -> StreamEvent:
+    """Return the call event for a report."""
     match report:
         case reports.StreamConnected(stream, at_ms, connect_ms):
             return StreamConnected(stream, at_ms, connect_ms)
@@ -45,8 +48,8 @@ def translate(report: reports.StreamReport, limits: Limits) -> Event | None:
                 report.detail,
                 report.at_ms,
             )
-        case reports.Transcribed():
-            return None
+        case reports.Transcribed(stream, text, confidence, is_voice, at_ms):
+            return SpeechUnderstood(stream, text[:MAX_SPEECH_CHARS], confidence, is_voice, at_ms)
 
 
 def _action_event(report: reports.ActionRequested, limits: Limits) -> StreamActionReceived:

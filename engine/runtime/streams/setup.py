@@ -6,7 +6,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from engine.calls.model.call import Call
-from engine.calls.model.commands import StartStream
+from engine.calls.model.stream_commands import StartStream
 from engine.webhooks.signatures import SignerLookup
 from wire.streams.setup import BotAddress, StreamSetup
 from wire.verbs import StreamData
@@ -44,18 +44,9 @@ class SetupFactory:
     async def setup(self, command: StartStream, call: Call, connection: str) -> StreamSetup:
         """Return the setup of a stream whose channel waits at a websocket."""
         data = command.data
-        signer = await self._signer_of(call.account)
-        bot = BotAddress(
-            url=data.url,
-            protocol=data.protocol,
-            rate=data.rate,
-            headers=signer.headers(command.stream, self._now_s(), b""),
-            networks=self._networks.allowed(call.account),
-            denied=self._networks.denied,
-        )
         return StreamSetup(
             media_url=f"{self._media_url}/media/{connection}",
-            bot=bot,
+            bot=await self._bot(command, call),
             account=call.account,
             call_id=call.id,
             from_=call.from_,
@@ -65,4 +56,19 @@ class SetupFactory:
             barge_in=data.barge_in,
             parameters=data.parameters or {},
             resume=command.resume,
+            recognition=command.recognition,
+        )
+
+    async def _bot(self, command: StartStream, call: Call) -> BotAddress:
+        if command.recognition is not None:
+            return BotAddress(url="", protocol="recognizer")
+        data = command.data
+        signer = await self._signer_of(call.account)
+        return BotAddress(
+            url=data.url,
+            protocol=data.protocol,
+            rate=data.rate,
+            headers=signer.headers(command.stream, self._now_s(), b""),
+            networks=self._networks.allowed(call.account),
+            denied=self._networks.denied,
         )

@@ -13,7 +13,7 @@ from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import DeadlinePassed
 from engine.calls.model.storage_format import decode_call
 from engine.calls.replay_audit import replay
-from engine.calls.verbs.gather_clocks import GRACE_MS
+from engine.calls.verbs.gather.clocks import GRACE_MS
 from engine.store.redis.store import RedisStore
 from tests.bench.cpu import Meter
 from tests.bench.engine.simulated import Simulated, simulated

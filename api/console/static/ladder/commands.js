@@ -1,6 +1,7 @@
 // @ts-check
 // Steps of the commands that an engine gives; those without use for a reader have none.
 
+import { recognizerCommandSteps } from "./speech.js";
 import { streamCommandSteps } from "./streams.js";
 import * as say from "./wording.js";
 
@@ -63,7 +64,7 @@ export function commandSteps(state, command, moment) {
       state.add(`recording ${command.muted ? "pauses" : "continues"}`, { from: leg, kind: "sound", source });
       break;
     default:
-      if (!streamCommandSteps(state, command)) addMedia(state, command, moment);
+      if (!recognizerCommandSteps(state, command) && !streamCommandSteps(state, command)) addMedia(state, command, moment);
   }
 }
 

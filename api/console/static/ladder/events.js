@@ -1,6 +1,7 @@
 // @ts-check
 // Steps of a call's events; those without use for a reader have none.
 
+import { recognizerEventSteps } from "./speech.js";
 import { streamEventSteps } from "./streams.js";
 import * as say from "./wording.js";
 
@@ -88,7 +89,7 @@ export function eventSteps(state, { event, commands }) {
       break;
     }
     default:
-      if (!streamEventSteps(state, event)) addRequest(state, event);
+      if (!recognizerEventSteps(state, event) && !streamEventSteps(state, event)) addRequest(state, event);
   }
 }
 

@@ -15,8 +15,8 @@ from api.voice.timeline import (
     INTERNAL_FIELDS,
     call_timeline,
 )
-from engine.calls.model.commands import Command, SendToStream, StartStream
-from engine.calls.model.events import ClockChanged, Event, StreamActionReceived, StreamEnded
+from engine.calls.model.commands import Command
+from engine.calls.model.events import ClockChanged, Event
 from engine.calls.model.io_commands import IoCommand
 from engine.calls.model.io_results import ActionFailed
 from engine.calls.model.requests import (
@@ -25,6 +25,8 @@ from engine.calls.model.requests import (
     StreamTextRequested,
     TransferRequested,
 )
+from engine.calls.model.stream_commands import SendToStream, StartStream
+from engine.calls.model.stream_events import StreamActionReceived, StreamEnded
 from tests.contract.api.rest import Rest
 from tests.contract.rpc.harness.conversation import Conversation, talking
 from tests.contract.rpc.webhooks.scene import Scene

@@ -9,8 +9,9 @@ import aiohttp
 import pytest
 
 from engine.ari.request import Reply, Request
-from engine.calls.model.commands import SendToStream, StartStream, StopStream
-from engine.calls.model.events import Event, StreamConnected, StreamEnded
+from engine.calls.model.events import Event
+from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream
+from engine.calls.model.stream_events import StreamConnected, StreamEnded
 from engine.common.tasks import cancel_all
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool

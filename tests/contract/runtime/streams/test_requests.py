@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.calls.model.commands import SendToStream, StartStream, StopStream, StreamCommand
+from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream, StreamCommand
 from tests.contract.rpc.harness.bench import Bench
 from tests.contract.rpc.harness.conversation import Conversation, talking
 from wire.streams.setup import TextMessage

@@ -4,17 +4,17 @@ import json
 from typing import Any
 
 from engine.calls.model.call_states import Streaming
-from engine.calls.model.commands import Command, SendToStream, StartStream
-from engine.calls.model.events import (
-    LegCreated,
-    LegEnded,
+from engine.calls.model.commands import Command
+from engine.calls.model.events import LegCreated, LegEnded
+from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.stream_commands import SendToStream, StartStream
+from engine.calls.model.stream_events import (
     StreamActionReceived,
     StreamConnected,
     StreamEnded,
     StreamMarkReached,
     StreamSpeechChanged,
 )
-from engine.calls.model.io_commands import SendWebhook
 from tests.unit.calls.harness.builders import ID, Story, answered_call, tree
 from wire.streams.setup import ActionMessage, StreamMessage
 from wire.webhooks import StreamEndReason

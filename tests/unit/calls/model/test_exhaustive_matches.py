@@ -38,8 +38,9 @@ EXEMPT = {
 # A new command belongs here when every place in EXEMPT treats it as it should.
 CHECKED_COMMANDS = """
     add-to-bridge answer answer-refer archive-recordings destroy-bridge dial emit-event fetch-media
-    hangup listen load-flow load-flow-node mute mute-recording originate play prefetch-media
-    remove-from-bridge reset-converter send-api-request send-to-stream send-webhook snoop
+    hangup listen load-flow load-flow-node mute mute-recording originate pause-playback
+    play prefetch-media remove-from-bridge reset-converter resume-playback send-api-request
+    send-to-stream send-webhook snoop
     start-hold-music start-recording start-ringing start-stream start-talk-detection
     start-voicemail stop-hold-music stop-playback stop-recording
     stop-ringing stop-stream stop-talk-detection stop-voicemail unmute

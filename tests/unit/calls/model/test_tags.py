@@ -32,14 +32,15 @@ EVENTS = f"""
     digit-started flow-node-loaded flow-started leg-answered leg-created leg-ended
     leg-held-by-phone leg-replaced leg-resumed-by-phone leg-ringing media-fetched playback-ended
     recordings-archived recovered stream-action-received stream-connected stream-ended
-    stream-interrupted stream-mark-reached stream-speech-changed refer-received
+    speech-understood stream-interrupted stream-mark-reached stream-speech-changed refer-received
     replacement-arrived talk-ended talk-started
     voicemail-ended
 """
 COMMANDS = """
     add-to-bridge answer answer-refer archive-recordings destroy-bridge dial emit-event fetch-media
-    hangup listen load-flow load-flow-node mute mute-recording originate play prefetch-media
-    remove-from-bridge reset-converter send-api-request send-to-stream send-webhook snoop
+    hangup listen load-flow load-flow-node mute mute-recording originate pause-playback play
+    prefetch-media remove-from-bridge reset-converter resume-playback send-api-request
+    send-to-stream send-webhook snoop
     start-hold-music start-recording start-ringing start-stream start-talk-detection
     start-voicemail stop-hold-music stop-playback
     stop-recording stop-ringing stop-stream stop-talk-detection stop-voicemail unmute

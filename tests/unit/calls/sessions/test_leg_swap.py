@@ -165,7 +165,7 @@ def test_the_digits_of_the_new_leg_count() -> None:
     assert story.state_as(Gathering).phase == "prompt"
     story.press("1")
     story.press("2")
-    assert [(each.leg, each.digits) for each in story.call.collected] == [(ARRIVED, "12")]
+    assert [(each.leg, each.digits) for each in story.call.gathered] == [(ARRIVED, "12")]
 
 
 def test_a_key_of_the_leg_before_does_not_count() -> None:

@@ -7,17 +7,12 @@ import pytest
 from engine.calls.media.plan import LegMedia, desired_media
 from engine.calls.model.call_states import AwaitingInstructions
 from engine.calls.model.causes import NORMAL
-from engine.calls.model.commands import AddToBridge, Hangup, StopStream
+from engine.calls.model.commands import AddToBridge, Hangup
 from engine.calls.model.continuation import SuspendedStream
-from engine.calls.model.events import (
-    ClockChanged,
-    LegAnswered,
-    LegEnded,
-    PlaybackEnded,
-    StreamActionReceived,
-    StreamEnded,
-)
+from engine.calls.model.events import ClockChanged, LegAnswered, LegEnded, PlaybackEnded
 from engine.calls.model.io_results import ActionFailed, ActionReceived
+from engine.calls.model.stream_commands import StopStream
+from engine.calls.model.stream_events import StreamActionReceived, StreamEnded
 from engine.calls.verbs.stream import stop
 from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, say
 from tests.unit.calls.harness.control import dial_into

@@ -9,26 +9,11 @@ from engine.calls.media.stream_losses import REPORT_GRACE_MS, RETRY_DELAYS_MS
 from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Dialing
 from engine.calls.model.causes import NORMAL, TEMPORARY_FAILURE
-from engine.calls.model.commands import (
-    AddToBridge,
-    DestroyBridge,
-    Hangup,
-    Listen,
-    SendToStream,
-    StartStream,
-    StopStream,
-)
-from engine.calls.model.events import (
-    BridgeFailed,
-    LegAnswered,
-    LegCreated,
-    LegEnded,
-    Recovered,
-    StreamActionReceived,
-    StreamConnected,
-    StreamEnded,
-)
+from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, Listen
+from engine.calls.model.events import BridgeFailed, LegAnswered, LegCreated, LegEnded, Recovered
 from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream
+from engine.calls.model.stream_events import StreamActionReceived, StreamConnected, StreamEnded
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.taps import PAUSE_MS

@@ -6,16 +6,16 @@ from engine.calls.media.plan import LegMedia, desired_media
 from engine.calls.media.stream_losses import LASTED_MS, REPORT_GRACE_MS, RETRY_DELAYS_MS
 from engine.calls.model.call_states import Streaming
 from engine.calls.model.causes import NORMAL
-from engine.calls.model.commands import AddToBridge, Hangup, StartHoldMusic, StartStream, StopStream
+from engine.calls.model.commands import AddToBridge, Hangup, StartHoldMusic
 from engine.calls.model.events import (
     BridgeFailed,
     DeadlinePassed,
     DigitPressed,
     LegCreated,
     Recovered,
-    StreamConnected,
-    StreamInterrupted,
 )
+from engine.calls.model.stream_commands import StartStream, StopStream
+from engine.calls.model.stream_events import StreamConnected, StreamInterrupted
 from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, say
 from tests.unit.calls.harness.streams import (
     BRIDGE,

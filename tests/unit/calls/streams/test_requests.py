@@ -1,10 +1,11 @@
 """Control requests about streams: forks, stops and texts."""
 
 from engine.calls.model.call_states import AwaitingInstructions, Gathering, Streaming
-from engine.calls.model.commands import SendToStream, StartStream, StopStream
-from engine.calls.model.events import DigitPressed, StreamEnded
+from engine.calls.model.events import DigitPressed
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.requests import ForkRequested, StreamStopRequested, StreamTextRequested
+from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream
+from engine.calls.model.stream_events import StreamEnded
 from engine.calls.recovery.missed_digits import undelivered_digits
 from engine.calls.sessions.preconditions import check_request
 from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, answered_call, outbound

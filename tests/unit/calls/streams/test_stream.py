@@ -5,23 +5,11 @@ import pytest
 from engine.calls.media.plan import UNBRIDGED, LegMedia, desired_media
 from engine.calls.model.call_states import Streaming
 from engine.calls.model.causes import NORMAL
-from engine.calls.model.commands import (
-    AddToBridge,
-    DestroyBridge,
-    Hangup,
-    SendToStream,
-    StartHoldMusic,
-    StopStream,
-)
-from engine.calls.model.events import (
-    ClockChanged,
-    LegCreated,
-    LegEnded,
-    Recovered,
-    StreamConnected,
-    StreamEnded,
-)
+from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, StartHoldMusic
+from engine.calls.model.events import ClockChanged, LegCreated, LegEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
+from engine.calls.model.stream_commands import SendToStream, StopStream
+from engine.calls.model.stream_events import StreamConnected, StreamEnded
 from engine.calls.step import step
 from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, Story, answered_call, say
 from tests.unit.calls.harness.control import hold, unhold

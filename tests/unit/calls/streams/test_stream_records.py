@@ -9,17 +9,17 @@ import pytest
 from engine.calls.media.stream_losses import RETRY_DELAYS_MS
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Streaming
-from engine.calls.model.events import (
-    CallDropped,
+from engine.calls.model.events import CallDropped
+from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.io_results import ActionReceived
+from engine.calls.model.requests import StreamStopRequested
+from engine.calls.model.storage_format import decode_call, encode
+from engine.calls.model.stream_events import (
     StreamConnected,
     StreamEnded,
     StreamInterrupted,
     StreamSpeechChanged,
 )
-from engine.calls.model.io_commands import SendWebhook
-from engine.calls.model.io_results import ActionReceived
-from engine.calls.model.requests import StreamStopRequested
-from engine.calls.model.storage_format import decode_call, encode
 from engine.calls.model.streams import MAX_LATENCIES, EndedStream, Stream
 from engine.calls.reporting.ended_legs import MAX_HISTORY
 from engine.calls.verbs.forks import MAX_FORKS

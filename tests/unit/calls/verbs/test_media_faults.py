@@ -11,7 +11,7 @@ from engine.calls.model.events import LegEnded, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionReceived, MediaFetched
 from engine.calls.model.recording import RecordingDestination
-from engine.calls.verbs.gather_clocks import GRACE_MS
+from engine.calls.verbs.gather.clocks import GRACE_MS
 from engine.calls.verbs.media_faults import take_fault
 from engine.calls.verbs.play import HANGUP_GRACE_MS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, Story, answered_call, say, tree

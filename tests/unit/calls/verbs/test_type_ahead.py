@@ -17,7 +17,7 @@ from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.recording import RecordingDestination
 from engine.calls.model.storage_format import decode_call, encode
-from engine.calls.verbs.gather_clocks import GRACE_MS
+from engine.calls.verbs.gather.clocks import GRACE_MS
 from engine.calls.verbs.type_ahead import MAX_TYPED_AHEAD, SPARE_TERMINATOR_MS
 from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, answered_call, say, tree
 from tests.unit.calls.harness.control import hold, unhold

@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable
 
 from engine.calls.model.call import Call
-from engine.calls.model.commands import StreamCommand
 from engine.calls.model.events import Event, LegAnswered
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
+from engine.calls.model.stream_commands import StreamCommand
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.calls.step import step
 from engine.runtime.base.clock import Timer

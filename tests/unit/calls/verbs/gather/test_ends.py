@@ -7,7 +7,7 @@ from engine.calls.model.commands import Hangup
 from engine.calls.model.events import DigitPressed, LegEnded, LegRinging, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.verbs.gather_clocks import GRACE_MS
+from engine.calls.verbs.gather.clocks import GRACE_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, dialing_call, say
 from tests.unit.calls.harness.gathers import HOOK, gather_result, gathering

@@ -1,17 +1,14 @@
-"""gather: collects digits with four clocks: prompt, first digit, between digits, whole verb.
+"""gather: collects digits with four clocks: prompt, first input, between digits, whole verb.
 
-It begins with the digits that were typed ahead. A digit stops the prompt. Its time is its key-down,
-so the clocks wait for a key that is still down (`gather_clocks.py`). Its prompt is in
-`gather_prompt.py`.
+It begins with the digits that were typed ahead. A digit stops the prompt, and ends the speech that
+may be understood instead (`speech.py`). Its time is its key-down, so the clocks wait for a key that
+is still down (`clocks.py`). Its prompt is in `prompt.py`, its result in `end.py`.
 """
 
-from msgspec import UNSET
-from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
-from engine.calls.model.call import Call, CollectedDigits, Step, allocate_id, is_held
-from engine.calls.model.call_states import Advance, AwaitingInstructions, Gathering
-from engine.calls.model.commands import EmitEvent
+from engine.calls.model.call import Call, Step, is_held
+from engine.calls.model.call_states import Advance, Gathering
 from engine.calls.model.events import (
     DeadlinePassed,
     DigitPressed,
@@ -21,22 +18,26 @@ from engine.calls.model.events import (
     PlaybackEnded,
     Recovered,
 )
-from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.sealed_digits import UNSEALED, count_keys, is_sealed
-from engine.calls.reporting.call_events import emit
-from engine.calls.reporting.ended_legs import MAX_HISTORY
-from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
-from engine.calls.verbs.gather_clocks import (
+from engine.calls.model.stream_events import (
+    SpeechUnderstood,
+    StreamConnected,
+    StreamEnded,
+    StreamInterrupted,
+    StreamSpeechChanged,
+)
+from engine.calls.verbs.gather.clocks import (
     GRACE_MS,
     is_after_timeout,
     restart_clock_after_outage,
     restart_phase_clock,
-    wait_first_digit,
+    wait_first_input,
     wait_key_up,
     wait_next_digit,
 )
-from engine.calls.verbs.gather_prompt import (
+from engine.calls.verbs.gather.end import finish
+from engine.calls.verbs.gather.prompt import (
     has_prompt_failed,
     on_prompt_ended,
     on_prompt_failed,
@@ -45,10 +46,13 @@ from engine.calls.verbs.gather_prompt import (
     play_prompt,
     start_prompt,
 )
-from engine.calls.verbs.media_faults import (
-    playback_fault,
-    take_fault,
+from engine.calls.verbs.gather.speech import (
+    continue_prompt,
+    forget_utterance,
+    on_speech_event,
+    unpaused,
 )
+from engine.calls.verbs.media_faults import playback_fault
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from engine.calls.verbs.suspendable_playback import (
     length_ms,
@@ -57,13 +61,12 @@ from engine.calls.verbs.suspendable_playback import (
 )
 from engine.calls.verbs.type_ahead import (
     drop_earlier,
-    expect_spare_terminator,
     is_of_earlier_state,
     put_back,
     take,
 )
 from wire.verbs import Gather
-from wire.webhooks import GatherLeg, GatherReason, GatherResult
+from wire.webhooks import GatherReason
 
 MAX_GATHER_MS = 3_600_000
 
@@ -80,7 +83,7 @@ def start(call: Call, verb: Gather, now: int) -> Step:
     if call.leg(leg) is None and verb.data.fallback is not None:
         return replace(call, state=Advance(verb.data.fallback, "gather")), ()
     if call.leg(leg) is None:
-        return _finish(call, replace(state, phase="first"), "hangup", now)
+        return finish(call, replace(state, phase="first"), "hangup", now)
     if call.sensitive_input != verb.data.sensitive:
         call = replace(call, sensitive_input=verb.data.sensitive)
     call, commands = _start_on_leg(call, state, now)
@@ -90,14 +93,14 @@ def start(call: Call, verb: Gather, now: int) -> Step:
 
 
 def _start_on_leg(call: Call, state: Gathering, now: int) -> Step:
-    if not state.verb.data.type_ahead:
+    if not (state.verb.data.type_ahead and state.verb.data.takes_digits):
         return start_prompt(drop_earlier(call, state.leg, now), state, now)
     call, typed = take(call, state.leg)
     typed = tuple(each for each in typed if _is_usable(state, each.digit))
     for index, each in enumerate(typed):
         state, reason = _add_digit(state, each.digit)
         if reason is not None:
-            call, commands = _finish(call, state, reason, now, each.pressed_ms)
+            call, commands = finish(call, state, reason, now, each.pressed_ms)
             return put_back(call, state.leg, typed[index + 1 :]), commands
     if not typed:
         return start_prompt(call, state, now)
@@ -110,26 +113,46 @@ def _is_usable(state: Gathering, digit: str) -> bool:
 
 
 def on_event(call: Call, state: Gathering, event: Event, now: int) -> Step:
-    """React to a digit, to the prompt, or to a clock."""
+    """React to a digit, to speech, to the prompt, or to a clock."""
     match event:
-        case DigitPressed(leg) if leg == state.leg and not state.suspended:
+        case DigitPressed(leg) if leg == state.leg and _takes_digits(state):
             return _on_digit(call, state, event, now)
-        case DigitStarted(leg, pressed_ms) if leg == state.leg and not state.suspended:
+        case DigitStarted(leg, pressed_ms) if leg == state.leg and _takes_digits(state):
             return wait_key_up(call, state, pressed_ms), ()
         case MediaFetched(request) if request == state.request and state.phase == "fetch":
             return on_prompt_fetched(call, state, event, now)
         case PlaybackEnded(playback) if playback == state.request and state.phase == "prompt":
             return on_prompt_ended(call, state, event, now)
         case LegEnded(leg) if leg == state.leg:
-            return _finish(call, state, "hangup", now)
+            return finish(call, state, "hangup", now)
         case DeadlinePassed() if now >= state.limit_ms:
-            return _finish(call, state, "timeout", now)
+            return finish(call, state, "timeout", now)
         case DeadlinePassed():
             return _on_phase_timeout(call, state, now)
         case Recovered() if not state.suspended:
-            return restart_clock_after_outage(call, state, event, now), ()
+            return _on_recovered(call, state, event, now)
+        case (
+            SpeechUnderstood()
+            | StreamSpeechChanged()
+            | StreamInterrupted()
+            | StreamConnected()
+            | StreamEnded()
+        ):
+            return on_speech_event(call, state, event, now)
         case _:
             return call, ()
+
+
+def _takes_digits(state: Gathering) -> bool:
+    return state.verb.data.takes_digits and not state.suspended
+
+
+def _on_recovered(call: Call, state: Gathering, event: Recovered, now: int) -> Step:
+    # The end of a sound may have been missed, as no engine was there.
+    state, commands = continue_prompt(state, now)
+    if commands:
+        call = replace(call, state=state)
+    return restart_clock_after_outage(call, state, event, now), commands
 
 
 def on_spare_terminator(call: Call, now: int) -> Step:
@@ -140,14 +163,16 @@ def on_spare_terminator(call: Call, now: int) -> Step:
 
 
 def suspend(call: Call, state: Gathering, now: int) -> Step:
-    """Put the leg on hold: the prompt and the clocks stop, digits are ignored."""
-    state = replace(state, suspended_ms=now)
+    """Put the leg on hold: the prompt and the clocks stop, digits and speech are ignored."""
+    state = replace(unpaused(state, now), suspended_ms=now, is_speaking=False)
     if has_prompt_failed(state):  # its deadline decides
         return replace(call, state=replace(state, suspended=True)), ()
     if state.phase == "prompt":
         call, state, stops = suspend_prompt(call, state, now)
         return replace(call, state=state), stops
-    return replace(call, state=replace(state, suspended=True, deadline_ms=call.must_end_ms)), ()
+    phase = "first" if state.phase == "speech" else state.phase
+    state = replace(state, suspended=True, phase=phase, deadline_ms=call.must_end_ms)
+    return replace(call, state=state), ()
 
 
 def resume(call: Call, state: Gathering, now: int) -> Step:
@@ -161,19 +186,8 @@ def resume(call: Call, state: Gathering, now: int) -> Step:
     if state.phase != "prompt":
         return restart_phase_clock(call, state, now), ()
     if state.played_ms >= length_ms(state.clips):
-        return wait_first_digit(call, state, now), ()
+        return wait_first_input(call, state, now), ()
     return play_prompt(call, state, now)
-
-
-def abandon(call: Call, state: Gathering, now: int) -> Step:
-    """Report the digits of a caller who hung up; the webhook's response is not awaited."""
-    call, emitted = emit_gathered(call, state, "hangup", now)
-    if not isinstance(state.verb.action, str):
-        return call, (emitted,)
-    call, request = allocate_id(call, "r")
-    call, body = encode_result(call, state, "hangup")
-    webhook = SendWebhook(request, state.verb.action, body, state.verb.data.sensitive)
-    return call, (emitted, webhook)
 
 
 def _on_digit(call: Call, state: Gathering, pressed: DigitPressed, now: int) -> Step:
@@ -181,13 +195,13 @@ def _on_digit(call: Call, state: Gathering, pressed: DigitPressed, now: int) -> 
     if leg is not None and is_of_earlier_state(leg, pressed):
         return call, ()
     if pressed.missed and pressed.pressed_ms > state.limit_ms - GRACE_MS:
-        return _finish(call, state, "timeout", now)
+        return finish(call, state, "timeout", now)
     if is_after_timeout(state, pressed):
         return _on_phase_timeout(call, state, now)
     stops = stop_sound(state)
     state, reason = _add_digit(state, pressed.digit)
     if reason is not None:
-        return _finish(call, state, reason, now, pressed.pressed_ms)
+        return finish(call, state, reason, now, pressed.pressed_ms)
     return replace(call, state=wait_next_digit(state, now)), stops
 
 
@@ -208,56 +222,8 @@ def _on_phase_timeout(call: Call, state: Gathering, now: int) -> Step:
         case "prompt":
             return on_prompt_timeout(call, state, now)
         case "first":
-            return _finish(call, state, "timeout", now)
+            return finish(call, state, "timeout", now)
         case "between":
-            return _finish(call, state, "digit-timeout", now)
-
-
-def _finish(
-    call: Call, state: Gathering, reason: GatherReason, now: int, pressed_ms: int = 0
-) -> Step:
-    """End the gather; `pressed_ms` is the key-down of the digit that ended it."""
-    stops = stop_sound(state)
-    call, emitted = emit_gathered(call, state, reason, now)
-    data, action = state.verb.data, state.verb.action
-    if reason == "max-digits":
-        call = expect_spare_terminator(call, state.leg, data.terminator, pressed_ms)
-    elif reason in {"timeout", "digit-timeout"}:
-        call = drop_earlier(call, state.leg, min(now, state.deadline_ms))
-    if reason == "timeout" and not state.digits and data.fallback is not None:
-        return replace(call, state=Advance(data.fallback, "gather")), (*stops, emitted)
-    if not isinstance(action, str):
-        advance = Advance(action, "gather", digits=state.digits)
-        return replace(call, state=advance), (*stops, emitted)
-    call, request = allocate_id(call, "r")
-    awaiting = AwaitingInstructions(request, now + WEBHOOK_TIMEOUT_MS, data.fallback)
-    call, body = encode_result(call, state, reason)
-    webhook = SendWebhook(request, action, body, data.sensitive)
-    return replace(call, state=awaiting), (*stops, emitted, webhook)
-
-
-def emit_gathered(
-    call: Call, state: Gathering, reason: GatherReason, now: int
-) -> tuple[Call, EmitEvent]:
-    """Emit the digits and why the gather ended, and keep them for the call record.
-
-    Sensitive digits are omitted in both.
-    """
-    digits = "" if state.verb.data.sensitive else state.digits
-    collected = CollectedDigits(now, state.leg, digits, reason)
-    call = replace(call, collected=(*call.collected, collected)[-MAX_HISTORY:])
-    return emit(call, "gathered", now, channel_id=state.leg, dtmf=digits, reason=reason)
-
-
-def encode_result(call: Call, state: Gathering, reason: GatherReason) -> tuple[Call, bytes]:
-    """Encode the result as the body of a webhook."""
-    call, fault = take_fault(call)
-    result = GatherResult(
-        call_id=call.id,
-        dtmf=state.digits,
-        to=GatherLeg(state.leg),
-        reason=reason,
-        custom_data=call.custom_data,
-        media_fault=fault or UNSET,
-    )
-    return call, to_json(result)
+            return finish(call, state, "digit-timeout", now)
+        case "speech":
+            return forget_utterance(call, state, now)

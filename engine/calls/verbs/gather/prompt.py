@@ -9,7 +9,7 @@ from engine.calls.model.events import PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.verbs.audio_sources import verb_sources
-from engine.calls.verbs.gather_clocks import enter_prompt, wait_first_digit
+from engine.calls.verbs.gather.clocks import enter_prompt, wait_first_input
 from engine.calls.verbs.media_faults import fetch_faults, playback_fault, report, run_instead
 from engine.calls.verbs.play import HANGUP_GRACE_MS
 from engine.calls.verbs.suspendable_playback import resume_prompt
@@ -19,7 +19,7 @@ from wire.media import MediaFault
 def start_prompt(call: Call, state: Gathering, now: int) -> Step:
     sources = verb_sources(state.verb)
     if not sources:
-        return wait_first_digit(call, state, now), ()
+        return wait_first_input(call, state, now), ()
     call, request = allocate_id(call, "p")
     return replace(call, state=replace(state, request=request)), (FetchMedia(request, sources),)
 
@@ -47,14 +47,14 @@ def on_prompt_ended(call: Call, state: Gathering, event: PlaybackEnded, now: int
         return replace(call, state=state), ()
     if not state.ends_ms:
         return on_prompt_timeout(call, state, now)
-    return wait_first_digit(call, state, now), ()
+    return wait_first_input(call, state, now), ()
 
 
 def on_prompt_timeout(call: Call, state: Gathering, now: int) -> Step:
     """Wait for digits after a prompt that has not begun, or not ended, in time."""
     if not state.ends_ms:
         return on_prompt_failed(call, state, playback_fault(state.verb, "not_played"), now)
-    return wait_first_digit(call, state, now), (StopPlayback(state.request),)
+    return wait_first_input(call, state, now), (StopPlayback(state.request),)
 
 
 def has_prompt_failed(state: Gathering) -> bool:
@@ -68,4 +68,4 @@ def on_prompt_failed(
     call, reports = report(call, state.leg, faults, now)
     if (instead := run_instead(call, state.verb)) is not None:
         return replace(call, state=instead), reports
-    return wait_first_digit(call, state, now), reports
+    return wait_first_input(call, state, now), reports

@@ -7,8 +7,8 @@ from engine.calls.model.commands import Play, StopPlayback
 from engine.calls.model.events import PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.verbs.gather import MAX_GATHER_MS
-from engine.calls.verbs.gather_clocks import GRACE_MS
+from engine.calls.verbs.gather.clocks import GRACE_MS
+from engine.calls.verbs.gather.gather import MAX_GATHER_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, answered_call, say

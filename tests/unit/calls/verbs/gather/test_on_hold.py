@@ -9,7 +9,7 @@ from engine.calls.model.commands import Play, StartHoldMusic, StopHoldMusic, Sto
 from engine.calls.model.events import DigitPressed, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
-from engine.calls.verbs.gather_clocks import GRACE_MS
+from engine.calls.verbs.gather.clocks import GRACE_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS, HANGUP_GRACE_MS
 from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
 from tests.unit.calls.harness.control import hold, unhold

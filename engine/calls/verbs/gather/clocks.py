@@ -1,4 +1,4 @@
-"""The clocks of gather: first digit, between digits, key-up; each ends at the verb's own limit.
+"""The clocks of gather: first input, between digits, key-up; each ends at the verb's own limit.
 
 Asterisk reports a digit at key-up, so each clock waits GRACE_MS longer for a key that went down in
 time, and as long as AMI reports the key as down (DigitStarted), up to MAX_KEY_DOWN_MS.
@@ -14,14 +14,24 @@ from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
 from engine.calls.verbs.suspendable_playback import begin_prompt, is_restarted
 
 GRACE_MS = 120
+TRANSCRIPT_GRACE_MS = 10_000  # a large model on a busy machine takes seconds
 MAX_KEY_DOWN_MS = 10_000  # a key that is down for longer is not waited for
 
 
-def wait_first_digit(call: Call, state: Gathering, now: int) -> Call:
+def wait_first_input(call: Call, state: Gathering, now: int) -> Call:
+    """Wait for a digit or speech; or for the transcript of a caller who speaks already."""
     if state.suspended:
         return replace(call, state=replace(state, phase="first", deadline_ms=call.must_end_ms))
+    if state.is_speaking:
+        return replace(call, state=wait_transcript(state, now))
     deadline = now + state.verb.data.timeout + GRACE_MS
     return replace(call, state=enter_phase(state, "first", deadline))
+
+
+def wait_transcript(state: Gathering, now: int, *, is_over: bool = False) -> Gathering:
+    """Wait for the transcript of an utterance that has begun, or that is over."""
+    longest_ms = 0 if is_over else state.verb.data.endpointing.max_ms
+    return enter_phase(state, "speech", now + longest_ms + TRANSCRIPT_GRACE_MS)
 
 
 def wait_next_digit(state: Gathering, now: int) -> Gathering:
@@ -60,6 +70,7 @@ def restart_phase_clock(call: Call, state: Gathering, now: int) -> Call:
         "fetch": FETCH_TIMEOUT_MS,
         "first": data.timeout + GRACE_MS,
         "between": data.digit_timeout + GRACE_MS,
+        "speech": data.endpointing.max_ms + TRANSCRIPT_GRACE_MS,
     }
     if state.phase == "prompt":
         return call

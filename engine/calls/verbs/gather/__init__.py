@@ -1,0 +1,1 @@
+"""gather: collects digits, or understands speech."""

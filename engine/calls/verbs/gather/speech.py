@@ -1,0 +1,107 @@
+"""The speech of a gather: when the caller speaks, what was understood, and what a sound does.
+
+A sound pauses the prompt; what the gateway's detector says of it resumes or ends the prompt. The
+recognizer finds the utterances: while one lasts, the clock of the first digit stands still.
+"""
+
+from msgspec.structs import replace
+
+from engine.calls.model.call import Call, Step
+from engine.calls.model.call_states import Gathering
+from engine.calls.model.commands import Command, PausePlayback, ResumePlayback
+from engine.calls.model.stream_events import (
+    SpeechUnderstood,
+    StreamConnected,
+    StreamEnded,
+    StreamEvent,
+    StreamInterrupted,
+    StreamSpeechChanged,
+)
+from engine.calls.verbs.gather.clocks import enter_prompt, wait_first_input, wait_transcript
+from engine.calls.verbs.gather.end import finish
+from engine.calls.verbs.gather.prompt import has_prompt_failed
+from engine.calls.verbs.suspendable_playback import stop_sound
+
+
+def on_speech_event(call: Call, state: Gathering, event: StreamEvent, now: int) -> Step:
+    """React to the recognizer that listens for the gather."""
+    match event:
+        case SpeechUnderstood():
+            return _on_understood(call, state, event, now)
+        case StreamSpeechChanged(by="caller"):
+            return _on_speech(call, state, event.is_speaking, now)
+        case StreamInterrupted() if state.phase == "prompt" and not has_prompt_failed(state):
+            return _on_sound(call, state, event, now)
+        case StreamConnected():
+            return replace(call, state=replace(state, recognizer_error="")), ()
+        case StreamEnded(reason=reason, detail=detail):
+            state = replace(state, recognizer_error=detail or reason)
+            return forget_utterance(call, state, now)
+        case _:
+            return call, ()
+
+
+def on_failed(call: Call, state: Gathering, now: int) -> Step:
+    """Continue without speech: no recognizer can be had. Without digits the gather ends."""
+    state = replace(state, recognition="failed")
+    if not state.recognizer_error:
+        state = replace(state, recognizer_error="the connection to the recognizer was lost")
+    if not state.verb.data.takes_digits:
+        return finish(call, state, "recognizer-failed", now)
+    return forget_utterance(call, state, now)
+
+
+def forget_utterance(call: Call, state: Gathering, now: int) -> Step:
+    """Go on as if nothing had been said: the recognizer has ended, or the leg is on hold."""
+    was_speaking = state.is_speaking
+    state, commands = continue_prompt(replace(state, is_speaking=False), now)
+    if state.phase == "speech" or (was_speaking and state.phase == "first"):
+        return wait_first_input(call, state, now), commands
+    return replace(call, state=state), commands
+
+
+def continue_prompt(state: Gathering, now: int) -> tuple[Gathering, tuple[Command, ...]]:
+    """Resume a prompt that a sound has paused."""
+    if not state.paused_ms:
+        return state, ()
+    state = enter_prompt(replace(unpaused(state, now), paused_ms=0))
+    return state, (ResumePlayback(state.request),)
+
+
+def unpaused(state: Gathering, now: int) -> Gathering:
+    """Return the state with the prompt's end as if it resumed now."""
+    if not state.paused_ms:
+        return state
+    return replace(state, ends_ms=state.ends_ms + max(0, now - state.paused_ms), paused_ms=0)
+
+
+def _on_understood(call: Call, state: Gathering, event: SpeechUnderstood, now: int) -> Step:
+    state = replace(state, is_speaking=False)
+    is_match = event.text != "" and event.confidence >= state.verb.data.min_confidence
+    if not is_match and not event.is_voice:
+        return forget_utterance(call, state, now)
+    state = replace(state, speech=event.text, confidence=event.confidence)
+    return finish(call, state, "speech" if is_match else "no-match", now)
+
+
+def _on_speech(call: Call, state: Gathering, is_speaking: bool, now: int) -> Step:
+    """Await the transcript: of the longest utterance, or of one that is over."""
+    state = replace(state, is_speaking=True)
+    if state.phase not in {"first", "speech"}:  # the prompt's end decides
+        return replace(call, state=state), ()
+    return replace(call, state=wait_transcript(state, now, is_over=not is_speaking)), ()
+
+
+def _on_sound(call: Call, state: Gathering, event: StreamInterrupted, now: int) -> Step:
+    match event.outcome:
+        case "paused" if not state.paused_ms:
+            state = replace(state, paused_ms=now)
+            return replace(call, state=state), (PausePlayback(state.request),)
+        case "resumed":
+            state, commands = continue_prompt(state, now)
+            return replace(call, state=state), commands
+        case "flushed":
+            stops = stop_sound(state)
+            return wait_first_input(call, replace(state, paused_ms=0), now), stops
+        case _:
+            return call, ()

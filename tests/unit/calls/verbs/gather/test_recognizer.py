@@ -1,0 +1,172 @@
+"""The recognizer of a gather: sounds during the prompt, losses, holds and recoveries."""
+
+import pytest
+
+from engine.calls.media.stream_losses import RETRY_DELAYS_MS
+from engine.calls.model.call_states import Gathering
+from engine.calls.model.commands import Hangup, PausePlayback, Play, ResumePlayback, StopPlayback
+from engine.calls.model.events import PlaybackEnded, Recovered
+from engine.calls.model.requests import HoldRequested
+from engine.calls.model.stream_commands import StartStream, StopStream
+from engine.calls.verbs.forks import MAX_RECOGNIZER_FAILURES
+from engine.calls.verbs.suspendable_playback import length_ms
+from tests.unit.calls.harness.builders import MAIN
+from tests.unit.calls.harness.gathers import gather_result
+from tests.unit.calls.harness.recognizers import (
+    BOTH,
+    SPEECH,
+    connect,
+    listening,
+    lose,
+    phase,
+    recognizer,
+    sound,
+    speak,
+    understand,
+)
+
+
+def test_a_cough_pauses_the_prompt() -> None:
+    """It continues where it stopped, and its end moves by the pause."""
+    story = listening(prompt=True)
+    ends_ms = story.state_as(Gathering).ends_ms
+    playback = story.state_as(Gathering).request
+    assert sound(story, "paused", after_ms=100) == (PausePlayback(playback),)
+    assert sound(story, "paused") == ()
+    assert sound(story, "resumed", after_ms=320) == (ResumePlayback(playback),)
+    assert story.state_as(Gathering).ends_ms == ends_ms + 320
+    assert sound(story, "resumed") == ()
+
+
+def test_speech_ends_a_paused_prompt() -> None:
+    story = listening(prompt=True)
+    playback = story.state_as(Gathering).request
+    sound(story, "paused", after_ms=100)
+    assert sound(story, "flushed", after_ms=200) == (StopPlayback(playback),)
+    assert phase(story) == "first"
+    assert sound(story, "resumed") == ()
+
+
+def test_a_sound_after_the_prompt_changes_nothing() -> None:
+    story = listening()
+    before = story.call.state
+    assert [sound(story, "paused"), sound(story, "resumed"), sound(story, "flushed")] == [()] * 3
+    assert story.call.state == before
+
+
+def test_a_digit_ends_a_paused_prompt() -> None:
+    story = listening(prompt=True)
+    playback = story.state_as(Gathering).request
+    sound(story, "paused")
+    assert StopPlayback(playback) in story.press("1")
+
+
+def test_the_clock_of_a_prompt_that_was_paused_for_ever() -> None:
+    """A gateway that says no more does not keep the caller in silence."""
+    story = listening(prompt=True)
+    sound(story, "paused")
+    story.pass_deadline()
+    assert phase(story) == "first"
+
+
+def test_a_lost_gateway_resumes_the_prompt() -> None:
+    """Another recognizer starts at once."""
+    story = listening(prompt=True)
+    lost, playback = recognizer(story), story.state_as(Gathering).request
+    sound(story, "paused", after_ms=50)
+    commands = lose(story, "gateway-lost")
+    assert ResumePlayback(playback) in commands
+    assert {StopStream(lost.id), Hangup(lost.snoop, 16)} <= set(commands)
+    assert recognizer(story).id != lost.id
+    connect(story)
+    understand(story, "sales")
+    assert "recognizerError" not in gather_result(story)
+
+
+def test_an_utterance_that_is_lost_with_its_gateway() -> None:
+    """It must be said again: the clock starts again."""
+    story = listening(timeout=5_000)
+    speak(story, after_ms=3_000)
+    lose(story, "gateway-lost")
+    assert phase(story) == "first"
+    assert story.state_as(Gathering).deadline_ms >= story.now + 5_000
+
+
+def test_without_a_recognizer_digits_count() -> None:
+    """It is tried again twice; then the webhook learns why there is no speech."""
+    story = listening(BOTH, maxDigits=1)
+    for delay_ms in RETRY_DELAYS_MS[:MAX_RECOGNIZER_FAILURES]:
+        lose(story, "bot-lost", "overloaded: 4 streams")
+        if delay_ms:
+            story.pass_deadline()
+    lose(story, "bot-lost", "overloaded: 4 streams")
+    assert story.call.streams == ()
+    assert len(story.commands_of(StartStream)) == 1 + MAX_RECOGNIZER_FAILURES
+    assert phase(story) == "first"
+    story.press("1")
+    result = gather_result(story)
+    assert (result["reason"], result["dtmf"]) == ("max-digits", "1")
+    assert result["recognizerError"] == "overloaded: 4 streams"
+
+
+def test_without_a_recognizer_speech_alone_fails_at_once() -> None:
+    """A word that it does not know is not tried again."""
+    story = listening(SPEECH)
+    lose(story, "bot-closed", "unknown-words: Kjærlighet")
+    result = gather_result(story)
+    assert result["reason"] == "recognizer-failed"
+    assert result["recognizerError"] == "unknown-words: Kjærlighet"
+    assert (story.call.streams, len(story.commands_of(StartStream))) == ((), 1)
+
+
+@pytest.mark.parametrize("prompt", [True, False])
+def test_a_hold_ends_it(prompt: bool) -> None:
+    """After the hold another one listens."""
+    story = listening(prompt=prompt)
+    first = recognizer(story)
+    speak(story)
+    held = story.take(HoldRequested(MAIN, True), 500)
+    assert StopStream(first.id) in held
+    assert story.call.streams == ()
+    story.take(HoldRequested(MAIN, False), 2_000)
+    assert recognizer(story).id != first.id
+    connect(story)
+    understand(story, "sales")
+    assert gather_result(story)["reason"] == "speech"
+
+
+def test_a_hold_while_the_prompt_is_paused() -> None:
+    """The prompt continues from where the sound stopped it."""
+    story = listening(prompt=True)
+    state = story.state_as(Gathering)
+    sound(story, "paused", after_ms=400)
+    remaining_ms = state.ends_ms - story.now
+    story.take(HoldRequested(MAIN, True), 300)
+    story.take(HoldRequested(MAIN, False), 2_000)
+    assert story.state_as(Gathering).ends_ms == story.now + remaining_ms
+    assert story.commands_of(Play)[-1].offset_ms == length_ms(state.clips) - remaining_ms
+
+
+def test_a_recovery_resumes_the_prompt() -> None:
+    """The end of the sound may have been missed."""
+    story = listening(prompt=True)
+    playback = story.state_as(Gathering).request
+    sound(story, "paused")
+    assert ResumePlayback(playback) in story.take(Recovered(), 1_700)
+    assert story.state_as(Gathering).paused_ms == 0
+
+
+def test_a_hangup_ends_it() -> None:
+    story = listening(prompt=True)
+    stream = recognizer(story)
+    assert {StopStream(stream.id), Hangup(stream.snoop, 16)} <= set(story.hang_up())
+    assert gather_result(story)["reason"] == "hangup"
+
+
+def test_the_end_of_a_prompt_that_is_paused() -> None:
+    """Asterisk may have ended it before the pause."""
+    story = listening(prompt=True)
+    sound(story, "paused")
+    story.take(PlaybackEnded(story.state_as(Gathering).request), 10)
+    assert phase(story) == "first"
+    assert sound(story, "resumed") == ()
