@@ -13,7 +13,7 @@ from dev.errors import LabError, NotStarted, PortTaken, ServerFailed, UnusableFo
 from dev.lab.folder import LOCK_FILE, locked
 from dev.lab.plan import FILE as PLAN_FILE
 from dev.lab.plan import Plan, read_plan, write_plan
-from dev.lab.servers import servers, title_of
+from dev.lab.servers import LabSpeech, servers, title_of
 from dev.lab.settings import FILE as SETTINGS_FILE
 from dev.lab.settings import ensure_settings, read_settings
 from dev.pbx.docker import DockerNode
@@ -86,6 +86,11 @@ class Lab:
                 failures.append(f"{title_of(server)} could not be stopped: {_reason(error)}")
         if failures:
             raise ServerFailed("; ".join(failures))
+
+    @property
+    def has_speech(self) -> bool:
+        """Whether it has speech recognizers."""
+        return any(isinstance(each, LabSpeech) for each in self._servers)
 
     def nodes(self) -> dict[str, PbxNode]:
         """Return the PBX nodes by name."""

@@ -32,6 +32,7 @@ class LabPorts(Struct, frozen=True):
     valkey: int
     phone: int
     streams: int
+    speech: int
     nodes: tuple[Ports, ...]
 
 
@@ -51,9 +52,9 @@ class Plan(Struct, frozen=True):
         """Return well-known ports, or those from the base on."""
         base = self.port_base
         if not base:
-            return LabPorts(8070, 8000, 6390, 5080, 8095, WELL_KNOWN_NODES[: self.nodes])
+            return LabPorts(8070, 8000, 6390, 5080, 8095, 8096, WELL_KNOWN_NODES[: self.nodes])
         nodes = tuple(_node_ports(base, number) for number in range(self.nodes))
-        return LabPorts(base, base + 1, base + 2, base + 3, base + 4, nodes)
+        return LabPorts(base, base + 1, base + 2, base + 3, base + 4, base + 5, nodes)
 
     def ports_note(self, outgoing: range) -> str:
         """Return what to know of ports from a base on; empty if nothing can take them."""

@@ -1,4 +1,4 @@
-"""The servers of a lab: Valkey, PBX nodes, an engine, the REST layer and a phone.
+"""The servers of a lab: Valkey, PBX nodes, programs of this package, and a phone.
 
 They outlive the process that starts them; state, logs and process ids are in the lab's folder.
 """
@@ -14,10 +14,13 @@ from dev.pbx.node import NodeSettings, PbxNode, Ports, Secrets
 from dev.servers.ports import is_udp_bound
 from dev.servers.server import Server, is_well
 from dev.servers.valkey import ValkeyServer
+from dev.setup.requirements import FURTHER_EXTRAS, missing_here
 
+RECOGNIZERS = "SWITCHROOM_STREAMS_RECOGNIZERS"
 SWITCHROOM = (sys.executable, "-m", "switchroom")
 TITLES = {
     "valkey": "Valkey",
+    "speech": "speech recognizers",
     "streams": "stream gateway",
     "engine": "engine",
     "api": "REST layer",
@@ -73,13 +76,34 @@ class LabApi(LabProgram):
 
 
 class LabStreams(LabProgram):
-    """The stream gateway of the lab, for all its nodes."""
+    """The stream gateway of the lab, for all its nodes; it knows recognizers, if there are any."""
 
     subcommand = "streams"
+
+    def __init__(
+        self, folder: Path, settings: Mapping[str, str], port: int, speech: int | None
+    ) -> None:
+        """`speech` is the port of the recognizers."""
+        known = {} if speech is None else {RECOGNIZERS: f"ws://127.0.0.1:{speech}"}
+        super().__init__(folder, {**known, **settings}, port)
 
     def environment(self) -> Mapping[str, str]:
         """Return all settings, with the port of the lab."""
         return {**self._settings, "SWITCHROOM_STREAMS_PORT": str(self._port)}
+
+
+class LabSpeech(LabProgram):
+    """The speech recognizers of the lab; one process decodes enough for it."""
+
+    subcommand = "speech"
+
+    def environment(self) -> Mapping[str, str]:
+        """Return all settings, with the port of the lab."""
+        return {
+            "SWITCHROOM_SPEECH_WORKERS": "1",
+            **self._settings,
+            "SWITCHROOM_SPEECH_PORT": str(self._port),
+        }
 
 
 class LabPhone(Server):
@@ -104,11 +128,19 @@ def servers(folder: Path, plan: Plan, settings: Mapping[str, str]) -> dict[Serve
         found[ValkeyServer(folder / "valkey", port=ports.valkey, bound=False)] = (ports.valkey,)
     for name, node in zip(plan.node_names(), ports.nodes, strict=True):
         found[lab_node(folder, plan, name, node, settings)] = (node.ari, node.ami, node.sip)
-    found[LabStreams(folder / "streams", settings, ports.streams)] = (ports.streams,)
+    speech = ports.speech if _has_recognizers(settings) else None
+    if speech is not None:
+        found[LabSpeech(folder / "speech", settings, speech)] = (speech,)
+    found[LabStreams(folder / "streams", settings, ports.streams, speech)] = (ports.streams,)
     found[LabEngine(folder / "engine", settings, ports.engine)] = (ports.engine,)
     found[LabApi(folder / "api", settings, ports.api)] = (ports.api,)
     found[LabPhone(folder / "phone", ports.phone)] = (ports.phone,)
     return found
+
+
+def _has_recognizers(settings: Mapping[str, str]) -> bool:
+    others = ("SWITCHROOM_SPEECH_WHISPER_MODEL", "SWITCHROOM_SPEECH_DEEPGRAM_KEY")
+    return not missing_here(FURTHER_EXTRAS) or any(settings.get(each) for each in others)
 
 
 def lab_node(

@@ -75,6 +75,7 @@ def _drawn() -> dict[str, str]:
         "SWITCHROOM_PEER_PASSWORD": secrets.token_urlsafe(24),
         "SWITCHROOM_STORE_PASSWORD": secrets.token_urlsafe(24),
         "SWITCHROOM_STREAMS_TOKEN": secrets.token_urlsafe(32),
+        "SWITCHROOM_SPEECH_TOKEN": secrets.token_urlsafe(32),
     }
 
 

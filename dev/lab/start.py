@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from dev.caller import sudo_caller
-from dev.errors import BadOption, LabError, UnusableFolder
+from dev.errors import BadOption, LabError, PackagesMissing, UnusableFolder
 from dev.lab.dotenv_file import API_URL, write_dotenv
 from dev.lab.folder import locked, normal_folder
 from dev.lab.lifecycle import Lab
@@ -27,7 +27,7 @@ from dev.progress import Progress
 from dev.servers.ports import outgoing_ports
 from dev.setup.disk import megabytes, used_bytes
 from dev.setup.python_packages import install_packages
-from dev.setup.requirements import missing_here
+from dev.setup.requirements import FURTHER_EXTRAS, missing_here
 from wire.programs.exit_status import ExitStatus
 
 
@@ -144,8 +144,21 @@ def plan_is_running(folder: Path) -> bool:
 
 
 def install_missing(progress: Progress) -> None:
-    """Install the Python packages that the programs of the lab need."""
+    """Install the Python packages that the programs of the lab need.
+
+    Speech recognizers have no packages for some machines; the lab runs without them, too.
+    """
     if not (missing := missing_here()):
+        return
+    _install(missing, progress)
+    try:
+        _install(missing_here(FURTHER_EXTRAS), progress)
+    except PackagesMissing as error:
+        progress.say(f"without speech recognizers: {error}")
+
+
+def _install(missing: Sequence[str], progress: Progress) -> None:
+    if not missing:
         return
     with progress.step("Python packages") as step:
         step.note(f"installing {len(missing)} and what they need into {sys.prefix}")

@@ -27,6 +27,7 @@ def summary(lab: Lab, elapsed_s: float) -> str:
           number    {", ".join(json.loads(settings["SWITCHROOM_CALLER_IDS"]))}
   engine  http://127.0.0.1:{ports.engine}  (RPC below /rpc/v1, token SWITCHROOM_RPC_TOKEN in {file})
 {nodes}
+  speech  {_speech(lab)}
   browser {console_address(lab, "/console/playground")}
           a click on Call there calls this browser; {rest}/console/phone is a whole phone
   phones  softphones register as 1001 to 1009, password {settings["SWITCHROOM_AGENT_PASSWORD"]};
@@ -44,6 +45,12 @@ next:
   switchroom doctor
   switchroom route set {number} http://127.0.0.1:3000/call    your webhook, or a file with a verb
   switchroom dev call {number} --save call.wav                call it, and keep what is heard"""
+
+
+def _speech(lab: Lab) -> str:
+    if lab.has_speech:
+        return 'a gather with "input": ["speech"] understands its hints, and digits'
+    return "no recognizers: pip install 'switchroom[recognition]', then start again"
 
 
 def _key_for_commands(lab: Lab) -> str:

@@ -6,6 +6,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 
 DISTRIBUTION = "switchroom"
 EXTRAS = ("engine", "speech", "api", "streams", "lab")  # what `switchroom dev` runs
+FURTHER_EXTRAS = ("recognition",)  # and this, where its packages can be installed
 _REQUIREMENT = re.compile(r"(?P<what>(?P<name>[\w.-]+)[^;]*?)\s*;.*extra == ['\"](?P<extra>[\w-]+)")
 
 
@@ -21,9 +22,9 @@ def missing_requirements(
     return list(found.values())
 
 
-def missing_here() -> list[str]:
+def missing_here(extras: Sequence[str] = EXTRAS) -> list[str]:
     """Return what `switchroom dev` lacks in the running environment."""
-    return missing_requirements(requires(DISTRIBUTION) or (), EXTRAS, _is_installed)
+    return missing_requirements(requires(DISTRIBUTION) or (), extras, _is_installed)
 
 
 def _is_installed(name: str) -> bool:

@@ -14,6 +14,7 @@ from tests.harness.pbx.asterisk import Pbx
 from tests.harness.pbx.tls_node import TlsPbx
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import Engine, RequestError
+from tests.harness.servers.speech_process import SpeechProcess
 from tests.harness.servers.stream_gateway import StreamGateway
 from tests.harness.servers.tls_files import TlsFiles
 from tests.harness.servers.valkey import Valkey
@@ -31,23 +32,25 @@ class Lab:
         pbx: Pbx,
         engine: Engine,
         trunk_port: int,
-        gateways: Sequence[StreamGateway] = (),
+        beside: Sequence[StreamGateway | SpeechProcess] = (),
     ) -> None:
         self.valkey = valkey
         self.pbx = pbx
         self.engine = engine
         self.trunk_port = trunk_port
-        self.gateways = tuple(gateways)  # of media streams
+        self.gateways = tuple(each for each in beside if isinstance(each, StreamGateway))
+        self.speech = next((each for each in beside if isinstance(each, SpeechProcess)), None)
+        self._beside = tuple(beside)  # the PBX
 
     async def ensure_running(self) -> None:
         """Start servers that do not run and wait until the engine is ready."""
-        for server in (self.valkey, self.pbx, *self.gateways, self.engine):
+        for server in (self.valkey, self.pbx, *self._beside, self.engine):
             if not server.running():
                 await server.start()
         await until(self.engine.is_ready, what="the engine to be ready")
 
     async def stop(self) -> None:
-        for server in (self.engine, *self.gateways, self.pbx, self.valkey):
+        for server in (self.engine, *reversed(self._beside), self.pbx, self.valkey):
             await server.stop()
 
     async def call(self, **request: object) -> str:
@@ -132,12 +135,14 @@ async def open_lab(  # noqa: PLR0913 - a test names only what it varies
     engine_settings: Mapping[str, str] | None = None,
     tls: TlsFiles | None = None,
     gateways: int = 0,
+    has_speech: bool = False,
     pbx_type: type[Pbx] = Pbx,
     **pbx_options: Any,
 ) -> AsyncIterator[Lab]:
     """Run servers of their own; `pbx_options` are those of `Pbx`. With `tls` its ARI has TLS.
 
-    `gateways` is the number of stream gateways beside the PBX.
+    `gateways` is the number of stream gateways beside the PBX; with `has_speech` they know
+    recognizers.
     """
     trunk_port = free_port()
     trunk = f"sip:{trunk_host}:{trunk_port}"
@@ -145,7 +150,10 @@ async def open_lab(  # noqa: PLR0913 - a test names only what it varies
     settings: dict[str, str] = dict(engine_settings or {})
     node_options: dict[str, dict[str, object]] = {}
     streams_token = secrets.token_hex(16)
-    beside = [StreamGateway(folder / f"streams{each}", streams_token) for each in range(gateways)]
+    speech = SpeechProcess(folder / "speech") if has_speech else None
+    beside = [
+        StreamGateway(folder / f"streams{each}", streams_token, speech) for each in range(gateways)
+    ]
     if tls is None:
         pbx = pbx_type(folder / "pbx1", trunk=trunk, **pbx_options)
     else:
@@ -163,7 +171,7 @@ async def open_lab(  # noqa: PLR0913 - a test names only what it varies
         settings=settings,
         node_options=node_options,
     )
-    lab = Lab(valkey, pbx, engine, trunk_port, beside)
+    lab = Lab(valkey, pbx, engine, trunk_port, [*([speech] if speech else ()), *beside])
     try:
         await lab.ensure_running()
         yield lab

@@ -33,3 +33,11 @@ class SpeechProcess(Server):
     async def is_ready(self) -> bool:
         """Return whether `/readyz` answers 200."""
         return await is_well(f"{self.url}/readyz")
+
+
+def gateway_settings(speech: SpeechProcess) -> dict[str, str]:
+    """Return the settings of a stream gateway that knows these recognizers."""
+    return {
+        "SWITCHROOM_STREAMS_RECOGNIZERS": speech.url.replace("http", "ws", 1),
+        "SWITCHROOM_SPEECH_TOKEN": speech.token,
+    }

@@ -6,25 +6,29 @@ from pathlib import Path
 
 from dev.servers.server import Server, is_well
 from tests.harness.ports import free_port
+from tests.harness.servers.speech_process import SpeechProcess, gateway_settings
 
 
 class StreamGateway(Server):
     """One gateway on a free port."""
 
-    def __init__(self, folder: Path, token: str) -> None:
+    def __init__(self, folder: Path, token: str, speech: SpeechProcess | None = None) -> None:
+        """With recognizers it knows them."""
         super().__init__(folder)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self._token = token
+        self._settings = {
+            "SWITCHROOM_STREAMS_PORT": str(self.port),
+            "SWITCHROOM_STREAMS_TOKEN": token,
+        }
+        if speech is not None:
+            self._settings |= gateway_settings(speech)
 
     def command(self) -> Sequence[str]:
         return (sys.executable, "-m", "switchroom", "streams")
 
     def environment(self) -> Mapping[str, str]:
-        return {
-            "SWITCHROOM_STREAMS_PORT": str(self.port),
-            "SWITCHROOM_STREAMS_TOKEN": self._token,
-        }
+        return self._settings
 
     async def is_ready(self) -> bool:
         """Return whether it serves requests."""

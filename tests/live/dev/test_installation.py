@@ -20,7 +20,7 @@ from tests.harness.phones.audio import RATE_HZ, is_sound
 from tests.harness.until import until
 
 ROOT = Path(__file__).parents[3]
-LOCKED = ("engine", "api", "streams")
+LOCKED = ("host",)
 VALKEY = re.compile(r"^valkey(?:lite)?==.*?(?=^\w|\Z)", re.MULTILINE | re.DOTALL)
 MIN_SPEECH_MS = 1_000
 STEP = RATE_HZ // 10
@@ -97,7 +97,15 @@ async def test_a_call_to_an_installation(installation: Installation, port_base: 
     await until(lambda: bool(answered(installation)), what="the phone's file")
     assert speech_ms(answered(installation)[0]) >= MIN_SPEECH_MS
     installation.run("dev", "status")
-    assert running(installation) == ["api", "engine", "pbx1", "phone", "streams", "valkey"]
+    assert running(installation) == [
+        "api",
+        "engine",
+        "pbx1",
+        "phone",
+        "speech",
+        "streams",
+        "valkey",
+    ]
     installation.run("dev", "down")
     assert running(installation) == []
     assert not taken_ports(used_by(port_base))
@@ -113,7 +121,7 @@ def used_by(base: int) -> list[int]:
     """Return the ports that the servers of a lab listen on."""
     ports = Plan(port_base=base).ports()
     (node,) = ports.nodes
-    servers = [ports.engine, ports.api, ports.valkey, ports.phone, ports.streams]
+    servers = [ports.engine, ports.api, ports.valkey, ports.phone, ports.streams, ports.speech]
     return [*servers, node.ari, node.ami, node.sip]
 
 

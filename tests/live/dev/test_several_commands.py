@@ -59,7 +59,8 @@ class Commands:
 
     def listening(self) -> Sequence[int]:
         ports = Plan(port_base=self.base).ports()
-        return taken_ports((ports.engine, ports.api, ports.valkey, ports.phone, ports.streams))
+        programs = (ports.engine, ports.api, ports.streams, ports.speech)
+        return taken_ports((*programs, ports.valkey, ports.phone))
 
 
 @pytest.fixture

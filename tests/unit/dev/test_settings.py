@@ -86,7 +86,7 @@ def test_ports_of_a_base_do_not_overlap() -> None:
     """No two servers of a lab with two nodes share a port, nor does media use one of theirs."""
     for plan in (Plan(nodes=2), Plan(nodes=2, port_base=21_000)):
         ports = plan.ports()
-        single = [ports.engine, ports.api, ports.valkey, ports.phone, ports.streams]
+        single = [ports.engine, ports.api, ports.valkey, ports.phone, ports.streams, ports.speech]
         media: list[int] = []
         for node in ports.nodes:
             single += [node.ari, node.ami, node.sip]

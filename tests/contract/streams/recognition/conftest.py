@@ -8,20 +8,12 @@ from typing import Any
 import pytest
 
 from tests.contract.speech.voices import Voices
-from tests.harness.servers.speech_process import SpeechProcess
+from tests.harness.servers.speech_process import SpeechProcess, gateway_settings
 from tests.harness.streams.gateway import GatewayClient, GatewayProcess
 from tests.harness.streams.simulated_pbx import SimulatedChannel, SimulatedPbx
 
 FRAME_BYTES = 320  # 20 ms of slin
 _numbers = count(1)
-
-
-def recognizers(speech: SpeechProcess) -> dict[str, str]:
-    """Return the settings of a gateway that knows these recognizers."""
-    return {
-        "SWITCHROOM_STREAMS_RECOGNIZERS": speech.url.replace("http", "ws"),
-        "SWITCHROOM_SPEECH_TOKEN": speech.token,
-    }
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +30,7 @@ def shared_gateway(
     tmp_path_factory: pytest.TempPathFactory, shared_speech: SpeechProcess
 ) -> Iterator[GatewayProcess]:
     """Run a gateway that knows these recognizers."""
-    gateway = GatewayProcess(tmp_path_factory.mktemp("gateway"), **recognizers(shared_speech))
+    gateway = GatewayProcess(tmp_path_factory.mktemp("gateway"), **gateway_settings(shared_speech))
     asyncio.run(gateway.start())
     yield gateway
     asyncio.run(gateway.stop())

@@ -1,0 +1,39 @@
+"""The servers of a lab: their settings."""
+
+from pathlib import Path
+
+import pytest
+
+from dev.lab.plan import Plan
+from dev.lab.servers import LabSpeech, LabStreams, servers
+from dev.lab.settings import ensure_settings
+
+
+@pytest.mark.parametrize(("speech", "address"), [(8096, "ws://127.0.0.1:8096"), (None, None)])
+def test_a_gateway_knows_recognizers_that_there_are(
+    tmp_path: Path, speech: int | None, address: str | None
+) -> None:
+    """Without them it says so to its callers, instead of trying to reach them."""
+    found = LabStreams(tmp_path, {}, 8095, speech).environment()
+    assert found.get("SWITCHROOM_STREAMS_RECOGNIZERS") == address
+
+
+def test_a_developers_own_recognizers_are_used(tmp_path: Path) -> None:
+    """A setting of the environment counts more than the lab's."""
+    own = {"SWITCHROOM_STREAMS_RECOGNIZERS": "wss://speech.example.com"}
+    found = LabStreams(tmp_path, own, 8095, 8096).environment()
+    assert found["SWITCHROOM_STREAMS_RECOGNIZERS"] == "wss://speech.example.com"
+
+
+def test_recognizers_start_before_the_gateway(tmp_path: Path) -> None:
+    """With the token that it has."""
+    plan = Plan(port_base=21_000)
+    settings = ensure_settings(tmp_path, plan, {})
+    programs = [each for each in servers(tmp_path, plan, settings)
+                if isinstance(each, LabSpeech | LabStreams)]  # fmt: skip
+    speech, streams = programs
+    assert isinstance(speech, LabSpeech)
+    assert speech.environment()["SWITCHROOM_SPEECH_PORT"] == "21005"
+    token = settings["SWITCHROOM_SPEECH_TOKEN"]
+    assert [each.environment()["SWITCHROOM_SPEECH_TOKEN"] for each in programs] == [token] * 2
+    assert streams.environment()["SWITCHROOM_STREAMS_RECOGNIZERS"] == "ws://127.0.0.1:21005"
