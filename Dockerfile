@@ -1,4 +1,4 @@
-# One image for each role: `--target engine`, `--target api`, `--target streams`, `--target valkey`. For a known base, give
+# One image for each role: `--target engine`, `--target api`, `--target streams`, `--target speech`, `--target valkey`. For a known base, give
 # its digest: --build-arg DEBIAN=debian@sha256:… . A mirror that is a snapshot has an expired Release
 # file: --build-arg APT_OPTIONS="-o Acquire::Check-Valid-Until=false"; signatures are still checked.
 # `make release` gives VERSION and REVISION, which are labels. The health checks are of programs without
@@ -81,6 +81,12 @@ RUN python3 -m venv --without-pip /opt/switchroom/.venv \
  && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --no-deps wheels/*.whl
 
 
+FROM build AS speech-packages
+RUN python3 -m venv --without-pip /opt/switchroom/.venv \
+ && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --require-hashes -r lock/speech.txt \
+ && tools/bin/pip --python /opt/switchroom/.venv install --no-cache-dir --no-deps wheels/*.whl
+
+
 # The engine.
 FROM base AS engine
 
@@ -107,7 +113,6 @@ LABEL org.opencontainers.image.title="switchroom-engine" \
       org.opencontainers.image.revision="${REVISION}"
 
 
-
 # The stream gateway.
 FROM base AS streams
 
@@ -123,6 +128,26 @@ ARG VERSION=
 ARG REVISION=
 LABEL org.opencontainers.image.title="switchroom-streams" \
       org.opencontainers.image.description="Stream gateway of Switchroom, a voice API for Asterisk" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+
+
+# The speech recognizers. A model of Whisper is mounted, for example at /models.
+FROM base AS speech
+
+COPY --from=speech-packages /opt/switchroom/.venv /opt/switchroom/.venv
+USER switchroom
+WORKDIR /var/lib/switchroom
+ENV PATH=/opt/switchroom/.venv/bin:$PATH
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=5s --timeout=5s --start-period=30s \
+  CMD ["python3", "-c", "import os, urllib.request as http; http.urlopen('http://127.0.0.1:' + os.environ.get('SWITCHROOM_SPEECH_PORT', '8096') + '/healthz', timeout=2)"]
+CMD ["switchroom", "speech"]
+ARG VERSION=
+ARG REVISION=
+LABEL org.opencontainers.image.title="switchroom-speech" \
+      org.opencontainers.image.description="Speech recognizers of Switchroom, a voice API for Asterisk" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"

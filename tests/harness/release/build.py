@@ -20,7 +20,10 @@ from tests.harness.npm import missing_npm
 from tests.harness.release.packages import check_packages
 from tests.harness.release.version import ReleaseError, check_number, other_versions, section
 
-IMAGES = {"engine": ".", "api": ".", "streams": ".", "valkey": ".", "pbx": "asterisk-config"}
+IMAGES = {
+    **dict.fromkeys(("engine", "api", "streams", "speech", "valkey"), "."),
+    "pbx": "asterisk-config",
+}
 
 
 def check(root: Path, version: str) -> str:

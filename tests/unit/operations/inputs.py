@@ -8,9 +8,12 @@ from dotenv import dotenv_values
 
 from api.config import Settings as ApiSettings
 from engine.config import Settings
+from speech.settings import Settings as SpeechSettings
+from streams.app.settings import Settings as StreamsSettings
 from tests.unit.operations.pbx_script import FOLDER, load_prepare
 
 PREFIX = "SWITCHROOM_"
+PROGRAMS = (Settings, ApiSettings, StreamsSettings, SpeechSettings)
 # Read by the lab and its compose file only.
 LAB_ONLY = {
     *("ARI_PASSWORD", "AGENT_PASSWORD", "PEER_PASSWORD", "STORE_PASSWORD"),
@@ -29,7 +32,7 @@ def read_settings(variables: Mapping[str, str], folder: Path) -> Settings:
 def unknown_settings(names: Iterable[str]) -> set[str]:
     """Return the variables with our prefix that are no setting."""
     ours = {name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX)}
-    known = Settings.model_fields.keys() | ApiSettings.model_fields.keys()
+    known = set().union(*(each.model_fields for each in PROGRAMS))
     return {name for name in ours - LAB_ONLY if name.lower() not in known}
 
 

@@ -14,6 +14,7 @@ from engine.app import connections
 from engine.app.engine import LEAVE_TIMEOUT_S
 from engine.config import Settings
 from engine.store.redis.address import parse_address
+from speech.settings import Settings as SpeechSettings
 from streams.app.settings import Settings as StreamsSettings
 from tests.harness.lab.env import ensure_env
 from tests.unit.operations.inputs import (
@@ -25,6 +26,7 @@ from tests.unit.operations.inputs import (
 from tests.unit.operations.pbx_script import load_prepare
 from wire.programs.tracing.opened import is_traced
 
+AnySettings = type[Settings | ApiSettings | StreamsSettings | SpeechSettings]
 PATH = Path(__file__).parents[3] / "docker-compose.yml"
 COMPOSE: dict[str, Any] = yaml.safe_load(PATH.read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
@@ -36,7 +38,7 @@ NOT_IN_THE_LAB = {
     f"{PREFIX}{name}"
     for name in (
         *("ALLOW_INSECURE_STORE", "RPC_TLS_CERT", "RPC_TLS_KEY", "TLS_CA", "RPC_URL"),
-        *("STREAMS_TLS_CERT", "STREAMS_TLS_KEY"),
+        *("STREAMS_TLS_CERT", "STREAMS_TLS_KEY", "SPEECH_TLS_CERT", "SPEECH_TLS_KEY"),
     )
 }
 # Those of nodes and engines agree by other means, or belong to the image.
@@ -80,10 +82,17 @@ def test_all_variables_are_known(env: Mapping[str, str]) -> None:
 
 @pytest.mark.parametrize(
     ("service", "settings"),
-    [*((name, Settings) for name in ENGINES), ("api", ApiSettings), ("streams", StreamsSettings)],
+    [
+        *((name, Settings) for name in ENGINES),
+        ("api", ApiSettings),
+        ("streams", StreamsSettings),
+        ("speech", SpeechSettings),
+    ],
 )
 def test_every_setting_is_passed_on(
-    service: str, settings: type[Settings | ApiSettings | StreamsSettings], env: Mapping[str, str]
+    service: str,
+    settings: type[Settings | ApiSettings | StreamsSettings | SpeechSettings],
+    env: Mapping[str, str],
 ) -> None:
     """An operator's settings in .env reach the service that has them."""
     expected = {f"{PREFIX}{name.upper()}" for name in settings.model_fields}
@@ -132,7 +141,9 @@ def test_each_service_has_its_own_secrets_only(env: Mapping[str, str]) -> None:
     assert held["api"] == {
         env[f"SWITCHROOM_{name}"] for name in ("TOKEN_SECRET", "API_KEY", "API_SECRET")
     }
-    assert held["streams"] == {env["SWITCHROOM_STREAMS_TOKEN"]}
+    speech_token = env["SWITCHROOM_SPEECH_TOKEN"]
+    assert held["streams"] == {env["SWITCHROOM_STREAMS_TOKEN"], speech_token}
+    assert held["speech"] == {speech_token}
     assert held["valkey"] == {env["SWITCHROOM_STORE_PASSWORD"]}
     assert not held["pbx1"] & {env["SWITCHROOM_STORE_PASSWORD"], env["SWITCHROOM_TOKEN_SECRET"]}
     assert not [name for name, each in SERVICES.items() if "env_file" in each]
@@ -177,6 +188,19 @@ def test_the_rest_layer_knows_both_engines(engines: list[Settings], env: Mapping
     assert tokens == {variables["SWITCHROOM_RPC_TOKEN"]}
 
 
+@pytest.mark.parametrize("scheme", ["ws", "wss"])
+def test_the_gateway_knows_the_recognizers(env: Mapping[str, str], scheme: str) -> None:
+    """With their token, and in clear text only where all of the lab is."""
+    streams, speech = (environment(name, env) for name in ("streams", "speech"))
+    if scheme == "wss":
+        tls = yaml.safe_load(PATH.with_name("docker-compose.tls.yml").read_text())["services"]
+        streams |= tls["streams"]["environment"]
+        assert tls["speech"]["environment"]["SWITCHROOM_SPEECH_TLS_CERT"]
+    address = f"{scheme}://127.0.0.1:{speech['SWITCHROOM_SPEECH_PORT']}"
+    assert streams["SWITCHROOM_STREAMS_RECOGNIZERS"] == address
+    assert streams["SWITCHROOM_SPEECH_TOKEN"] == speech["SWITCHROOM_SPEECH_TOKEN"]
+
+
 def test_engines_know_both_nodes(engines: list[Settings], env: Mapping[str, str]) -> None:
     """The engines have the nodes' ports, passwords and slots."""
     pbxes = {name: environment(name, env) for name in PBXES}
@@ -200,6 +224,8 @@ def test_ports_are_distinct(engines: list[Settings], env: Mapping[str, str]) -> 
     """All services share the host's network."""
     ports = [VALKEY_PORT, *(each.rpc_port for each in engines)]
     ports.append(int(environment("api", env)["SWITCHROOM_API_PORT"]))
+    ports += [int(environment(name, env)[f"SWITCHROOM_{name.upper()}_PORT"])
+              for name in ("streams", "speech")]  # fmt: skip
     ports += [9090, int(environment("grafana", env)["GF_SERVER_HTTP_PORT"])]
     for name in PBXES:
         pbx = environment(name, env)
@@ -212,7 +238,8 @@ def test_ports_are_distinct(engines: list[Settings], env: Mapping[str, str]) -> 
 def test_all_restart_and_have_health_checks() -> None:
     """Services restart; engines have the time to hand their calls over."""
     assert {each["restart"] for each in SERVICES.values()} == {"unless-stopped"}
-    assert "/readyz" in SERVICES["streams"]["healthcheck"]["test"][-1]
+    for name in ("streams", "speech"):
+        assert "/readyz" in SERVICES[name]["healthcheck"]["test"][-1]
     for name in (*ENGINES, "api"):
         assert "/readyz" in SERVICES[name]["healthcheck"]["test"][-1]
         assert int(SERVICES[name]["stop_grace_period"].removesuffix("s")) >= 3 * LEAVE_TIMEOUT_S
