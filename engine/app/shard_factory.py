@@ -93,6 +93,7 @@ class NodeShardFactory:
             peer_digits=peer_digits,
             shards=shards,
             recover_streams=streams.recover if streams else no_streams,
+            gateways=streams.gateways if streams else (),
         )
 
     def placeholder(self, name: str) -> Node:

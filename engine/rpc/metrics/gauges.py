@@ -1,7 +1,7 @@
 """Gauges of the current state, read from the shards per scrape."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar, get_args
 
 from engine.calls.model.call_states import CallState, Ended
@@ -9,8 +9,9 @@ from engine.observe.metric_types import Labels, Metadata
 from engine.rpc.metrics.text_format import CurrentValues
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
-from engine.runtime.pbx_nodes.node import MAX_LATENCY_MS
+from engine.runtime.pbx_nodes.node import MAX_LATENCY_MS, Node
 from engine.runtime.shard.shard import CallShard
+from engine.runtime.streams.gateway_pool import GatewayState
 from engine.store.writer import MAX_PENDING
 from wire.base import tag_of
 
@@ -72,6 +73,17 @@ def node_gauges(service: CallService) -> Iterator[CurrentValues]:
     )
     text = "Average ARI response time of a node"
     yield gauge("switchroom_ari_latency_seconds", text, ("node",), latency)
+    yield _gateway_gauge([node for node in nodes if node.gateways])
+
+
+def _gateway_gauge(nodes: Iterable[Node]) -> CurrentValues:
+    """Count the stream gateways of each node by state, including states without gateways."""
+    known: dict[Labels, float] = {}
+    for node in nodes:
+        counts = Counter(each.state for each in node.gateways)
+        known |= {(node.name, state): counts[state] for state in get_args(GatewayState)}
+    name, text = "switchroom_node_stream_gateways", "Stream gateways of a node, by state"
+    return gauge(name, text, ("node", "state"), known)
 
 
 def store_gauges(service: CallService, shards: ShardMap) -> Iterator[CurrentValues]:

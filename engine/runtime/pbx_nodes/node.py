@@ -32,6 +32,7 @@ from engine.runtime.pbx_nodes.refers import PartyOf, Refers
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, any_agent
 from engine.runtime.shard.shard import CallShard, Replacement
+from engine.runtime.streams.gateway_pool import Gateway
 from wire.party import Diversion
 
 
@@ -86,11 +87,13 @@ class Node:
         peer_digits: PeerDigits = no_peer_digits,
         shards: dict[int, CallShard] | None = None,
         recover_streams: Callable[[CallShard], None] = no_streams,
+        gateways: Sequence[Gateway] = (),
     ) -> None:
         self.name = name
         self.pbx = pbx
         self.sip_address = sip_address  # where the other nodes call its phones
         self.shards = {} if shards is None else shards
+        self.gateways = gateways  # of its streams
         self.recent_digits = recent_digits or RecentDigits(clock)
         self._peer_digits = peer_digits
         self._clock = clock

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Literal, Protocol
 
 from wire.streams.setup import StreamMessage, StreamSetup
 
 READY_TIMEOUT_S = 2.0
+GatewayState = Literal["available", "draining", "disconnected"]
 
 
 class GatewayRequests(Protocol):
@@ -34,7 +35,14 @@ class Gateway:
 
     @property
     def is_available(self) -> bool:
-        return self.is_connected and not self.is_draining
+        return self.state == "available"
+
+    @property
+    def state(self) -> GatewayState:
+        """Whether it takes streams; one that is draining continues those that it has."""
+        if not self.is_connected:
+            return "disconnected"
+        return "draining" if self.is_draining else "available"
 
 
 class GatewayPool:

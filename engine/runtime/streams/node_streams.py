@@ -59,6 +59,11 @@ class NodeStreams:
         self._done: dict[str, Done] = {}
         self._memory = StreamMemory()
 
+    @property
+    def gateways(self) -> tuple[Gateway, ...]:
+        """The gateways beside the node, available or not."""
+        return self._pool.gateways
+
     def run(self, command: StreamCommand, call: Call, done: Done, app: str) -> None:
         """Run a command and call `done` with its result; one that runs already is not started."""
         key = _key(command)

@@ -1,8 +1,12 @@
 """The /metrics page after a call."""
 
+import random
+
 from prometheus_client.parser import text_string_to_metric_families
 
 from engine.calls.model.events import LegAnswered, LegCreated
+from engine.runtime.streams.gateway_pool import Gateway
+from engine.streams.client import GatewayClient
 from tests.contract.rpc.harness.bench import Bench, end, inject, is_stored_as
 from tests.harness.until import until
 
@@ -65,6 +69,21 @@ async def test_limits_stand_beside_what_comes_near_them(bench: Bench) -> None:
     assert [value for _, value in seen["switchroom_shard_held"]] == [1, 1]
     assert [value for _, value in seen["switchroom_store_up"]] == [1, 1]
     assert seen["switchroom_node_up"] == [({"node": "pbx1"}, 1)]
+
+
+async def test_stream_gateways_are_counted_by_state(bench: Bench) -> None:
+    """Of each node that has some; a state without gateways is 0."""
+    assert "switchroom_node_stream_gateways" not in await _seen(bench)
+    client = GatewayClient("http://127.0.0.1:8095", "", bench.session, random.random)
+    draining, lost = Gateway(client), Gateway(client)
+    draining.is_connected = draining.is_draining = True
+    bench.service.nodes["pbx1"].gateways = (draining, lost)
+    seen = (await _seen(bench))["switchroom_node_stream_gateways"]
+    assert {labels["state"]: value for labels, value in seen} == {
+        "available": 0,
+        "draining": 1,
+        "disconnected": 1,
+    }
 
 
 async def _seen(bench: Bench) -> Samples:
