@@ -66,6 +66,10 @@ class StreamReporter:
         metrics.transcript_latency.series().observe(latency_ms / 1000)
         self._context.report(Transcribed(self._id, text, confidence, is_voice, self._at_ms()))
 
+    def dropped(self, reason: Literal["action", "barge-in"]) -> None:
+        """Count audio of the bot that is not played."""
+        self._context.metrics.dropped_frames.table()[reason] += 1
+
     def action(self, tree: bytes, heard_ms: int) -> None:
         """Report that the bot wants a tree of verbs to run."""
         self._context.report(ActionRequested(self._id, self._at_ms(), heard_ms, Raw(tree)))

@@ -19,13 +19,11 @@ from streams.bots.protocols.messages import (
 )
 from streams.bots.protocols.protocol import BotProtocol, Position
 from streams.pbx.messages import PbxEvent
-from streams.stream.barge_in import Decision
+from streams.stream.bot_audio import BotAudio
 from streams.stream.context import BotLink, PbxLink, StreamContext
 from streams.stream.ear import CallerEar
 from streams.stream.inbox import Inbox
-from streams.stream.mark_names import MarkNames
-from streams.stream.muffle import Muffle
-from streams.stream.playout import AUDIBLE, Playout, QueueFull
+from streams.stream.playout import QueueFull
 from streams.stream.reporter import StreamReporter
 from streams.stream.transcription import READY_MS, Transcription
 from streams.stream.utterance_ear import UtteranceEar
@@ -52,23 +50,28 @@ class Stream:
         self._on_end = on_end
         self._began_ms = context.now_ms()
         self._connected_ms: float | None = None
-        self._is_acting = False
         self._is_ended = False
-        self._marks = MarkNames()
         self._inbox = Inbox()
         self._limits = MessageLimits()
-        self._muffle = Muffle()
         self._reporter = StreamReporter(stream_id, context)
-        self._ear = CallerEar(setup.barge_in, self._audio, context.judges)
         self._transcription: Transcription | None = None
 
     def attach(self, pbx: PbxLink, bot: BotLink) -> None:
         """Give it its two ends, which may not be connected yet."""
         self._pbx = pbx
         self._bot = bot
-        self._playout = Playout(pbx, self._audio)
+        judges = self._context.judges
+        self._output = BotAudio(
+            pbx,
+            self._audio,
+            CallerEar(self.setup.barge_in, self._audio, judges),
+            self._reporter,
+            on_mark=self._mark_done,
+            on_flush=self._flushed,
+            is_mute=self.setup.is_fork,
+        )
         if self.setup.recognition is not None:
-            ear = UtteranceEar(self.setup.barge_in, self._audio, self._context.judges)
+            ear = UtteranceEar(self.setup.barge_in, self._audio, judges)
             send = bot.send_binary
             self._transcription = Transcription(ear, self._audio, self._reporter, send)
 
@@ -82,8 +85,8 @@ class Stream:
 
     def live(self) -> LiveStream:
         """Return what a Snapshot says of it."""
-        heard_ms = self._heard_ms(self._context.now_ms())
-        return LiveStream(self.id, self._connected_ms is not None, heard_ms, self._marks.last_heard)
+        heard_ms = self._output.heard_ms(self._context.now_ms())
+        return LiveStream(self.id, self._connected_ms is not None, heard_ms, self._output.last_mark)
 
     def tick(self) -> None:
         """Send what is due."""
@@ -91,11 +94,7 @@ class Stream:
         if self._transcription is not None:
             self._tick_transcription(self._transcription, now_ms)
         elif not self.setup.is_fork:
-            self._playout.tick(now_ms)
-            self._decide(self._ear.tick(now_ms), now_ms)
-            turn = self._ear.turns.hear_bot(self._playout.audible_until_ms, now_ms)
-            if turn is not None:
-                self._reporter.turn(turn, self._heard_ms(now_ms), now_ms)
+            self._output.tick(now_ms)
 
     def _tick_transcription(self, transcription: Transcription, now_ms: float) -> None:
         if transcription.is_late(now_ms):
@@ -114,8 +113,8 @@ class Stream:
             return
         self._is_ended = True
         now_ms = self._context.now_ms()
-        heard_ms = self._heard_ms(now_ms)
-        self._ear.reset()
+        heard_ms = self._output.heard_ms(now_ms)
+        self._output.end()
         if self._transcription is not None:
             self._transcription.end()
         self._tell(self._protocol.farewell(self._position(now_ms)))
@@ -124,7 +123,7 @@ class Stream:
         self._context.metrics.ended.table()[reason] += 1
         at_ms = round(self._context.wall_ms())
         report = StreamEnded(
-            self.id, reason, at_ms, duration_ms, heard_ms, self._marks.last_heard, detail[:500]
+            self.id, reason, at_ms, duration_ms, heard_ms, self._output.last_mark, detail[:500]
         )
         self._on_end(self, report)
 
@@ -177,13 +176,13 @@ class Stream:
 
     def _obey(self, message: BotMessage, now_ms: float) -> None:
         if isinstance(message, bytes):
-            self._play(message, now_ms)
+            self._output.play(message, now_ms)
             return
         match message:
             case Clear():
-                self._clear(now_ms)
+                self._output.clear(now_ms)
             case Mark():
-                self._add_mark(message.name, now_ms)
+                self._output.add_mark(message.name, now_ms)
             case Stop():
                 self.end("bot-closed", "the bot has ended the stream")
             case Action():
@@ -201,36 +200,11 @@ class Stream:
                 self._accept()
             self._transcription.read(message, now_ms)
 
-    def _play(self, data: bytes, now_ms: float) -> None:
-        if self.setup.is_fork:
-            return
-        if self._is_acting:
-            self._context.metrics.dropped_frames.table()["action"] += 1
-        elif self._muffle.drops(self._audio.level(data) < AUDIBLE, now_ms):
-            self._context.metrics.dropped_frames.table()["barge-in"] += 1
-        else:
-            self._playout.add(data, now_ms)
-
-    def _add_mark(self, name: str, now_ms: float) -> None:
-        key = self._marks.add(name)
-        if self._is_acting or self.setup.is_fork:
-            self._mark_done(key, now_ms, is_cleared=True)
-        else:
-            self._playout.add_mark(key, now_ms)
-
-    def _clear(self, now_ms: float) -> None:
-        self._muffle.end()
-        if self._playout.is_paused:
-            self._decide("flush", now_ms)
-            self._muffle.end()
-        else:
-            self._drop_audio(now_ms)
-
     def _request(self, tree: bytes, now_ms: float) -> None:
         check_tree(tree)
         if self._limits.is_action_refused(now_ms):
             raise InvalidMessage("too many actions in a minute")
-        self._reporter.action(tree, self._heard_ms(now_ms))
+        self._reporter.action(tree, self._output.heard_ms(now_ms))
 
     def _pass_on(self, message: StreamMessage) -> None:
         now_ms = self._context.now_ms()
@@ -250,8 +224,7 @@ class Stream:
             text = f"its format is {event.format}; this protocol needs {self._audio.name}"
             self.end("pbx-unreachable", text)
             return
-        if not self.setup.is_fork:
-            self._playout.start(self._context.now_ms())
+        self._output.start(self._context.now_ms())
 
     def hear_caller(self, frame: bytes) -> None:
         """Pass a frame of the caller's on, and listen to it."""
@@ -262,24 +235,19 @@ class Stream:
             self._transcription.hear(frame, now_ms)
             return
         if self._connected_ms is not None:
-            sent = self._audio.silence if self._is_acting else frame
+            sent = self._audio.silence if self._output.is_acting else frame
             data = self._protocol.audio(sent, round(now_ms - self._connected_ms))
             (self._bot.send_binary if self._protocol.is_binary else self._bot.send_text)(data)
-        if self.setup.is_fork or self._is_acting:
-            return
-        turn, decision = self._ear.hear(frame, self._playout.is_audible(now_ms), now_ms)
-        if turn is not None:
-            self._reporter.turn(turn, self._heard_ms(now_ms), now_ms)
-        self._decide(decision, now_ms)
+        if not self.setup.is_fork and not self._output.is_acting:
+            self._output.hear_caller(frame, now_ms)
 
     def mark_returned(self, key: str) -> None:
         """Take a mark of the PBX: the audio before it was heard."""
-        if self._playout.mark_heard(key):
-            self._mark_done(key, self._context.now_ms(), is_cleared=False)
+        self._output.mark_returned(key, self._context.now_ms())
 
     def queue_known(self, frames: int) -> None:
         """Take the length of the PBX's queue."""
-        self._playout.queue_known(frames)
+        self._output.queue_known(frames)
 
     def pbx_lost(self) -> None:
         """Take the end of the connection to the PBX."""
@@ -287,43 +255,20 @@ class Stream:
 
     # What follows from that
 
-    def _decide(self, decision: Decision | None, now_ms: float) -> None:
-        if decision is None:
-            return
-        match decision:
-            case "pause":
-                self._playout.pause(now_ms)
-                self._reporter.barge_in("paused", self._heard_ms(now_ms))
-            case "resume":
-                self._playout.resume(now_ms)
-                self._reporter.barge_in("resumed", self._heard_ms(now_ms))
-            case "flush":
-                self._drop_audio(now_ms)
-                self._playout.resume(now_ms)
-                self._muffle.begin(now_ms)
-                heard_ms = self._heard_ms(now_ms)
-                self._reporter.barge_in("flushed", heard_ms)
-                self._extend({"bargeIn": {"outcome": "flushed", "heardMs": heard_ms}}, now_ms)
+    def _set_acting(self, message: ActionMessage, now_ms: float) -> None:
+        self._output.set_acting(message.state == "started", now_ms)
+        more = {"result": message.result, "error": message.error}
+        given = {name: each for name, each in more.items() if each}
+        self._extend({"state": message.state, **given}, now_ms)
 
-    def _drop_audio(self, now_ms: float) -> None:
-        for key in self._playout.clear(now_ms):
-            self._mark_done(key, now_ms, is_cleared=True)
-        self._ear.reset()
-
-    def _mark_done(self, key: str, now_ms: float, *, is_cleared: bool) -> None:
-        name = self._marks.take(key, is_cleared=is_cleared)
+    def _mark_done(self, name: str, now_ms: float, *, is_cleared: bool) -> None:
         position = self._position(now_ms)
         self._tell(self._protocol.mark(name, position, is_cleared=is_cleared))
         self._reporter.mark(name, position.heard_ms, is_cleared=is_cleared)
 
-    def _set_acting(self, message: ActionMessage, now_ms: float) -> None:
-        self._is_acting = message.state == "started"
-        if self._is_acting:
-            self._drop_audio(now_ms)
-            self._playout.resume(now_ms)
-        more = {"result": message.result, "error": message.error}
-        given = {name: each for name, each in more.items() if each}
-        self._extend({"state": message.state, **given}, now_ms)
+    def _flushed(self, now_ms: float) -> None:
+        fields = {"outcome": "flushed", "heardMs": self._output.heard_ms(now_ms)}
+        self._extend({"bargeIn": fields}, now_ms)
 
     def _extend(self, fields: dict[str, Any], now_ms: float) -> None:
         self._tell(self._protocol.extension(fields, self._position(now_ms)))
@@ -332,9 +277,6 @@ class Stream:
         if text is not None:
             self._bot.send_text(text)
 
-    def _heard_ms(self, now_ms: float) -> int:
-        return self._playout.heard_ms(now_ms)
-
     def _position(self, now_ms: float) -> Position:
         began_ms = self._began_ms if self._connected_ms is None else self._connected_ms
-        return Position(self._heard_ms(now_ms), round(now_ms - began_ms))
+        return Position(self._output.heard_ms(now_ms), round(now_ms - began_ms))
