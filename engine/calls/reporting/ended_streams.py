@@ -1,4 +1,7 @@
-"""Stores the streams that have ended, for the call record; those that were resumed count once."""
+"""Stores the streams that have ended, for the call record; those that were resumed count once.
+
+A recognizer is none of them: it belongs to its gather, which is in the record.
+"""
 
 import re
 
@@ -55,7 +58,7 @@ def archive_all_streams(call: Call, now: int) -> Call:
     current = (call.state,) if isinstance(call.state, Streaming) else ()
     for state in (*current, *suspended):
         call, _ = archive_stream(call, state, "hangup", now)
-    for fork in (each for each in call.streams if each.data.fork):
+    for fork in (each for each in call.streams if each.data.fork and not each.is_recognizer):
         call = archive_fork(call, fork, "hangup", now)
     return call
 

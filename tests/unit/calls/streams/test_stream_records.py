@@ -25,6 +25,7 @@ from engine.calls.reporting.ended_legs import MAX_HISTORY
 from engine.calls.verbs.forks import MAX_FORKS
 from tests.unit.calls.harness.builders import HTTPS, Story, answered_call, say, tree
 from tests.unit.calls.harness.call_records import record
+from tests.unit.calls.harness.recognizers import listening
 from tests.unit.calls.harness.streams import (
     FIRST,
     SECOND,
@@ -173,6 +174,14 @@ def test_a_fork_that_is_stopped() -> None:
     assert (found.stream_id, found.reason, found.heard_ms) == (fork.id, "stopped", 0)
 
 
+@pytest.mark.parametrize("is_dropped", [False, True])
+def test_recognizers_are_parts_of_gathers(is_dropped: bool) -> None:
+    """They are not listed, also if they listen when the call ends."""
+    story = listening()
+    story.take(CallDropped("internal_error")) if is_dropped else story.hang_up()
+    assert record(story).streams == ()
+
+
 def test_a_fork_too_many_has_not_begun() -> None:
     """The timeline has it."""
     verb: Any = PAUSE
@@ -209,7 +218,7 @@ def of_earlier_version(call: Call) -> bytes:
     raw: list[Any] = msgspec.msgpack.decode(encode(call))
     fields = Call.__struct_fields__
     for each in raw[fields.index("streams")]:
-        without(each, Stream, "activity")
+        without(each, Stream, "recognition", "leg", "activity")
     if isinstance(call.state, Streaming):
         without(raw[fields.index("state")], Streaming, "lost", "activity")
     without(raw, Call, "ended_streams")
