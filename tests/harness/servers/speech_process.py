@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from dev.servers.server import Server, is_well
+from dev.servers.server import Server, Trust, is_well
 from tests.harness.ports import free_port
 
 
@@ -16,6 +16,7 @@ class SpeechProcess(Server):
         super().__init__(folder)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
+        self.trust: Trust = True
         self.token = secrets.token_urlsafe(32)
         self._settings = {
             "SWITCHROOM_SPEECH_PORT": str(self.port),
@@ -32,7 +33,7 @@ class SpeechProcess(Server):
 
     async def is_ready(self) -> bool:
         """Return whether `/readyz` answers 200."""
-        return await is_well(f"{self.url}/readyz")
+        return await is_well(f"{self.url}/readyz", self.trust)
 
 
 def gateway_settings(speech: SpeechProcess) -> dict[str, str]:

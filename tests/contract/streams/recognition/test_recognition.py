@@ -60,3 +60,61 @@ async def test_a_cough_is_no_voice(listening: Listening, engine: GatewayClient) 
     name, channel = await listening.start(hints=MENU, silenceMs=300)
     say(channel, silence(300), cough(), silence(600))
     assert (await engine.wait_for(name, "transcript"))["isVoice"] is False
+
+
+async def test_an_unknown_recognizer(listening: Listening, engine: GatewayClient) -> None:
+    """The server has no such one: no attempt will change that."""
+    name, _ = await listening.start("nobody")
+    ended = await engine.wait_for(name, "ended")
+    assert (ended["reason"], ended["detail"]) == (
+        "bot-closed",
+        "HTTP 404: there is no recognizer nobody",
+    )
+
+
+async def test_words_without_a_pronunciation(listening: Listening, engine: GatewayClient) -> None:
+    """The recognizer names them."""
+    name, _ = await listening.start(hints=["xyzzy"])
+    ended = await engine.wait_for(name, "ended")
+    assert ended["reason"] == "bot-closed"
+    assert ended["detail"].startswith("unknown-words: ")
+    assert "xyzzy" in ended["detail"]
+
+
+async def test_an_end_by_the_engine(
+    listening: Listening, engine: GatewayClient, voices: Voices
+) -> None:
+    """In the middle of an utterance; what would have been understood counts no more."""
+    name, channel = await listening.start(hints=MENU)
+    say(channel, await voices.say("five five zero one eight"))
+    await engine.wait_for(name, "speech")
+    assert (await engine.request("DELETE", f"/streams/{name}"))[0] == 204
+    ended = await engine.wait_for(name, "ended")
+    assert ended["reason"] == "stopped"
+    assert kinds(engine, name)[-1] == "ended"
+    await channel.is_closed.wait()
+
+
+@pytest.mark.parametrize(
+    ("barge_in", "outcomes"),
+    [("off", []), ("flush", ["flushed"]), ("pause", ["paused", "flushed"])],
+)
+async def test_speech_interrupts_a_prompt(
+    listening: Listening, engine: GatewayClient, voices: Voices, barge_in: str, outcomes: list[str]
+) -> None:
+    """Before the recognizer knows what it is."""
+    name, channel = await listening.start(barge_in=barge_in, hints=MENU, silenceMs=300)
+    await engine.wait_for(name, "connected")
+    say(channel, silence(300), await voices.say("support"), silence(600))
+    await engine.wait_for(name, "transcript")
+    assert [each["outcome"] for each in engine.of(name, "barge-in")] == outcomes
+
+
+async def test_a_cough_resumes_a_prompt(listening: Listening, engine: GatewayClient) -> None:
+    """Where it stopped."""
+    name, channel = await listening.start(barge_in="pause", hints=MENU, silenceMs=300)
+    await engine.wait_for(name, "connected")
+    say(channel, silence(300), cough(), silence(600))
+    await engine.wait_for(name, "transcript")
+    outcomes = [each["outcome"] for each in engine.of(name, "barge-in")]
+    assert outcomes == ["paused", "resumed"]
