@@ -23,6 +23,7 @@ class StreamReporter:
     def __init__(self, stream_id: str, context: StreamContext) -> None:
         self._id = stream_id
         self._context = context
+        self.last_transcript: Transcribed | None = None
 
     def connected(self, connect_ms: float) -> None:
         """Report that the bot has accepted the stream."""
@@ -64,7 +65,9 @@ class StreamReporter:
         metrics = self._context.metrics
         metrics.utterances.table()["understood" if text else "not-understood"] += 1
         metrics.transcript_latency.series().observe(latency_ms / 1000)
-        self._context.report(Transcribed(self._id, text, confidence, is_voice, self._at_ms()))
+        transcript = Transcribed(self._id, text, confidence, is_voice, self._at_ms())
+        self.last_transcript = transcript
+        self._context.report(transcript)
 
     def dropped(self, reason: Literal["action", "barge-in"]) -> None:
         """Count audio of the bot that is not played."""

@@ -85,8 +85,13 @@ class Stream:
 
     def live(self) -> LiveStream:
         """Return what a Snapshot says of it."""
-        heard_ms = self._output.heard_ms(self._context.now_ms())
-        return LiveStream(self.id, self._connected_ms is not None, heard_ms, self._output.last_mark)
+        return LiveStream(
+            self.id,
+            self._connected_ms is not None,
+            self._output.heard_ms(self._context.now_ms()),
+            self._output.last_mark,
+            self._reporter.last_transcript,
+        )
 
     def tick(self) -> None:
         """Send what is due."""
