@@ -1,4 +1,4 @@
-"""Serves clips to the PBX over HTTP: GET and HEAD /media/{key}.wav.
+"""Serves clips to the PBX over HTTP: GET and HEAD /media/{key}.wav, or {key}-lead-in.wav.
 
 A key is its content's digest, so a clip has the same path at every engine, and a PBX that has
 cached it needs none of them. An engine without the clip passes it on from one that has it.
@@ -14,6 +14,7 @@ from aiohttp import hdrs, web
 
 from engine.common.tasks import first_found
 from engine.media.clip_cache import ClipCache
+from engine.media.lead_in import read_with_lead_in
 from engine.rpc.peers.client import is_forwarded
 from engine.rpc.peers.remote_clips import RemoteClips
 
@@ -40,9 +41,12 @@ def media_routes(cache: ClipCache, remote: RemoteClips) -> list[web.RouteDef]:
             return await _pass_on(request, remote, found)
         if found is None:
             raise web.HTTPNotFound
+        if request.match_info["lead_in"]:
+            body = await asyncio.to_thread(read_with_lead_in, found)
+            return web.Response(body=body, headers=_HEADERS)
         return web.FileResponse(found, headers=_HEADERS)
 
-    return [web.get("/media/{key:[0-9a-f]{32}}.wav", clip)]
+    return [web.get("/media/{key:[0-9a-f]{32}}{lead_in:(-lead-in)?}.wav", clip)]
 
 
 async def _existing(cache: ClipCache, key: str) -> Path | None:

@@ -101,6 +101,7 @@ class Play(StoredCommand, frozen=True, tag="play"):
     playback: str
     clips: tuple[Clip, ...]
     offset_ms: int = 0
+    may_pause: bool = False  # by PausePlayback
 
 
 class StopPlayback(StoredCommand, frozen=True, tag="stop-playback"):

@@ -54,7 +54,14 @@ def resume_prompt(state: PromptState, leg: str, now: int) -> tuple[PromptState, 
     clips, offset_ms = _remaining(state)
     ends_ms = now + length_ms(clips) - offset_ms
     state = replace(state, suspended=False, ends_ms=ends_ms)
-    return state, Play(leg, state.request, clips, offset_ms)
+    return state, Play(leg, state.request, clips, offset_ms, _may_pause(state.verb))
+
+
+def _may_pause(verb: verbs.Verb) -> bool:
+    """Return whether a sound of the caller pauses the verb's prompt."""
+    if not isinstance(verb, verbs.Gather):
+        return False
+    return verb.data.hears_speech and verb.data.barge_in == "pause"
 
 
 def begin_prompt(state: PromptState, now: int) -> PromptState:

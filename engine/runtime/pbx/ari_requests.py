@@ -32,6 +32,7 @@ from engine.calls.model.commands import (
     StopVoicemail,
     Unmute,
 )
+from engine.media.lead_in import LEAD_IN_MS
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx.replacement_arguments import replacement_arguments
 
@@ -63,10 +64,8 @@ SingleRequestCommand = (
 def requests_for(command: PbxCommand, endpoints: EndpointTemplates) -> tuple[Request, ...]:
     """Return the requests of a command, to be sent one after another."""
     match command:
-        case Play(leg, playback, clips, offset_ms):
-            media = [f"sound:{endpoints.media_url}/media/{clip.key}.wav" for clip in clips]
-            offset = offset_ms or None
-            return (channels.play_with_id(leg, playback, media=media, offsetms=offset),)
+        case Play():
+            return (_play(command, endpoints),)
         case Originate():
             return (_create(command, endpoints),)
         case ResetConverter(leg):
@@ -90,6 +89,17 @@ def requests_for(command: PbxCommand, endpoints: EndpointTemplates) -> tuple[Req
             return (_snoop(command, endpoints),)
         case _:
             return (_single_request(command),)
+
+
+def _play(command: Play, endpoints: EndpointTemplates) -> Request:
+    """Play clips; with a lead-in those that begin within, or may pause (engine.media.lead_in)."""
+    offset_ms, media = command.offset_ms, []
+    for place, clip in enumerate(command.clips):
+        has_lead_in = command.may_pause or (offset_ms > 0 and place == 0)
+        name = f"{clip.key}{'-lead-in' if has_lead_in else ''}"
+        media.append(f"sound:{endpoints.media_url}/media/{name}.wav")
+    offset = offset_ms + LEAD_IN_MS if offset_ms else None
+    return channels.play_with_id(command.leg, command.playback, media=media, offsetms=offset)
 
 
 def _playback_request(command: StopPlayback | PausePlayback | ResumePlayback) -> Request:

@@ -1,8 +1,10 @@
 """Media with real parts: an origin server on loopback, FFmpeg in its worker, clips over HTTP."""
 
 import asyncio
+import io
 import os
 import time
+import wave
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,7 +13,8 @@ import pytest
 from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
 
-from engine.media.clip import Clip
+from engine.media.clip import BYTES_PER_MS, Clip
+from engine.media.lead_in import LEAD_IN_MS
 from engine.rpc.media import media_routes
 from engine.rpc.peers.client import PeerClient
 from engine.rpc.peers.remote_clips import RemoteClips
@@ -132,10 +135,22 @@ async def test_served(bench: MediaBench, tmp_path: Path) -> None:
         app.add_routes(media_routes(cache, remote))
         async with TestServer(app) as server:
             await check_serving(bench.session, str(server.make_url("/media/")), clip)
+            await check_lead_in(bench.session, str(server.make_url("/media/")), clip)
             (tmp_path / f"{clip.key}.wav").unlink()
             async with bench.session.get(server.make_url(f"/media/{clip.key}.wav")) as missing:
                 assert missing.status == 404
         assert cache.cached("acme", bench.source_at("a")) is None
+
+
+async def check_lead_in(session: ClientSession, base: str, clip: Clip) -> None:
+    """Request the same file after 20 ms of silence, for a playback that resumes."""
+    async with session.get(f"{base}{clip.key}.wav") as plain:
+        with wave.open(io.BytesIO(await plain.read())) as file:
+            samples = file.readframes(file.getnframes())
+    async with session.get(f"{base}{clip.key}-lead-in.wav") as later:
+        assert later.headers["Content-Type"] == "audio/wav"
+        with wave.open(io.BytesIO(await later.read())) as file:
+            assert file.readframes(file.getnframes()) == bytes(LEAD_IN_MS * BYTES_PER_MS) + samples
 
 
 async def check_serving(session: ClientSession, base: str, clip: Clip) -> None:

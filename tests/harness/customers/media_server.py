@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from aiohttp import web
 
-from tests.harness.phones.audio import tone, wav
+from tests.harness.phones.audio import sweep, tone, wav
 from tests.harness.servers.web_server import WebServer
 
 HUGE_BYTES = 40_000_000
@@ -23,6 +23,7 @@ class MediaServer(WebServer):
         """Serve tones and faulty answers."""
         return [
             web.get("/tone/{hz}-{length_ms}.wav", _tone),
+            web.get("/sweep/{length_ms}.wav", _sweep),
             web.get("/slow/{after_ms}/{hz}-{length_ms}.wav", _slow_tone),
             web.get("/page", _page),
             web.get("/elsewhere", _elsewhere),
@@ -33,6 +34,10 @@ class MediaServer(WebServer):
         """Return the address of a tone."""
         return self.url(f"/tone/{hz}-{length_ms}.wav")
 
+    def sweep(self, length_ms: int) -> str:
+        """Return the address of a tone whose pitch says which moment is heard: `sweep`."""
+        return self.url(f"/sweep/{length_ms}.wav")
+
     def slow_tone(self, hz: int, length_ms: int, after_ms: int) -> str:
         """Return the address of a tone that is served after a delay."""
         return self.url(f"/slow/{after_ms}/{hz}-{length_ms}.wav")
@@ -40,6 +45,11 @@ class MediaServer(WebServer):
 
 async def _tone(request: web.Request) -> web.Response:
     sound = tone(int(request.match_info["hz"]), int(request.match_info["length_ms"]))
+    return web.Response(body=wav(sound), content_type="audio/wav")
+
+
+async def _sweep(request: web.Request) -> web.Response:
+    sound = sweep(int(request.match_info["length_ms"]))
     return web.Response(body=wav(sound), content_type="audio/wav")
 
 

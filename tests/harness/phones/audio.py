@@ -21,6 +21,7 @@ Samples = NDArray[np.int16]
 RATE_HZ = 8000
 FRAME_MS = 20
 FRAME_SAMPLES = RATE_HZ * FRAME_MS // 1000
+SWEEP_FROM_HZ, SWEEP_HZ_PER_S, SWEEP_BINS = 500, 300, 8192
 AMPLITUDE = 8000
 AUDIBLE_LEVEL = 800  # a tenth of the amplitude of phones
 GAP_MS = 70  # three lost frames do not end a tone
@@ -54,6 +55,30 @@ def tone(hz: int, length_ms: int = FRAME_MS) -> Samples:
     moments = np.arange(RATE_HZ * length_ms // 1000) / RATE_HZ
     wave_form: Samples = (AMPLITUDE * np.sin(2 * np.pi * hz * moments)).astype(np.int16)
     return wave_form
+
+
+def sweep(length_ms: int) -> Samples:
+    """Return a tone whose pitch rises: `skips_ms` tells whether all of it is heard."""
+    moments = np.arange(RATE_HZ * length_ms // 1000) / RATE_HZ
+    phases = 2 * np.pi * (SWEEP_FROM_HZ * moments + SWEEP_HZ_PER_S / 2 * moments**2)
+    wave_form: Samples = (AMPLITUDE * np.sin(phases)).astype(np.int16)
+    return wave_form
+
+
+def skips_ms(frames: Iterable[Frame]) -> list[float]:
+    """Return by how much each frame of a sweep is not the one after its predecessor.
+
+    Silence between the frames does not count.
+    """
+    moments = [_moment_ms(each.samples) for each in frames if is_sound(each.samples)]
+    return [later - earlier - FRAME_MS for earlier, later in pairwise(moments)]
+
+
+def _moment_ms(samples: Samples) -> float:
+    """Return which moment of a sweep the middle of a frame is."""
+    spectrum = np.abs(np.fft.rfft(samples * np.hanning(len(samples)), SWEEP_BINS))
+    hz = float(spectrum.argmax()) * RATE_HZ / SWEEP_BINS
+    return (hz - SWEEP_FROM_HZ) * 1000 / SWEEP_HZ_PER_S
 
 
 def level(samples: Samples, hz: int) -> float:

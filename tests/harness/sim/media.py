@@ -5,6 +5,7 @@ the PBX cannot play it. A text for TTS is the same without `https://audio/`.
 """
 
 from engine.media.clip import MediaError
+from engine.media.lead_in import LEAD_IN_MS
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.loop import SimLoop
 from wire.media import Audio, Clip, Source, Tone
@@ -56,5 +57,7 @@ def parts(source: Source) -> tuple[int, int, str]:
 
 def length_ms(media: str) -> int | None:
     """Return how long the PBX plays `sound:…/{kind}-{length}.wav`; None when it cannot."""
-    kind, _, length = media.rpartition("/")[2].removesuffix(".wav").partition("-")
-    return None if kind == "lost" else int(length)
+    name = media.rpartition("/")[2].removesuffix(".wav")
+    kind, _, length = name.removesuffix("-lead-in").partition("-")
+    lead_in_ms = LEAD_IN_MS if name.endswith("-lead-in") else 0
+    return None if kind == "lost" else int(length) + lead_in_ms

@@ -6,6 +6,7 @@ from pytest import approx  # noqa: PT013 - reads as the sentence it is
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.monotonic import now_ms
+from tests.harness.phones.audio import skips_ms
 from tests.harness.phones.parties import Parties
 from tests.harness.until import SLACK_S
 
@@ -124,6 +125,22 @@ async def test_hold_during_a_prompt(parties: Parties, sounds: MediaServer) -> No
     heard = caller.tones_heard(1300)
     assert len(heard) == 2
     assert sum(each.length_ms for each in heard) == approx(PROMPT_MS, abs=MAX_LOST_MS)
+
+
+async def test_a_prompt_continues_where_a_mute_stopped_it(
+    parties: Parties, sounds: MediaServer
+) -> None:
+    """The beginning of the file is not heard again, which Asterisk sends before it seeks."""
+    action = {"type": "play", "data": {"audioUrl": sounds.sweep(PROMPT_MS)}}
+    caller = await parties.call_in(await parties.lab.add_number(action))
+    leg = await parties.leg("customer")
+    for _ in range(3):
+        await caller.wait_spoken(600)
+        await parties.control("mute", channelId=leg, direction="in")
+        await caller.wait_spoken(600)
+        await parties.control("unmute", channelId=leg)
+    await caller.wait_ended()
+    assert max(map(abs, skips_ms(caller.frames))) <= MAX_LOST_MS
 
 
 async def test_hold_during_a_gather(parties: Parties, hooks: WebhookServer) -> None:

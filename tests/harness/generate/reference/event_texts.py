@@ -115,8 +115,9 @@ FAMILIES: Mapping[str, Family] = {
         " `media-failed` those of [callbacks](../../callbacks.md#the-request).",
         {
             "gathered": EventText(
-                "A gather has ended; `dtmf` is empty if the digits are sensitive.",
-                ("channelId", "dtmf", "reason"),
+                "A gather has ended; `dtmf` is empty if the digits are sensitive. `speech` and"
+                " `confidence` are only there after an utterance.",
+                ("channelId", "dtmf", "reason", "speech", "confidence"),
             ),
             "machine-detection": EventText(
                 "Machine detection has a result.", (*_LEG,)

@@ -3,21 +3,25 @@
 import pytest
 from msgspec.structs import replace
 
-from engine.ari.request import Reply
+from engine.ari.request import Reply, Request
 from engine.calls.model import causes
 from engine.calls.model import commands as do
 from engine.calls.model.events import BridgeFailed, Event, LegEnded, PlaybackEnded, VoicemailEnded
 from engine.calls.model.requests import ReplacementArrived
+from engine.media.lead_in import LEAD_IN_MS
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import continues_after, is_pipelined, may_block, requests_for
 from engine.runtime.pbx.replacement_arguments import read_replacement
 from tests.unit.calls.harness.builders import CLIPS, ID, MAIN
 from tests.unit.runtime.harness.shard_bench import ENDPOINTS
 
+CLIP_URL = "sound:http://127.0.0.1:8070/media/{}.wav"
 LINES: list[tuple[do.PbxCommand, list[str]]] = [
     (do.Answer(MAIN), [f"POST channels/{MAIN}/answer"]),
     (do.Hangup(MAIN, 17), [f"DELETE channels/{MAIN}"]),
     (do.StopPlayback(f"{ID}.p1"), [f"DELETE playbacks/{ID}.p1"]),
+    (do.PausePlayback(f"{ID}.p1"), [f"POST playbacks/{ID}.p1/control"]),
+    (do.ResumePlayback(f"{ID}.p1"), [f"POST playbacks/{ID}.p1/control"]),
     (do.StartHoldMusic(MAIN), [f"POST channels/{MAIN}/moh"]),
     (do.StopHoldMusic(MAIN), [f"DELETE channels/{MAIN}/moh"]),
     (do.StartRinging(MAIN), [f"POST channels/{MAIN}/ring"]),
@@ -136,13 +140,29 @@ def test_without_a_caller_id_none_is_sent() -> None:
 
 
 def test_clips_are_played_from_our_media_server() -> None:
-    """Each clip is a sound at its key; an offset applies to the first."""
-    (request,) = requests_for(do.Play(MAIN, f"{ID}.p1", CLIPS, 250), ENDPOINTS)
+    """Each clip is a sound at its key."""
+    (request,) = requests_for(do.Play(MAIN, f"{ID}.p1", CLIPS), ENDPOINTS)
     assert request.path == f"channels/{MAIN}/play/{ID}.p1"
-    query = dict(request.query)
-    media = "sound:http://127.0.0.1:8070/media/{}.wav"
-    assert query["media"] == ",".join(media.format(clip.key) for clip in CLIPS)
-    assert query["offsetms"] == "250"
+    assert query_of(request)["media"] == ",".join(CLIP_URL.format(clip.key) for clip in CLIPS)
+    assert "offsetms" not in query_of(request)
+
+
+def test_an_offset_applies_to_the_first_clip_after_its_lead_in() -> None:
+    (request,) = requests_for(do.Play(MAIN, f"{ID}.p1", CLIPS, 250), ENDPOINTS)
+    names = (f"{CLIPS[0].key}-lead-in", CLIPS[1].key)
+    assert query_of(request)["media"] == ",".join(map(CLIP_URL.format, names))
+    assert query_of(request)["offsetms"] == str(250 + LEAD_IN_MS)
+
+
+def test_every_clip_of_a_playback_that_may_pause_has_a_lead_in() -> None:
+    """It may pause in each of them."""
+    (request,) = requests_for(do.Play(MAIN, f"{ID}.p1", CLIPS, may_pause=True), ENDPOINTS)
+    names = (f"{clip.key}-lead-in" for clip in CLIPS)
+    assert query_of(request)["media"] == ",".join(map(CLIP_URL.format, names))
+
+
+def query_of(request: Request) -> dict[str, str]:
+    return dict(request.query)
 
 
 ORIGINATE = do.Originate(MAIN, "+4721930000", "")
