@@ -5,12 +5,15 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call, Step
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import Command
+from engine.calls.model.streams import Stream
 from engine.calls.state_dispatch import run_until_waiting
 from engine.calls.verbs import forks
 from engine.calls.verbs.gather import speech
 from wire.streams.recognizer import RecognizerStart
 from wire.streams.setup import Recognition
 from wire.verbs import GatherData
+
+MAX_FAILURES = 2  # in a row, while the caller can only speak
 
 
 def sync_recognizer(call: Call, commands: tuple[Command, ...], now: int) -> Step:
@@ -19,13 +22,21 @@ def sync_recognizer(call: Call, commands: tuple[Command, ...], now: int) -> Step
     if not call.streams and not isinstance(state, Gathering):
         return call, commands
     if isinstance(state, Gathering) and state.recognition == "started":
-        if forks.recognizer_of(call) is None:
+        if _is_given_up(state, forks.recognizer_of(call)):
             call, more = speech.on_failed(call, state, now)
             return sync_recognizer(*run_until_waiting(call, (*commands, *more), now), now)
         if _can_use_speech(call, state):
             return call, commands
     call, more = _end(call)
     return _start(call, (*commands, *more), now)
+
+
+def _is_given_up(state: Gathering, stream: Stream | None) -> bool:
+    """Return whether the gather goes on without speech; a caller who can only speak waits less."""
+    if stream is None:
+        return True
+    must_speak = not state.verb.data.takes_digits and state.phase in {"first", "speech"}
+    return must_speak and stream.is_lost and stream.failures > MAX_FAILURES
 
 
 def _end(call: Call) -> Step:

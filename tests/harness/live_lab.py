@@ -88,6 +88,15 @@ class Lab:
         await until(is_there, timeout_s=timeout_s, what="one live call")
         return found[0]
 
+    async def wait_for_event(self, call: str, kind: str, times: int = 1) -> None:
+        """Wait until a call has received so many events of a kind."""
+
+        async def has_received() -> bool:
+            kinds = [each["type"] for each in await self.timeline_events(call)]
+            return kinds.count(kind) >= times
+
+        await until(has_received, what=f"{times} {kind} in {call}")
+
     async def timeline_events(self, call: str) -> list[dict[str, Any]]:
         """Return the events of a call's timeline in order."""
         timeline = await self.engine.rpc("GET", f"/calls/{call}/timeline")

@@ -39,7 +39,6 @@ from wire.verbs import StreamData
 from wire.webhooks import StreamEndReason
 
 MAX_FORKS = 4  # of a call, besides recognizers
-MAX_RECOGNIZER_FAILURES = 2  # in a row: the caller waits for a prompt that hears
 MAX_SNOOP_FAILURES = 3  # in a row
 DIRECTIONS: dict[Track, Literal["in", "out", "both"]] = {
     "caller": "in",
@@ -223,8 +222,7 @@ def on_deadline(call: Call, now: int) -> Step:
 
 def _on_ended(call: Call, fork: Stream, reason: StreamEndReason, now: int) -> Step:
     failures = tries_failed(fork, fork.failures, now)
-    most = MAX_RECOGNIZER_FAILURES if fork.is_recognizer else len(RETRY_DELAYS_MS)
-    if not is_retried(fork.data, reason) or failures >= most:
+    if not is_retried(fork.data, reason) or failures >= len(RETRY_DELAYS_MS):
         return end(call, fork, reason, now)
     call, emitted = _emit(call, fork, "lost", now, reason=reason)
     commands = (*emitted, *_stops(fork))

@@ -5,12 +5,12 @@ import pytest
 from engine.calls.media.stream_losses import RETRY_DELAYS_MS
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import Hangup, PausePlayback, Play, ResumePlayback, StopPlayback
-from engine.calls.model.events import PlaybackEnded, Recovered
+from engine.calls.model.events import DeadlinePassed, PlaybackEnded, Recovered
 from engine.calls.model.requests import HoldRequested
 from engine.calls.model.stream_commands import StartStream, StopStream
-from engine.calls.verbs.forks import MAX_RECOGNIZER_FAILURES
+from engine.calls.recognition import MAX_FAILURES
 from engine.calls.verbs.suspendable_playback import length_ms
-from tests.unit.calls.harness.builders import MAIN
+from tests.unit.calls.harness.builders import MAIN, Story
 from tests.unit.calls.harness.gathers import gather_result
 from tests.unit.calls.harness.recognizers import (
     BOTH,
@@ -92,21 +92,43 @@ def test_an_utterance_that_is_lost_with_its_gateway() -> None:
     assert story.state_as(Gathering).deadline_ms >= story.now + 5_000
 
 
-def test_without_a_recognizer_digits_count() -> None:
-    """It is tried again twice; then the webhook learns why there is no speech."""
-    story = listening(BOTH, maxDigits=1)
-    for delay_ms in RETRY_DELAYS_MS[:MAX_RECOGNIZER_FAILURES]:
+def fail(story: Story, times: int) -> None:
+    """Let the recognizer fail, and each that takes its place when that is due."""
+    for delay_ms in (*RETRY_DELAYS_MS, 0)[:times]:
         lose(story, "bot-lost", "overloaded: 4 streams")
-        if delay_ms:
-            story.pass_deadline()
-    lose(story, "bot-lost", "overloaded: 4 streams")
+        if delay_ms and story.call.streams:
+            story.take(DeadlinePassed(), delay_ms)
+
+
+def test_without_a_recognizer_digits_count() -> None:
+    """It is tried again as long as a bot; then the webhook learns why there is no speech."""
+    story = listening(BOTH, maxDigits=1, timeout=60_000)
+    fail(story, 1 + len(RETRY_DELAYS_MS))
     assert story.call.streams == ()
-    assert len(story.commands_of(StartStream)) == 1 + MAX_RECOGNIZER_FAILURES
+    assert len(story.commands_of(StartStream)) == 1 + len(RETRY_DELAYS_MS)
     assert phase(story) == "first"
     story.press("1")
     result = gather_result(story)
     assert (result["reason"], result["dtmf"]) == ("max-digits", "1")
     assert result["recognizerError"] == "overloaded: 4 streams"
+
+
+def test_a_caller_who_can_only_speak_does_not_wait() -> None:
+    story = listening(SPEECH, timeout=60_000)
+    fail(story, 1 + MAX_FAILURES)
+    assert gather_result(story)["reason"] == "recognizer-failed"
+    assert len(story.commands_of(StartStream)) == 1 + MAX_FAILURES
+
+
+def test_a_prompt_leaves_time_for_a_recognizer_to_return() -> None:
+    """After the prompt the next failure is the last one."""
+    story = listening(SPEECH, prompt=True)
+    fail(story, 1 + MAX_FAILURES)
+    story.take(PlaybackEnded(story.state_as(Gathering).request), 100)
+    assert phase(story) == "first"
+    fail(story, 1)
+    assert gather_result(story)["reason"] == "recognizer-failed"
+    assert story.call.streams == ()
 
 
 def test_without_a_recognizer_speech_alone_fails_at_once() -> None:

@@ -1,0 +1,97 @@
+"""Speech in gather while engines, gateways and recognizers are killed."""
+
+import asyncio
+
+import pytest
+
+from tests.harness.bots.speech import spoken
+from tests.harness.customers.media_server import MediaServer
+from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab
+from tests.harness.phones.audio import FRAME_MS, is_sound, skips_ms
+from tests.harness.phones.phone import Phone
+from tests.live.recovery.test_resilience import Leave, crash, deploy
+from tests.live.speech.test_spoken_gather import HINTS, spoken_gather
+
+PROMPT_MS = 5_000
+LASTS_MS = 300_000  # a gather, until somebody speaks
+
+
+@pytest.mark.parametrize("leave", [crash, deploy])
+async def test_what_is_said_while_no_engine_is_there(
+    lab: Lab, hooks: WebhookServer, leave: Leave
+) -> None:
+    """The recognizer hears on, and the next engine learns what it has understood."""
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to="+15550100", action=spoken_gather(hooks, timeout=LASTS_MS))
+        await until_connected(lab, call)
+        speech = await spoken("support")
+        await asyncio.gather(leave(lab), phone.say(speech))
+        result = (await hooks.wait_for_request("/result")).body
+        await phone.wait_ended()
+    assert (result["reason"], result["speech"]) == ("speech", "support")
+    assert len(hooks.requests_to("/result")) == 1
+
+
+@pytest.mark.parametrize("what", ["gateway", "recognizer"])
+async def test_a_process_is_killed(
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer, what: str
+) -> None:
+    """The prompt goes on unheard of that, and what is said next is understood."""
+    action = spoken_gather(hooks, audioUrl=sounds.sweep(PROMPT_MS), timeout=LASTS_MS)
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to="+15550100", action=action)
+        await until_connected(lab, call)
+        assert lab.speech is not None
+        for server in lab.gateways if what == "gateway" else (lab.speech,):
+            await server.kill()
+            await server.start()
+        await until_connected(lab, call, times=2)
+        await phone.wait_spoken(PROMPT_MS)
+        await phone.say(await spoken("billing"))
+        result = (await hooks.wait_for_request("/result")).body
+        await phone.wait_ended()
+    assert (result["reason"], result["speech"]) == ("speech", "billing")
+    assert max(map(abs, skips_ms(phone.frames))) < FRAME_MS / 2
+    heard = sum(is_sound(each.samples) for each in phone.frames)
+    assert abs(heard * FRAME_MS - PROMPT_MS) <= 2 * FRAME_MS
+
+
+async def test_without_recognizers_digits_count(lab: Lab, hooks: WebhookServer) -> None:
+    """The webhook learns why there is no speech; speech alone fails at once."""
+    assert lab.speech is not None
+    await lab.speech.kill()  # it is tried again for seven seconds
+    async with Phone.answering(lab.trunk_port) as phone:
+        action = spoken_gather(hooks, maxDigits=1, timeout=LASTS_MS)
+        call = await lab.call(to="+15550100", action=action)
+        await lab.wait_for_event(call, "stream-ended", times=6)
+        await phone.press("2")
+        result = (await hooks.wait_for_request("/result")).body
+        await phone.wait_ended()
+    assert (result["reason"], result["dtmf"]) == ("max-digits", "2")
+    assert result["recognizerError"]
+    async with Phone.answering(lab.trunk_port) as phone:
+        action = spoken_gather(hooks, input=["speech"], timeout=LASTS_MS)
+        await lab.call(to="+15550100", action=action)
+        result = (await hooks.wait_for_request("/result", 2)).body
+        await phone.wait_ended()
+    assert result["reason"] == "recognizer-failed"
+
+
+async def test_a_word_that_the_recognizer_does_not_know(lab: Lab, hooks: WebhookServer) -> None:
+    """The error names it, and nothing is tried again."""
+    hints = [*HINTS, "Xyzzq"]
+    async with Phone.answering(lab.trunk_port) as phone:
+        action = spoken_gather(hooks, input=["speech"], hints=hints, timeout=LASTS_MS)
+        call = await lab.call(to="+15550100", action=action)
+        result = (await hooks.wait_for_request("/result")).body
+        await phone.wait_ended()
+        events = [each["type"] for each in await lab.timeline_events(call)]
+    assert result["reason"] == "recognizer-failed"
+    assert "xyzzq" in result["recognizerError"]
+    assert events.count("stream-ended") == 1
+
+
+async def until_connected(lab: Lab, call: str, times: int = 1) -> None:
+    """Wait until a recognizer listens to a call, so many of them one after another."""
+    await lab.wait_for_event(call, "stream-connected", times)
