@@ -38,6 +38,7 @@ from tests.bench.rest.lists import lists, lists_postgres
 from tests.bench.rest.rest import rest
 from tests.bench.rest.route_change import route_change
 from tests.bench.setting import Bench, Setting
+from tests.bench.streams.spoken_gather import spoken_gather
 from tests.bench.streams.streams import streams
 from tests.bench.streams.voice_bot import voice_bot
 
@@ -53,6 +54,7 @@ BENCHES: Mapping[str, Bench] = {
     "sessions": sessions,
     "streams": streams,
     "voice_bot": voice_bot,
+    "spoken_gather": spoken_gather,
     "engine_alone": engine_alone,
     "callbacks": callbacks,
     "callbacks_beside_dead": callbacks_beside_dead,

@@ -44,7 +44,7 @@ class Press(Struct, frozen=True):
 
 
 class Spoken(Struct, frozen=True):
-    """Speech that was sent, in monotonic milliseconds."""
+    """When the first and the last packet of speech were sent, in monotonic milliseconds."""
 
     start_ms: float
     end_ms: float
@@ -70,6 +70,7 @@ class RtpLine:
         self._sequence = tone_hz * 47 & 0xFFFF
         self._timestamp = 0
         self._pending: deque[Samples] = deque()  # speech that is sent instead of the tone
+        self._said_ms: list[float] = []  # when its packets were sent
         self._is_pressing = False
         self._socket: socket.socket | None = None
         self._sender: asyncio.Task[None] | None = None
@@ -107,11 +108,11 @@ class RtpLine:
 
     async def say(self, samples: Samples) -> Spoken:
         """Send speech instead of the tone, and wait until all of it is sent."""
-        start_ms = now_ms()
+        before = len(self._said_ms)
         self.feed(samples)
         timeout_s = len(samples) / RATE_HZ + MAX_WAIT_S
         await until(lambda: not self._pending, timeout_s=timeout_s, what="speech to be sent")
-        return Spoken(start_ms, now_ms())
+        return Spoken(self._said_ms[before], self._said_ms[-1])
 
     def stop_sending(self) -> None:
         """Send no more audio."""
@@ -172,6 +173,7 @@ class RtpLine:
         while True:
             if self._pending and not self._is_pressing:
                 self._send_voice_frame(self._pending.popleft())
+                self._said_ms.append(now_ms())
             elif self._speech is not None and not self._is_pressing:
                 is_silent = self.voice_ms is not None and spoken_ms >= self.voice_ms
                 self._send_voice_frame(QUIET if is_silent else self._speech)
