@@ -14,6 +14,7 @@ from tests.harness.streams.gateway import GatewayClient, GatewayProcess
 from tests.harness.streams.simulated_pbx import SimulatedPbx
 
 MENU = ["sales", "support"]
+AT_ONCE = {"SWITCHROOM_STREAMS_DRAIN_S": "0"}  # it ends without waiting for its streams
 
 
 async def test_a_gateway_without_recognizers(tmp_path: Path, pbx: SimulatedPbx) -> None:
@@ -57,7 +58,7 @@ async def test_recognizers_over_tls(tmp_path: Path, pbx: SimulatedPbx, voices: V
     )
     speech.url = speech.url.replace("http", "https", 1)
     speech.trust = files.trust
-    known = gateway_settings(speech)
+    known = gateway_settings(speech) | AT_ONCE
     async with (
         speech,
         GatewayProcess(tmp_path / "trusting", **known, SWITCHROOM_TLS_CA=str(files.ca)) as trusting,
@@ -82,7 +83,9 @@ async def test_recognizers_that_are_killed(
 ) -> None:
     """The stream is lost at once; another one works as soon as they are back."""
     speech = await SpeechProcess(tmp_path / "speech").start()
-    async with GatewayProcess(tmp_path / "gateway", **gateway_settings(speech)) as gateway:
+    async with GatewayProcess(
+        tmp_path / "gateway", **gateway_settings(speech), **AT_ONCE
+    ) as gateway:
         client = GatewayClient(gateway.url)
         await client.read()
         listening = Listening(client, pbx)
