@@ -21,6 +21,8 @@ GIVEN = {
         "settings": {"SWITCHROOM_LOG_LEVEL": "debug", "SWITCHROOM_CALLER_ID": '+1"5'},
         "resources": {"limits": {"memory": "3Gi"}},
     },
+    "streams": {"enabled": True, "settings": {"SWITCHROOM_MAX_STREAMS": "200"}},
+    "speech": {"replicas": 0},
     "network": {"pbx": ["198.51.100.1/32", "2001:db8::1/128"], "storePort": 6380},
 }
 

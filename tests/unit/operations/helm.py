@@ -1,6 +1,7 @@
 """Renders the few kinds of actions that the chart's templates have; any other is an error.
 
 - `{{ .Values.a.b }}`, `{{ .Values.a.b | quote }}`, `{{- toYaml .Values.a | nindent 12 }}`
+- `{{- if .Values.a }} … {{- end }}`
 - `{{- range .Values.a }} … {{ . }} … {{- end }}`
 - `{{- range $name, $value := .Values.a }} … {{ $name }} … {{ $value | quote }} … {{- end }}`
 """
@@ -14,12 +15,11 @@ from typing import Any
 import yaml
 
 CHART = Path(__file__).parents[3] / "docs/operations/helm/switchroom"
-_RANGE = re.compile(
-    r"\s*\{\{- range (?:\$name, \$value := )?\.Values\.([\w.]+) \}\}(.*?)\s*\{\{- end \}\}",
-    re.DOTALL,
-)
-_BLOCK = re.compile(r"\s*\{\{- toYaml \.Values\.([\w.]+) \| nindent (\d+) \}\}")
-_VALUE = re.compile(r"\{\{ \.Values\.([\w.]+)( \| quote)? \}\}")
+_ACTION = re.compile(r"\s*\{\{- (?P<trimmed>.*?) \}\}|\{\{ (?P<plain>.*?) \}\}", re.DOTALL)
+_BLOCK = re.compile(r"(?P<kind>if|range(?: \$name, \$value :=)?) \.Values\.(?P<path>[\w.]+)")
+_YAML = re.compile(r"toYaml \.Values\.(?P<path>[\w.]+) \| nindent (?P<indent>\d+)")
+_VALUE = re.compile(r"\.Values\.(?P<path>[\w.]+)(?P<quote> \| quote)?")
+_Pieces = Iterator[tuple[str, str]]  # an action, and the text after it
 
 
 def values() -> dict[str, Any]:
@@ -34,17 +34,18 @@ def rendered(given: Mapping[str, Any]) -> list[dict[str, Any]]:
         each
         for path in sorted((CHART / "templates").iterdir())
         for each in yaml.safe_load_all(render(path.read_text(), given))
+        if each is not None
     ]
 
 
 def render(template: str, given: Mapping[str, Any]) -> str:
-    """Render a template; raises ValueError if an action is left over."""
-    text = _RANGE.sub(lambda found: "".join(_items(_at(given, found[1]), found[2])), template)
-    text = _BLOCK.sub(lambda found: _block(_at(given, found[1]), int(found[2])), text)
-    text = _VALUE.sub(lambda found: _text(_at(given, found[1]), found[2]), text)
-    if "{{" in text:
-        raise ValueError(text[text.index("{{") :].splitlines()[0])
-    return text
+    """Render a template; raises ValueError for an action of another kind."""
+    actions = [*_ACTION.finditer(template)]
+    starts = [0, *(each.end() for each in actions)]
+    ends = [*(each.start() for each in actions), len(template)]
+    first, *texts = (template[start:end] for start, end in zip(starts, ends, strict=True))
+    names = [each["trimmed"] or each["plain"] for each in actions]
+    return first + _rendered(iter(zip(names, texts, strict=True)), given, {})
 
 
 def used_values() -> set[str]:
@@ -53,28 +54,59 @@ def used_values() -> set[str]:
     return {name for text in texts for name in re.findall(r"\.Values\.([\w.]+)", text)}
 
 
+def _rendered(pieces: _Pieces, given: Mapping[str, Any], local: Mapping[str, str]) -> str:
+    made = ""
+    for action, text in pieces:
+        if block := _BLOCK.fullmatch(action):
+            body = _taken(pieces)
+            inner = "".join(
+                text + _rendered(iter(body[:-1]), given, each)
+                for each in _rounds(block["kind"], _at(given, block["path"]), local)
+            )
+            made += inner + body[-1][1]
+        else:
+            made += _substituted(action, given, local) + text
+    return made
+
+
+def _taken(pieces: _Pieces) -> list[tuple[str, str]]:
+    """Return the pieces of a block, its end included."""
+    depth, found = 1, []
+    for action, text in pieces:
+        found.append((action, text))
+        depth += (_BLOCK.fullmatch(action) is not None) - (action == "end")
+        if not depth:
+            break
+    return found
+
+
+def _rounds(kind: str, value: Any, local: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+    """Yield the names of each time that a block is rendered."""
+    if kind == "if":
+        if value:
+            yield local
+    elif isinstance(value, dict):
+        for name, each in sorted(value.items()):
+            yield {"$name": name, "$value | quote": json.dumps(str(each))}
+    else:
+        for each in value:
+            yield {".": str(each)}
+
+
+def _substituted(action: str, given: Mapping[str, Any], local: Mapping[str, str]) -> str:
+    if action in local:
+        return local[action]
+    if found := _YAML.fullmatch(action):
+        lines = yaml.safe_dump(_at(given, found["path"])).splitlines()
+        return "".join("\n" + " " * int(found["indent"]) + line for line in lines)
+    if found := _VALUE.fullmatch(action):
+        value = str(_at(given, found["path"]))
+        return json.dumps(value) if found["quote"] else value
+    raise ValueError(action)
+
+
 def _at(given: Mapping[str, Any], path: str) -> Any:
     found: Any = given
     for name in path.split("."):
         found = found[name]
     return found
-
-
-def _items(found: Any, body: str) -> Iterator[str]:
-    if isinstance(found, dict):
-        for name, value in sorted(found.items()):
-            yield body.replace("{{ $name }}", name).replace(
-                "{{ $value | quote }}", json.dumps(str(value))
-            )
-    else:
-        for value in found:
-            yield body.replace("{{ . }}", str(value))
-
-
-def _block(found: Any, indent: int) -> str:
-    lines = yaml.safe_dump(found).splitlines()
-    return "".join("\n" + " " * indent + line for line in lines)
-
-
-def _text(found: Any, quote: str) -> str:
-    return json.dumps(str(found)) if quote else str(found)

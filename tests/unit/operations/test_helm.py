@@ -25,12 +25,28 @@ EXAMPLE = KUBERNETES / "overlays/example"
 VERSIONS = ("1.32", "1.37")
 
 
+WORKLOADS = {"engine": "Deployment", "api": "Deployment", "streams": "StatefulSet",
+             "speech": "Deployment"}  # fmt: skip
+
+
+def all_enabled() -> dict[str, Any]:
+    """Return the default values, with the optional components."""
+    given = values()
+    given["streams"]["enabled"] = True
+    return given
+
+
 def kustomized() -> list[Manifest]:
-    """Return the objects of the example with its network policies, without its settings."""
-    found = copy.deepcopy(resources(KUBERNETES / "base") + resources(KUBERNETES / "api"))
-    for name, patch in (("engine", "network.yaml"), ("api", "network-api.yaml")):
+    """Return the objects of the examples with their network policies, without their settings."""
+    folders = (KUBERNETES / each for each in ("base", "api", "streams"))
+    found = copy.deepcopy([each for folder in folders for each in resources(folder)])
+    for name, patch in (
+        ("engine", EXAMPLE / "network.yaml"),
+        ("api", EXAMPLE / "network-api.yaml"),
+        ("streams", EXAMPLE.with_name("trial") / "network-streams.yaml"),
+    ):
         policy = named(found, "NetworkPolicy", f"switchroom-{name}")
-        for each in yaml.safe_load((EXAMPLE / patch).read_text()):
+        for each in yaml.safe_load(patch.read_text()):
             _, spec, direction, _ = each["path"].split("/")
             policy[spec][direction].append(each["value"])
     return found
@@ -41,7 +57,7 @@ def by_name(found: list[Manifest]) -> dict[tuple[str, str], Manifest]:
 
 
 def without_settings(found: Manifest, role: str) -> Manifest:
-    """Return a Deployment as it is in Kustomize: settings in a ConfigMap, images by name."""
+    """Return a workload as it is in Kustomize: settings in a ConfigMap, images by name."""
     result = copy.deepcopy(found)
     program = result["spec"]["template"]["spec"]["containers"][0]
     names = values()[role]["settings"]
@@ -54,9 +70,9 @@ def without_settings(found: Manifest, role: str) -> Manifest:
 
 def test_the_objects_are_those_of_the_example() -> None:
     """Probes, limits, policies and names are the same: one of both is never forgotten."""
-    chart, example = by_name(rendered(values())), by_name(kustomized())
-    for role in ("engine", "api"):
-        key = ("Deployment", f"switchroom-{role}")
+    chart, example = by_name(rendered(all_enabled())), by_name(kustomized())
+    for role, kind in WORKLOADS.items():
+        key = (kind, f"switchroom-{role}")
         chart[key] = without_settings(chart[key], role)
     assert chart.keys() == example.keys()
     for key, found in chart.items():
@@ -66,8 +82,14 @@ def test_the_objects_are_those_of_the_example() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_object_is_valid(version: str) -> None:
     """Kubernetes knows every field, in the oldest and newest supported version."""
-    for each in rendered(values()):
+    for each in rendered(all_enabled()):
         kubernetes_validate.validate(each, version, strict=True)
+
+
+def test_stream_gateways_are_optional() -> None:
+    """Many run them on the PBX hosts, or have no bots; nothing of them is left then."""
+    assert "streams" not in json.dumps(rendered(values()))
+    assert "speech" not in json.dumps(rendered(values()))
 
 
 def test_every_value_is_used() -> None:
@@ -99,7 +121,7 @@ def test_values_change_the_objects() -> None:
     assert policy.count("2001:db8::1/128") == 2
 
 
-@pytest.mark.parametrize("name", ["pbx", "pbxPorts", "store", "database"])
+@pytest.mark.parametrize("name", ["pbx", "pbxPorts", "mediaPorts", "store", "database"])
 def test_a_policy_without_addresses_is_refused(name: str) -> None:
     """To Kubernetes, an empty list means everybody: Helm checks the schema before it renders."""
     schema = json.loads((CHART / "values.schema.json").read_text())
@@ -119,7 +141,7 @@ def test_misspelled_values_are_refused() -> None:
 
 def test_settings_are_known() -> None:
     """Those of the example are in the documentation of settings."""
-    for role in ("engine", "api"):
+    for role in WORKLOADS:
         assert not unknown_settings(values()[role]["settings"])
 
 
@@ -128,7 +150,7 @@ def test_the_chart_has_the_version_of_the_package() -> None:
     project = tomllib.loads((CHART.parents[3] / "pyproject.toml").read_text())["project"]
     (chart,) = documents(CHART / "Chart.yaml")
     assert chart["version"] == chart["appVersion"] == project["version"]
-    for role in ("engine", "api"):
+    for role in WORKLOADS:
         assert values()[role]["image"].endswith(f":{project['version']}")
 
 
