@@ -19,7 +19,7 @@ MAX_FAILURES = 2  # in a row, while the caller can only speak
 def sync_recognizer(call: Call, commands: tuple[Command, ...], now: int) -> Step:
     """Start or end the recognizer as the call now requires; `commands` are earlier commands."""
     state = call.state
-    if not call.streams and not isinstance(state, Gathering):
+    if not call.streams and not (isinstance(state, Gathering) and state.verb.data.hears_speech):
         return call, commands
     if isinstance(state, Gathering) and state.recognition == "started":
         if _is_given_up(state, forks.recognizer_of(call)):

@@ -38,7 +38,7 @@ from engine.calls.media.talk_time import update_talk_time
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, with_leg
 from engine.calls.model.call_deadline import own_deadline_ms
-from engine.calls.model.call_states import Bridged, ClosingState
+from engine.calls.model.call_states import Bridged, ClosingState, Gathering
 from engine.calls.model.clock_shift import move_times
 from engine.calls.model.commands import (
     Answer,
@@ -142,7 +142,8 @@ def step(call: Call, event: Event, now: int) -> Step:
     if call.is_ended:
         return call, reject_leg(event)
     after, commands = _apply(call, event, now)
-    after, commands = sync_recognizer(after, commands, now)
+    if after.streams or isinstance(after.state, Gathering):  # frequent: saves a call
+        after, commands = sync_recognizer(after, commands, now)
     after, commands = track_hangups(call, after, commands, event, now)
     after, answers = ring_or_answer(after, event, now)
     after, tap_commands = sync_taps(choose_bridge(call, after), event, now)
