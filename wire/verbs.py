@@ -35,6 +35,7 @@ class SayData(Shape, frozen=True):
     ssml: bool = False
 
 
+GRAMMAR, GRAMMAR_CONFIDENCE = "grammar", 0.5  # what it returns always is one of its hints
 GatherInput = Literal["digits", "speech"]
 
 
@@ -62,11 +63,18 @@ class GatherData(Prompt, frozen=True):
     type_ahead: bool = True  # digits pressed before it count, unless another verb took them
     sensitive: bool = False  # its digits are told to its webhook only (cards, PINs)
     input: Annotated[tuple[GatherInput, ...], Meta(min_length=1, max_length=2)] = ("digits",)
-    recognizer: RecognizerName = "grammar"
+    recognizer: RecognizerName = GRAMMAR
     hints: Hints = ()  # words and phrases that are likely; a grammar understands only them
     endpointing: Endpointing = Endpointing()
-    min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.5  # less is no match
+    min_confidence: Annotated[float, Meta(ge=0, le=1)] | None = None  # less is no match
     barge_in: BargeIn = "pause"
+
+    @property
+    def least_confidence(self) -> float:
+        """The confidence below which speech is no match; by default that of its recognizer."""
+        if self.min_confidence is not None:
+            return self.min_confidence
+        return GRAMMAR_CONFIDENCE if self.recognizer == GRAMMAR else 0.0
 
     @property
     def hears_speech(self) -> bool:

@@ -22,6 +22,8 @@ from engine.calls.verbs.gather.end import finish
 from engine.calls.verbs.gather.prompt import has_prompt_failed
 from engine.calls.verbs.suspendable_playback import stop_sound
 
+NOISE_CONFIDENCE = 0.5  # that a sound needs in which the detector heard no voice
+
 
 def on_speech_event(call: Call, state: Gathering, event: StreamEvent, now: int) -> Step:
     """React to the recognizer that listens for the gather."""
@@ -77,7 +79,10 @@ def unpaused(state: Gathering, now: int) -> Gathering:
 
 def _on_understood(call: Call, state: Gathering, event: SpeechUnderstood, now: int) -> Step:
     state = replace(state, is_speaking=False)
-    is_match = event.text != "" and event.confidence >= state.verb.data.min_confidence
+    least = state.verb.data.least_confidence
+    if not event.is_voice:  # recognizers of free speech make words of a noise, too
+        least = max(least, NOISE_CONFIDENCE)
+    is_match = event.text != "" and event.confidence >= least
     if not is_match and not event.is_voice:
         return forget_utterance(call, state, now)
     state = replace(state, speech=event.text, confidence=event.confidence)

@@ -211,7 +211,7 @@ class GatherData(Shape, frozen=True, kw_only=True):
         Meta(max_length=1000),
     ] = ()
     endpointing: Endpointing = DEFAULT_ENDPOINTING
-    min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    min_confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
     barge_in: Literal["flush", "off", "pause"] = "pause"
 
 
@@ -313,7 +313,7 @@ class Steps(Chain, frozen=True, kw_only=True):
         recognizer: str = "grammar",
         hints: Sequence[str | SpokenHint] = (),
         endpointing: Endpointing = DEFAULT_ENDPOINTING,
-        min_confidence: float = 0.5,
+        min_confidence: float | None = None,
         barge_in: Literal["flush", "off", "pause"] = "pause",
         action: Action | None = None,
         timeout_s: Seconds | None = None,
@@ -646,7 +646,7 @@ def gather(
     recognizer: str = "grammar",
     hints: Sequence[str | SpokenHint] = (),
     endpointing: Endpointing = DEFAULT_ENDPOINTING,
-    min_confidence: float = 0.5,
+    min_confidence: float | None = None,
     barge_in: Literal["flush", "off", "pause"] = "pause",
     action: Action | None = None,
     timeout_s: Seconds | None = None,

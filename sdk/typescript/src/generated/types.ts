@@ -95,8 +95,8 @@ export interface GatherData {
   /** Default: []. */
   hints?: (string | SpokenHint)[];
   endpointing?: Endpointing;
-  /** At least 0; at most 1. Default: 0.5. */
-  minConfidence?: number;
+  /** At least 0; at most 1. */
+  minConfidence?: number | null;
   /** Default: "pause". */
   bargeIn?: "flush" | "off" | "pause";
 }

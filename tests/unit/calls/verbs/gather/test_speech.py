@@ -1,5 +1,7 @@
 """gather with speech: utterances, noises, digits beside them, clocks, and the recognizer's life."""
 
+import pytest
+
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import (
@@ -111,6 +113,26 @@ def test_a_short_word_without_a_voice_counts() -> None:
     story = listening()
     understand(story, "no", 0.8, is_voice=False)
     assert gather_result(story)["reason"] == "speech"
+
+
+@pytest.mark.parametrize(
+    ("recognizer", "is_voice", "confidence", "reason"),
+    [
+        ("grammar", True, 0.5, "speech"),
+        ("grammar", True, 0.49, "no-match"),
+        ("whisper", True, 0.2, "speech"),
+        ("whisper", False, 0.49, None),
+        ("whisper", False, 0.5, "speech"),
+    ],
+)
+def test_the_least_confidence(
+    recognizer: str, is_voice: bool, confidence: float, reason: str | None
+) -> None:
+    """By default that of the recognizer; a noise is no speech unless it is clearly understood."""
+    story = listening(recognizer=recognizer)
+    understand(story, "sales", confidence, is_voice=is_voice)
+    reasons = [each.reason for each in story.emitted if each.event == "gathered"]
+    assert reasons == ([reason] if reason else [])
 
 
 def test_the_clock_stands_still_while_the_caller_speaks() -> None:
