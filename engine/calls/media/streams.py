@@ -8,6 +8,7 @@ from engine.calls.model.commands import Hangup
 from engine.calls.model.events import Event, LegCreated, LegEnded
 from engine.calls.model.stream_commands import SendToStream, StopStream
 from engine.calls.model.stream_events import (
+    SpeechUnderstood,
     StreamConnected,
     StreamEnded,
     StreamInterrupted,
@@ -43,7 +44,7 @@ def _subject(call: Call, event: Event) -> Stream | None:
             return call.stream(leg)
         case StreamConnected() | StreamSpeechChanged() | StreamMarkReached():
             return call.stream(event.stream)
-        case StreamInterrupted() | StreamEnded():
+        case StreamInterrupted() | StreamEnded() | SpeechUnderstood():
             return call.stream(event.stream)
         case _:
             return None
@@ -57,23 +58,33 @@ def _apply(stream: Stream, event: Event, now: int) -> Stream:
             return replace(stream.silenced(stream.heard_until(now)), channel="ended")
         case StreamConnected():
             return replace(stream, connected_ms=now, activity=stream.activity.connected(now))
+        case SpeechUnderstood():
+            return replace(stream, transcript=event)
         case StreamSpeechChanged(by="bot"):
             return _with_speech(stream, event, now)
         case StreamMarkReached(name=name, heard_ms=heard_ms, is_cleared=False):
             since_ms = now if stream.speaking_since_ms else 0
             return replace(stream, heard_ms=heard_ms, speaking_since_ms=since_ms, last_mark=name)
-        case StreamInterrupted(outcome="flushed", heard_ms=heard_ms):
-            return replace(stream.silenced(heard_ms), activity=stream.activity.with_barge_in())
-        case StreamInterrupted(outcome="paused", heard_ms=heard_ms):
-            return stream.silenced(heard_ms)
-        case StreamInterrupted(heard_ms=heard_ms):
-            return replace(stream, heard_ms=heard_ms, speaking_since_ms=now)
+        case StreamInterrupted():
+            return _with_interruption(stream, event, now)
         case StreamEnded(reason=reason, heard_ms=heard_ms, last_mark=mark):
             last_mark = mark or stream.last_mark
             ended = stream.silenced(max(heard_ms, stream.heard_ms))
             return replace(ended, end_reason=reason, last_mark=last_mark)
         case _:
             return stream
+
+
+def _with_interruption(stream: Stream, event: StreamInterrupted, now: int) -> Stream:
+    """Store what a sound of the caller did to the bot's audio."""
+    match event.outcome:
+        case "paused":
+            return stream.silenced(event.heard_ms)
+        case "resumed":
+            return replace(stream, heard_ms=event.heard_ms, speaking_since_ms=now)
+        case "flushed":
+            activity = stream.activity.with_barge_in()
+            return replace(stream.silenced(event.heard_ms), activity=activity)
 
 
 def _with_speech(stream: Stream, event: StreamSpeechChanged, now: int) -> Stream:

@@ -122,7 +122,7 @@ class Gathering(UnbridgedState, frozen=True, tag="gathering"):
     awaits_key_up: bool = False  # its time has passed, but a key is down
     recognition: RecognitionState = ""  # whether a recognizer listens
     recognizer_error: str = ""  # why the last one ended
-    is_speaking: bool = False  # an utterance has begun, and its transcript is awaited
+    utterances: int = 0  # that have begun, and whose transcripts are awaited
     paused_ms: int = 0  # since when a sound has paused the prompt; 0: it is not paused
     speech: str = ""  # what was understood
     confidence: float | None = None  # of that; None: no utterance has ended

@@ -5,6 +5,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.calls.model.stream_events import SpeechUnderstood
 from wire.streams.setup import BargeIn, Recognition, Resume
 from wire.verbs import StreamData
 from wire.webhooks import StreamEndReason
@@ -95,6 +96,7 @@ class Stream(Struct, frozen=True, array_like=True, gc=False):
     leg: str = ""  # whom it hears; empty: the main leg
     # Of all streams:
     activity: StreamActivity = StreamActivity()
+    transcript: SpeechUnderstood | None = None  # the last one, which a gateway may repeat
 
     @property
     def is_recognizer(self) -> bool:

@@ -16,13 +16,14 @@ from engine.calls.verbs.suspendable_playback import begin_prompt, is_restarted
 GRACE_MS = 120
 TRANSCRIPT_GRACE_MS = 10_000  # a large model on a busy machine takes seconds
 MAX_KEY_DOWN_MS = 10_000  # a key that is down for longer is not waited for
+MAX_PAUSE_MS = 1_000  # a gateway says within 400 ms what a sound was
 
 
 def wait_first_input(call: Call, state: Gathering, now: int) -> Call:
     """Wait for a digit or speech; or for the transcript of a caller who speaks already."""
     if state.suspended:
         return replace(call, state=replace(state, phase="first", deadline_ms=call.must_end_ms))
-    if state.is_speaking:
+    if state.utterances:
         return replace(call, state=wait_transcript(state, now))
     deadline = now + state.verb.data.timeout + GRACE_MS
     return replace(call, state=enter_phase(state, "first", deadline))
@@ -84,4 +85,4 @@ def enter_prompt(state: Gathering) -> Gathering:
 
 def enter_phase(state: Gathering, phase: GatherPhase, deadline_ms: int) -> Gathering:
     deadline_ms = min(deadline_ms, state.limit_ms)
-    return replace(state, phase=phase, deadline_ms=deadline_ms, awaits_key_up=False)
+    return replace(state, phase=phase, deadline_ms=deadline_ms, awaits_key_up=False, paused_ms=0)

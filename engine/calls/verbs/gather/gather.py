@@ -164,7 +164,7 @@ def on_spare_terminator(call: Call, now: int) -> Step:
 
 def suspend(call: Call, state: Gathering, now: int) -> Step:
     """Put the leg on hold: the prompt and the clocks stop, digits and speech are ignored."""
-    state = replace(unpaused(state, now), suspended_ms=now, is_speaking=False)
+    state = replace(unpaused(state, now), suspended_ms=now, utterances=0)
     if has_prompt_failed(state):  # its deadline decides
         return replace(call, state=replace(state, suspended=True)), ()
     if state.phase == "prompt":
@@ -215,6 +215,9 @@ def _add_digit(state: Gathering, digit: str) -> tuple[Gathering, GatherReason | 
 
 
 def _on_phase_timeout(call: Call, state: Gathering, now: int) -> Step:
+    if state.paused_ms and not state.awaits_key_up:
+        state, commands = continue_prompt(state, now)
+        return replace(call, state=state), commands
     match state.phase:
         case "fetch":
             faults = playback_fault(state.verb, "timeout")

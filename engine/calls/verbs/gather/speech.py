@@ -17,7 +17,12 @@ from engine.calls.model.stream_events import (
     StreamInterrupted,
     StreamSpeechChanged,
 )
-from engine.calls.verbs.gather.clocks import enter_prompt, wait_first_input, wait_transcript
+from engine.calls.verbs.gather.clocks import (
+    MAX_PAUSE_MS,
+    enter_prompt,
+    wait_first_input,
+    wait_transcript,
+)
 from engine.calls.verbs.gather.end import finish
 from engine.calls.verbs.gather.prompt import has_prompt_failed
 from engine.calls.verbs.suspendable_playback import stop_sound
@@ -55,8 +60,8 @@ def on_failed(call: Call, state: Gathering, now: int) -> Step:
 
 def forget_utterance(call: Call, state: Gathering, now: int) -> Step:
     """Go on as if nothing had been said: the recognizer has ended, or the leg is on hold."""
-    was_speaking = state.is_speaking
-    state, commands = continue_prompt(replace(state, is_speaking=False), now)
+    was_speaking = state.utterances > 0
+    state, commands = continue_prompt(replace(state, utterances=0), now)
     if state.phase == "speech" or (was_speaking and state.phase == "first"):
         return wait_first_input(call, state, now), commands
     return replace(call, state=state), commands
@@ -66,7 +71,9 @@ def continue_prompt(state: Gathering, now: int) -> tuple[Gathering, tuple[Comman
     """Resume a prompt that a sound has paused."""
     if not state.paused_ms:
         return state, ()
-    state = enter_prompt(replace(unpaused(state, now), paused_ms=0))
+    state = unpaused(state, now)
+    if not state.awaits_key_up:  # whose release decides
+        state = enter_prompt(state)
     return state, (ResumePlayback(state.request),)
 
 
@@ -78,20 +85,28 @@ def unpaused(state: Gathering, now: int) -> Gathering:
 
 
 def _on_understood(call: Call, state: Gathering, event: SpeechUnderstood, now: int) -> Step:
-    state = replace(state, is_speaking=False)
     least = state.verb.data.least_confidence
     if not event.is_voice:  # recognizers of free speech make words of a noise, too
         least = max(least, NOISE_CONFIDENCE)
     is_match = event.text != "" and event.confidence >= least
     if not is_match and not event.is_voice:
-        return forget_utterance(call, state, now)
+        return _on_noise(call, state, now)
     state = replace(state, speech=event.text, confidence=event.confidence)
     return finish(call, state, "speech" if is_match else "no-match", now)
 
 
+def _on_noise(call: Call, state: Gathering, now: int) -> Step:
+    """Go on; the next utterance may have begun before it was known that this was none."""
+    if state.utterances > 1:
+        return replace(call, state=replace(state, utterances=state.utterances - 1)), ()
+    return forget_utterance(call, state, now)
+
+
 def _on_speech(call: Call, state: Gathering, is_speaking: bool, now: int) -> Step:
     """Await the transcript: of the longest utterance, or of one that is over."""
-    state = replace(state, is_speaking=True)
+    # An end without a beginning: the report of the beginning is lost.
+    begun = state.utterances + 1 if is_speaking else max(state.utterances, 1)
+    state = replace(state, utterances=begun)
     if state.phase not in {"first", "speech"}:  # the prompt's end decides
         return replace(call, state=state), ()
     return replace(call, state=wait_transcript(state, now, is_over=not is_speaking)), ()
@@ -100,13 +115,20 @@ def _on_speech(call: Call, state: Gathering, is_speaking: bool, now: int) -> Ste
 def _on_sound(call: Call, state: Gathering, event: StreamInterrupted, now: int) -> Step:
     match event.outcome:
         case "paused" if not state.paused_ms:
-            state = replace(state, paused_ms=now)
-            return replace(call, state=state), (PausePlayback(state.request),)
+            return replace(call, state=_paused(state, now)), (PausePlayback(state.request),)
         case "resumed":
             state, commands = continue_prompt(state, now)
             return replace(call, state=state), commands
         case "flushed":
             stops = stop_sound(state)
-            return wait_first_input(call, replace(state, paused_ms=0), now), stops
+            return wait_first_input(call, state, now), stops
         case _:
             return call, ()
+
+
+def _paused(state: Gathering, now: int) -> Gathering:
+    """Pause the prompt; without another word of the gateway it continues."""
+    deadline_ms = min(now + MAX_PAUSE_MS, state.limit_ms)
+    if state.awaits_key_up:  # whose release decides
+        deadline_ms = state.deadline_ms
+    return replace(state, paused_ms=now, deadline_ms=deadline_ms)

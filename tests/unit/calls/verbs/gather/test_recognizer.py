@@ -5,10 +5,12 @@ import pytest
 from engine.calls.media.stream_losses import RETRY_DELAYS_MS
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import Hangup, PausePlayback, Play, ResumePlayback, StopPlayback
-from engine.calls.model.events import DeadlinePassed, PlaybackEnded, Recovered
+from engine.calls.model.events import DeadlinePassed, DigitStarted, PlaybackEnded, Recovered
 from engine.calls.model.requests import HoldRequested
 from engine.calls.model.stream_commands import StartStream, StopStream
+from engine.calls.model.stream_events import SpeechUnderstood
 from engine.calls.recognition import MAX_FAILURES
+from engine.calls.verbs.gather.clocks import GRACE_MS, MAX_PAUSE_MS
 from engine.calls.verbs.suspendable_playback import length_ms
 from tests.unit.calls.harness.builders import MAIN, Story
 from tests.unit.calls.harness.gathers import gather_result
@@ -61,12 +63,16 @@ def test_a_digit_ends_a_paused_prompt() -> None:
     assert StopPlayback(playback) in story.press("1")
 
 
-def test_the_clock_of_a_prompt_that_was_paused_for_ever() -> None:
-    """A gateway that says no more does not keep the caller in silence."""
+def test_a_gateway_that_says_no_more_about_a_sound() -> None:
+    """The prompt continues after a second; the gateway means 400 ms at most."""
     story = listening(prompt=True)
+    ends_ms, playback = story.state_as(Gathering).ends_ms, story.state_as(Gathering).request
     sound(story, "paused")
-    story.pass_deadline()
-    assert phase(story) == "first"
+    assert story.pass_deadline() == (ResumePlayback(playback),)
+    assert story.state_as(Gathering).ends_ms == ends_ms + MAX_PAUSE_MS
+    assert sound(story, "resumed") == ()
+    assert sound(story, "paused") == (PausePlayback(playback),)
+    assert sound(story, "flushed") == (StopPlayback(playback),)
 
 
 def test_a_lost_gateway_resumes_the_prompt() -> None:
@@ -192,3 +198,41 @@ def test_the_end_of_a_prompt_that_is_paused() -> None:
     story.take(PlaybackEnded(story.state_as(Gathering).request), 10)
     assert phase(story) == "first"
     assert sound(story, "resumed") == ()
+    assert understand(story, "", is_voice=False) == ()
+    assert phase(story) == "first"
+
+
+def test_a_recovery_after_a_digit_that_ended_a_paused_prompt() -> None:
+    """The prompt is over."""
+    story = listening(prompt=True)
+    sound(story, "paused")
+    story.press("1")
+    assert story.take(Recovered(), 500) == ()
+    assert phase(story) == "between"
+
+
+def test_a_key_that_is_down_at_the_end_of_the_gather() -> None:
+    """Its release is waited for, whatever a sound does to the prompt."""
+    story = listening(prompt=True, verb_timeout=2.0)
+    limit_ms = story.state_as(Gathering).limit_ms
+    story.take(DigitStarted(MAIN, limit_ms - GRACE_MS - 50), limit_ms - 100 - story.now)
+    deadline_ms = story.state_as(Gathering).deadline_ms
+    for outcome in ("paused", "resumed"):
+        sound(story, outcome, after_ms=20)
+        assert story.state_as(Gathering).deadline_ms == deadline_ms > limit_ms
+
+
+@pytest.mark.parametrize("has_next_begun", [True, False])
+def test_a_transcript_that_is_repeated(has_next_begun: bool) -> None:
+    """After an outage gateway and engine repeat the last one: it counts once."""
+    story = listening(timeout=1_000)
+    speak(story, after_ms=100)
+    speak(story, is_speaking=False, after_ms=800)
+    noise = SpeechUnderstood(recognizer(story).id, "", 0.0, False, story.now + 20)
+    story.take(noise, 20)
+    if has_next_begun:
+        speak(story, after_ms=300)
+    before = story.state_as(Gathering)
+    for _ in range(2):
+        assert story.take(noise) == ()
+    assert story.call.state == before

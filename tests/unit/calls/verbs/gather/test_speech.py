@@ -155,6 +155,32 @@ def test_a_recognizer_that_never_answers() -> None:
     assert gather_result(story)["reason"] == "timeout"
 
 
+def test_a_noise_before_speech() -> None:
+    """Its transcript may come during the next utterance, which is waited for."""
+    story = listening(timeout=500)
+    for is_speaking in (True, False, True):
+        speak(story, is_speaking=is_speaking, after_ms=200)
+    deadline_ms = story.state_as(Gathering).deadline_ms
+    assert understand(story, "", is_voice=False, after_ms=300) == ()
+    assert (phase(story), story.state_as(Gathering).deadline_ms) == ("speech", deadline_ms)
+    speak(story, is_speaking=False, after_ms=3_000)
+    assert story.state_as(Gathering).deadline_ms == story.now + TRANSCRIPT_GRACE_MS
+    understand(story, "sales", after_ms=900)
+    assert gather_result(story)["speech"] == "sales"
+
+
+def test_two_noises_in_a_row() -> None:
+    """The clock starts again when both are known as such."""
+    story = listening(timeout=500)
+    for is_speaking in (True, False, True, False):
+        speak(story, is_speaking=is_speaking, after_ms=200)
+    understand(story, "", is_voice=False, after_ms=20)
+    assert phase(story) == "speech"
+    understand(story, "", is_voice=False, after_ms=900)
+    assert phase(story) == "first"
+    assert story.state_as(Gathering).deadline_ms == story.now + 500 + GRACE_MS
+
+
 def test_the_first_digit_ends_the_speech() -> None:
     story = listening(maxDigits=2)
     stream = recognizer(story)
