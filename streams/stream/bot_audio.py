@@ -67,7 +67,8 @@ class BotAudio:
     def tick(self, now_ms: float) -> None:
         """Send what is due."""
         self._playout.tick(now_ms)
-        self._decide(self._ear.tick(now_ms), now_ms)
+        if (decision := self._ear.tick(now_ms)) is not None:
+            self._decide(decision, now_ms)
         turn = self._ear.turns.hear_bot(self._playout.audible_until_ms, now_ms)
         if turn is not None:
             self._reporter.turn(turn, self.heard_ms(now_ms), now_ms)
@@ -78,7 +79,9 @@ class BotAudio:
             return
         if self.is_acting:
             self._reporter.dropped("action")
-        elif self._muffle.drops(self._audio.level(data) < AUDIBLE, now_ms):
+        elif self._muffle.is_active and self._muffle.drops(
+            self._audio.level(data) < AUDIBLE, now_ms
+        ):
             self._reporter.dropped("barge-in")
         else:
             self._playout.add(data, now_ms)
@@ -121,12 +124,11 @@ class BotAudio:
         turn, decision = self._ear.hear(frame, self._playout.is_audible(now_ms), now_ms)
         if turn is not None:
             self._reporter.turn(turn, self.heard_ms(now_ms), now_ms)
-        self._decide(decision, now_ms)
+        if decision is not None:
+            self._decide(decision, now_ms)
 
-    def _decide(self, decision: Decision | None, now_ms: float) -> None:
+    def _decide(self, decision: Decision, now_ms: float) -> None:
         match decision:
-            case None:
-                pass
             case "pause":
                 self._playout.pause(now_ms)
                 self._reporter.barge_in("paused", self.heard_ms(now_ms))

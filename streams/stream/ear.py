@@ -25,6 +25,8 @@ class CallerEar:
         rule, turns = self._rule, self.turns
         turn = turns.hear_caller(self._audio.level(frame), now_ms)
         is_voice = self._sound.hear(frame)
+        if turn is None and not rule.needs_judgement:
+            return None, None  # most frames
         if turn is not None and turn.is_speaking:
             decision = rule.began(is_playing, now_ms)
             if rule.needs_judgement:
@@ -38,6 +40,8 @@ class CallerEar:
 
     def tick(self, now_ms: float) -> Decision | None:
         """Time has passed."""
+        if not self._rule.needs_judgement:
+            return None
         decision = self._rule.tick(now_ms)
         self._release()
         return decision

@@ -15,6 +15,11 @@ class Muffle:
         self._since_ms: float | None = None
         self._last_ms = 0.0
 
+    @property
+    def is_active(self) -> bool:
+        """Whether what comes may be dropped."""
+        return self._since_ms is not None
+
     def begin(self, now_ms: float) -> None:
         """Drop what follows: the audio was flushed in the middle of what the bot said."""
         self._since_ms = self._last_ms = now_ms

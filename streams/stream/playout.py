@@ -17,7 +17,7 @@ SILENCE_AHEAD_MS = 10  # less than this is left: more silence follows
 GRACE_MS = 60  # a frame of a bot may be so late before silence replaces it
 TAIL_MS = 40  # after that, an incomplete frame is filled up with silence
 MAX_QUEUE = 10 * 60 * 1000 // FRAME_MS  # ten minutes of frames and marks
-PROBE_FRAMES = 6  # so often it is compared with Asterisk's queue
+PROBE_FRAMES = 12  # so often it is compared with Asterisk's queue
 AUDIBLE = 300  # a mean magnitude; less is silence
 
 

@@ -60,7 +60,7 @@ async def streams(setting: Setting) -> list[Figure]:
             direct.append(await _round(lab, DIRECT, calls, seconds))
             by_gateway.append(await _round(lab, BY_GATEWAY, calls, seconds))
         figures = _compare(by_gateway, direct)
-        figures += await _losses(lab, calls, seconds)
+        figures += await _losses(lab, 2 * calls, seconds)
     return figures
 
 
