@@ -167,7 +167,7 @@ async def test_marks_that_nobody_awaits(
         await bot.mark(str(number))
     await until(lambda: len(bot.of("mark")) == 1000, what="all marks")
     assert [each["mark"]["name"] for each in bot.of("mark")] == [*map(str, range(1000))]
-    assert len(engine.of(name, "mark")) == 1000
+    await until(lambda: len(engine.of(name, "mark")) == 1000, what="the reports of all")
 
 
 async def test_audio_at_ten_times_real_time_is_played_in_real_time(

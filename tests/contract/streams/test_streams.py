@@ -44,7 +44,8 @@ async def test_audio_goes_both_ways_at_once(
     frames = [bytes([0x80 + n % 100]) * 160 for n in range(100)]
     begun_s = time.monotonic()
     channel.to_say.extend(frames)
-    await until(lambda: channel.audio()[-1:] == frames[-1:], what="the last frame")
+    last = {*frames[-5:]}  # one of them: those that are too late are dropped
+    await until(lambda: bool(last & {*channel.audio()[-1:]}), what="the last frames")
     heard = channel.audio()
     numbers = [frames.index(frame) for frame in heard]
     assert numbers == sorted({*numbers})
