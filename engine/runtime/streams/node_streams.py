@@ -26,6 +26,7 @@ from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
 from engine.runtime.streams.memory import StreamMemory
 from engine.runtime.streams.reports import translate
 from engine.runtime.streams.setup import SetupFactory, channel_format
+from engine.runtime.streams.slot import LeaseLost, StreamSlot
 from engine.store.store import LeaseView
 from engine.streams.errors import GatewayUnavailable, StreamRejected
 from wire.streams.reports import DrainStarted, Report, Snapshot
@@ -64,13 +65,16 @@ class NodeStreams:
         """The gateways beside the node, available or not."""
         return self._pool.gateways
 
-    def run(self, command: StreamCommand, call: Call, done: Done, app: str) -> None:
-        """Run a command and call `done` with its result; one that runs already is not started."""
-        key = _key(command)
+    def run(self, command: StreamCommand, call: Call, done: Done, slot: StreamSlot) -> None:
+        """Run a command and call `done` with its result; one that runs already is not started.
+
+        When the slot's lease ends, the command stays in the outbox of its call.
+        """
+        key = f"{slot.lease.token} {_key(command)}"  # one under an earlier lease ends by itself
         self._done[key] = done
         if key in self._running:
             return
-        task = asyncio.get_running_loop().create_task(self._result(command, call, app))
+        task = asyncio.get_running_loop().create_task(self._result(command, call, slot))
         self._running[key] = task
         task.add_done_callback(partial(self._on_done, key, command))
 
@@ -90,33 +94,39 @@ class NodeStreams:
         done = self._done.pop(key)
         if task.cancelled():
             return
-        if error := task.exception():
+        error = task.exception()
+        if isinstance(error, LeaseLost):
+            return
+        if error is not None:
             log.error("stream command failed", stream=command.stream, exc_info=error)
             is_start = isinstance(command, StartStream)
             done(StreamEnded(command.stream, "no-gateway", detail="internal") if is_start else None)
             return
         done(task.result())
 
-    async def _result(self, command: StreamCommand, call: Call, app: str) -> Event | None:
+    async def _result(self, command: StreamCommand, call: Call, slot: StreamSlot) -> Event | None:
         match command:
             case StartStream():
-                return await self._start(command, call, app)
+                return await self._start(command, call, slot)
             case StopStream(stream):
-                await self._stop(stream)
+                await self._stop(stream, slot)
                 return None
             case SendToStream():
                 await self._send(command)
                 return None
 
-    async def _start(self, command: StartStream, call: Call, app: str) -> StreamEnded | None:
+    async def _start(
+        self, command: StartStream, call: Call, slot: StreamSlot
+    ) -> StreamEnded | None:
         stream = command.stream
-        connection = await self._create_channel(command, app)
+        connection = await self._create_channel(command, slot)
         if connection is None:
             return StreamEnded(stream, "pbx-unreachable", detail="no channel")
         setup = await self._setups.setup(command, call, connection)
         await self._pool.wait_until_tried()
         detail = "no gateway is connected"
         for gateway in self._pool.candidates(stream):
+            slot.check()
             try:
                 self._pool.assign(stream, gateway)
                 await gateway.client.set_up(stream, setup)
@@ -128,14 +138,15 @@ class NodeStreams:
             else:
                 return None
         self._pool.forget(stream)
+        slot.check()
         await self._pbx.ask(channels.hangup(stream))
         return StreamEnded(stream, "no-gateway", detail=detail)
 
-    async def _create_channel(self, command: StartStream, app: str) -> str | None:
+    async def _create_channel(self, command: StartStream, slot: StreamSlot) -> str | None:
         """Return the id of a channel's websocket; the channel may exist already."""
         reply = await self._ask(
             channels.external_media(
-                app=app,
+                app=slot.app,
                 channel_id=command.stream,
                 external_host="INCOMING",
                 transport="websocket",
@@ -143,10 +154,11 @@ class NodeStreams:
                 encapsulation="none",
                 format=channel_format(command.data),
                 transport_data="f(json)",
-            )
+            ),
+            slot,
         )
         if reply.status == CONFLICT:
-            reply = await self._ask(channels.get(command.stream))
+            reply = await self._ask(channels.get(command.stream), slot)
         if not reply.ok:
             log.warning("no stream channel", stream=command.stream, status=reply.status)
             return None
@@ -154,26 +166,29 @@ class NodeStreams:
         connection = variables.get(CONNECTION_VARIABLE)
         return str(connection) if connection else None
 
-    async def _ask(self, request: Request) -> Reply:
+    async def _ask(self, request: Request, slot: StreamSlot) -> Reply:
+        slot.check()
         reply = await self._pbx.ask(request)
         for delay_s in PBX_RETRIES_S:
             if reply.status != 0:
                 break
             await asyncio.sleep(delay_s)
+            slot.check()
             reply = await self._pbx.ask(request)
         return reply
 
-    async def _stop(self, stream: str) -> None:
+    async def _stop(self, stream: str, slot: StreamSlot) -> None:
         known = self._pool.with_stream(stream)
         gateways = [known] if known else [each for each in self._pool.gateways if each.is_connected]
         self._pool.forget(stream)
         self._memory.forget(stream)
         for gateway in gateways:
+            slot.check()
             try:
                 await gateway.client.end(stream)
             except (GatewayUnavailable, StreamRejected) as error:
                 log.info("stream not ended by its gateway", stream=stream, error=str(error))
-        await self._ask(channels.hangup(stream))
+        await self._ask(channels.hangup(stream), slot)
 
     async def _send(self, command: SendToStream) -> None:
         gateway = self._pool.with_stream(command.stream)
@@ -228,12 +243,11 @@ class FencedStreams:
 
     def __init__(self, streams: NodeStreams, lease: LeaseView, app: str) -> None:
         self._streams = streams
-        self._lease = lease
-        self._app = app
+        self._slot = StreamSlot(app, lease)
 
     def run(self, command: StreamCommand, call: Call, done: Done) -> None:
-        if self._lease.holds:
-            self._streams.run(command, call, done, self._app)
+        if self._slot.lease.holds:
+            self._streams.run(command, call, done, self._slot)
 
 
 def _key(command: StreamCommand) -> str:

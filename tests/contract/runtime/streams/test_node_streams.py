@@ -44,9 +44,8 @@ EXTERNAL_MEDIA = "channels/externalMedia"
 class Held:
     """A lease."""
 
-    token = 0
-
-    def __init__(self) -> None:
+    def __init__(self, token: int = 0) -> None:
+        self.token = token
         self.holds = True
 
 
@@ -244,3 +243,20 @@ async def test_a_lost_lease_stops_commands(bench: StreamBench) -> None:
     bench.lease.holds = False
     bench.runner.run(bench.command, bench.live_call.call, bench.results.append)
     assert bench.requests == []
+
+
+async def test_a_lease_that_is_lost_meanwhile_stops_a_command(bench: StreamBench) -> None:
+    """No gateway gets the stream, and the command has no result: the next owner runs it again."""
+
+    def lose(request: Request) -> None:
+        bench.lease.holds = bench.lease.holds and request.path != EXTERNAL_MEDIA
+
+    bench.pbx.on_ask = lose
+    bench.runner.run(bench.command, bench.live_call.call, bench.results.append)
+    await until(lambda: not bench.lease.holds, what="the channel to be requested")
+    first, bench.runner = bench.runner, FencedStreams(bench.streams, Held(1), "switchroom-0")
+    await bench.run(bench.command)
+    assert bench.results == [None]
+    first.run(bench.command, bench.live_call.call, bench.results.append)
+    await bench.run(StopStream(bench.stream))
+    assert bench.results == [None, None]
