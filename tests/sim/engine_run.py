@@ -14,7 +14,7 @@ from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.base.interfaces import IoRunner as IoRunnerPort
-from engine.runtime.base.interfaces import Pbx
+from engine.runtime.base.interfaces import Pbx, StreamRunner
 from engine.runtime.base.interfaces import Writer as WriterPort
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
@@ -34,12 +34,8 @@ from engine.runtime.recording.recorder import Recorder, RecordingArchiver
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.shard.step_runner import Core
-from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
-from engine.runtime.streams.node_streams import FencedStreams, NodeStreams
-from engine.runtime.streams.report_listener import GatewayListener
-from engine.runtime.streams.setup import BotNetworks, SetupFactory
+from engine.runtime.streams.node_streams import FencedStreams
 from engine.store.memory.store import MemoryStore
-from engine.webhooks.signatures import Signer
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import EngineClock, SimClock
 from tests.harness.sim.connection import SimConnection
@@ -47,8 +43,8 @@ from tests.harness.sim.loop import SimLoop
 from tests.harness.sim.media import SimClipCache
 from tests.harness.sim.recorder import Archive, SimAmi, SimArchiver
 from tests.harness.sim.store import SimStore
-from tests.harness.sim.streams.client import SimGatewayClient
 from tests.harness.sim.streams.gateway import SimGateway
+from tests.harness.sim.streams.node import WrapReports, open_streams
 from tests.harness.sim.webhooks import SimActionClient, SimApiSender, SimServers
 from tests.sim.faults import Faults
 from wire.media import Clip, Source
@@ -63,11 +59,6 @@ GRACE_MS = 30_000
 
 
 OnEvent = Callable[[Any], None]
-SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105 - of the standard's documents
-
-
-async def _signer(_account: str) -> Signer:
-    return Signer(SECRET)
 
 
 class _Unlimited:
@@ -106,6 +97,8 @@ class PartOverrides(Struct, frozen=True):
     ami: Callable[[Ami], Ami] = lambda ami: ami
     archiver: Callable[[RecordingArchiver], RecordingArchiver] = lambda archiver: archiver
     dtmf: Callable[[DtmfListener], DtmfListener] = lambda listener: listener  # over AMI
+    reports: WrapReports = lambda listener: listener  # of gateways
+    streams: Callable[[StreamRunner], StreamRunner] = lambda streams: streams
 
 
 class EngineRun:
@@ -193,7 +186,9 @@ class EngineRun:
         plan = EndpointTemplates(APP, "PJSIP/{number}@trunk", "PJSIP/{agent_id}", "http://media")
         recorder = self._recorder()
         shards: dict[int, CallShard] = {}
-        streams = self._node_streams(shards)
+        streams = open_streams(
+            self.connection, self._env.gateway, shards, self.loop, self._overrides.reports
+        )
         place = ShardContext(
             NODE,
             0,
@@ -201,7 +196,7 @@ class EngineRun:
             plan,
             recorder,
             metrics=self._env.metrics,
-            streams=FencedStreams(streams, _Unlimited(), APP),
+            streams=self._overrides.streams(FencedStreams(streams, _Unlimited(), APP)),
         )
         clock = self._overrides.clock(self.clock)
         log = self._env.recent_digits
@@ -239,14 +234,6 @@ class EngineRun:
         self.is_ready = True
         if self.connection.is_up:
             self.connect()
-
-    def _node_streams(self, shards: dict[int, CallShard]) -> NodeStreams:
-        gateway = Gateway(SimGatewayClient(self._env.gateway, self.loop))
-        setups = SetupFactory("ws://sim", _signer, BotNetworks(lambda _account: ()), self.loop.time)
-        pool = GatewayPool([gateway])
-        streams = NodeStreams(self.connection, pool, shards, setups, DEFAULT_LIMITS)
-        self._env.gateway.read(GatewayListener(gateway, streams), self.loop)
-        return streams
 
     def _recorder(self) -> Recorder:
         env, overrides = self._env, self._overrides

@@ -16,6 +16,7 @@ PAUSES = 0.15  # of the verbs that a pause precedes, in worlds with pauses
 ON_ERRORS = 0.4  # of the verbs with audio, in worlds with `onError`
 RINGS = 0.4  # of the routes, in worlds with calls that ring before the answer
 EARLY_MEDIA = 0.5  # of the dials, in the same worlds
+SPEECH = 0.7  # of the gathers, in worlds with speech
 LOOPS = 0.4  # of the plays that repeat, in the same worlds
 PROMPTS_MS = (200, 500, 1_000, 3_000, 6_000)
 DELAYS_MS = (0, 5, 60, 400, 3_000)
@@ -59,6 +60,12 @@ def choose_forks(seed: int) -> random.Random | None:
     return own_rng if own_rng.random() < 0.25 else None
 
 
+def choose_speech(seed: int) -> random.Random | None:
+    """Return the chance of gathers that understand speech; a third of the worlds have some."""
+    own_rng = random.Random(f"speech {seed}")
+    return own_rng if own_rng.random() < 0.33 else None
+
+
 class Scenarios:
     """Makes the scenarios of one seed."""
 
@@ -74,7 +81,9 @@ class Scenarios:
         before_answer: random.Random | None = None,
         streams: random.Random | None = None,
         forks: random.Random | None = None,
+        speech: random.Random | None = None,
     ) -> None:
+        self._speech = speech  # lets some gathers understand speech; None: never
         self._forks = forks  # puts some verbs after a fork; None: never
         self._streams = streams  # puts some verbs after a stream; None: never
         self._before_answer = before_answer  # rings before the answer, early media; None: never
@@ -209,7 +218,23 @@ class Scenarios:
             type_ahead=self._habits is None or self._habits.random() < 0.8,
         )
         timeout = rng.choice((1, 3, 8)) if rng.random() < 0.2 else None
-        return verbs.Gather(data, after, timeout)
+        return verbs.Gather(self._with_speech(data), after, timeout)
+
+    def _with_speech(self, data: verbs.GatherData) -> verbs.GatherData:
+        rng = self._speech
+        if rng is None or rng.random() > SPEECH:
+            return data
+        return replace(
+            data,
+            input=rng.choice((("speech",), ("speech", "digits"), ("digits", "speech"))),
+            recognizer=rng.choice(("grammar", "grammar", "whisper")),
+            hints=rng.choice(((), ("sales", "support"))),
+            min_confidence=rng.choice((None, 0.5, 0.3, 0.0, 1.0)),
+            barge_in=rng.choice(("pause", "pause", "flush", "off")),
+            endpointing=verbs.Endpointing(
+                silence_ms=rng.choice((100, 700)), max_ms=rng.choice((500, 3_000, 15_000))
+            ),
+        )
 
     def _dial(self, after: Action | None) -> verbs.Dial:
         rng, kind = self._rng, self._rng.random()

@@ -1,7 +1,7 @@
 """A world: one seed's calls, phones, PBX, store and engines."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -19,7 +19,9 @@ from tests.harness.sim.media import length_ms
 from tests.harness.sim.phone import SimPhones, choose_holds
 from tests.harness.sim.recorder import Archive
 from tests.harness.sim.store import done
+from tests.harness.sim.streams.callers import Callers, SimCallers
 from tests.harness.sim.streams.gateway import SimGateway
+from tests.harness.sim.streams.recognizers import SimRecognizer
 from tests.harness.sim.webhooks import SimServers
 from tests.sim import faults, graphs, recorders
 from tests.sim.ami_digits import shared_recent_digits
@@ -27,6 +29,7 @@ from tests.sim.controllers import CallControllers, Granted
 from tests.sim.engine_run import APP, MAX_CALL_MS, EngineRun, Environment, PartOverrides
 from tests.sim.fault_injector import FaultInjector
 from tests.sim.faults import SLOW_MS, Faults
+from tests.sim.gateway_faults import GatewayFaults
 from tests.sim.recorders import Recorders
 from tests.sim.requests import RequestChooser
 from tests.sim.scenario import (
@@ -37,6 +40,7 @@ from tests.sim.scenario import (
     choose_habits,
     choose_on_errors,
     choose_pauses,
+    choose_speech,
     choose_streams,
 )
 from wire.rpc import Originate
@@ -67,7 +71,8 @@ class World:
         self.phones = self._choose_phones()
         self.pbx = SimAsterisk(self.clock, self.phones, self._deliver, length_ms)
         self.phones.pbx = self.pbx
-        self.gateway = SimGateway(self.clock, self.pbx, random.Random(f"bots {seed}"))
+        bots = random.Random(f"bots {seed}")
+        self.gateway = SimGateway(self.clock, self.pbx, bots, self._choose_callers())
         self.memory = MemoryStore(self.clock.now_ms, retention_s=1e9)
         self._records = self._choose_recorders()
         self.scenarios = Scenarios(
@@ -80,6 +85,7 @@ class World:
             before_answer=choose_before_answer(seed),
             streams=choose_streams(seed),
             forks=choose_forks(seed),
+            speech=choose_speech(seed),
         )
         self.phones.habits = choose_habits(seed)
         self.servers = self._choose_servers()
@@ -109,6 +115,16 @@ class World:
     def granted(self) -> list[Granted]:
         """The control requests that were granted."""
         return self._controllers.granted
+
+    @property
+    def recognizers(self) -> Mapping[str, SimRecognizer]:
+        """Every recognizer that ever was, by stream."""
+        return self.gateway.recognizers
+
+    @property
+    def gateway_gaps(self) -> Sequence[tuple[float, float]]:
+        """When the gateway was away, or the engine got no reports of it."""
+        return self.gateway.gaps
 
     def has_ami_digits(self, begin_ms: float, end_ms: float) -> bool:
         """Return whether any engine that resumed calls in an interval had its digits from AMI."""
@@ -155,6 +171,9 @@ class World:
         phones.holds = choose_holds(self.seed)
         return phones
 
+    def _choose_callers(self) -> Callers:
+        return SimCallers(random.Random(f"callers {self.seed}"))
+
     def _choose_recorders(self) -> Recorders:
         return recorders.choose(self.seed)
 
@@ -181,24 +200,14 @@ class World:
             begin = self._call_in if self._rng.random() < 0.5 else self._call_out
             self.clock.after(begin_ms, begin, None, number)
         self._injector.plan(within_ms)
-        self._plan_gateway(within_ms)
+        gateways = GatewayFaults(self.clock, self.faults.counts, self._trace_fault)
+        if choose_streams(self.seed) is not None:
+            gateways.plan_deaths(self.gateway, random.Random(f"gateway {self.seed}"), within_ms)
+        if choose_speech(self.seed) is not None:
+            own_rng = random.Random(f"speech gateway {self.seed}")
+            gateways.plan_deaths(self.gateway, own_rng, within_ms)
+            gateways.plan_cuts(self.gateway, own_rng, within_ms)
         self._controllers.plan(within_ms)
-
-    def _plan_gateway(self, within_ms: float) -> None:
-        """Let the stream gateway of half of the worlds with streams die, and start again."""
-        own_rng = random.Random(f"gateway {self.seed}")
-        if choose_streams(self.seed) is None or own_rng.random() < 0.5:
-            return
-        for _ in range(own_rng.choice((1, 3))):
-            self.clock.after(own_rng.uniform(500, within_ms), self._kill_gateway, None, own_rng)
-
-    def _kill_gateway(self, own_rng: random.Random) -> None:
-        if self.gateway.is_up:
-            self.faults.counts["gateway died"] += 1
-            self._trace_fault("** the stream gateway dies")
-            self.gateway.die()
-            down_ms = own_rng.choice((10, 300, 4_000)) * (0.5 + own_rng.random())
-            self.clock.after(down_ms, self.gateway.start)
 
     def _call_in(self, number: int) -> None:
         dialled = f"100{number}"

@@ -7,6 +7,7 @@ from tests.harness.sim.clock import SimClock
 from tests.harness.sim.model import SimBridge, SimChannel, SimPlayback
 from tests.harness.sim.recorder import Archive
 from tests.harness.sim.recordings import SimFile
+from tests.harness.sim.streams.recognizers import SimRecognizer
 from tests.harness.sim.webhooks import SimServers
 from tests.sim.controllers import Granted
 from tests.sim.faults import Faults
@@ -63,6 +64,14 @@ class WorldView(Protocol):
 
     @property
     def pbx(self) -> PbxView: ...
+
+    @property
+    def recognizers(self) -> Mapping[str, SimRecognizer]:
+        """Every recognizer that ever was, by stream."""
+
+    @property
+    def gateway_gaps(self) -> Sequence[tuple[float, float]]:
+        """When a stream gateway was away, or engines got no reports of it."""
 
     @property
     def servers(self) -> SimServers: ...

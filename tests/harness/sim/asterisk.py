@@ -79,6 +79,12 @@ class SimAsterisk(SimRecordings):
         if channel := self.channels.get(channel_id):
             self.hangs_up(channel)
 
+    def hears_caller(self, channel_id: str) -> bool:
+        """Return whether a stream's channel is in a bridge with a snoop."""
+        channel = self.channels.get(channel_id)
+        members = channel.bridge.members if channel and channel.bridge else ()
+        return any(each.snooped is not None for each in members)
+
     def _remove_channel(self, channel: SimChannel, cause: int) -> None:
         super()._remove_channel(channel, cause)
         if channel.endpoint == WEBSOCKET:

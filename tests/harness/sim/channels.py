@@ -257,7 +257,7 @@ class SimChannels:
         )
 
     def _emit_finished(self, playback: SimPlayback, *, is_failed: bool) -> None:
-        playback.ended_ms = self._clock.at_ms
+        playback.end(self._clock.at_ms)
         if self.playbacks.get(playback.id) is playback:
             del self.playbacks[playback.id]
         shape = playback.shape("failed" if is_failed else "done")

@@ -41,10 +41,14 @@ class SimPlayback:
 
     __slots__ = (
         "channel",
+        "due_ms",
         "ended_ms",
         "id",
+        "left_ms",
         "length_ms",
         "missing",
+        "paused_ms",
+        "pauses",
         "requested_ms",
         "span",
         "stopped",
@@ -63,6 +67,24 @@ class SimPlayback:
         self.ended_ms: float | None = None
         self.stopped = False
         self.timer: SimTimer | None = None
+        self.due_ms = 0.0  # when it ends, while it is heard
+        self.left_ms = float(self.length_ms)  # what is not heard yet, while it is paused
+        self.paused_ms: float | None = None  # since when
+        self.pauses: list[tuple[float, float]] = []  # all that are over
+
+    def pause(self, now_ms: float) -> None:
+        """Stop where it is."""
+        self.paused_ms, self.left_ms = now_ms, max(0.0, self.due_ms - now_ms)
+
+    def unpause(self, now_ms: float) -> None:
+        """Note the end of a pause, if there is one."""
+        if self.paused_ms is not None:
+            self.pauses.append((self.paused_ms, now_ms))
+            self.paused_ms = None
+
+    def end(self, now_ms: float) -> None:
+        self.unpause(now_ms)
+        self.ended_ms = now_ms
 
     def shape(self, state: Literal["done", "failed"]) -> Playback:
         """Return the ARI model."""

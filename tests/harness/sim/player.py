@@ -4,6 +4,7 @@ from tests.harness.sim.channels import SimChannels
 from tests.harness.sim.model import SimBridge, SimChannel, SimPlayback
 
 SETTLED_MS = 100  # music must stop within this time after its leg joins a bridge
+RESTART_MS = 20  # of a file's beginning, which Asterisk plays again when its playback continues
 
 
 class SimPlayer(SimChannels):
@@ -31,8 +32,22 @@ class SimPlayer(SimChannels):
         for sound in ("ring", "moh"):
             channel.end(sound, now)
         playback.span = channel.begin("play", playback.id, now)
-        playback.timer = self._clock.after(playback.length_ms, self._ended, self, playback)
+        self._run(playback, playback.length_ms)
         self._phones.hears(channel, playback)
+
+    def _run(self, playback: SimPlayback, for_ms: float) -> None:
+        playback.due_ms = self._clock.at_ms + for_ms
+        playback.timer = self._clock.after(for_ms, self._ended, self, playback)
+
+    def _pause(self, playback: SimPlayback) -> None:
+        if playback.paused_ms is None and playback.timer is not None:
+            playback.timer.cancel()
+            playback.pause(self._clock.at_ms)
+
+    def _unpause(self, playback: SimPlayback) -> None:
+        if playback.paused_ms is not None:
+            playback.unpause(self._clock.at_ms)
+            self._run(playback, playback.left_ms + RESTART_MS)
 
     def _ended(self, playback: SimPlayback) -> None:
         self._finish(playback, is_failed=playback.missing)

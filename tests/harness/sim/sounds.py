@@ -3,7 +3,15 @@
 from typing import ClassVar
 
 from engine.ari.request import Reply
-from tests.harness.sim.ari_request import CREATED, NO_CONTENT, NOT_FOUND, OK, AriRequest, Handlers
+from tests.harness.sim.ari_request import (
+    CREATED,
+    NO_CONTENT,
+    NOT_FOUND,
+    NOT_PLAYING,
+    OK,
+    AriRequest,
+    Handlers,
+)
 from tests.harness.sim.player import SimPlayer
 
 MUTES = {"in": ("mute in",), "out": ("mute out",), "both": ("mute in", "mute out")}
@@ -61,6 +69,16 @@ class SimSounds(SimPlayer):
         self._stop(playback)
         return NO_CONTENT
 
+    def _control_playback(self, request: AriRequest) -> Reply:
+        playback = self.playbacks.get(request.target)
+        if playback is None or playback.stopped:
+            return NOT_FOUND
+        if playback.span is None:
+            return NOT_PLAYING
+        change = {"pause": self._pause, "unpause": self._unpause}[request.query["operation"]]
+        change(playback)
+        return NO_CONTENT
+
     HANDLERS: ClassVar[Handlers] = {
         ("POST", "channels", "play"): _play_on,
         ("POST", "channels", "ring"): _begin_sound,
@@ -71,4 +89,5 @@ class SimSounds(SimPlayer):
         ("DELETE", "channels", "mute"): _unmute,
         ("GET", "playbacks", ""): _show_playback,
         ("DELETE", "playbacks", ""): _stop_playback,
+        ("POST", "playbacks", "control"): _control_playback,
     }

@@ -26,6 +26,7 @@ from tests.sim.checks import (
     sessions,
     silence,
     sounds,
+    speech,
     takeover,
     timeouts,
 )
@@ -42,6 +43,7 @@ CHECKS = (
     lengths.check,
     digits.check,
     menus.check,
+    speech.check,
     timeouts.check,
     flows.check,
     media_plan.check,

@@ -116,9 +116,13 @@ def _in_time(gather: Gather) -> Iterator[str]:
 
 
 def _violations(world: WorldView, gather: Gather, channel: SimChannel) -> Iterator[str]:
-    dtmf = gather.event.dtmf or ""
+    data, dtmf = gather.first.verb.data, gather.event.dtmf or ""
+    if not data.takes_digits:
+        if dtmf:
+            yield f"gathered {dtmf!r}, but understands speech only"
+        return
     if gather.event.reason == "terminator":
-        dtmf += gather.first.verb.data.terminator
+        dtmf += data.terminator
     pressed = "".join(digit for digit, _, _ in channel.presses)
     if not _within(dtmf, pressed):
         yield f"gathered {dtmf!r} where {pressed!r} was pressed"

@@ -73,8 +73,8 @@ def _ignored(history: CallHistory, digits: Sequence[Digit]) -> Iterator[str]:
 
 def _accepts(call: Call) -> bool:
     match call.state:
-        case Gathering(leg=leg, suspended=suspended):
-            return leg == call.main and not suspended
+        case Gathering(verb=verb, leg=leg, suspended=suspended):
+            return leg == call.main and not suspended and verb.data.takes_digits
         case RecordingVoicemail():
             return not is_held(call, call.main)
         case state:
@@ -139,7 +139,7 @@ class _Follower:
     def _gather(self, state: Gathering, digit: Digit) -> None:
         data = state.verb.data
         is_late = digit.down_ms > state.deadline_ms - GRACE_MS
-        if digit.down_ms < self._from_ms:
+        if digit.down_ms < self._from_ms or not data.takes_digits:
             return
         if is_late and state.phase in {"first", "between"}:
             self._ended = "digit-timeout" if state.phase == "between" else "timeout"
@@ -190,7 +190,9 @@ class _Follower:
             due_ms = self._due_ms if state.awaits_key_up else state.deadline_ms
             in_time = range(self._from_ms, due_ms - GRACE_MS - AMI_MS)
             down = [each for each in self._single_keys if each.down_ms in in_time]
-            if any(at_ms < each.up_ms < each.down_ms + MAX_KEY_DOWN_MS for each in down):
+            if state.verb.data.takes_digits and any(
+                at_ms < each.up_ms < each.down_ms + MAX_KEY_DOWN_MS for each in down
+            ):
                 yield f"{down[-1]} was down when the gather ended"
             self._from_ms = max(self._from_ms, min(at_ms, state.deadline_ms))
         self._digits = ""
@@ -218,7 +220,7 @@ class _Follower:
         return "".join(digit.key for digit in self._typed).startswith(dtmf)
 
     def _start(self, state: Gathering, at_ms: int) -> Iterator[str]:
-        if not state.verb.data.type_ahead:
+        if not (state.verb.data.type_ahead and state.verb.data.takes_digits):
             self._typed, self._from_ms = [], max(self._from_ms, at_ms)
         if self._may_be_spare and len(self._typed) == len(state.digits) + 1:
             self._typed = self._typed[1:]

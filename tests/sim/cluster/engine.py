@@ -24,6 +24,7 @@ from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.pbx_nodes.refers import no_extensions
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
+from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import EngineClock
@@ -131,6 +132,8 @@ class Engine:
             connection.node.manager.log_out(self.loop)
             for socket in connection.sockets:
                 connection.node.closed(socket)
+        for gateway in self._env.gateways.values():
+            gateway.forget(self.loop)
 
     def _begin(self) -> None:
         arrive = self.service.handle_incoming
@@ -138,6 +141,8 @@ class Engine:
         for name, connection in self.shards.connections.items():
             offset_ms = self._env.overrides.clock_offset_ms(self.name)
             clock = EngineClock(self._env.clock, self.loop, offset_ms)
+            shards: dict[int, CallShard] = {}
+            streams = self.shards.open_streams(name, connection, shards)
             node = Node(
                 name,
                 self._env.overrides.engine.pbx(connection),
@@ -145,6 +150,8 @@ class Engine:
                 arrive,
                 no_extensions,
                 peer_digits=peer_digits,
+                shards=shards,
+                recover_streams=streams.recover,
             )
             recorder = self.shards.recorders[name]
             self.reachability.add_node(name)
@@ -203,6 +210,8 @@ class Engine:
         await self.tasks.close()
         for node in self.service.nodes.values():
             await node.close()
+        for streams in self.shards.streams.values():
+            await streams.close()
         self.die()
 
     def _failed(self, error: BaseException) -> None:

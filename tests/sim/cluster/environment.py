@@ -17,6 +17,7 @@ from tests.harness.sim.pbx import SimPbx
 from tests.harness.sim.recorder import Archive
 from tests.harness.sim.redis import SimRedis
 from tests.harness.sim.shared_clock import SharedClock
+from tests.harness.sim.streams.gateway import SimGateway
 from tests.harness.sim.webhooks import SimServers
 from tests.sim.cluster.faults import ClusterFaults
 from tests.sim.cluster.lease_checker import LeaseChecker
@@ -52,6 +53,7 @@ class ClusterEnvironment(Struct, frozen=True):
     clock: SharedClock
     rng: random.Random
     pbxs: dict[str, SimPbx]
+    gateways: dict[str, SimGateway]  # of media streams, one beside each PBX
     redis: SimRedis
     servers: SimServers
     faults: ClusterFaults

@@ -9,6 +9,7 @@ from msgspec import Struct
 from tests.harness.sim.phone import AnsweringPhones
 from tests.harness.sim.redis import TIMEOUT_S
 from tests.harness.sim.store import done
+from tests.harness.sim.streams.callers import SilentCallers
 from tests.harness.sim.webhooks import SimServers
 from tests.sim.cluster.engine import Engine
 from tests.sim.cluster.environment import ClusterOverrides
@@ -176,6 +177,10 @@ class ScriptedCluster(ClusterWorld):
 
     def _choose_phones(self) -> AnsweringPhones:
         return AnsweringPhones(self.clock, self._rng)
+
+    def _choose_callers(self, name: str) -> SilentCallers:
+        del name
+        return SilentCallers()
 
     def _choose_pbxs(self) -> int:
         return 1

@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.observe.metrics import Metrics
 from engine.runtime.base.interfaces import IoRunner as IoRunnerPort
+from engine.runtime.base.interfaces import Pbx
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.io.command_runner import IoRunner
 from engine.runtime.io.digit_sealer import DigitSealer
@@ -16,6 +17,7 @@ from engine.runtime.pbx_nodes.slot_listener import SlotListener
 from engine.runtime.recording.recorder import Recorder
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
+from engine.runtime.streams.node_streams import FencedStreams, NodeStreams
 from engine.store.writer import Writer
 from tests.harness.sim.clock import EngineClock
 from tests.harness.sim.events import SimFaults
@@ -24,6 +26,7 @@ from tests.harness.sim.media import SimClipCache
 from tests.harness.sim.recorder import SimArchiver
 from tests.harness.sim.redis import SimLink
 from tests.harness.sim.socket import SimSession
+from tests.harness.sim.streams.node import open_streams
 from tests.harness.sim.webhooks import SimActionClient, SimApiSender
 from tests.sim.cluster.connections import CheckedAmi, CheckedConnection
 from tests.sim.cluster.environment import ClusterEnvironment
@@ -43,6 +46,7 @@ class SimShardFactory:
     def __init__(self, env: ClusterEnvironment, engine: str, loop: SimLoop, link: SimLink) -> None:
         self.connections: dict[str, CheckedConnection] = {}
         self.recorders: dict[str, Recorder] = {}
+        self.streams: dict[str, NodeStreams] = {}
         self.meter = Metrics()
         self._env = env
         self._engine = engine
@@ -64,6 +68,13 @@ class SimShardFactory:
         self.recorders[name] = Recorder(connection, ami, overrides.archiver(archiver))
         return connection
 
+    def open_streams(self, name: str, pbx: Pbx, shards: dict[int, CallShard]) -> NodeStreams:
+        """Read the reports of a node's gateway."""
+        wrap = self._env.overrides.engine.reports
+        streams = open_streams(pbx, self._env.gateways[name], shards, self._loop, wrap)
+        self.streams[name] = streams
+        return streams
+
     def shard(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
         """Build the shard of a slot at a node."""
         overrides = self._env.overrides
@@ -72,8 +83,16 @@ class SimShardFactory:
         )
         pbx = overrides.fence_pbx(node.pbx, lease)
         recorder = overrides.fence_recorder(self.recorders[node.name], lease)
+        streams = FencedStreams(self.streams[node.name], lease, app_of(slot))
         place = ShardContext(
-            node.name, slot, pbx, plan, recorder, overrides.lease(lease), self.meter
+            node.name,
+            slot,
+            pbx,
+            plan,
+            recorder,
+            overrides.lease(lease),
+            self.meter,
+            streams=overrides.engine.streams(streams),
         )
         return overrides.shard(
             place, self._clock, overrides.engine.writer(writer), self._io_runner, node

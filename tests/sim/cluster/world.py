@@ -1,5 +1,6 @@
 """A world of several engines: one seed's calls, PBXs, store and engines."""
 
+from collections import ChainMap
 from collections.abc import Callable
 from random import Random
 
@@ -16,6 +17,8 @@ from tests.harness.sim.recorder import Archive
 from tests.harness.sim.redis import SimRedis
 from tests.harness.sim.shared_clock import SharedClock
 from tests.harness.sim.store import done
+from tests.harness.sim.streams.callers import Callers, SimCallers
+from tests.harness.sim.streams.gateway import SimGateway
 from tests.harness.sim.webhooks import SimServers
 from tests.sim import graphs, recorders
 from tests.sim.cluster import faults
@@ -31,15 +34,19 @@ from tests.sim.cluster.outages import Outages
 from tests.sim.controllers import CallControllers, Granted
 from tests.sim.engine_run import MAX_CALL_MS
 from tests.sim.faults import SLOW_MS
+from tests.sim.gateway_faults import GatewayFaults
 from tests.sim.recorders import Recorders
 from tests.sim.requests import RequestChooser
 from tests.sim.scenario import (
     FLOWS,
     Scenarios,
     choose_before_answer,
+    choose_forks,
     choose_habits,
     choose_on_errors,
     choose_pauses,
+    choose_speech,
+    choose_streams,
 )
 from wire.shard import ShardId
 
@@ -77,10 +84,15 @@ class ClusterWorld:
             on_errors=choose_on_errors(seed),
             habits=choose_habits(seed),
             before_answer=choose_before_answer(seed),
+            streams=choose_streams(seed),
+            forks=choose_forks(seed),
+            speech=choose_speech(seed),
         )
         self.servers = self._choose_servers()
         names = (f"pbx{number}" for number in range(1, self._choose_pbxs() + 1))
         pbxs = {name: self._pbx(name) for name in names}
+        self._gateways = {name: self._gateway(pbx) for name, pbx in pbxs.items()}
+        self.recognizers = ChainMap(*(each.recognizers for each in self._gateways.values()))
         self.lease_checker = LeaseChecker(self.clock, pbxs)
         self.memory.granted = self._granted
         say = (lambda message: trace(self.clock.at_ms - START_MS, message)) if trace else None
@@ -88,6 +100,7 @@ class ClusterWorld:
             clock=self.clock,
             rng=rng,
             pbxs=pbxs,
+            gateways=self._gateways,
             redis=SimRedis(self.memory),
             servers=self.servers,
             faults=self.faults,
@@ -115,6 +128,11 @@ class ClusterWorld:
     def granted(self) -> list[Granted]:
         """The control requests that were granted."""
         return self._controllers.granted
+
+    @property
+    def gateway_gaps(self) -> list[tuple[float, float]]:
+        """When any gateway was away, or engines got no reports of it."""
+        return [gap for each in self._gateways.values() for gap in each.gaps]
 
     @property
     def digits(self) -> list[tuple[str, str, int, int]]:
@@ -163,6 +181,12 @@ class ClusterWorld:
         self._outages.plan(within_ms)
         self._impatient_clients.plan(within_ms)
         self._controllers.plan(within_ms)
+        if choose_streams(self.seed) or choose_speech(self.seed):
+            gateway_faults = GatewayFaults(self.clock, self.faults.counts, self.engines.say)
+            for name, gateway in self._gateways.items():
+                own_rng = Random(f"gateway {self.seed} {name}")
+                gateway_faults.plan_deaths(gateway, own_rng, within_ms)
+                gateway_faults.plan_cuts(gateway, own_rng, within_ms)
 
     # Choices of the seed, which a scripted world (tests/sim/cluster/script.py) overrides.
 
@@ -182,6 +206,9 @@ class ClusterWorld:
         phones = SimPhones(self.clock, self._rng)
         phones.holds = choose_holds(self.seed)
         return phones
+
+    def _choose_callers(self, name: str) -> Callers:
+        return SimCallers(Random(f"callers {self.seed} {name}"))
 
     def _choose_pbxs(self) -> int:
         return self._rng.choice((1, 2, 2, 3, 8))
@@ -213,6 +240,10 @@ class ClusterWorld:
         phones.pbx = pbx
         pbx.own_rng = self._records.own_rng
         return pbx
+
+    def _gateway(self, pbx: SimPbx) -> SimGateway:
+        bots = Random(f"bots {self.seed} {pbx.name}")
+        return SimGateway(self.clock, pbx, bots, self._choose_callers(pbx.name))
 
     def _granted(self, shard: ShardId, engine: str, lease_ms: int) -> None:
         is_new = shard not in self.lease_checker.shards_of(engine)

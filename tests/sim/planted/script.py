@@ -15,6 +15,7 @@ from engine.runtime.shard.errors import RequestRejected
 from tests.harness.sim.clock import EngineClock, SimClock
 from tests.harness.sim.phone import AnsweringPhones, is_dialled
 from tests.harness.sim.store import done
+from tests.harness.sim.streams.callers import SilentCallers, Utterance
 from tests.harness.sim.webhooks import SimServers
 from tests.sim.engine_run import APP, PartOverrides
 from tests.sim.faults import Faults
@@ -77,6 +78,11 @@ class ScriptedWorld(World):
             call = engine.calls[0]
             engine.loop.create_task(_ignore_rejection(engine.service.request(call.id, make(call))))
 
+    def utter(self, utterance: Utterance) -> None:
+        """Let the caller make a sound, which the recognizer hears that listens now."""
+        for recognizer in self.gateway.recognizers.values():
+            recognizer.hear(utterance)
+
     def lose_websocket(self, for_ms: int) -> None:
         """Cut the engine's websocket for a while."""
         engine = self._injector.engine
@@ -84,6 +90,12 @@ class ScriptedWorld(World):
         self.pbx.is_listened_to = False
         self.clock.after(NOTICED_MS, engine.disconnect, engine.loop, engine.websockets)
         self.clock.after(for_ms, engine.connect, engine.loop)
+
+    def kill_engine(self, for_ms: int) -> None:
+        """Kill the engine; another one starts later."""
+        self._injector.engine.die()
+        self.faults.disturb(1)
+        self.clock.after(for_ms, self._injector.start)
 
     def crash_at_commit(self) -> None:
         """Let the engine die just before its next commit."""
@@ -107,6 +119,9 @@ class ScriptedWorld(World):
 
     def _choose_phones(self) -> AnsweringPhones:
         return AnsweringPhones(self.clock, self._rng)
+
+    def _choose_callers(self) -> SilentCallers:
+        return SilentCallers()
 
     def _choose_recorders(self) -> Recorders:
         return Recorders(random.Random(0), is_wanted=self._script.is_recorded)

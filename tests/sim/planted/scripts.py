@@ -12,6 +12,7 @@ from engine.calls.model.requests import (
     RecordingAction,
     RecordingRequested,
 )
+from tests.harness.sim.streams.callers import Utterance
 from tests.sim.planted.script import Script, ScriptedWorld, Step
 from wire import verbs
 
@@ -42,6 +43,16 @@ def mute(leg: int, *, is_muted: bool) -> Step:
     return request(lambda call: MuteRequested(call.legs[leg].id, "both" if is_muted else ""))
 
 
+def say(text: str, length_ms: float) -> Step:
+    """Let the caller speak; its recognizer understands the text."""
+    utterance = Utterance(length_ms, text=text, confidence=0.9)
+    return lambda world: world.utter(utterance)
+
+
+def cough(length_ms: float) -> Step:
+    return lambda world: world.utter(Utterance(length_ms, is_voice=False))
+
+
 def record(wanted: RecordingAction) -> Step:
     return request(lambda _call: RecordingRequested(wanted))
 
@@ -57,6 +68,10 @@ def coach(*, is_coaching: bool) -> Step:
 
 def lose_websocket(for_ms: int) -> Step:
     return lambda world: world.lose_websocket(for_ms)
+
+
+def kill_engine(for_ms: int) -> Step:
+    return lambda world: world.kill_engine(for_ms)
 
 
 def _audio(length_ms: int) -> str:
@@ -157,5 +172,35 @@ MENUS = Script(
         (1_900, hold_key("2", 900)),
         (3_100, press("#")),
         (4_000, press("34#")),
+    ),
+)
+
+# The engine dies while the caller speaks; the transcript comes while there is none.
+SPEECH_OUTAGE = Script(
+    verbs.Gather(verbs.GatherData(input=("speech",), hints=("sales",)), verbs.Hangup()),
+    (
+        (1_000, say("sales", 1_500)),
+        (1_800, kill_engine(2_000)),
+        (28_000, hang_up(MAIN)),
+    ),
+    kinds=frozenset({"crash"}),
+)
+
+# A cough in the prompt, an utterance that ends it, and a second one in a gather without a prompt.
+SPEECH = Script(
+    verbs.Gather(
+        verbs.GatherData(
+            audio_url=_audio(4_000),
+            timeout=2_000,
+            input=("speech", "digits"),
+            hints=("sales", "support"),
+        ),
+        verbs.Gather(verbs.GatherData(timeout=2_000, input=("speech",)), verbs.Hangup()),
+    ),
+    (
+        (1_500, cough(150)),
+        (2_500, say("sales", 900)),
+        (5_500, say("yes", 3_000)),
+        (28_000, hang_up(MAIN)),
     ),
 )

@@ -34,6 +34,13 @@ from tests.sim.planted.parts import (
 from tests.sim.planted.pbx import DroppingPbx, DuplicatingPbx, Repeated
 from tests.sim.planted.recordings import DroppingAmi, FirstPartArchiver, LosingArchiver
 from tests.sim.planted.script import Script
+from tests.sim.planted.streams import (
+    DroppingReportListener,
+    EndlessStreams,
+    ForgetfulListener,
+    MisdirectingListener,
+)
+from wire.streams.reports import BargedIn, Report, SpeechChanged, Transcribed
 
 
 class Planted(Struct, frozen=True):
@@ -52,8 +59,16 @@ def _drops(method: str, path: str) -> PartOverrides:
     return PartOverrides(pbx=lambda pbx: DroppingPbx(pbx, _matches(method, path)))
 
 
+def _is_unpause(request: Request) -> bool:
+    return ("operation", "unpause") in request.query
+
+
 def _loses_events(kind: type, every: int) -> PartOverrides:
     return PartOverrides(on_event=lambda on_event: DroppingListener(on_event, kind, every))
+
+
+def _loses_reports(kind: type[Report]) -> PartOverrides:
+    return PartOverrides(reports=lambda listener: DroppingReportListener(listener, kind))
 
 
 def _loses_action(action: str) -> PartOverrides:
@@ -200,4 +215,37 @@ RECORDINGS = {
     ),
 }
 
-PLANTED = STORE | TIME | IO | REQUESTS | EVENTS | MENUS | RECORDINGS
+SPEECH = {
+    "prompts stay paused": Planted(
+        scripts.SPEECH,
+        PartOverrides(pbx=lambda pbx: DroppingPbx(pbx, _is_unpause)),
+        "was paused for",
+    ),
+    "sounds do not pause prompts": Planted(
+        scripts.SPEECH, _loses_reports(BargedIn), "went on when it was to be paused"
+    ),
+    "transcripts are lost": Planted(
+        scripts.SPEECH, _loses_reports(Transcribed), "was understood, but its gather ended by"
+    ),
+    "transcripts of an outage are lost": Planted(
+        scripts.SPEECH_OUTAGE,
+        PartOverrides(reports=ForgetfulListener),
+        "was understood, but its gather ended by",
+    ),
+    "transcripts end the next gather": Planted(
+        scripts.SPEECH,
+        PartOverrides(reports=MisdirectingListener),
+        "of which its recognizers know nothing",
+    ),
+    "utterances are not noticed": Planted(
+        scripts.SPEECH, _loses_reports(SpeechChanged), "gave up while the caller spoke"
+    ),
+    "recognizers hear nobody": Planted(
+        scripts.SPEECH, _drops("POST", r"bridges/.*/addChannel"), "no recognizer hears"
+    ),
+    "recognizers are not ended": Planted(
+        scripts.SPEECH, PartOverrides(streams=EndlessStreams), "not needed"
+    ),
+}
+
+PLANTED = STORE | TIME | IO | REQUESTS | EVENTS | MENUS | RECORDINGS | SPEECH

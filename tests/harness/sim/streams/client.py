@@ -17,7 +17,7 @@ class SimGatewayClient:
         """Set a stream up."""
         assert setup.media_url
         await self._reach()
-        self._gateway.set_up(stream)
+        self._gateway.set_up(stream, setup)
 
     async def send(self, stream: str, message_id: str, message: StreamMessage) -> None:
         """Send a message to a bot."""

@@ -1,42 +1,24 @@
-"""SimGateway: a simulated stream gateway with simulated bots, which outlives engines.
+"""SimGateway: a simulated stream gateway with simulated far ends, which outlives engines.
 
-It does what `streams` does towards PBX and engines: it connects a channel, reports what the bot
-does, and reports the end of a stream before its channel ends.
+It does what `streams` does towards PBX and engines: it connects a channel, reports what the bot or
+the recognizer does, and reports the end of a stream before its channel ends.
 """
 
 import random
-from collections.abc import Callable, Iterator
-from typing import Literal, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 from msgspec import Struct
 
 from engine.streams.client import ReportListener
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.loop import SimLoop
-from wire.streams.reports import (
-    ActionRequested,
-    BargedIn,
-    EndReason,
-    LiveStream,
-    MarkHeard,
-    Report,
-    Snapshot,
-    SpeechChanged,
-    StreamConnected,
-    StreamEnded,
-)
-from wire.streams.setup import StreamMessage
-
-ENDS: tuple[EndReason, ...] = ("bot-closed", "bot-closed", "bot-lost", "invalid-message")
-FAILURES: tuple[EndReason, ...] = ("unreachable", "no-websocket")
-OUTCOMES: tuple[Literal["resumed", "flushed"], ...] = ("resumed", "flushed")
-ACTIONS = (
-    {"type": "say", "data": {"text": "300/5/ok"}},
-    {"type": "gather", "data": {"maxDigits": 1, "timeout": 500}},
-    {"type": "dial", "data": {"number": "+470001"}, "timeout": 2},
-    {"type": "say", "data": {}},
-    {"type": "hangup"},
-)
+from tests.harness.sim.streams.bots import SimBot
+from tests.harness.sim.streams.callers import Callers
+from tests.harness.sim.streams.far_end import FarEnd
+from tests.harness.sim.streams.recognizers import SimRecognizer
+from wire.streams.reports import EndReason, Report, Snapshot, StreamEnded
+from wire.streams.setup import StreamMessage, StreamSetup
 
 
 class StreamPbx(Protocol):
@@ -50,30 +32,33 @@ class StreamPbx(Protocol):
     def closes(self, channel_id: str) -> None:
         """Close the websocket of a channel, which ends it."""
 
+    def hears_caller(self, channel_id: str) -> bool:
+        """Return whether the websocket of a channel gets what a caller says."""
+
 
 class _Reader(Struct, frozen=True):
     listener: ReportListener
     loop: SimLoop
 
 
-class _SimStream:
-    def __init__(self) -> None:
-        self.is_connected = False
-        self.heard_ms = 0
-        self.last_mark = ""
-
-
 class SimGateway:
-    """One gateway beside one PBX."""
+    """One gateway beside one PBX; `rng` makes the choices of bots."""
 
-    def __init__(self, clock: SimClock, pbx: StreamPbx, rng: random.Random) -> None:
+    def __init__(
+        self, clock: SimClock, pbx: StreamPbx, rng: random.Random, callers: Callers
+    ) -> None:
         self.is_up = True
         self.starts: list[str] = []  # every stream that was set up
         self.messages: dict[str, StreamMessage] = {}  # by id
+        self.recognizers: dict[str, SimRecognizer] = {}  # all that ever were, by stream
+        self.gaps: list[tuple[float, float]] = []  # in which engines got no reports
+        self._is_cut = False
+        self._gap_ms = 0.0  # since when engines get no reports
         self._clock = clock
         self._pbx = pbx
         self._rng = rng
-        self._live: dict[str, _SimStream] = {}
+        self._callers = callers
+        self._live: dict[str, FarEnd] = {}
         self._ended: dict[str, StreamEnded] = {}
         self._readers: list[_Reader] = []
         pbx.on_socket_closed = self._on_socket_closed
@@ -83,11 +68,13 @@ class SimGateway:
         """The streams that it has."""
         return tuple(self._live)
 
+    # What engines do
+
     def read(self, listener: ReportListener, loop: SimLoop) -> None:
         """Report to an engine from now on."""
         reader = _Reader(listener, loop)
         self._readers.append(reader)
-        if self.is_up:
+        if self._is_reporting:
             self._connect(reader)
         else:
             self._clock.after(1, listener.on_disconnected, loop)
@@ -96,107 +83,119 @@ class SimGateway:
         """Report no more to an engine that has died."""
         self._readers = [each for each in self._readers if each.loop is not loop]
 
-    def set_up(self, stream: str) -> None:
+    def set_up(self, stream: str, setup: StreamSetup) -> None:
         """Set a stream up; the same one again changes nothing."""
         if stream in self._live or stream in self._ended:
             return
         self.starts.append(stream)
-        self._live[stream] = _SimStream()
-        self._clock.after(2 + 5 * self._rng.random(), self._connect_pbx, self, stream)
-        self._clock.after(self._rng.choice((3, 30, 300)), self._connect_bot, self, stream)
+        if setup.recognition is None:
+            self._live[stream] = SimBot(stream, self, self._rng)
+            self.after(2 + 5 * self._rng.random(), self._connect_pbx, stream)
+            self.after(self._rng.choice((3, 30, 300)), self._live[stream].connect)
+            return
+        start = setup.recognition.start
+        recognizer = SimRecognizer(stream, start, setup.barge_in, self, self._callers)
+        self._live[stream] = self.recognizers[stream] = recognizer
+        self.after(4, self._connect_pbx, stream)
+        self.after(self._callers.connects_after_ms(), recognizer.connect)
 
     def end(self, stream: str) -> None:
         """End a stream, and forget it."""
-        self._live.pop(stream, None)
+        if far_end := self._live.pop(stream, None):
+            far_end.close()
         self._ended.pop(stream, None)
         self._pbx.closes(stream)
+
+    # What happens to it
 
     def die(self) -> None:
         """Lose all streams, as by SIGKILL."""
         self.is_up = False
-        lost, self._live, self._ended = list(self._live), {}, {}
+        lost, self._live, self._ended = self._live, {}, {}
         self._clock.forget(self)
-        for reader in self._readers:
-            self._clock.after(1, reader.listener.on_disconnected, reader.loop)
-        for stream in lost:
+        self._disconnect()
+        for stream, far_end in lost.items():
+            far_end.close()
             self._pbx.closes(stream)
 
     def start(self) -> None:
         """Start again."""
         self.is_up = True
+        self._reconnect()
+
+    def cut(self) -> None:
+        """Cut the websockets for reports; streams and requests go on."""
+        self._is_cut = True
+        self._disconnect()
+
+    def mend(self) -> None:
+        """Let engines connect again."""
+        self._is_cut = False
+        self._reconnect()
+
+    @property
+    def _is_reporting(self) -> bool:
+        return self.is_up and not self._is_cut
+
+    def _disconnect(self) -> None:
+        self._gap_ms = self._gap_ms or self._clock.at_ms
         for reader in self._readers:
-            self._connect(reader)
+            self._clock.after(1, reader.listener.on_disconnected, reader.loop)
+
+    def _reconnect(self) -> None:
+        if self._is_reporting and self._gap_ms:
+            self.gaps.append((self._gap_ms, self._clock.at_ms))
+            self._gap_ms = 0.0
+            for reader in self._readers:
+                self._connect(reader)
 
     def _connect(self, reader: _Reader) -> None:
         self._clock.after(1, reader.listener.on_connected, reader.loop)
-        live = tuple(
-            LiveStream(stream, each.is_connected, each.heard_ms, each.last_mark)
-            for stream, each in self._live.items()
-        )
+        live = tuple(each.live() for each in self._live.values())
         snapshot = Snapshot(live, tuple(self._ended.values()))
         self._clock.after(1.1, reader.listener.on_report, reader.loop, snapshot)
 
-    def _report(self, report: Report) -> None:
-        for reader in self._readers:
-            self._clock.after(0.5, reader.listener.on_report, reader.loop, report)
-
     def _connect_pbx(self, stream: str) -> None:
         if stream in self._live and not self._pbx.connects(stream):
-            self._finish(stream, "pbx-unreachable")
-
-    def _connect_bot(self, stream: str) -> None:
-        found = self._live.get(stream)
-        if found is None:
-            return
-        if self._rng.random() < 0.15:
-            self._finish(stream, self._rng.choice(FAILURES))
-            return
-        found.is_connected = True
-        self._report(StreamConnected(stream, self._now, 20))
-        at_ms = 0.0
-        for report in self._conversation(stream, found):
-            at_ms += self._rng.uniform(50, 2_000)
-            self._clock.after(at_ms, self._say, self, stream, report)
-        if self._rng.random() < 0.8:
-            end = self._rng.choice(ENDS)
-            self._clock.after(at_ms + self._rng.uniform(5, 5_000), self._finish, self, stream, end)
-
-    def _conversation(self, stream: str, found: _SimStream) -> Iterator[Report]:
-        for turn in range(self._rng.choice((0, 1, 3))):
-            yield SpeechChanged(stream, "caller", True, self._now, found.heard_ms)
-            yield SpeechChanged(stream, "caller", False, self._now, found.heard_ms)
-            yield SpeechChanged(stream, "bot", True, self._now, found.heard_ms, 400)
-            found.heard_ms += self._rng.randrange(100, 2_000)
-            kind = self._rng.random()
-            if kind < 0.3:
-                yield BargedIn(stream, "paused", self._now, found.heard_ms)
-                yield BargedIn(stream, self._rng.choice(OUTCOMES), self._now, found.heard_ms)
-            elif kind < 0.6:
-                found.last_mark = f"turn {turn}"
-                yield MarkHeard(stream, found.last_mark, self._now, found.heard_ms)
-            elif kind < 0.8:
-                action = self._rng.choice(ACTIONS)
-                yield ActionRequested(stream, self._now, found.heard_ms, action)
-            yield SpeechChanged(stream, "bot", False, self._now, found.heard_ms)
-
-    def _say(self, stream: str, report: Report) -> None:
-        if stream in self._live:
-            self._report(report)
+            self.finish(stream, "pbx-unreachable")
 
     def _on_socket_closed(self, stream: str) -> None:
-        self._clock.after(0.3, self._finish, self, stream, "pbx-lost")
+        self.after(0.3, self.finish, stream, "pbx-lost")
 
-    def _finish(self, stream: str, reason: EndReason) -> None:
-        found = self._live.pop(stream, None)
-        if found is None:
-            return
-        ended = StreamEnded(
-            stream, reason, self._now, int(found.is_connected), found.heard_ms, found.last_mark
-        )
-        self._ended[stream] = ended
-        self._report(ended)
-        self._clock.after(0.6, self._pbx.closes, self, stream)
+    # What far ends do; see Host
 
-    @property
-    def _now(self) -> int:
+    def now_ms(self) -> int:
+        """See Host."""
         return self._clock.now_ms()
+
+    def after(self, delay_ms: float, callback: Callable[..., object], *args: object) -> None:
+        """See Host."""
+        self._clock.after(delay_ms, callback, self, *args)
+
+    def report(self, report: Report) -> None:
+        """See Host."""
+        if self._is_reporting:
+            for reader in self._readers:
+                self._clock.after(0.5, reader.listener.on_report, reader.loop, report)
+
+    def finish(self, stream: str, reason: EndReason, detail: str = "") -> None:
+        """See Host."""
+        far_end = self._live.pop(stream, None)
+        if far_end is None:
+            return
+        far_end.close()
+        far_end.ended = self._ended[stream] = StreamEnded(
+            stream,
+            reason,
+            self.now_ms(),
+            int(far_end.is_connected),
+            far_end.heard_ms,
+            far_end.last_mark,
+            detail,
+        )
+        self.report(far_end.ended)
+        self.after(0.6, self._pbx.closes, stream)
+
+    def hears_caller(self, stream: str) -> bool:
+        """See Host."""
+        return self._pbx.hears_caller(stream)
