@@ -13,19 +13,13 @@ from speech.recognizer import Recognizer
 from speech.server.stream import MAX_MESSAGE_BYTES, Stream, StreamLimits
 from wire.error_codes.catalogue import code_of_status
 from wire.error_codes.problems import coded_problem
+from wire.streams.recognizer import ListedRecognizer
 
 _CLOSE_S = 5.0
 
 
 class BindFailed(Exception):
     """The server cannot listen on its host and port."""
-
-
-class ListedRecognizer(Struct, frozen=True):
-    """A recognizer that this process has; without languages it depends on its service."""
-
-    name: str
-    languages: tuple[str, ...]
 
 
 class SpeechServer(Struct, frozen=True):

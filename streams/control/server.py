@@ -11,6 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from streams.control.metrics_page import metrics_page
 from streams.control.problems import authentication, problem, problems
+from streams.control.recognizers import RecognizerDirectory
 from streams.control.report_socket import HEARTBEAT_S, send_reports
 from streams.control.reports import ReportHub
 from streams.control.service import StreamService
@@ -32,6 +33,7 @@ class ServerParts(Struct, frozen=True):
     service: StreamService
     hub: ReportHub
     metrics: StreamMetrics
+    recognizers: RecognizerDirectory
     tokens: tuple[str, ...]
 
 
@@ -42,6 +44,7 @@ class _Routes:
         self._service = parts.service
         self._hub = parts.hub
         self._metrics = parts.metrics
+        self._recognizers = parts.recognizers
 
     def all(self) -> Sequence[web.RouteDef]:
         return (
@@ -49,6 +52,7 @@ class _Routes:
             web.delete("/streams/{stream}", self.stop),
             web.put("/streams/{stream}/messages/{message}", self.send),
             web.get("/reports", self.reports),
+            web.get("/recognizers", self.recognizers),
             web.get("/healthz", self.alive),
             web.get("/readyz", self.ready),
             web.get("/metrics", self.metrics),
@@ -77,6 +81,9 @@ class _Routes:
         await socket.prepare(request)
         await send_reports(socket, self._hub, self._service.table.snapshot)
         return socket
+
+    async def recognizers(self, _request: web.Request) -> web.Response:
+        return _json(await self._recognizers.read())
 
     async def alive(self, _request: web.Request) -> web.Response:
         return _json({"status": "ok"})

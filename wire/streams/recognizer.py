@@ -83,6 +83,20 @@ class FinalTranscript(Shape, frozen=True, tag="final"):
     end_ms: int
 
 
+class ListedRecognizer(Shape, frozen=True):
+    """A recognizer that a process has; without languages it depends on its service."""
+
+    name: str
+    languages: tuple[str, ...]
+
+
+class RecognizerList(Shape, frozen=True):
+    """What `GET /recognizers` of a stream gateway returns; `error` is why there are none."""
+
+    recognizers: tuple[ListedRecognizer, ...] = ()
+    error: str = ""
+
+
 RecognizerErrorCode = Literal[
     "invalid-start",  # the first message is none, or has an invalid field
     "unsupported-language",

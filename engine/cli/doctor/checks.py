@@ -9,6 +9,7 @@ from engine.app.dns_discovery import Discovery
 from engine.cli.client import open_client
 from engine.cli.doctor.ami import check_ami
 from engine.cli.doctor.archive import check_archive
+from engine.cli.doctor.gateways import check_gateways
 from engine.cli.doctor.machine import check_engine, check_espeak, check_media_dir
 from engine.cli.doctor.pbx import AriNode, check_node
 from engine.cli.doctor.result import Finding, failure, in_lab, ok, warning
@@ -82,7 +83,18 @@ def check_settings(settings: Settings) -> list[Finding]:
 
 async def _node(settings: Settings, given: NodeSettings, tls: SSLContext | None) -> list[Finding]:
     password = given.password.get_secret_value()
-    node = AriNode(given.name, str(given.url).rstrip("/"), given.user, password, tls)
+    node = AriNode(
+        given.name,
+        str(given.url).rstrip("/"),
+        given.user,
+        password,
+        tls,
+        has_gateways=bool(given.stream_gateways),
+    )
     sessions = max(MAX_CONNECTIONS, settings.slots + REQUEST_WEBSOCKETS)
     findings = await check_node(node, f"switchroom-doctor-{os.getpid()}-{given.name}", sessions)
-    return [*findings, *await check_ami(settings, given, tls)]
+    return [
+        *findings,
+        *await check_ami(settings, given, tls),
+        *await check_gateways(settings, given, tls),
+    ]

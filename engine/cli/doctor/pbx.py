@@ -39,6 +39,8 @@ MODULES = (
     *("res_rtp_asterisk", "res_stasis_answer", "res_stasis_playback"),
 )
 
+STREAM_MODULES = ("chan_websocket",)
+
 
 class AriNode(Struct, frozen=True):
     """A node's ARI URL without /ari, and the credentials."""
@@ -48,6 +50,7 @@ class AriNode(Struct, frozen=True):
     user: str
     password: str
     tls: SSLContext | None = None
+    has_gateways: bool = False
 
 
 async def check_node(node: AriNode, app: str, sessions: int) -> list[Finding]:
@@ -131,9 +134,10 @@ def _version(node: AriNode, info: dict[str, Any]) -> Finding:
 
 def _modules(node: AriNode, modules: list[dict[str, Any]]) -> Iterator[Finding]:
     running = {each["name"] for each in modules if each.get("status") == "Running"}
-    missing = [name for name in MODULES if f"{name}.so" not in running]
+    required = (*MODULES, *STREAM_MODULES) if node.has_gateways else MODULES
+    missing = [name for name in required if f"{name}.so" not in running]
     if not missing:
-        yield ok(node.name, f"all {len(MODULES)} required modules are loaded")
+        yield ok(node.name, f"all {len(required)} required modules are loaded")
     else:
         advice = "load them in its modules.conf, as asterisk-config/etc/modules.conf does"
         yield failure("node_modules", node.name, f"missing modules: {', '.join(missing)}", advice)
