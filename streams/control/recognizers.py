@@ -30,7 +30,9 @@ class RecognizerDirectory:
         url = base.with_scheme("https" if base.scheme == "wss" else "http") / "recognizers"
         try:
             return await self._ask(url, {"Authorization": f"Bearer {server.token}"})
-        except (aiohttp.ClientError, OSError, TimeoutError, msgspec.MsgspecError) as error:
+        except msgspec.MsgspecError:
+            return RecognizerList(error=f"{url}: no list of recognizers")
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
             return RecognizerList(error=f"{server.url}: {failure_word(error)}")
 
     async def _ask(self, url: URL, headers: dict[str, str]) -> RecognizerList:
