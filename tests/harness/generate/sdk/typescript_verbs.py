@@ -1,5 +1,6 @@
 """Source of the TypeScript SDK's types, verbs and chains."""
 
+import re
 from collections.abc import Iterator
 
 from tests.harness.generate.sdk.schema_reading import (
@@ -54,9 +55,10 @@ def verbs_source() -> str:
     lines += [
         'import { BaseChain, inner, present, type ActionInput, type VerbInput } from "../chain.js";'
     ]
-    lines += ['import type { Confirm, MachineDetection } from "./types.js";', ""]
-    for function in functions:
-        lines += [*function.options(), ""]
+    written = [line for function in functions for line in (*function.options(), "")]
+    words = set(re.findall(r"\w+", "\n".join(written)))
+    named = sorted(words & components.keys())
+    lines += [f'import type {{ {", ".join(named)} }} from "./types.js";', "", *written]
     lines += ["/** Verbs, one after another; each method adds one to the end. */"]
     lines += ["export class Chain extends BaseChain {"]
     for function in functions:
