@@ -25,6 +25,7 @@ from api.settings.limits import LimitSettings
 from api.settings.mail import MailSettings
 from api.settings.phones import PhoneSettings
 from api.settings.start_account import StartAccountSettings
+from api.settings.transcripts import TranscriptSettings
 from wire.secret_length import check_length
 from wire.tree import Limits
 
@@ -73,7 +74,14 @@ class DatabaseSettings(BaseSettings):
         return sources
 
 
-class Settings(LimitSettings, MailSettings, PhoneSettings, StartAccountSettings, DatabaseSettings):
+class Settings(
+    LimitSettings,
+    MailSettings,
+    PhoneSettings,
+    StartAccountSettings,
+    TranscriptSettings,
+    DatabaseSettings,
+):
     """All settings of the REST layer."""
 
     api_host: str = Field(

@@ -191,7 +191,7 @@ async def open_client(
     """
     headers = {"Authorization": f"Bearer {token}"}
     limit = aiohttp.ClientTimeout(total=RESPONSE_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
-    connector = aiohttp.TCPConnector(limit=0, ssl=_verifier(ca))
+    connector = aiohttp.TCPConnector(limit=0, ssl=verifier(ca))
     async with aiohttp.ClientSession(
         headers=headers,
         timeout=limit,
@@ -202,7 +202,8 @@ async def open_client(
         yield EngineClient(http, urls, traces)
 
 
-def _verifier(ca: Path | None) -> ssl.SSLContext:
+def verifier(ca: Path | None) -> ssl.SSLContext:
+    """Return what verifies servers of the operator; raises TlsFileError."""
     try:
         return ssl.create_default_context(cafile=ca)
     except OSError as error:  # ssl.SSLError is one

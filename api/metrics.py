@@ -56,3 +56,19 @@ class Metrics:
             ("kind", "outcome"),
             registry=self.registry,
         )
+        self.transcripts = Counter(
+            "switchroom_api_transcripts",
+            "Recordings that were taken from the queue of transcripts",
+            ("outcome",),
+            registry=self.registry,
+        )
+        self.transcribed_seconds = Counter(
+            "switchroom_api_transcribed_seconds",
+            "Audio that was transcribed, of all channels",
+            registry=self.registry,
+        )
+        self.transcript_age = Gauge(
+            "switchroom_api_transcript_age_seconds",
+            "Age of the oldest recording that waits for its transcript",
+            registry=self.registry,
+        )

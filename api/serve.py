@@ -18,7 +18,7 @@ from api.app import create_app
 from api.auth.scopes import BUNDLES, SCOPES, unknown_scopes
 from api.auth.store import Credentials, KeyStore, KeyTerms, parse_key_id
 from api.auth.throttle import network_of
-from api.cdrs.ingest.consumer import EventConsumer, consumer_name
+from api.cdrs.ingest.consumer import EventConsumer, Transcription, consumer_name
 from api.common.background import background
 from api.common.errors import Conflict, InvalidRequest
 from api.config import Settings
@@ -43,18 +43,28 @@ async def serve(settings: Settings) -> None:
         services = await stack.enter_async_context(open_services(settings, traces=traces))
         await migrate(services.database)
         await create_configured_account(services.accounts, services.keys, settings)
+        accounts = AccountCache(services.accounts, services.now_ms)
+        transcripts = services.transcripts
         consumer = EventConsumer(
             services.engine,
             services.database,
             consumer_name(settings.api_port),
-            region_of=AccountCache(services.accounts, services.now_ms).region,
+            region_of=accounts.region,
+            transcription=Transcription(accounts.has_transcripts, transcripts.queue),
         )
         slices = (services.cdrs.jobs, services.lists.jobs, services.contacts.jobs)
         kinds = frozenset(kind for handlers in slices for kind in handlers)
         for work in (
             # One worker for each slice: none waits for another.
             *(Worker(services.jobs, handlers, services.metrics).run() for handlers in slices),
-            Monitor(services.database, services.metrics, kinds, services.now_ms).run(),
+            *(worker.run() for worker in transcripts.workers),
+            Monitor(
+                services.database,
+                services.metrics,
+                kinds,
+                services.now_ms,
+                (transcripts.measure,),
+            ).run(),
             consumer.run(),
             services.policy_sync.run(),
             services.documents.sync.run(),
@@ -62,6 +72,7 @@ async def serve(settings: Settings) -> None:
             services.audit.run(),
             clean_up(services.idempotency.delete_expired),
             clean_up(services.retention.expiry.run_once),
+            clean_up(transcripts.queue.expire),
         ):
             await stack.enter_async_context(background(work))
         app = create_app(services)

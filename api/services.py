@@ -1,7 +1,7 @@
 """The components of the REST service, and how they are opened."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,6 +21,8 @@ import api.recordings.service
 import api.retention.plugin
 import api.routing.plugin
 import api.templates.plugin
+import api.transcripts.plugin
+import api.transcripts.recognizers
 import api.voice.plugin
 import api.webhooks.service
 from api.account_pages.service import AccountPages
@@ -100,6 +102,7 @@ class Services(Struct, frozen=True):
     policy_sync: PolicySync
     audit: AuditTrail
     templates: api.templates.plugin.TemplateSlice
+    transcripts: api.transcripts.plugin.TranscriptSlice
     operations: OperationsService
     alerts: api.operations.alerts.AlertSource
     metrics: Metrics
@@ -128,6 +131,7 @@ async def open_services(
         alerts = await stack.enter_async_context(
             api.operations.alerts.open_alert_source(alerts_url)
         )
+        recognizers = await stack.enter_async_context(_open_recognizers(settings))
         accounts = AccountStore(database, clock)
         keys, jobs = KeyStore(database, clock), JobStore(database, clock, settings.max_jobs)
         quotas = ContactQuotas(database, _contact_limits(settings))
@@ -136,6 +140,9 @@ async def open_services(
         policy_sync = PolicySync(engine, accounts, DncStore(database, clock))
         secrets = _token_secrets(settings)
         metrics = Metrics()
+        transcripts = api.transcripts.plugin.build(
+            settings, database, engine, accounts, recognizers, metrics, clock
+        )
         documents = api.documents.plugin.build(
             database,
             engine,
@@ -164,15 +171,30 @@ async def open_services(
             idempotency=Idempotency(database, clock, secrets[0], DocumentCipher(secrets)),
             jobs=jobs,
             account_pages=AccountPages(
-                accounts, jobs, UsageStore(database, clock), _quotas(settings), CANCELLABLE
+                accounts,
+                jobs,
+                UsageStore(database, clock),
+                _quotas(settings),
+                CANCELLABLE,
+                has_recognizers=bool(settings.transcript_recognizers),
             ),
             cdrs=api.cdrs.plugin.build(
-                database, engine, accounts, jobs, quotas, secrets, signer.sign_url, clock
+                database,
+                engine,
+                accounts,
+                jobs,
+                quotas,
+                secrets,
+                signer.sign_url,
+                transcripts.store,
+                clock,
             ),
             numbers=api.numbers.plugin.build(database, engine, clock),
-            recordings=api.recordings.plugin.build(database, engine, signer),
+            recordings=api.recordings.plugin.build(database, engine, accounts, signer, transcripts),
             webhooks=api.webhooks.service.WebhookLogService(engine, ReaderLimit()),
-            retention=api.retention.plugin.build(database, engine, accounts, clock),
+            retention=api.retention.plugin.build(
+                database, engine, accounts, transcripts.store, clock
+            ),
             contacts=api.contacts.plugin.build(
                 database, accounts, jobs, settings.mail, quotas, clock
             ),
@@ -189,6 +211,7 @@ async def open_services(
             policy_sync=policy_sync,
             audit=AuditTrail(database, clock, metrics.audit_failures.inc),
             templates=api.templates.plugin.build(database, platform, test_sends, clock),
+            transcripts=transcripts,
             operations=api.operations.plugin.build(engine),
             alerts=alerts,
             metrics=metrics,
@@ -196,6 +219,17 @@ async def open_services(
             readiness=Readiness(database, engine),
             now_ms=clock,
         )
+
+
+def _open_recognizers(
+    settings: Settings,
+) -> AbstractAsyncContextManager[api.transcripts.recognizers.Recognizers]:
+    token = settings.speech_token
+    return api.transcripts.recognizers.open_recognizers(
+        settings.transcript_recognizers,
+        token.get_secret_value() if token is not None else "",
+        settings.tls_ca,
+    )
 
 
 def _quotas(settings: Settings) -> dict[str, float]:

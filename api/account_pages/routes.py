@@ -39,7 +39,7 @@ async def get_account(user: AuthenticatedUser, pages: Pages) -> Response:
     scope="account:write",
     returns=AccountView,
     has_etag=True,
-    errors=(412,),
+    errors=(409, 412),
     example={"email": "crm@example.com", "keepRecordingsDays": 90},
 )
 async def change_account(
@@ -47,7 +47,8 @@ async def change_account(
 ) -> Response:
     """Change settings of the account; limits are the operator's.
 
-    A shorter retention deletes what is older within an hour.
+    A shorter retention deletes what is older within an hour. With `transcripts`, recordings of
+    calls that end from now on are transcribed; null ends that, also for those that wait.
     """
     return tagged_response(*await pages.change(user, body, expected))
 

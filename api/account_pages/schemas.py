@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from api.accounts.store import Account
+from api.accounts.transcript_setting import TranscriptSetting
 from api.accounts.usage import Usage, plus
 from api.common.timestamps import format_ms
 from api.jobs.store import Job
@@ -45,7 +46,7 @@ class AccountLimits(Struct, frozen=True, rename="camel"):
 
 
 class AccountView(Struct, frozen=True, rename="camel"):
-    """An account; null for days: until somebody deletes them."""
+    """An account; null for days: until somebody deletes them; for transcripts: there are none."""
 
     id: str
     name: str
@@ -54,6 +55,7 @@ class AccountView(Struct, frozen=True, rename="camel"):
     keep_records_days: int | None
     keep_digits_days: int | None
     keep_recordings_days: int | None
+    transcripts: TranscriptSetting | None
     limits: AccountLimits
 
 
@@ -66,6 +68,7 @@ class AccountChange(Struct, frozen=True, forbid_unknown_fields=True, rename="cam
     keep_records_days: Days = UNSET
     keep_digits_days: Days = UNSET
     keep_recordings_days: Days = UNSET
+    transcripts: TranscriptSetting | UnsetType | None = UNSET
 
 
 class UsageQuery(BaseModel):
@@ -132,6 +135,7 @@ def account_view(account: Account, quotas: dict[str, float]) -> AccountView:
         account.keep_records_days,
         account.keep_digits_days,
         account.keep_recordings_days,
+        account.transcripts,
         AccountLimits(**own, **quotas),  # type: ignore[arg-type]  # by name
     )
 

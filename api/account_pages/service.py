@@ -39,6 +39,7 @@ class AccountPages(Struct, frozen=True):
     usage_store: UsageStore
     quotas: dict[str, float]
     cancellable: Collection[str]  # kinds of jobs; others would leave something half done
+    has_recognizers: bool
 
     async def get(self, user: Principal) -> tuple[AccountView, int]:
         """Return the account and its version."""
@@ -48,7 +49,7 @@ class AccountPages(Struct, frozen=True):
     async def change(
         self, user: Principal, body: AccountChange, expected: Precondition
     ) -> tuple[AccountView, int]:
-        """Change the account; raises BadInput, and PreconditionFailed for another version."""
+        """Change the account; raises BadInput, Conflict, or PreconditionFailed."""
         _check_no_agent(user)
         values = {
             name: value
@@ -57,6 +58,8 @@ class AccountPages(Struct, frozen=True):
         }
         if values.get("region") not in {None, *phonenumbers.SUPPORTED_REGIONS}:
             raise BadInput("region", "expected a country such as NO, or null")
+        if values.get("transcripts") is not None and not self.has_recognizers:
+            raise Conflict("there are no recognizers of recordings here", "no_transcripts")
 
         def changed(account: Account) -> Account:
             expected.check(version_of(account))

@@ -46,3 +46,10 @@ class AccountCache:
             return (await self.get(account_id)).region
         except NotFound:
             return None
+
+    async def has_transcripts(self, account_id: str) -> bool:
+        """Return whether an account's recordings are transcribed."""
+        try:
+            return (await self.get(account_id)).account.transcripts is not None
+        except NotFound:
+            return False

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from sqlalchemy import (
     JSON,
@@ -23,8 +24,10 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from api.accounts.transcript_setting import TranscriptSetting
 from api.common.errors import Conflict, NotFound
 from api.db.database import Store, metadata
+from wire.decoding.messages import decode_message
 from wire.dial_policy import NumberType
 
 accounts = Table(
@@ -49,6 +52,7 @@ accounts = Table(
     Column("keep_digits_days", Integer),
     Column("keep_recordings_days", Integer),
     Column("trunks", JSON, nullable=False),
+    Column("transcripts", JSON(none_as_null=True)),
 )
 numbers = Table(
     "numbers",
@@ -89,6 +93,7 @@ class Account(Struct, frozen=True):
     keep_digits_days: int | None = None
     keep_recordings_days: int | None = None
     trunks: tuple[str, ...] = ()  # the first one first; none: those of the engines
+    transcripts: TranscriptSetting | None = None  # None: recordings are not transcribed
 
 
 class AccountStore(Store):
@@ -228,6 +233,7 @@ def _row(account: Account) -> dict[str, Any]:
         "keep_digits_days": account.keep_digits_days,
         "keep_recordings_days": account.keep_recordings_days,
         "trunks": list(account.trunks),
+        "transcripts": msgspec.to_builtins(account.transcripts),
     }
 
 
@@ -236,4 +242,8 @@ def _account(row: dict[str, Any]) -> Account:
     found = row.pop("destinations")
     for name in ("denied", "number_types", "trunks"):
         row[name] = tuple(row[name])
+    if row["transcripts"] is not None:
+        row["transcripts"] = decode_message(
+            msgspec.json.encode(row["transcripts"]), TranscriptSetting
+        )
     return Account(**row, destinations=None if found is None else tuple(found))

@@ -22,6 +22,7 @@ from api.jobs.artifact_writer import ArtifactWriter, ByteQuota
 from api.jobs.artifacts import ArtifactStore
 from api.jobs.store import JobStore
 from api.jobs.worker import Handler
+from api.transcripts.store import TranscriptStore
 
 
 class CdrSlice(Struct, frozen=True):
@@ -41,12 +42,13 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     quota: ByteQuota,
     secrets: Sequence[str],
     sign_url: SignUrl,
+    transcripts: TranscriptStore,
     now_ms: Clock,
 ) -> CdrSlice:
     cached = AccountCache(accounts, now_ms)
     cdrs, artifacts = CdrStore(database), ArtifactStore(database, now_ms)
     return CdrSlice(
-        records=CdrService(cdrs, cached, sign_url, now_ms),
+        records=CdrService(cdrs, cached, transcripts, sign_url, now_ms),
         exports=ExportService(database, cdrs, cached, jobs, artifacts, quota),
         live=LiveEvents(engine, EventIdCipher(secrets), ReaderLimit()),
         jobs={job.KIND: CdrExporter(cdrs, artifacts, ArtifactWriter(artifacts, quota)).run},

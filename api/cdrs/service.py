@@ -1,5 +1,7 @@
 """Queries and changes of call records."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from api.accounts.cache import AccountCache
@@ -17,10 +19,11 @@ from api.cdrs.schemas import (
 )
 from api.cdrs.store import CdrStore
 from api.cdrs.today import TodayStats, today_stats
-from api.cdrs.views import CdrView, SignUrl, cdr_view
+from api.cdrs.views import NO_TRANSCRIPTS, CdrView, SignUrl, cdr_view
 from api.common.clock import Clock
 from api.common.errors import NotFound
 from api.common.phone_numbers import canonical
+from api.transcripts.store import States, TranscriptStore
 from wire.decoding.errors import BadInput
 
 MAX_CLIENTS = 100
@@ -47,6 +50,7 @@ class ClientIds(Struct, frozen=True, rename="camel"):
 class CdrService(Struct, frozen=True):
     cdrs: CdrStore
     accounts: AccountCache
+    transcripts: TranscriptStore
     sign_url: SignUrl
     now_ms: Clock
 
@@ -55,7 +59,7 @@ class CdrService(Struct, frozen=True):
         after = _position(query)
         filters = to_filters(user, query, await self.accounts.region(user.account_id))
         rows, total = await self.cdrs.page_and_total(filters, query.limit, query.offset, after)
-        return _page(rows, total, query, self._signer(user))
+        return await self._page(user, rows, total, query)
 
     async def history(self, user: Principal, query: CustomerHistoryQuery) -> CdrPage:
         """Return a page of the calls in which a number took part."""
@@ -64,7 +68,7 @@ class CdrService(Struct, frozen=True):
         number = canonical(query.number, region)
         filters = Filters(user.account_id, number=number, agent_id=own_agent(user))
         rows, total = await self.cdrs.page_and_total(filters, query.limit, query.offset, after)
-        return _page(rows, total, query, self._signer(user))
+        return await self._page(user, rows, total, query)
 
     async def get(self, user: Principal, req_id: str) -> CdrView:
         """Return a record with its timeline; raises NotFound."""
@@ -72,7 +76,8 @@ class CdrService(Struct, frozen=True):
         if row is None:
             raise NotFound("no call record of this id")
         timeline = await self.cdrs.timeline(user.account_id, req_id)
-        view = cdr_view(row, timeline, self._signer(user))
+        transcripts = await self._transcripts(user, [row])
+        view = cdr_view(row, timeline, self._signer(user), transcripts)
         agent = user.only_agent("cdr")
         if agent and agent not in {each.agent_id for each in view.agents}:
             raise NotFound("no call record of this id")
@@ -100,6 +105,31 @@ class CdrService(Struct, frozen=True):
     def _signer(self, user: Principal) -> SignUrl | None:
         """Return what signs addresses: for those who may read recordings only."""
         return self.sign_url if "recordings" in user.scopes else None
+
+    async def _transcripts(self, user: Principal, rows: Sequence[CdrRow]) -> States:
+        if "recordings" not in user.scopes or not rows:
+            return NO_TRANSCRIPTS
+        return await self.transcripts.states(user.account_id, [row.req_id for row in rows])
+
+    async def _page(
+        self,
+        user: Principal,
+        rows: Sequence[CdrRow],
+        total: Total,
+        query: CdrListQuery | CustomerHistoryQuery,
+    ) -> CdrPage:
+        limit, offset = query.limit, query.offset
+        shown_rows, has_more = rows[:limit], len(rows) > limit
+        seen, sign = offset + len(rows), self._signer(user)
+        transcripts = await self._transcripts(user, shown_rows)
+        return CdrPage(
+            data=tuple(cdr_view(row, None, sign, transcripts) for row in shown_rows),
+            total=max(total.count, seen if shown_rows else 0),
+            total_is_exact=total.is_exact,
+            limit=limit,
+            offset=offset,
+            next_cursor=cursor.encode(shown_rows[-1].position) if has_more else None,
+        )
 
 
 def _position(query: CdrListQuery | CustomerHistoryQuery) -> Position | None:
@@ -146,22 +176,3 @@ def _check_times(query: CdrFilterQuery) -> None:
         raise BadInput("endTime", "needed with startTime")
     if start_ms is not None and end_ms is not None and end_ms < start_ms:
         raise BadInput("endTime", "before startTime")
-
-
-def _page(
-    rows: list[CdrRow],
-    total: Total,
-    query: CdrListQuery | CustomerHistoryQuery,
-    sign: SignUrl | None,
-) -> CdrPage:
-    limit, offset = query.limit, query.offset
-    shown_rows, has_more = rows[:limit], len(rows) > limit
-    seen = offset + len(rows)
-    return CdrPage(
-        data=tuple(cdr_view(row, sign=sign) for row in shown_rows),
-        total=max(total.count, seen if shown_rows else 0),
-        total_is_exact=total.is_exact,
-        limit=limit,
-        offset=offset,
-        next_cursor=cursor.encode(shown_rows[-1].position) if has_more else None,
-    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal
 
 import msgspec
@@ -10,7 +11,10 @@ from msgspec import Raw, Struct
 from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, label
 from api.cdrs.query.pages import CdrRow
 from api.common.projection import project
+from api.common.recording_paths import path_of_url
 from api.common.timestamps import format_ms
+from api.transcripts.store import States
+from api.transcripts.tables import State
 from wire.decoding.messages import decode_message
 from wire.events.record import (
     CallRecord,
@@ -27,6 +31,7 @@ from wire.party import Diversion
 # Returns the signed address of an account's recording at an address; else an empty text.
 SignUrl = Callable[[str, str], str]
 ABSENT_STATES = frozenset({"lost", "deleted"})  # of a recording
+NO_TRANSCRIPTS: States = MappingProxyType({})
 _decode = partial(decode_message, shape=CallRecord)
 
 
@@ -40,7 +45,7 @@ class AgentName(Struct, frozen=True, rename="camel"):
 class CdrRecording(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """A recording; `url` is where it is stored, `signedUrl` works without a token for minutes.
 
-    `signedUrl` is shown to keys and tokens that may read recordings.
+    `signedUrl` and `transcript` are shown to keys and tokens that may read recordings.
     """
 
     url: str
@@ -48,6 +53,7 @@ class CdrRecording(Struct, frozen=True, omit_defaults=True, rename="camel"):
     state: str  # archived; ended: it will be archived later; lost; deleted
     duration_ms: int = 0
     signed_url: str = ""
+    transcript: State | None = None  # how far it is; None: there is none
 
 
 class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -105,7 +111,10 @@ class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 
 def cdr_view(
-    row: CdrRow, timeline: Sequence[bytes] | None = None, sign: SignUrl | None = None
+    row: CdrRow,
+    timeline: Sequence[bytes] | None = None,
+    sign: SignUrl | None = None,
+    transcripts: States = NO_TRANSCRIPTS,
 ) -> CdrView:
     """Return the view of a record; with its timeline, and signed addresses, if given."""
     record = _decode(row.record)
@@ -124,7 +133,9 @@ def cdr_view(
         duration_ms=record.ended_ms - record.created_ms,
         answered_duration_ms=answered_duration_ms,
         answered_duration=-(-answered_duration_ms // 1000),
-        recordings=tuple(_recording(record.account_id, each, sign) for each in record.recordings),
+        recordings=tuple(
+            _recording(record.account_id, each, sign, transcripts) for each in record.recordings
+        ),
         agents=tuple(AgentName(each.agent_id, each.agent_name) for each in agent_rows(record)),
         disposition_level1_id=row.disposition1,
         disposition_level2_id=row.disposition2,
@@ -136,10 +147,14 @@ def cdr_view(
     )
 
 
-def _recording(account_id: str, each: RecordingRecord, sign: SignUrl | None) -> CdrRecording:
+def _recording(
+    account_id: str, each: RecordingRecord, sign: SignUrl | None, transcripts: States
+) -> CdrRecording:
     is_there = each.state not in ABSENT_STATES
     signed_url = sign(account_id, each.url) if sign and is_there else ""
-    return project(CdrRecording, each, signed_url=signed_url)
+    path = path_of_url(account_id, each.url) if transcripts else None
+    transcript = transcripts.get(path.below_account) if path is not None else None
+    return project(CdrRecording, each, signed_url=signed_url, transcript=transcript)
 
 
 def _purpose(row_values: dict[str, Any]) -> Literal["call", "voicemail"] | None:

@@ -7,6 +7,7 @@ from cyclopts import Parameter
 from pydantic.alias_generators import to_camel
 
 from api.accounts.store import Account, AccountStore
+from api.accounts.transcript_setting import TranscriptSetting
 from api.auth.store import KeyStore
 from api.cli.account_limits import AccountLimits, leg_limits, retention, with_limits
 from api.cli.runtime import change_stores, read_stores
@@ -19,6 +20,7 @@ from api.cli.validators import (
     parse_number_types,
     parse_prefixes,
     parse_region,
+    parse_transcripts,
     parse_trunks,
 )
 from wire.programs.output import (
@@ -169,6 +171,26 @@ def email(
     _change("email", account, output, email=parse_email(address))
 
 
+def transcripts(
+    account: AccountId,
+    recognizer: Annotated[
+        str, Parameter(help="Recognizer of `switchroom speech`, such as whisper, or `none`.")
+    ],
+    *,
+    language: Annotated[str, Parameter(help="Language of the recordings.")] = "en-US",
+    hint: Annotated[
+        list[str] | None, Parameter(help="A word or name that is likely. Repeatable.")
+    ] = None,
+    output: OutputFlag = "table",
+) -> None:
+    """Set the recognizer that transcribes an account's recordings; `none` ends that.
+
+    Example: switchroom account transcripts acme whisper --hint Switchroom
+    """
+    setting = parse_transcripts(recognizer, language, hint or [])
+    _change("transcripts", account, output, transcripts=setting)
+
+
 def list_accounts(*, output: OutputFlag = "table") -> None:
     """List the accounts.
 
@@ -184,11 +206,15 @@ def list_accounts(*, output: OutputFlag = "table") -> None:
 
 def row_of(account: Account) -> dict[str, Any]:
     """Return an account as programs see it, with the names of the REST layer."""
-    return {to_camel(name): value for name, value in msgspec.structs.asdict(account).items()}
+    row = {to_camel(name): value for name, value in msgspec.structs.asdict(account).items()}
+    return {**row, "transcripts": msgspec.to_builtins(account.transcripts)}
 
 
 def _change(
-    action: str, account: str, output: OutputFormat, **values: str | tuple[str, ...] | None
+    action: str,
+    account: str,
+    output: OutputFormat,
+    **values: str | tuple[str, ...] | TranscriptSetting | None,
 ) -> None:
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         found = await accounts.get(account)

@@ -27,6 +27,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Set the country of an account's numbers without a +; `none` removes it.",
     ),
     "email": ("account:email", "Set the e-mail address of an account; `none` removes it."),
+    "transcripts": (
+        "account:transcripts",
+        "Set the recognizer that transcribes an account's recordings; `none` ends that.",
+    ),
     "erase": (
         "erasure:erase",
         "Remove a person's calls, recordings, digits and contacts; report what was removed.",

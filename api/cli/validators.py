@@ -7,9 +7,12 @@ from typing import Annotated, get_args
 import phonenumbers
 from cyclopts import Parameter
 
+from api.accounts.transcript_setting import TranscriptSetting
 from api.auth.scopes import BUNDLES, SCOPES, unknown_scopes
 from api.cli.runtime import fail
 from wire.decoding import patterns
+from wire.decoding.errors import BadInput, InputErrors
+from wire.decoding.lenient import convert
 from wire.decoding.patterns import NAME, PATTERNS
 from wire.dial_policy import NumberType
 
@@ -93,6 +96,18 @@ def parse_region(text: str) -> str | None:
     if text.upper() not in phonenumbers.SUPPORTED_REGIONS:
         fail(f"{text}: a country such as NO, or `none`, is expected")
     return text.upper()
+
+
+def parse_transcripts(recognizer: str, language: str, hints: list[str]) -> TranscriptSetting | None:
+    """Return who transcribes recordings; None for `none`."""
+    if recognizer == "none":
+        return None
+    given = {"recognizer": recognizer, "language": language, "hints": hints}
+    try:
+        setting: TranscriptSetting = convert(given, TranscriptSetting)
+    except (BadInput, InputErrors) as error:
+        fail(str(error))
+    return setting
 
 
 def parse_trunks(names: list[str]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Measures what no request shows: whether the database answers, and how old unfinished jobs are."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import structlog
 from msgspec import Struct
@@ -28,6 +29,7 @@ class Monitor(Struct, frozen=True):
     metrics: Metrics
     kinds: frozenset[str]
     now_ms: Clock
+    further: tuple[Callable[[], Awaitable[None]], ...] = ()  # measurements of the same kind
 
     async def run(self, interval_s: float = INTERVAL_S) -> None:
         """Measure now and at each interval, until cancelled."""
@@ -42,6 +44,8 @@ class Monitor(Struct, frozen=True):
         """Measure; raises ApiError if the database does not answer."""
         try:
             rows = await self.database.rows(_OLDEST)
+            for measure in self.further:
+                await measure()
         except ApiError:
             self.metrics.database_up.set(0)
             raise

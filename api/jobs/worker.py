@@ -16,6 +16,7 @@ from typing import Any
 import structlog
 
 from api.common.errors import ApiError
+from api.jobs.lease import run_with_lease
 from api.jobs.store import LEASE_MS, Job, JobStore, LeaseLost
 from api.metrics import Metrics
 
@@ -98,22 +99,10 @@ class Worker:
             await self._jobs.progress(job, done, total)
 
         async def renew() -> None:
-            while True:
-                await asyncio.sleep(self._renew_interval_s)
-                with suppress(ApiError):  # the lease is kept if the database returns in time
-                    await self._jobs.renew(job)
+            await self._jobs.renew(job)
 
-        work = asyncio.ensure_future(self._handlers[job.kind](job, progress))
-        renewal = asyncio.create_task(renew())
-        try:
-            await asyncio.wait((work, renewal), return_when=asyncio.FIRST_COMPLETED)
-            if not work.done():
-                renewal.result()  # raises: it ends in no other way
-            return work.result()
-        finally:
-            for task in (work, renewal):
-                task.cancel()
-            await asyncio.gather(work, renewal, return_exceptions=True)
+        work = self._handlers[job.kind](job, progress)
+        return await run_with_lease(work, renew, self._renew_interval_s)
 
     def _count(self, job: Job, outcome: str) -> None:
         self._metrics.jobs.labels(job.kind, outcome).inc()

@@ -1,11 +1,22 @@
 """Builds the recording slice."""
 
+from api.accounts.store import AccountStore
 from api.cdrs.store import CdrStore
 from api.db.database import Database
 from api.engine_client import EngineClient
 from api.recordings.service import RecordingService
 from api.recordings.signed_urls import UrlSigner
+from api.recordings.transcripts import RecordingTranscripts
+from api.transcripts.plugin import TranscriptSlice
 
 
-def build(database: Database, engine: EngineClient, signer: UrlSigner) -> RecordingService:
-    return RecordingService(CdrStore(database), engine, signer)
+def build(
+    database: Database,
+    engine: EngineClient,
+    accounts: AccountStore,
+    signer: UrlSigner,
+    transcripts: TranscriptSlice,
+) -> RecordingService:
+    cdrs = CdrStore(database)
+    own = RecordingTranscripts(cdrs, accounts, transcripts.store, transcripts.queue)
+    return RecordingService(cdrs, engine, signer, own)

@@ -6,11 +6,11 @@ from fastapi import Header, Path, Query
 from starlette.responses import Response
 
 from api.auth.dependencies import AuthenticatedUser
+from api.common.recording_paths import recording_path
 from api.http.routes import Routes
 from api.http.services import service
-from api.recordings.paths import recording_path
-from api.recordings.schemas import RecordingPage, RecordingQuery
-from api.recordings.service import FILES, RecordingService
+from api.recordings.schemas import RecordingPage, RecordingQuery, TranscriptView
+from api.recordings.service import FILES, RecordingService, own_path
 from api.recordings.signed_urls import BASE
 
 routes = Routes("Recordings")
@@ -57,6 +57,32 @@ async def delete_recording(
     """Delete a recording."""
     await recordings.delete(user, account_id, day, file)
     return Response(status_code=204)
+
+
+@routes.get(f"{FILES}{_FILE}/transcript", id="transcripts.get", scope="recordings", errors=(404,))
+async def get_transcript(
+    user: AuthenticatedUser, account_id: AccountId, day: Day, file: File, recordings: Recordings
+) -> TranscriptView:
+    """Show the transcript of a recording, or how far it is."""
+    return await recordings.transcripts.get(own_path(user, account_id, day, file))
+
+
+@routes.post(
+    f"{FILES}{_FILE}/transcript",
+    id="transcripts.request",
+    scope="recordings",
+    errors=(404, 409),
+    status=202,
+)
+async def request_transcript(
+    user: AuthenticatedUser, account_id: AccountId, day: Day, file: File, recordings: Recordings
+) -> TranscriptView:
+    """Transcribe a recording of an ended call, also if an earlier transcript has failed.
+
+    Recordings of calls that ended since the account has `transcripts` are queued by themselves. A
+    recording that is queued or transcribed stays as it is.
+    """
+    return await recordings.transcripts.request(own_path(user, account_id, day, file))
 
 
 @routes.get(f"{BASE}{_FILE}", id="recordings.downloadSigned", errors=(404, 416, 503))

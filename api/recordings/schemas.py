@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from api.cdrs.schemas import MAX_LIMIT, EndTimestamp, PlainText, Timestamp
+from api.transcripts.segments import TranscriptSegment
+from api.transcripts.tables import Reason, State
 
 
 class RecordingQuery(BaseModel):
@@ -31,6 +33,7 @@ class RecordingItem(Struct, frozen=True, rename="camel"):
     duration_ms: int  # 0: it is not archived yet
     url: str
     signed_url: str
+    transcript: State | None  # how far it is; None: there is none
 
 
 class RecordingPage(Struct, frozen=True, rename="camel"):
@@ -39,3 +42,18 @@ class RecordingPage(Struct, frozen=True, rename="camel"):
     data: tuple[RecordingItem, ...]
     limit: int
     next_cursor: str | None
+
+
+class TranscriptView(Struct, frozen=True, rename="camel"):
+    """A transcript; segments are in order of time. `reason` and `detail` say why it failed."""
+
+    call_id: str
+    state: State
+    reason: Reason | None
+    detail: str | None
+    recognizer: str | None  # None: none has taken it yet
+    language: str | None
+    duration_ms: int | None
+    created_time: str
+    ended_time: str | None
+    segments: tuple[TranscriptSegment, ...]

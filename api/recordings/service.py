@@ -13,11 +13,13 @@ from api.cdrs.query.pages import CdrRow
 from api.cdrs.store import CdrStore
 from api.cdrs.views import ABSENT_STATES
 from api.common.errors import NotFound
+from api.common.recording_paths import RecordingPath, path_of_url, recording_path
 from api.common.timestamps import format_ms
 from api.engine_client import EngineClient
-from api.recordings.paths import RecordingPath, path_of_url, recording_path
 from api.recordings.schemas import RecordingItem, RecordingPage, RecordingQuery
 from api.recordings.signed_urls import UrlSigner
+from api.recordings.transcripts import RecordingTranscripts
+from api.transcripts.store import States
 from wire.decoding.messages import decode_message
 from wire.events.record import CallRecord
 
@@ -29,6 +31,7 @@ class RecordingService(Struct, frozen=True):
     cdrs: CdrStore
     engine: EngineClient
     signer: UrlSigner
+    transcripts: RecordingTranscripts
 
     async def list(self, user: Principal, query: RecordingQuery) -> RecordingPage:
         """Return the recordings of a page of calls."""
@@ -42,7 +45,8 @@ class RecordingService(Struct, frozen=True):
         after = cursor.decode(query.cursor) if query.cursor else None
         rows = await self.cdrs.page(filters, query.limit + 1, after=after)
         shown = rows[: query.limit]
-        items = tuple(item for row in shown for item in self._items(row, query.purpose))
+        states = await self.transcripts.states(user, [row.req_id for row in shown])
+        items = tuple(item for row in shown for item in self._items(row, query.purpose, states))
         has_more = len(rows) > query.limit
         return RecordingPage(
             items, query.limit, cursor.encode(shown[-1].position) if has_more else None
@@ -52,7 +56,7 @@ class RecordingService(Struct, frozen=True):
         self, user: Principal, account_id: str, day: str, file: str, part: str | None
     ) -> Response:
         """Return the audio of a recording of the caller's account."""
-        return RecordingResponse(self.engine, _own_path(user, account_id, day, file), part)
+        return RecordingResponse(self.engine, own_path(user, account_id, day, file), part)
 
     def signed_file(
         self, path: RecordingPath, expires_s: int, signature: str, part: str | None
@@ -62,8 +66,9 @@ class RecordingService(Struct, frozen=True):
         return RecordingResponse(self.engine, path, part)
 
     async def delete(self, user: Principal, account_id: str, day: str, file: str) -> None:
-        """Delete a recording from the archive, and mark it as deleted in its record."""
-        path = _own_path(user, account_id, day, file)
+        """Delete a recording and its transcript, and mark it as deleted in its record."""
+        path = own_path(user, account_id, day, file)
+        await self.transcripts.remove(path)
         try:
             await self.engine.request_raw("DELETE", f"/recordings/{path.text}")
         except NotFound:  # perhaps deleted by a request that could not mark it any more
@@ -71,7 +76,7 @@ class RecordingService(Struct, frozen=True):
             raise
         await self.cdrs.mark_recording_deleted(user.account_id, path.call_id, path.text)
 
-    def _items(self, row: CdrRow, purpose: str) -> Iterator[RecordingItem]:
+    def _items(self, row: CdrRow, purpose: str, states: States) -> Iterator[RecordingItem]:
         record = decode_message(row.record, CallRecord)
         for each in record.recordings:
             path = path_of_url(record.account_id, each.url)
@@ -83,6 +88,7 @@ class RecordingService(Struct, frozen=True):
                     each.duration_ms,
                     f"{FILES}/{path.text}",
                     self.signer.sign(path),
+                    states.get(path.below_account),
                 )
 
 
@@ -108,7 +114,8 @@ class RecordingResponse(Response):
             await body(scope, receive, send)
 
 
-def _own_path(user: Principal, account_id: str, day: str, file: str) -> RecordingPath:
+def own_path(user: Principal, account_id: str, day: str, file: str) -> RecordingPath:
+    """Return the path of a recording of the caller's account; raises NotFound."""
     if account_id != user.account_id:
         raise NotFound("no such recording")
     return recording_path(account_id, day, file)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from api.common.clock import Clock
 from api.common.errors import NotFound
-from api.recordings.paths import RecordingPath, path_of_url
+from api.common.recording_paths import RecordingPath, path_of_url
 
 BASE = "/media/recordings"
 

@@ -11,8 +11,9 @@ from api.cdrs.removal import CdrRemoval, StoredCall
 from api.cdrs.store import CdrStore
 from api.common.clock import Clock
 from api.common.errors import NotFound
+from api.common.recording_paths import RecordingPath, path_of_url
 from api.engine_client import EngineClient
-from api.recordings.paths import RecordingPath, path_of_url
+from api.transcripts.store import TranscriptStore
 from wire.decoding.messages import decode_message
 from wire.events.record import CallRecord, RecordingRecord
 
@@ -24,6 +25,7 @@ log = structlog.get_logger()
 class CallRemoval(Struct, frozen=True):
     removal: CdrRemoval
     cdrs: CdrStore
+    transcripts: TranscriptStore
     engine: EngineClient
     accounts: AccountCache
     now_ms: Clock
@@ -40,7 +42,8 @@ class CallRemoval(Struct, frozen=True):
         return removed
 
     async def remove_recordings(self, call: StoredCall) -> int | None:
-        """Remove a call's recordings; return how many, or None as above."""
+        """Remove a call's recordings, and first their transcripts; return how many, or None."""
+        await self.transcripts.remove_call(call.account_id, call.req_id)
         removed = 0
         for recording, path in _recordings(call):
             try:

@@ -13,6 +13,7 @@ from api.engine_client import EngineClient
 from api.retention.calls import CallRemoval
 from api.retention.erasure import Erasure
 from api.retention.expiry import Expiry
+from api.transcripts.store import TranscriptStore
 
 
 class RetentionSlice(Struct, frozen=True):
@@ -23,10 +24,14 @@ class RetentionSlice(Struct, frozen=True):
 
 
 def build(
-    database: Database, engine: EngineClient, accounts: AccountStore, now_ms: Clock
+    database: Database,
+    engine: EngineClient,
+    accounts: AccountStore,
+    transcripts: TranscriptStore,
+    now_ms: Clock,
 ) -> RetentionSlice:
     removal, cached = CdrRemoval(database), AccountCache(accounts, now_ms)
-    calls = CallRemoval(removal, CdrStore(database), engine, cached, now_ms)
+    calls = CallRemoval(removal, CdrStore(database), transcripts, engine, cached, now_ms)
     return RetentionSlice(
         Expiry(accounts, removal, calls, now_ms),
         Erasure(database, engine, cached, removal, calls, ContactErasure(database)),

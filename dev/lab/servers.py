@@ -17,6 +17,7 @@ from dev.servers.valkey import ValkeyServer
 from dev.setup.requirements import FURTHER_EXTRAS, missing_here
 
 RECOGNIZERS = "SWITCHROOM_STREAMS_RECOGNIZERS"
+TRANSCRIPTS = "SWITCHROOM_TRANSCRIPT_RECOGNIZERS"
 SWITCHROOM = (sys.executable, "-m", "switchroom")
 TITLES = {
     "valkey": "Valkey",
@@ -62,9 +63,16 @@ class LabEngine(LabProgram):
 
 
 class LabApi(LabProgram):
-    """The REST layer of the lab; its database stays in its folder."""
+    """The REST layer of the lab, with its database in its folder; recognizers transcribe for it."""
 
     subcommand = "api"
+
+    def __init__(
+        self, folder: Path, settings: Mapping[str, str], port: int, speech: int | None
+    ) -> None:
+        """`speech` is the port of the recognizers."""
+        known = {} if speech is None else {TRANSCRIPTS: f'["ws://127.0.0.1:{speech}"]'}
+        super().__init__(folder, {**known, **settings}, port)
 
     def environment(self) -> Mapping[str, str]:
         """Return all settings, with the port and the database of the lab."""
@@ -133,7 +141,7 @@ def servers(folder: Path, plan: Plan, settings: Mapping[str, str]) -> dict[Serve
         found[LabSpeech(folder / "speech", settings, speech)] = (speech,)
     found[LabStreams(folder / "streams", settings, ports.streams, speech)] = (ports.streams,)
     found[LabEngine(folder / "engine", settings, ports.engine)] = (ports.engine,)
-    found[LabApi(folder / "api", settings, ports.api)] = (ports.api,)
+    found[LabApi(folder / "api", settings, ports.api, speech)] = (ports.api,)
     found[LabPhone(folder / "phone", ports.phone)] = (ports.phone,)
     return found
 

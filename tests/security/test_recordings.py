@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.common.recording_paths import recording_path
 from api.http.idempotency import IdempotentRequest
-from api.recordings.paths import recording_path
 from api.recordings.signed_urls import UrlSigner
 from tests.contract.api.cdrs.lists import REQUIRED
 from tests.contract.api.cdrs.records import record, write_calls

@@ -7,7 +7,7 @@ again, to it or to another process, and are already written.
 import asyncio
 import re
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
 import aiohttp
 import msgspec
@@ -20,6 +20,7 @@ from api.cdrs.ingest.writer import write_events
 from api.common.errors import ApiError
 from api.db.database import Database
 from api.engine_client import EngineClient, EngineUnavailable
+from api.transcripts.queue import TranscriptQueue
 from wire.events.consumer_groups import AcknowledgeEvents, AcknowledgementResult, LostEvents
 
 GROUP = "cdrs"
@@ -57,6 +58,13 @@ async def no_region(_account: str) -> str | None:
     return None
 
 
+class Transcription(Struct, frozen=True):
+    """Which accounts' recordings are transcribed, and the queue for them."""
+
+    is_wanted: Callable[[str], Awaitable[bool]]
+    queue: TranscriptQueue
+
+
 class EventConsumer(Struct, frozen=True):
     """One consumer per process; all share a consumer group."""
 
@@ -65,6 +73,7 @@ class EventConsumer(Struct, frozen=True):
     name: str
     idle_s: float = CLAIM_IDLE_S
     region_of: RegionLookup = no_region
+    transcription: Transcription | None = None
 
     async def run(self, retry_delay_s: float = RETRY_DELAY_S, collect_s: float = COLLECT_S) -> None:
         """Consume until cancelled; unavailable engines or database are retried."""
@@ -153,8 +162,18 @@ class EventConsumer(Struct, frozen=True):
             return 0
         accounts = {each.account_id for each in decoded if each.record is not None}
         regions = {each: await self.region_of(each) for each in sorted(accounts)}
+        transcribed = await self._transcribed(accounts)
         async with self.database.writing() as connection:
-            return await write_events(connection, decoded, regions)
+            new = await write_events(connection, decoded, regions)
+            if self.transcription is not None:
+                wanted = [each for each in new if each.account_id in transcribed]
+                await self.transcription.queue.add(connection, wanted)
+        return len(new)
+
+    async def _transcribed(self, accounts: Iterable[str]) -> set[str]:
+        if self.transcription is None:
+            return set()
+        return {each for each in accounts if await self.transcription.is_wanted(each)}
 
     async def _one_by_one(self, decoded: dict[str, DecodedEvent]) -> tuple[int, list[str]]:
         """Write what can be written; an event that cannot is logged, and delivered again."""

@@ -28,8 +28,8 @@ NO_REGIONS: Regions = MappingProxyType({})
 
 async def write_events(
     connection: AsyncConnection, decoded: Sequence[DecodedEvent], regions: Regions = NO_REGIONS
-) -> int:
-    """Write events, and the records of ended calls; return the number of new records.
+) -> list[CallRecord]:
+    """Write events, and the records of ended calls; return the new records.
 
     `regions` are those of accounts, for numbers without a country code.
     """
@@ -38,13 +38,13 @@ async def write_events(
     )
     records = {each.call_id: each.record for each in decoded if each.record is not None}
     if not records:
-        return 0
+        return []
     return await _records(connection, records, regions)
 
 
 async def _records(
     connection: AsyncConnection, records: dict[str, CallRecord], regions: Regions
-) -> int:
+) -> list[CallRecord]:
     in_order = [records[call_id] for call_id in sorted(records)]
     rows = [cdr_row(each, regions.get(each.account_id)) for each in in_order]
     added = _insert(connection, cdrs).returning(cdrs.c.id, cdrs.c.req_id)
@@ -59,7 +59,7 @@ async def _records(
             connection, table, [part for row in new for part in of(row, records[row["req_id"]])]
         )
     await add_usage(connection, [_usage(row, records[row["req_id"]]) for row in new])
-    return len(new)
+    return [records[row["req_id"]] for row in new]
 
 
 async def _insert_rows(connection: AsyncConnection, table: sa.Table, rows: Rows) -> None:

@@ -55,6 +55,16 @@ async def change(  # noqa: PLR0913 - one for each setting
     keep_records_days: Days = None,
     keep_digits_days: Days = None,
     keep_recordings_days: Days = None,
+    transcripts: Annotated[
+        str | None,
+        Parameter(help="Recognizer that transcribes recordings, such as whisper; empty: none."),
+    ] = None,
+    transcript_language: Annotated[
+        str | None, Parameter(help="Language of the recordings, such as en-US.")
+    ] = None,
+    transcript_hint: Annotated[
+        list[str] | None, Parameter(help="A word or name that is likely. Repeatable.")
+    ] = None,
     if_version: IfVersion = None,
 ) -> Shown:
     """Change settings of the account that the key belongs to; limits are the operator's.
@@ -70,6 +80,7 @@ async def change(  # noqa: PLR0913 - one for each setting
         "keepRecordingsDays": keep_recordings_days,
     }
     body = {key: value or None for key, value in given.items() if value is not None}
+    body |= _transcripts(transcripts, transcript_language, transcript_hint)
     if not body:
         raise UsageError("at least one setting to change is required; see --help")
     return _shown(await rest.tagged("PATCH", "account", body=body, version=if_version))
@@ -91,6 +102,19 @@ async def usage(
     found = await rest.request(dict[str, Any], "GET", "account", "usage", query=query)
     rows = [*found["data"], {"date": "total", **found["total"]}]
     return Shown(found, rows_shown(rows, _USAGE, "").items)
+
+
+def _transcripts(
+    recognizer: str | None, language: str | None, hints: list[str] | None
+) -> dict[str, Any]:
+    if recognizer is None:
+        if language is not None or hints:
+            raise UsageError("--transcript-language and --transcript-hint need --transcripts")
+        return {}
+    if not recognizer:
+        return {"transcripts": None}
+    given = {"recognizer": recognizer, "language": language, "hints": hints}
+    return {"transcripts": {name: value for name, value in given.items() if value}}
 
 
 def _shown(found: dict[str, Any]) -> Shown:

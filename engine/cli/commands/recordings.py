@@ -1,7 +1,7 @@
 """`switchroom recording`: starts and stops recordings of calls; lists, saves and deletes them."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
@@ -29,6 +29,12 @@ _COLUMNS: tuple[Column, ...] = (
     ("call", "callId"),
     ("time", "startTime"),
     ("length", lambda row: wording.seconds(row["durationMs"]) if row["durationMs"] else ""),
+    ("transcript", "transcript"),
+)
+_SEGMENTS: tuple[Column, ...] = (
+    ("at", lambda row: wording.seconds(row["startMs"])),
+    ("leg", "channel"),
+    ("text", "text"),
 )
 
 recording = App(
@@ -141,6 +147,26 @@ async def save(
     return shown({"file": str(file), "bytes": size}, f"{file}: {size} bytes")
 
 
+@recording.command
+@rest_command
+async def transcript(rest: RestClient, url: Url) -> Shown:
+    """Show what is said in a recording, or how far its transcript is.
+
+    Example: switchroom recording transcript recordings/acme/2026-11-26/3-pbx1-7f3a.wav
+    """
+    return _transcript(await rest.request(dict[str, Any], "GET", *_path(url), "transcript"))
+
+
+@recording.command
+@rest_command
+async def transcribe(rest: RestClient, url: Url) -> Shown:
+    """Request the transcript of a recording of an ended call, also if an earlier one has failed.
+
+    Example: switchroom recording transcribe recordings/acme/2026-11-26/3-pbx1-7f3a.wav
+    """
+    return _transcript(await rest.request(dict[str, Any], "POST", *_path(url), "transcript"))
+
+
 @recording.command(name="rm", alias="remove")
 @rest_command
 async def remove(rest: RestClient, url: Url) -> Shown:
@@ -162,6 +188,16 @@ def _path(url: str) -> tuple[str, ...]:
         case [*_, account, day, file] if account and day and file:
             return ("recordings", "files", account, day, file)
     raise UsageError(f"{url}: a URL that ends in ACCOUNT/DAY/FILE is expected")
+
+
+def _transcript(found: dict[str, Any]) -> Shown:
+    match found:
+        case {"state": "done", "segments": segments}:
+            return Shown(found, rows_shown(segments, _SEGMENTS, "nothing is said").items)
+        case {"state": "failed", "reason": reason, "detail": detail}:
+            return shown(found, f"failed: {detail} ({reason})")
+        case _:
+            return shown(found, f"the transcript is {found.get('state')}")
 
 
 async def _change(calls: Calls, call_id: str, action: RecordingState) -> Shown:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dev.lab.plan import Plan
-from dev.lab.servers import LabSpeech, LabStreams, servers
+from dev.lab.servers import LabApi, LabSpeech, LabStreams, servers
 from dev.lab.settings import ensure_settings
 
 
@@ -25,15 +25,16 @@ def test_a_developers_own_recognizers_are_used(tmp_path: Path) -> None:
     assert found["SWITCHROOM_STREAMS_RECOGNIZERS"] == "wss://speech.example.com"
 
 
-def test_recognizers_start_before_the_gateway(tmp_path: Path) -> None:
-    """With the token that it has."""
+def test_recognizers_start_before_who_uses_them(tmp_path: Path) -> None:
+    """With the token that these have."""
     plan = Plan(port_base=21_000)
     settings = ensure_settings(tmp_path, plan, {})
     programs = [each for each in servers(tmp_path, plan, settings)
-                if isinstance(each, LabSpeech | LabStreams)]  # fmt: skip
-    speech, streams = programs
+                if isinstance(each, LabSpeech | LabStreams | LabApi)]  # fmt: skip
+    speech, streams, api = programs
     assert isinstance(speech, LabSpeech)
     assert speech.environment()["SWITCHROOM_SPEECH_PORT"] == "21005"
     token = settings["SWITCHROOM_SPEECH_TOKEN"]
-    assert [each.environment()["SWITCHROOM_SPEECH_TOKEN"] for each in programs] == [token] * 2
+    assert [each.environment()["SWITCHROOM_SPEECH_TOKEN"] for each in programs] == [token] * 3
     assert streams.environment()["SWITCHROOM_STREAMS_RECOGNIZERS"] == "ws://127.0.0.1:21005"
+    assert api.environment()["SWITCHROOM_TRANSCRIPT_RECOGNIZERS"] == '["ws://127.0.0.1:21005"]'

@@ -139,7 +139,8 @@ def test_each_service_has_its_own_secrets_only(env: Mapping[str, str]) -> None:
         )
     }
     assert held["api"] == {
-        env[f"SWITCHROOM_{name}"] for name in ("TOKEN_SECRET", "API_KEY", "API_SECRET")
+        env[f"SWITCHROOM_{name}"]
+        for name in ("TOKEN_SECRET", "API_KEY", "API_SECRET", "SPEECH_TOKEN")
     }
     speech_token = env["SWITCHROOM_SPEECH_TOKEN"]
     assert held["streams"] == {env["SWITCHROOM_STREAMS_TOKEN"], speech_token}

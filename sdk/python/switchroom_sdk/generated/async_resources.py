@@ -1556,6 +1556,43 @@ class Recordings:
         await self._client.send(request, None)
 
 
+class Transcripts:
+    """Operations on transcripts."""
+
+    def __init__(self, client: AsyncSender) -> None:
+        self._client = client
+
+    async def get(
+        self,
+        account_id: str,
+        day: str,
+        file: str,
+    ) -> models.TranscriptView:
+        """Show the transcript of a recording, or how far it is."""
+        request = Request(
+            "GET",
+            ("srmain", "recordings", "files", account_id, day, file, "transcript"),
+        )
+        return await self._client.send(request, models.TranscriptView)
+
+    async def request(
+        self,
+        account_id: str,
+        day: str,
+        file: str,
+    ) -> models.TranscriptView:
+        """Transcribe a recording of an ended call, also if an earlier transcript has failed.
+
+        Recordings of calls that ended since the account has `transcripts` are queued by themselves. A
+        recording that is queued or transcribed stays as it is.
+        """
+        request = Request(
+            "POST",
+            ("srmain", "recordings", "files", account_id, day, file, "transcript"),
+        )
+        return await self._client.send(request, models.TranscriptView)
+
+
 class Audit:
     """Operations on audit."""
 
@@ -1834,12 +1871,14 @@ class Account:
         keep_records_days: int | None | UnsetType = UNSET,
         keep_digits_days: int | None | UnsetType = UNSET,
         keep_recordings_days: int | None | UnsetType = UNSET,
+        transcripts: models.TranscriptSetting | Mapping[str, Any] | None | UnsetType = UNSET,
         if_match: str | None = None,
         if_none_match: str | None = None,
     ) -> models.AccountView:
         """Change settings of the account; limits are the operator's.
 
-        A shorter retention deletes what is older within an hour.
+        A shorter retention deletes what is older within an hour. With `transcripts`, recordings of
+        calls that end from now on are transcribed; null ends that, also for those that wait.
         """
         request = Request(
             "PATCH",
@@ -1851,6 +1890,7 @@ class Account:
                 "keepRecordsDays": keep_records_days,
                 "keepDigitsDays": keep_digits_days,
                 "keepRecordingsDays": keep_recordings_days,
+                "transcripts": transcripts,
             },
             if_match=if_match,
             if_none_match=if_none_match,
@@ -1948,6 +1988,7 @@ class Resources:
         self.webhooks = Webhooks(client)
         self.records = Records(client)
         self.recordings = Recordings(client)
+        self.transcripts = Transcripts(client)
         self.audit = Audit(client)
         self.caller = Caller(client)
         self.operations = Operations(client)

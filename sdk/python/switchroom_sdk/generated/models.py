@@ -35,6 +35,14 @@ class RecordCall(Shape, frozen=True, kw_only=True):
     enable: bool = False
 
 
+class TranscriptSetting(Shape, frozen=True, kw_only=True):
+    """Who transcribes an account's recordings; `hints` are names and words that are likely."""
+
+    recognizer: str
+    language: str = "en-US"
+    hints: tuple[str, ...] = ()
+
+
 class TransferTarget(Shape, frozen=True, kw_only=True):
     """The target of a transfer."""
 
@@ -68,7 +76,7 @@ class AccountLimits(Received, frozen=True, kw_only=True):
 
 
 class AccountView(Received, frozen=True, kw_only=True):
-    """An account; null for days: until somebody deletes them."""
+    """An account; null for days: until somebody deletes them; for transcripts: there are none."""
 
     id: str
     name: str
@@ -77,6 +85,7 @@ class AccountView(Received, frozen=True, kw_only=True):
     keep_records_days: int | None
     keep_digits_days: int | None
     keep_recordings_days: int | None
+    transcripts: TranscriptSetting | None
     limits: AccountLimits
 
 
@@ -477,7 +486,7 @@ class CdrPage(Received, frozen=True, kw_only=True):
 class CdrRecording(Received, frozen=True, kw_only=True):
     """A recording; `url` is where it is stored, `signedUrl` works without a token for minutes.
 
-    `signedUrl` is shown to keys and tokens that may read recordings.
+    `signedUrl` and `transcript` are shown to keys and tokens that may read recordings.
     """
 
     url: str
@@ -485,6 +494,8 @@ class CdrRecording(Received, frozen=True, kw_only=True):
     state: str
     duration_ms: int = 0
     signed_url: str = ""
+    transcript: str | None = None
+    """Known values: done, failed, queued, running."""
 
 
 class CdrView(Received, frozen=True, kw_only=True):
@@ -967,6 +978,8 @@ class RecordingItem(Received, frozen=True, kw_only=True):
     duration_ms: int
     url: str
     signed_url: str
+    transcript: str | None
+    """Known values: done, failed, queued, running."""
 
 
 class RecordingPage(Received, frozen=True, kw_only=True):
@@ -1121,6 +1134,37 @@ class TodayStats(Received, frozen=True, kw_only=True):
     hold_ms: int
     average_talk_ms: int
     longest_talk_ms: int
+
+
+class TranscriptSegment(Received, frozen=True, kw_only=True):
+    """What was understood of an utterance; times in milliseconds of the recording.
+
+    `main`: the main leg said it; `other`: the main leg heard it.
+    """
+
+    channel: str
+    """Known values: main, other."""
+    start_ms: int
+    end_ms: int
+    text: str
+    confidence: float
+
+
+class TranscriptView(Received, frozen=True, kw_only=True):
+    """A transcript; segments are in order of time. `reason` and `detail` say why it failed."""
+
+    call_id: str
+    state: str
+    """Known values: done, failed, queued, running."""
+    reason: str | None
+    """Known values: interrupted, no_capacity, not_archived, recognizer_failed, rejected, too_long, unknown_recognizer, unreadable."""
+    detail: str | None
+    recognizer: str | None
+    language: str | None
+    duration_ms: int | None
+    created_time: str
+    ended_time: str | None
+    segments: tuple[TranscriptSegment, ...]
 
 
 class TransferRecord(Received, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ export interface AccountChange {
   keepDigitsDays?: number | null;
   /** At least 1; at most 36500. */
   keepRecordingsDays?: number | null;
+  transcripts?: TranscriptSetting | null;
 }
 
 /**
@@ -341,6 +342,14 @@ export interface StreamTextRequest {
   text: string;
 }
 
+/** Who transcribes an account's recordings; `hints` are names and words that are likely. */
+export interface TranscriptSetting {
+  recognizer: string;
+  /** Default: "en-US". */
+  language?: string;
+  hints?: string[];
+}
+
 /** A transfer to start in the path's call. */
 export interface TransferByPathRequest {
   transferMode: "attended" | "blind";
@@ -396,7 +405,7 @@ export interface AccountLimits {
   apiRequestsPerS: number;
 }
 
-/** An account; null for days: until somebody deletes them. */
+/** An account; null for days: until somebody deletes them; for transcripts: there are none. */
 export interface AccountView {
   id: string;
   name: string;
@@ -405,6 +414,7 @@ export interface AccountView {
   keepRecordsDays: number | null;
   keepDigitsDays: number | null;
   keepRecordingsDays: number | null;
+  transcripts: TranscriptSetting | null;
   limits: AccountLimits;
 }
 
@@ -792,7 +802,7 @@ export interface CdrPage {
 /**
  * A recording; `url` is where it is stored, `signedUrl` works without a token for minutes.
  *
- * `signedUrl` is shown to keys and tokens that may read recordings.
+ * `signedUrl` and `transcript` are shown to keys and tokens that may read recordings.
  */
 export interface CdrRecording {
   url: string;
@@ -802,6 +812,7 @@ export interface CdrRecording {
   durationMs?: number;
   /** Default: "". */
   signedUrl?: string;
+  transcript?: Word<"done" | "failed" | "queued" | "running"> | null;
 }
 
 /**
@@ -1264,6 +1275,7 @@ export interface RecordingItem {
   durationMs: number;
   url: string;
   signedUrl: string;
+  transcript: Word<"done" | "failed" | "queued" | "running"> | null;
 }
 
 /** A page of recordings, those of the newest calls first. */
@@ -1404,6 +1416,33 @@ export interface TodayStats {
   holdMs: number;
   averageTalkMs: number;
   longestTalkMs: number;
+}
+
+/**
+ * What was understood of an utterance; times in milliseconds of the recording.
+ *
+ * `main`: the main leg said it; `other`: the main leg heard it.
+ */
+export interface TranscriptSegment {
+  channel: Word<"main" | "other">;
+  startMs: number;
+  endMs: number;
+  text: string;
+  confidence: number;
+}
+
+/** A transcript; segments are in order of time. `reason` and `detail` say why it failed. */
+export interface TranscriptView {
+  callId: string;
+  state: Word<"done" | "failed" | "queued" | "running">;
+  reason: Word<"interrupted" | "no_capacity" | "not_archived" | "recognizer_failed" | "rejected" | "too_long" | "unknown_recognizer" | "unreadable"> | null;
+  detail: string | null;
+  recognizer: string | null;
+  language: string | null;
+  durationMs: number | null;
+  createdTime: string;
+  endedTime: string | null;
+  segments: TranscriptSegment[];
 }
 
 /** A transfer session. */

@@ -668,6 +668,32 @@ export class Recordings {
   }
 }
 
+/** Operations on transcripts. */
+export class Transcripts {
+  readonly #client: Sender;
+
+  constructor(client: Sender) {
+    this.#client = client;
+  }
+
+  /** Show the transcript of a recording, or how far it is. */
+  get(accountId: string, day: string, file: string, options: RequestOptions = {}): Promise<models.TranscriptView> {
+    const request = { method: "GET", path: ["srmain", "recordings", "files", accountId, day, file, "transcript"] };
+    return this.#client.send(request, options);
+  }
+
+  /**
+   * Transcribe a recording of an ended call, also if an earlier transcript has failed.
+   *
+   * Recordings of calls that ended since the account has `transcripts` are queued by themselves. A
+   * recording that is queued or transcribed stays as it is.
+   */
+  request(accountId: string, day: string, file: string, options: RequestOptions = {}): Promise<models.TranscriptView> {
+    const request = { method: "POST", path: ["srmain", "recordings", "files", accountId, day, file, "transcript"] };
+    return this.#client.send(request, options);
+  }
+}
+
 /** Operations on audit. */
 export class Audit {
   readonly #client: Sender;
@@ -831,7 +857,8 @@ export class Account {
   /**
    * Change settings of the account; limits are the operator's.
    *
-   * A shorter retention deletes what is older within an hour.
+   * A shorter retention deletes what is older within an hour. With `transcripts`, recordings of
+   * calls that end from now on are transcribed; null ends that, also for those that wait.
    */
   update(body: models.AccountChange = {}, options: RequestOptions = {}): Promise<models.AccountView> {
     const request = { method: "PATCH", path: ["srmain", "account"], body };
@@ -891,6 +918,7 @@ export class Resources {
   readonly webhooks: Webhooks;
   readonly records: Records;
   readonly recordings: Recordings;
+  readonly transcripts: Transcripts;
   readonly audit: Audit;
   readonly caller: Caller;
   readonly operations: Operations;
@@ -911,6 +939,7 @@ export class Resources {
     this.webhooks = new Webhooks(client);
     this.records = new Records(client);
     this.recordings = new Recordings(client);
+    this.transcripts = new Transcripts(client);
     this.audit = new Audit(client);
     this.caller = new Caller(client);
     this.operations = new Operations(client);

@@ -113,7 +113,7 @@ def decoded_events(*ended: CallRecord) -> list[DecodedEvent]:
 async def write_calls(database: Database, *ended: CallRecord) -> int:
     """Write calls; return the number of new ones."""
     async with database.writing() as connection:
-        return await write_events(connection, decoded_events(*ended))
+        return len(await write_events(connection, decoded_events(*ended)))
 
 
 async def find_calls(database: Database, **filters: Any) -> list[int]:

@@ -31,6 +31,8 @@ async def add_accounts(database: Database, *names: str) -> None:
 
 async def undo_document_sizes(connection: AsyncConnection) -> None:
     """Leave the tables as they were before migration 0028."""
+    await connection.execute(text("DROP TABLE transcripts"))
+    await connection.execute(text("ALTER TABLE accounts DROP COLUMN transcripts"))
     await connection.execute(text("DROP INDEX ix_documents_agent"))
     await connection.execute(text("DROP INDEX ix_document_collections_version"))
     await connection.execute(text("ALTER TABLE document_collections DROP COLUMN size"))

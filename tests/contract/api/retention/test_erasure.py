@@ -184,7 +184,13 @@ async def test_no_engine(rest: Rest) -> None:
     await write_persons_calls(rest)
     services = rest.services
     async with open_client([f"http://127.0.0.1:{free_port()}"], TOKEN) as down:
-        erasure = build(services.database, down, services.accounts, services.now_ms).erasure
+        erasure = build(
+            services.database,
+            down,
+            services.accounts,
+            services.transcripts.store,
+            services.now_ms,
+        ).erasure
         with pytest.raises(ServiceUnavailable):
             await erasure.erase("acme", PERSON)
     assert await count(rest, "cdrs") == 7

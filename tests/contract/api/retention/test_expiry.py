@@ -151,7 +151,9 @@ async def test_an_archive_that_is_down(kept: Kept) -> None:
     await kept.limit(keep_records_days=5)
     services = kept.rest.services
     async with open_client([f"http://127.0.0.1:{free_port()}"], TOKEN) as down:
-        await build(kept.database, down, services.accounts, kept.clock).expiry.run_once()
+        transcripts = services.transcripts.store
+        retention = build(kept.database, down, services.accounts, transcripts, kept.clock)
+        await retention.expiry.run_once()
     assert await kept.stored() == ["0", "1", "2"]
     assert [await kept.has_audio(number) for number in range(3)] == [True] * 3
     await kept.expire()

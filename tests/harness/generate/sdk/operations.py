@@ -95,6 +95,16 @@ OPERATIONS = (
     Named("records.export", "GET", "/srmain/cdr/exports/{exportId}"),
     Named("recordings.list", "GET", "/srmain/recordings"),
     Named("recordings.delete", "DELETE", "/srmain/recordings/files/{accountId}/{day}/{file}"),
+    Named(
+        "transcripts.get",
+        "GET",
+        "/srmain/recordings/files/{accountId}/{day}/{file}/transcript",
+    ),
+    Named(
+        "transcripts.request",
+        "POST",
+        "/srmain/recordings/files/{accountId}/{day}/{file}/transcript",
+    ),
     Named("audit.list", "GET", "/srmain/audit"),
     Named("caller.get", "GET", "/auth/me"),
     Named("operations.nodes", "GET", "/srmain/operations/nodes"),

@@ -19,7 +19,11 @@ class RecordingPath(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        return f"{self.account_id}/{self.day}/{self.file}"
+        return f"{self.account_id}/{self.below_account}"
+
+    @property
+    def below_account(self) -> str:
+        return f"{self.day}/{self.file}"
 
     @property
     def call_id(self) -> str:

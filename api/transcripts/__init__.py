@@ -1,0 +1,1 @@
+"""Transcripts of recordings: a queue in the database, and who transcribes them."""

@@ -1,0 +1,78 @@
+"""Real processes: one is killed in the middle of a recording, another one transcribes it."""
+
+import io
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.contract.api.cdrs.records import events_of
+from tests.contract.api.transcripts.scene import FILES, path_of, recorded, wav
+from tests.contract.api.transcripts.simulated_recognizer import TOKEN, SimulatedRecognizer
+from tests.contract.rpc.harness.bench import TOKEN as RPC_TOKEN
+from tests.contract.rpc.harness.bench import Bench
+from tests.harness.servers.records_api import RecordsApi
+from tests.harness.shards import at
+from tests.harness.until import until
+
+PATH = path_of(1)
+
+
+@pytest.fixture
+async def apis(
+    bench: Bench, database_url: str, tmp_path: Path, simulated: SimulatedRecognizer
+) -> AsyncIterator[list[RecordsApi]]:
+    """Provide two processes on one database, one engine and one recognizer, not started yet."""
+    settings = {
+        "SWITCHROOM_TRANSCRIPT_RECOGNIZERS": f'["{simulated.address}"]',
+        "SWITCHROOM_SPEECH_TOKEN": TOKEN,
+    }
+    found = [
+        RecordsApi(
+            tmp_path / name,
+            database_url=database_url,
+            engine_url=bench.url,
+            rpc_token=RPC_TOKEN,
+            settings=settings,
+        )
+        for name in ("api1", "api2")
+    ]
+    found[1].api_key = found[0].api_key
+    yield found
+    for api in found:
+        await api.stop()
+
+
+async def transcript(api: RecordsApi) -> dict[str, Any]:
+    _, found = await api.request("GET", f"{FILES}/{PATH}/transcript")
+    answer: dict[str, Any] = found
+    return answer
+
+
+async def test_a_process_is_killed(
+    bench: Bench, apis: list[RecordsApi], simulated: SimulatedRecognizer
+) -> None:
+    """The recording is transcribed once, by the next one; its first channel is not repeated."""
+    first, second = apis
+    await first.start()
+    setting = {"transcripts": {"recognizer": "double"}}
+    assert (await first.request("PATCH", "/srmain/account", setting))[0] == 200
+    await bench.archive.put(PATH, io.BytesIO(wav(bytes(16_000), bytes(16_000))))
+    simulated.mode = "late_second"
+    bodies = [msgspec.json.encode(event) for event in events_of(recorded(1))]
+    bench.store.stream.append(at(0), bodies)
+    await simulated.is_hearing.wait()
+    assert (await transcript(first))["state"] == "running"
+    await first.kill()
+    await second.start()
+    simulated.may_end.set()
+
+    async def is_done() -> bool:
+        return (await transcript(second)).get("state") == "done"
+
+    await until(is_done, what="the transcript")
+    found = await transcript(second)
+    assert [each["channel"] for each in found["segments"]] == ["main", "other"]
+    assert len(simulated.starts) == 3

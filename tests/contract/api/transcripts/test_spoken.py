@@ -1,0 +1,47 @@
+"""Recordings of spoken words, and real recognizers."""
+
+from pathlib import Path
+
+import pytest
+
+from api.accounts.transcript_setting import TranscriptSetting
+from tests.contract.api.databases import sqlite_url
+from tests.contract.api.transcripts.scene import path_of, recorded, scene_with, wav
+from tests.contract.rpc.harness.bench import Bench
+from tests.contract.speech.test_whisper import model_folder
+from tests.contract.speech.voices import Voices, silence
+from tests.harness.servers.speech_process import SpeechProcess
+
+CALLER, AGENT = "i would like to talk to billing", "one moment please"
+MAX_OFF_MS = 300
+
+
+@pytest.mark.parametrize("recognizer", ["whisper", "grammar"])
+async def test_a_conversation(tmp_path: Path, bench: Bench, recognizer: str) -> None:
+    """Who said what, and when."""
+    setting = TranscriptSetting(recognizer, "en-GB", (CALLER, AGENT))
+    voices = Voices({})
+    question, reply = await voices.say(CALLER), await voices.say(AGENT)
+    await voices.close()
+    question_ms, reply_ms = len(question) // 16, len(reply) // 16
+    left = silence(500) + question + silence(reply_ms + 2_000)
+    right = silence(1_500 + question_ms) + reply + silence(1_000)
+    async with SpeechProcess(
+        tmp_path / "speech", SWITCHROOM_SPEECH_WHISPER_MODEL=str(model_folder())
+    ) as speech:
+        address = speech.url.replace("http", "ws", 1)
+        async with scene_with(sqlite_url(tmp_path), bench, address, token=speech.token) as scene:
+            await scene.set(setting)
+            await scene.archive(path_of(1), wav(left, right))
+            await scene.end(recorded(1))
+            await scene.work()
+            found = await scene.transcript(path_of(1))
+        assert CALLER not in speech.log.read_text()
+    assert (found["state"], found["recognizer"]) == ("done", recognizer)
+    said, heard = found["segments"]
+    assert (said["channel"], heard["channel"]) == ("main", "other")
+    assert "talk to billing" in said["text"].lower()
+    assert "moment" in heard["text"].lower()
+    assert abs(said["startMs"] - 500) < MAX_OFF_MS
+    assert abs(heard["startMs"] - 1_500 - question_ms) < MAX_OFF_MS
+    assert min(said["confidence"], heard["confidence"]) > 0.4
