@@ -285,6 +285,8 @@ class Phone(ReceivedAudio):
     def _on_message(self, message: SipMessage) -> None:
         if message.rtp_port and not message.is_sent:
             self._peer_port = message.rtp_port
+        if message.method == "BYE":
+            self._line.leave()
         is_early = self.announces and message.status == SESSION_PROGRESS
         if message.answers_invite or (is_early and message.method == "INVITE"):
             self._line.speak_to(self._peer_port)

@@ -92,6 +92,13 @@ class RtpLine:
         if self._sender is None:
             self._sender = asyncio.get_running_loop().create_task(self._send_voice())
 
+    def leave(self) -> None:
+        """Send nothing more: the call has ended, and the port may be that of another one.
+
+        Asterisk would send that one's audio here, as long as its own phone is silent.
+        """
+        self.peer = None
+
     @property
     def spoken_ms(self) -> int:
         """Return for how long it has sent audio."""

@@ -1,8 +1,10 @@
-"""A phone that hangs up while the other party says something: its program ends, too."""
+"""A phone whose call ends: its program ends however the hangups cross, and it is silent."""
 
 import asyncio
 import shutil
+import socket
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import cast
 
 import pytest
@@ -10,8 +12,11 @@ import pytest
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.sip import SipMessage
 from tests.harness.ports import free_port
+from tests.harness.until import until
 
 pytestmark = pytest.mark.skipif(not shutil.which("sipp"), reason="SIPp is not on this machine")
+_LINES = ("v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0")
+SDP = "".join(f"{line}\r\n" for line in (*_LINES, "m=audio {} RTP/AVP 0"))
 COPIED = ("Via", "From", "To", "Call-ID", "CSeq")  # from a request to its response
 
 
@@ -36,14 +41,14 @@ class Peer(asyncio.DatagramProtocol):
             pass
         return message
 
-    async def call(self) -> None:
-        """Invite the phone, and acknowledge its answer."""
-        self.request("INVITE", 1)
+    async def call(self, rtp_port: int = 0) -> None:
+        """Invite the phone, which sends its audio to a port, and acknowledge its answer."""
+        self.request("INVITE", 1, SDP.format(rtp_port) if rtp_port else "")
         answer = await self.wait_for("SIP/2.0 200")
         self._tag = SipMessage(0, False, answer).header("To").partition(";")[2]
         self.request("ACK", 1)
 
-    def request(self, method: str, number: int) -> None:
+    def request(self, method: str, number: int, body: str = "") -> None:
         phone = f"sip:phone@127.0.0.1:{self._phone}"
         self._send(
             f"{method} {phone} SIP/2.0",
@@ -54,34 +59,42 @@ class Peer(asyncio.DatagramProtocol):
             f"CSeq: {number} {method}",
             f"Contact: <sip:peer@127.0.0.1:{self.port}>",
             "Max-Forwards: 70",
+            *(["Content-Type: application/sdp"] if body else []),
+            body=body,
         )
 
     def respond(self, request: str, status: str) -> None:
         headers = [each for each in request.split("\r\n") if each.partition(":")[0] in COPIED]
         self._send(f"SIP/2.0 {status}", *headers)
 
-    def _send(self, *lines: str) -> None:
-        text = "\r\n".join((*lines, "Content-Length: 0", "\r\n"))
+    def _send(self, *lines: str, body: str = "") -> None:
+        text = "\r\n".join((*lines, f"Content-Length: {len(body)}", "", body))
         self._transport.sendto(text.encode(), ("127.0.0.1", self._phone))
 
 
 @pytest.fixture
 async def phone() -> AsyncIterator[Phone]:
-    """Run a phone that answers at once."""
-    async with Phone.answering(free_port()) as phone:
+    """Run a phone that answers at once, and speaks."""
+    async with Phone.answering(free_port(), tone_hz=600) as phone:
         yield phone
 
 
 @pytest.fixture
-async def peer(phone: Phone) -> AsyncIterator[Peer]:
-    """Connect the phone with a peer."""
+async def stranger(phone: Phone) -> AsyncIterator[Peer]:
+    """Return a peer of the phone that has not called it yet."""
     loop = asyncio.get_running_loop()
     transport, peer = await loop.create_datagram_endpoint(
         lambda: Peer(phone.port), local_addr=("127.0.0.1", 0)
     )
-    await peer.call()
     yield peer
     transport.close()
+
+
+@pytest.fixture
+async def peer(stranger: Peer) -> Peer:
+    """Connect the phone with a peer."""
+    await stranger.call()
+    return stranger
 
 
 async def hang_up(
@@ -120,3 +133,27 @@ async def test_the_peer_knows_no_such_call(phone: Phone, peer: Peer) -> None:
     bye, ending = await hang_up(phone, peer, lambda: None)
     peer.respond(bye, "481 Call/Transaction Does Not Exist")
     await ending
+
+
+async def test_a_phone_is_silent_after_its_call(phone: Phone, stranger: Peer) -> None:
+    """The port that it spoke to may be that of another call, which would lose its audio."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        line.bind(("127.0.0.1", 0))
+        line.setblocking(False)
+        await stranger.call(line.getsockname()[1])
+        await until(lambda: received(line) > 0, what="the phone's audio")
+        stranger.request("BYE", 2)
+        await stranger.wait_for("SIP/2.0 200")
+        await phone.wait_ended()
+        received(line)
+        await phone.wait_spoken(200)
+        assert received(line) == 0
+
+
+def received(line: socket.socket) -> int:
+    """Return the number of packets that have arrived since the last time."""
+    count = 0
+    with suppress(BlockingIOError):
+        while line.recv(2048):
+            count += 1
+    return count
