@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
-from tests.contract.api.rest import Rest
+from tests.contract.api.rest import Rest, run_rest, settings_for
+from tests.contract.rpc.harness.bench import Bench
 
 ACCOUNT = "/srmain/account"
 
@@ -58,6 +60,12 @@ async def test_the_second_of_two_writers_is_refused(kept: Rest) -> None:
         {"name": "a" * 129},
         {"name": "a\nb"},
         {"keepRecordsDays": 0},
+        {"transcripts": {}},
+        {"transcripts": {"recognizer": "No such"}},
+        {"transcripts": {"recognizer": "whisper", "language": "english!"}},
+        {"transcripts": {"recognizer": "whisper", "hints": [""]}},
+        {"transcripts": {"recognizer": "whisper", "hints": ["a"] * 101}},
+        {"transcripts": {"recognizer": "whisper", "enabled": True}},
         {"maxCalls": 1_000},
         {"limits": {}},
         {"isActive": True},
@@ -89,3 +97,27 @@ async def test_an_agent_changes_nothing(rest: Rest) -> None:
     await keys.add("acme", made, KeyTerms("1001", ("account:write", "jobs")))
     assert (await change(rest, token=made.api_key, name="Mine")).status_code == 403
     assert (await rest.request("GET", "/srmain/jobs", token=made.api_key)).status_code == 403
+
+
+async def test_transcripts_need_recognizers(rest: Rest) -> None:
+    """Without any here, they are not turned on; they can be turned off."""
+    body = {"transcripts": {"recognizer": "whisper"}}
+    assert (await rest.rejected("PATCH", ACCOUNT, body))[:2] == (409, "no_transcripts")
+    assert (await change(rest, transcripts=None)).json()["transcripts"] is None
+
+
+async def test_who_transcribes(database_url: str, bench: Bench) -> None:
+    """The setting is stored as a whole: what is left out has its default."""
+    settings = settings_for(
+        database_url,
+        bench.url,
+        transcript_recognizers=("wss://speech.example.com",),
+        speech_token=SecretStr("s" * 32),
+    )
+    async with run_rest(settings, bench) as rest:
+        first = {"recognizer": "deepgram", "language": "nb-NO", "hints": ["Oslo"]}
+        assert (await change(rest, transcripts=first)).json()["transcripts"] == first
+        assert (await rest.request("GET", ACCOUNT)).json()["transcripts"] == first
+        changed = (await change(rest, transcripts={"recognizer": "whisper"})).json()
+        second = {"recognizer": "whisper", "language": "en-US", "hints": []}
+        assert changed["transcripts"] == second

@@ -1,5 +1,6 @@
 """`switchroom account`: invalid input is one line on standard error and exit status 2."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from tests.contract.api.cli import switchroom
         (("region", "acme", "Norway"), "Norway: a country such as NO"),
         (("email", "acme", "nobody"), "nobody: an address such as crm@example.com"),
         (("trunks", "acme", "Backup"), "Backup: the name of a trunk such as backup"),
+        (("transcripts", "acme", "Whisper"), "recognizer: expected the name of a recognizer"),
+        (("transcripts", "acme", "whisper", "--language", "?"), "language: expected a language"),
         (("number", "add", "acme", "12"), "12: a number such as +4721930000"),
         (("dnc", "import", "acme", __file__, "--provider", ""), "--provider: 1 to 64 characters"),
     ],
@@ -66,3 +69,17 @@ async def test_numbers_are_added_and_removed(tmp_path: Path) -> None:
     assert await switchroom(*mine, "number", "list", "acme") == (0, "")
     reported = "switchroom: no such number: +4721930000 of account acme\n"
     assert await switchroom(*mine, "number", "rm", "acme", "+4721930000") == (1, reported)
+
+
+async def test_transcripts(tmp_path: Path) -> None:
+    """`transcripts` sets who transcribes, and `none` ends it."""
+    await switchroom(tmp_path, "account", "create", "acme")
+    words = ("account", "transcripts", "acme")
+    status, shown = await switchroom(
+        tmp_path, *words, "whisper", "--hint", "Oslo", "--output", "json"
+    )
+    assert status == 0
+    setting = {"recognizer": "whisper", "language": "en-US", "hints": ["Oslo"]}
+    assert json.loads(shown[shown.index("{") :])["transcripts"] == setting
+    _, shown = await switchroom(tmp_path, *words, "none", "--output", "json")
+    assert json.loads(shown[shown.index("{") :])["transcripts"] is None
