@@ -28,7 +28,7 @@ export function recognizerEventSteps(state, event) {
       state.add(event.isSpeaking ? "an utterance begins" : "the utterance is over", { from: stream, kind: "sound", source });
       return true;
     case "stream-interrupted":
-      state.add(SOUNDS[event.outcome], { from: stream, kind: "sound", source });
+      state.add(SOUNDS[event.outcome] ?? "", { from: stream, kind: "sound", source });
       return true;
     case "speech-understood":
       state.add(understood(event), { from: stream, to: ENGINE, kind: "sound", source });
