@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 _AGENTS = "ring a group of agents with a list in `number` of dial"
 _MESSAGES = "templates of a messaging platform (docs/messaging.md)"
-_STREAMS = "audio is not streamed to other programs"
+_BOTS = "a stream connects the caller with a bot of your own (docs/streams/protocols.md)"
+_FORKS = "<Start><Stream> forks the audio to a program of your own"
 ALTERNATIVES: Mapping[str, str] = {
     "Enqueue": _AGENTS,
     "Leave": _AGENTS,
@@ -15,11 +16,11 @@ ALTERNATIVES: Mapping[str, str] = {
     "Sms": _MESSAGES,
     "Pay": "a gather with `sensitive` keeps digits secret (docs/reference/verbs/digits.md)",
     "Prompt": "a gather has its own prompt",
-    "Start": _STREAMS,
-    "Connect": _STREAMS,
-    "Stream": _STREAMS,
-    "Siprec": _STREAMS,
-    "Transcription": "calls are not transcribed",
+    "Stream": "it belongs into <Connect> or <Start>",
+    "VirtualAgent": _BOTS,
+    "ConversationRelay": _BOTS,
+    "Siprec": _FORKS,
+    "Transcription": _FORKS,
     "Recording": '"recordCall": true on the call or the route of the number',
     "Application": "the address of a webhook as `action`, or a stored flow (docs/flows.md)",
 }

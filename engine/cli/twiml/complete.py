@@ -60,6 +60,9 @@ def _with_addresses(element: Element, base_url: str) -> Element:
         element = replace(element, attributes={**element.attributes, "action": address})
     if element.name in ADDRESS_TEXTS and element.text:
         element = _with_text(element, _resolved(base_url, element.text))
+    if element.name == "Stream" and (url := element.attributes.get("url", "").strip()):
+        address = _as_stream(_resolved(base_url, url)) if "://" not in url else url
+        element = replace(element, attributes={**element.attributes, "url": address})
     return element
 
 
@@ -68,6 +71,11 @@ def _resolved(base_url: str, address: str) -> str:
         return urljoin(base_url, address)
     except ValueError:  # such as https://[
         return address
+
+
+def _as_stream(address: str) -> str:
+    """Return the address with the scheme of websockets."""
+    return re.sub(r"^http", "ws", address)
 
 
 def _with_numbers(element: Element, region: str, remarks: Remarks) -> Element:

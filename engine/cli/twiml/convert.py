@@ -4,10 +4,11 @@ import json
 
 from msgspec import Struct
 
+from engine.cli.twiml.actions import Action, verb
 from engine.cli.twiml.complete import Context, complete
 from engine.cli.twiml.document import Element, TwimlError, read_document
 from engine.cli.twiml.remarks import Remark, Remarks
-from engine.cli.twiml.verbs import Action, convert_verb, is_last, may_go_on, verb
+from engine.cli.twiml.verbs import convert_verb, is_last, may_go_on
 from wire.decoding.errors import BadInput, errors_in
 from wire.party import Party
 from wire.tree import DEFAULT_LIMITS, Limits, parse_action

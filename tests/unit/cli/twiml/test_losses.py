@@ -58,7 +58,6 @@ def converted(verbs: str) -> tuple[Any, list[str], list[str]]:
         ("<Dial>\n<Conference>room</Conference></Dial>", "3: <Conference> has no counterpart"),
         ("<Dial><Conference>room</Conference></Dial>", "conference/add-members"),
         ("<Enqueue>support</Enqueue>", "ring a group of agents"),
-        ("<Start><Stream/></Start>", "audio is not streamed"),
         ("<Hangup>now</Hangup>", "<Hangup> has a text"),
         (f'<Gather action="{NEXT}">\n<Dial>+4722222222</Dial></Gather>', "3: <Dial> in <Gather>"),
         (f'<Gather action="{NEXT}" bargeIn="false"/>', "bargeIn"),
@@ -167,12 +166,3 @@ def test_encodings_and_entities_are_read(encoding: str) -> None:
     text = f"{declaration}<Response><Say>Bl&#229;bær &amp; øl</Say></Response>"
     found = convert(text.encode(encoding))
     assert found.action == {"type": "say", "data": {"text": "Blåbær & øl"}}
-
-
-@pytest.mark.parametrize("attributes", ['hints="a"', 'language="nb-NO"', 'speechTimeout="auto"'])
-def test_speech_input_is_a_difference_only_if_requested(attributes: str) -> None:
-    """Its attributes have no effect on digits; `input` is the loss."""
-    for given, count in (("", 0), ('input="dtmf speech"', 1)):
-        _, lost, noted = converted(f'<Gather action="{NEXT}" {attributes} {given}/>')
-        assert len(lost) == count
-        assert any("speech input" in each for each in noted)

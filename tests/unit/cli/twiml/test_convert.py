@@ -148,7 +148,7 @@ def test_earlier_prompts_of_a_gather_come_before_it() -> None:
         ('<Say language="!">a</Say>', "language"),
         (f"<Say>{'a' * 4001}</Say>", "engines reject the tree: data.text"),
         ("<Gather/>", "has no action"),
-        (f'<Gather input="speech" action="{NEXT}"/>', "speech is not recognised"),
+        (f'<Gather input="voice" action="{NEXT}"/>', "dtmf, speech or both"),
         ('<Pause length="soon"/>', "a number is expected"),
         ('<Reject reason="tired"/>', "rejected or busy"),
         ("text", "has text beside its verbs"),
@@ -207,15 +207,17 @@ def test_what_is_not_twiml_is_rejected(content: bytes, text: str) -> None:
 
 NAMES = st.sampled_from(
     ["Say", "Play", "Gather", "Dial", "Number", "Sip", "Client", "Record", "Pause", "Hangup",
-     "Reject", "Redirect", "Enqueue"]
+     "Reject", "Redirect", "Enqueue", "Connect", "Start", "Stop", "Stream", "Parameter"]
 )  # fmt: skip
 ATTRIBUTES = st.sampled_from(
     ["action", "timeout", "numDigits", "finishOnKey", "loop", "length", "language", "maxLength",
-     "callerId", "reason", "input", "timeLimit"]
+     "callerId", "reason", "input", "timeLimit", "url", "name", "value", "track", "hints",
+     "speechTimeout", "bargeIn"]
 )  # fmt: skip
 VALUES = st.sampled_from(
-    ["", "0", "1", "-1", "99999", "#", "12#", NEXT, "/x", "en", "+4722222222", "sip:a@b", "é"]
-)
+    ["", "0", "1", "-1", "99999", "#", "12#", NEXT, "/x", "en", "+4722222222", "sip:a@b", "é",
+     "wss://example.com/bot", "both_tracks", "speech", "dtmf speech"]
+)  # fmt: skip
 
 
 @st.composite
