@@ -11,6 +11,7 @@ from engine.settings.nodes import NodeSettings
 from engine.store.redis.address import parse_address
 
 _SUBJECT = "transport"
+_GATEWAY_TLS = "SWITCHROOM_STREAMS_TLS_CERT of the gateway, and https:// in `stream_gateways`"
 
 
 def check_files(settings: Settings) -> None:
@@ -22,11 +23,12 @@ def check_files(settings: Settings) -> None:
 
 
 def nodes_context(settings: Settings, nodes: Sequence[NodeSettings]) -> SSLContext | None:
-    """Return what verifies the nodes; None if none has TLS.
+    """Return what verifies the nodes and their gateways; None if none has TLS.
 
     Loading the system's CAs takes 20 ms, in which an engine that runs the checks does nothing else.
     """
-    is_needed = any(node.url.scheme == "https" or node.ami_tls for node in nodes)
+    urls = [url for node in nodes for url in (node.url, *node.stream_gateways)]
+    is_needed = any(url.scheme == "https" for url in urls) or any(each.ami_tls for each in nodes)
     return client_context(settings.tls_ca) if is_needed else None
 
 
@@ -49,6 +51,9 @@ def _plain(settings: Settings, nodes: Sequence[NodeSettings]) -> Iterator[tuple[
     if settings.rpc_tls_cert is None and not _is_local(address):
         yield "this engine's RPC and audio", "set SWITCHROOM_RPC_TLS_CERT"
     for node in nodes:
+        for gateway in node.stream_gateways:
+            if gateway.scheme != "https" and not _is_local(gateway.host):
+                yield f"the stream gateway {gateway} of {node.name}", _GATEWAY_TLS
         if _is_local(node.url.host):
             continue
         if node.url.scheme != "https":

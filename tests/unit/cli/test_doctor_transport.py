@@ -44,3 +44,11 @@ def test_each_plain_connection_is_named() -> None:
         "AMI of pbx1",
     ]
     assert "x@" not in str(found)
+
+
+def test_a_plain_gateway_elsewhere_is_named() -> None:
+    """One on this host, or with TLS, is none."""
+    gateways = ["http://192.0.2.1:8095", "http://127.0.0.1:8095", "https://192.0.2.2:8095"]
+    found = findings({**HERE, "stream_gateways": gateways}, streams_token=LONG * 2)
+    named = "the stream gateway http://192.0.2.1:8095/ of pbx1: plain, readable on the network"
+    assert found == [("WARN", named)]
