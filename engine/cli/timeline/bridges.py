@@ -51,7 +51,8 @@ def _joined(bridge: str, legs: tuple[str, ...], state: TimelineState) -> Row:
     state.join(bridge, legs)
     members = state.bridges[bridge]
     if listener := next((leg for leg in members if leg in state.listeners), ""):
-        text = f"forked: a bot hears {state.name(state.snoops[listener])}"
+        hearer = next((state.recognizers[leg] for leg in members if leg in state.recognizers), "")
+        text = f"forked: {hearer or 'a bot'} hears {state.name(state.snoops[listener])}"
     elif coached := next((state.snoops[leg] for leg in members if leg in state.snoops), ""):
         coaches = tuple(leg for leg in members if leg not in state.snoops)
         text = f"coaching: only {state.name(coached)} hears {state.names(coaches or members)}"

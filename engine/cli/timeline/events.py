@@ -91,6 +91,9 @@ def _ended(event: Mapping[str, Any], state: TimelineState) -> Row | None:
     leg = event["leg"]
     if leg in state.snoops:
         return snoop_ended_row(leg, state)
+    if leg in state.streams:  # why, the gateway's report says
+        state.leave(leg)
+        return None
     answered = leg in state.answered
     if reason := event.get("reason"):
         state.ended.add(leg)

@@ -46,7 +46,8 @@ class TimelineState:
     bridges: dict[str, tuple[str, ...]] = field(default_factory=dict)  # legs by bridge
     snoops: dict[str, str] = field(default_factory=dict)  # snooped leg by snoop
     listeners: set[str] = field(default_factory=set)  # the snoops of forks
-    recognizers: set[str] = field(default_factory=set)  # their streams
+    streams: set[str] = field(default_factory=set)
+    recognizers: dict[str, str] = field(default_factory=dict)  # names of recognizers by stream
     music: dict[str, str] = field(default_factory=dict)  # leg on hold by playback
     ended: set[str] = field(default_factory=set)
     session_states: dict[str, str] = field(default_factory=dict)  # of sessions and members

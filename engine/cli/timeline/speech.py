@@ -26,9 +26,9 @@ def recognizer_event_row(event: Mapping[str, Any], state: TimelineState) -> Row 
         case {"type": "stream-interrupted", "stream": stream, "outcome": outcome}:
             return mark(_SOUNDS[outcome], stream, "sound")
         case {"type": "speech-understood", "stream": stream}:
-            return Row(_understood(event), stream, ENGINE, kind="sound")
+            return Row(_understood(event, state.gather_reason), stream, ENGINE, kind="sound")
         case {"type": "stream-ended", "stream": stream, "reason": reason}:
-            detail = wording.shorten(event.get("detail") or reason)
+            detail = event.get("detail") or reason  # whole: its end says what to do
             state.ended.add(stream)
             return Row(f"recognizer lost: {detail}", stream, ENGINE, kind="failure", closes=stream)
         case _:
@@ -39,7 +39,8 @@ def recognizer_command_row(command: Mapping[str, Any], state: TimelineState) -> 
     """Return the row of a command to a recognizer; None for other commands."""
     match command:
         case {"type": "start-stream", "stream": stream, "recognition": {"recognizer": name}}:
-            state.recognizers.add(stream)
+            state.streams.add(stream)
+            state.recognizers[stream] = name
             return Row(f"{name} listens", ENGINE, stream, kind="web", opens=stream, label=name)
         case {"type": "stop-stream", "stream": stream} if stream in state.recognizers:
             state.ended.add(stream)
@@ -52,7 +53,9 @@ def recognizer_command_row(command: Mapping[str, Any], state: TimelineState) -> 
             return None
 
 
-def _understood(event: Mapping[str, Any]) -> str:
+def _understood(event: Mapping[str, Any], gather_reason: str) -> str:
+    """Return what was understood; of the gather's end only what the text does not say."""
     if not event["text"]:
         return "nothing understood" if event["is_voice"] else "no speech, but a noise"
-    return f"understood “{wording.shorten(event['text'])}” ({event['confidence']:.2f})"
+    text = f"understood “{wording.shorten(event['text'])}” ({event['confidence']:.2f})"
+    return f"{text}: no match" if gather_reason == "no-match" else text

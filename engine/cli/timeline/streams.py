@@ -54,6 +54,7 @@ def stream_command_row(command: Mapping[str, Any], state: TimelineState) -> Row 
     """Return the row of a command to a stream; None for other commands."""
     match command:
         case {"type": "start-stream", "stream": stream, "data": data}:
+            state.streams.add(stream)
             resumed = command.get("resume")
             again = f", from {wording.seconds(resumed['heardMs'])} on" if resumed else ""
             label = wording.host(data["url"])

@@ -104,7 +104,7 @@ def _entry_rows(entry: TimelineEntry, state: TimelineState) -> Iterator[Row]:
         if (row := command_row(command, entry.state, state)) is not None:
             yield row
     if _starts_to_gather(entry, state):
-        yield mark("gather: waiting for digits", kind="digit")
+        yield mark(f"gather: waiting for {_awaited(entry)}", kind="digit")
     if (entry.started or {}).get("type") == "pause":
         yield mark(wording.action(entry.started), kind="faint")
 
@@ -119,6 +119,12 @@ def _starts_to_gather(entry: TimelineEntry, state: TimelineState) -> bool:
     """Return whether a gather without a prompt starts here: it has no command."""
     starts = entry.state == "gathering" and state.call_state != "gathering"
     return starts and not any(each["type"] == "fetch-media" for each in entry.commands)
+
+
+def _awaited(entry: TimelineEntry) -> str:
+    """Return what a gather that starts here collects."""
+    data = (entry.started or {}).get("data", {})
+    return " or ".join(data.get("input", ["digits"]))
 
 
 def _lifelines(

@@ -1,7 +1,7 @@
 // @ts-check
 // Steps of a call's events; those without use for a reader have none.
 
-import { recognizerEventSteps } from "./speech.js";
+import { recognizerEventSteps, understood } from "./speech.js";
 import { streamEventSteps } from "./streams.js";
 import * as say from "./wording.js";
 
@@ -42,6 +42,10 @@ export function eventSteps(state, { event, commands }) {
       state.add(text, { from: leg, to: ENGINE, kind: "digit", source });
       break;
     }
+    case "speech-recorded":
+      state.leg(leg);
+      state.add(understood(event, gatherReason(commands)), { from: leg, to: ENGINE, kind: "sound", source });
+      break;
     case "talk-started":
       state.add("sound starts", { from: leg, to: ENGINE, kind: "sound", source });
       break;
@@ -83,14 +87,21 @@ export function eventSteps(state, { event, commands }) {
       addArchived(state, event);
       break;
     case "deadline-passed": {
-      const gathered = commands.find((/** @type {any} */ each) => each.event?.event === "gathered");
-      const text = gathered?.event.reason?.replaceAll("-", " ") ?? TIMERS[state.callState] ?? "timeout";
+      const text = gatherReason(commands)?.replaceAll("-", " ") ?? TIMERS[state.callState] ?? "timeout";
       state.add(text, { kind: "faint", source });
       break;
     }
     default:
-      if (!recognizerEventSteps(state, event) && !streamEventSteps(state, event)) addRequest(state, event);
+      if (!recognizerEventSteps(state, event, gatherReason(commands)) && !streamEventSteps(state, event)) addRequest(state, event);
   }
+}
+
+/**
+ * @param {any[]} commands
+ * @returns {string | undefined} why a gather ended here, if one did
+ */
+function gatherReason(commands) {
+  return commands.find((each) => each.event?.event === "gathered")?.event.reason;
 }
 
 /**
@@ -101,10 +112,10 @@ function addEnd(state, event) {
   const { leg } = event;
   const answered = state.answered.has(leg);
   const source = event;
-  const isSnoop = state.snoops.has(leg);
+  const isSilent = state.snoops.has(leg) || state.streams.has(leg); // why a stream ended, its gateway reports
   if (event.reason && !answered) {
     state.add(`not called: ${say.notDialed(event.reason)}`, { from: leg, kind: "failure", source });
-  } else if (!isSnoop) {
+  } else if (!isSilent) {
     const why = say.cause(event.cause, answered ? 0 : event.sipCode);
     const text = `${answered ? "hung up" : "not answered"}: ${why}`;
     const isFault = !answered || ![0, 16].includes(event.cause);

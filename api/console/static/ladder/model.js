@@ -40,7 +40,9 @@ export class State {
     this.bridges = new Map();
     /** @type {Map<string, string>} the snooped leg by its snoop */
     this.snoops = new Map();
-    /** @type {Set<string>} the streams of recognizers */
+    /** @type {Set<string>} */
+    this.streams = new Set();
+    /** @type {Set<string>} those of recognizers */
     this.recognizers = new Set();
     /** @type {Map<string, string>} of sessions and members */
     this.sessions = new Map();

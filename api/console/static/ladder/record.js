@@ -78,6 +78,10 @@ function translate(event, leg) {
         commands: [{ type: event.event === "leg-muted" ? "mute" : "unmute", leg, direction: event.muted ?? "" }],
       };
     case "gathered":
+      if (event.speech !== undefined) {
+        const { speech: text, confidence } = event;
+        return { types: { type: "speech-recorded", text, confidence, isVoice: true }, commands: [{ type: "emit-event", event }] };
+      }
       return { types: { type: "digit-pressed", digit: event.dtmf || "no digits" }, commands: [] };
     case "media-failed": {
       const { source, reason = "" } = event;

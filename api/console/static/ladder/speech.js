@@ -14,9 +14,10 @@ const SOUNDS = {
 /**
  * @param {import("./model.js").State} state
  * @param {any} event
+ * @param {string} [gatherReason] why the gather ended by it, if it did
  * @returns {boolean} whether it is one of a recognizer
  */
-export function recognizerEventSteps(state, event) {
+export function recognizerEventSteps(state, event, gatherReason) {
   const { stream } = event;
   if (!state.recognizers.has(stream)) return false;
   const source = event;
@@ -31,7 +32,7 @@ export function recognizerEventSteps(state, event) {
       state.add(SOUNDS[event.outcome] ?? "", { from: stream, kind: "sound", source });
       return true;
     case "speech-understood":
-      state.add(understood(event), { from: stream, to: ENGINE, kind: "sound", source });
+      state.add(understood(event, gatherReason), { from: stream, to: ENGINE, kind: "sound", source });
       return true;
     case "stream-ended":
       state.add(`recognizer lost: ${say.shorten(event.detail || event.reason)}`, { from: stream, to: ENGINE, kind: "failure", source });
@@ -78,14 +79,19 @@ export function recognizerCommandSteps(state, command) {
  * @param {any} source
  */
 function beginRecognizer(state, stream, name, source) {
+  state.streams.add(stream);
   state.recognizers.add(stream);
   state.leg(stream, name);
   state.add(`${name} listens`, { to: stream, kind: "web", source });
   state.begin(stream, "leg", name);
 }
 
-/** @param {any} event */
-function understood(event) {
+/**
+ * @param {any} event
+ * @param {string} [gatherReason]
+ */
+export function understood(event, gatherReason) {
   if (!event.text) return event.isVoice ? "nothing understood" : "no speech, but a noise";
-  return `understood “${say.shorten(event.text)}” (${event.confidence.toFixed(2)})`;
+  const text = `understood “${say.shorten(event.text)}” (${event.confidence.toFixed(2)})`;
+  return gatherReason === "no-match" ? `${text}: no match` : text;
 }

@@ -73,6 +73,7 @@ export function streamCommandSteps(state, command) {
     case "start-stream": {
       const label = command.data ? say.host(command.data.url) : "bot";
       const from = command.resume ? `, from ${say.seconds(command.resume.heardMs ?? 0)} on` : "";
+      state.streams.add(stream);
       state.leg(stream, label);
       state.add(`stream to ${label}${from}`, { to: stream, kind: "web", source });
       state.begin(stream, "leg", label);

@@ -158,6 +158,8 @@ test("a call record has a ladder of its events", () => {
     { event: "initiated", timestamp: 1_000, channelId: "a" },
     { event: "answered", timestamp: 1_010, channelId: "a" },
     { event: "gathered", timestamp: 1_500, channelId: "a", dtmf: "12" },
+    { event: "gathered", timestamp: 1_550, channelId: "a", dtmf: "", speech: "sales", confidence: 0.9, reason: "speech" },
+    { event: "gathered", timestamp: 1_560, channelId: "a", dtmf: "", speech: "billing", confidence: 0.2, reason: "no-match" },
     { event: "leg-initiated", timestamp: 1_600, channelId: "b", party: "agent:7" },
     { event: "leg-completed", timestamp: 1_700, channelId: "b", hangupCause: 41, reason: "unavailable" },
     { event: "media-failed", timestamp: 1_750, channelId: "a", source: "https://x/y.wav", reason: "not_found" },
@@ -166,7 +168,8 @@ test("a call record has a ladder of its events", () => {
   const found = timelineOf({ reqId: "c1", from: "+4799", toNumber: "+4721", direction: "inbound", status: "completed",
     startTime: new Date(1_000).toISOString(), endTime: new Date(1_800).toISOString(), legs: [{ channelId: "a" }], timeline: events });
   assert.deepEqual(texts(buildLadder(found)), [
-    "answers the call", "answered", "presses 12", "calls agent:7",
+    "answers the call", "answered", "presses 12",
+    "understood “sales” (0.90)", "understood “billing” (0.20): no match", "calls agent:7",
     "not called: its phone is not registered, or not known to the PBX",
     "audio is not available: not_found, https://x/y.wav", "hung up: normal clearing (16)",
   ]);
@@ -184,6 +187,7 @@ test("a bot is a lane; its turns are spans, and its actions are steps", () => {
     moment(1_200, speech("bot", false), [], "streaming"),
     moment(1_300, { type: "stream-mark-reached", stream, name: "hello", heardMs: 700 }, [], "streaming"),
     moment(1_400, { type: "digit-pressed", leg: "a", digit: "7" }, [{ type: "send-to-stream", stream, message: { type: "digit", digit: "7" } }], "streaming"),
+    moment(1_990, { type: "leg-ended", leg: stream, cause: 16, sipCode: 1011 }, [], "streaming"),
     moment(2_000, { type: "stream-ended", stream, reason: "bot-lost", detail: "1011" }, [], "streaming"),
   ]));
   assert.deepEqual(texts(ladder), [
@@ -200,4 +204,22 @@ test("a bot is a lane; its turns are spans, and its actions are steps", () => {
   const spoken = ladder.spans.filter((each) => each.kind === "prompt");
   assert.deepEqual(spoken.map((each) => [each.lane, each.toMs - each.fromMs]), [[stream, 700]]);
   assert.equal(ladder.steps.at(-1).kind, "failure");
+});
+
+test("a recognizer is a lane, and a best guess is marked as no match", () => {
+  const stream = "c.w2";
+  const understood = (text, confidence) => ({ type: "speech-understood", stream, text, confidence, isVoice: true });
+  const gathered = (reason) => ({ type: "emit-event", event: { event: "gathered", reason } });
+  const ladder = buildLadder(timeline([
+    moment(0, { type: "call-opened" }, [{ type: "start-stream", stream, recognition: { recognizer: "grammar" } }], "gathering"),
+    moment(30, { type: "stream-connected", stream, connectMs: 25 }, [], "gathering"),
+    moment(900, understood("sales", 0.21), [gathered("no-match")], "gathering"),
+    moment(1_900, understood("sales", 0.93), [gathered("speech")], "ending"),
+  ]));
+  assert.deepEqual(texts(ladder), [
+    "grammar listens",
+    "recognizer connected",
+    "understood “sales” (0.21): no match",
+    "understood “sales” (0.93)",
+  ]);
 });
