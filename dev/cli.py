@@ -192,7 +192,7 @@ def call(  # noqa: PLR0913 - one parameter per option
         Parameter(help="WAV file of 16 bits that the caller says, at the p of --digits or first."),
     ] = None,
     say: Annotated[
-        str | None, Parameter(help="Words that the caller says instead, spoken by espeak-ng.")
+        str | None, Parameter(help="Words that the caller says instead, in English.")
     ] = None,
     caller: Annotated[
         str, Parameter(name="--from", help="Number that is shown to the called party.")

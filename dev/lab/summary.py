@@ -8,6 +8,8 @@ from typing import Any
 from dev.lab.lifecycle import Lab
 from dev.lab.plan import DOTENV
 
+_WHISPER_MODEL = "SWITCHROOM_SPEECH_WHISPER_MODEL"
+
 
 def summary(lab: Lab, elapsed_s: float) -> str:
     """Return where the lab answers, and how it is used."""
@@ -49,7 +51,8 @@ next:
 
 def _speech(lab: Lab) -> str:
     if lab.has_speech:
-        return 'a gather with "input": ["speech"] understands its hints, and digits'
+        whisper = " (whisper: any sentence)" if lab.settings.get(_WHISPER_MODEL) else ""
+        return f'a gather with "input": ["speech"] understands its hints, and digits{whisper}'
     return "no recognizers: pip install 'switchroom[recognition]', then start again"
 
 

@@ -7,9 +7,10 @@ from rich.console import Console
 
 from dev.errors import BadOption, CommandFailed, ToolMissing
 from dev.phone.command import CallOptions, call_number
-from dev.phone.g711 import RATE_HZ
-from dev.phone.speech import spoken
+from dev.phone.g711 import RATE_HZ, sound_s
+from dev.phone.speech import espeak, spoken
 
+MIN_S, MAX_S = 0.5, 3
 SPEAKS = """#!/usr/bin/env python3
 import sys, wave
 text = sys.stdin.read()
@@ -31,22 +32,28 @@ def program(folder: Path, text: str) -> str:
 
 def test_words_are_spoken_for_a_telephone(tmp_path: Path) -> None:
     """At its rate; the text is no argument, so one that begins with a hyphen is no option."""
-    assert len(spoken("-x!", program(tmp_path, SPEAKS))) == 3 * RATE_HZ
+    assert len(espeak("-x!", program(tmp_path, SPEAKS))) == 3 * RATE_HZ
 
 
 @pytest.mark.parametrize("text", ["", "  ", "x" * 1_001, "\udcff"])
-def test_what_cannot_be_spoken(text: str, tmp_path: Path) -> None:
+def test_what_cannot_be_spoken(text: str) -> None:
     """The option is named, and what is allowed."""
     with pytest.raises(BadOption, match="--say: expected"):
-        spoken(text, program(tmp_path, SPEAKS))
+        spoken(text, str.encode)
+
+
+def test_words_have_the_voice_of_the_lab() -> None:
+    """Its neural voice, which needs no program."""
+    heard = spoken("Sales, please.")
+    assert MIN_S <= sound_s(heard) <= len(heard) / RATE_HZ <= MAX_S
 
 
 def test_a_machine_without_speech(tmp_path: Path) -> None:
     """The program is named, with what to do; its own error is shown."""
     with pytest.raises(ToolMissing, match=r"espeak-ng is missing: .*--play a WAV"):
-        spoken("x", str(tmp_path / "none"))
+        espeak("x", str(tmp_path / "none"))
     with pytest.raises(CommandFailed, match="no voices"):
-        spoken("x", program(tmp_path, "#!/bin/sh\necho no voices >&2; exit 1\n"))
+        espeak("x", program(tmp_path, "#!/bin/sh\necho no voices >&2; exit 1\n"))
 
 
 async def test_a_caller_says_a_file_or_words(tmp_path: Path) -> None:
