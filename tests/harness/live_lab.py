@@ -145,13 +145,14 @@ async def open_lab(  # noqa: PLR0913 - a test names only what it varies
     tls: TlsFiles | None = None,
     gateways: int = 0,
     has_speech: bool = False,
+    speech_settings: Mapping[str, str] | None = None,
     pbx_type: type[Pbx] = Pbx,
     **pbx_options: Any,
 ) -> AsyncIterator[Lab]:
     """Run servers of their own; `pbx_options` are those of `Pbx`. With `tls` its ARI has TLS.
 
     `gateways` is the number of stream gateways beside the PBX; with `has_speech` they know
-    recognizers.
+    recognizers, of these `speech_settings`.
     """
     trunk_port = free_port()
     trunk = f"sip:{trunk_host}:{trunk_port}"
@@ -159,7 +160,7 @@ async def open_lab(  # noqa: PLR0913 - a test names only what it varies
     settings: dict[str, str] = dict(engine_settings or {})
     node_options: dict[str, dict[str, object]] = {}
     streams_token = secrets.token_hex(16)
-    speech = SpeechProcess(folder / "speech") if has_speech else None
+    speech = SpeechProcess(folder / "speech", **(speech_settings or {})) if has_speech else None
     beside = [
         StreamGateway(folder / f"streams{each}", streams_token, speech) for each in range(gateways)
     ]

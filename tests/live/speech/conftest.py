@@ -1,4 +1,4 @@
-"""A lab with speech recognizers: two stream gateways, and a process that knows a grammar."""
+"""A lab with speech recognizers: two stream gateways, and a process with grammars and Whisper."""
 
 from collections.abc import AsyncIterator
 
@@ -6,11 +6,14 @@ import pytest
 import pytest_asyncio
 
 from tests.harness.live_lab import Lab, open_lab
+from tests.harness.servers.speech_process import whisper_model
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def speech_servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab]:
-    async with open_lab(tmp_path_factory.mktemp("speech"), gateways=2, has_speech=True) as lab:
+    folder = tmp_path_factory.mktemp("speech")
+    settings = {"SWITCHROOM_SPEECH_WHISPER_MODEL": str(whisper_model())}
+    async with open_lab(folder, gateways=2, has_speech=True, speech_settings=settings) as lab:
         yield lab
 
 
