@@ -20,7 +20,7 @@ ALTERNATIVES: Mapping[str, str] = {
     "VirtualAgent": _BOTS,
     "ConversationRelay": _BOTS,
     "Siprec": _FORKS,
-    "Transcription": _FORKS,
+    "Transcription": f"{_FORKS}; recordings may have transcripts (docs/recordings.md)",
     "Recording": '"recordCall": true on the call or the route of the number',
     "Application": "the address of a webhook as `action`, or a stored flow (docs/flows.md)",
 }

@@ -12,6 +12,7 @@ from wire.decoding import patterns
 
 _CALLBACKS = "a target of the account gets all: `switchroom callback set` (docs/callbacks.md)"
 _RECORDED = f"the event `recorded`: {_CALLBACKS}"
+_TRANSCRIPTS = "the account's recordings may have transcripts (docs/recordings.md)"
 _HINTS = {
     "statusCallback": _CALLBACKS,
     "statusCallbackEvent": _CALLBACKS,
@@ -19,8 +20,8 @@ _HINTS = {
     "recordingStatusCallback": _RECORDED,
     "recordingStatusCallbackEvent": _RECORDED,
     "recordingStatusCallbackMethod": _RECORDED,
-    "transcribe": "recordings are not transcribed",
-    "transcribeCallback": "recordings are not transcribed",
+    "transcribe": _TRANSCRIPTS,
+    "transcribeCallback": _TRANSCRIPTS,
     "trim": "silence stays in the recording",
     "bargeIn": "a key always ends the prompt",
     "sequential": "nest dials: `action` of one is the next",
