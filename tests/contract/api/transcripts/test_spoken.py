@@ -8,9 +8,8 @@ from api.accounts.transcript_setting import TranscriptSetting
 from tests.contract.api.databases import sqlite_url
 from tests.contract.api.transcripts.scene import path_of, recorded, scene_with, wav
 from tests.contract.rpc.harness.bench import Bench
-from tests.contract.speech.test_whisper import model_folder
 from tests.contract.speech.voices import Voices, silence
-from tests.harness.servers.speech_process import SpeechProcess
+from tests.harness.servers.speech_process import SpeechProcess, whisper_model
 
 CALLER, AGENT = "i would like to talk to billing", "one moment please"
 MAX_OFF_MS = 300
@@ -27,7 +26,7 @@ async def test_a_conversation(tmp_path: Path, bench: Bench, recognizer: str) -> 
     left = silence(500) + question + silence(reply_ms + 2_000)
     right = silence(1_500 + question_ms) + reply + silence(1_000)
     async with SpeechProcess(
-        tmp_path / "speech", SWITCHROOM_SPEECH_WHISPER_MODEL=str(model_folder())
+        tmp_path / "speech", SWITCHROOM_SPEECH_WHISPER_MODEL=str(whisper_model())
     ) as speech:
         address = speech.url.replace("http", "ws", 1)
         async with scene_with(sqlite_url(tmp_path), bench, address, token=speech.token) as scene:
