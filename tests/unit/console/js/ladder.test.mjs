@@ -223,3 +223,35 @@ test("a recognizer is a lane, and a best guess is marked as no match", () => {
     "understood “sales” (0.93)",
   ]);
 });
+
+test("a recognizer is a lane of its gather; what it understood is a step", () => {
+  const stream = "c.w2";
+  const data = { url: "wss://recognizer.invalid" };
+  const ladder = buildLadder(timeline([
+    moment(0, { type: "call-opened" }, [
+      { type: "play", leg: "a", playback: "p1" },
+      { type: "start-stream", stream, data, recognition: { recognizer: "grammar", start: {} } },
+    ], "gathering"),
+    moment(30, { type: "stream-connected", stream, connectMs: 25 }, [], "gathering"),
+    moment(400, { type: "stream-interrupted", stream, outcome: "paused", heardMs: 0 }, [{ type: "pause-playback", playback: "p1" }], "gathering"),
+    moment(600, { type: "stream-interrupted", stream, outcome: "resumed", heardMs: 0 }, [{ type: "resume-playback", playback: "p1" }], "gathering"),
+    moment(700, { type: "stream-speech-changed", stream, by: "caller", isSpeaking: true }, [], "gathering"),
+    moment(1_300, { type: "stream-speech-changed", stream, by: "caller", isSpeaking: false }, [], "gathering"),
+    moment(1_310, { type: "speech-understood", stream, text: "", confidence: 0, isVoice: false }, [], "gathering"),
+    moment(2_000, { type: "speech-understood", stream, text: "sales", confidence: 0.934, isVoice: true }, [{ type: "stop-stream", stream }], "awaiting-instructions"),
+  ]));
+  assert.deepEqual(texts(ladder), [
+    "♪ plays the prompt",
+    "grammar listens",
+    "recognizer connected",
+    "a sound of the caller pauses the prompt",
+    "♪ pauses",
+    "no speech: the prompt goes on",
+    "♪ continues",
+    "an utterance begins",
+    "the utterance is over",
+    "no speech, but a noise",
+    "understood “sales” (0.93)",
+    "recognizer stopped",
+  ]);
+});

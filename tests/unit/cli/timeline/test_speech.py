@@ -1,0 +1,79 @@
+"""Rows for the recognizer of a gather."""
+
+from typing import Any
+
+import pytest
+
+from engine.cli.timeline.row import Row, TimelineState
+from engine.cli.timeline.speech import recognizer_command_row, recognizer_event_row
+from engine.cli.timeline.streams import stream_event_row
+
+STREAM = "c.w2"
+START: dict[str, Any] = {
+    "type": "start-stream",
+    "stream": STREAM,
+    "data": {"url": "wss://recognizer.invalid"},
+    "recognition": {"recognizer": "grammar", "start": {}},
+}
+
+
+@pytest.fixture
+def state() -> TimelineState:
+    """Return the state of a timeline in which a recognizer listens."""
+    started = TimelineState("+4799")
+    row = recognizer_command_row(START, started)
+    assert row is not None
+    assert (row.text, row.opens, row.label) == ("grammar listens", STREAM, "grammar")
+    return started
+
+
+def of(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"type": kind, "stream": STREAM, **fields}
+
+
+def text(row: Row | None) -> str:
+    assert row is not None
+    return row.text
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        (of("stream-connected", connect_ms=9), "recognizer connected"),
+        (of("stream-speech-changed", is_speaking=True), "an utterance begins"),
+        (of("stream-speech-changed", is_speaking=False), "the utterance is over"),
+        (of("stream-interrupted", outcome="paused"), "a sound of the caller pauses the prompt"),
+        (
+            of("speech-understood", text="sales", confidence=0.934, is_voice=True),
+            "understood “sales” (0.93)",
+        ),
+        (
+            of("speech-understood", text="", confidence=0.0, is_voice=True),
+            "nothing understood",
+        ),
+        (
+            of("speech-understood", text="", confidence=0.0, is_voice=False),
+            "no speech, but a noise",
+        ),
+        (of("stream-ended", reason="bot-lost"), "recognizer lost: bot-lost"),
+        (
+            of("stream-ended", reason="bot-closed", detail="unknown-words: xyzzq"),
+            "recognizer lost: unknown-words: xyzzq",
+        ),
+    ],
+)
+def test_what_a_recognizer_does(state: TimelineState, event: dict[str, Any], expected: str) -> None:
+    assert text(recognizer_event_row(event, state)) == expected
+
+
+def test_streams_of_bots_have_rows_of_their_own() -> None:
+    """The words of a recognizer are for its own stream only."""
+    event = of("stream-connected", connect_ms=9)
+    assert recognizer_event_row(event, TimelineState("+4799")) is None
+    assert text(stream_event_row(event, TimelineState("+4799"))) == "bot connected in 9 ms"
+
+
+def test_the_prompt_pauses(state: TimelineState) -> None:
+    assert text(recognizer_command_row({"type": "pause-playback"}, state)) == "♪ pauses"
+    assert text(recognizer_command_row({"type": "resume-playback"}, state)) == "♪ continues"
+    assert text(recognizer_command_row(of("stop-stream"), state)) == "recognizer stopped"
