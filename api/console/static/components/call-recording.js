@@ -6,6 +6,7 @@
 import { html, nothing } from "../vendored/lit.js";
 import { peaksOf } from "../ladder/peaks.js";
 import { ConsoleElement } from "../lib/console-element.js";
+import "./call-transcript.js";
 import "./problem.js";
 
 const RATE = 8_000; // of recordings, in Hz
@@ -72,7 +73,16 @@ export class CallRecording extends ConsoleElement {
         aria-label="Recording of the ${recording.purpose}" @play=${this.follow} @seeked=${this.move}
         @timeupdate=${this.move}></audio>
       <p class="hint">Left of the line beside the ladder: what the first leg says; right: what it hears.</p>
+      <call-transcript .recording=${recording} @seek=${this.seek}></call-transcript>
     `;
+  }
+
+  /** @param {CustomEvent<number>} event */
+  seek(event) {
+    const audio = this.querySelector("audio");
+    if (!audio) return;
+    audio.currentTime = event.detail / 1_000;
+    void audio.play();
   }
 
   follow() {
