@@ -45,7 +45,7 @@ def _end(call: Call) -> Step:
     if stream is None:
         return call, ()
     if isinstance(call.state, Gathering) and call.state.recognition == "started":
-        call = replace(call, state=replace(call.state, recognition=""))
+        call = replace(call, state=replace(call.state, recognition="", utterances=0))
     return forks.end_recognizer(call, stream)
 
 

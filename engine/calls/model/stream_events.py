@@ -60,6 +60,11 @@ class SpeechUnderstood(StoredEvent, frozen=True, tag="speech-understood"):
     is_voice: bool
     at_ms: int
 
+    @property
+    def is_noise(self) -> bool:
+        """Whether it was no voice, and nothing was understood."""
+        return not self.is_voice and not self.text
+
 
 class StreamActionReceived(StoredEvent, frozen=True, tag="stream-action-received"):
     """The bot of a stream wants an action to run; without one, `error` is why it may not."""

@@ -164,7 +164,7 @@ def on_spare_terminator(call: Call, now: int) -> Step:
 
 def suspend(call: Call, state: Gathering, now: int) -> Step:
     """Put the leg on hold: the prompt and the clocks stop, digits and speech are ignored."""
-    state = replace(unpaused(state, now), suspended_ms=now, utterances=0)
+    state = replace(unpaused(state, now), suspended_ms=now)
     if has_prompt_failed(state):  # its deadline decides
         return replace(call, state=replace(state, suspended=True)), ()
     if state.phase == "prompt":
@@ -183,6 +183,8 @@ def resume(call: Call, state: Gathering, now: int) -> Step:
     # A mute suspends and resumes at the same time: earlier digits that AMI reports later count.
     since_ms = now if now > state.suspended_ms else state.since_ms
     state = replace(state, suspended=False, limit_ms=limit_ms, deadline_ms=now, since_ms=since_ms)
+    if state.phase == "first":
+        return wait_first_input(call, state, now), ()
     if state.phase != "prompt":
         return restart_phase_clock(call, state, now), ()
     if state.played_ms >= length_ms(state.clips):

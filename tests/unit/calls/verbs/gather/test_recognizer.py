@@ -6,7 +6,7 @@ from engine.calls.media.stream_losses import RETRY_DELAYS_MS
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import Hangup, PausePlayback, Play, ResumePlayback, StopPlayback
 from engine.calls.model.events import DeadlinePassed, DigitStarted, PlaybackEnded, Recovered
-from engine.calls.model.requests import HoldRequested
+from engine.calls.model.requests import HoldRequested, MuteRequested
 from engine.calls.model.stream_commands import StartStream, StopStream
 from engine.calls.model.stream_events import SpeechUnderstood
 from engine.calls.recognition import MAX_FAILURES
@@ -160,6 +160,22 @@ def test_a_hold_ends_it(prompt: bool) -> None:
     assert recognizer(story).id != first.id
     connect(story)
     understand(story, "sales")
+    assert gather_result(story)["reason"] == "speech"
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_mute_during_an_utterance(is_over: bool) -> None:
+    """The prompt begins again where it was, the same recognizer listens on."""
+    story = listening(prompt=True, timeout=500)
+    stream = recognizer(story)
+    speak(story, after_ms=100)
+    if is_over:
+        speak(story, is_speaking=False, after_ms=400)
+    story.take(MuteRequested(MAIN, "out"), 100)
+    assert recognizer(story) == stream
+    story.take(PlaybackEnded(story.state_as(Gathering).request), 200)
+    assert phase(story) == "speech"
+    understand(story, "sales", after_ms=900)
     assert gather_result(story)["reason"] == "speech"
 
 
