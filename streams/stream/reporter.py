@@ -66,7 +66,8 @@ class StreamReporter:
         metrics.utterances.table()["understood" if text else "not-understood"] += 1
         metrics.transcript_latency.series().observe(latency_ms / 1000)
         transcript = Transcribed(self._id, text, confidence, is_voice, self._at_ms())
-        self.last_transcript = transcript
+        if self.last_transcript is None or not transcript.is_noise:
+            self.last_transcript = transcript
         self._context.report(transcript)
 
     def dropped(self, reason: Literal["action", "barge-in"]) -> None:

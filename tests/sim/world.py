@@ -126,6 +126,11 @@ class World:
         """When the gateway was away, or the engine got no reports of it."""
         return self.gateway.gaps
 
+    @property
+    def gateway_cuts(self) -> Sequence[tuple[float, float]]:
+        """When the engine got no reports of the gateway, but its streams went on."""
+        return self.gateway.cuts
+
     def has_ami_digits(self, begin_ms: float, end_ms: float) -> bool:
         """Return whether any engine that resumed calls in an interval had its digits from AMI."""
         del begin_ms, end_ms

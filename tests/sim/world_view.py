@@ -74,6 +74,10 @@ class WorldView(Protocol):
         """When a stream gateway was away, or engines got no reports of it."""
 
     @property
+    def gateway_cuts(self) -> Sequence[tuple[float, float]]:
+        """When engines got no reports of a stream gateway, but its streams went on."""
+
+    @property
     def servers(self) -> SimServers: ...
 
     @property

@@ -89,6 +89,11 @@ class Transcribed(Shape, frozen=True, tag="transcript"):
     is_voice: bool
     at_ms: int
 
+    @property
+    def is_noise(self) -> bool:
+        """Whether it was no voice, and nothing was understood."""
+        return not self.is_voice and not self.text
+
 
 class StreamEnded(Shape, frozen=True, tag="ended"):
     """A stream has ended; its PBX connection is closed only after this report was sent."""
@@ -109,7 +114,7 @@ class LiveStream(Shape, frozen=True):
     is_connected: bool
     heard_ms: int
     last_mark: str = ""
-    transcript: Transcribed | None = None  # the last one of a recognizer
+    transcript: Transcribed | None = None  # a recognizer's last one, or last but noises
 
 
 class Snapshot(Shape, frozen=True, tag="snapshot"):

@@ -22,6 +22,8 @@ class StreamMemory:
         if not isinstance(event, _ORDER):
             return
         known = self._last.pop(event.stream, {})
+        if isinstance(event, SpeechUnderstood) and event.is_noise:
+            event = known.get(SpeechUnderstood, event)
         self._last[event.stream] = {**known, type(event): event}
         if len(self._last) > MAX_STREAMS:
             del self._last[next(iter(self._last))]

@@ -82,6 +82,14 @@ class SimPlayback:
             self.pauses.append((self.paused_ms, now_ms))
             self.paused_ms = None
 
+    @property
+    def heard_ms(self) -> float:
+        """How much of it was heard, once it has ended."""
+        if self.span is None or self.ended_ms is None:
+            return 0.0
+        paused_ms = sum(end - begin for begin, end in self.pauses)
+        return self.ended_ms - self.span.begin_ms - paused_ms
+
     def end(self, now_ms: float) -> None:
         self.unpause(now_ms)
         self.ended_ms = now_ms

@@ -135,6 +135,11 @@ class ClusterWorld:
         return [gap for each in self._gateways.values() for gap in each.gaps]
 
     @property
+    def gateway_cuts(self) -> list[tuple[float, float]]:
+        """When engines got no reports of any gateway, but its streams went on."""
+        return [cut for each in self._gateways.values() for cut in each.cuts]
+
+    @property
     def digits(self) -> list[tuple[str, str, int, int]]:
         """The DTMF events that engines received: channel, digit, time and length in ms."""
         connections = (

@@ -132,6 +132,18 @@ def test_a_cough_is_no_voice() -> None:
     assert lab.of("transcript")[0]["isVoice"] is False
 
 
+def test_a_snapshot_has_the_last_words() -> None:
+    """An engine that was away needs them; a noise after them tells it nothing."""
+    lab = Lab(voice=0.1).connect()
+    for text in ("", "sales", ""):
+        lab.say(type="speech-started", atMs=0)
+        lab.say(type="speech-ended", atMs=0)
+        lab.say(type="final", text=text, confidence=0.9, startMs=0, endMs=0)
+    transcript = lab.stream.live().transcript
+    assert transcript is not None
+    assert transcript.text == "sales"
+
+
 def test_a_voice_counts_for_its_own_utterance() -> None:
     """Also if the transcript of the one before is late."""
     lab = Lab(voice=0.1).connect()

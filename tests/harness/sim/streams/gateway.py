@@ -52,8 +52,9 @@ class SimGateway:
         self.messages: dict[str, StreamMessage] = {}  # by id
         self.recognizers: dict[str, SimRecognizer] = {}  # all that ever were, by stream
         self.gaps: list[tuple[float, float]] = []  # in which engines got no reports
+        self.cuts: list[tuple[float, float]] = []  # likewise, but its streams went on
         self._is_cut = False
-        self._gap_ms = 0.0  # since when engines get no reports
+        self._gap_ms = self._cut_ms = 0.0  # since when engines get no reports
         self._clock = clock
         self._pbx = pbx
         self._rng = rng
@@ -95,7 +96,8 @@ class SimGateway:
             return
         start = setup.recognition.start
         recognizer = SimRecognizer(stream, start, setup.barge_in, self, self._callers)
-        self._live[stream] = self.recognizers[stream] = recognizer
+        self._live[stream] = recognizer
+        self.recognizers.setdefault(stream, recognizer)  # a late repetition hears nobody
         self.after(4, self._connect_pbx, stream)
         self.after(self._callers.connects_after_ms(), recognizer.connect)
 
@@ -126,11 +128,16 @@ class SimGateway:
     def cut(self) -> None:
         """Cut the websockets for reports; streams and requests go on."""
         self._is_cut = True
+        self._cut_ms = self._cut_ms or self._clock.at_ms
         self._disconnect()
 
     def mend(self) -> None:
         """Let engines connect again."""
+        if not self._is_cut:
+            return
         self._is_cut = False
+        self.cuts.append((self._cut_ms, self._clock.at_ms))
+        self._cut_ms = 0.0
         self._reconnect()
 
     @property

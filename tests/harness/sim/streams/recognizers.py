@@ -114,11 +114,13 @@ class SimRecognizer(FarEnd):
         if self.is_closed:
             return
         noticed.ended_ms = now = self._host.now_ms()
-        self.transcript = Transcribed(
+        transcript = Transcribed(
             self.stream, utterance.text, utterance.confidence, utterance.is_voice, now
         )
-        self.transcripts.append(self.transcript)
-        self._tell(self.transcript)
+        if self.transcript is None or not transcript.is_noise:
+            self.transcript = transcript
+        self.transcripts.append(transcript)
+        self._tell(transcript)
 
     def _tell_sound(self, outcome: Outcome) -> None:
         now = self._host.now_ms()

@@ -23,6 +23,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
                 *transcripts.check(world, gather),
                 *utterances.check(world, gather),
                 *pauses.disobeyed(world, gather),
+                *pauses.cut_short(world, gather),
                 *recognizers.check(world, gather),
             ):
                 yield history.id, message

@@ -1,6 +1,6 @@
 """The gathers of a call that understand speech, each with its steps and its recognizers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
@@ -64,8 +64,13 @@ def is_reported(world: WorldView, begin_ms: float, end_ms: float) -> bool:
 
 def is_in_gap(world: WorldView, interval: Interval) -> bool:
     """Return whether a gateway was away, or could not report, at any time of an interval."""
+    return overlaps(interval, world.gateway_gaps)
+
+
+def overlaps(interval: Interval, others: Iterable[Interval]) -> bool:
+    """Return whether an interval has a time in common with any other."""
     begin_ms, end_ms = interval
-    return any(begin <= end_ms and end >= begin_ms for begin, end in world.gateway_gaps)
+    return any(begin <= end_ms and end >= begin_ms for begin, end in others)
 
 
 def speech_gathers(history: CallHistory) -> Iterator[SpeechGather]:

@@ -4,16 +4,20 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from engine.calls.model.call_states import Gathering
-from engine.calls.model.commands import PausePlayback
+from engine.calls.model.commands import PausePlayback, Play
+from engine.calls.model.events import PlaybackEnded
+from engine.calls.verbs.suspendable_playback import length_ms
 from tests.harness.sim.model import SimPlayback
 from tests.sim.call_histories import CallHistory
-from tests.sim.checks.speech.gathers import SpeechGather, is_in_gap, is_reported
+from tests.sim.checks.speech.gathers import SpeechGather, is_reported, overlaps
 from tests.sim.intervals import Interval
 from tests.sim.world_view import WorldView
 
 PAUSE_MS = 400  # the longest that a gateway means
 UNREPORTED_PAUSE_MS = 1_000  # the longest without a word of the gateway
 SLACK_MS = 150
+HOLD_MS = 60  # error of the position when a hold stops a playback, and of its lead-in
+PAUSE_ERROR_MS = 30  # what Asterisk plays again whenever a playback continues
 OBEYS_MS = 50  # from a report to the PBX
 
 
@@ -21,8 +25,9 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     """Check every pause of every playback, and who caused it."""
     for playback in world.pbx.heard.values():
         for begin_ms, end_ms in _pauses(world, playback):
-            is_reporting = not is_in_gap(world, (begin_ms, begin_ms + PAUSE_MS + SLACK_MS))
-            longest_ms = (PAUSE_MS if is_reporting else UNREPORTED_PAUSE_MS) + SLACK_MS
+            report_ms = (begin_ms, begin_ms + PAUSE_MS + SLACK_MS)
+            is_cut = overlaps(report_ms, world.gateway_cuts)
+            longest_ms = (UNREPORTED_PAUSE_MS if is_cut else PAUSE_MS) + SLACK_MS
             if world.faults.healthy_ms(begin_ms, end_ms) > longest_ms:
                 yield (
                     playback.channel.id,
@@ -53,6 +58,28 @@ def disobeyed(world: WorldView, gather: SpeechGather) -> Iterator[str]:
                 playback = world.pbx.heard.get(name)
                 if playback is not None and not _obeys(playback, outcome, at_ms):
                     yield f"{name} went on when it was to be {outcome} at {at_ms}"
+
+
+def cut_short(world: WorldView, gather: SpeechGather) -> Iterator[str]:
+    """Find a prompt that ended by itself, but was not heard to its end, however often it paused."""
+    states = [(before.call.state, step) for before, step in pairwise(gather.steps)]
+    prompts = [(s, step) for s, step in states if isinstance(s, Gathering) and s.phase == "prompt"]
+    if not prompts:
+        return
+    state, ending = prompts[-1]
+    is_ended = isinstance(ending.event, PlaybackEnded) and not ending.event.failed
+    if not is_ended or world.faults.is_disturbed(gather.steps[0].at_ms, ending.at_ms):
+        return
+    commands = [command for step in gather.steps for command in step.commands]
+    plays = [each.playback for each in commands if isinstance(each, Play)]
+    heard = [each for name in plays if (each := world.pbx.heard.get(name)) is not None]
+    heard_ms = sum(each.heard_ms for each in heard)
+    expected_ms = length_ms(state.clips)
+    error_ms = HOLD_MS * len(plays) + PAUSE_ERROR_MS * sum(len(each.pauses) for each in heard)
+    if any(each.missing for each in heard):
+        return  # other checks report what was not heard
+    if abs(heard_ms - expected_ms) > error_ms:
+        yield f"a prompt of {expected_ms} ms was heard for {heard_ms:.0f} ms"
 
 
 def _obeys(playback: SimPlayback, outcome: str, at_ms: float) -> bool:

@@ -23,12 +23,13 @@ def check(world: WorldView, gather: SpeechGather) -> Iterator[str]:
     """Check what a gather made of its transcripts, and that it ended by none of another."""
     yield from _unfounded(world, gather)
     for recognizer in gather.recognizers(world):
+        repeated = [each for each in recognizer.transcripts if not each.is_noise][-1:]
         for each in recognizer.transcripts:
             call = gather.call_at(each.at_ms)
             reason = _reason(gather, each)
             if reason and call is not None and call.stream(each.stream) is not None:
-                is_last = each is recognizer.transcripts[-1]
-                yield from _unused(world, gather, each, reason, is_last=is_last)
+                is_repeated = each in repeated
+                yield from _unused(world, gather, each, reason, is_repeated=is_repeated)
 
 
 def _reason(gather: SpeechGather, transcript: Transcribed) -> GatherReason | None:
@@ -50,7 +51,7 @@ def _unused(
     transcript: Transcribed,
     reason: GatherReason,
     *,
-    is_last: bool,
+    is_repeated: bool,
 ) -> Iterator[str]:
     """Find a transcript that did not end its gather."""
     at_ms, end_ms, event = transcript.at_ms, gather.last.at_ms, gather.event
@@ -58,7 +59,7 @@ def _unused(
     is_at_once = is_reported(world, at_ms, at_ms + AT_ONCE_MS)
     if end_ms <= at_ms + REPORT_MS and not is_its_end:
         return  # something else came first
-    if not is_at_once and not (is_last and _is_known_by(world, gather, transcript)):
+    if not is_at_once and not (is_repeated and _is_known_by(world, gather, transcript)):
         return
     outcome = (event.reason, event.speech, event.confidence) if event else ()
     if outcome != (reason, transcript.text, transcript.confidence):
@@ -70,7 +71,7 @@ def _unused(
 def _is_known_by(world: WorldView, gather: SpeechGather, transcript: Transcribed) -> bool:
     """Return whether a gather must know a transcript that came during a fault.
 
-    Its gateway repeats the last one as long as it has the stream.
+    Its gateway repeats the last one that was no noise, as long as it has the stream.
     """
     at_ms, end_ms, stream = transcript.at_ms, gather.last.at_ms, transcript.stream
     ended = world.recognizers[stream].ended

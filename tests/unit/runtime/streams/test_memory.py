@@ -23,6 +23,16 @@ def test_the_last_event_of_each_kind_is_repeated_in_order() -> None:
     assert memory.events("w1") == (CONNECTED, understood("support"), ENDED)
 
 
+def test_words_are_kept_when_a_noise_follows() -> None:
+    """A noise alone is kept, too: the call may still wait for it."""
+    memory, noise = StreamMemory(), SpeechUnderstood("w1", "", 0.0, is_voice=False, at_ms=9)
+    memory.note(noise)
+    assert memory.events("w1") == (noise,)
+    memory.note(understood("sales"))
+    memory.note(noise)
+    assert memory.events("w1") == (understood("sales"),)
+
+
 def test_a_recovery_needs_nothing_else() -> None:
     """Sounds and turns that nobody has heard of are over."""
     memory = StreamMemory()
