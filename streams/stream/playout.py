@@ -1,8 +1,8 @@
 """What a PBX plays of a bot's audio: at most 100 ms ahead, in order with marks, never a gap.
 
 Asterisk plays a frame every 20 ms and sends nothing when it has none, so the gateway sends silence
-then, or carriers and firewalls would end the call. Silence never delays audio: what is left of it
-is flushed when audio comes. The count of what was heard is a model of that clock.
+then, or carriers and firewalls would end the call. Silence never delays what a bot begins to say:
+what is left of it is flushed then. The count of what was heard is a model of that clock.
 """
 
 from collections import deque
@@ -18,6 +18,7 @@ GRACE_MS = 60  # a frame of a bot may be so late before silence replaces it
 TAIL_MS = 40  # after that, an incomplete frame is filled up with silence
 MAX_QUEUE = 10 * 60 * 1000 // FRAME_MS  # ten minutes of frames and marks
 PROBE_FRAMES = 12  # so often it is compared with Asterisk's queue
+SETTLED_MS = 400  # after a bot's audio: it was certainly played, even if Asterisk has stood still
 AUDIBLE = 300  # a mean magnitude; less is silence
 
 
@@ -56,6 +57,7 @@ class Playout:
         self._ends: deque[float] = deque()  # when each frame in Asterisk will have been played
         self._busy_ms = float("-inf")  # until then, Asterisk has something to play
         self._is_silence = True  # that is silence of the gateway
+        self._audio_end_ms = float("-inf")  # when the last frame of the bot will have been played
         self._heard_frames = 0
         self._marks: dict[str, None] = {}  # not heard yet, in order
         self._is_started = False
@@ -134,7 +136,7 @@ class Playout:
         self._count_heard(now_ms)
         cleared = [*self._marks]
         self._probed_ms = None
-        if self._is_started and (self._busy_ms > now_ms or cleared):
+        if self._is_started and (self._busy_ms > now_ms or cleared or not self._is_settled(now_ms)):
             self._sink.flush()
         self._queue.clear()
         self._queued_frames = 0
@@ -143,6 +145,7 @@ class Playout:
         self._tail = b""
         self._busy_ms = now_ms
         self._audible_ms = min(self._audible_ms, now_ms)
+        self._audio_end_ms = float("-inf")
         self._is_silence = True
         self._drain.restart()
         return cleared
@@ -217,7 +220,7 @@ class Playout:
     def _send(self, frame: bytes, now_ms: float) -> None:
         if self._is_silence:
             # Nothing but silence is ahead, and no mark is behind it: the audio need not wait.
-            if self._busy_ms > now_ms and not self._marks:
+            if self._busy_ms > now_ms and not self._marks and self._is_settled(now_ms):
                 self._sink.flush()
                 self._busy_ms = now_ms
             self._is_silence = False
@@ -229,10 +232,14 @@ class Playout:
         self._sink.send_frame(frame)
         self._busy_ms = max(self._busy_ms, now_ms) + FRAME_MS
         self._ends.append(self._busy_ms)
+        self._audio_end_ms = self._busy_ms
         if self._audio.level(frame) >= AUDIBLE:
             self._audible_ms = self._busy_ms
         if self._ends[0] <= now_ms:
             self._count_heard(now_ms)
+
+    def _is_settled(self, now_ms: float) -> bool:
+        return now_ms - self._audio_end_ms >= SETTLED_MS
 
     def _fill_tail(self, now_ms: float) -> None:
         if self._tail:
@@ -243,6 +250,7 @@ class Playout:
     def _shift(self, by_ms: float) -> None:
         self._busy_ms += by_ms
         self._audible_ms += by_ms
+        self._audio_end_ms += by_ms
         self._ends = deque(end_ms + by_ms for end_ms in self._ends)
 
     def _played_ms(self, now_ms: float) -> float:

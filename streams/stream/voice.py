@@ -3,74 +3,65 @@
 from array import array
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from concurrent.futures import Executor
+from functools import partial
 
 from streams.stream.audio import AudioFormat, ulaw_sample
+from streams.stream.voice_models import VoiceModel, VoiceModels
 
 VOICE = 0.6  # of 0..1
 VOICE_WINDOWS = 5  # of 32 ms; the 120 ms of a cough have fewer
 _FULL_SCALE = 32768.0
 _ULAW_FLOATS = tuple(ulaw_sample(code) / _FULL_SCALE for code in range(256))
 _MODEL_RATES = (8000, 16000)
-MAX_IDLE = 4  # models that are kept for the next sound, per rate
-
-
-class VoiceModel(Protocol):
-    """A detector; each window continues the one before."""
-
-    @property
-    def window_size_samples(self) -> int: ...
-
-    def process(self, data: "array[float]") -> float: ...
-
-    def reset(self) -> None: ...
+_MAX_WAITING_S = 1  # of a sound, until there is a detector
 
 
 class VoiceJudge:
-    """Listens to one sound."""
+    """Listens to one sound, as soon as there is a detector for it."""
 
-    def __init__(self, model: VoiceModel, audio: AudioFormat, step: int) -> None:
-        self._model = model
+    def __init__(self, models: VoiceModels, audio: AudioFormat, rate: int) -> None:
+        self._models = models
+        self._model = models.take()
         self._audio = audio
-        self._step = step  # every so many samples are taken: the rate of the model is lower
+        self._step = audio.rate // rate  # every so many samples are taken
+        self._max_waiting = rate * _MAX_WAITING_S
         self._samples = array("f")
         self._voice_windows = 0
-
-    @property
-    def model(self) -> VoiceModel:
-        return self._model
 
     def hear(self, frame: bytes) -> bool:
         """Take a frame of the caller's; return whether this is a voice."""
         self._samples.extend(_floats(frame, self._audio)[:: self._step])
-        size = self._model.window_size_samples
+        self._model = self._model or self._models.take()
+        if self._model is None:
+            del self._samples[: -self._max_waiting]
+        else:
+            self._judge(self._model)
+        return self._voice_windows >= VOICE_WINDOWS
+
+    def end(self) -> None:
+        """Listen no more."""
+        if self._model is not None:
+            self._models.give_back(self._model)
+
+    def _judge(self, model: VoiceModel) -> None:
+        size = model.window_size_samples
         while len(self._samples) >= size:
-            probability = self._model.process(self._samples[:size])
+            probability = model.process(self._samples[:size])
             del self._samples[:size]
             self._voice_windows = self._voice_windows + 1 if probability >= VOICE else 0
-        return self._voice_windows >= VOICE_WINDOWS
 
 
 class VoiceJudges:
-    """Lends judges: a model takes longer to load than a frame lasts, so they are used again."""
+    """Lends judges, each for one sound; `create` makes a detector for a rate, run by `loader`."""
 
-    def __init__(self, create: Callable[[int], VoiceModel]) -> None:
-        self._create = create
-        self._idle: dict[int, list[VoiceModel]] = {rate: [create(rate)] for rate in _MODEL_RATES}
+    def __init__(self, create: Callable[[int], VoiceModel], loader: Executor) -> None:
+        self._models = {rate: VoiceModels(partial(create, rate), loader) for rate in _MODEL_RATES}
 
     def lend(self, audio: AudioFormat) -> VoiceJudge:
-        """Return a judge for a new sound; it is given back."""
+        """Return a judge for a new sound."""
         rate = audio.rate if audio.rate in _MODEL_RATES else _MODEL_RATES[0]
-        idle = self._idle[rate]
-        model = idle.pop() if idle else self._create(rate)
-        model.reset()
-        return VoiceJudge(model, audio, audio.rate // rate)
-
-    def give_back(self, judge: VoiceJudge, audio: AudioFormat) -> None:
-        """Take a judge whose sound is over."""
-        idle = self._idle[audio.rate if audio.rate in _MODEL_RATES else _MODEL_RATES[0]]
-        if len(idle) < MAX_IDLE:
-            idle.append(judge.model)
+        return VoiceJudge(self._models[rate], audio, rate)
 
 
 class SoundJudge:
@@ -98,7 +89,7 @@ class SoundJudge:
     def end(self) -> None:
         """Judge no further."""
         if self._judge is not None:
-            self._judges.give_back(self._judge, self._audio)
+            self._judge.end()
             self._judge = None
 
 

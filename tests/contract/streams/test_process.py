@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from tests.contract.streams.conftest import Streams
-from tests.harness.streams.gateway import GatewayClient, GatewayProcess
+from tests.harness.streams.gateway import TOKEN, GatewayClient, GatewayProcess
 from tests.harness.streams.simulated_pbx import SimulatedPbx
 from tests.harness.streams.twilio_bot import TwilioBot
 from tests.harness.until import until
@@ -58,6 +58,23 @@ async def test_a_drain_waits_for_streams(
     await until(lambda: len(channel.played) > played + 10, what="audio that goes on")
     assert (await own_engine.wait_for(name, "ended"))["reason"] == "drained"
     await until(lambda: not own_gateway.running(), timeout_s=5, what="the end")
+
+
+async def test_an_engine_that_has_gone_already(own_gateway: GatewayProcess) -> None:
+    """A busy gateway reads requests of engines that wait no longer: that is no error of it."""
+    head = f"GET /reports HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer {TOKEN}\r\n"
+    upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n"
+    key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    os.kill(own_gateway.pid, signal.SIGSTOP)
+    for _ in range(10):
+        _, writer = await asyncio.open_connection("127.0.0.1", own_gateway.port)
+        writer.write((head + upgrade + key).encode())
+        await writer.drain()
+        writer.close()
+    os.kill(own_gateway.pid, signal.SIGCONT)
+    await until(own_gateway.is_ready, what="the gateway to respond")
+    await own_gateway.stop()
+    assert '"error"' not in own_gateway.log.read_text()
 
 
 async def test_an_idle_gateway_ends_at_once(own_gateway: GatewayProcess) -> None:

@@ -31,6 +31,7 @@ RESUME_SLACK_MS = 400  # of a prompt's position, for all its stops on a busy mac
 MAX_STOP_MS = SLACK_S * 1_000
 MAX_INTERRUPTION_MS = 300  # in all: packets that a busy machine loses
 CLICK_MS = 40  # shorter sounds are edges of other sounds
+COUGH_MS = 120
 
 
 class Frame(Struct, frozen=True):
@@ -55,6 +56,14 @@ def tone(hz: int, length_ms: int = FRAME_MS) -> Samples:
     moments = np.arange(RATE_HZ * length_ms // 1000) / RATE_HZ
     wave_form: Samples = (AMPLITUDE * np.sin(2 * np.pi * hz * moments)).astype(np.int16)
     return wave_form
+
+
+def cough() -> Samples:
+    """Return a noise that ebbs away."""
+    size = RATE_HZ * COUGH_MS // 1000
+    noise = np.random.default_rng(3).normal(0, 6_000, size)
+    samples: Samples = (noise * np.linspace(1, 0.3, size)).astype(np.int16)
+    return samples
 
 
 def sweep(length_ms: int) -> Samples:

@@ -89,7 +89,10 @@ class Cluster:
                 starting.create_task(server.start())
 
     def add_engine(
-        self, settings: Mapping[str, str] | None = None, proxies: Sequence[TcpProxy] = ()
+        self,
+        settings: Mapping[str, str] | None = None,
+        proxies: Sequence[TcpProxy] = (),
+        node_options: Mapping[str, Mapping[str, object]] | None = None,
     ) -> Lab:
         """Add an engine that is not started, and return its Lab."""
         engine = Engine(
@@ -101,6 +104,7 @@ class Cluster:
                 "SWITCHROOM_SLOTS": str(self.slots),
                 **(settings or {}),
             },
+            node_options=node_options,
             token=self._token,
             proxies=proxies,
         )

@@ -12,7 +12,9 @@ from tests.harness.servers.speech_process import SpeechProcess, gateway_settings
 class StreamGateway(Server):
     """One gateway on a free port."""
 
-    def __init__(self, folder: Path, token: str, speech: SpeechProcess | None = None) -> None:
+    def __init__(
+        self, folder: Path, token: str, speech: SpeechProcess | None = None, **settings: str
+    ) -> None:
         """With recognizers it knows them."""
         super().__init__(folder)
         self.port = free_port()
@@ -20,6 +22,7 @@ class StreamGateway(Server):
         self._settings = {
             "SWITCHROOM_STREAMS_PORT": str(self.port),
             "SWITCHROOM_STREAMS_TOKEN": token,
+            **settings,
         }
         if speech is not None:
             self._settings |= gateway_settings(speech)

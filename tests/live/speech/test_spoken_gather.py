@@ -1,26 +1,16 @@
 """gather with speech on real calls: what is understood, barge-in, and digits beside it."""
 
-import numpy as np
-
 from tests.harness.bots.speech import spoken
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
-from tests.harness.phones.audio import FRAME_MS, RATE_HZ, Samples, is_sound, skips_ms
+from tests.harness.phones.audio import FRAME_MS, cough, is_sound, skips_ms
 from tests.harness.phones.phone import Phone
 
 HINTS = ["sales", "support", "billing"]
 PROMPT_HZ = 600
 PROMPT_MS, COUGHS = 5_000, 4
 STOPPED_MS = 300  # `make bench` measures
-COUGH_SAMPLES = RATE_HZ * 120 // 1000
-
-
-def cough() -> Samples:
-    """Return a noise of 120 ms that ebbs away."""
-    noise = np.random.default_rng(3).normal(0, 6_000, COUGH_SAMPLES)
-    samples: Samples = (noise * np.linspace(1, 0.3, COUGH_SAMPLES)).astype(np.int16)
-    return samples
 
 
 def spoken_gather(hooks: WebhookServer, **data: object) -> dict[str, object]:

@@ -5,6 +5,7 @@ from streams.stream.barge_in import BargeInRule
 from streams.stream.ear import CallerEar
 from streams.stream.muffle import Muffle
 from streams.stream.voice import VoiceJudges
+from tests.unit.streams.executors import InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel
 from wire.streams.setup import BargeIn
 
@@ -14,7 +15,7 @@ SOUND = b"\x90\x10" * 80
 
 def ear_of(mode: BargeIn, probability: float) -> CallerEar:
     """Return an ear whose detector has one opinion."""
-    judges = VoiceJudges(lambda _rate: FixedModel(probability))
+    judges = VoiceJudges(lambda _rate: FixedModel(probability), InlineExecutor())
     return CallerEar(mode, ULAW, judges)
 
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 
-from streams.stream.drain import BacklogDrain
+import pytest
+
+from streams.stream.drain import MAX_LEAD_MS, BacklogDrain
 
 
 def simulate(
@@ -58,6 +60,16 @@ def test_silence_is_dropped_first() -> None:
     assert all(backlog_ms <= 20 for now_ms, backlog_ms, _ in found if now_ms >= 2000)
 
 
+def test_no_sound_is_dropped_where_silence_suffices() -> None:
+    """Single frames with a sound, as of a voice that hesitates."""
+    for times in range(1, 20):
+        arrivals = sorted([*live(0, 4000), *[1000.0] * times])
+        found = simulate(arrivals, lambda number: number % 5 != 0)
+        dropped = [number for number, (_, _, is_dropped) in enumerate(found) if is_dropped]
+        assert not [number for number in dropped if number % 5 == 0]
+        assert all(backlog_ms <= 20 for now_ms, backlog_ms, _ in found if now_ms >= 2000)
+
+
 def test_speech_that_is_sent_ahead_is_kept() -> None:
     """A bot that sends ten times as fast as it speaks, again and again."""
     arrivals = [start + n * 2.0 for start in (0.0, 5000.0, 10_000.0) for n in range(200)]
@@ -74,3 +86,70 @@ def test_chunks_are_kept() -> None:
     """A bot that sends 200 ms every 200 ms."""
     arrivals = [float(start) for start in range(0, 5000, 200) for _ in range(10)]
     assert not any(is_dropped for _, _, is_dropped in simulate(arrivals))
+
+
+@pytest.mark.parametrize("stall_ms", [500, 1_000, 3_000])
+def test_what_a_stall_has_held_back_is_no_lead(stall_ms: int) -> None:
+    """A bot in real time that stood still would be late for the rest of the call."""
+    back_ms = 2000 + stall_ms
+    arrivals = [
+        *live(0, 2000),
+        *[float(back_ms)] * (stall_ms // 20),
+        *live(back_ms, back_ms + 8000),
+    ]
+    found = simulate(arrivals, lambda number: number % 5 != 0)
+    dropped = [number for number, (_, _, is_dropped) in enumerate(found) if is_dropped]
+    assert not [number for number in dropped if number % 5 == 0]
+    late_ms = back_ms + 500 + stall_ms * 3 // 2
+    assert all(backlog_ms <= 20 for now_ms, backlog_ms, _ in found if now_ms >= late_ms)
+
+
+@pytest.mark.parametrize("lead_ms", [100, 200, 400])
+def test_a_lead_is_kept_after_a_silence(lead_ms: int) -> None:
+    """A bot with a buffer fills it at the beginning of each sentence."""
+    arrivals = [
+        now_ms
+        for start in range(0, 20_000, 4_000)
+        for now_ms in [*[float(start)] * (lead_ms // 20), *live(start + 20, start + 3_000)]
+    ]
+    assert not any(is_dropped for _, _, is_dropped in simulate(arrivals))
+
+
+def test_chunks_with_a_silence_between_them_are_kept() -> None:
+    """A bot that sends a second of audio each second."""
+    arrivals = [float(start) for start in range(0, 10_000, 1_000) for _ in range(50)]
+    assert not any(is_dropped for _, _, is_dropped in simulate(arrivals))
+
+
+def test_stalls_in_a_row_leave_no_delay() -> None:
+    """Each holds more back before the one before it is made up for."""
+    arrivals = live(0, 2000)
+    now_ms = 2000
+    for stall_ms in (1_000, 600, 900):
+        now_ms += stall_ms
+        arrivals += [*[float(now_ms)] * (stall_ms // 20), *live(now_ms, now_ms + 240)]
+        now_ms += 240
+    arrivals += live(now_ms, now_ms + 10_000)
+    found = simulate(arrivals, lambda number: number % 5 != 0)
+    dropped = [number for number, (_, _, is_dropped) in enumerate(found) if is_dropped]
+    assert not [number for number in dropped if number % 5 == 0]
+    assert all(backlog_ms <= 20 for at_ms, backlog_ms, _ in found if at_ms >= now_ms + 4_000)
+
+
+def test_a_long_lead_loses_silence() -> None:
+    """Also what was held back before the first frame could arrive looks like a lead."""
+    arrivals = [*[0.0] * 50, *live(0, 10_000)]
+    found = simulate(arrivals, lambda number: number % 5 != 0)
+    dropped = [number for number, (_, _, is_dropped) in enumerate(found) if is_dropped]
+    assert not [number for number in dropped if number % 5 == 0]
+    assert all(backlog_ms <= MAX_LEAD_MS for at_ms, backlog_ms, _ in found if at_ms >= 3_000)
+    assert found[-1][1] >= MAX_LEAD_MS - 20
+    assert not any(is_dropped for _, _, is_dropped in simulate(arrivals))
+
+
+def test_what_is_held_back_arrives_in_parts() -> None:
+    """On a busy machine, as everything else."""
+    parts = [float(4000 + n * 4) for n in range(100)]
+    arrivals = sorted([*live(0, 2000), *parts, *live(4000, 14_000)])
+    found = simulate(arrivals, lambda number: number % 5 != 0)
+    assert all(backlog_ms <= 20 for at_ms, backlog_ms, _ in found if at_ms >= 8_000)

@@ -3,7 +3,7 @@
 import pytest
 
 from streams.stream.audio import ULAW, linear
-from streams.stream.playout import MAX_QUEUE, Playout, QueueFull
+from streams.stream.playout import MAX_QUEUE, SETTLED_MS, Playout, QueueFull
 from tests.unit.streams.recording_sink import RecordingSink
 
 SILENCE = ULAW.silence
@@ -47,6 +47,28 @@ def test_audio_does_not_wait_behind_silence(playout: Playout, sink: RecordingSin
     playout.tick(10.0)
     playout.add(frame(1), 12.0)
     assert sink.taken() == [SILENCE, "flush", frame(1)]
+
+
+def test_audio_that_may_not_be_played_yet_is_not_flushed(
+    playout: Playout, sink: RecordingSink
+) -> None:
+    """Asterisk may stand still for as long as the gateway takes a bot for late."""
+    playout.add(frame(1), 20.0)
+    run(playout, 30, 20 + SETTLED_MS)
+    playout.add(frame(2), 20.0 + SETTLED_MS)
+    run(playout, 20 + SETTLED_MS, 60 + 2 * SETTLED_MS)
+    playout.add(frame(3), 62.0 + 2 * SETTLED_MS)
+    commands = [each for each in sink.taken() if each != SILENCE]
+    assert commands == [frame(1), frame(2), "flush", frame(3)]
+
+
+def test_a_clear_drops_what_may_not_be_played_yet(playout: Playout, sink: RecordingSink) -> None:
+    """Asterisk may stand still; later there is nothing to drop."""
+    playout.add(frame(1), 20.0)
+    playout.clear(60.0)
+    assert sink.taken() == [frame(1), "flush"]
+    playout.clear(61.0)
+    assert sink.taken() == []
 
 
 def test_at_most_100_ms_are_ahead(playout: Playout, sink: RecordingSink) -> None:

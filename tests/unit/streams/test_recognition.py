@@ -16,6 +16,7 @@ from streams.stream.metrics import StreamMetrics
 from streams.stream.stream import Stream
 from streams.stream.transcription import GAP_MS, MAX_EARLY, READY_MS
 from streams.stream.voice import VoiceJudges
+from tests.unit.streams.executors import InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel
 from tests.unit.streams.recording_links import RecordingBot, RecordingPbx
 from wire.streams.recognizer import RecognizerStart
@@ -50,7 +51,7 @@ class Lab:
             lambda: WALL_MS + self.now_ms,
             lambda report: self.reports.append(msgspec.to_builtins(report)),
             self.metrics,
-            VoiceJudges(lambda _rate: self._model(voice)),
+            VoiceJudges(lambda _rate: self._model(voice), InlineExecutor()),
         )
         recognition = RecognitionSetup("grammar", RecognizerStart())
         setup = StreamSetup(
