@@ -88,6 +88,36 @@ class Settings(BaseSettings):
         description="Its live API, such as that of another region or of an own installation.",
     )
     speech_deepgram_model: str = Field("nova-3", description="Its model.")
+    speech_openai_key: Key | None = Field(
+        None,
+        description=(
+            "API key of OpenAI; with it there is the recognizer `openai`, to which the audio of"
+            " callers is sent."
+        ),
+    )
+    speech_openai_url: str = Field(
+        "wss://api.openai.com/v1/realtime",
+        pattern=r"^wss?://.+/realtime$",
+        description=(
+            "Its Realtime API, such as that of another region; recordings are sent to"
+            " `/audio/transcriptions` beside it."
+        ),
+    )
+    speech_openai_model: str = Field("gpt-live-transcribe", description="Its model for callers.")
+    speech_openai_file_model: str = Field("gpt-transcribe", description="Its model for recordings.")
+    speech_assemblyai_key: Key | None = Field(
+        None,
+        description=(
+            "API key of AssemblyAI; with it there is the recognizer `assemblyai`, to which the"
+            " audio of callers is sent."
+        ),
+    )
+    speech_assemblyai_url: str = Field(
+        "wss://streaming.assemblyai.com/v3/ws",
+        pattern=r"^wss?://",
+        description="Its streaming API, such as that of another region.",
+    )
+    speech_assemblyai_model: str = Field("universal-3-5-pro", description="Its model.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Lowest level of messages in the log."
     )

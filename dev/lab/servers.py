@@ -147,7 +147,12 @@ def servers(folder: Path, plan: Plan, settings: Mapping[str, str]) -> dict[Serve
 
 
 def _has_recognizers(settings: Mapping[str, str]) -> bool:
-    others = ("SWITCHROOM_SPEECH_WHISPER_MODEL", "SWITCHROOM_SPEECH_DEEPGRAM_KEY")
+    others = (
+        "SWITCHROOM_SPEECH_WHISPER_MODEL",
+        "SWITCHROOM_SPEECH_DEEPGRAM_KEY",
+        "SWITCHROOM_SPEECH_OPENAI_KEY",
+        "SWITCHROOM_SPEECH_ASSEMBLYAI_KEY",
+    )
     return not missing_here(FURTHER_EXTRAS) or any(settings.get(each) for each in others)
 
 

@@ -6,32 +6,23 @@ consists of the final results until the one that Deepgram marks with `from_final
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any
 
-import structlog
-from aiohttp import (
-    ClientError,
-    ClientSession,
-    ClientWebSocketResponse,
-    ClientWSTimeout,
-    WSMsgType,
-    WSServerHandshakeError,
-)
-from msgspec import MsgspecError, Struct, convert, json
+from aiohttp import ClientSession, ClientWebSocketResponse
+from msgspec import Struct, convert, json
 
-from engine.common.http_errors import failure_word
-from speech.cloud.deepgram_recording import DeepgramRecording, DeepgramRecordings
+from speech.cloud.connection import ServiceConnection, connect
+from speech.cloud.deepgram_files import DeepgramFiles
+from speech.cloud.recordings import Recording, RecordingLimit
+from speech.hints import hinted_words
 from speech.recognizer import OnInterim, RecognitionFailed, Transcript
-from wire.streams.recognizer import RecognizerStart, SpokenHint
+from wire.streams.recognizer import RecognizerStart
 
-_CONNECT_S = 5.0
 _FINALIZE_S = 2.0  # Deepgram may not reply to it when nothing is left to transcribe
 _KEEP_ALIVE_S = 4.0  # without audio it closes after 10 s
 _MAX_HINTS = 100
-_MAX_MESSAGE_BYTES = 1 << 20
-log = structlog.get_logger()
 
 
 class _Alternative(Struct, frozen=True):
@@ -71,26 +62,24 @@ class DeepgramRecognizer:
     def __init__(self, settings: DeepgramSettings, http: ClientSession) -> None:
         self._settings = settings
         self._http = http
-        self._recordings = DeepgramRecordings(settings.url, settings.key, settings.recordings, http)
+        self._files = DeepgramFiles(settings.url, settings.key, http)
+        self._limit = RecordingLimit(settings.recordings)
 
     async def open(
         self, start: RecognizerStart, on_interim: OnInterim
-    ) -> "DeepgramRecognition | DeepgramRecording":
+    ) -> "DeepgramRecognition | Recording":
         if not start.live:
-            return self._recordings.open(start.rate, file_query(start, self._settings.model))
-        try:
-            async with asyncio.timeout(_CONNECT_S):
-                socket = await self._http.ws_connect(
-                    self._settings.url,
-                    params=live_query(start, self._settings.model),
-                    headers={"Authorization": f"Token {self._settings.key}"},
-                    max_msg_size=_MAX_MESSAGE_BYTES,
-                    timeout=ClientWSTimeout(ws_close=_FINALIZE_S),
-                )
-        except WSServerHandshakeError as error:
-            raise RecognitionFailed("failed", f"deepgram: HTTP {error.status}") from None
-        except (ClientError, OSError, TimeoutError) as error:
-            raise RecognitionFailed("failed", f"deepgram: {failure_word(error)}") from None
+            query = file_query(start, self._settings.model)
+            return Recording(
+                self._limit, start.rate, lambda wav: self._files.transcribe(wav, query)
+            )
+        socket = await connect(
+            self._http,
+            self.name,
+            self._settings.url,
+            {"Authorization": f"Token {self._settings.key}"},
+            live_query(start, self._settings.model),
+        )
         return DeepgramRecognition(socket, on_interim)
 
     async def close(self) -> None:
@@ -111,18 +100,13 @@ def live_query(start: RecognizerStart, model: str) -> list[tuple[str, str]]:
 
 def file_query(start: RecognizerStart, model: str) -> list[tuple[str, str]]:
     """Return the parameters that files have, too."""
-    words = [each for each in map(_text_of, start.hints) if not each.startswith("$")]
     term = "keyterm" if model.startswith("nova-3") else "keywords"
     return [
         ("model", model),
         ("language", start.language),
         ("smart_format", "true"),
-        *((term, each) for each in words[:_MAX_HINTS]),
+        *((term, each) for each in hinted_words(start.hints)[:_MAX_HINTS]),
     ]
-
-
-def _text_of(hint: str | SpokenHint) -> str:
-    return hint if isinstance(hint, str) else hint.text
 
 
 class _Utterance:
@@ -146,57 +130,33 @@ class DeepgramRecognition:
     """One stream."""
 
     def __init__(self, socket: ClientWebSocketResponse, on_interim: OnInterim) -> None:
-        self._socket = socket
         self._on_interim = on_interim
         self._utterances: deque[_Utterance] = deque([_Utterance()])  # the last one is present
-        self._failure: RecognitionFailed | None = None
-        self._tasks: Sequence[asyncio.Task[None]] = (
-            asyncio.create_task(self._read()),
-            asyncio.create_task(self._keep_alive()),
-        )
+        self._connection = ServiceConnection("deepgram", socket, self._take, self._release)
+        self._keep_alive_task = asyncio.create_task(self._keep_alive())
 
     async def feed(self, audio: bytes) -> None:
-        self._check()
-        with suppress(OSError):  # the reader says why it is closed
-            await self._socket.send_bytes(audio)
+        await self._connection.send(audio)
 
     async def finish(self) -> Coroutine[Any, Any, Transcript]:
-        self._check()
         ended = self._utterances[-1]
-        self._utterances.append(_Utterance())
-        with suppress(OSError):
-            await self._socket.send_str('{"type":"Finalize"}')
+        self._utterances.append(_Utterance())  # before the reply can arrive
+        await self._connection.send('{"type":"Finalize"}')
         return self._transcript(ended)
 
     async def close(self) -> None:
-        with suppress(OSError):
-            await self._socket.send_str('{"type":"CloseStream"}')
-        for each in self._tasks:
-            each.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._socket.close()
+        self._keep_alive_task.cancel()
+        await asyncio.gather(self._keep_alive_task, return_exceptions=True)
+        await self._connection.close('{"type":"CloseStream"}')
 
     async def _transcript(self, ended: _Utterance) -> Transcript:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_FINALIZE_S):
-                await ended.done.wait()
-        self._check()
+        await self._connection.wait(ended.done, _FINALIZE_S)
         with suppress(ValueError):
             self._utterances.remove(ended)  # its time is over
         return ended.transcript()
 
-    async def _read(self) -> None:
-        async for message in self._socket:
-            if message.type is not WSMsgType.TEXT:
-                continue
-            try:
-                self._take(_messages.decode(message.data))
-            except MsgspecError:
-                self._fail("deepgram: an unexpected message")
-                return
-        self._fail(f"deepgram: closed with code {self._socket.close_code}")
-
-    def _take(self, message: _Message) -> None:
+    def _take(self, text: str) -> None:
+        message = _messages.decode(text)
         if message.type != "Results":
             return
         channel = convert(message.channel, _Channel)
@@ -209,18 +169,12 @@ class DeepgramRecognition:
         if message.from_finalize and len(self._utterances) > 1:
             self._utterances.popleft().done.set()
 
-    def _fail(self, text: str) -> None:
-        log.warning("speech_service_failed", detail=text)
-        self._failure = RecognitionFailed("failed", text)
+    def _release(self) -> None:
         for each in self._utterances:
             each.done.set()
 
-    def _check(self) -> None:
-        if self._failure is not None:
-            raise self._failure
-
     async def _keep_alive(self) -> None:
-        while True:
-            await asyncio.sleep(_KEEP_ALIVE_S)
-            with suppress(OSError):
-                await self._socket.send_str('{"type":"KeepAlive"}')
+        with suppress(RecognitionFailed):  # the stream learns it when it sends audio
+            while True:
+                await asyncio.sleep(_KEEP_ALIVE_S)
+                await self._connection.send('{"type":"KeepAlive"}')

@@ -6,14 +6,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import structlog
-from aiohttp import ClientSession
 
 from engine.common.tls import server_context
-from speech.cloud.deepgram import DeepgramRecognizer, DeepgramSettings
 from speech.grammar.dictionary import read_dictionary
 from speech.grammar.recognizer import GrammarRecognizer
 from speech.recognizer import Recognizer
 from speech.server.app import SpeechServer, serving
+from speech.server.services import CLOUD_KEYS, cloud_recognizers
 from speech.settings import Settings
 from speech.whisper.recognizer import WhisperRecognizer
 from speech.worker.pool import WorkerPool, WorkerPools
@@ -52,7 +51,7 @@ class SpeechProcess:
             if not found:
                 raise NoRecognizer(
                     "there is no recognizer: install the extra `recognition`, or set"
-                    " SWITCHROOM_SPEECH_WHISPER_MODEL or SWITCHROOM_SPEECH_DEEPGRAM_KEY"
+                    f" SWITCHROOM_SPEECH_WHISPER_MODEL, {' or '.join(CLOUD_KEYS)}"
                 )
             certificate, key = settings.speech_tls_cert, settings.speech_tls_key
             server = SpeechServer(
@@ -74,12 +73,7 @@ class SpeechProcess:
             found.append(GrammarRecognizer(workers, dictionary))
         if (model := self._settings.speech_whisper_model) is not None:
             found.append(WhisperRecognizer(await self._whisper_workers(stack, model)))
-        if (key := self._settings.speech_deepgram_key) is not None:
-            http = await stack.enter_async_context(ClientSession())
-            url, kind = self._settings.speech_deepgram_url, self._settings.speech_deepgram_model
-            recordings = self._settings.speech_recordings
-            deepgram = DeepgramSettings(url, key.get_secret_value(), kind, recordings)
-            found.append(DeepgramRecognizer(deepgram, http))
+        found += await cloud_recognizers(self._settings, stack)
         return found
 
     async def _grammar_workers(self, stack: AsyncExitStack) -> WorkerPools:

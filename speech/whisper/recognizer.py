@@ -3,13 +3,12 @@
 from collections.abc import Coroutine
 from typing import Any
 
+from speech.hints import prompt_of
 from speech.recognizer import OnInterim, Transcript
 from speech.worker.pool import WorkerPools
 from speech.worker.process import WorkerStream
 from speech.worker.protocol import Prompt, UtteranceDone
-from wire.streams.recognizer import RecognizerStart, SpokenHint
-
-_MAX_PROMPT_LENGTH = 500  # the model's context is short
+from wire.streams.recognizer import RecognizerStart
 
 
 class WhisperRecognizer:
@@ -27,20 +26,6 @@ class WhisperRecognizer:
 
     async def close(self) -> None:
         await self._workers.close()
-
-
-def prompt_of(hints: tuple[str | SpokenHint, ...]) -> str:
-    """Return the hints as far as they fit; classes of grammars are left out."""
-    prompt = ""
-    for hint in hints:
-        text = hint if isinstance(hint, str) else hint.text
-        if text.startswith("$"):
-            continue
-        longer = f"{prompt}, {text}" if prompt else text
-        if len(longer) > _MAX_PROMPT_LENGTH:
-            break
-        prompt = longer
-    return prompt
 
 
 class WhisperRecognition:
