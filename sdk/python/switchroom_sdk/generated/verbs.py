@@ -49,7 +49,18 @@ Milliseconds = Annotated[int, Meta(ge=0, le=600000)]
 class PlayData(Shape, frozen=True, kw_only=True):
     """Audio to play: one address, or several in sequence, all of it `loop` times."""
 
-    audio_url: Url | Annotated[tuple[Url, ...], Meta(max_length=20, min_length=1)]
+    audio_url: (
+        Annotated[
+            str,
+            Meta(
+                max_length=2048,
+                extra_json_schema={
+                    "pattern": r"^https?://([A-Za-z0-9_]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_\-]{0,61}[A-Za-z0-9_])?)*\.?|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?([/?#][^\s\x00-\x1f\x7f\\]*)?$(?!\n)"
+                },
+            ),
+        ]
+        | Annotated[tuple[Url, ...], Meta(max_length=20, min_length=1)]
+    )
     loop: Annotated[int, Meta(ge=1, le=100)] = 1
 
 
@@ -230,7 +241,18 @@ class DialData(Shape, frozen=True, kw_only=True):
     if these are requested.
     """
 
-    number: Party | Annotated[tuple[Party, ...], Meta(max_length=10, min_length=1)] | None = None
+    number: (
+        Annotated[
+            str,
+            Meta(
+                extra_json_schema={
+                    "pattern": r"^(agent:[A-Za-z0-9_\-]{1,64}|\+?[0-9*#]{2,20}|sips?:[A-Za-z0-9+*#_.\-]{1,64}@[A-Za-z0-9.\-]{1,253}(:[0-9]{1,5})?)$(?!\n)"
+                }
+            ),
+        ]
+        | Annotated[tuple[Party, ...], Meta(max_length=10, min_length=1)]
+        | None
+    ) = None
     flow_id: Name | None = None
     agent_id: Annotated[str, Meta(max_length=128, min_length=1)] | None = field(
         default=None, name="agent_id"
@@ -252,7 +274,7 @@ class Steps(Chain, frozen=True, kw_only=True):
 
     def play(
         self,
-        audio_url: Url | Sequence[Url],
+        audio_url: str | Sequence[Url],
         *,
         loop: int = 1,
         action: Action | None = None,
@@ -428,7 +450,7 @@ class Steps(Chain, frozen=True, kw_only=True):
 
     def dial(
         self,
-        number: Party | Sequence[Party] | None = None,
+        number: str | Sequence[Party] | None = None,
         *,
         flow_id: Name | None = None,
         agent_id: str | None = None,
@@ -581,7 +603,7 @@ Action = Verb | Url
 
 
 def play(
-    audio_url: Url | Sequence[Url],
+    audio_url: str | Sequence[Url],
     *,
     loop: int = 1,
     action: Action | None = None,
@@ -769,7 +791,7 @@ def stream(
 
 
 def dial(
-    number: Party | Sequence[Party] | None = None,
+    number: str | Sequence[Party] | None = None,
     *,
     flow_id: Name | None = None,
     agent_id: str | None = None,

@@ -31,6 +31,7 @@ LIMITS = {
     "exclusiveMaximum": "lt",
     "pattern": "pattern",
 }
+SHOWN_PATTERN = "shownPattern"
 MAX_LINE = 100
 
 
@@ -73,7 +74,7 @@ class PythonTypes:
             rest = [each for each in rest if reference(each) not in VERBS]
             if self._has_verbs and [self._one(each) for each in rest] in (["Url"], ["str"]):
                 names, rest = ["Action"], []
-        names += [self._one(each) for each in rest]
+        names += [self._one(each) for each in _safe(rest)]
         if any(is_null(each) for each in found):
             names.append("None")
         return " | ".join(dict.fromkeys(names))
@@ -89,10 +90,12 @@ class PythonTypes:
     def _limited(self, schema: Schema) -> str:
         plain = self._plain(schema)
         limits = {LIMITS[each]: value for each, value in schema.items() if each in LIMITS}
-        if not self._with_limits or not limits:
+        if not self._with_limits or not (limits or SHOWN_PATTERN in schema):
             return plain
-        written = ", ".join(f"{name}={literal(value)}" for name, value in limits.items())
-        return f"Annotated[{plain}, Meta({written})]"
+        written = [f"{name}={literal(value)}" for name, value in limits.items()]
+        if (pattern := schema.get(SHOWN_PATTERN)) is not None:
+            written.append(f'extra_json_schema={{"pattern": {literal(pattern)}}}')
+        return f"Annotated[{plain}, Meta({', '.join(written)})]"
 
     def _plain(self, schema: Schema) -> str:
         if "enum" in schema and self._has_words:
@@ -155,6 +158,20 @@ class PythonTypes:
                 return constant_of(kind) if reference(schema) else "factory dict"
             case value:
                 return literal(value)
+
+
+def _safe(alternatives: list[Schema]) -> list[Schema]:
+    """Return alternatives in which the patterns of texts beside arrays are only shown.
+
+    msgspec 0.22 frees a type with both twice, which ends the program with SIGABRT at its exit.
+    `chain.checked` checks such a text as an array of one.
+    """
+    if not any(each.get("type") == "array" for each in alternatives):
+        return alternatives
+    return [
+        {SHOWN_PATTERN if name == "pattern" else name: value for name, value in each.items()}
+        for each in alternatives
+    ]
 
 
 def _key(schema: Schema) -> str:
