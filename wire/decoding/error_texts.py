@@ -6,6 +6,7 @@ from wire.decoding.patterns import PATTERNS
 
 REQUIRED = "required, but missing"
 UNKNOWN_FIELD = "unknown field"
+INVALID_VALUE = "invalid value"
 TRUNCATED = "the JSON is truncated"
 NUMBER_TOO_LARGE = "a number in the JSON is too large"
 LONE_SURROGATE = "a text contains half of a surrogate pair: \\ud800 to \\udfff come in pairs"
@@ -58,7 +59,7 @@ def plain_text(message: str) -> str:
     if found := _TYPE.fullmatch(message):
         return expected_types(found["expected"], found["given"] or "")
     if found := _VALUE.fullmatch(message):
-        return f"invalid value {found['value']}"
+        return f"{INVALID_VALUE} {found['value']}"
     return _FIXED.get(_POSITION.sub("", message), message)
 
 

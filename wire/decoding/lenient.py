@@ -15,7 +15,7 @@ from typing import Any, TypeVar, overload
 import msgspec
 from msgspec import UNSET, Struct, inspect
 
-from wire.decoding.error_texts import REQUIRED, UNKNOWN_FIELD, expected_range
+from wire.decoding.error_texts import INVALID_VALUE, REQUIRED, UNKNOWN_FIELD, expected_range
 from wire.decoding.errors import (
     MAX_ERRORS,
     BadInput,
@@ -199,7 +199,8 @@ class _Faults(Struct, frozen=True):
             has_inner = True
             yield inner
         if not has_inner:
-            yield BadInput(path, _range_message(error, kind) or _message(error))
+            message = _range_message(error, kind) or _message(error)
+            yield BadInput(path, f"{message}{_choices(message, kind)}")
 
     def _of_struct(
         self, value: Mapping[str, Any], kind: inspect.StructType, path: str
@@ -241,6 +242,18 @@ def _range_message(error: msgspec.ValidationError, kind: inspect.Type) -> str:
         if any(_message(error) == expected_range(name, bound) for bound in bounds):
             return expected_range(name, *bounds)
     return ""
+
+
+def _choices(message: str, kind: inspect.Type) -> str:
+    """Return what may be there instead of an invalid value; empty for other errors."""
+    if not message.startswith(INVALID_VALUE):
+        return ""
+    plain = (
+        each.type if isinstance(each, inspect.Metadata) else each for each in alternatives(kind)
+    )
+    literals = [each for each in plain if isinstance(each, inspect.LiteralType)]
+    words = [str(value) for each in literals for value in each.values]
+    return f"; one of {', '.join(words)}" if words else ""
 
 
 def _bounds(kind: inspect.Type) -> tuple[str, list[tuple[str, object]]]:
