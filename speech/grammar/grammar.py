@@ -99,7 +99,7 @@ class HintGrammar:
             raise RecognitionFailed(
                 "unknown-words",
                 f"hints: no pronunciation is known of {', '.join(unknown[:_MAX_NAMED])}{more}: give"
-                ' such a hint as {"text": …, "soundsLike": …} with words that are known',
+                ' such a hint as {"text": …, "soundsLike": …}, whose soundsLike has English words',
             )
         if len(self._pronunciations) > MAX_ALL_WORDS:
             raise RecognitionFailed("invalid-hint", f"hints: at most {MAX_ALL_WORDS} words in all")

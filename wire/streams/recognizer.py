@@ -22,7 +22,7 @@ _HintText = Annotated[str, Meta(min_length=1, max_length=MAX_HINT_LENGTH)]
 
 
 class SpokenHint(Shape, frozen=True):
-    """A hint whose words no dictionary knows: `sounds_like` is how it is said, in known words."""
+    """A hint whose words no dictionary knows, and how it is said, in known words."""
 
     text: _HintText
     sounds_like: _HintText

@@ -177,7 +177,7 @@ class MachineDetection(Shape, frozen=True, kw_only=True):
 
 
 class SpokenHint(Shape, frozen=True, kw_only=True):
-    """A hint whose words no dictionary knows: `sounds_like` is how it is said, in known words."""
+    """A hint whose words no dictionary knows, and how it is said, in known words."""
 
     text: Annotated[str, Meta(max_length=100, min_length=1)]
     sounds_like: Annotated[str, Meta(max_length=100, min_length=1)]

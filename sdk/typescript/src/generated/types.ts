@@ -301,7 +301,7 @@ export interface MachineDetection {
   onMachine?: "continue" | "hangup";
 }
 
-/** A hint whose words no dictionary knows: `sounds_like` is how it is said, in known words. */
+/** A hint whose words no dictionary knows, and how it is said, in known words. */
 export interface SpokenHint {
   /** Length at least 1; length at most 100. */
   text: string;

@@ -74,6 +74,10 @@ def _nested(shape: Shape) -> Iterable[str]:
         )
 
 
+# Fields of whole bodies that are absent without a value.
+_UNSET = {"mediaFault", "speech", "confidence", "recognizerError"}
+
+
 def received_table(shape: Shape, kind: Any) -> str:
     """Return a table of the fields of a body, with those that may be absent."""
     is_whole = not kind.__struct_config__.omit_defaults
@@ -86,7 +90,7 @@ def received_table(shape: Shape, kind: Any) -> str:
 
 def _present(field: Field, *, is_whole: bool) -> str:
     """Return when a field is there: fields with their default value are omitted by most shapes."""
-    if field.default is None or (is_whole and field.name != "mediaFault"):
+    if field.default is None or (is_whole and field.name not in _UNSET):
         return "always"
     return "if it applies"
 
