@@ -31,7 +31,7 @@ ERRORS = {
 }
 # Asterisk's names, as its interface description has them, are the tags.
 ASTERISK = ("engine/ari/config.py", "engine/ari/generated/", "engine/ari/generator/")
-TWIML = ("engine/cli/twiml/",)  # the elements of a TwiML document have such names
+TWIML = ("engine/cli/convert/",)  # the elements of a TwiML document have such names
 
 
 def _trees() -> Iterator[tuple[str, ast.Module]]:

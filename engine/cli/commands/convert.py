@@ -1,8 +1,9 @@
 """`switchroom convert`: documents of other platforms become trees of verbs."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 from rich.console import Console
@@ -12,11 +13,21 @@ from wire.programs.exit_status import ExitStatus
 from wire.programs.named_commands import with_example
 from wire.programs.output import OutputFlag, json_shown, write_shown
 
+if TYPE_CHECKING:
+    from engine.cli.convert.context import Context
+    from engine.cli.convert.result import Converted
+
 convert = App(
     name="convert",
     help=with_example("Convert documents of other platforms.", "convert twiml menu.xml"),
 )
 STANDARD_INPUT = "-"
+BaseUrl = Annotated[
+    str, Parameter(help="Address of the document: completes relative ones and a missing action.")
+]
+Region = Annotated[
+    str, Parameter(help="Country of numbers without a country code (ISO 3166), such as US.")
+]
 
 
 @convert.command
@@ -26,13 +37,8 @@ def twiml(
         Path, Parameter(help="TwiML document; - for standard input.", allow_leading_hyphen=True)
     ],
     *,
-    base_url: Annotated[
-        str,
-        Parameter(help="Address of the document: completes relative ones and a missing action."),
-    ] = "",
-    region: Annotated[
-        str, Parameter(help="Country of numbers without a country code (ISO 3166), such as US.")
-    ] = "",
+    base_url: BaseUrl = "",
+    region: Region = "",
     output: OutputFlag = "json",
 ) -> None:
     """Print the tree of verbs that does what a TwiML document does.
@@ -43,9 +49,47 @@ def twiml(
 
     Example: switchroom convert twiml menu.xml
     """
-    from engine.cli.twiml.complete import InvalidContext, context  # noqa: PLC0415 - slow for other commands
-    from engine.cli.twiml.convert import convert as convert_document  # noqa: PLC0415 - XML's imports
-    from engine.cli.twiml.document import MAX_BYTES, TwimlError  # noqa: PLC0415 - slow for other commands
+    from engine.cli.convert.twiml.convert import convert as convert_document  # noqa: PLC0415 - XML's imports
+
+    _convert(file, convert_document, base_url, region, output)
+
+
+@convert.command
+@exit_on_errors
+def jambonz(
+    file: Annotated[
+        Path,
+        Parameter(
+            help="Verbs of jambonz, a JSON array; - for standard input.", allow_leading_hyphen=True
+        ),
+    ],
+    *,
+    base_url: BaseUrl = "",
+    region: Region = "",
+    output: OutputFlag = "json",
+) -> None:
+    """Print the tree of verbs that does what an array of jambonz' verbs does.
+
+    What is different, or has no counterpart, is named on standard error with the line of its verb.
+
+    Exit status: 0 all of it is converted, if with differences; 1 a part is not; 2 it is no array.
+
+    Example: switchroom convert jambonz menu.json
+    """
+    from engine.cli.convert.jambonz.convert import convert as convert_document  # noqa: PLC0415 - slow for other commands
+
+    _convert(file, convert_document, base_url, region, output)
+
+
+def _convert(
+    file: Path,
+    convert_document: "Callable[[bytes, Context], Converted]",
+    base_url: str,
+    region: str,
+    output: OutputFlag,
+) -> None:
+    from engine.cli.convert.context import InvalidContext, context  # noqa: PLC0415 - slow for other commands
+    from engine.cli.convert.result import MAX_BYTES, DocumentError  # noqa: PLC0415 - slow for other commands
 
     name = "standard input" if str(file) == STANDARD_INPUT else str(file)
     try:
@@ -54,7 +98,7 @@ def twiml(
         raise UsageError(str(error)) from None
     except OSError as error:
         raise UsageError(f"{name}: {(error.strerror or str(error)).lower()}") from None
-    except TwimlError as error:
+    except DocumentError as error:
         raise UsageError(f"{name}: {error}") from None
     notes = Console(stderr=True, highlight=False, markup=False)
     for each in converted.remarks:

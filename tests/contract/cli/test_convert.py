@@ -1,4 +1,4 @@
-"""`switchroom convert twiml`: what is printed where, and the exit status."""
+"""`switchroom convert`: what is printed where, and the exit status."""
 
 import json
 import subprocess
@@ -9,9 +9,9 @@ import pytest
 
 
 def run(
-    file: Path | str, content: bytes = b"", options: tuple[str, ...] = ()
+    file: Path | str, content: bytes = b"", options: tuple[str, ...] = (), kind: str = "twiml"
 ) -> subprocess.CompletedProcess[bytes]:
-    command = (sys.executable, "-m", "engine", "convert", "twiml", str(file), *options)
+    command = (sys.executable, "-m", "engine", "convert", kind, str(file), *options)
     return subprocess.run(command, input=content, capture_output=True, check=False)
 
 
@@ -67,3 +67,28 @@ def test_what_is_not_twiml_is_an_error(tmp_path: Path) -> None:
         done = run(tmp_path / file)
         assert (done.returncode, done.stdout) == (2, b"")
         assert said in done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("verbs", "status", "said"),
+    [
+        ('[{"verb": "say", "text": "a"}]', 0, ""),
+        ('[{"verb": "say", "text": ["a", "b"]}]', 0, ":1: say text: jambonz takes one of several"),
+        ('[{"verb": "say", "text": "a"},\n{"verb": "llm"}]', 1, ":2: llm has no counterpart"),
+    ],
+)
+def test_an_application_of_jambonz(tmp_path: Path, verbs: str, status: int, said: str) -> None:
+    """Its tree is printed, and remarks have the lines of their verbs."""
+    file = tmp_path / "menu.json"
+    file.write_text(verbs)
+    done = run(file, kind="jambonz")
+    assert done.returncode == status
+    assert json.loads(done.stdout) == {"type": "say", "data": {"text": "a"}}
+    assert said in done.stderr.decode()
+
+
+def test_what_is_no_application_is_an_error() -> None:
+    """Status 2, one line, and nothing on standard output."""
+    done = run("-", b"<Response/>", kind="jambonz")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"standard input: line 1: not JSON" in done.stderr

@@ -4,15 +4,19 @@ import ast
 import json
 import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import cyclopts
 import pytest
 
+from engine.cli.convert.context import Context
+from engine.cli.convert.jambonz.alternatives import ALTERNATIVES as OF_JAMBONZ
+from engine.cli.convert.jambonz.convert import convert as convert_jambonz
+from engine.cli.convert.twiml.alternatives import ALTERNATIVES as OF_TWILIO
+from engine.cli.convert.twiml.convert import convert as convert_twiml
 from engine.cli.tree import app
-from engine.cli.twiml.alternatives import ALTERNATIVES
-from engine.cli.twiml.convert import convert
 from engine.flows.check import check_graph
 from tests.harness.page_blocks import DOCS, GUIDES, page_blocks
 from tests.unit.operations.inputs import unknown_pbx_variables, unknown_settings
@@ -99,14 +103,28 @@ def test_the_converted_document_is_as_shown() -> None:
     """The page for those who come from Twilio shows a document and its tree."""
     page = DOCS / "migration/from-twilio.md"
     (document,), (tree,) = page_blocks(page, "xml"), page_blocks(page, "json")
-    converted = convert(document.text.encode())
+    converted = convert_twiml(document.text.encode())
     assert (converted.action, converted.remarks) == (json.loads(tree.text), ())
 
 
-def test_the_converter_and_the_page_name_the_same_elements() -> None:
-    """What the converter reports with an alternative has a row on the page for Twilio's users."""
-    rows = (DOCS / "migration/from-twilio.md").read_text()
-    assert [each for each in ALTERNATIVES if f"`<{each}>`" not in rows] == []
+def test_the_converted_application_is_as_shown() -> None:
+    """So does the page for those who come from jambonz."""
+    document, tree = page_blocks(DOCS / "migration/from-jambonz.md", "json")
+    converted = convert_jambonz(document.text.encode(), Context("https://example.com/call"))
+    assert converted.is_complete
+    assert converted.action == json.loads(tree.text)
+
+
+@pytest.mark.parametrize(
+    ("name", "alternatives", "span"),
+    [("twilio", OF_TWILIO, "`<{}>`"), ("jambonz", OF_JAMBONZ, "`{}`")],
+)
+def test_converter_and_page_name_the_same(
+    name: str, alternatives: Mapping[str, str], span: str
+) -> None:
+    """What a converter reports with an alternative has a row on the page."""
+    rows = (DOCS / f"migration/from-{name}.md").read_text()
+    assert [each for each in alternatives if span.format(each) not in rows] == []
 
 
 async def test_the_program_of_the_opening_hours_runs() -> None:

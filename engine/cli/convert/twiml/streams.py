@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from engine.cli.twiml import attributes
-from engine.cli.twiml.actions import Action, verb
-from engine.cli.twiml.alternatives import alternative
-from engine.cli.twiml.content import check_content
-from engine.cli.twiml.document import Element
-from engine.cli.twiml.remarks import Remarks
+from engine.cli.convert.actions import Action, verb
+from engine.cli.convert.addresses import stream_address
+from engine.cli.convert.remarks import Remarks
+from engine.cli.convert.twiml import attributes
+from engine.cli.convert.twiml.alternatives import alternative
+from engine.cli.convert.twiml.content import check_content
+from engine.cli.convert.twiml.document import Element
 
 _TRACKS = {"inbound_track": "caller", "outbound_track": "bot", "both_tracks": "both"}
 _STREAM = {"url", "name", "track", "statusCallback", "statusCallbackMethod"}
@@ -73,7 +74,7 @@ def _data(stream: Element, remarks: Remarks) -> dict[str, Any]:
     if "name" in stream.attributes:
         remarks.note(stream, "name is left out: streams have ids, which `switchroom stream` lists")
     text = stream.attributes.get("url", "").strip()
-    url = attributes.stream_address(stream, text, remarks)
+    url = stream_address(stream, text, remarks)
     parameters = _parameters(stream, remarks)
     if url is None:
         return {}

@@ -1,17 +1,17 @@
 """TwiML's texts, audio and pauses, as verbs or as the prompt of a gather."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from engine.cli.twiml import attributes
-from engine.cli.twiml.actions import Action, Converter, verb
-from engine.cli.twiml.content import check_content
-from engine.cli.twiml.document import Element
-from engine.cli.twiml.remarks import Remarks
-from engine.cli.twiml.speech import spoken_text
+from engine.cli.convert.actions import FOREVER, MAX_REPEATS, Action, verb
+from engine.cli.convert.addresses import checked_address
+from engine.cli.convert.remarks import Remarks
+from engine.cli.convert.twiml import attributes
+from engine.cli.convert.twiml.content import check_content
+from engine.cli.convert.twiml.document import Element
+from engine.cli.convert.twiml.speech import spoken_text
 
-MAX_REPEATS = 10
-FOREVER = 100  # the most that a play repeats
+Converter = Callable[[Element, Action, Remarks], Action]
 SAID = {"voice", "language", "loop"}
 
 
@@ -64,4 +64,4 @@ def _audio(element: Element, remarks: Remarks) -> str | None:
         remarks.lose(element, "digits are not converted: keys cannot be sent to a party")
         if not element.text:
             return None
-    return attributes.checked_address(element, "the audio", element.text, remarks)
+    return checked_address(element, "the audio", element.text, remarks)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cli.twiml.convert import convert
-from engine.cli.twiml.document import MAX_BYTES, TwimlError
+from engine.cli.convert.result import MAX_BYTES, DocumentError
+from engine.cli.convert.twiml.convert import convert
 from wire.tree import Limits, parse_action
 
 LIMITS = Limits(sip_hosts=("example.com",))
@@ -201,7 +201,7 @@ def test_a_difference_is_noted(verbs: str, text: str) -> None:
 )
 def test_what_is_not_twiml_is_rejected(content: bytes, text: str) -> None:
     """The error says what is wrong; entities are never expanded, and no file is read."""
-    with pytest.raises(TwimlError, match=text):
+    with pytest.raises(DocumentError, match=text):
         convert(content)
 
 

@@ -9,16 +9,10 @@ from xml.parsers import expat
 
 from msgspec import Struct
 
-MAX_BYTES = 65_536  # as Twilio's
+from engine.cli.convert.result import MAX_BYTES, DocumentError
+
 MAX_DEPTH = 10
 ROOT = "Response"
-
-
-class TwimlError(Exception):
-    """The document is not TwiML at all; the line is 0 if it has none."""
-
-    def __init__(self, line: int, text: str) -> None:
-        super().__init__(f"line {line}: {text}" if line else text)
 
 
 class Element(Struct, frozen=True):
@@ -28,6 +22,11 @@ class Element(Struct, frozen=True):
     line: int
     attributes: Mapping[str, str]
     content: tuple["str | Element", ...]
+
+    @property
+    def label(self) -> str:
+        """How a remark names it."""
+        return f"<{self.name}>"
 
     @property
     def text(self) -> str:
@@ -59,7 +58,7 @@ class _Builder:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         line = self._parser.CurrentLineNumber
         if len(self._open) > MAX_DEPTH:
-            raise TwimlError(line, f"nested deeper than {MAX_DEPTH} elements")
+            raise DocumentError(line, f"nested deeper than {MAX_DEPTH} elements")
         self._open.append((name, line, attributes, []))
 
     def _end(self, _name: str) -> None:
@@ -70,22 +69,22 @@ class _Builder:
         self._open[-1][3].append(text)
 
     def _reject_doctype(self, *_declared: object) -> None:
-        raise TwimlError(self._parser.CurrentLineNumber, "a document type is not accepted")
+        raise DocumentError(self._parser.CurrentLineNumber, "a document type is not accepted")
 
 
 def read_document(content: bytes) -> Element:
-    """Return the root of a document; raises TwimlError."""
+    """Return the root of a document; raises DocumentError."""
     if len(content) > MAX_BYTES:
-        raise TwimlError(0, f"larger than {MAX_BYTES} bytes")
+        raise DocumentError(0, f"larger than {MAX_BYTES} bytes")
     parser = expat.ParserCreate()
     builder = _Builder(parser)
     try:
         parser.Parse(content, True)
     except expat.ExpatError as error:
-        raise TwimlError(error.lineno, f"not XML: {expat.ErrorString(error.code)}") from None
+        raise DocumentError(error.lineno, f"not XML: {expat.ErrorString(error.code)}") from None
     except (LookupError, ValueError):
-        raise TwimlError(0, "its encoding is not supported; UTF-8 is") from None
+        raise DocumentError(0, "its encoding is not supported; UTF-8 is") from None
     root = builder.root
     if root.name != ROOT:
-        raise TwimlError(root.line, f"<{ROOT}> is expected, not <{root.name}>")
+        raise DocumentError(root.line, f"<{ROOT}> is expected, not <{root.name}>")
     return root

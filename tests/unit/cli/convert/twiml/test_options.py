@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from engine.cli.twiml.complete import Context, InvalidContext, context
-from engine.cli.twiml.convert import Converted, convert
+from engine.cli.convert.context import Context, InvalidContext, context
+from engine.cli.convert.result import Converted
+from engine.cli.convert.twiml.convert import convert
 
 OWN = "https://example.com/ivr/start?lang=no"
 AT_HOME = Context(base_url=OWN)

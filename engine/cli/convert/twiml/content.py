@@ -1,7 +1,7 @@
 """Which elements of TwiML have a text, and which have others in them."""
 
-from engine.cli.twiml.document import Element
-from engine.cli.twiml.remarks import Remarks
+from engine.cli.convert.remarks import Remarks
+from engine.cli.convert.twiml.document import Element
 
 _WITH_TEXT = {"Say", "Play", "Redirect", "Dial"}
 _WITH_CHILDREN = {"Say", "Gather", "Dial", "Connect", "Start", "Stop", "Stream"}

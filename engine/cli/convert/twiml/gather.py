@@ -4,19 +4,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.cli.twiml import attributes
-from engine.cli.twiml.actions import Action, verb
-from engine.cli.twiml.document import Element
-from engine.cli.twiml.prompts import FOREVER, MAX_REPEATS, PROMPTS, convert_prompt, own_prompt
-from engine.cli.twiml.recognition import (
+from engine.cli.convert.actions import FOREVER, MAX_REPEATS, MAX_WAIT_S, Action, verb
+from engine.cli.convert.recognition import differs, spoken_language
+from engine.cli.convert.remarks import Remarks
+from engine.cli.convert.twiml import attributes
+from engine.cli.convert.twiml.document import Element
+from engine.cli.convert.twiml.prompts import PROMPTS, convert_prompt, own_prompt
+from engine.cli.convert.twiml.recognition import (
     SPEECH_INPUT,
     speech_fields,
-    spoken_language,
     wanted_input,
 )
-from engine.cli.twiml.remarks import Remarks
 
-MAX_WAIT_S = 600
 SHORTEST_PAUSE_S = 0.1
 OWN_ADDRESS = "Twilio requests this document, whose address is --base-url"
 _DIGIT_INPUT = {"numDigits", "finishOnKey"}
@@ -28,7 +27,8 @@ def gather(element: Element, follows: Action, remarks: Remarks) -> Action:
     collected = wanted_input(element, remarks)
     hears_speech = "speech" in collected
     _check_attributes(element, collected, remarks)
-    language = spoken_language(element, remarks) if hears_speech else ""
+    spoken = element.attributes.get("language", "").strip()
+    language = spoken_language(element, spoken, remarks) if hears_speech else ""
     before, prompt, pause_s = _prompts(element, remarks, language if hears_speech else None)
     wait_s = attributes.number(element, "timeout", 5, (0, MAX_WAIT_S), remarks)
     data: dict[str, Any] = {"timeout": min(wait_s + pause_s, MAX_WAIT_S) * 1_000}
@@ -105,15 +105,10 @@ def _prompts(
     prompt = own_prompt(last, remarks)
     if prompt.pop("ssml", False):
         return prompts, {}, pause_s  # a gather has no SSML
-    if language is not None and _differs(prompt.get("language", "en"), language or "en"):
+    if language is not None and differs(prompt.get("language", ""), language):
         remarks.note(last, "is heard before the gather, whose language is the caller's")
         return prompts, {}, pause_s
     most = MAX_REPEATS if last.name == "Say" else FOREVER
     if prompt and (loop := attributes.repeats(last, most, remarks)) > 1:
         before.append(replace(last, attributes={**last.attributes, "loop": str(loop - 1)}))
     return before, prompt, pause_s
-
-
-def _differs(one: str, other: str) -> bool:
-    """Return whether two tags are of different languages, not only of regions."""
-    return one.partition("-")[0].lower() != other.partition("-")[0].lower()

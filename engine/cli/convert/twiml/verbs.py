@@ -6,16 +6,17 @@ What follows is an action: a verb, an address, or None at the end of the documen
 from collections.abc import Mapping
 from typing import Any
 
-from engine.cli.twiml import attributes
-from engine.cli.twiml.actions import Action, Converter, verb
-from engine.cli.twiml.alternatives import alternative
-from engine.cli.twiml.content import check_content
-from engine.cli.twiml.dial import dial
-from engine.cli.twiml.document import Element
-from engine.cli.twiml.gather import OWN_ADDRESS, gather, requests_without_input
-from engine.cli.twiml.prompts import PROMPTS
-from engine.cli.twiml.remarks import Remarks
-from engine.cli.twiml.streams import connect, start, stop
+from engine.cli.convert.actions import Action, verb
+from engine.cli.convert.addresses import checked_address
+from engine.cli.convert.remarks import Remarks
+from engine.cli.convert.twiml import attributes
+from engine.cli.convert.twiml.alternatives import alternative
+from engine.cli.convert.twiml.content import check_content
+from engine.cli.convert.twiml.dial import dial
+from engine.cli.convert.twiml.document import Element
+from engine.cli.convert.twiml.gather import OWN_ADDRESS, gather, requests_without_input
+from engine.cli.convert.twiml.prompts import PROMPTS, Converter
+from engine.cli.convert.twiml.streams import connect, start, stop
 
 ANY_KEY = "1234567890*#"
 
@@ -54,7 +55,7 @@ def reject(element: Element, _follows: Action, remarks: Remarks) -> Action:
 
 def redirect(element: Element, _follows: Action, remarks: Remarks) -> Action:
     attributes.check_known(element, set(), remarks)
-    url = attributes.checked_address(element, "the address", element.text, remarks)
+    url = checked_address(element, "the address", element.text, remarks)
     return url or verb("hangup", {})
 
 

@@ -2,13 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
-from msgspec import Struct
-
-from engine.cli.twiml.document import Element
-from engine.cli.twiml.remarks import Remarks
-from wire.decoding import patterns
+from engine.cli.convert.addresses import checked_address
+from engine.cli.convert.remarks import Remarks
+from engine.cli.convert.twiml.document import Element
 
 _CALLBACKS = "a target of the account gets all: `switchroom callback set` (docs/callbacks.md)"
 _RECORDED = f"the event `recorded`: {_CALLBACKS}"
@@ -26,8 +23,6 @@ _HINTS = {
     "bargeIn": "a key always ends the prompt",
     "sequential": "nest dials: `action` of one is the next",
 }
-MAX_ADDRESS = 2048  # of wire.base.Url
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
 def check_known(
@@ -85,45 +80,6 @@ def address(element: Element, name: str, remarks: Remarks) -> str | None:
     """Return an absolute address; None with a remark for another one, and without the attribute."""
     text = element.attributes.get(name, "").strip()
     return checked_address(element, name, text, remarks) if text else None
-
-
-def checked_address(element: Element, what: str, text: str, remarks: Remarks) -> str | None:
-    """Return an address that engines accept; None with a remark for another one."""
-    return _checked(element, what, text, _Scheme("https", "http", patterns.URL), remarks)
-
-
-def stream_address(element: Element, text: str, remarks: Remarks) -> str | None:
-    """Return the address of a bot; None with a remark for another one."""
-    return _checked(element, "url", text, _Scheme("wss", "ws", patterns.STREAM_URL), remarks)
-
-
-class _Scheme(Struct, frozen=True):
-    """The scheme with TLS, the one without, and the pattern of addresses."""
-
-    secure: str
-    plain: str
-    pattern: str
-
-
-def _checked(
-    element: Element, what: str, text: str, scheme: _Scheme, remarks: Remarks
-) -> str | None:
-    secure = f"{scheme.secure}://"
-    if re.match(r"[a-z]+://[^/?#]*@", text):
-        remarks.lose(element, f"{what}: an address has no user and password; requests are signed")
-        return None
-    if not re.search(scheme.pattern, text) or len(text) > MAX_ADDRESS:
-        hint = "" if "://" in text or not text else "; --base-url completes it"
-        remarks.lose(
-            element, f"{what}: an absolute {secure} address is required, not {text!r}{hint}"
-        )
-        return None
-    if text.startswith(f"{scheme.plain}://"):
-        if urlsplit(text).hostname not in _LOOPBACK:
-            remarks.lose(element, f"{what}: engines accept {secure} only, not {text}")
-        else:
-            remarks.note(element, f"{what}: only {secure} is accepted, but in development")
-    return text
 
 
 def terminator(element: Element, default: str, remarks: Remarks) -> str:

@@ -4,9 +4,9 @@ import re
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from engine.cli.twiml.document import Element
-from engine.cli.twiml.remarks import Remarks
-from wire.decoding import patterns
+from engine.cli.convert.recognition import checked_language
+from engine.cli.convert.remarks import Remarks
+from engine.cli.convert.twiml.document import Element
 from wire.media import SSML_ELEMENTS
 
 _GOOGLE = re.compile(r"Google\.([a-z]{2,3}-[A-Z]{2})-")  # the language is part of the name
@@ -60,10 +60,8 @@ def _language(element: Element, remarks: Remarks) -> dict[str, str]:
         remarks.note(element, f"voice {voice} becomes the voice of the language")
     if voice and not text:
         text = _language_of(element, voice, remarks)
-    if text and not re.search(patterns.LANGUAGE, text):
-        remarks.lose(element, f"language: a tag such as en or hi-IN is expected, not {text!r}")
-        return {}
-    return {"language": text} if text else {}
+    language = checked_language(element, text, remarks)
+    return {"language": language} if language else {}
 
 
 def _language_of(element: Element, voice: str, remarks: Remarks) -> str:

@@ -1,0 +1,1 @@
+"""`switchroom convert`: documents of other platforms become trees of verbs."""

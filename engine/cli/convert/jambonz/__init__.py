@@ -1,0 +1,1 @@
+"""`switchroom convert jambonz`: from an array of verbs to a tree of verbs."""
