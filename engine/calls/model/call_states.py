@@ -82,6 +82,7 @@ class Advance(State, frozen=True, tag="advance"):
     is_media_failed: bool = False
     stream_reason: str = ""
     speech: str = ""
+    gather_reason: str = ""
 
 
 class Playing(UnbridgedState, frozen=True, tag="playing"):

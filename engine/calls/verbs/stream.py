@@ -144,6 +144,8 @@ def _result_of(ended: Advance) -> dict[str, Any]:
         result["digits"] = ended.digits
     if ended.speech:
         result["speech"] = ended.speech
+    if ended.gather_reason:
+        result["reason"] = ended.gather_reason
     if ended.dial is not None:
         result["dial"] = {"status": ended.dial.status, "durationMs": ended.dial.duration_ms}
     return result

@@ -29,10 +29,13 @@ def finish(
     elif reason in {"timeout", "digit-timeout"}:
         call = drop_earlier(call, state.leg, min(now, state.deadline_ms))
     if reason == "timeout" and not state.digits and data.fallback is not None:
-        return replace(call, state=Advance(data.fallback, "gather")), (*stops, emitted)
+        fallback = Advance(data.fallback, "gather", gather_reason=reason)
+        return replace(call, state=fallback), (*stops, emitted)
     if not isinstance(action, str):
         speech = state.speech if reason == "speech" else ""
-        advance = Advance(action, "gather", digits=state.digits, speech=speech)
+        advance = Advance(
+            action, "gather", digits=state.digits, speech=speech, gather_reason=reason
+        )
         return replace(call, state=advance), (*stops, emitted)
     call, request = allocate_id(call, "r")
     awaiting = AwaitingInstructions(request, now + WEBHOOK_TIMEOUT_MS, data.fallback)

@@ -68,7 +68,8 @@ def test_collected_digits_are_the_result() -> None:
     request_action(story, GATHER)
     story.press("1")
     story.press("2")
-    assert last_message(story) == ActionMessage("ended", result={"verb": "gather", "digits": "12"})
+    result = {"verb": "gather", "digits": "12", "reason": "max-digits"}
+    assert last_message(story) == ActionMessage("ended", result=result)
 
 
 def test_sensitive_digits_never_reach_the_bot() -> None:
