@@ -13,6 +13,7 @@ from engine.runtime.pbx.wrappers import FencedPbx
 from engine.runtime.pbx_nodes.node import PeerDigits
 from engine.runtime.recording.recorder import FencedRecorder, Recorder
 from engine.runtime.shard.shard import CallShard
+from engine.runtime.streams.node_streams import NodeStreams
 from tests.harness.sim.pbx import SimPbx
 from tests.harness.sim.recorder import Archive
 from tests.harness.sim.redis import SimRedis
@@ -44,6 +45,9 @@ class ClusterOverrides(Struct, frozen=True):
     shards: Callable[[Any], Any] = _same
     shard: type[CallShard] = CallShard
     listener: Callable[[Any], Any] = _same
+    recover_streams: Callable[[NodeStreams], Callable[[CallShard], None]] = lambda streams: (
+        streams.recover
+    )
     peer_digits: Callable[[PeerDigits], PeerDigits] = _same
     stored_format: Callable[[str], int] = lambda _engine: FORMAT  # by engine
     clock_offset_ms: Callable[[str], int] = lambda _engine: 0  # by engine

@@ -9,7 +9,7 @@ from msgspec import Struct
 from tests.harness.sim.phone import AnsweringPhones
 from tests.harness.sim.redis import TIMEOUT_S
 from tests.harness.sim.store import done
-from tests.harness.sim.streams.callers import SilentCallers
+from tests.harness.sim.streams.callers import SilentCallers, Utterance
 from tests.harness.sim.webhooks import SimServers
 from tests.sim.cluster.engine import Engine
 from tests.sim.cluster.environment import ClusterOverrides
@@ -101,6 +101,11 @@ class ScriptedCluster(ClusterWorld):
         self.clock.freeze(engine.loop)
         self.faults.disturb(for_ms)
         self.clock.after(for_ms, self._thaw, None, engine)
+
+    def utter(self, utterance: Utterance) -> None:
+        """Let all callers make a sound, which the recognizers hear that listen now."""
+        for recognizer in list(self.recognizers.values()):
+            recognizer.hear(utterance)
 
     def lose_websockets(self) -> None:
         """Close all websockets of all engines."""
@@ -202,6 +207,7 @@ WHISPER = verbs.Dial(
     verbs.Play(verbs.PlayData(_audio(3_000))),
     timeout=20,
 )
+SPOKEN = verbs.Gather(verbs.GatherData(input=("speech",), hints=("sales",), timeout=30_000))
 CALM = ClusterScript()
 WEBHOOK = ClusterScript(action="https://hooks/1")
 # Long after the last fault, shards are handed over while webhooks are in flight.
@@ -218,6 +224,15 @@ ENGINE_KILLED = ClusterScript(((16_000, ScriptedCluster.kill_engine),), kinds=fr
 # Only its owner and a deputy hear the digits of the only shard, and a third engine takes it over.
 OWNER_KILLED = ClusterScript(
     ((16_000, ScriptedCluster.kill_owner),), kinds=frozenset({"kill"}), engines=4, slots=1
+)
+# The transcripts come before another engine has the calls.
+ENGINE_KILLED_IN_SPEECH = ClusterScript(
+    (
+        (15_000, lambda world: world.utter(Utterance(3_000, text="sales", confidence=0.9))),
+        (18_600, ScriptedCluster.kill_engine),
+    ),
+    kinds=frozenset({"kill"}),
+    action=SPOKEN,
 )
 UPGRADE = ClusterScript(((16_000, ScriptedCluster.kill_later_engine),), kinds=frozenset({"kill"}))
 ENGINE_FROZEN = ClusterScript(
@@ -242,6 +257,7 @@ SCRIPTS = {
     "store cut": STORE_CUT,
     "engine killed": ENGINE_KILLED,
     "owner killed": OWNER_KILLED,
+    "engine killed in speech": ENGINE_KILLED_IN_SPEECH,
     "engine frozen": ENGINE_FROZEN,
     "websockets lost": WEBSOCKETS_LOST,
     "hangup while away": HANGUP_WHILE_AWAY,

@@ -10,7 +10,7 @@ import pytest
 from msgspec import Struct
 
 from engine.calls.model.storage_format import FORMAT, LaterCall
-from engine.runtime.pbx_nodes.node import no_peer_digits
+from engine.runtime.pbx_nodes.node import no_peer_digits, no_streams
 from engine.runtime.shard.shard import CallShard
 from tests.sim.call_histories import call_histories
 from tests.sim.cluster import faults, script
@@ -188,6 +188,11 @@ PLANTED = {
         script.ENGINE_KILLED,
         ClusterOverrides(engine=PartOverrides(dtmf=DroppingDtmfListener)),
         "gathered .* of .*@.* in",
+    ),
+    "transcripts of an outage are forgotten": Planted(
+        script.ENGINE_KILLED_IN_SPEECH,
+        ClusterOverrides(recover_streams=lambda _streams: no_streams),
+        "was understood, but its gather ended by",
     ),
     "the deputy's digits are ignored": Planted(
         script.OWNER_KILLED,
