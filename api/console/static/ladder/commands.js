@@ -34,6 +34,7 @@ export function commandSteps(state, command, moment) {
       state.begin(leg, "leg", state.call.from);
       break;
     case "hangup":
+      if (state.listeners.has(leg)) state.endAll(leg);
       if (!state.snoops.has(leg)) state.add(`hang up: ${say.cause(command.cause)}`, { to: leg, source });
       break;
     case "start-talk-detection":
@@ -163,10 +164,17 @@ function addMedia(state, command, moment) {
       state.add(`listens to ${state.name(leg)}`, { to: command.snoop, source });
       state.begin(command.snoop, "leg", "snoop");
       break;
+    case "listen":
+      state.snoops.set(command.snoop, leg);
+      state.listeners.add(command.snoop);
+      state.leg(command.snoop, `fork of ${state.name(leg)}`);
+      state.add(`listens to ${state.name(leg)}`, { to: command.snoop, source });
+      state.begin(command.snoop, "leg", "fork");
+      break;
     case "add-to-bridge": {
       const step = state.add("", { kind: "success", source });
       const members = state.join(bridge, command.legs);
-      step.text = members.length > 1 ? `bridged: ${state.names(members)}` : `waits alone: ${state.names(members)}`;
+      step.text = joinedText(state, members);
       step.joined = members.length > 1 ? [...members] : [];
       step.from = step.to = members[0] ?? ENGINE;
       break;
@@ -181,4 +189,17 @@ function addMedia(state, command, moment) {
       state.bridges.delete(bridge);
       break;
   }
+}
+
+/**
+ * @param {import("./model.js").State} state
+ * @param {string[]} members of a bridge
+ */
+function joinedText(state, members) {
+  const listener = members.find((each) => state.listeners.has(each));
+  if (listener) {
+    const hearer = members.map((each) => state.recognizers.get(each)).find(Boolean) ?? "a bot";
+    return `forked: ${hearer} hears ${state.name(state.snoops.get(listener) ?? "")}`;
+  }
+  return members.length > 1 ? `bridged: ${state.names(members)}` : `waits alone: ${state.names(members)}`;
 }

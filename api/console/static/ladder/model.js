@@ -42,8 +42,10 @@ export class State {
     this.snoops = new Map();
     /** @type {Set<string>} */
     this.streams = new Set();
-    /** @type {Set<string>} those of recognizers */
-    this.recognizers = new Set();
+    /** @type {Map<string, string>} names of recognizers by stream */
+    this.recognizers = new Map();
+    /** @type {Set<string>} the snoops of forks */
+    this.listeners = new Set();
     /** @type {Map<string, string>} of sessions and members */
     this.sessions = new Map();
     /** @type {Map<string, string>} the leg of each playback */

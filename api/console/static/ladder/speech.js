@@ -80,7 +80,7 @@ export function recognizerCommandSteps(state, command) {
  */
 function beginRecognizer(state, stream, name, source) {
   state.streams.add(stream);
-  state.recognizers.add(stream);
+  state.recognizers.set(stream, name);
   state.leg(stream, name);
   state.add(`${name} listens`, { to: stream, kind: "web", source });
   state.begin(stream, "leg", name);

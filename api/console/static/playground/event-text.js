@@ -51,7 +51,8 @@ const UNSAID = new Set([
 ]);
 
 /** @param {CallEvent} event */
-export function titleOf({ event }) {
+export function titleOf({ event, speech }) {
+  if (event === "gathered" && typeof speech === "string") return "The caller has spoken";
   return EVENTS[event] ?? event.charAt(0).toUpperCase() + event.slice(1).replaceAll("-", " ");
 }
 

@@ -16,6 +16,8 @@ test("an event is said in words, one without words by its name", () => {
   assert.equal(titleOf(event), "The party's part has ended");
   assert.equal(detailsOf(event), "status: failed, cause: no route to the destination (3), duration: 0 s");
   assert.equal(titleOf({ event: "recording-paused" }), "Recording paused");
+  assert.equal(titleOf({ event: "gathered", dtmf: "1" }), "Keys were pressed");
+  assert.equal(titleOf({ event: "gathered", dtmf: "", speech: "sales" }), "The caller has spoken");
 });
 
 test("the events of a call come in their order, each once", () => {

@@ -211,17 +211,25 @@ test("a recognizer is a lane, and a best guess is marked as no match", () => {
   const understood = (text, confidence) => ({ type: "speech-understood", stream, text, confidence, isVoice: true });
   const gathered = (reason) => ({ type: "emit-event", event: { event: "gathered", reason } });
   const ladder = buildLadder(timeline([
-    moment(0, { type: "call-opened" }, [{ type: "start-stream", stream, recognition: { recognizer: "grammar" } }], "gathering"),
+    moment(0, { type: "leg-answered", leg: "a" }, [
+      { type: "listen", snoop: "c.s1", leg: "a", track: "caller" },
+      { type: "start-stream", stream, recognition: { recognizer: "grammar" } },
+    ], "gathering"),
+    moment(20, { type: "leg-created", leg: stream }, [{ type: "add-to-bridge", bridge: "c.s1b", legs: ["c.s1", stream] }], "gathering"),
     moment(30, { type: "stream-connected", stream, connectMs: 25 }, [], "gathering"),
     moment(900, understood("sales", 0.21), [gathered("no-match")], "gathering"),
     moment(1_900, understood("sales", 0.93), [gathered("speech")], "ending"),
   ]));
   assert.deepEqual(texts(ladder), [
+    "answered",
+    "listens to A",
     "grammar listens",
+    "forked: grammar hears A",
     "recognizer connected",
     "understood “sales” (0.21): no match",
     "understood “sales” (0.93)",
   ]);
+  assert.deepEqual(ladder.lanes.map((each) => each.label), ["", "fork of A", "grammar", ""]);
 });
 
 test("a recognizer is a lane of its gather; what it understood is a step", () => {
