@@ -87,6 +87,7 @@ from engine.calls.model.requests import (
     ReferReceived,
     ReplacementArrived,
 )
+from engine.calls.model.sealed_digits import is_sealed
 from engine.calls.model.stream_events import (
     SpeechUnderstood,
     StreamActionReceived,
@@ -110,6 +111,7 @@ from engine.calls.taps import sync_taps
 from engine.calls.verbs import call_end, forks, type_ahead
 from engine.calls.verbs.call_setup import ring_or_answer
 from engine.calls.verbs.gather import gather
+from engine.calls.verbs.sensitive_input import expect_surplus
 
 BEFORE_MEDIA = (StopPlayback, StopVoicemail, Answer)
 
@@ -243,6 +245,8 @@ def _on_digit(call: Call, event: DigitPressed, now: int) -> Step:
     leg = call.leg(event.leg)
     if leg is not None and is_already_delivered(leg, event):
         return call, ()
+    if is_sealed(event.digit):
+        call = expect_surplus(call, event.up_ms)
     if leg is None or type_ahead.accepted_since(call, leg) is None:
         return propagate_and_dispatch(call, event, now)
     call, is_spare = type_ahead.take_spare_terminator(call, leg, event)

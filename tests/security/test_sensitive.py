@@ -160,6 +160,32 @@ def test_a_second_sensitive_gather_gets_them() -> None:
     assert opened["dtmf"] == "345"
 
 
+@pytest.mark.parametrize(
+    "following",
+    [
+        {"type": "stream", "data": {"url": "wss://bot.example/"}},
+        {"type": "record", "data": {"maxLength": 10}},
+        {"type": "dial", "data": {"number": "+4712345678"}},
+    ],
+)
+def test_the_rest_of_a_secret_is_sealed_whatever_runs_then(following: dict[str, Any]) -> None:
+    """A caller types on, because the gather took fewer digits than the number has."""
+    assert _typed_on(following, "7391") == _typed_on(following, "2846")
+
+
+def _typed_on(following: dict[str, Any], digits: str) -> bytes:
+    """Return what is written when a caller types on after a sensitive gather."""
+    bench = ShardBench()
+    bench.io.sealer = ConstantSealer()  # type: ignore[assignment]  # seals only
+    live_call = gathering(bench, gather(maxDigits=2))
+    press(bench, live_call, "12")
+    (webhook,) = webhooks(live_call)
+    tree = parse_action(msgspec.json.encode(following))
+    bench.shard.feed(live_call, ActionReceived(webhook.request, tree))
+    press(bench, live_call, digits)
+    return written(bench)
+
+
 def test_the_recording_is_muted_meanwhile() -> None:
     """From the start of the gather to its end."""
     bench = ShardBench()

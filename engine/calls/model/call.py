@@ -129,6 +129,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     trunks: int = 1  # over which numbers can be called, one after another
     streams: tuple[Stream, ...] = ()  # live ones
     ended_streams: tuple[EndedStream, ...] = ()  # the latest ones
+    sensitive_until_ms: int = 0  # digits in every state are sealed; 0: those of gathers only
 
     @property
     def delivery_key(self) -> str:

@@ -1,10 +1,13 @@
 """Sensitive input: which digits of a call are sealed before the call receives them.
 
 Those of a sensitive gather are, and those that its leg types ahead for it: from the time the gather
-is part of the call's tree, and after it until another gather starts (decision 0045).
+is part of the call's tree, and after it until another gather starts (decision 0045). Who types on
+after it, whatever runs then, types the rest of the secret: up to a pause of SURPLUS_MS.
 """
 
 from typing import get_args
+
+from msgspec.structs import replace
 
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import CallState, Gathering
@@ -15,6 +18,8 @@ from engine.calls.verbs.type_ahead import state_of
 from wire.tree import walk
 from wire.verbs import Action, Gather, Verb
 
+SURPLUS_MS = 5_000
+
 
 def is_sealable(call: Call, pressed: DigitPressed) -> bool:
     """Return whether a digit must be sealed before the call receives it."""
@@ -23,7 +28,14 @@ def is_sealable(call: Call, pressed: DigitPressed) -> bool:
     state = state_of(call, pressed.leg)
     if state is None or isinstance(state, Gathering):
         return state is not None and state.verb.data.sensitive
-    return keeps_digits(state) and (call.sensitive_input or _is_expected(call, state))
+    if not keeps_digits(state):
+        return pressed.pressed_ms < call.sensitive_until_ms
+    return call.sensitive_input or _is_expected(call, state)
+
+
+def expect_surplus(call: Call, now: int) -> Call:
+    """Seal what is typed on after a sensitive gather, or after a sealed digit."""
+    return replace(call, sensitive_until_ms=now + SURPLUS_MS)
 
 
 def sensitive_leg(call: Call) -> str | None:

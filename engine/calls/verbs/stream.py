@@ -30,6 +30,7 @@ from engine.calls.model.events import (
     Recovered,
 )
 from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.sealed_digits import is_sealed
 from engine.calls.model.stream_commands import StartStream, StopStream
 from engine.calls.model.stream_events import StreamActionReceived, StreamConnected, StreamEnded
 from engine.calls.model.streams import Stream
@@ -40,6 +41,8 @@ from engine.calls.verbs.type_ahead import drop_earlier
 from wire import verbs
 from wire.streams.setup import ActionMessage, DigitMessage
 from wire.webhooks import StreamEndReason
+
+MAX_NESTED = 4  # streams that wait for an action of their bots: each occupies a gateway
 
 
 def start(call: Call, verb: verbs.Stream, now: int) -> Step:
@@ -78,6 +81,8 @@ def on_event(call: Call, state: Streaming, event: Event, now: int) -> Step:
             return call, (emitted,)
         case BridgeFailed(bridge) if bridge == state.bridge and state.stream:
             return _on_ended(call, state, "pbx-lost", now)
+        case DigitPressed(digit=digit) if is_sealed(digit):
+            return call, ()  # the rest of a secret: no bot gets it
         case DigitPressed(leg, digit) if leg == call.main and state.stream:
             call, command = streams.send(call, state.stream, DigitMessage(digit))
             return call, (command,)
@@ -97,9 +102,10 @@ def on_event(call: Call, state: Streaming, event: Event, now: int) -> Step:
 
 def _on_action(call: Call, state: Streaming, event: StreamActionReceived, now: int) -> Step:
     """Run an action of the bot; the stream stays up, and waits."""
-    if event.action is None:
-        rejected = ActionMessage("rejected", event.error)
-        call, command = streams.send(call, event.stream, rejected)
+    nested = sum(isinstance(each, SuspendedStream) for each in call.continuation)
+    if event.action is None or nested >= MAX_NESTED:
+        error = event.error or f"bots are nested more than {MAX_NESTED} deep"
+        call, command = streams.send(call, event.stream, ActionMessage("rejected", error))
         return call, (command,)
     call, commands = suspend(call, state, now)
     return replace(call, state=Advance(event.action, "stream")), commands

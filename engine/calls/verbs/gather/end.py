@@ -12,6 +12,7 @@ from engine.calls.reporting.call_events import emit
 from engine.calls.reporting.ended_legs import MAX_HISTORY
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.media_faults import take_fault
+from engine.calls.verbs.sensitive_input import expect_surplus
 from engine.calls.verbs.suspendable_playback import stop_sound
 from engine.calls.verbs.type_ahead import drop_earlier, expect_spare_terminator
 from wire.webhooks import GatherLeg, GatherReason, GatherResult
@@ -24,6 +25,8 @@ def finish(
     stops = stop_sound(state)
     call, emitted = emit_gathered(call, state, reason, now)
     data, action = state.verb.data, state.verb.action
+    if data.sensitive:
+        call = expect_surplus(call, now)
     if reason == "max-digits":
         call = expect_spare_terminator(call, state.leg, data.terminator, pressed_ms)
     elif reason in {"timeout", "digit-timeout"}:

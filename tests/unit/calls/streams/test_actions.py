@@ -3,17 +3,25 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from engine.calls.media.plan import LegMedia, desired_media
 from engine.calls.model.call_states import AwaitingInstructions
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import AddToBridge, Hangup
 from engine.calls.model.continuation import SuspendedStream
-from engine.calls.model.events import ClockChanged, LegAnswered, LegEnded, PlaybackEnded
+from engine.calls.model.events import (
+    ClockChanged,
+    DigitPressed,
+    LegAnswered,
+    LegEnded,
+    PlaybackEnded,
+)
 from engine.calls.model.io_results import ActionFailed, ActionReceived
 from engine.calls.model.stream_commands import StopStream
 from engine.calls.model.stream_events import StreamActionReceived, StreamEnded
-from engine.calls.verbs.stream import stop
+from engine.calls.verbs.sensitive_input import SURPLUS_MS, is_sealable
+from engine.calls.verbs.stream import MAX_NESTED, stop
 from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, say
 from tests.unit.calls.harness.control import dial_into
 from tests.unit.calls.harness.streams import (
@@ -31,7 +39,7 @@ from tests.unit.calls.harness.streams import (
     states_sent,
     stream_verb,
 )
-from wire.streams.setup import ActionMessage, Resume
+from wire.streams.setup import ActionMessage, DigitMessage, Resume
 
 GATHER: dict[str, Any] = {"type": "gather", "data": {"maxDigits": 2}}
 
@@ -82,6 +90,38 @@ def test_sensitive_digits_never_reach_the_bot() -> None:
     story.take(ActionReceived(story.state_as(AwaitingInstructions).request, None), 50)
     assert last_message(story) == ActionMessage("ended", result={"verb": "reply"})
     assert "47" not in str(messages(story))
+
+
+def test_the_rest_of_a_secret_never_reaches_the_bot() -> None:
+    """What is typed on after the gather is sealed, until the caller pauses."""
+    story = conversing()
+    gather = {"type": "gather", "data": {"maxDigits": 1, "sensitive": True}, "action": HTTPS}
+    request_action(story, gather)
+    story.press("4")
+    story.take(ActionReceived(story.state_as(AwaitingInstructions).request, None), 50)
+    assert story.state == "streaming"
+    after_ms = SURPLUS_MS - 100
+    rest = DigitPressed(MAIN, "7", story.now + after_ms)
+    assert is_sealable(story.call, rest)
+    before = len(messages(story))
+    story.take(replace(rest, digit="~" + "A" * 39), after_ms)
+    assert len(messages(story)) == before
+    assert is_sealable(story.call, DigitPressed(MAIN, "3", story.now + after_ms))
+    later = DigitPressed(MAIN, "8", story.now + SURPLUS_MS + 1)
+    assert not is_sealable(story.call, later)
+    story.take(later, SURPLUS_MS + 1)
+    assert messages(story)[-1] == DigitMessage("8")
+
+
+def test_bots_that_call_bots_have_an_end() -> None:
+    """Each of them keeps its stream while the next one runs."""
+    story = conversing()
+    for _ in range(MAX_NESTED):
+        request_action(story, stream_verb())
+        connect(story)
+    request_action(story, stream_verb())
+    assert last_message(story).state == "rejected"
+    assert len(story.call.streams) == MAX_NESTED + 1
 
 
 def test_a_dial_is_an_action() -> None:
