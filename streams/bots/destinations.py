@@ -18,6 +18,7 @@ _NOT_FOUND = 404
 class Destination(Struct, frozen=True):
     """An address, what reaches it, and what a response means that accepts no websocket."""
 
+    account: str
     url: str
     headers: Mapping[str, str]  # of the handshake
     dialer: Dialer
@@ -53,16 +54,16 @@ class Destinations:
     def find(self, setup: StreamSetup, subprotocol: str) -> Destination:
         """Return the destination of a stream; raises BotUnreachable."""
         if setup.recognition is not None:
-            return self._recognizer(setup.recognition.recognizer)
+            return self._recognizer(setup.account, setup.recognition.recognizer)
         address = setup.bot
         try:
             dialer = GuardedDialer(address)
         except ValueError as error:
             raise BotUnreachable("address-refused", str(error)) from None
         headers = _bot_headers(address, subprotocol)
-        return Destination(address.url, headers, dialer, self._bots, _bot_refusal)
+        return Destination(setup.account, address.url, headers, dialer, self._bots, _bot_refusal)
 
-    def _recognizer(self, name: str) -> Destination:
+    def _recognizer(self, account: str, name: str) -> Destination:
         server = self._recognizers
         if server is None:
             text = "this gateway has no recognizers: SWITCHROOM_STREAMS_RECOGNIZERS is not set"
@@ -74,7 +75,7 @@ class Destinations:
         def refusal(error: WSHandshakeError) -> BotUnreachable:
             return _recognizer_refusal(name, error)
 
-        return Destination(url, headers, dialer, self._trust, refusal)
+        return Destination(account, url, headers, dialer, self._trust, refusal)
 
 
 def _bot_headers(address: BotAddress, subprotocol: str) -> dict[str, str]:

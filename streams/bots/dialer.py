@@ -16,29 +16,30 @@ from streams.bots.errors import BotUnreachable
 from wire.streams.setup import BotAddress
 
 CONNECT_S = 5.0
-MAX_PENDING_PER_HOST = 50  # a dead host must not take all sockets and threads
+MAX_PENDING_PER_HOST = 50  # of one account: a dead host must not take all sockets
 SEND_BUFFER_BYTES = 65_536  # the kernel's: what a bot does not read stays where it is counted
 
 
 class PendingConnections:
-    """How many connections to each host are not up yet."""
+    """How many connections of each account to each host and port are not up yet."""
 
     def __init__(self) -> None:
-        self._hosts: Counter[str] = Counter()
+        self._counts: Counter[tuple[str, str, int]] = Counter()
 
     @asynccontextmanager
-    async def one(self, host: str) -> AsyncIterator[None]:
+    async def one(self, account: str, host: str, port: int) -> AsyncIterator[None]:
         """Count one while the context lasts; raises BotUnreachable."""
-        if self._hosts[host] >= MAX_PENDING_PER_HOST:
+        key = (account, host, port)
+        if self._counts[key] >= MAX_PENDING_PER_HOST:
             text = f"{MAX_PENDING_PER_HOST} other connections to {host} wait for a response"
             raise BotUnreachable("unreachable", text)
-        self._hosts[host] += 1
+        self._counts[key] += 1
         try:
             yield
         finally:
-            self._hosts[host] -= 1
-            if not self._hosts[host]:
-                del self._hosts[host]
+            self._counts[key] -= 1
+            if not self._counts[key]:
+                del self._counts[key]
 
 
 class Dialer(Protocol):

@@ -1,6 +1,8 @@
 """A websocket to a bot: connected within limits, read within limits, and never waited for."""
 
 import asyncio
+import socket
+from contextlib import suppress
 from typing import Protocol
 
 from picows import (
@@ -13,6 +15,7 @@ from picows import (
     WSTransport,
     ws_connect,
 )
+from picows.url import WSParsedURL
 
 from streams.bots.destinations import Destination
 from streams.bots.dialer import CONNECT_S, PendingConnections
@@ -46,22 +49,15 @@ class BotSocket(WSListener):
     async def connect(self, destination: Destination, pending: PendingConnections) -> None:
         """Connect; raises BotUnreachable."""
         try:
-            host = destination.parsed().host
+            url = destination.parsed()
         except (WSError, ValueError) as error:
             raise BotUnreachable("address-refused", str(error)) from None
         try:
-            async with pending.one(host), asyncio.timeout(CONNECT_S):
-                await ws_connect(
-                    lambda: self,
-                    destination.url,
-                    ssl_context=destination.trust,
-                    websocket_handshake_timeout=None,
-                    max_frame_size=MAX_MESSAGE_BYTES,
-                    extra_headers=destination.headers,
-                    max_redirects=0,
-                    socket_factory=destination.dialer.open,
-                    logger_name="bot",
-                )
+            async with (
+                pending.one(destination.account, url.host, url.port),
+                asyncio.timeout(CONNECT_S),
+            ):
+                await self._shake_hands(destination)
         except BotUnreachable:
             raise
         except TimeoutError:
@@ -72,6 +68,30 @@ class BotSocket(WSListener):
             raise BotUnreachable("unreachable", str(error) or type(error).__name__) from None
         if not self._was_connected:
             raise BotUnreachable("unreachable", "the connection was closed without a response")
+
+    async def _shake_hands(self, destination: Destination) -> None:
+        opened: list[socket.socket] = []
+
+        async def open_socket(url: WSParsedURL) -> socket.socket:
+            opened.append(await destination.dialer.open(url))
+            return opened[-1]
+
+        try:
+            await ws_connect(
+                lambda: self,
+                destination.url,
+                ssl_context=destination.trust,
+                websocket_handshake_timeout=None,
+                max_frame_size=MAX_MESSAGE_BYTES,
+                extra_headers=destination.headers,
+                max_redirects=0,
+                socket_factory=open_socket,
+                logger_name="bot",
+            )
+        except BaseException:
+            for each in opened:
+                _shut(each)
+            raise
 
     def send_text(self, data: bytes) -> None:
         """Send a text."""
@@ -147,6 +167,12 @@ class BotSocket(WSListener):
             data = bytes(self._fragments)
             self._fragments.clear()
             (self._listener.read_text if self._is_text else self._listener.read_binary)(data)
+
+
+def _shut(connected: socket.socket) -> None:
+    """Have a socket closed by the transport that may own it, which ws_connect leaves open."""
+    with suppress(OSError):  # it was closed
+        connected.shutdown(socket.SHUT_RDWR)
 
 
 _TOO_LARGE = f"a message has more than {MAX_MESSAGE_BYTES} bytes"
