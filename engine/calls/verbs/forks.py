@@ -20,7 +20,7 @@ from engine.calls.media.stream_losses import (
 from engine.calls.media.streams import send, track_stream, with_stream, without_stream
 from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, allocate_id
-from engine.calls.model.call_states import Advance
+from engine.calls.model.call_states import Advance, Gathering
 from engine.calls.model.commands import Command, Hangup, Listen
 from engine.calls.model.events import BridgeFailed, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.stream_commands import StartStream, StopStream
@@ -32,6 +32,7 @@ from engine.calls.model.stream_events import (
 )
 from engine.calls.model.streams import Stream, recognizer_data
 from engine.calls.verbs import call_end
+from engine.calls.verbs.gather import speech
 from engine.calls.verbs.stream_report import emit_progress, report_fork
 from wire import verbs
 from wire.streams.setup import ActionMessage, BargeIn, Recognition, Track
@@ -215,9 +216,18 @@ def on_deadline(call: Call, now: int) -> Step:
         elif fork.due_ms and now >= fork.due_ms and fork.end_reason:
             call, more = _open(without_stream(call, fork.id), _next_try(fork), "resumed", now)
         elif fork.due_ms and now >= fork.due_ms:
-            call, more = _on_ended(call, fork, "gateway-lost", now)
+            call, more = _on_unreported_end(call, fork, now)
         commands = (*commands, *more)
     return call, commands
+
+
+def _on_unreported_end(call: Call, fork: Stream, now: int) -> Step:
+    """React to a gateway that died: the channel has ended, and no report has come."""
+    commands: tuple[Command, ...] = ()
+    if fork.is_recognizer and isinstance(call.state, Gathering):
+        call, commands = speech.on_lost(call, call.state, "gateway-lost", now)
+    call, more = _on_ended(call, fork, "gateway-lost", now)
+    return call, (*commands, *more)
 
 
 def _on_ended(call: Call, fork: Stream, reason: StreamEndReason, now: int) -> Step:

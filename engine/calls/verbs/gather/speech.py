@@ -42,10 +42,14 @@ def on_speech_event(call: Call, state: Gathering, event: StreamEvent, now: int) 
         case StreamConnected():
             return replace(call, state=replace(state, recognizer_error="")), ()
         case StreamEnded(reason=reason, detail=detail):
-            state = replace(state, recognizer_error=detail or reason)
-            return forget_utterance(call, state, now)
+            return on_lost(call, state, detail or reason, now)
         case _:
             return call, ()
+
+
+def on_lost(call: Call, state: Gathering, error: str, now: int) -> Step:
+    """Go on without the recognizer that has ended; another one may follow."""
+    return forget_utterance(call, replace(state, recognizer_error=error), now)
 
 
 def on_failed(call: Call, state: Gathering, now: int) -> Step:

@@ -2,10 +2,17 @@
 
 import pytest
 
-from engine.calls.media.stream_losses import RETRY_DELAYS_MS
+from engine.calls.media.stream_losses import REPORT_GRACE_MS, RETRY_DELAYS_MS
 from engine.calls.model.call_states import Gathering
+from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import Hangup, PausePlayback, Play, ResumePlayback, StopPlayback
-from engine.calls.model.events import DeadlinePassed, DigitStarted, PlaybackEnded, Recovered
+from engine.calls.model.events import (
+    DeadlinePassed,
+    DigitStarted,
+    LegEnded,
+    PlaybackEnded,
+    Recovered,
+)
 from engine.calls.model.requests import HoldRequested, MuteRequested
 from engine.calls.model.stream_commands import StartStream, StopStream
 from engine.calls.model.stream_events import SpeechUnderstood
@@ -87,6 +94,18 @@ def test_a_lost_gateway_resumes_the_prompt() -> None:
     connect(story)
     understand(story, "sales")
     assert "recognizerError" not in gather_result(story)
+
+
+def test_a_gateway_that_dies_without_a_word() -> None:
+    """Its channels end with it: the prompt continues, and no transcript is awaited."""
+    story = listening(prompt=True)
+    playback = story.state_as(Gathering).request
+    speak(story)
+    sound(story, "paused")
+    story.take(LegEnded(recognizer(story).id, NORMAL))
+    assert ResumePlayback(playback) in story.take(DeadlinePassed(), REPORT_GRACE_MS)
+    story.take(PlaybackEnded(playback), 500)
+    assert phase(story) == "first"
 
 
 def test_an_utterance_that_is_lost_with_its_gateway() -> None:
