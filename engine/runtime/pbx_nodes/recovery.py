@@ -13,11 +13,12 @@ from msgspec.structs import replace
 from engine.ari.decode import timestamp_ms
 from engine.ari.generated.models import Channel
 from engine.calls.media.awaited_playbacks import awaited_playbacks
-from engine.calls.model.events import DigitPressed, LegResumedByPhone
+from engine.calls.model.events import DigitPressed, LegCreated, LegResumedByPhone
 from engine.calls.model.state_traits import active_voicemail
 from engine.calls.recovery.missed_digits import DigitsByLeg, digits_in_gap, missing_digits
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot, Stranger
 from engine.calls.recovery.reconcile import legs_being_dialled, reconcile
+from engine.calls.recovery.stray_channels import is_stray
 from engine.common.tasks import cancel_all
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import Pbx
@@ -144,6 +145,7 @@ class Recoveries:
         for channel in channels:
             try:
                 self._adopt_channel(shard, channel)
+                _end_stray(shard, channel)
             except Exception:
                 log.exception("channel not taken in", channel_id=channel.id)
                 _count_failure(shard)
@@ -167,6 +169,13 @@ class Recoveries:
         buffer.insert_missed(live_call, resumed)
         redo, events = reconcile(live_call.call, tuple(live_call.outbox), snapshot, now, digits)
         shard.recover_call(live_call, redo, events)
+
+
+def _end_stray(shard: CallShard, channel: Channel) -> None:
+    """Let a call hang up a channel that it gave up, as if it came to be now."""
+    live_call = shard.find_by_channel(channel.id)
+    if live_call is not None and is_stray(live_call.call, channel.id):
+        shard.feed(live_call, LegCreated(channel.id))
 
 
 def is_unknown(shard: CallShard, channel: Channel) -> bool:

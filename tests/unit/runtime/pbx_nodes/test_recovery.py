@@ -189,6 +189,21 @@ async def test_live_legs_are_not_disturbed() -> None:
         assert live_call.call.status == "in-progress"
 
 
+@pytest.mark.parametrize("stray", ["s7", "w7", "l7"])
+async def test_a_channel_that_its_call_gave_up(stray: str) -> None:
+    """Its hangup overtook its creation, and an outage hid that it came to be."""
+    async with inbound_node() as at:
+        live_call = at.bench.shard.start_call(outbound(say()))
+        at.bench.pbx.settle()
+        at.shows(channel(MAIN, "Up"), channel(f"{live_call.call.id}.{stray}", "Up"))
+        at.node.on_disconnected(0, 30_000)
+        at.node.on_connected(0)
+        await until(lambda: not at.node.is_paused, every_s=0.001)
+        requests = [each.request for each in at.bench.pbx.sent]
+        hung_up = [each.path for each in requests if each.method == "DELETE"]
+        assert hung_up == [f"channels/{live_call.call.id}.{stray}"]
+
+
 @pytest.mark.parametrize(
     ("age_ms", "is_admitted"), [(2_000, True), (60_000, False), (-60_000, False)]
 )
