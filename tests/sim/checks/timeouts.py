@@ -26,11 +26,18 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
             sources |= {c.request: c.sources for c in step.commands if isinstance(c, FetchMedia)}
             if not isinstance(step.event, DeadlinePassed) or step.at_ms >= call.must_end_ms:
                 continue
-            if step.call.state is call.state:
-                continue  # another party's ring timeout passed
+            if step.call.state is call.state or _is_same_fetch(call.state, step.call.state):
+                continue  # another party's ring timeout passed, or a recognizer was lost
             takes_ms = _takes_ms(world, call.state, sources)
             if takes_ms < QUICK_MS and not world.faults.is_disturbed(state_since_ms, end_ms):
                 yield history.id, f"gave up in {call.state}, which takes {takes_ms:.0f} ms"
+
+
+def _is_same_fetch(before: object, after: object) -> bool:
+    """Return whether a gather waits for its prompt as before."""
+    if not isinstance(before, Gathering) or not isinstance(after, Gathering):
+        return False
+    return before.phase == after.phase == "fetch" and before.request == after.request
 
 
 def _takes_ms(world: WorldView, state: object, sources: dict[str, tuple[Source, ...]]) -> float:

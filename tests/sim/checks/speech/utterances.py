@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 
+from engine.calls.model.call import Call
 from engine.calls.model.events import DeadlinePassed, Recovered
 from engine.calls.model.stream_events import StreamSpeechChanged
+from engine.calls.verbs.forks import recognizer_of
 from tests.sim.checks.speech.gathers import SpeechGather, is_reported
+from tests.sim.intervals import merge
 from tests.sim.world_view import WorldView
 
 TRANSCRIPT_MS = 10_000  # from the end of an utterance
@@ -17,6 +20,7 @@ def check(world: WorldView, gather: SpeechGather) -> Iterator[str]:
     """Check the end of a gather by its clock, and its waits for transcripts."""
     yield from _interrupted(world, gather)
     yield from _endless(world, gather)
+    yield from _hopeless(world, gather)
 
 
 def _interrupted(world: WorldView, gather: SpeechGather) -> Iterator[str]:
@@ -25,8 +29,8 @@ def _interrupted(world: WorldView, gather: SpeechGather) -> Iterator[str]:
     if not is_timeout or end_ms >= gather.intervals[-1][3].limit_ms - GRACE_MS:
         return
     for recognizer in gather.recognizers(world):
-        call = gather.intervals[-1][2]
-        if call.stream(recognizer.stream) is None or recognizer.is_hung:
+        stream = gather.intervals[-1][2].stream(recognizer.stream)
+        if stream is None or stream.is_lost or recognizer.is_hung:
             continue
         for each in recognizer.utterances:
             began_ms = each.began_ms
@@ -47,3 +51,24 @@ def _endless(world: WorldView, gather: SpeechGather) -> Iterator[str]:
         since_ms = begin_ms if is_restart or not since_ms else since_ms
         if world.faults.healthy_ms(since_ms, end_ms) > longest_ms:
             yield f"waited {end_ms - since_ms} ms for a transcript"
+
+
+def _hopeless(world: WorldView, gather: SpeechGather) -> Iterator[str]:
+    """Find waits for the transcript of a recognizer that has ended."""
+    waits = merge(
+        (begin, end)
+        for begin, end, call, state in gather.intervals
+        if state.utterances and not _has_heard(world, call, begin)
+    )
+    for begin_ms, end_ms in waits:
+        if world.faults.healthy_ms(begin_ms, end_ms) > SLACK_MS:
+            yield f"waited {end_ms - begin_ms:.0f} ms for a recognizer that has ended"
+
+
+def _has_heard(world: WorldView, call: Call, at_ms: float) -> bool:
+    """Return whether the recognizer of a call is there, and has heard somebody speak."""
+    stream = recognizer_of(call)
+    recognizer = world.recognizers.get(stream.id) if stream is not None else None
+    if stream is None or stream.is_lost or recognizer is None:
+        return False
+    return any(each.began_ms <= at_ms for each in recognizer.utterances)
