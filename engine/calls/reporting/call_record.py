@@ -162,15 +162,16 @@ def _gather(given: GatheredInput) -> GatherRecord:
 def _stream(call: Call, ended: EndedStream) -> StreamRecord:
     """Return the record of a stream; its call may have ended unnoticed before it."""
     activity = ended.activity
+    started_ms = min(ended.started_ms, call.ended_ms)
     latencies_ms = sorted(activity.latencies_ms)
     return StreamRecord(
         stream_id=ended.id,
         protocol=ended.protocol,
         host=ended.host,
         fork=ended.is_fork,
-        started_ms=ended.started_ms,
+        started_ms=started_ms,
         connected_ms=activity.connected_ms,
-        ended_ms=max(ended.started_ms, min(ended.ended_ms, call.ended_ms)),
+        ended_ms=max(started_ms, min(ended.ended_ms, call.ended_ms)),
         heard_ms=ended.heard_ms,
         reason=ended.reason,
         resumes=activity.resumes,

@@ -9,7 +9,8 @@ import pytest
 from engine.calls.media.stream_losses import RETRY_DELAYS_MS
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Streaming
-from engine.calls.model.events import CallDropped
+from engine.calls.model.causes import NORMAL
+from engine.calls.model.events import CallDropped, LegEnded
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.requests import StreamStopRequested
@@ -23,7 +24,7 @@ from engine.calls.model.stream_events import (
 from engine.calls.model.streams import MAX_LATENCIES, EndedStream, Stream
 from engine.calls.reporting.ended_legs import MAX_HISTORY
 from engine.calls.verbs.forks import MAX_FORKS
-from tests.unit.calls.harness.builders import HTTPS, Story, answered_call, say, tree
+from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, answered_call, say, tree
 from tests.unit.calls.harness.call_records import record
 from tests.unit.calls.harness.recognizers import listening
 from tests.unit.calls.harness.streams import (
@@ -105,6 +106,16 @@ def test_a_bot_that_never_spoke() -> None:
     found = stream(requested())
     assert (found.reason, found.connected_ms, found.turns, found.heard_ms) == ("hangup", 0, 0, 0)
     assert (found.median_latency_ms, found.max_latency_ms) == (None, None)
+
+
+def test_a_stream_that_began_after_its_call_had_ended() -> None:
+    """The caller hung up in an outage, after which the stream began first."""
+    story = answered_call({**PAUSE, "action": stream_verb()})
+    seen_ms = story.now + 1_000
+    story.pass_deadline()
+    story.take(LegEnded(MAIN, NORMAL, seen_ms=seen_ms))
+    (found,) = record(story).streams
+    assert (found.started_ms, found.ended_ms) == (seen_ms, seen_ms)
 
 
 def test_a_stream_that_was_resumed_counts_once() -> None:
