@@ -33,6 +33,7 @@ from engine.calls.model.stream_events import (
 from engine.calls.model.streams import Stream, recognizer_data
 from engine.calls.verbs import call_end
 from engine.calls.verbs.gather import speech
+from engine.calls.verbs.sensitive_input import sensitive_leg
 from engine.calls.verbs.stream_report import emit_progress, report_fork
 from wire import verbs
 from wire.streams.setup import ActionMessage, BargeIn, Recognition, Track
@@ -127,11 +128,15 @@ def snooped_legs(call: Call) -> set[str]:
 
 
 def start_snoops(call: Call) -> Step:
-    """Start a snoop for each fork that has none: on the main leg, or a recognizer's."""
+    """Start a snoop for each fork that has none: on the main leg, or a recognizer's.
+
+    No bot hears a sensitive gather, in which a telephone may send digits as tones.
+    """
+    is_secret = sensitive_leg(call) is not None
     commands: tuple[Command, ...] = ()
     for fork in forks(call):
         leg = fork.leg or call.main
-        if not fork.snoop and not fork.is_lost and call.is_up(leg):
+        if not fork.snoop and not fork.is_lost and call.is_up(leg) and not is_secret:
             call, snoop = allocate_id(call, "s")
             call = with_stream(call, replace(fork, snoop=snoop, snooped=leg))
             commands = (*commands, Listen(snoop, leg, DIRECTIONS[fork.data.track]))
@@ -144,8 +149,13 @@ def end_snoops(call: Call, leg: str) -> Step:
 
 
 def end_misplaced_snoops(call: Call) -> Step:
-    """End the snoops on a leg that is the main leg no longer."""
-    misplaced = [each for each in forks(call) if each.snooped not in {"", each.leg or call.main}]
+    """End the snoops on a leg that is the main leg no longer, and all for a sensitive gather."""
+    is_secret = sensitive_leg(call) is not None
+    misplaced = [
+        each
+        for each in forks(call)
+        if each.snooped and (is_secret or each.snooped != (each.leg or call.main))
+    ]
     return _end_snoops(call, misplaced)
 
 

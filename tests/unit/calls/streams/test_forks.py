@@ -7,10 +7,17 @@ import pytest
 from engine.calls.media.plan import LegMedia, desired_media, required_bridges
 from engine.calls.media.stream_losses import REPORT_GRACE_MS, RETRY_DELAYS_MS
 from engine.calls.model.call_deadline import deadline_ms
-from engine.calls.model.call_states import Dialing
+from engine.calls.model.call_states import Dialing, Playing
 from engine.calls.model.causes import NORMAL, TEMPORARY_FAILURE
 from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, Listen
-from engine.calls.model.events import BridgeFailed, LegAnswered, LegCreated, LegEnded, Recovered
+from engine.calls.model.events import (
+    BridgeFailed,
+    LegAnswered,
+    LegCreated,
+    LegEnded,
+    PlaybackEnded,
+    Recovered,
+)
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream
 from engine.calls.model.stream_events import StreamActionReceived, StreamConnected, StreamEnded
@@ -77,6 +84,19 @@ def test_snoop_and_stream_are_bridged_when_both_exist(is_snoop_first: bool) -> N
     assert story.take(LegCreated(first), 5) == ()
     assert story.take(LegCreated(second), 5) == (AddToBridge(f"{snoop}b", (snoop, stream)),)
     assert desired_media(story.call)[MAIN] == LegMedia()
+
+
+def test_no_fork_hears_a_sensitive_gather() -> None:
+    """It hears on when the gather has ended."""
+    gather = {"type": "gather", "data": {"maxDigits": 1, "sensitive": True}, "action": HTTPS}
+    story = forking({**say(), "action": gather})
+    (fork,) = story.call.streams
+    story.deliver_media()
+    commands = story.take(PlaybackEnded(story.state_as(Playing).request), 1_000)
+    assert (story.state, story.call.streams[0].snoop) == ("gathering", "")
+    assert Hangup(fork.snoop, NORMAL) in commands
+    assert any(isinstance(each, Listen) for each in story.press("4"))
+    assert story.call.streams[0].snoop != ""
 
 
 def test_it_ends_with_the_call() -> None:
