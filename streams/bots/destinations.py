@@ -9,6 +9,7 @@ from picows.url import WSParsedURL, parse_url
 
 from streams.bots.dialer import Dialer, GuardedDialer, TrustedDialer
 from streams.bots.errors import BotUnreachable
+from streams.bots.lookups import Lookups
 from wire.streams.setup import BotAddress, StreamSetup
 
 _UNAUTHORIZED = (401, 403)
@@ -37,6 +38,13 @@ class RecognizerServer(Struct, frozen=True):
     token: str
 
 
+class DestinationLookups(Struct, frozen=True):
+    """What finds addresses: neither waits for the other."""
+
+    bots: Lookups
+    own: Lookups  # of the operator's servers
+
+
 class Destinations:
     """The other ends that a gateway reaches."""
 
@@ -45,8 +53,10 @@ class Destinations:
         bots: ssl.SSLContext,
         recognizers: RecognizerServer | None,
         trust: ssl.SSLContext,
+        lookups: DestinationLookups,
     ) -> None:
         """`bots` verifies customers' servers, `trust` those of the operator."""
+        self._lookups = lookups
         self._bots = bots
         self._recognizers = recognizers
         self._trust = trust
@@ -57,7 +67,7 @@ class Destinations:
             return self._recognizer(setup.account, setup.recognition.recognizer)
         address = setup.bot
         try:
-            dialer = GuardedDialer(address)
+            dialer = GuardedDialer(setup.account, address, self._lookups.bots)
         except ValueError as error:
             raise BotUnreachable("address-refused", str(error)) from None
         headers = _bot_headers(address, subprotocol)
@@ -70,7 +80,7 @@ class Destinations:
             raise BotUnreachable("bot-closed", text)
         url = f"{server.url.rstrip('/')}/recognizers/{name}"
         headers = {"User-Agent": "switchroom", "Authorization": f"Bearer {server.token}"}
-        dialer = TrustedDialer("the server of recognizers")
+        dialer = TrustedDialer("the server of recognizers", self._lookups.own)
 
         def refusal(error: WSHandshakeError) -> BotUnreachable:
             return _recognizer_refusal(name, error)

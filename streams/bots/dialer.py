@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
 from typing import Protocol
@@ -13,6 +13,7 @@ from picows.url import WSParsedURL
 
 from engine.webhooks.address_guard import AddressGuard, AddressRefused
 from streams.bots.errors import BotUnreachable
+from streams.bots.lookups import Found, Lookups
 from wire.streams.setup import BotAddress
 
 CONNECT_S = 5.0
@@ -52,15 +53,18 @@ class Dialer(Protocol):
 class GuardedDialer:
     """Reaches a customer's address, if the guard allows it."""
 
-    def __init__(self, address: BotAddress) -> None:
+    def __init__(self, account: str, address: BotAddress, lookups: Lookups) -> None:
         """Read the networks; raises ValueError."""
+        self._account = account
+        self._lookups = lookups
         self._guard = AddressGuard(
             tuple(map(ip_network, address.networks)), tuple(map(ip_network, address.denied))
         )
 
     async def open(self, url: WSParsedURL) -> socket.socket:
         """See Dialer."""
-        return await _open(url, url.host, self._check)
+        found = await _find(self._lookups, self._account, url, url.host)
+        return await _open(url, url.host, found, self._check)
 
     def _check(self, url: WSParsedURL, address: str, port: int) -> None:
         self._guard.check(address, port)
@@ -71,28 +75,35 @@ class GuardedDialer:
 class TrustedDialer:
     """Reaches an address of the operator's, in any network; customers read no host in errors."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, lookups: Lookups) -> None:
         self._name = name  # of what is there, for people
+        self._lookups = lookups
 
     async def open(self, url: WSParsedURL) -> socket.socket:
         """See Dialer."""
-        return await _open(url, self._name, _allow)
+        found = await _find(self._lookups, "", url, self._name)
+        return await _open(url, self._name, found, _allow)
 
 
 def _allow(_url: WSParsedURL, _address: str, _port: int) -> None:
     pass
 
 
-async def _open(
-    url: WSParsedURL, name: str, check: Callable[[WSParsedURL, str, int], None]
-) -> socket.socket:
-    """Return a socket at the first address that `check` allows and that responds."""
-    loop = asyncio.get_running_loop()
+async def _find(lookups: Lookups, account: str, url: WSParsedURL, name: str) -> Sequence[Found]:
     try:
-        found = await loop.getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)
+        return await lookups.find(account, url.host, url.port)
     except OSError as error:
         text = f"{name} has no address: {error.strerror}"
         raise BotUnreachable("unreachable", text) from None
+
+
+async def _open(
+    url: WSParsedURL,
+    name: str,
+    found: Sequence[Found],
+    check: Callable[[WSParsedURL, str, int], None],
+) -> socket.socket:
+    """Return a socket at the first address that `check` allows and that responds."""
     failed = BotUnreachable("unreachable", f"{name} has no address")
     for family, kind, protocol, _, address in found:
         try:

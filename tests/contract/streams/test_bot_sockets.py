@@ -2,11 +2,13 @@
 
 import asyncio
 import ssl
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from streams.bots.destinations import Destinations
+from streams.bots.destinations import DestinationLookups, Destinations
 from streams.bots.dialer import PendingConnections
+from streams.bots.lookups import Lookups, look_up
 from streams.bots.socket import BotSocket
 from wire.streams.reports import EndReason
 from wire.streams.setup import BotAddress, StreamSetup
@@ -41,7 +43,10 @@ async def test_a_bot_that_never_answers_keeps_no_connection() -> None:
     address = BotAddress(f"ws://127.0.0.1:{port}/", "twilio", networks=("127.0.0.0/8",))
     trust = ssl.create_default_context()
     setup = StreamSetup("ws://pbx", address, "account", "call")
-    destination = Destinations(trust, None, trust).find(setup, "")
+    with ThreadPoolExecutor(1) as threads:
+        lookups = Lookups(look_up, threads, 1)
+        found = Destinations(trust, None, trust, DestinationLookups(lookups, lookups))
+        destination = found.find(setup, "")
     async with server:
         connecting = BotSocket(NoStream()).connect(destination, PendingConnections())
         attempt = asyncio.create_task(connecting)

@@ -1,0 +1,70 @@
+"""Finds addresses of names; slow names of one account delay no other account."""
+
+import asyncio
+import socket
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import suppress
+from weakref import WeakValueDictionary
+
+# A family, a kind, a protocol, a canonical name, and an address of that family.
+Found = tuple[
+    socket.AddressFamily,
+    socket.SocketKind,
+    int,
+    str,
+    tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes],
+]
+LookUp = Callable[[str, int], Sequence[Found]]  # blocks; raises OSError
+
+BOT_THREADS = 32
+OWN_THREADS = 4
+MAX_LOOKUPS_PER_ACCOUNT = 2  # at once: a name whose servers are silent holds a thread for long
+
+
+class Lookups:
+    """Lookups in threads; each account has a few at once, and its others wait."""
+
+    def __init__(self, look_up: LookUp, threads: Executor, per_account: int) -> None:
+        self._look_up = look_up
+        self._threads = threads
+        self._per_account = per_account
+        # An account has slots only while somebody uses or awaits one.
+        self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    async def find(self, account: str, host: str, port: int) -> Sequence[Found]:
+        """Return the addresses of a host, of a literal at once; raises OSError."""
+        if (literal := _literal(host, port)) is not None:
+            return literal
+        slots = self._slots.setdefault(account, asyncio.Semaphore(self._per_account))
+        await slots.acquire()
+        loop = asyncio.get_running_loop()
+
+        def release(_: Future[Sequence[Found]]) -> None:
+            # A thread goes on when its stream has given up, and holds its slot until its end.
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(slots.release)
+
+        work = self._threads.submit(self._look_up, host, port)
+        work.add_done_callback(release)
+        return await asyncio.wrap_future(work)
+
+
+def look_up(host: str, port: int) -> Sequence[Found]:
+    """Return what the machine's resolver finds."""
+    return _addresses(host, port, 0)
+
+
+def _literal(host: str, port: int) -> Sequence[Found] | None:
+    try:
+        return _addresses(host, port, socket.AI_NUMERICHOST)
+    except OSError:
+        return None
+
+
+def _addresses(host: str, port: int, flags: int) -> Sequence[Found]:
+    try:
+        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
+    except UnicodeError:  # a part of the name is empty or too long
+        text = "the name is not one of DNS"
+        raise socket.gaierror(socket.EAI_NONAME, text) from None
