@@ -52,8 +52,9 @@ check: $(INSTALLED)  ## lint, format, spelling, types, layers; vulnerabilities, 
 bench: $(INSTALLED) tools  ## run the benchmarks; writes bench-out/
 	@$(PYTHON) -m tests.bench
 
-chaos: $(INSTALLED) tools  ## inject faults into real programs with 200 live calls; writes bench-out/
+chaos: $(INSTALLED) tools  ## inject faults into real programs with 200 live calls, and with 40 that talk to bots; writes bench-out/
 	@$(PYTHON) -m tests.chaos
+	@$(PYTHON) -m tests.chaos.streams
 
 fraud-drill: $(INSTALLED) tools  ## try for a minute to call costly numbers in four ways; none may reach the carrier
 	@$(PYTHON) -m tests.drills fraud

@@ -136,17 +136,20 @@ class Stream:
     async def _write(self) -> None:
         while True:
             message = await self._outgoing.get()
-            await self._socket.send_str(json.encode(message).decode())
+            with suppress(ConnectionError):  # the gateway has gone, and needs nothing more
+                await self._socket.send_str(json.encode(message).decode())
             self._outgoing.task_done()
 
     async def _end(self, writer: asyncio.Task[None], close_code: int) -> None:
         """Send what waits, and close; a gateway that does not read is cut off."""
-        with suppress(TimeoutError, OSError):
-            async with asyncio.timeout(_MAX_CLOSE_S):
-                await self._outgoing.join()
-                await self._socket.close(code=close_code)
-        writer.cancel()
-        await asyncio.gather(writer, return_exceptions=True)
+        try:
+            with suppress(TimeoutError, OSError):
+                async with asyncio.timeout(_MAX_CLOSE_S):
+                    await self._outgoing.join()
+                    await self._socket.close(code=close_code)
+        finally:
+            writer.cancel()
+            await asyncio.gather(writer, return_exceptions=True)
 
 
 def _decode(text: str, code: RecognizerErrorCode) -> RecognizerStart | RecognizerStop:

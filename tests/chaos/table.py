@@ -1,6 +1,6 @@
 """Prints outcomes as a table and converts them to figures like those of `make bench`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -12,27 +12,36 @@ COLUMNS = ("fault", "live", "lost", "no owner", "control after", "executed after
            "digits lost", "duplicated", "missing", "orphans", "")  # fmt: skip
 
 
+Row = tuple[Sequence[str], Sequence[str]]  # the cells, and the limits that were missed
+
+
 def print_table(found: Sequence[tuple[Outcome, Limits]], console: Console) -> None:
     """Print a row for each fault; the last column lists violations."""
-    table = Table(*COLUMNS)
+    print_rows(COLUMNS, ((_cells(each), each.misses(limits)) for each, limits in found), console)
+
+
+def print_rows(columns: Sequence[str], rows: Iterable[Row], console: Console) -> None:
+    """Print rows, the last column of which says what missed its limit."""
+    table = Table(*columns)
     for column in table.columns[1:-1]:
         column.justify = "right"
-    for each, limits in found:
-        counts = (
-            each.new,
-            each.failed,
-            each.missing_digits,
-            each.duplicated,
-            each.missing,
-            each.orphans,
-        )
-        waits = [f"{ms:,.0f} ms" for ms in (each.unowned_ms, each.control_ms, each.executed_ms)]
-        missed = each.misses(limits)
+    for cells, missed in rows:
         verdict = f"[red]{', '.join(missed)}[/red]" if missed else "[green]ok[/green]"
-        table.add_row(
-            *(each.fault, str(each.live), str(each.lost), *waits), *map(str, counts), verdict
-        )
+        table.add_row(*cells, verdict)
     console.print(table)
+
+
+def _cells(each: Outcome) -> Sequence[str]:
+    waits = [f"{ms:,.0f} ms" for ms in (each.unowned_ms, each.control_ms, each.executed_ms)]
+    counts = (
+        each.new,
+        each.failed,
+        each.missing_digits,
+        each.duplicated,
+        each.missing,
+        each.orphans,
+    )
+    return (each.fault, str(each.live), str(each.lost), *waits, *map(str, counts))
 
 
 def figures(each: Outcome) -> list[Figure]:

@@ -1,6 +1,7 @@
 """A gateway of tests: sends audio to a recognizer, and collects what that replies."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,8 +18,8 @@ FRAME_MS = 20
 class GatewayStream:
     """One stream to a recognizer."""
 
-    def __init__(self, socket: ClientWebSocketResponse, rate: int) -> None:
-        self._socket = socket
+    def __init__(self, opened: ClientWebSocketResponse, rate: int) -> None:
+        self._socket = opened
         self._frame_bytes = rate * FRAME_MS // 1000 * 2
         self.received: list[dict[str, Any]] = []
 
@@ -66,6 +67,10 @@ class GatewayStream:
     async def close(self) -> None:
         await self._socket.close()
 
+    def break_off(self) -> None:
+        """End the connection without a word, as a gateway that is killed."""
+        self._socket.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+
 
 @asynccontextmanager
 async def stream(
@@ -85,6 +90,6 @@ async def raw_stream(
     headers = {"Authorization": f"Bearer {server.token}"}
     async with (
         ClientSession(headers=headers) as http,
-        http.ws_connect(f"{server.url}/recognizers/{recognizer}") as socket,
+        http.ws_connect(f"{server.url}/recognizers/{recognizer}") as opened,
     ):
-        yield GatewayStream(socket, rate)
+        yield GatewayStream(opened, rate)

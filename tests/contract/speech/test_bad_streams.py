@@ -166,6 +166,23 @@ async def test_a_gateway_that_leaves(speech: SpeechProcess, voices: Voices) -> N
         assert (await opened.expect("final"))["text"] == "billing"
 
 
+async def test_a_gateway_that_is_killed(speech: SpeechProcess, voices: Voices) -> None:
+    """A busy server hears its last word, and has nobody for what it understands."""
+    audio = silence(100) + await voices.say("billing") + silence(600)
+    for _ in range(5):
+        async with stream(speech, hints=["billing"], silenceMs=300) as opened:
+            await opened.expect("ready")
+            os.kill(speech.pid, signal.SIGSTOP)
+            await opened.send_audio(audio)
+            opened.break_off()
+            os.kill(speech.pid, signal.SIGCONT)
+    async with stream(speech, hints=["billing"], silenceMs=300) as opened:
+        await opened.send_audio(audio)
+        assert (await opened.expect("final"))["text"] == "billing"
+    await speech.stop()
+    assert "Traceback" not in speech.log.read_text()
+
+
 async def test_a_slow_reader(speech: SpeechProcess, voices: Voices) -> None:
     """A gateway that reads nothing does not keep others from being understood."""
     audio = silence(100) + await voices.say("billing") + silence(400)

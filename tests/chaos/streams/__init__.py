@@ -1,0 +1,1 @@
+"""Injects faults into media streams and speech, and measures what callers notice."""
