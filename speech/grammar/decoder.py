@@ -5,12 +5,12 @@ audio says how little the grammar does: what callers say beside the grammar has 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pocketsphinx import Decoder, get_model_path
 
 from speech.audio.resampler import Resampler
-from speech.grammar.grammar import Grammar
+from speech.grammar.grammar import Grammar, Transition
 
 MODEL_RATE = 16_000
 _TELEPHONE_RATE = 8_000
@@ -97,16 +97,29 @@ def _decoder(rate: int, grammar: Grammar) -> Decoder:
         pbeam=_BEAM,
         wbeam=_WORD_BEAM,
         wip=_WORD_PENALTY,
+        fsgusealtpron=False,  # the transitions have them: to find them takes the library seconds
         loglevel="FATAL",
     )
     for name, pronunciations in grammar.pronunciations.items():
         _add_word(decoder, name, pronunciations)
-    states = decoder.create_fsg(_NAME, grammar.start, grammar.final, grammar.transitions)
+    transitions = [*_spoken_transitions(grammar)]
+    states = decoder.create_fsg(_NAME, grammar.start, grammar.final, transitions)
     decoder.add_fsg(_NAME, states)
     decoder.activate_search(_NAME)
     return decoder
 
 
+def _spoken_transitions(grammar: Grammar) -> Iterator[Transition]:
+    """Yield each transition once for each pronunciation; results have the name of the first."""
+    for each in grammar.transitions:
+        for place in range(1, len(grammar.pronunciations[each.word]) + 1):
+            yield each._replace(word=_variant(each.word, place))
+
+
 def _add_word(decoder: Decoder, name: str, pronunciations: Sequence[str]) -> None:
     for place, phones in enumerate(pronunciations, 1):
-        decoder.add_word(name if place == 1 else f"{name}({place})", phones, update=False)
+        decoder.add_word(_variant(name, place), phones, update=False)
+
+
+def _variant(name: str, place: int) -> str:
+    return name if place == 1 else f"{name}({place})"

@@ -19,7 +19,7 @@ from wire.streams.recognizer import SpokenHint
 DIGITS_HINT = "$digits"  # a sequence of digits
 DEFAULT_HINTS = ("yes", "no", DIGITS_HINT)
 MAX_WORDS = 20  # of a phrase
-MAX_ALL_WORDS = 8_000  # of all phrases: a worker prepares as many in a fifth of a second
+MAX_PRONUNCIATIONS = 5_000  # of the words of all phrases: a worker prepares them in 0.1 s
 _MAX_NAMED = 10  # words in an error
 _BEFORE = ("um", "uh")
 _AFTER = ("please", "thanks", "thank you")
@@ -62,6 +62,7 @@ class HintGrammar:
         self._unknown: list[str] = []
         self._transitions: list[Transition] = []
         self._pronunciations: dict[str, list[str]] = {}
+        self._pronunciation_count = 0
         self._states = _DIGITS + 1
         self.grammar = self._build(hints or DEFAULT_HINTS)
 
@@ -83,10 +84,11 @@ class HintGrammar:
     def _build(self, hints: Sequence[str | SpokenHint]) -> Grammar:
         chance = 1 / len(hints)
         for at, hint in enumerate(hints):
-            if hint == DIGITS_HINT:
-                self._add_digits(chance)
-            else:
+            if hint != DIGITS_HINT:
                 self._add_hint(at, hint, chance)
+                self._check_size()
+        if DIGITS_HINT in hints:
+            self._add_digits(chance)
         self._check_words()
         self._add_unreported("b", _BEFORE, _START)
         self._add_unreported("a", _AFTER, _FINAL)
@@ -101,8 +103,15 @@ class HintGrammar:
                 f"hints: no pronunciation is known of {', '.join(unknown[:_MAX_NAMED])}{more}: give"
                 ' such a hint as {"text": …, "soundsLike": …}, whose soundsLike has English words',
             )
-        if len(self._pronunciations) > MAX_ALL_WORDS:
-            raise RecognitionFailed("invalid-hint", f"hints: at most {MAX_ALL_WORDS} words in all")
+
+    def _check_size(self) -> None:
+        """Limit what a worker has to do: all of its other streams wait until it has done so."""
+        if self._pronunciation_count > MAX_PRONUNCIATIONS:
+            raise RecognitionFailed(
+                "invalid-hint",
+                f"hints: too many words in all, at most {MAX_PRONUNCIATIONS} are allowed; a word"
+                " with several pronunciations counts once for each",
+            )
 
     def _add_hint(self, at: int, hint: str | SpokenHint, chance: float) -> None:
         text = hint if isinstance(hint, str) else hint.text
@@ -163,6 +172,7 @@ class HintGrammar:
         if not found:
             self._unknown.append(word)
         self._pronunciations[name] = [*found]
+        self._pronunciation_count += max(1, len(found))
 
 
 def _sayings_of(at: int, text: str) -> Sequence[Saying]:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from speech.grammar.decoder import GrammarStream
+from speech.grammar.grammar import Grammar, Transition, phone_loop
 from tests.contract.speech.gateway import stream
 from tests.contract.speech.voices import Voices, espeak_says, silence
 from tests.harness.servers.speech_process import SpeechProcess
@@ -30,6 +32,17 @@ async def test_phrases_are_understood(speech: SpeechProcess, voices: Voices) -> 
             length_ms = len(audio) // 16
             assert final["startMs"] == pytest.approx(500, abs=100)
             assert final["endMs"] == pytest.approx(500 + length_ms, abs=160)
+
+
+async def test_each_pronunciation_is_understood(voices: Voices) -> None:
+    """Results have the name of the word, whichever of them was said."""
+    words = {"w0": ["Z UW", "M AW TH", "S EY L Z"], "w1": ["N OW"]}
+    transitions = [Transition(0, 1, 0.5, each) for each in words]
+    decoder = GrammarStream(8000, Grammar(transitions, words, final=1), phone_loop())
+    decoder.feed(silence(300) + await voices.say("sales") + silence(300))
+    names, confidence = decoder.finish()
+    assert names == ("w0",)
+    assert confidence > 0.5
 
 
 async def test_digits_become_figures(speech: SpeechProcess, voices: Voices) -> None:

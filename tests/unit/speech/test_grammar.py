@@ -2,15 +2,18 @@
 
 import re
 from collections import defaultdict
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from speech.grammar.dictionary import Dictionary
-from speech.grammar.grammar import MAX_ALL_WORDS, Grammar, HintGrammar, phone_loop
+from speech.grammar.grammar import MAX_PRONUNCIATIONS, Grammar, HintGrammar, phone_loop
 from speech.recognizer import RecognitionFailed
 from wire.streams.recognizer import SpokenHint
+
+_LETTERS = str.maketrans("0123456789", "abcdefghij")
 
 
 def paths(grammar: Grammar, names: dict[str, str], most_words: int = 3) -> dict[str, list[str]]:
@@ -106,8 +109,31 @@ def test_too_many_words(dictionary: Dictionary) -> None:
         " ".join((numbers[at // 100], numbers[at // 10 % 10], numbers[at % 10], *["yes"] * 15))
         for at in range(1000)
     ]
-    with pytest.raises(RecognitionFailed, match=f"at most {MAX_ALL_WORDS} words in all"):
+    with pytest.raises(RecognitionFailed, match=f"at most {MAX_PRONUNCIATIONS} are") as error:
         HintGrammar(hints, dictionary)
+    assert error.value.code == "invalid-hint"
+
+
+def test_each_pronunciation_counts() -> None:
+    """Words with several of them are as much work as several words."""
+    hints = [" ".join(each) for each in product("abcdefgh", repeat=3)]  # 584 words
+    HintGrammar(hints, Dictionary({each: ["AH"] * 8 for each in "abcdefgh"}))
+    with pytest.raises(RecognitionFailed, match="too many words in all"):
+        HintGrammar(hints, Dictionary({each: ["AH"] * 9 for each in "abcdefgh"}))
+
+
+def test_a_thousand_plain_hints() -> None:
+    """As many as a stream may have are prepared, if they have one or two words."""
+    numbers = [str(at) for at in range(1000)]
+    words = Dictionary(AnyWord())
+    HintGrammar([f"w{each}".translate(_LETTERS) for each in numbers], words)
+    HintGrammar([f"w{each} x{each}".translate(_LETTERS) for each in numbers], words)
+
+
+def test_digits_are_added_once(dictionary: Dictionary) -> None:
+    """A class that is named often is no more work."""
+    once, often = (HintGrammar(["$digits"] * count, dictionary).grammar for count in (1, 1000))
+    assert len(once.transitions) == len(often.transitions)
 
 
 @given(st.lists(st.text(max_size=60), max_size=20))
