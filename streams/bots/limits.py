@@ -1,9 +1,13 @@
 """What a bot may send: messages a second, and how many that nobody understands."""
 
+from streams.bots.protocols.messages import InvalidMessage
+
 MAX_MESSAGE_BYTES = 1_000_000
 MAX_ACTION_BYTES = 65_536
 MAX_MESSAGES_PER_S = 5_000  # a minute of speech in one burst has 3,000
 MAX_ACTIONS = 100  # of one stream, a minute
+MAX_MARKS_PER_S = 50  # each is a report to every engine
+MAX_PENDING_MARKS = 200  # of one stream: a clear reports all of them at once
 MAX_INVALID = 20  # of one stream
 MAX_UNSENT_BYTES = 262_144  # 14 s of Twilio's protocol that a bot has not read
 _ACTIONS_MS = 60_000
@@ -16,6 +20,8 @@ class MessageLimits:
         self._second_ms = 0.0
         self._count = 0
         self._invalid = 0
+        self._marks_ms = 0.0
+        self._marks = 0
         self._minute_ms = 0.0
         self._actions = 0
 
@@ -26,6 +32,17 @@ class MessageLimits:
             self._count = 0
         self._count += 1
         return self._count > MAX_MESSAGES_PER_S
+
+    def check_mark(self, now_ms: float, pending: int) -> None:
+        """Count a mark that follows `pending` ones; raises InvalidMessage."""
+        if now_ms - self._marks_ms >= 1000:  # noqa: PLR2004 - a second
+            self._marks_ms = now_ms
+            self._marks = 0
+        self._marks += 1
+        if self._marks > MAX_MARKS_PER_S:
+            raise InvalidMessage(f"more than {MAX_MARKS_PER_S} marks in a second")
+        if pending >= MAX_PENDING_MARKS:
+            raise InvalidMessage(f"{MAX_PENDING_MARKS} marks wait to be heard")
 
     def is_action_refused(self, now_ms: float) -> bool:
         """Count an action; return whether they are too many in this minute."""

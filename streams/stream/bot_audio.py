@@ -51,6 +51,11 @@ class BotAudio:
         """The last mark that was heard."""
         return self._marks.last_heard
 
+    @property
+    def pending_marks(self) -> int:
+        """How many marks were neither heard nor cleared."""
+        return len(self._playout.marks)
+
     def heard_ms(self, now_ms: float) -> int:
         """Return how much of it was heard."""
         return self._playout.heard_ms(now_ms)

@@ -1,11 +1,18 @@
 """The names that a bot gives to marks, and the keys that its PBX gets instead."""
 
+MAX_REPORTED_CHARS = 200
+
+
+def reported(name: str) -> str:
+    """Return what reports have of a name; the bot gets all of it back."""
+    return name[:MAX_REPORTED_CHARS]
+
 
 class MarkNames:
     """The marks of one stream; names may be any text, and repeat."""
 
     def __init__(self) -> None:
-        self.last_heard = ""
+        self.last_heard = ""  # as reports have it
         self._count = 0
         self._names: dict[str, str] = {}
 
@@ -20,5 +27,5 @@ class MarkNames:
         """Return the name of a mark that was heard or cleared."""
         name = self._names.pop(key)
         if not is_cleared:
-            self.last_heard = name
+            self.last_heard = reported(name)
         return name

@@ -6,7 +6,7 @@ what is left of it is flushed then. The count of what was heard is a model of th
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Protocol
 
 from streams.stream.audio import FRAME_MS, AudioFormat
@@ -16,7 +16,7 @@ MAX_AHEAD_MS = 100
 SILENCE_AHEAD_MS = 10  # less than this is left: more silence follows
 GRACE_MS = 60  # a frame of a bot may be so late before silence replaces it
 TAIL_MS = 40  # after that, an incomplete frame is filled up with silence
-MAX_QUEUE = 10 * 60 * 1000 // FRAME_MS  # ten minutes of frames and marks
+MAX_QUEUE = 10 * 60 * 1000 // FRAME_MS  # ten minutes of frames
 PROBE_FRAMES = 12  # so often it is compared with Asterisk's queue
 SETTLED_MS = 400  # after a bot's audio: it was certainly played, even if Asterisk has stood still
 AUDIBLE = 300  # a mean magnitude; less is silence
@@ -72,9 +72,9 @@ class Playout:
         return self._paused_ms is not None and self._is_started
 
     @property
-    def marks(self) -> Iterable[str]:
+    def marks(self) -> Collection[str]:
         """The keys of marks that were not heard yet."""
-        return self._marks
+        return self._marks.keys()
 
     @property
     def audible_until_ms(self) -> float:
@@ -105,8 +105,6 @@ class Playout:
     def add_mark(self, key: str, now_ms: float) -> None:
         """Have a mark returned when the audio before it was heard; raises QueueFull."""
         self._fill_tail(now_ms)
-        if len(self._marks) >= MAX_QUEUE:
-            raise QueueFull
         self._marks[key] = None
         if self._queue or self._paused_ms is not None:
             self._queue.append(key)

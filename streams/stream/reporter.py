@@ -6,6 +6,7 @@ from msgspec import Raw
 
 from streams.stream.barge_in import Outcome
 from streams.stream.context import StreamContext
+from streams.stream.mark_names import reported
 from streams.stream.turns import Turn
 from wire.streams.reports import (
     ActionRequested,
@@ -42,7 +43,8 @@ class StreamReporter:
 
     def mark(self, name: str, heard_ms: int, *, is_cleared: bool) -> None:
         """Report that the audio before a mark was heard or dropped."""
-        self._context.report(MarkHeard(self._id, name, self._at_ms(), heard_ms, is_cleared))
+        at_ms = self._at_ms()
+        self._context.report(MarkHeard(self._id, reported(name), at_ms, heard_ms, is_cleared))
 
     def barge_in(self, outcome: Outcome, heard_ms: int) -> None:
         """Report what a sound of the caller did to the bot's audio."""

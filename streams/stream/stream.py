@@ -187,6 +187,7 @@ class Stream:
             case Clear():
                 self._output.clear(now_ms)
             case Mark():
+                self._limits.check_mark(now_ms, self._output.pending_marks)
                 self._output.add_mark(message.name, now_ms)
             case Stop():
                 self.end("bot-closed", "the bot has ended the stream")

@@ -160,14 +160,23 @@ async def test_a_port_without_a_server(streams: Streams, engine: GatewayClient) 
 async def test_marks_that_nobody_awaits(
     streams: Streams, engine: GatewayClient, bot: TwilioBot
 ) -> None:
-    """A thousand without audio come back, in order."""
+    """Fifty without audio come back, in order."""
     name, _ = await streams.start(bot.url)
     await bot.connected.wait()
-    for number in range(1000):
+    for number in range(50):
         await bot.mark(str(number))
-    await until(lambda: len(bot.of("mark")) == 1000, what="all marks")
-    assert [each["mark"]["name"] for each in bot.of("mark")] == [*map(str, range(1000))]
-    await until(lambda: len(engine.of(name, "mark")) == 1000, what="the reports of all")
+    await until(lambda: len(bot.of("mark")) == 50, what="all marks")
+    assert [each["mark"]["name"] for each in bot.of("mark")] == [*map(str, range(50))]
+    await until(lambda: len(engine.of(name, "mark")) == 50, what="the reports of all")
+
+
+async def test_far_more_marks_than_can_be_heard(streams: Streams, engine: GatewayClient) -> None:
+    """They end the stream before engines are flooded."""
+    text = b'{"event":"mark","mark":{"name":"hi"}}'
+    async with serving(sending(*[frame(TEXT, text)] * 500)) as url:
+        name, _ = await streams.start(url)
+        assert (await engine.wait_for(name, "ended"))["reason"] == "invalid-message"
+    assert len(engine.of(name, "mark")) <= 150
 
 
 async def test_audio_at_ten_times_real_time_is_played_in_real_time(

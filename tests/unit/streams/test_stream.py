@@ -1,0 +1,91 @@
+"""A stream to a bot, in virtual time: its marks."""
+
+import json
+from typing import Any
+
+import msgspec
+
+from streams.bots.limits import MAX_INVALID, MAX_MARKS_PER_S, MAX_PENDING_MARKS
+from streams.bots.protocols.protocol import StreamName
+from streams.bots.protocols.protocols import protocol_of
+from streams.pbx.messages import PbxEvent
+from streams.stream.context import StreamContext
+from streams.stream.mark_names import MAX_REPORTED_CHARS
+from streams.stream.metrics import StreamMetrics
+from streams.stream.stream import Stream
+from streams.stream.voice import VoiceJudges
+from tests.unit.streams.executors import InlineExecutor
+from tests.unit.streams.fixed_model import FixedModel
+from tests.unit.streams.recording_links import RecordingBot, RecordingPbx
+from wire.streams.setup import BotAddress, StreamSetup
+
+
+class Lab:
+    """One connected stream of the native protocol, its ends, and a clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now_ms = 0.0
+        self.reports: list[dict[str, Any]] = []
+        self.bot = RecordingBot()
+        judges = VoiceJudges(lambda _rate: FixedModel(0.9), InlineExecutor())
+        context = StreamContext(
+            lambda: self.now_ms,
+            lambda: self.now_ms,
+            lambda report: self.reports.append(msgspec.to_builtins(report)),
+            StreamMetrics(),
+            judges,
+        )
+        address = BotAddress("wss://bot.example/", "native")
+        setup = StreamSetup("ws://pbx/media/1", address, "acme", "c")
+        protocol = protocol_of(StreamName("c.w1", setup))
+        self.stream = Stream("c.w1", setup, protocol, context, lambda _, last: context.report(last))
+        self.stream.attach(RecordingPbx(), self.bot)
+        self.stream.media_started(PbxEvent("MEDIA_START", format="slin"))
+        self.stream.bot_connected()
+
+    def say(self, **message: Any) -> None:
+        """Have the bot send a message."""
+        self.stream.read_text(json.dumps(message).encode())
+
+    def mark(self, count: int) -> None:
+        """Have the bot send marks."""
+        for number in range(count):
+            self.say(event="mark", name=str(number))
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        """Return the reports of a kind."""
+        return [each for each in self.reports if each["type"] == kind]
+
+
+def test_a_long_name_of_a_mark_is_short_in_reports() -> None:
+    """Its bot gets all of it back."""
+    lab, name = Lab(), "a" * (MAX_REPORTED_CHARS + 1)
+    lab.say(event="mark", name=name)
+    lab.stream.mark_returned("m1")
+    assert [each["name"] for each in lab.of("mark")] == [name[:-1]]
+    assert json.loads(lab.bot.texts[-1])["name"] == name
+    lab.stream.end("stopped")
+    assert lab.of("ended")[0]["lastMark"] == name[:-1]
+
+
+def test_marks_beyond_those_of_a_second_end_a_stream_at_last() -> None:
+    """The first ones of them are ignored."""
+    lab = Lab()
+    lab.mark(MAX_MARKS_PER_S + MAX_INVALID)
+    assert not lab.stream.is_ended
+    lab.mark(1)
+    assert lab.of("ended")[0]["reason"] == "invalid-message"
+
+
+def test_a_clear_reports_few_marks() -> None:
+    """However long the bot has sent them."""
+    lab = Lab()
+    for _ in range(MAX_PENDING_MARKS // MAX_MARKS_PER_S):
+        lab.mark(MAX_MARKS_PER_S)
+        lab.now_ms += 1000
+    lab.mark(MAX_INVALID)
+    lab.say(event="clear")
+    assert len(lab.of("mark")) == MAX_PENDING_MARKS
+    lab.mark(1)
+    lab.say(event="clear")
+    assert len(lab.of("mark")) == MAX_PENDING_MARKS + 1
