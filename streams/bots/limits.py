@@ -1,7 +1,5 @@
 """What a bot may send: messages a second, and how many that nobody understands."""
 
-from streams.bots.protocols.messages import InvalidMessage
-
 MAX_MESSAGE_BYTES = 1_000_000
 MAX_ACTION_BYTES = 65_536
 MAX_MESSAGES_PER_S = 5_000  # a minute of speech in one burst has 3,000
@@ -33,16 +31,13 @@ class MessageLimits:
         self._count += 1
         return self._count > MAX_MESSAGES_PER_S
 
-    def check_mark(self, now_ms: float, pending: int) -> None:
-        """Count a mark that follows `pending` ones; raises InvalidMessage."""
+    def is_mark_refused(self, now_ms: float, pending: int) -> bool:
+        """Count a mark that follows `pending` ones; return whether they are too many."""
         if now_ms - self._marks_ms >= 1000:  # noqa: PLR2004 - a second
             self._marks_ms = now_ms
             self._marks = 0
         self._marks += 1
-        if self._marks > MAX_MARKS_PER_S:
-            raise InvalidMessage(f"more than {MAX_MARKS_PER_S} marks in a second")
-        if pending >= MAX_PENDING_MARKS:
-            raise InvalidMessage(f"{MAX_PENDING_MARKS} marks wait to be heard")
+        return self._marks > MAX_MARKS_PER_S or pending >= MAX_PENDING_MARKS
 
     def is_action_refused(self, now_ms: float) -> bool:
         """Count an action; return whether they are too many in this minute."""

@@ -187,7 +187,8 @@ class Stream:
             case Clear():
                 self._output.clear(now_ms)
             case Mark():
-                self._limits.check_mark(now_ms, self._output.pending_marks)
+                if self._limits.is_mark_refused(now_ms, self._output.pending_marks):
+                    raise InvalidMessage("too many marks in a second, or not heard yet")
                 self._output.add_mark(message.name, now_ms)
             case Stop():
                 self.end("bot-closed", "the bot has ended the stream")
