@@ -88,7 +88,8 @@ def _app(server: SpeechServer) -> web.Application:
 
 def _is_authorized(request: web.Request, token: str) -> bool:
     scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-    return scheme.lower() == "bearer" and hmac.compare_digest(given.encode(), token.encode())
+    sent = given.encode(errors="surrogateescape")  # a header may have any bytes
+    return scheme.lower() == "bearer" and hmac.compare_digest(sent, token.encode())
 
 
 def _problem(status: int, detail: str) -> web.Response:

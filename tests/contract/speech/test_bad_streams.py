@@ -143,6 +143,17 @@ async def test_no_access(speech: SpeechProcess, path: str, token: str | None, st
             assert response.status in {400, 401}
 
 
+async def test_a_token_of_odd_bytes_is_wrong(speech: SpeechProcess) -> None:
+    """Bytes that are not UTF-8 are a wrong token, not an internal error."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", speech.port)
+    head = b"GET /recognizers HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    writer.write(head + b"Authorization: Bearer \xff\xfe\r\n\r\n")
+    answer = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    assert answer.startswith(b"HTTP/1.1 401")
+
+
 async def test_many_streams(speech: SpeechProcess, voices: Voices) -> None:
     """Twenty callers who speak at once are all understood, in one process."""
     audio = silence(300) + await voices.say("billing") + silence(600)
