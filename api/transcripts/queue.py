@@ -18,6 +18,7 @@ from api.common.recording_paths import RecordingPath, path_of_url
 from api.db.database import INSERTS, Store
 from api.jobs.store import LEASE_MS, LeaseLost
 from api.transcripts.segments import TranscriptSegment, pack, unpack
+from api.transcripts.storable import storable
 from api.transcripts.tables import Reason, is_unfinished, transcripts
 from wire.events.record import CallRecord
 
@@ -144,7 +145,7 @@ class TranscriptQueue(Store):
 
     async def fail(self, claim: Claim, reason: Reason, detail: str) -> None:
         """Store that a recording cannot be transcribed; raises LeaseLost."""
-        text = detail[:MAX_DETAIL_CHARS]
+        text = storable(detail)[:MAX_DETAIL_CHARS]
         await self._end(claim, state="failed", reason=reason, detail=text, segments=None)
 
     async def retry(self, claim: Claim, reason: Reason, detail: str) -> None:
@@ -217,7 +218,7 @@ class TranscriptQueue(Store):
             state="queued",
             due_ms=self._now_ms() + delay_ms,
             reason=reason,
-            detail=detail[:MAX_DETAIL_CHARS],
+            detail=storable(detail)[:MAX_DETAIL_CHARS],
             **more,
         )
 

@@ -17,6 +17,8 @@ from wire.streams.recognizer import (
 
 TOKEN = "token-of-a-simulated-recognizer"  # noqa: S105 - of a test's own server
 
+CONTROLS = "bad\x00hint\x1b[31m\r\n"  # texts may have any characters
+
 
 class SimulatedRecognizer(WebServer):
     """It behaves as its `mode` says: normal, or as one of those below."""
@@ -62,6 +64,9 @@ class SimulatedRecognizer(WebServer):
             case "rejecting":
                 await send(socket, RecognizerError("unsupported-language", "language: en only"))
                 await socket.close(code=1008)
+            case "rejecting_rudely":
+                await send(socket, RecognizerError("invalid-hint", CONTROLS))
+                await socket.close(code=1008)
             case "closing":
                 await socket.close(code=1000)
             case "junk":
@@ -92,7 +97,7 @@ class SimulatedRecognizer(WebServer):
             await socket.receive()
             return
         self.audio.append(bytes(heard))
-        text = f"{len(heard)} bytes"
+        text = CONTROLS if self.mode == "rude" else f"{len(heard)} bytes"
         await send(socket, FinalTranscript("", 0.0, 0, 10))  # a cough
         await send(socket, FinalTranscript(text, 0.75, 20, len(heard) // 16))
         await socket.close(code=1000)

@@ -78,6 +78,20 @@ async def test_a_rejection_is_final(one: Scene, simulated: SimulatedRecognizer) 
     assert (found["reason"], found["detail"]) == ("rejected", "language: en only")
 
 
+async def test_control_characters(scene: Scene, simulated: SimulatedRecognizer) -> None:
+    """Databases and terminals get none of those that a recognizer sends, wherever it does."""
+    simulated.mode = "rejecting_rudely"
+    await end_call(scene)
+    assert await attempts(scene) == 1
+    assert (await scene.transcript(path_of(1)))["detail"] == "bad hint [31m"
+    simulated.mode = "rude"
+    await scene.archive(path_of(2), AUDIO)
+    await scene.end(recorded(2))
+    await scene.work()
+    segments = (await scene.transcript(path_of(2)))["segments"]
+    assert {each["text"] for each in segments} == {"bad hint [31m"}
+
+
 async def test_a_busy_recognizer_is_waited_for(
     scene: Scene, simulated: SimulatedRecognizer
 ) -> None:
