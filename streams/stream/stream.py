@@ -25,6 +25,7 @@ from streams.stream.ear import CallerEar
 from streams.stream.inbox import Inbox
 from streams.stream.playout import QueueFull
 from streams.stream.reporter import StreamReporter
+from streams.stream.silence_clock import SilenceClock
 from streams.stream.transcription import READY_MS, Transcription
 from streams.stream.utterance_ear import UtteranceEar
 from wire.streams.reports import EndReason, LiveStream, StreamEnded
@@ -53,6 +54,7 @@ class Stream:
         self._is_ended = False
         self._inbox = Inbox()
         self._limits = MessageLimits()
+        self._silence = SilenceClock()
         self._reporter = StreamReporter(stream_id, context)
         self._transcription: Transcription | None = None
 
@@ -100,6 +102,9 @@ class Stream:
             self._tick_transcription(self._transcription, now_ms)
         elif not self.setup.is_fork:
             self._output.tick(now_ms)
+            if self._output.is_acting:
+                for at_ms in self._silence.due(now_ms):
+                    self._send_audio(self._audio.silence, at_ms)
 
     def _tick_transcription(self, transcription: Transcription, now_ms: float) -> None:
         if transcription.is_late(now_ms):
@@ -241,12 +246,15 @@ class Stream:
         if self._transcription is not None:
             self._transcription.hear(frame, now_ms)
             return
-        if self._connected_ms is not None:
-            sent = self._audio.silence if self._output.is_acting else frame
-            data = self._protocol.audio(sent, round(now_ms - self._connected_ms))
-            (self._bot.send_binary if self._protocol.is_binary else self._bot.send_text)(data)
+        self._silence.restart(now_ms)
+        self._send_audio(self._audio.silence if self._output.is_acting else frame, now_ms)
         if not self.setup.is_fork and not self._output.is_acting:
             self._output.hear_caller(frame, now_ms)
+
+    def _send_audio(self, frame: bytes, at_ms: float) -> None:
+        if self._connected_ms is not None:
+            data = self._protocol.audio(frame, round(at_ms - self._connected_ms))
+            (self._bot.send_binary if self._protocol.is_binary else self._bot.send_text)(data)
 
     def mark_returned(self, key: str) -> None:
         """Take a mark of the PBX: the audio before it was heard."""
@@ -264,6 +272,7 @@ class Stream:
 
     def _set_acting(self, message: ActionMessage, now_ms: float) -> None:
         self._output.set_acting(message.state == "started", now_ms)
+        self._silence.restart(now_ms)
         more = {"result": message.result, "error": message.error}
         given = {name: each for name, each in more.items() if each}
         self._extend({"state": message.state, **given}, now_ms)

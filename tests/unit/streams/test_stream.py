@@ -1,4 +1,4 @@
-"""A stream to a bot, in virtual time: its marks."""
+"""A stream to a bot, in virtual time: its marks, and what it hears during an action."""
 
 import json
 from typing import Any
@@ -9,15 +9,20 @@ from streams.bots.limits import MAX_INVALID, MAX_MARKS_PER_S, MAX_PENDING_MARKS
 from streams.bots.protocols.protocol import StreamName
 from streams.bots.protocols.protocols import protocol_of
 from streams.pbx.messages import PbxEvent
+from streams.stream.audio import linear
 from streams.stream.context import StreamContext
 from streams.stream.mark_names import MAX_REPORTED_CHARS
 from streams.stream.metrics import StreamMetrics
+from streams.stream.silence_clock import GAP_MS
 from streams.stream.stream import Stream
 from streams.stream.voice import VoiceJudges
 from tests.unit.streams.executors import InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel
 from tests.unit.streams.recording_links import RecordingBot, RecordingPbx
-from wire.streams.setup import BotAddress, StreamSetup
+from wire.streams.setup import ActionMessage, BotAddress, StreamSetup
+
+SILENCE = linear(8000).silence
+SOUND = b"\x23" * len(SILENCE)
 
 
 class Lab:
@@ -51,6 +56,12 @@ class Lab:
         """Have the bot send marks."""
         for number in range(count):
             self.say(event="mark", name=str(number))
+
+    def wait(self, length_ms: int) -> None:
+        """Let time pass."""
+        for _ in range(length_ms // 10):
+            self.now_ms += 10
+            self.stream.tick()
 
     def of(self, kind: str) -> list[dict[str, Any]]:
         """Return the reports of a kind."""
@@ -89,3 +100,33 @@ def test_a_clear_reports_few_marks() -> None:
     lab.mark(1)
     lab.say(event="clear")
     assert len(lab.of("mark")) == MAX_PENDING_MARKS + 1
+
+
+def test_a_bot_hears_silence_while_its_action_has_the_caller() -> None:
+    """A frame each 20 ms, from the start of the action to its end."""
+    lab = Lab()
+    lab.wait(1000)
+    lab.stream.hear_caller(SOUND)
+    lab.wait(1000)
+    assert len(lab.bot.audio) == 1
+    lab.stream.send("1", ActionMessage("started"))
+    lab.wait(GAP_MS - 10)
+    assert len(lab.bot.audio) == 1
+    lab.wait(1000 - GAP_MS + 10)
+    heard = lab.bot.audio[1:]
+    assert len(heard) == 50
+    assert all(each.endswith(SILENCE) for each in heard)
+    lab.stream.send("2", ActionMessage("ended"))
+    lab.wait(1000)
+    assert len(lab.bot.audio) == 51
+
+
+def test_no_silence_is_added_to_the_frames_of_a_caller() -> None:
+    """A frame may be late."""
+    lab = Lab()
+    lab.stream.send("1", ActionMessage("started"))
+    for wait_ms in (20, 60, 10, 10, 20):
+        lab.wait(wait_ms)
+        lab.stream.hear_caller(SOUND)
+    assert len(lab.bot.audio) == 5
+    assert all(each.endswith(SILENCE) for each in lab.bot.audio)
