@@ -24,12 +24,12 @@ def check(world: WorldView, gather: SpeechGather) -> Iterator[str]:
 
 
 def _interrupted(world: WorldView, gather: SpeechGather) -> Iterator[str]:
-    end_ms = gather.last.at_ms
+    end_ms, (*_, call, state) = gather.last.at_ms, gather.intervals[-1]
     is_timeout = isinstance(gather.last.event, DeadlinePassed)
-    if not is_timeout or end_ms >= gather.intervals[-1][3].limit_ms - GRACE_MS:
+    if not is_timeout or end_ms >= min(state.limit_ms - GRACE_MS, call.must_end_ms):
         return
     for recognizer in gather.recognizers(world):
-        stream = gather.intervals[-1][2].stream(recognizer.stream)
+        stream = call.stream(recognizer.stream)
         if stream is None or stream.is_lost or recognizer.is_hung:
             continue
         for each in recognizer.utterances:
