@@ -29,11 +29,11 @@ class NoStream:
 
 async def test_a_bot_that_never_answers_keeps_no_connection() -> None:
     """The server reads the end of the connection when the attempt is given up."""
-    asked, ended = asyncio.Event(), asyncio.Event()
+    requested, ended = asyncio.Event(), asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        asked.set()
+        requested.set()
         await reader.read()
         ended.set()
         writer.close()
@@ -50,7 +50,7 @@ async def test_a_bot_that_never_answers_keeps_no_connection() -> None:
     async with server:
         connecting = BotSocket(NoStream()).connect(destination, PendingConnections())
         attempt = asyncio.create_task(connecting)
-        await asyncio.wait_for(asked.wait(), 5)
+        await asyncio.wait_for(requested.wait(), 5)
         attempt.cancel()
         with pytest.raises(asyncio.CancelledError):
             await attempt

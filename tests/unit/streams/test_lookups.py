@@ -12,13 +12,13 @@ ADDRESS: Found = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", 443))
 
 
 class Names:
-    """A resolver that remembers what it was asked."""
+    """A resolver that remembers what was requested."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     def look_up(self, host: str, port: int) -> list[Found]:
-        self.asked.append(f"{host}:{port}")
+        self.requested.append(f"{host}:{port}")
         return [ADDRESS]
 
 
@@ -35,7 +35,7 @@ async def test_a_literal_needs_no_thread(host: str) -> None:
     lookups = Lookups(names.look_up, HeldExecutor(), 1)
     found = await lookups.find("a", host, 443)
     assert [each[4][:2] for each in found] == [(host, 443)]
-    assert names.asked == []
+    assert names.requested == []
 
 
 async def test_slow_names_of_one_account_delay_no_other() -> None:
@@ -49,7 +49,7 @@ async def test_slow_names_of_one_account_delay_no_other() -> None:
     ]
     await settle()
     assert threads.run_all() == 3
-    assert names.asked == ["0.example:443", "1.example:443", "3.example:443"]
+    assert names.requested == ["0.example:443", "1.example:443", "3.example:443"]
     await settle()
     assert threads.run_all() == 1
     assert await asyncio.gather(*tasks) == [[ADDRESS]] * 4
@@ -68,7 +68,7 @@ async def test_a_lookup_that_waits_may_be_given_up() -> None:
     await settle()
     threads.run_all()
     assert await first == await third == [ADDRESS]
-    assert names.asked == ["first.example:443", "third.example:443"]
+    assert names.requested == ["first.example:443", "third.example:443"]
 
 
 @pytest.mark.parametrize("host", ["a..example", "a" * 64 + ".example"])
