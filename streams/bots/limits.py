@@ -4,11 +4,12 @@ MAX_MESSAGE_BYTES = 1_000_000
 MAX_ACTION_BYTES = 65_536
 MAX_MESSAGES_PER_S = 5_000  # a minute of speech in one burst has 3,000
 MAX_ACTIONS = 100  # of one stream, a minute
-MAX_MARKS_PER_S = 50  # each is a report to every engine
-MAX_PENDING_MARKS = 200  # of one stream: a clear reports all of them at once
+MAX_MARKS = 600  # of one stream, in ten seconds: each is a report to every engine
+MAX_PENDING_MARKS = 1_000  # of one stream: a clear reports all of them at once
 MAX_INVALID = 20  # of one stream
 MAX_UNSENT_BYTES = 262_144  # 14 s of Twilio's protocol that a bot has not read
 _ACTIONS_MS = 60_000
+_MARKS_MS = 10_000
 
 
 class MessageLimits:
@@ -33,11 +34,11 @@ class MessageLimits:
 
     def is_mark_refused(self, now_ms: float, pending: int) -> bool:
         """Count a mark that follows `pending` ones; return whether they are too many."""
-        if now_ms - self._marks_ms >= 1000:  # noqa: PLR2004 - a second
+        if now_ms - self._marks_ms >= _MARKS_MS:
             self._marks_ms = now_ms
             self._marks = 0
         self._marks += 1
-        return self._marks > MAX_MARKS_PER_S or pending >= MAX_PENDING_MARKS
+        return self._marks > MAX_MARKS or pending >= MAX_PENDING_MARKS
 
     def is_action_refused(self, now_ms: float) -> bool:
         """Count an action; return whether they are too many in this minute."""

@@ -173,10 +173,10 @@ async def test_marks_that_nobody_awaits(
 async def test_far_more_marks_than_can_be_heard(streams: Streams, engine: GatewayClient) -> None:
     """They end the stream before engines are flooded."""
     text = b'{"event":"mark","mark":{"name":"hi"}}'
-    async with serving(sending(*[frame(TEXT, text)] * 500)) as url:
+    async with serving(sending(*[frame(TEXT, text)] * 1_000)) as url:
         name, _ = await streams.start(url)
         assert (await engine.wait_for(name, "ended"))["reason"] == "invalid-message"
-    assert len(engine.of(name, "mark")) <= 150
+    assert len(engine.of(name, "mark")) <= 600
 
 
 async def test_audio_at_ten_times_real_time_is_played_in_real_time(

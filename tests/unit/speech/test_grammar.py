@@ -13,7 +13,7 @@ from speech.grammar.grammar import MAX_PRONUNCIATIONS, Grammar, HintGrammar, pho
 from speech.recognizer import RecognitionFailed
 from wire.streams.recognizer import SpokenHint
 
-_LETTERS = str.maketrans("0123456789", "abcdefghij")
+_ALPHABET = str.maketrans("0123456789", "abcdefghij")
 
 
 def paths(grammar: Grammar, names: dict[str, str], most_words: int = 3) -> dict[str, list[str]]:
@@ -126,8 +126,8 @@ def test_a_thousand_plain_hints() -> None:
     """As many as a stream may have are prepared, if they have one or two words."""
     numbers = [str(at) for at in range(1000)]
     words = Dictionary(AnyWord())
-    HintGrammar([f"w{each}".translate(_LETTERS) for each in numbers], words)
-    HintGrammar([f"w{each} x{each}".translate(_LETTERS) for each in numbers], words)
+    HintGrammar([f"w{each}".translate(_ALPHABET) for each in numbers], words)
+    HintGrammar([f"w{each} x{each}".translate(_ALPHABET) for each in numbers], words)
 
 
 def test_digits_are_added_once(dictionary: Dictionary) -> None:

@@ -23,7 +23,7 @@ from tests.unit.calls.harness.control import BOB, PEER
 
 SEALED = {
     1: "f997ebb753c4d5318bf832a770dc863e14861b54247646945ff6e21d2303865d",
-    2: "19664073ff53130e7be17c7c741e5df8161b9ddb72ea8c5fc1b158d9b96863c2",
+    2: "35d6182524cc90daefe05595146af19c4ce7cf1c93e6672c6304eb34cf2eb02a",
 }
 
 

@@ -7,7 +7,7 @@ from streams.bots.limits import (
     MAX_ACTION_BYTES,
     MAX_ACTIONS,
     MAX_INVALID,
-    MAX_MARKS_PER_S,
+    MAX_MARKS,
     MAX_MESSAGES_PER_S,
     MAX_PENDING_MARKS,
     MessageLimits,
@@ -49,12 +49,12 @@ def test_messages_are_counted_by_the_second() -> None:
     assert not limits.is_too_fast(1005.0)
 
 
-def test_marks_are_counted_by_the_second() -> None:
+def test_marks_are_counted_in_ten_seconds() -> None:
     """Each is a report that all engines get."""
     limits = MessageLimits()
-    assert not any(limits.is_mark_refused(5.0, 0) for _ in range(MAX_MARKS_PER_S))
-    assert limits.is_mark_refused(999.0, 0)
-    assert not limits.is_mark_refused(1005.0, 0)
+    assert not any(limits.is_mark_refused(5.0, 0) for _ in range(MAX_MARKS))
+    assert limits.is_mark_refused(9_999.0, 0)
+    assert not limits.is_mark_refused(10_005.0, 0)
 
 
 def test_marks_that_wait_have_an_end() -> None:
