@@ -28,7 +28,8 @@ EXCHANGES = frozenset({
     "action-failed", "action-received", "api-request-failed", "api-request-succeeded",
     "fetch-media", "flow-node-loaded", "flow-started", "load-flow", "load-flow-node",
     "fork-requested", "media-fetched", "send-api-request", "send-to-stream", "send-webhook",
-    "start-stream", "stream-action-received", "stream-ended", "stream-text-requested",
+    "speech-understood", "start-stream", "stream-action-received", "stream-ended",
+    "stream-text-requested",
 })  # fmt: skip
 FIELDS_FOR_AGENTS = frozenset({"type", "request", "stream", "tries", "reason"})
 HIDDEN_FROM_AGENTS = frozenset({"music"})  # an address, in other steps

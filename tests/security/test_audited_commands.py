@@ -25,6 +25,7 @@ ARGUMENTS = {
     "stop": ("acme",),
     "start": ("acme",),
     "region": ("acme", "NO"),
+    "transcripts": ("acme", "whisper"),
     "email": ("acme", "show@example.com"),
     "erase": ("acme", "+4722222222"),
     "key create": ("acme", "--agent", "list"),

@@ -91,6 +91,7 @@ function beginRecognizer(state, stream, name, source) {
  * @param {string} [gatherReason]
  */
 export function understood(event, gatherReason) {
+  if (event.text === undefined) return "the utterance has a transcript"; // agents do not see it
   if (!event.text) return event.isVoice ? "nothing understood" : "no speech, but a noise";
   const text = `understood “${say.shorten(event.text)}” (${event.confidence.toFixed(2)})`;
   return gatherReason === "no-match" ? `${text}: no match` : text;

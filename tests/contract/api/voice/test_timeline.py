@@ -26,7 +26,7 @@ from engine.calls.model.requests import (
     TransferRequested,
 )
 from engine.calls.model.stream_commands import SendToStream, StartStream
-from engine.calls.model.stream_events import StreamActionReceived, StreamEnded
+from engine.calls.model.stream_events import SpeechUnderstood, StreamActionReceived, StreamEnded
 from tests.contract.api.rest import Rest
 from tests.contract.rpc.harness.conversation import Conversation, talking
 from tests.contract.rpc.webhooks.scene import Scene
@@ -200,7 +200,7 @@ def test_what_is_left_out_exists() -> None:
     assert {tag_of(each) for each in commands} > INTERNAL_COMMANDS
     results = {each for each in events if each.__module__ == ActionFailed.__module__}
     with_bots: set[Any] = {StartStream, SendToStream, StreamActionReceived, StreamEnded}
-    with_bots |= {ForkRequested, StreamTextRequested}
+    with_bots |= {ForkRequested, StreamTextRequested, SpeechUnderstood}
     exchanges = results | _members(IoCommand) | with_bots
     assert {tag_of(each) for each in exchanges} == EXCHANGES
     shown = (events | commands) - exchanges
