@@ -4,6 +4,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import aiohttp
+
 from dev.servers.server import Server, is_well
 from tests.harness.ports import free_port
 from tests.harness.servers.speech_process import SpeechProcess, gateway_settings
@@ -32,6 +34,14 @@ class StreamGateway(Server):
 
     def environment(self) -> Mapping[str, str]:
         return self._settings
+
+    async def has_streams(self) -> bool:
+        """Return whether it has live streams, as its metrics say."""
+        async with aiohttp.ClientSession() as http, http.get(f"{self.url}/metrics") as page:
+            lines = (await page.text()).splitlines()
+        return any(
+            line.startswith("switchroom_streams ") and float(line.split()[1]) for line in lines
+        )
 
     async def is_ready(self) -> bool:
         """Return whether it serves requests."""
