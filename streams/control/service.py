@@ -25,6 +25,7 @@ from wire.streams.setup import StreamSetup
 log = structlog.get_logger()
 TICK_S = 0.01
 FORGET_TICKS = 1_000
+MAX_PBX_HANDSHAKES = 8  # Asterisk lets ten connections wait; the next is late by a second or three
 
 
 class StreamService:
@@ -44,6 +45,7 @@ class StreamService:
         self._pbx_trust = pbx_trust
         self._destinations = destinations
         self._pending = PendingConnections()
+        self._pbx_handshakes = asyncio.Semaphore(MAX_PBX_HANDSHAKES)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def set_up(self, stream_id: str, setup: StreamSetup) -> bool:
@@ -108,7 +110,8 @@ class StreamService:
 
     async def _connect_pbx(self, stream: Stream, pbx: PbxSocket) -> None:
         try:
-            await pbx.connect(stream.setup.media_url, self._pbx_trust)
+            async with self._pbx_handshakes:
+                await pbx.connect(stream.setup.media_url, self._pbx_trust)
         except PbxUnreachable as error:
             stream.end("pbx-unreachable", str(error))
         if stream.is_ended:

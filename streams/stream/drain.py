@@ -11,7 +11,7 @@ from streams.stream.audio import FRAME_MS
 from streams.stream.lead import IDLE_MS, Lead
 
 WINDOW_MS = 120
-MAX_LEAD_MS = 200  # of what comes in real time; a longer one is worth no more
+MAX_LEAD_MS = 100  # of what comes in real time; a longer one is worth no more
 ENOUGH_SILENCE = 2  # frames of it that are dropped in a window: a third of the time
 _LIVE = range(4, 9)  # frames of a voice in a window; six, if they come evenly
 

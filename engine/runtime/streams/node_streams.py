@@ -10,10 +10,11 @@ from functools import partial
 
 import msgspec
 import structlog
+from msgspec import Struct
 
 from engine.ari.generated.models import Channel
 from engine.ari.generated.operations import channels
-from engine.ari.request import Reply, Request
+from engine.ari.request import OnReply, Reply, Request, ask
 from engine.calls.model.call import Call
 from engine.calls.model.call_id_format import call_of, shard_of
 from engine.calls.model.events import Event
@@ -139,7 +140,7 @@ class NodeStreams:
                 return None
         self._pool.forget(stream)
         slot.check()
-        await self._pbx.ask(channels.hangup(stream))
+        await self._send_to_pbx(channels.hangup(stream), stream)
         return StreamEnded(stream, "no-gateway", detail=detail)
 
     async def _create_channel(self, command: StartStream, slot: StreamSlot) -> str | None:
@@ -155,10 +156,11 @@ class NodeStreams:
                 format=channel_format(command.data),
                 transport_data="f(json)",
             ),
+            command.stream,
             slot,
         )
         if reply.status == CONFLICT:
-            reply = await self._ask(channels.get(command.stream), slot)
+            reply = await self._ask(channels.get(command.stream), command.stream, slot)
         if not reply.ok:
             log.warning("no stream channel", stream=command.stream, status=reply.status)
             return None
@@ -166,16 +168,20 @@ class NodeStreams:
         connection = variables.get(CONNECTION_VARIABLE)
         return str(connection) if connection else None
 
-    async def _ask(self, request: Request, slot: StreamSlot) -> Reply:
+    async def _ask(self, request: Request, stream: str, slot: StreamSlot) -> Reply:
         slot.check()
-        reply = await self._pbx.ask(request)
+        reply = await self._send_to_pbx(request, stream)
         for delay_s in PBX_RETRIES_S:
             if reply.status != 0:
                 break
             await asyncio.sleep(delay_s)
             slot.check()
-            reply = await self._pbx.ask(request)
+            reply = await self._send_to_pbx(request, stream)
         return reply
+
+    async def _send_to_pbx(self, request: Request, stream: str) -> Reply:
+        """Send on a websocket that is open: of many new connections at once a PBX loses some."""
+        return await ask(_CallRequests(self._pbx, call_of(stream) or stream), request)
 
     async def _stop(self, stream: str, slot: StreamSlot) -> None:
         known = self._pool.with_stream(stream)
@@ -188,7 +194,7 @@ class NodeStreams:
                 await gateway.client.end(stream)
             except (GatewayUnavailable, StreamRejected) as error:
                 log.info("stream not ended by its gateway", stream=stream, error=str(error))
-        await self._ask(channels.hangup(stream), slot)
+        await self._ask(channels.hangup(stream), stream, slot)
 
     async def _send(self, command: SendToStream) -> None:
         gateway = self._pool.with_stream(command.stream)
@@ -236,6 +242,16 @@ class NodeStreams:
             return
         with shard.guard(live_call, "stream report"):
             shard.feed(live_call, event)
+
+
+class _CallRequests(Struct, frozen=True):
+    """Sends requests of one call in order; implements `Transport`."""
+
+    pbx: Pbx
+    call_id: str
+
+    def send(self, request: Request, on_reply: OnReply) -> None:
+        self.pbx.send(request, self.call_id, False, on_reply)
 
 
 class FencedStreams:

@@ -11,7 +11,7 @@ class StreamLimits(Struct, frozen=True):
     missing: float = 0
     unheard_ms: float = 0
     silence_ms: float = 200
-    delay_ms: float = 300  # bots may be 200 ms ahead
+    delay_ms: float = 200  # bots may be 100 ms ahead
 
     def scaled(self, times: float) -> "StreamLimits":
         """Return the limits of a machine that is so much busier."""

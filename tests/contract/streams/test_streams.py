@@ -4,6 +4,7 @@ import itertools
 import statistics
 import time
 
+from streams.control.service import MAX_PBX_HANDSHAKES
 from tests.contract.streams.conftest import Streams
 from tests.harness.streams.gateway import GatewayClient
 from tests.harness.streams.simulated_pbx import ULAW_SILENCE, SimulatedPbx
@@ -54,6 +55,19 @@ async def test_audio_goes_both_ways_at_once(
     sent = [begun_s + n * 0.02 for n in numbers]
     delays = [(heard - said) * 1000 for heard, said in zip(times, sent, strict=True)]
     assert statistics.median(delays) <= 200  # the benchmark measures it on a quiet machine
+
+
+async def test_a_busy_pbx_gets_few_handshakes_at_once(
+    streams: Streams, engine: GatewayClient, pbx: SimulatedPbx, echo_bot: TwilioBot
+) -> None:
+    """Asterisk lets ten connections wait; the others would be late by a second."""
+    pbx.may_accept.clear()
+    started = [await streams.start(echo_bot.url) for _ in range(20)]
+    await until(lambda: pbx.waiting >= MAX_PBX_HANDSHAKES, what="handshakes")
+    assert (await engine.request("GET", "/readyz"))[0] == 200
+    assert pbx.waiting == MAX_PBX_HANDSHAKES
+    pbx.may_accept.set()
+    await until(lambda: all(each.is_connected for _, each in started), what="all channels")
 
 
 async def test_silence_fills_what_a_bot_does_not_say(

@@ -109,6 +109,9 @@ class SimulatedPbx:
         self._channels: dict[str, SimulatedChannel] = {}
         self._runner = web.AppRunner(self._application(), shutdown_timeout=0.1)
         self.url = ""
+        self.may_accept = asyncio.Event()  # a busy PBX leaves handshakes without a response
+        self.may_accept.set()
+        self.waiting = 0  # handshakes
 
     def add(self, name: str, audio_format: str = "ulaw", size: int = 0) -> SimulatedChannel:
         """Return a new channel; `size` is that of a frame with another format."""
@@ -133,6 +136,9 @@ class SimulatedPbx:
         return app
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
+        self.waiting += 1
+        await self.may_accept.wait()
+        self.waiting -= 1
         channel = self._channels.get(request.match_info["name"])
         if channel is None:
             return web.Response(status=404)

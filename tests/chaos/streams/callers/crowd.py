@@ -118,7 +118,7 @@ class Crowd:
 
         async def do_all_hear() -> bool:
             now = await self._programs.bots.heard_by_forks()
-            return len(now) == self.forks and (not now or min(now) > max(before, default=0))
+            return len(now) == self.forks and all(now[each] > before.get(each, 0) for each in now)
 
         await until(do_all_hear, every_s=0.1, what=f"{self.forks} forks to hear their callers")
 

@@ -37,10 +37,10 @@ class EchoBots(Server):
         """The number of connected bots."""
         return count_connections(self.port)
 
-    async def heard_by_forks(self) -> list[int]:
-        """Return how many messages with audio each connected fork has got."""
+    async def heard_by_forks(self) -> dict[str, int]:
+        """Return how many messages with audio each connected fork has got, by its number."""
         async with aiohttp.ClientSession() as session, session.get(self._forks_url) as reply:
-            heard: list[int] = await reply.json()
+            heard: dict[str, int] = await reply.json()
             return heard
 
     @property

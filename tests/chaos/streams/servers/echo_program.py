@@ -1,10 +1,11 @@
 """Bots that echo, as a program: `python -m tests.chaos.streams.servers.echo_program PORT`.
 
 They speak Twilio's messages at /echo. Those at /fork only listen; `GET /forks` counts what each of
-them has heard.
+them has heard, by its number.
 """
 
 import asyncio
+import itertools
 import json
 import sys
 from functools import partial
@@ -22,6 +23,7 @@ from picows import (
 )
 
 _MEDIA = b'"event":"media"'
+_numbers = itertools.count()
 
 
 class EchoBot(WSListener):
@@ -36,37 +38,37 @@ class EchoBot(WSListener):
 
 
 class ForkBot(WSListener):
-    """Counts messages with audio; `open_bots` has those that are connected."""
+    """Counts messages with audio; `heard` has the counts of those that are connected."""
 
-    def __init__(self, open_bots: "set[ForkBot]") -> None:
-        self.heard = 0
-        self._open_bots = open_bots
+    def __init__(self, heard: dict[int, int]) -> None:
+        self._number = next(_numbers)
+        self._heard = heard
 
     def on_ws_connected(self, transport: WSTransport) -> None:  # noqa: ARG002 - the only one
         """See WSListener."""
-        self._open_bots.add(self)
+        self._heard[self._number] = 0
 
     def on_ws_disconnected(self, transport: WSTransport) -> None:  # noqa: ARG002 - the only one
         """See WSListener."""
-        self._open_bots.discard(self)
+        self._heard.pop(self._number, None)
 
     def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
         """See WSListener."""
         if frame.msg_type is WSMsgType.CLOSE:
             transport.disconnect()
         elif _MEDIA in frame.get_payload_as_bytes()[:32]:
-            self.heard += 1
+            self._heard[self._number] += 1
 
 
 def answer(
-    forks: set[ForkBot], request: WSUpgradeRequest
+    forks: dict[int, int], request: WSUpgradeRequest
 ) -> WSListener | WSUpgradeResponseWithListener:
     """Return the bot of a connection, or the counts of forks."""
     if request.path == b"/fork":
         return ForkBot(forks)
     if request.path == b"/echo":
         return EchoBot()
-    body = json.dumps([each.heard for each in forks]).encode()
+    body = json.dumps(forks).encode()
     return WSUpgradeResponseWithListener(
         WSUpgradeResponse.create_ok_response(body, {"Content-Type": "application/json"}), None
     )
@@ -74,7 +76,7 @@ def answer(
 
 async def main(port: int) -> None:
     """Serve until the process ends."""
-    server = await ws_create_server(partial(answer, set()), "127.0.0.1", port)
+    server = await ws_create_server(partial(answer, {}), "127.0.0.1", port)
     async with server:
         await asyncio.Event().wait()
 

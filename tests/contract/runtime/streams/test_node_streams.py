@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 import aiohttp
 import pytest
 
-from engine.ari.request import Reply, Request
+from engine.ari.request import OnReply, Reply, Request
 from engine.calls.model.events import Event
 from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream
 from engine.calls.model.stream_events import StreamConnected, StreamEnded
@@ -23,6 +23,7 @@ from engine.webhooks.signatures import Signer
 from tests.contract.runtime.streams.simulated_gateway import TOKEN, SimulatedGateway
 from tests.harness.until import until
 from tests.unit.calls.harness.builders import tree
+from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from tests.unit.runtime.harness.shard_bench import ShardBench, answered_call
 from wire.streams import reports
 from wire.streams.setup import DigitMessage
@@ -49,12 +50,22 @@ class Held:
         self.holds = True
 
 
+class AnsweringPbx(RecordingPbx):
+    """A PBX that shows the channels of streams; a request is on a websocket unless it may block."""
+
+    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
+        assert not may_block
+        assert key
+        self.on_ask(request)
+        asyncio.get_running_loop().call_soon(done, self.shows.get(request.path, Reply(404)))
+
+
 class StreamBench:
     """A call that streams, at a node with two gateways."""
 
     def __init__(self, gateways: list[SimulatedGateway], http: aiohttp.ClientSession) -> None:
         self.shards = ShardBench()
-        self.pbx = self.shards.pbx
+        self.pbx = AnsweringPbx()
         self.pbx.shows[EXTERNAL_MEDIA] = Reply(200, CHANNEL)
         self.requests: list[Request] = []
         self.pbx.on_ask = self.requests.append
