@@ -1,6 +1,12 @@
-"""Requests over plain HTTP: those that may block inside Asterisk, and all as a fallback."""
+"""Requests over plain HTTP: those that may block inside Asterisk, and all as a fallback.
+
+Asterisk lets ten new connections wait. The kernel drops the request for another one, and repeats
+it after a second and after three. When many calls change at once that is too late for them, so
+such a connection is tried again sooner.
+"""
 
 import asyncio
+from contextlib import suppress
 
 import aiohttp
 import structlog
@@ -8,6 +14,8 @@ import structlog
 from engine.ari.config import PbxConnection
 from engine.ari.request import LOST, OnReply, Reply, Request
 from engine.common.tasks import cancel_all
+
+REPEAT_AFTER_S = (0.2, 0.4)  # without a connection
 
 log = structlog.get_logger()
 
@@ -17,7 +25,6 @@ class HttpTransport:
 
     def __init__(self, pbx: PbxConnection) -> None:
         self._pbx = pbx
-        self._timeout = aiohttp.ClientTimeout(total=pbx.timeouts.request_s)
         self._in_flight: set[asyncio.Task[Reply]] = set()
 
     def send(self, request: Request, on_reply: OnReply) -> None:
@@ -39,12 +46,19 @@ class HttpTransport:
 
     async def _request(self, request: Request) -> Reply:
         try:
-            async with self._pbx.http.request(
-                request.method,
-                self._pbx.url_for(request.uri),
-                json=request.body,
-                timeout=self._timeout,
-            ) as response:
-                return Reply(response.status, await response.read())
+            async with asyncio.timeout(self._pbx.timeouts.request_s):
+                for connect_s in REPEAT_AFTER_S:
+                    with suppress(aiohttp.ConnectionTimeoutError):  # so it was not sent
+                        return await self._try(request, connect_s)
+                return await self._try(request, None)
         except (aiohttp.ClientError, OSError, TimeoutError):
             return LOST
+
+    async def _try(self, request: Request, connect_s: float | None) -> Reply:
+        async with self._pbx.http.request(
+            request.method,
+            self._pbx.url_for(request.uri),
+            json=request.body,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_s),
+        ) as response:
+            return Reply(response.status, await response.read())

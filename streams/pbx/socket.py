@@ -1,10 +1,12 @@
 """A websocket of the PBX's: it implements what a Playout sends to, and passes on what it hears."""
 
+import asyncio
 import ssl
 from typing import Protocol
 
 from picows import WSCloseCode, WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
+from streams.pbx.dialing import open_socket
 from streams.pbx.messages import (
     ASK_QUEUE,
     CONTINUE,
@@ -49,15 +51,17 @@ class PbxSocket(WSListener):
         """Connect; raises PbxUnreachable."""
         headers = {"Sec-WebSocket-Protocol": SUBPROTOCOL}
         try:
-            await ws_connect(
-                lambda: self,
-                url,
-                ssl_context=context,
-                websocket_handshake_timeout=CONNECT_S,
-                extra_headers=headers,
-                max_redirects=0,
-                logger_name="pbx",
-            )
+            async with asyncio.timeout(CONNECT_S):
+                await ws_connect(
+                    lambda: self,
+                    url,
+                    ssl_context=context,
+                    websocket_handshake_timeout=None,
+                    extra_headers=headers,
+                    max_redirects=0,
+                    socket_factory=open_socket,
+                    logger_name="pbx",
+                )
         except Exception as error:  # picows raises several kinds, as do its sockets
             raise PbxUnreachable(str(error) or type(error).__name__) from error
 

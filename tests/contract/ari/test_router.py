@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+from aiohttp import web
 from msgspec.structs import replace
 
 from engine.ari.client import AriClient, open_ari
@@ -12,7 +13,8 @@ from engine.ari.http_transport import HttpTransport
 from engine.ari.request import LOST, Reply, ask
 from engine.ari.websocket_transport import WebsocketTransport
 from tests.contract.ari.fake_pbx import FAST, Replies, fake_pbx, running
-from tests.harness.until import until
+from tests.harness.servers.full_queue import connecting_ports, full_queue
+from tests.harness.until import MAX_WAIT_S, until
 
 
 def _is_probe(request: dict[str, Any]) -> bool:
@@ -115,6 +117,29 @@ async def test_http_without_a_pbx_is_lost() -> None:
     async with fake_pbx() as (_, pbx):
         unreachable = HttpTransport(_closed_port(pbx))
         assert await ask(unreachable, playbacks.get("p1")) == LOST
+
+
+async def test_a_pbx_whose_queue_of_connections_is_full() -> None:
+    """The kernel would try again after a second; another connection is tried sooner."""
+    timeouts = replace(FAST, request_s=MAX_WAIT_S)
+    async with fake_pbx(timeouts) as (fake, pbx):
+        with full_queue() as listening:
+            port, seen = listening.getsockname()[1], set[int]()
+            address = replace(pbx.address, url=f"http://127.0.0.1:{port}/ari")
+            transport = HttpTransport(replace(pbx, address=address))
+            asking = asyncio.create_task(ask(transport, playbacks.get("p1")))
+
+            def is_repeated() -> bool:
+                seen.update(connecting_ports(port))
+                return len(seen) > 1
+
+            await until(is_repeated, every_s=0.005, what="another connection")
+            runner = web.AppRunner(fake.app())
+            await runner.setup()
+            await web.SockSite(runner, listening).start()
+            assert await asking == Reply(200, b"over http")
+            await runner.cleanup()
+    assert len(fake.http) == 1
 
 
 async def test_an_unexpected_error_is_a_lost_reply() -> None:

@@ -16,7 +16,7 @@ from tests.harness.monotonic import now_ms
 from tests.harness.phones.audio import Samples, cough
 from tests.harness.until import until
 
-WORDS = ("sales", "support", "billing")
+WORDS = ("support", "billing", "operator")
 LISTENERS_OF_TEN, BARGE_IN_EVERY, FORK_EVERY = 2, 5, 10
 LASTS_S = 600
 AT_ONCE = 4
