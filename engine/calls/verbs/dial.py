@@ -79,7 +79,9 @@ def on_event(call: Call, state: Dialing, event: Event, now: int) -> Step:
         case LegEnded(leg, cause, reason=reason) if leg in state.legs:
             state = replace(state, reason=reason or state.reason)
             return _drop_leg(call, state, leg, cause, now)
-        case BridgeFailed(bridge) if bridge == state.bridge:
+        case BridgeFailed(bridge, legs=legs) if bridge == state.bridge:
+            if not {call.main, *state.legs}.issuperset(legs):
+                return call, ()  # with an earlier leg, which ended as it was bridged
             return replace(call, state=replace(state, bridge="")), ()  # ringing instead
         case DeadlinePassed() if not state.screenings:
             return _fail(call, state, "no-answer", causes.NO_ANSWER, now)

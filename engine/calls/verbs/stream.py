@@ -79,7 +79,9 @@ def on_event(call: Call, state: Streaming, event: Event, now: int) -> Step:
         case StreamConnected(stream) if stream == state.stream:
             call, emitted = emit_progress(call, state.verb.data, stream, "connected", now)
             return call, (emitted,)
-        case BridgeFailed(bridge) if bridge == state.bridge and state.stream:
+        case BridgeFailed(bridge, legs=legs) if bridge == state.bridge and state.stream:
+            if not {call.main, state.stream}.issuperset(legs):
+                return call, ()  # with an earlier stream, which ended as it was bridged
             return _on_ended(call, state, "pbx-lost", now)
         case DigitPressed(digit=digit) if is_sealed(digit):
             return call, ()  # the rest of a secret: no bot gets it

@@ -102,6 +102,7 @@ def test_a_failed_bridge_gives_ringing() -> None:
     story = early_call()
     bridge = bridge_of(story)
     story.take(LegCreated(FIRST))
+    assert story.take(BridgeFailed(bridge, "404", (MAIN, "an earlier leg"))) == ()
     assert StartRinging(MAIN) in story.take(BridgeFailed(bridge, "500", (MAIN, FIRST)))
     story.take(LegAnswered(FIRST))
     connected = story.state_as(Bridged).bridge

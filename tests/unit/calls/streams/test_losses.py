@@ -165,6 +165,16 @@ def test_a_failed_bridge_is_replaced() -> None:
     assert story.take(BridgeFailed("other", "no such channel")) == ()
 
 
+def test_a_failed_bridge_of_the_stream_before_changes_nothing() -> None:
+    """A bot may be lost while its stream is bridged: the PBX's error comes after the next start."""
+    story = requested()
+    story.take(LegCreated(FIRST))
+    end(story, "bot-lost")
+    assert story.take(BridgeFailed(BRIDGE, "Channel not found", (MAIN, FIRST))) == ()
+    connect(story)
+    assert opened(story) == [FIRST, SECOND]
+
+
 def test_heard_audio_adds_up_over_streams() -> None:
     """The result counts what was heard of all of them, and an interruption ends the count."""
     story = conversing(HTTPS)
