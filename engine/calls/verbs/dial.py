@@ -79,9 +79,7 @@ def on_event(call: Call, state: Dialing, event: Event, now: int) -> Step:
         case LegEnded(leg, cause, reason=reason) if leg in state.legs:
             state = replace(state, reason=reason or state.reason)
             return _drop_leg(call, state, leg, cause, now)
-        case BridgeFailed(bridge, legs=legs) if bridge == state.bridge:
-            if not {call.main, *state.legs}.issuperset(legs):
-                return call, ()  # with an earlier leg, which ended as it was bridged
+        case BridgeFailed() if _is_bridge_lost(call, state, event):
             return replace(call, state=replace(state, bridge="")), ()  # ringing instead
         case DeadlinePassed() if not state.screenings:
             return _fail(call, state, "no-answer", causes.NO_ANSWER, now)
@@ -89,6 +87,11 @@ def on_event(call: Call, state: Dialing, event: Event, now: int) -> Step:
             call, commands = _run_screenings(call, state, event, now)
             call, hangups = _expire_ringing(call, now)
             return call, (*commands, *hangups)
+
+
+def _is_bridge_lost(call: Call, state: Dialing, event: BridgeFailed) -> bool:
+    """Return whether the legs were not bridged: an earlier one may have ended as it was."""
+    return event.bridge == state.bridge and {call.main, *state.legs}.issuperset(event.legs)
 
 
 def suspend(call: Call, state: Dialing, leg: str, now: int) -> Step:

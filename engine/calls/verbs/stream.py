@@ -79,9 +79,7 @@ def on_event(call: Call, state: Streaming, event: Event, now: int) -> Step:
         case StreamConnected(stream) if stream == state.stream:
             call, emitted = emit_progress(call, state.verb.data, stream, "connected", now)
             return call, (emitted,)
-        case BridgeFailed(bridge, legs=legs) if bridge == state.bridge and state.stream:
-            if not {call.main, state.stream}.issuperset(legs):
-                return call, ()  # with an earlier stream, which ended as it was bridged
+        case BridgeFailed() if _is_bridge_lost(call, state, event):
             return _on_ended(call, state, "pbx-lost", now)
         case DigitPressed(digit=digit) if is_sealed(digit):
             return call, ()  # the rest of a secret: no bot gets it
@@ -100,6 +98,12 @@ def on_event(call: Call, state: Streaming, event: Event, now: int) -> Step:
             )
         case _:
             return call, ()
+
+
+def _is_bridge_lost(call: Call, state: Streaming, event: BridgeFailed) -> bool:
+    """Return whether the stream was not bridged: an earlier one may have ended as it was."""
+    is_current = {call.main, state.stream}.issuperset(event.legs)
+    return event.bridge == state.bridge and state.stream != "" and is_current
 
 
 def _on_action(call: Call, state: Streaming, event: StreamActionReceived, now: int) -> Step:
