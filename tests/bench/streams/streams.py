@@ -1,7 +1,8 @@
 """Media streams beside an echo at the PBX's own websocket: round trips, CPU, and losses.
 
-Callers hear their own audio through gateway and bot, and through a bot at the PBX itself, in turns.
-Then the engine and a gateway are killed while all of them speak.
+Callers hear their own audio through gateway and bot, and through a bot at the PBX itself, in turns;
+for CPU twice as many, still with one gateway. Then there are two gateways, and the engine and one
+of them are killed while all callers speak.
 """
 
 import asyncio
@@ -9,12 +10,14 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import pairwise
+from pathlib import Path
 
 from msgspec import Struct
 
 from tests.bench.cpu import Meter
 from tests.bench.figure import Figure, figure, percentile
 from tests.bench.setting import Setting
+from tests.bench.streams.bot_audio import bot_audio
 from tests.bench.streams.echo_phone import EchoPhone
 from tests.harness.live_lab import Lab, open_lab
 from tests.harness.pbx.asterisk import Pbx
@@ -49,19 +52,25 @@ class EchoPbx(Pbx):
 async def streams(setting: Setting) -> list[Figure]:
     """Measure rounds of both kinds in turns, then losses."""
     calls, seconds, rounds = (10, 10, 1) if setting.quick else (50, 20, 3)
+    async with _echo_lab(setting.folder / "one", gateways=1) as lab:
+        figures = _echoes(*await _rounds(lab, rounds, calls, seconds))
+        figures += await bot_audio(lab, 3 if setting.quick else 25)
+        figures += _cpu(*await _rounds(lab, rounds, 2 * calls, seconds))
+    async with _echo_lab(setting.folder / "two", gateways=2) as lab:
+        figures += await _losses(lab, 2 * calls, seconds)
+    return figures
+
+
+@asynccontextmanager
+async def _echo_lab(folder: Path, gateways: int) -> AsyncIterator[Lab]:
+    """Run a PBX, an engine and gateways, with a number whose callers hear their echo."""
     async with (
-        open_lab(setting.folder, gateways=2, pbx_type=EchoPbx) as lab,
+        open_lab(folder, gateways=gateways, pbx_type=EchoPbx) as lab,
         echo_server(lab) as url,
     ):
         verb = {"type": "stream", "data": {"url": url}}
         await lab.engine.rpc("PUT", f"/routes/{BY_GATEWAY}", {"account": "bench", "action": verb})
-        by_gateway, direct = list[Round](), list[Round]()
-        for _ in range(rounds):
-            direct.append(await _round(lab, DIRECT, calls, seconds))
-            by_gateway.append(await _round(lab, BY_GATEWAY, calls, seconds))
-        figures = _compare(by_gateway, direct)
-        figures += await _losses(lab, 2 * calls, seconds)
-    return figures
+        yield lab
 
 
 @asynccontextmanager
@@ -80,6 +89,17 @@ async def echo_server(lab: Lab) -> AsyncIterator[str]:
     finally:
         program.kill()
         await program.wait()
+
+
+async def _rounds(
+    lab: Lab, rounds: int, calls: int, seconds: float
+) -> tuple[list[Round], list[Round]]:
+    """Return the rounds by the gateway, and those without it, which took turns with them."""
+    by_gateway, direct = list[Round](), list[Round]()
+    for _ in range(rounds):
+        direct.append(await _round(lab, DIRECT, calls, seconds))
+        by_gateway.append(await _round(lab, BY_GATEWAY, calls, seconds))
+    return by_gateway, direct
 
 
 async def _round(lab: Lab, number: str, calls: int, seconds: float) -> Round:
@@ -109,18 +129,21 @@ def _processes(lab: Lab) -> dict[str, int]:
     return found | {each.folder.name: each.pid for each in lab.gateways}
 
 
-def _compare(by_gateway: Sequence[Round], direct: Sequence[Round]) -> list[Figure]:
+def _echoes(by_gateway: Sequence[Round], direct: Sequence[Round]) -> list[Figure]:
     echoes = [each for part in by_gateway for each in part.echoes_ms]
     anchors = [each for part in direct for each in part.echoes_ms]
     figures = [
         figure("streams", f"echo_p{p}", percentile(echoes, p), "ms", percentile(anchors, p))
         for p in (50, 99)
     ]
+    lost = sum(each.lost for each in by_gateway)
+    return [*figures, figure("streams", "lost_echoes", lost, "echoes")]
+
+
+def _cpu(by_gateway: Sequence[Round], direct: Sequence[Round]) -> list[Figure]:
     asterisk, anchor = _cpu_ms(by_gateway, "asterisk"), _cpu_ms(direct, "asterisk")
-    gateway = _cpu_ms(by_gateway, "streams0") + _cpu_ms(by_gateway, "streams1")
+    gateway = _cpu_ms(by_gateway, "streams0")
     return [
-        *figures,
-        figure("streams", "lost_echoes", sum(each.lost for each in by_gateway), "echoes"),
         figure("streams", "asterisk_cpu", asterisk, "ms/s and stream", anchor),
         figure("streams", "gateway_cpu", gateway, "ms/s and stream", asterisk),
         figure("streams", "streams_per_core", 1_000 / gateway if gateway else 0.0, "streams"),
@@ -130,6 +153,10 @@ def _compare(by_gateway: Sequence[Round], direct: Sequence[Round]) -> list[Figur
 def _cpu_ms(rounds: Sequence[Round], process: str) -> float:
     used_s = sum(each.cpu_s[process] for each in rounds)
     return used_s * 1_000 / sum(each.seconds * each.calls for each in rounds)
+
+
+def _longest_gap_ms(phone: EchoPhone) -> float:
+    return max(b.at_s - a.at_s for a, b in pairwise(phone.packets)) * 1_000
 
 
 async def _losses(lab: Lab, calls: int, seconds: float) -> list[Figure]:
@@ -147,10 +174,10 @@ async def _losses(lab: Lab, calls: int, seconds: float) -> list[Figure]:
     speaking = asyncio.gather(*(phone.speak(seconds) for phone in phones))
     await asyncio.sleep(seconds / 4)
     for phone in phones:
-        phone.received.clear()
+        phone.packets.clear()
     await lab.gateways[0].kill()
     await speaking
-    gaps = [max(b - a for a, b in pairwise(each.received)) * 1_000 for each in phones]
+    gaps = [_longest_gap_ms(each) for each in phones]
     await lab.gateways[0].start()
     await _hang_up(lab, phones)
     return [
