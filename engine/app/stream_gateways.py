@@ -1,6 +1,7 @@
 """Connects a node with the stream gateways beside it."""
 
 import random
+import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from functools import partial
@@ -60,7 +61,7 @@ async def open_gateways(
     setups = SetupFactory(_media_url(node), parts.signer_of, _bot_networks(parts.settings))
     streams = NodeStreams(ari, GatewayPool(gateways), shards, setups, parts.limits)
     stack.push_async_callback(streams.close)
-    listeners = (GatewayListener(each, streams) for each in gateways)
+    listeners = (GatewayListener(each, streams, time.monotonic) for each in gateways)
     work = (partial(client.run, each) for client, each in zip(clients, listeners, strict=True))
     return NodeGateways(streams, tuple(work))
 

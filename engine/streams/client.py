@@ -15,8 +15,8 @@ from wire.streams.setup import StreamMessage, StreamSetup
 
 log = structlog.get_logger()
 REQUEST_TIMEOUT = aiohttp.ClientTimeout(total=2.0)
-CONNECT_TIMEOUT_S = 2.0
-HEARTBEAT_S = 5.0
+CONNECT_TIMEOUT_S = 1.5
+HEARTBEAT_S = 2.0  # a gateway that stands still is noticed after 3 s at most
 FIRST_RETRY_S = 0.1
 MAX_RETRY_S = 2.0
 REJECTED = (400, 413, 422)

@@ -68,6 +68,10 @@ class GatewayPool:
         available = [each for each in self.gateways if each.is_available]
         return sorted(available, key=lambda each: (stream not in each.streams, len(each.streams)))
 
+    def has_other(self, gateway: Gateway) -> bool:
+        """Return whether another gateway takes streams."""
+        return any(each.is_available for each in self.gateways if each is not gateway)
+
     def assign(self, stream: str, gateway: Gateway) -> None:
         self.forget(stream)
         gateway.streams.add(stream)

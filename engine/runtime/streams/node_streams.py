@@ -25,6 +25,7 @@ from engine.runtime.base.interfaces import Pbx
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
 from engine.runtime.streams.memory import StreamMemory
+from engine.runtime.streams.message_sender import MessageSender
 from engine.runtime.streams.reports import translate
 from engine.runtime.streams.setup import SetupFactory, channel_format
 from engine.runtime.streams.slot import LeaseLost, StreamSlot
@@ -60,6 +61,7 @@ class NodeStreams:
         self._running: dict[str, asyncio.Task[Event | None]] = {}
         self._done: dict[str, Done] = {}
         self._memory = StreamMemory()
+        self._messages = MessageSender(pool)
 
     @property
     def gateways(self) -> tuple[Gateway, ...]:
@@ -113,7 +115,7 @@ class NodeStreams:
                 await self._stop(stream, slot)
                 return None
             case SendToStream():
-                await self._send(command)
+                await self._messages.send(command, slot)
                 return None
 
     async def _start(
@@ -196,15 +198,6 @@ class NodeStreams:
                 log.info("stream not ended by its gateway", stream=stream, error=str(error))
         await self._ask(channels.hangup(stream), stream, slot)
 
-    async def _send(self, command: SendToStream) -> None:
-        gateway = self._pool.with_stream(command.stream)
-        if gateway is None:
-            return  # it has ended
-        try:
-            await gateway.client.send(command.stream, command.id, command.message)
-        except (GatewayUnavailable, StreamRejected) as error:
-            log.warning("message to a stream lost", stream=command.stream, error=str(error))
-
     def on_report(self, gateway: Gateway, report: Report) -> None:
         """Pass a report to its call."""
         if isinstance(report, Snapshot):
@@ -213,6 +206,15 @@ class NodeStreams:
             gateway.is_draining = True
         else:
             self._note(translate(report, self._limits))
+
+    def on_gateway_silent(self, gateway: Gateway) -> None:
+        """Take its streams for lost, if another gateway can have them; else they may yet go on."""
+        if not self._pool.has_other(gateway):
+            return
+        lost, gateway.streams = gateway.streams, set()
+        log.warning("stream gateway stands still", streams=len(lost))
+        for stream in lost:
+            self._note(StreamEnded(stream, "gateway-lost", detail="its gateway does not respond"))
 
     def _on_snapshot(self, gateway: Gateway, snapshot: Snapshot) -> None:
         """Learn what a gateway has; streams that it should have are lost."""

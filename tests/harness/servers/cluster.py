@@ -185,12 +185,12 @@ async def read_owners(client: Redis, shards: Sequence[ShardId]) -> dict[ShardId,
     }
 
 
-def freeze(engine: Engine) -> None:
-    """Suspend an engine (SIGSTOP)."""
-    os.kill(engine.pid, signal.SIGSTOP)
+def freeze(server: Server) -> None:
+    """Suspend a process (SIGSTOP)."""
+    os.kill(server.pid, signal.SIGSTOP)
 
 
-def thaw(engine: Engine) -> None:
-    """Resume an engine (SIGCONT)."""
-    if engine.running():
-        os.kill(engine.pid, signal.SIGCONT)
+def thaw(server: Server) -> None:
+    """Resume a process (SIGCONT)."""
+    if server.running():
+        os.kill(server.pid, signal.SIGCONT)

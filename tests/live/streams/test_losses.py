@@ -7,6 +7,7 @@ from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.audio import tone
 from tests.harness.phones.phone import Phone
+from tests.harness.servers.cluster import freeze, thaw
 from tests.harness.until import until
 from tests.live.recovery.test_resilience import Leave, crash, deploy
 from tests.live.streams.test_conversation import stream
@@ -61,6 +62,27 @@ async def test_a_gateway_is_killed(lab: Lab, bots: BotServer) -> None:
         await phone.until_hears(NEXT_HZ)
         await second.close()
         await phone.wait_ended()
+
+
+async def test_a_gateway_stands_still(lab: Lab, bots: BotServer) -> None:
+    """The other one takes its stream; when it goes on, the first bot is disconnected."""
+    async with Phone.answering(lab.trunk_port, tone_hz=CALLER_HZ) as phone:
+        await lab.call(to="+15550100", action=stream(bots.url("/bot")))
+        first = await bots.wait_for_bot()
+        await first.until_hears(CALLER_HZ)
+        (gateway,) = [each for each in lab.gateways if await each.has_streams()]
+        freeze(gateway)
+        try:
+            second = await bots.wait_for_bot(2)
+            await second.until_hears(CALLER_HZ)
+        finally:
+            thaw(gateway)
+        await first.wait_closed()
+        await second.say(tone(NEXT_HZ, 500))
+        await phone.until_hears(NEXT_HZ)
+        await second.close()
+        await phone.wait_ended()
+    assert len(bots.bots) == 2
 
 
 async def test_a_lost_bot_is_called_again(lab: Lab, bots: BotServer) -> None:

@@ -25,6 +25,7 @@ class SimulatedGateway(WebServer):
         self.deleted: list[str] = []
         self.ended: tuple[StreamEnded, ...] = ()  # in the next snapshot
         self.refusal = 0
+        self.attempts = 0  # to send a message
         self._readers: list[web.WebSocketResponse] = []
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
@@ -57,6 +58,9 @@ class SimulatedGateway(WebServer):
         return web.Response(status=201)
 
     async def _send(self, request: web.Request) -> web.Response:
+        self.attempts += 1
+        if self.refusal:
+            return web.json_response({"detail": "refused"}, status=self.refusal)
         match = request.match_info
         self.messages.append((match["id"], match["message"], json.loads(await request.read())))
         return web.Response(status=204)

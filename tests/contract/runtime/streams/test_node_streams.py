@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
@@ -16,7 +17,7 @@ from engine.common.tasks import cancel_all
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
 from engine.runtime.streams.node_streams import FencedStreams, NodeStreams
-from engine.runtime.streams.report_listener import GatewayListener
+from engine.runtime.streams.report_listener import SILENT_S, GatewayListener
 from engine.runtime.streams.setup import BotNetworks, SetupFactory
 from engine.streams.client import GatewayClient
 from engine.webhooks.signatures import Signer
@@ -83,7 +84,7 @@ class StreamBench:
         shards = {0: self.shards.shard}
         self.streams = NodeStreams(self.pbx, GatewayPool(known), shards, setups, Limits())
         self.runner = FencedStreams(self.streams, self.lease, "switchroom-0")
-        listeners = (GatewayListener(each, self.streams) for each in known)
+        listeners = (GatewayListener(each, self.streams, time.monotonic) for each in known)
         pairs = zip(clients, listeners, strict=True)
         self.tasks = [asyncio.create_task(client.run(each)) for client, each in pairs]
         self.live_call = answered_call(self.shards, VERB)
@@ -202,6 +203,33 @@ async def test_messages_and_the_end(bench: StreamBench) -> None:
     assert ("DELETE", f"channels/{stream}") in [(e.method, e.path) for e in bench.requests]
 
 
+async def test_messages_wait_for_a_gateway_that_is_silent(bench: StreamBench) -> None:
+    """A bot that never learned the end of its action would be silent for ever."""
+    await bench.run(bench.command)
+    stream, gateway = bench.stream, bench.gateway_with(bench.stream)
+    gateway.refusal = 503
+    first, second = (SendToStream(stream, f"m{each}", DigitMessage(str(each))) for each in (1, 2))
+    bench.runner.run(first, bench.live_call.call, bench.results.append)
+    await until(lambda: gateway.attempts > 0, what="a message to be refused")
+    bench.runner.run(second, bench.live_call.call, bench.results.append)
+    gateway.refusal = 0
+    await until(lambda: len(gateway.messages) > 1, what="both messages")
+    assert [message_id for _, message_id, _ in gateway.messages] == ["m1", "m2"]
+
+
+async def test_messages_do_not_wait_for_a_stream_that_has_ended(bench: StreamBench) -> None:
+    """They are dropped with it."""
+    await bench.run(bench.command)
+    stream, gateway = bench.stream, bench.gateway_with(bench.stream)
+    gateway.refusal = 503
+    message = SendToStream(stream, "m1", DigitMessage("1"))
+    bench.runner.run(message, bench.live_call.call, bench.results.append)
+    await until(lambda: gateway.attempts > 0, what="a message to be refused")
+    await bench.run(StopStream(stream))
+    await until(lambda: len(bench.results) == 3, what="the message to be given up")
+    assert gateway.messages == []
+
+
 async def test_reports_reach_the_call(bench: StreamBench) -> None:
     """Those of other calls are ignored."""
     await bench.run(bench.command)
@@ -271,3 +299,46 @@ async def test_a_lease_that_is_lost_meanwhile_stops_a_command(bench: StreamBench
     first.run(bench.command, bench.live_call.call, bench.results.append)
     await bench.run(StopStream(bench.stream))
     assert bench.results == [None, None]
+
+
+class Clock:
+    """A time that a test sets."""
+
+    def __init__(self) -> None:
+        self.at_s = 0.0
+
+    def now_s(self) -> float:
+        return self.at_s
+
+
+async def test_streams_of_a_silent_gateway_are_lost(bench: StreamBench) -> None:
+    """Two connections that fail are none of the engine's own pauses; another one has the stream."""
+    await bench.run(bench.command)
+    stream = bench.stream
+    silent = next(each for each in bench.streams.gateways if stream in each.streams)
+    await until(
+        lambda: all(each.is_connected for each in bench.streams.gateways), what="the connections"
+    )
+    clock = Clock()
+    listener = GatewayListener(silent, bench.streams, clock.now_s)
+    listener.on_disconnected()
+    listener.on_disconnected()
+    clock.at_s = SILENT_S
+    assert bench.stream == stream
+    listener.on_disconnected()
+    assert bench.stream != stream
+    assert silent.streams == set()
+
+
+async def test_streams_of_the_only_gateway_may_go_on(bench: StreamBench) -> None:
+    """None could take their place: it may only be cut off from the engine."""
+    await bench.run(bench.command)
+    stream = bench.stream
+    clock = Clock()
+    gateways = bench.streams.gateways
+    listeners = [GatewayListener(each, bench.streams, clock.now_s) for each in gateways]
+    for at_s in (0.0, 0.0, 10 * SILENT_S):
+        clock.at_s = at_s
+        for listener in listeners:
+            listener.on_disconnected()
+    assert bench.stream == stream

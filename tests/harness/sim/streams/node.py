@@ -34,5 +34,5 @@ def open_streams(
     known = Gateway(SimGatewayClient(gateway, loop))
     setups = SetupFactory("ws://sim", _signer, BotNetworks(lambda _account: ()), loop.time)
     streams = NodeStreams(pbx, GatewayPool([known]), shards, setups, DEFAULT_LIMITS)
-    gateway.read(wrap_reports(GatewayListener(known, streams)), loop)
+    gateway.read(wrap_reports(GatewayListener(known, streams, loop.time)), loop)
     return streams
