@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from engine.calls.media.streams import recognizer_of
 from engine.calls.model.call import Call, Step
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import Command
@@ -22,7 +23,7 @@ def sync_recognizer(call: Call, commands: tuple[Command, ...], now: int) -> Step
     if not call.streams and not (isinstance(state, Gathering) and state.verb.data.hears_speech):
         return call, commands
     if isinstance(state, Gathering) and state.recognition == "started":
-        if _is_given_up(state, forks.recognizer_of(call)):
+        if _is_given_up(state, recognizer_of(call)):
             call, more = speech.on_failed(call, state, now)
             return sync_recognizer(*run_until_waiting(call, (*commands, *more), now), now)
         if _can_use_speech(call, state):
@@ -41,7 +42,7 @@ def _is_given_up(state: Gathering, stream: Stream | None) -> bool:
 
 def _end(call: Call) -> Step:
     """End a recognizer that listens for a gather no longer."""
-    stream = forks.recognizer_of(call)
+    stream = recognizer_of(call)
     if stream is None:
         return call, ()
     if isinstance(call.state, Gathering) and call.state.recognition == "started":

@@ -11,11 +11,15 @@ from streams.stream.turns import Turn
 from wire.streams.reports import (
     ActionRequested,
     BargedIn,
+    EndReason,
     MarkHeard,
     SpeechChanged,
     StreamConnected,
+    StreamEnded,
     Transcribed,
 )
+
+MAX_DETAIL_CHARS = 500
 
 
 class StreamReporter:
@@ -71,6 +75,22 @@ class StreamReporter:
         if self.last_transcript is None or not transcript.is_noise:
             self.last_transcript = transcript
         self._context.report(transcript)
+
+    def ended(
+        self, reason: EndReason, duration_ms: int, heard_ms: int, last_mark: str, detail: str
+    ) -> StreamEnded:
+        """Return the last report, and count the end; it is sent when the stream is put away."""
+        self._context.metrics.ended.table()[reason] += 1
+        return StreamEnded(
+            self._id,
+            reason,
+            self._at_ms(),
+            duration_ms,
+            heard_ms,
+            last_mark,
+            detail[:MAX_DETAIL_CHARS],
+            self.last_transcript,
+        )
 
     def dropped(self, reason: Literal["action", "barge-in"]) -> None:
         """Count audio of the bot that is not played."""

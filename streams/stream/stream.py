@@ -130,11 +130,8 @@ class Stream:
         self._tell(self._protocol.farewell(self._position(now_ms)))
         duration_ms = 0 if self._connected_ms is None else round(now_ms - self._connected_ms)
         self._bot.close()
-        self._context.metrics.ended.table()[reason] += 1
-        at_ms = round(self._context.wall_ms())
-        report = StreamEnded(
-            self.id, reason, at_ms, duration_ms, heard_ms, self._output.last_mark, detail[:500]
-        )
+        last_mark = self._output.last_mark
+        report = self._reporter.ended(reason, duration_ms, heard_ms, last_mark, detail)
         self._on_end(self, report)
 
     # What its bot does
@@ -207,10 +204,11 @@ class Stream:
                 self._transcribe(message, now_ms)
 
     def _transcribe(self, message: RecognizerMessage, now_ms: float) -> None:
-        if self._transcription is not None:
-            if isinstance(message, Ready) and self._connected_ms is None:
-                self._accept()
-            self._transcription.read(message, now_ms)
+        if self._transcription is None:
+            return
+        if isinstance(message, Ready) and self._connected_ms is None:
+            self._accept()
+        self._transcription.read(message, now_ms)
 
     def _request(self, tree: bytes, now_ms: float) -> None:
         check_tree(tree)

@@ -105,6 +105,7 @@ class StreamEnded(Shape, frozen=True, tag="ended"):
     heard_ms: int
     last_mark: str = ""
     detail: str = ""  # a text for people: the HTTP status, the error of TLS
+    transcript: Transcribed | None = None  # as of a LiveStream
 
 
 class LiveStream(Shape, frozen=True):

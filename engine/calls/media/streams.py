@@ -30,6 +30,11 @@ def without_stream(call: Call, stream_id: str) -> Call:
     return replace(call, streams=tuple(each for each in call.streams if each.id != stream_id))
 
 
+def recognizer_of(call: Call) -> Stream | None:
+    """Return the stream of the recognizer that listens for the call's gather."""
+    return next((each for each in call.streams if each.is_recognizer), None)
+
+
 def track_stream(call: Call, event: Event, now: int) -> Call:
     """Store what an event tells about one of the call's streams."""
     stream = _subject(call, event)

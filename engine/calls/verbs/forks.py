@@ -107,11 +107,6 @@ def bot_forks(call: Call) -> tuple[Stream, ...]:
     return tuple(each for each in forks(call) if not each.is_recognizer)
 
 
-def recognizer_of(call: Call) -> Stream | None:
-    """Return the stream of the recognizer that listens for the call's gather."""
-    return next((each for each in call.streams if each.is_recognizer), None)
-
-
 def fork_with(call: Call, data: StreamData) -> Stream | None:
     """Return the fork with the same bot and settings: a repeated request starts no other."""
     return next((each for each in forks(call) if each.data == data), None)

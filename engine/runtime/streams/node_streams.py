@@ -31,7 +31,7 @@ from engine.runtime.streams.setup import SetupFactory, channel_format
 from engine.runtime.streams.slot import LeaseLost, StreamSlot
 from engine.store.store import LeaseView
 from engine.streams.errors import GatewayUnavailable, StreamRejected
-from wire.streams.reports import DrainStarted, Report, Snapshot
+from wire.streams.reports import DrainStarted, Report, Snapshot, StreamReport
 from wire.tree import Limits
 
 log = structlog.get_logger()
@@ -224,12 +224,16 @@ class NodeStreams:
         for live in snapshot.live:
             if live.is_connected:
                 self._note(StreamConnected(live.stream, 0, 0))
-            if live.transcript is not None:
-                self._note(translate(live.transcript, self._limits))
+            self._repeat(live.transcript)
         for ended in snapshot.ended:
-            self._note(translate(ended, self._limits))
+            self._repeat(ended.transcript)
+            self._repeat(ended)
         for stream in missing:
             self._note(StreamEnded(stream, "gateway-lost"))
+
+    def _repeat(self, report: StreamReport | None) -> None:
+        if report is not None:
+            self._note(translate(report, self._limits))
 
     def _note(self, event: StreamEvent) -> None:
         self._memory.note(event)

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from streams.bots.limits import MAX_INVALID
 from streams.bots.protocols.protocol import StreamName
 from streams.bots.protocols.protocols import protocol_of
 from streams.pbx.messages import PbxEvent
@@ -14,7 +15,7 @@ from streams.stream.audio import linear
 from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics
 from streams.stream.stream import Stream
-from streams.stream.transcription import GAP_MS, MAX_EARLY, READY_MS
+from streams.stream.transcription import GAP_MS, MAX_EARLY, MAX_UTTERANCES, READY_MS
 from streams.stream.voice import VoiceJudges
 from tests.unit.streams.executors import InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel
@@ -352,3 +353,38 @@ def test_utterances_are_counted_by_result() -> None:
     assert dict(lab.metrics.utterances) == {("understood",): 2, ("not-understood",): 1}
     assert lab.metrics.transcript_latency.count == 3
     assert lab.metrics.transcript_latency.series().total == pytest.approx(0.12)
+
+
+def test_nothing_counts_before_it_is_ready() -> None:
+    """An utterance would end a gather whose recognizer has not even accepted its start."""
+    lab = Lab()
+    lab.stream.media_started(PbxEvent("MEDIA_START", format="slin"))
+    lab.stream.bot_connected()
+    lab.say(type="speech-started", atMs=0)
+    lab.say(type="speech-ended", atMs=100)
+    lab.say(type="final", text="yes", confidence=1)
+    assert lab.reports == []
+
+
+def test_more_utterances_than_anybody_can_say() -> None:
+    """The detector of voices would hear the last half second again and again."""
+    lab = Lab(voice=0.1).connect()
+    lab.hear(*[SOUND] * 30)
+    for _ in range(MAX_UTTERANCES + MAX_INVALID):
+        lab.say(type="speech-started", atMs=100)
+        lab.say(type="speech-ended", atMs=600)
+        lab.say(type="final", text="", confidence=0)
+    assert len(lab.of("transcript")) == MAX_UTTERANCES
+    assert [each["reason"] for each in lab.of("ended")] == ["invalid-message"]
+
+
+def test_its_last_report_repeats_the_transcript() -> None:
+    """An engine that was away when it came learns it from the next snapshot."""
+    lab = Lab().connect()
+    lab.hear(*[SOUND] * 10)
+    lab.say(type="speech-started", atMs=0)
+    lab.say(type="speech-ended", atMs=100)
+    lab.say(type="final", text="yes", confidence=1)
+    lab.stream.bot_lost("bot-lost", "the connection broke")
+    (ended,) = lab.of("ended")
+    assert ended["transcript"]["text"] == "yes"

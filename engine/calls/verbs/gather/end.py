@@ -4,6 +4,7 @@ from msgspec import UNSET
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
 
+from engine.calls.media.streams import recognizer_of
 from engine.calls.model.call import Call, GatheredInput, Step, allocate_id
 from engine.calls.model.call_states import Advance, AwaitingInstructions, Gathering
 from engine.calls.model.commands import EmitEvent
@@ -93,6 +94,13 @@ def _encode_result(call: Call, state: Gathering, reason: GatherReason) -> tuple[
         media_fault=fault or UNSET,
         speech=state.speech if has_spoken else UNSET,
         confidence=state.confidence if state.confidence is not None else UNSET,
-        recognizer_error=state.recognizer_error or UNSET,
+        recognizer_error=state.recognizer_error or _unready(call, reason) or UNSET,
     )
     return call, to_json(result)
+
+
+def _unready(call: Call, reason: GatherReason) -> str:
+    """Return why a caller who spoke in vain is no silent one; empty: the recognizer listened."""
+    stream = recognizer_of(call)
+    is_unready = reason == "timeout" and stream is not None and not stream.connected_ms
+    return "the recognizer was not ready in time" if is_unready else ""

@@ -250,6 +250,16 @@ async def test_a_report_that_an_engine_missed(bench: StreamBench) -> None:
     await until(lambda: bench.live_call.call.streams == (), what="the stream to end")
 
 
+async def test_a_transcript_that_an_engine_missed(bench: StreamBench) -> None:
+    """The recognizer ended after it; the caller has answered all the same."""
+    live_call = answered_call(bench.shards, {"type": "gather", "data": {"input": ["speech"]}})
+    stream = live_call.call.streams[-1].id
+    heard = reports.Transcribed(stream, "yes", 0.9, True, 5)
+    ended = reports.StreamEnded(stream, "bot-lost", 6, 4, 0, transcript=heard)
+    bench.streams.on_report(bench.streams.gateways[0], reports.Snapshot((), (ended,)))
+    assert live_call.call.gathered[-1].speech == "yes"
+
+
 async def test_a_stream_that_its_gateway_has_lost(bench: StreamBench) -> None:
     """A gateway that restarted knows nothing of it: another stream takes its place."""
     await bench.run(bench.command)

@@ -199,6 +199,7 @@ class SimGateway:
             far_end.heard_ms,
             far_end.last_mark,
             detail,
+            far_end.transcript,
         )
         self.report(far_end.ended)
         self.after(0.6, self._pbx.closes, stream)

@@ -6,10 +6,10 @@ After losses, another one starts; when none can be had, digits go on, or the gat
 from collections.abc import Iterator
 
 from engine.calls.media.stream_losses import FINAL_REASONS, RETRY_DELAYS_MS
+from engine.calls.media.streams import recognizer_of
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Gathering
 from engine.calls.recognition import MAX_FAILURES
-from engine.calls.verbs.forks import recognizer_of
 from tests.harness.sim.model import SimChannel
 from tests.sim.call_histories import CallHistory
 from tests.sim.checks.speech.gathers import SpeechGather

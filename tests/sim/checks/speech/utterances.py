@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from engine.calls.media.streams import recognizer_of
 from engine.calls.model.call import Call
 from engine.calls.model.events import DeadlinePassed, Recovered
 from engine.calls.model.stream_events import StreamSpeechChanged
-from engine.calls.verbs.forks import recognizer_of
 from tests.sim.checks.speech.gathers import SpeechGather, is_reported
 from tests.sim.intervals import merge
 from tests.sim.world_view import WorldView

@@ -20,7 +20,7 @@ from engine.calls.recognition import MAX_FAILURES
 from engine.calls.verbs.gather.clocks import GRACE_MS, MAX_PAUSE_MS
 from engine.calls.verbs.suspendable_playback import length_ms
 from tests.unit.calls.harness.builders import MAIN, Story
-from tests.unit.calls.harness.gathers import gather_result
+from tests.unit.calls.harness.gathers import HOOK, gather_result, gathering
 from tests.unit.calls.harness.recognizers import (
     BOTH,
     SPEECH,
@@ -271,3 +271,12 @@ def test_a_transcript_that_is_repeated(has_next_begun: bool) -> None:
     for _ in range(2):
         assert story.take(noise) == ()
     assert story.call.state == before
+
+
+def test_a_recognizer_that_is_not_ready_in_time() -> None:
+    """The caller may have spoken: that is no silence."""
+    story = gathering(HOOK, input=["speech"], timeout=2_000)
+    story.pass_deadline()
+    result = gather_result(story)
+    assert result["reason"] == "timeout"
+    assert result["recognizerError"] == "the recognizer was not ready in time"
