@@ -29,7 +29,7 @@ def recognizer_event_row(event: Mapping[str, Any], state: TimelineState) -> Row 
             return Row(_understood(event, state.gather_reason), stream, ENGINE, kind="sound")
         case {"type": "stream-ended", "stream": stream, "reason": reason}:
             detail = event.get("detail") or reason  # whole: its end says what to do
-            state.ended.add(stream)
+            state.end_stream(stream)
             return Row(f"recognizer lost: {detail}", stream, ENGINE, kind="failure", closes=stream)
         case _:
             return None
@@ -39,11 +39,11 @@ def recognizer_command_row(command: Mapping[str, Any], state: TimelineState) -> 
     """Return the row of a command to a recognizer; None for other commands."""
     match command:
         case {"type": "start-stream", "stream": stream, "recognition": {"recognizer": name}}:
-            state.streams.add(stream)
+            state.begin_stream(stream, name)
             state.recognizers[stream] = name
             return Row(f"{name} listens", ENGINE, stream, kind="web", opens=stream, label=name)
         case {"type": "stop-stream", "stream": stream} if stream in state.recognizers:
-            state.ended.add(stream)
+            state.end_stream(stream)
             return Row("recognizer stopped", ENGINE, stream, kind="faint", closes=stream)
         case {"type": "pause-playback"}:
             return mark("♪ pauses", kind="faint")

@@ -54,14 +54,13 @@ def stream_command_row(command: Mapping[str, Any], state: TimelineState) -> Row 
     """Return the row of a command to a stream; None for other commands."""
     match command:
         case {"type": "start-stream", "stream": stream, "data": data}:
-            state.streams.add(stream)
             resumed = command.get("resume")
             again = f", from {wording.seconds(resumed['heardMs'])} on" if resumed else ""
             label = wording.host(data["url"])
+            state.begin_stream(stream, label)
             text = f"stream to {label}{again}"
             return Row(text, ENGINE, stream, kind="web", opens=stream, label=label)
-        case {"type": "stop-stream", "stream": stream} if stream not in state.ended:
-            state.ended.add(stream)
+        case {"type": "stop-stream", "stream": stream} if state.end_stream(stream):
             return Row("stream stopped", ENGINE, stream, closes=stream)
         case {"type": "send-to-stream", "stream": stream, "message": message}:
             return Row(_message(message), ENGINE, stream)
@@ -84,9 +83,8 @@ def _ended(event: Mapping[str, Any], stream: str, reason: str, state: TimelineSt
     detail = f" ({wording.shorten(event['detail'])})" if event.get("detail") else ""
     heard = f", {wording.seconds(event.get('heard_ms', 0))} heard"
     text = f"stream ended: {reason}{detail}{heard}"
-    if stream in state.ended:
+    if not state.end_stream(stream):
         return None
-    state.ended.add(stream)
     is_usual = reason in {"bot-closed", "stopped"}
     return Row(text, stream, ENGINE, kind="plain" if is_usual else "failure", closes=stream)
 

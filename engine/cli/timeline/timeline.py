@@ -88,11 +88,25 @@ def _receiver(attempt: AttemptSummary) -> str:
 
 
 def _with_time(entry: TimelineEntry, state: TimelineState, call: CallView) -> Iterator[Row]:
-    for row in _entry_rows(entry, state):
+    for each in _entry_rows(entry, state):
+        row = _placed(each, state)
         for lifeline in {row.source, row.target} - {ENGINE, WEB}:
             state.name(lifeline)
-        yield replace(row, at_ms=entry.at_ms - call.created_ms, bridged=state.bridged)
+        bridged = tuple(map(state.lane, state.bridged))
+        yield replace(row, at_ms=entry.at_ms - call.created_ms, bridged=bridged)
     state.call_state = entry.state
+
+
+def _placed(row: Row, state: TimelineState) -> Row:
+    """Return the row on the lifelines of its legs."""
+    return replace(
+        row,
+        source=state.lane(row.source),
+        target=state.lane(row.target),
+        opens=state.lane(row.opens),
+        closes=state.lane(row.closes),
+        joined=tuple(map(state.lane, row.joined)),
+    )
 
 
 def _entry_rows(entry: TimelineEntry, state: TimelineState) -> Iterator[Row]:

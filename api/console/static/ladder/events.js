@@ -122,7 +122,8 @@ function addEnd(state, event) {
     state.add(text, { from: leg, to: ENGINE, kind: isFault ? "failure" : "plain", source });
   }
   state.leave(leg);
-  state.endAll(leg);
+  if (state.streams.has(leg)) state.endStream(leg);
+  else state.endAll(leg);
 }
 
 /**

@@ -4,6 +4,7 @@
 import { commandSteps } from "./commands.js";
 import { eventSteps } from "./events.js";
 import { attemptSteps, byRequest } from "./attempts.js";
+import { StreamLanes } from "./stream-lanes.js";
 import { action } from "./wording.js";
 
 export const ENGINE = "engine";
@@ -42,6 +43,7 @@ export class State {
     this.snoops = new Map();
     /** @type {Set<string>} */
     this.streams = new Set();
+    this.streamLanes = new StreamLanes();
     /** @type {Map<string, string>} names of recognizers by stream */
     this.recognizers = new Map();
     /** @type {Set<string>} the snoops of forks */
@@ -66,6 +68,7 @@ export class State {
    * @param {string} [label]
    */
   leg(id, label = "") {
+    id = this.place(id);
     let lane = this.lanes.get(id);
     if (lane === undefined) {
       const index = [...this.lanes.values()].filter((each) => each.kind === "leg").length;
@@ -76,6 +79,26 @@ export class State {
     }
     if (label) lane.label = label;
     return lane;
+  }
+
+  /** @param {string} id of a leg */
+  place(id) {
+    return this.streamLanes.of(id);
+  }
+
+  /**
+   * @param {string} stream
+   * @param {string} label
+   */
+  beginStream(stream, label) {
+    this.streams.add(stream);
+    this.streamLanes.begin(stream, label);
+    this.leg(stream, label);
+  }
+
+  /** @param {string} stream */
+  endStream(stream) {
+    if (this.streamLanes.end(stream, this.leg(stream).label)) this.endAll(stream);
   }
 
   /** @param {string} id */
@@ -100,18 +123,18 @@ export class State {
    * @param {Partial<Step>} [more]
    */
   add(text, more = {}) {
-    const from = more.from ?? ENGINE;
+    const from = this.place(more.from ?? ENGINE);
     const step = {
       index: this.steps.length,
       atMs: this.atMs,
       kind: /** @type {Kind} */ ("plain"),
-      to: from,
-      joined: [],
       source: null,
       request: "",
       attempts: [],
       ...more,
       from,
+      to: this.place(more.to ?? from),
+      joined: (more.joined ?? []).map((each) => this.place(each)),
       text,
     };
     this.steps.push(step);
@@ -125,6 +148,7 @@ export class State {
    * @param {string} [text]
    */
   begin(lane, kind, text = "") {
+    lane = this.place(lane);
     this.end(lane, kind);
     const from = Math.max(0, this.steps.length - 1);
     /** @type {Span} */
@@ -138,6 +162,7 @@ export class State {
    * @param {SpanKind} kind
    */
   end(lane, kind) {
+    lane = this.place(lane);
     const span = this.open.get(`${lane} ${kind}`);
     if (span === undefined) return;
     span.toMs = this.atMs;
@@ -147,6 +172,7 @@ export class State {
 
   /** @param {string} lane */
   endAll(lane) {
+    lane = this.place(lane);
     for (const key of [...this.open.keys()]) {
       const split = key.lastIndexOf(" ");
       if (key.slice(0, split) === lane) this.end(lane, /** @type {SpanKind} */ (key.slice(split + 1)));
@@ -163,7 +189,7 @@ export class State {
     this.bridges.set(bridge, members);
     if (members.length < 2) return members;
     for (const leg of members) {
-      if (!this.open.has(`${leg} bridge`)) this.begin(leg, "bridge", `bridged with others`);
+      if (!this.open.has(`${this.place(leg)} bridge`)) this.begin(leg, "bridge", `bridged with others`);
     }
     return members;
   }

@@ -36,7 +36,7 @@ export function recognizerEventSteps(state, event, gatherReason) {
       return true;
     case "stream-ended":
       state.add(`recognizer lost: ${say.shorten(event.detail || event.reason)}`, { from: stream, to: ENGINE, kind: "failure", source });
-      state.endAll(stream);
+      state.endStream(stream);
       return true;
     default:
       return false;
@@ -59,7 +59,7 @@ export function recognizerCommandSteps(state, command) {
     case "stop-stream":
       if (!state.recognizers.has(stream)) return false;
       state.add("recognizer stopped", { to: stream, kind: "faint", source });
-      state.endAll(stream);
+      state.endStream(stream);
       return true;
     case "pause-playback":
     case "resume-playback": {
@@ -79,9 +79,8 @@ export function recognizerCommandSteps(state, command) {
  * @param {any} source
  */
 function beginRecognizer(state, stream, name, source) {
-  state.streams.add(stream);
+  state.beginStream(stream, name);
   state.recognizers.set(stream, name);
-  state.leg(stream, name);
   state.add(`${name} listens`, { to: stream, kind: "web", source });
   state.begin(stream, "leg", name);
 }

@@ -44,7 +44,7 @@ export function streamEventSteps(state, event) {
       const isUsual = ["bot-closed", "stopped"].includes(event.reason);
       const detail = event.detail ? ` (${say.shorten(event.detail)})` : "";
       state.add(`stream ended: ${event.reason}${detail}`, { from: stream, to: ENGINE, kind: isUsual ? "plain" : "failure", source });
-      state.endAll(stream);
+      state.endStream(stream);
       return true;
     }
     case "fork-requested":
@@ -73,15 +73,14 @@ export function streamCommandSteps(state, command) {
     case "start-stream": {
       const label = command.data ? say.host(command.data.url) : "bot";
       const from = command.resume ? `, from ${say.seconds(command.resume.heardMs ?? 0)} on` : "";
-      state.streams.add(stream);
-      state.leg(stream, label);
+      state.beginStream(stream, label);
       state.add(`stream to ${label}${from}`, { to: stream, kind: "web", source });
       state.begin(stream, "leg", label);
       return true;
     }
     case "stop-stream":
       state.add("stream stopped", { to: stream, kind: "faint", source });
-      state.endAll(stream);
+      state.endStream(stream);
       return true;
     case "send-to-stream":
       state.add(messageText(command.message ?? {}), { to: stream, source });

@@ -69,3 +69,14 @@ def test_a_gather_without_a_prompt_names_what_it_waits_for() -> None:
         data = {} if awaited is None else {"input": awaited}
         shown = words(started({"type": "gather", "data": data}, "gathering"))
         assert shown[-1] == f"gather: waiting for {text}"
+
+
+def test_a_recognizer_in_the_place_of_another_has_its_lifeline() -> None:
+    """Else each of many attempts would make the diagram wider."""
+    again = [{"type": "stop-stream", "stream": STREAM}, {**LISTENS[1], "stream": "l0.w5"}]
+    ended = {"type": "stream-ended", "stream": STREAM, "reason": "bot-lost"}
+    connected = {"type": "stream-connected", "stream": "l0.w5", "connect_ms": 3}
+    result = story(OPENED, BEGUN, FORKED, (ended, again, "gathering"), (connected, [], "gathering"))
+    assert [each.label for each in result.lifelines].count("grammar") == 1
+    assert words(result)[-2:] == ["grammar listens", "recognizer connected"]
+    assert result.rows[-1].source == STREAM

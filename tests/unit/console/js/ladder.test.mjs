@@ -263,3 +263,20 @@ test("a recognizer is a lane of its gather; what it understood is a step", () =>
     "recognizer stopped",
   ]);
 });
+
+test("a stream in the place of another has its lane", () => {
+  const data = { url: "wss://bot.example/x" };
+  const start = (stream) => ({ type: "start-stream", stream, data });
+  const lost = { type: "stream-ended", stream: "c.w2", reason: "bot-lost" };
+  const ladder = buildLadder(timeline([
+    moment(0, { type: "call-opened" }, [start("c.w2")], "streaming"),
+    moment(500, lost, [{ type: "stop-stream", stream: "c.w2" }, start("c.w3")], "streaming"),
+    moment(510, { type: "leg-ended", leg: "c.w2", cause: 16 }, [], "streaming"),
+    moment(530, { type: "stream-connected", stream: "c.w3", connectMs: 25 }, [], "streaming"),
+    moment(900, { type: "stream-ended", stream: "c.w3", reason: "bot-closed" }, [], "ending"),
+  ]));
+  assert.equal(ladder.lanes.filter((each) => each.label === "bot.example").length, 1);
+  const spans = ladder.spans.filter((each) => each.lane === "c.w2" && each.kind === "leg");
+  assert.deepEqual(spans.map((each) => each.toMs - each.fromMs), [500, 400]);
+  assert.equal(ladder.steps.at(-1).from, "c.w2");
+});
