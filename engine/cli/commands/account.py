@@ -80,7 +80,9 @@ async def change(  # noqa: PLR0913 - one for each setting
         "keepRecordingsDays": keep_recordings_days,
     }
     body = {key: value or None for key, value in given.items() if value is not None}
-    body |= _transcripts(transcripts, transcript_language, transcript_hint)
+    body |= await _transcripts(
+        rest, recognizer=transcripts, language=transcript_language, hints=transcript_hint
+    )
     if not body:
         raise UsageError("at least one setting to change is required; see --help")
     return _shown(await rest.tagged("PATCH", "account", body=body, version=if_version))
@@ -104,17 +106,17 @@ async def usage(
     return Shown(found, rows_shown(rows, _USAGE, "").items)
 
 
-def _transcripts(
-    recognizer: str | None, language: str | None, hints: list[str] | None
-) -> dict[str, Any]:
-    if recognizer is None:
-        if language is not None or hints:
-            raise UsageError("--transcript-language and --transcript-hint need --transcripts")
+async def _transcripts(rest: RestClient, **given: Any) -> dict[str, Any]:
+    """Return the setting as a whole: what is not given keeps its value."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if not chosen:
         return {}
-    if not recognizer:
+    if chosen.get("recognizer") == "":
         return {"transcripts": None}
-    given = {"recognizer": recognizer, "language": language, "hints": hints}
-    return {"transcripts": {name: value for name, value in given.items() if value}}
+    present = (await rest.tagged("GET", "account")).get("transcripts") or {}
+    if "recognizer" not in {**present, **chosen}:
+        raise UsageError("--transcript-language and --transcript-hint need --transcripts")
+    return {"transcripts": {**present, **chosen}}
 
 
 def _shown(found: dict[str, Any]) -> Shown:

@@ -34,6 +34,7 @@ _COLUMNS: tuple[Column, ...] = (
 _SEGMENTS: tuple[Column, ...] = (
     ("at", lambda row: wording.seconds(row["startMs"])),
     ("leg", "channel"),
+    ("confidence", lambda row: f"{row['confidence']:.2f}"),
     ("text", "text"),
 )
 

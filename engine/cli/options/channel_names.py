@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
@@ -56,8 +57,13 @@ def transfer_of(call: CallView, name: str) -> str:
 def stream_of(view: CallStreams, name: str) -> StreamView:
     """Return the live stream with this id, or of the bot with this host."""
     streams = {each.stream_id: each for each in view.streams}
-    choices = {each.stream_id: (wording.host(each.url),) for each in view.streams}
+    choices = {each.stream_id: _hosts(each.url) for each in view.streams}
     return streams[_pick(f"stream of call {view.call_id}", name, choices)]
+
+
+def _hosts(url: str) -> tuple[str, ...]:
+    """Return the host of a bot with its port, if it has one, and without."""
+    return tuple(dict.fromkeys((wording.host(url), urlsplit(url).hostname or "")))
 
 
 def leg_names(call: CallView, leg: LegView) -> tuple[str, ...]:

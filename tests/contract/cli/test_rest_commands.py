@@ -98,8 +98,9 @@ EXCHANGES: tuple[tuple[str, tuple[str, str, Any], Any, str], ...] = (
      {"data": [], "limit": 10, "nextCursor": None}, "no recordings"),
     ("recording transcript acme/2026-01-01/c1.wav",
      ("GET", "/recordings/files/acme/2026-01-01/c1.wav/transcript", None),
-     {"state": "done", "segments": [{"channel": "main", "startMs": 1200, "text": "Hello."}]},
-     "1.2 s  main  Hello."),
+     {"state": "done", "segments": [{"channel": "main", "startMs": 1200, "text": "Hello.",
+       "confidence": 0.87}]},
+     "1.2 s  main  0.87        Hello."),
     ("recording transcript acme/2026-01-01/c1.wav",
      ("GET", "/recordings/files/acme/2026-01-01/c1.wav/transcript", None),
      {"state": "failed", "reason": "too_long", "detail": "it is long"},
@@ -107,9 +108,6 @@ EXCHANGES: tuple[tuple[str, tuple[str, str, Any], Any, str], ...] = (
     ("recording transcribe acme/2026-01-01/c1.wav",
      ("POST", "/recordings/files/acme/2026-01-01/c1.wav/transcript", None),
      {"state": "queued"}, "the transcript is queued"),
-    ("account change --transcripts whisper --transcript-language en-GB --transcript-hint Rui",
-     ("PATCH", "/account", {"transcripts": {"recognizer": "whisper", "language": "en-GB",
-                                            "hints": ["Rui"]}}), ACCOUNT, "acme"),
     ("account change --transcripts=", ("PATCH", "/account", {"transcripts": None}), ACCOUNT,
      "acme"),
     ("recording rm https://x/acme/2026-01-01/c1.wav?s=1",
@@ -131,6 +129,37 @@ async def test_each_command_sends_one_request(
     assert rest.typed == [sent]
     assert rest.requests[0].headers["Authorization"] == KEY
     assert said in out
+
+
+@pytest.mark.parametrize(
+    ("words", "present", "sent"),
+    [
+        ("--transcripts whisper", None, {"recognizer": "whisper"}),
+        ("--transcript-hint Ada", {"recognizer": "whisper", "language": "en-GB", "hints": ["Rui"]},
+         {"recognizer": "whisper", "language": "en-GB", "hints": ["Ada"]}),
+        ("--transcripts grammar --transcript-language nb-NO",
+         {"recognizer": "whisper", "language": "en-GB", "hints": ["Rui"]},
+         {"recognizer": "grammar", "language": "nb-NO", "hints": ["Rui"]}),
+    ],
+)  # fmt: skip
+async def test_transcripts_keep_what_is_not_given(
+    tmp_path: Path, words: str, present: Any, sent: dict[str, Any]
+) -> None:
+    """The setting is replaced as a whole, so its present value is read first."""
+    async with FakeRest() as rest:
+        account = {**ACCOUNT, "transcripts": present}
+        rest.responses = {"GET /account": account, "PATCH /account": account}
+        status, _, err = await rest.run(tmp_path, "account", "change", *words.split())
+    assert (status, err) == (0, "")
+    assert rest.typed[-1] == ("PATCH", "/account", {"transcripts": sent})
+
+
+async def test_hints_need_a_recognizer(tmp_path: Path) -> None:
+    """They have no effect without one."""
+    async with FakeRest() as rest:
+        rest.responses = {"GET /account": {**ACCOUNT, "transcripts": None}}
+        status, _, err = await rest.run(tmp_path, "account", "change", "--transcript-hint", "Ada")
+    assert (status, "need --transcripts" in err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from engine.cli.errors import UsageError
-from engine.cli.options.channel_names import leg_of, member_of, transfer_of
+from engine.cli.options.channel_names import leg_of, member_of, stream_of, transfer_of
 from tests.unit.cli.controlled_call import ADA, CALL, FIRST, MAIN, PHONE, SECOND
+from wire.views import CallStreams, StreamView
 
 
 @pytest.mark.parametrize(
@@ -74,3 +75,16 @@ def test_without_a_conference_there_is_advice() -> None:
     """It says how one is made."""
     with pytest.raises(UsageError, match="`switchroom conference add` starts one"):
         member_of(replace(CALL, conferences=()), "main")
+
+
+@pytest.mark.parametrize("named", ["bot.example", "bot.example:8443", "l0.w2", "w2"])
+def test_a_stream_has_the_host_of_its_bot(named: str) -> None:
+    """The port may be left out."""
+    view = CallStreams(
+        "l0",
+        (
+            StreamView("l0.w1", "wss://ear.example/", "native", "connected", True, "both", 1),
+            StreamView("l0.w2", "wss://bot.example:8443/x", "twilio", "starting", False, "both", 1),
+        ),
+    )
+    assert stream_of(view, named).stream_id == "l0.w2"
