@@ -16,13 +16,14 @@ from wire.error_codes.groups.media import MEDIA
 from wire.error_codes.groups.nodes import NODES
 from wire.error_codes.groups.requests import REQUESTS
 from wire.error_codes.groups.rights import RIGHTS
+from wire.error_codes.groups.streams import STREAMS
 from wire.error_codes.groups.templates import TEMPLATES
 from wire.error_codes.groups.transcripts import TRANSCRIPTS
 from wire.error_codes.groups.webhooks import WEBHOOKS
 
 GROUPS: tuple[CodeGroup, ...] = (
-    REQUESTS, RIGHTS, CALLS, DIALING, CAPACITY, WEBHOOKS, MEDIA, ENDINGS, FLOWS, DOCUMENTS,
-    CONTACTS, TRANSCRIPTS, TEMPLATES, INSTALLATION, LAB, NODES,
+    REQUESTS, RIGHTS, CALLS, DIALING, CAPACITY, WEBHOOKS, MEDIA, ENDINGS, STREAMS, FLOWS,
+    DOCUMENTS, CONTACTS, TRANSCRIPTS, TEMPLATES, INSTALLATION, LAB, NODES,
 )  # fmt: skip
 FAMILY_END = "_nnn"  # of a code that stands for all that begin alike, such as `status_404`
 CATALOGUE: Mapping[str, ErrorCode] = {each.code: each for group in GROUPS for each in group.codes}

@@ -13,6 +13,7 @@ class Place(StrEnum):
     FIELD = "`errors[].code` of a problem"
     TIMELINE = "the timeline of a call"
     RECORD = "`reason` of a call, a leg or a call record"
+    STREAM = "`reason` of a stream: its result, its events, its record"
     WEBHOOK = "the webhook log, and the call's reason `action_failed`"
     CALLBACK = "the webhook log, and the reason of a dead letter"
     MEDIA = "`mediaFault.reason` of a webhook request, and the event `media-failed`"

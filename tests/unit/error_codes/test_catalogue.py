@@ -15,6 +15,7 @@ from tests.harness.raised_codes import Raised, raised_codes
 from wire.error_codes.catalogue import CATALOGUE, FAMILY_END, GROUPS, code_of_status, find_code
 from wire.error_codes.error_code import ErrorCode
 from wire.error_codes.problems import coded_problem
+from wire.webhooks import StreamEndReason
 
 # What the syntax trees do not show as a text where it is raised.
 _COMPUTED = {
@@ -22,6 +23,7 @@ _COMPUTED = {
     *ENGINE_CODES,
     *get_args(DialRejection),
     *get_args(AgentRejection),
+    *set(get_args(StreamEndReason)) - {"bot-closed", "stopped", "max-duration", "hangup"},
     *map(code_of_status, range(400, 600)),
     *map(causes.reason, range(128)),
     *(causes.reason(cause, is_answered=True) for cause in range(128)),

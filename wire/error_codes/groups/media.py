@@ -19,11 +19,12 @@ MEDIA = CodeGroup(
         ErrorCode(
             "unreachable",
             "Server not reached",
-            "The server of the audio was not reached.",
-            "It does not run, or the name is wrong.",
-            "Open the address from the engine's host.",
+            "The server of the audio, or the bot of a stream, was not reached.",
+            "It does not run, its name is wrong, a firewall drops the connection, or its "
+            "certificate is not valid.",
+            "Open the address from the engine's host, a bot's from that of the gateway.",
             (),
-            _AUDIO,
+            (*_AUDIO, Place.STREAM),
         ),
         ErrorCode(
             "not_audio",
