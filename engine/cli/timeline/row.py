@@ -50,8 +50,8 @@ class TimelineState:
     recognizers: dict[str, str] = field(default_factory=dict)  # names of recognizers by stream
     music: dict[str, str] = field(default_factory=dict)  # leg on hold by playback
     ended: set[str] = field(default_factory=set)
-    lanes: dict[str, str] = field(default_factory=dict)  # earlier streams, by those in their place
-    free_lanes: dict[str, list[str]] = field(default_factory=dict)  # of streams, by their labels
+    lifelines: dict[str, str] = field(default_factory=dict)  # by later streams
+    free_lifelines: dict[str, list[str]] = field(default_factory=dict)  # by label
     labels: dict[str, str] = field(default_factory=dict)  # of streams
     session_states: dict[str, str] = field(default_factory=dict)  # of sessions and members
     transfer_modes: dict[str, str] = field(default_factory=dict)  # of transfers
@@ -60,25 +60,27 @@ class TimelineState:
 
     def name(self, leg: str) -> str:
         """Return the letter of a leg's lifeline; the first leg is A."""
-        return self.leg_names.setdefault(self.lane(leg), _short_name(len(self.leg_names)))
+        return self.leg_names.setdefault(self.lifeline(leg), _short_name(len(self.leg_names)))
 
-    def lane(self, leg: str) -> str:
+    def lifeline(self, leg: str) -> str:
         """Return the lifeline of a leg; a stream has that of the one whose place it has taken."""
-        return self.lanes.get(leg, leg)
+        return self.lifelines.get(leg, leg)
 
     def begin_stream(self, stream: str, label: str) -> None:
         """Give a stream a lifeline: that of an ended one with the same label, if there is one."""
         self.streams.add(stream)
         self.labels[stream] = label
-        if free := self.free_lanes.get(label):
-            self.lanes[stream] = free.pop()
+        if free := self.free_lifelines.get(label):
+            self.lifelines[stream] = free.pop()
 
     def end_stream(self, stream: str) -> bool:
         """Free the lifeline of a stream; False: it has ended before."""
         if stream in self.ended:
             return False
         self.ended.add(stream)
-        self.free_lanes.setdefault(self.labels.get(stream, ""), []).append(self.lane(stream))
+        self.free_lifelines.setdefault(self.labels.get(stream, ""), []).append(
+            self.lifeline(stream)
+        )
         return True
 
     def names(self, legs: tuple[str, ...]) -> str:

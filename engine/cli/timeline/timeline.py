@@ -92,7 +92,7 @@ def _with_time(entry: TimelineEntry, state: TimelineState, call: CallView) -> It
         row = _placed(each, state)
         for lifeline in {row.source, row.target} - {ENGINE, WEB}:
             state.name(lifeline)
-        bridged = tuple(map(state.lane, state.bridged))
+        bridged = tuple(map(state.lifeline, state.bridged))
         yield replace(row, at_ms=entry.at_ms - call.created_ms, bridged=bridged)
     state.call_state = entry.state
 
@@ -101,11 +101,11 @@ def _placed(row: Row, state: TimelineState) -> Row:
     """Return the row on the lifelines of its legs."""
     return replace(
         row,
-        source=state.lane(row.source),
-        target=state.lane(row.target),
-        opens=state.lane(row.opens),
-        closes=state.lane(row.closes),
-        joined=tuple(map(state.lane, row.joined)),
+        source=state.lifeline(row.source),
+        target=state.lifeline(row.target),
+        opens=state.lifeline(row.opens),
+        closes=state.lifeline(row.closes),
+        joined=tuple(map(state.lifeline, row.joined)),
     )
 
 

@@ -72,7 +72,9 @@ def test_people_get_tables(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """A response of a customer's server may have sequences that change title or colours."""
-    evil = "a\x1b]0;title\x07\x9b2J\tb\nc"
+    evil = "a\x1b]0;title\x07\x9b2J\u202etxt.exe\tb\nc"
+    write_items(evil, Text(evil), *rows_shown([{"name": evil}], [("name", "name")], "").items)
+    assert "\u202e" not in capsys.readouterr().out
     write_items(evil, Text(evil), *rows_shown([{"name": evil}], [("name", "name")], "").items)
     write_shown(Shown(evil, reason=evil), "json")
     written = capsys.readouterr()
