@@ -17,7 +17,9 @@ from tests.unit.operations.manifests import (
 )
 
 EXTRAS = resources(KUBERNETES / "ingress")
-INSTALLED = resources(KUBERNETES / "base") + resources(KUBERNETES / "api")
+INSTALLED = [
+    each for part in ("base", "api", "streams") for each in resources(KUBERNETES / part)
+]
 MONITORS = documents(OPERATIONS / "observability/pod-monitors.yaml")
 
 
@@ -45,15 +47,15 @@ def test_the_rest_layer_scales() -> None:
 
 @pytest.mark.parametrize("monitor", MONITORS, ids=lambda each: each["metadata"]["name"])
 def test_monitors_scrape_the_pods(monitor: Manifest) -> None:
-    """By a port that their pods have, under the job name that alerts use."""
+    """By a port that their pods have, under the job name that Prometheus has without Kubernetes."""
     spec = monitor["spec"]
     labels = spec["selector"]["matchLabels"]
     (owner,) = [
         each
-        for each in of_kind(INSTALLED, "Deployment")
+        for each in (*of_kind(INSTALLED, "Deployment"), *of_kind(INSTALLED, "StatefulSet"))
         if labels.items() <= pod_labels(each).items()
     ]
     (endpoint,) = spec["podMetricsEndpoints"]
     assert endpoint["port"] in port_names(owner)
     (job,) = [each["replacement"] for each in endpoint["relabelings"]]
-    assert f'up{{job="{job}"' in (OPERATIONS / "alerts.yaml").read_text()
+    assert f"  - job_name: {job} " in (OPERATIONS / "metrics.md").read_text()
