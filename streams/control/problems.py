@@ -71,8 +71,8 @@ async def problems(request: web.Request, handler: Handler) -> web.StreamResponse
     except web.HTTPException as error:
         headers = {name: error.headers[name] for name in ("Allow",) if name in error.headers}
         return problem(error.status, code_of_status(error.status), error.reason, headers=headers)
-    except ConnectionError:  # who has sent the request is gone, and aiohttp ends it
-        raise
+    except ConnectionError:
+        return web.Response()  # nobody gets it: who has sent the request is gone
     except Exception:
         log.exception("gateway request failed", path=request.path)
         return problem(500, "internal")

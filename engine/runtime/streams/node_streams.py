@@ -209,7 +209,7 @@ class NodeStreams:
 
     def on_gateway_silent(self, gateway: Gateway) -> None:
         """Take its streams for lost, if another gateway can have them; else they may yet go on."""
-        if not self._pool.has_other(gateway):
+        if not gateway.streams or not self._pool.has_other(gateway):
             return
         lost, gateway.streams = gateway.streams, set()
         log.warning("stream gateway stands still", streams=len(lost))

@@ -83,6 +83,7 @@ async def test_a_gateway_stands_still(lab: Lab, bots: BotServer) -> None:
         await second.close()
         await phone.wait_ended()
     assert len(bots.bots) == 2
+    assert "Traceback" not in (gateway.folder / "output.log").read_text()
 
 
 async def test_a_lost_bot_is_called_again(lab: Lab, bots: BotServer) -> None:

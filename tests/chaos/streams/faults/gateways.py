@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from tests.chaos.streams.outcome import lossy
 from tests.chaos.streams.run import StreamFault
 from tests.chaos.streams.scenario import Scenario
+from tests.harness.servers.cluster import freeze as freeze_process
+from tests.harness.servers.cluster import thaw as thaw_process
+
+FROZEN_MS = 10_000
 
 
 async def kill(scenario: Scenario) -> None:
@@ -30,8 +34,19 @@ async def kill_both(scenario: Scenario) -> None:
     await asyncio.gather(*(each.start() for each in gateways))
 
 
+async def freeze(scenario: Scenario) -> None:
+    """SIGSTOP of a gateway for ten seconds: the other one takes its streams meanwhile."""
+    gateway = scenario.programs.gateways[0]
+    freeze_process(gateway)
+    try:
+        await scenario.wait_ms(FROZEN_MS)
+    finally:
+        thaw_process(gateway)
+
+
 FAULTS: Mapping[str, StreamFault] = {
     "gateway_killed": StreamFault(kill, lossy(1_000)),
     "gateways_deployed": StreamFault(deploy, lossy(1_000)),
+    "gateway_frozen": StreamFault(freeze, lossy(9_000, 9_000)),
     "both_gateways_killed": StreamFault(kill_both, lossy(8_000)),
 }
