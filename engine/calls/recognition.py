@@ -10,6 +10,7 @@ from engine.calls.model.streams import Stream
 from engine.calls.state_dispatch import run_until_waiting
 from engine.calls.verbs import forks
 from engine.calls.verbs.gather import speech
+from engine.calls.verbs.gather.end import finish
 from wire.streams.recognizer import RecognizerStart
 from wire.streams.setup import Recognition
 from wire.verbs import GatherData
@@ -25,9 +26,12 @@ def sync_recognizer(call: Call, commands: tuple[Command, ...], now: int) -> Step
     if isinstance(state, Gathering) and state.recognition == "started":
         if _is_given_up(state, recognizer_of(call)):
             call, more = speech.on_failed(call, state, now)
-            return sync_recognizer(*run_until_waiting(call, (*commands, *more), now), now)
+            return sync_recognizer(call, (*commands, *more), now)
         if _can_use_speech(call, state):
             return call, commands
+    if isinstance(state, Gathering) and speech.waits_in_vain(state):
+        call, more = finish(call, state, "recognizer-failed", now)
+        return sync_recognizer(*run_until_waiting(call, (*commands, *more), now), now)
     call, more = _end(call)
     return _start(call, (*commands, *more), now)
 

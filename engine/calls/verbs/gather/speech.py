@@ -53,13 +53,17 @@ def on_lost(call: Call, state: Gathering, error: str, now: int) -> Step:
 
 
 def on_failed(call: Call, state: Gathering, now: int) -> Step:
-    """Continue without speech: no recognizer can be had. Without digits the gather ends."""
+    """Continue without speech: no recognizer can be had."""
     state = replace(state, recognition="failed")
     if not state.recognizer_error:
         state = replace(state, recognizer_error="the connection to the recognizer was lost")
-    if not state.verb.data.takes_digits:
-        return finish(call, state, "recognizer-failed", now)
     return forget_utterance(call, state, now)
+
+
+def waits_in_vain(state: Gathering) -> bool:
+    """Return whether nothing can end the gather but a clock: the caller can only speak."""
+    is_deaf = state.recognition == "failed" and not state.verb.data.takes_digits
+    return is_deaf and state.phase == "first" and not state.suspended
 
 
 def forget_utterance(call: Call, state: Gathering, now: int) -> Step:

@@ -86,14 +86,18 @@ def _bridged(world: WorldView, channel: SimChannel) -> list[tuple[str, Interval]
 def _failed(world: WorldView, gather: SpeechGather) -> Iterator[str]:
     data, event = gather.data, gather.event
     failed_ms = [begin for begin, *_, state in gather.intervals if state.recognition == "failed"]
-    if failed_ms and not data.takes_digits:
-        yield "went on without a recognizer, and without digits"
+    if not data.takes_digits and any(_waits_in_vain(each[-1]) for each in gather.intervals):
+        yield "went on after its prompt without a recognizer, and without digits"
     if event is not None and event.reason == "recognizer-failed":
         failed_ms.append(gather.last.at_ms)
         if data.takes_digits:
             yield "gave up for want of a recognizer, although digits go on"
     if failed_ms and not _is_founded(world, gather, failed_ms[0]):
         yield f"gave up its recognizer after {len(gather.streams)}"
+
+
+def _waits_in_vain(state: Gathering) -> bool:
+    return state.recognition == "failed" and state.phase == "first" and not state.suspended
 
 
 def _is_founded(world: WorldView, gather: SpeechGather, at_ms: float) -> bool:

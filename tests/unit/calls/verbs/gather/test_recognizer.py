@@ -166,6 +166,28 @@ def test_without_a_recognizer_speech_alone_fails_at_once() -> None:
     assert (story.call.streams, len(story.commands_of(StartStream))) == ((), 1)
 
 
+def test_a_prompt_is_heard_to_its_end_without_a_recognizer() -> None:
+    """It may say something else; then nobody waits for speech that nobody hears."""
+    story = listening(SPEECH, prompt=True)
+    playback = story.state_as(Gathering).request
+    lose(story, "bot-closed", "unknown-words: Kjærlighet")
+    assert phase(story) == "prompt"
+    story.take(PlaybackEnded(playback), 100)
+    assert gather_result(story)["reason"] == "recognizer-failed"
+    assert len(story.commands_of(StartStream)) == 1
+
+
+def test_a_hold_during_a_prompt_without_a_recognizer() -> None:
+    """The gather waits for the end of the hold, and for that of the prompt."""
+    story = listening(SPEECH, prompt=True)
+    lose(story, "bot-closed", "unknown-words: Kjærlighet")
+    story.take(HoldRequested(MAIN, True), 500)
+    story.take(HoldRequested(MAIN, False), 60_000)
+    assert phase(story) == "prompt"
+    story.take(PlaybackEnded(story.state_as(Gathering).request), 100)
+    assert gather_result(story)["reason"] == "recognizer-failed"
+
+
 @pytest.mark.parametrize("prompt", [True, False])
 def test_a_hold_ends_it(prompt: bool) -> None:
     """After the hold another one listens."""
