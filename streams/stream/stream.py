@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from streams.bots.action_trees import check_tree
-from streams.bots.limits import MessageLimits
+from streams.bots.limits import MessageLimits, TooFast
 from streams.bots.protocols.messages import (
     Action,
     BotMessage,
@@ -170,14 +170,14 @@ class Stream:
         if self._is_ended:
             return
         now_ms = self._context.now_ms()
-        if self._limits.is_too_fast(now_ms):
-            self.end("too-fast", "far more messages a second than a voice has")
-            return
         try:
+            self._limits.check_message(len(data), now_ms)
             self._obey(meaning(data), now_ms)
         except InvalidMessage as error:
             if self._limits.is_invalid_too_often():
                 self.end("invalid-message", str(error))
+        except TooFast as error:
+            self.end("too-fast", str(error))
         except QueueFull:
             self.end("too-fast", "more than ten minutes of audio wait to be heard")
 
@@ -206,7 +206,10 @@ class Stream:
     def _transcribe(self, message: RecognizerMessage, now_ms: float) -> None:
         if self._transcription is None:
             return
-        if isinstance(message, Ready) and self._connected_ms is None:
+        if self._connected_ms is None:
+            if not isinstance(message, Ready):
+                self.end("invalid-message", "the recognizer sent a result before `ready`")
+                return
             self._accept()
         self._transcription.read(message, now_ms)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from streams.bots.limits import RateLimit
+from streams.bots.limits import MAX_UTTERANCES, RateLimit, TooFast
 from streams.bots.protocols.messages import (
     InvalidMessage,
     Ready,
@@ -27,8 +27,6 @@ READY_MS = 5_000  # from its connection until it accepts the start
 GAP_MS = 200  # without a frame: the telephone sends no silence
 MAX_EARLY = 250  # frames, as long as a connection may take
 MAX_WAITING = 100  # utterances without a transcript
-# Of each the detector of voices hears half a second again.
-MAX_UTTERANCES, UTTERANCES_MS = 50, 10_000
 
 
 class _Utterance(Struct, frozen=True):
@@ -59,7 +57,7 @@ class Transcription:
         self._gap_ms = GAP_MS
         self._is_speaking = False
         self._waiting: deque[_Utterance] = deque()
-        self._utterances = RateLimit(MAX_UTTERANCES, UTTERANCES_MS)
+        self._utterances = RateLimit(MAX_UTTERANCES, 10_000)
 
     def is_late(self, now_ms: float) -> bool:
         """Return whether the recognizer has not accepted its start in time."""
@@ -93,9 +91,7 @@ class Transcription:
         self._report(self._ear.tick(now_ms))
 
     def read(self, message: RecognizerMessage, now_ms: float) -> None:
-        """Take a message of the recognizer; raises InvalidMessage if it is out of order."""
-        if not self._is_ready and not isinstance(message, Ready):
-            raise InvalidMessage("a message before `ready`")
+        """Take a message of the recognizer; raises InvalidMessage and TooFast."""
         match message:
             case Ready():
                 self._is_ready = True
@@ -121,7 +117,7 @@ class Transcription:
         if self._is_speaking:
             raise InvalidMessage("a `speech-started` during an utterance")
         if self._utterances.is_exceeded(now_ms):
-            raise InvalidMessage("more utterances than anybody can say")
+            raise TooFast(f"more than {MAX_UTTERANCES} utterances in ten seconds")
         self._is_speaking = True
         at_ms = self._position(at_ms)
         self._ear.utterance_began(at_ms)

@@ -54,7 +54,12 @@ async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) ->
 
 async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Accept a websocket."""
-    request = await reader.readuntil(b"\r\n\r\n")
+    shake_hands(await reader.readuntil(b"\r\n\r\n"), writer)
+    await writer.drain()
+
+
+def shake_hands(request: bytes, writer: asyncio.StreamWriter) -> None:
+    """Answer the request for a websocket."""
     key = next(
         line.split(b": ")[1]
         for line in request.split(b"\r\n")
@@ -65,7 +70,6 @@ async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
         b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         b"Sec-WebSocket-Accept: " + accepted + b"\r\n\r\n"
     )
-    await writer.drain()
 
 
 def frame(kind: int, data: bytes, *, is_last: bool = True) -> bytes:

@@ -6,11 +6,14 @@ from streams.bots.action_trees import MAX_DEPTH, check_tree
 from streams.bots.limits import (
     MAX_ACTION_BYTES,
     MAX_ACTIONS,
+    MAX_BYTES,
     MAX_INVALID,
     MAX_MARKS,
+    MAX_MESSAGE_BYTES,
     MAX_MESSAGES_PER_S,
     MAX_PENDING_MARKS,
     MessageLimits,
+    TooFast,
 )
 from streams.bots.protocols.messages import InvalidMessage
 
@@ -44,9 +47,21 @@ def test_an_action_may_be_nested() -> None:
 def test_messages_are_counted_by_the_second() -> None:
     """Those of the second before are forgotten."""
     limits = MessageLimits()
-    assert not any(limits.is_too_fast(5.0) for _ in range(MAX_MESSAGES_PER_S))
-    assert limits.is_too_fast(999.0)
-    assert not limits.is_too_fast(1005.0)
+    for _ in range(MAX_MESSAGES_PER_S):
+        limits.check_message(100, 5.0)
+    with pytest.raises(TooFast, match="5000 messages in a second"):
+        limits.check_message(100, 999.0)
+    limits.check_message(100, 1005.0)
+
+
+def test_bytes_are_counted_in_ten_seconds() -> None:
+    """A few large messages cost as much as many small ones."""
+    limits = MessageLimits()
+    for _ in range(MAX_BYTES // MAX_MESSAGE_BYTES):
+        limits.check_message(MAX_MESSAGE_BYTES, 5.0)
+    with pytest.raises(TooFast, match="64000000 bytes in ten seconds"):
+        limits.check_message(1, 9_999.0)
+    limits.check_message(1, 10_005.0)
 
 
 def test_marks_are_counted_in_ten_seconds() -> None:
