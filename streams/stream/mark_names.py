@@ -1,11 +1,13 @@
 """The names that a bot gives to marks, and the keys that its PBX gets instead."""
 
+from wire.plain_text import plain_text
+
 MAX_REPORTED_CHARS = 200
 
 
 def reported(name: str) -> str:
     """Return what reports have of a name; the bot gets all of it back."""
-    return name[:MAX_REPORTED_CHARS]
+    return plain_text(name[:MAX_REPORTED_CHARS])
 
 
 class MarkNames:

@@ -12,6 +12,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from wire.plain_text import BIDI_CONTROLS
 from wire.programs.adaptive_table import AdaptiveTable
 from wire.programs.exit_status import ExitStatus
 
@@ -22,10 +23,10 @@ OutputFlag = Annotated[
 Row = Mapping[str, Any]
 Column = tuple[str, str | Callable[[Row], str]]  # its heading; the field of a row, or its text
 MAX_WIDTH = 120  # columns of a pipe
-# Those of terminals, and those that reverse the order of what is shown (Unicode TR 9).
-_BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _CONTROLS = {
-    code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0), *_BIDI) if chr(code) not in "\t\n"
+    code: "\ufffd"
+    for code in (*range(0x20), *range(0x7F, 0xA0), *BIDI_CONTROLS)
+    if chr(code) not in "\t\n"
 }
 _UNESCAPED = re.compile(rb"\x7f|\xc2([\x80-\x9f])")  # controls that JSON may have as they are
 

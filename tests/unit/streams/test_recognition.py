@@ -302,6 +302,17 @@ def test_an_error_ends_the_stream(code: str, reason: str) -> None:
     assert json.loads(lab.bot.texts[-1]) == {"type": "stop"}
 
 
+def test_control_characters_of_a_recognizer_are_not_reported() -> None:
+    """They would be shown in terminals, logs and webhooks."""
+    lab = Lab().connect()
+    lab.say(type="speech-started", atMs=0)
+    lab.say(type="speech-ended", atMs=0)
+    lab.say(type="final", text="\x1b[31msales\u202e\n", confidence=1)
+    lab.say(type="error", code="failed", message="be\x07cause\r\n")
+    assert lab.of("transcript")[0]["text"] == "[31msales"
+    assert lab.reports[-1]["detail"] == "failed: be cause"
+
+
 @pytest.mark.parametrize(
     "kinds",
     [

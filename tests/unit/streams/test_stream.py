@@ -79,6 +79,16 @@ def test_a_long_name_of_a_mark_is_short_in_reports() -> None:
     assert lab.of("ended")[0]["lastMark"] == name[:-1]
 
 
+def test_a_name_of_a_mark_has_no_control_characters_in_reports() -> None:
+    """They are shown in terminals; the bot gets its own name back."""
+    lab = Lab()
+    name = "\x1b[2Jhello\u202e"
+    lab.say(event="mark", name=name)
+    lab.stream.mark_returned("m1")
+    assert [each["name"] for each in lab.of("mark")] == ["[2Jhello"]
+    assert json.loads(lab.bot.texts[-1])["name"] == name
+
+
 def test_too_many_marks_end_a_stream_at_last() -> None:
     """The first ones of them are ignored."""
     lab = Lab()
