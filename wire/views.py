@@ -44,7 +44,8 @@ class CallRecordings(Shape, frozen=True):
 class StreamView(Shape, frozen=True):
     """A live stream of a call; times in wall-clock milliseconds. `url` is without its query.
 
-    `state` is `starting`, `connected`, or `lost` until another one takes its place.
+    `state` is `starting`, `connected`, `lost` until another one takes its place, or `resuming`
+    while the bot is called again.
     """
 
     stream_id: str

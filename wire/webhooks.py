@@ -24,7 +24,14 @@ GatherReason = Literal[
     "recognizer-failed",  # no speech can be understood, and no digits are collected
 ]
 
-StreamEndReason = Literal[EndReason, "max-duration", "hangup", "gateway-lost", "no-gateway"]
+StreamEndReason = Literal[
+    EndReason,
+    "max-duration",
+    "hangup",
+    "gateway-lost",
+    "no-gateway",
+    "bot-refused",  # no-websocket, with an HTTP status that another try would get, too
+]
 
 
 class DialResult(Struct, frozen=True, omit_defaults=True, rename="camel"):

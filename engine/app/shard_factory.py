@@ -92,7 +92,7 @@ class NodeShardFactory:
             latency_ms=lambda: latency.average_ms,
             peer_digits=peer_digits,
             shards=shards,
-            recover_streams=streams.recover if streams else no_streams,
+            recover_streams=streams.reports.recover if streams else no_streams,
             gateways=streams.gateways if streams else (),
         )
 

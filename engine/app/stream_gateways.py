@@ -16,8 +16,10 @@ from engine.app.node_upkeep import Work
 from engine.ari.client import AriClient
 from engine.config import Settings
 from engine.runtime.shard.shard import CallShard
+from engine.runtime.streams.channels import StreamChannels
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
 from engine.runtime.streams.node_streams import NodeStreams
+from engine.runtime.streams.report_feed import ReportFeed
 from engine.runtime.streams.report_listener import GatewayListener
 from engine.runtime.streams.setup import BotNetworks, SetupFactory
 from engine.settings.nodes import NodeSettings
@@ -59,9 +61,11 @@ async def open_gateways(
     clients = [GatewayClient(str(url), secret, http, random.random) for url in node.stream_gateways]
     gateways = [Gateway(each) for each in clients]
     setups = SetupFactory(_media_url(node), parts.signer_of, _bot_networks(parts.settings))
-    streams = NodeStreams(ari, GatewayPool(gateways), shards, setups, parts.limits)
+    pool = GatewayPool(gateways)
+    reports = ReportFeed(pool, shards, parts.limits)
+    streams = NodeStreams(StreamChannels(ari), pool, setups, reports)
     stack.push_async_callback(streams.close)
-    listeners = (GatewayListener(each, streams, time.monotonic) for each in gateways)
+    listeners = (GatewayListener(each, reports, time.monotonic) for each in gateways)
     work = (partial(client.run, each) for client, each in zip(clients, listeners, strict=True))
     return NodeGateways(streams, tuple(work))
 

@@ -71,6 +71,10 @@ class CallService:
         routes = InboundRoutes(context.store, context.clock.now_ms, default_target=default_target)
         self._inbound = InboundCalls(context, self.node_selection, settings, routes, directory)
 
+    def now_ms(self) -> int:
+        """Return the wall clock of this engine's calls."""
+        return self._clock.now_ms()
+
     @property
     def nodes(self) -> dict[str, Node]:
         return self.node_selection.nodes

@@ -10,6 +10,7 @@ import structlog
 
 from engine.common.http_errors import failure_word
 from engine.streams.errors import GatewayUnavailable, StreamRejected
+from wire.decoding.messages import decode_message
 from wire.streams.reports import Report
 from wire.streams.setup import StreamMessage, StreamSetup
 
@@ -20,7 +21,6 @@ HEARTBEAT_S = 2.0  # a gateway that stands still is noticed after 3 s at most
 FIRST_RETRY_S = 0.1
 MAX_RETRY_S = 2.0
 REJECTED = (400, 413, 422)
-_decode = msgspec.json.Decoder(Report).decode
 
 
 class ReportListener(Protocol):
@@ -108,7 +108,7 @@ class GatewayClient:
             try:
                 async for message in websocket:
                     if message.type is aiohttp.WSMsgType.TEXT:
-                        listener.on_report(_decode(message.data))
+                        listener.on_report(decode_message(message.data, Report))
             except (aiohttp.ClientError, OSError, msgspec.DecodeError) as error:
                 self._log.warning("stream gateway: reports unreadable", error=str(error))
         return ""

@@ -97,8 +97,9 @@ def _bot_headers(address: BotAddress, subprotocol: str) -> dict[str, str]:
 
 def _bot_refusal(error: WSHandshakeError) -> BotUnreachable:
     if error.response is not None:
-        text = f"HTTP {int(error.response.status)}; a websocket begins with 101"
-        return BotUnreachable("no-websocket", text)
+        status = int(error.response.status)
+        text = f"HTTP {status}; a websocket begins with 101"
+        return BotUnreachable("no-websocket", text, status)
     return BotUnreachable("no-websocket", str(error))
 
 

@@ -122,7 +122,7 @@ class StreamService:
             destination = self._destinations.find(stream.setup, subprotocol)
             await bot.connect(destination, self._pending)
         except BotUnreachable as error:
-            stream.end(error.reason, str(error))
+            stream.end(error.reason, str(error), error.http_status)
             return
         if stream.is_ended:
             bot.close()

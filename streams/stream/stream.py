@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from streams.bots.action_trees import check_tree
 from streams.bots.limits import MessageLimits, TooFast
 from streams.bots.protocols.messages import (
@@ -117,7 +119,7 @@ class Stream:
         for each in self._inbox.put(message_id, message):
             self._pass_on(each)
 
-    def end(self, reason: EndReason, detail: str = "") -> None:
+    def end(self, reason: EndReason, detail: str = "", http_status: int = 0) -> None:
         """End it; the PBX's side is closed by who gets the report."""
         if self._is_ended:
             return
@@ -132,7 +134,7 @@ class Stream:
         self._bot.close()
         last_mark = self._output.last_mark
         report = self._reporter.ended(reason, duration_ms, heard_ms, last_mark, detail)
-        self._on_end(self, report)
+        self._on_end(self, replace(report, http_status=http_status))
 
     # What its bot does
 

@@ -208,7 +208,7 @@ class EngineRun:
             no_extensions,
             recent_digits=log,
             shards=shards,
-            recover_streams=streams.recover,
+            recover_streams=streams.reports.recover,
         )
         if log is None:
             self._env.pbx.manager.log_in(self._overrides.dtmf(self.node.recent_digits), self.loop)

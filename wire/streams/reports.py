@@ -106,6 +106,7 @@ class StreamEnded(Shape, frozen=True, tag="ended"):
     last_mark: str = ""
     detail: str = ""  # a text for people: the HTTP status, the error of TLS
     transcript: Transcribed | None = None  # as of a LiveStream
+    http_status: int = 0  # of the bot's response, if it was no websocket's
 
 
 class LiveStream(Shape, frozen=True):

@@ -178,7 +178,9 @@ def digit_window(state: CallState, from_ms: int) -> int | None:
             return started_ms if from_ms in {0, ended_ms} else from_ms
         case Detecting() | Playing() | Pausing() | AwaitingInstructions():
             return from_ms or None
-        case Starting() | Advance() | Streaming() | Dialing() | Bridged():
+        case Streaming(since_ms=since_ms):
+            return max(from_ms, since_ms)  # they are the bot's
+        case Starting() | Advance() | Dialing() | Bridged():
             return None
         case Ending() | ArchivingRecordings() | Ended():
             return None

@@ -6,12 +6,16 @@ from wire.verbs import StreamData
 
 
 class StartStream(StoredCommand, frozen=True, tag="start-stream"):
-    """Create a stream's channel, and let a gateway connect it with the bot, or a recognizer."""
+    """Create a stream's channel, and let a gateway connect it with the bot, or a recognizer.
+
+    `wait_ms`: how long a gateway is waited for that takes it.
+    """
 
     stream: str
     data: StreamData
     resume: Resume | None = None
     recognition: Recognition | None = None
+    wait_ms: int = 0
 
 
 class StopStream(StoredCommand, frozen=True, tag="stop-stream"):

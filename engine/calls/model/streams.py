@@ -118,9 +118,15 @@ class Stream(Struct, frozen=True, array_like=True, gc=False):
         speaking_ms = max(0, now - self.speaking_since_ms) if self.speaking_since_ms else 0
         return self.heard_ms + speaking_ms
 
-    def resume_point(self, now: int) -> Resume:
-        """Return where a stream that takes its place continues."""
-        return Resume(self.id, self.heard_until(now), self.last_mark)
+    def resume_point(self, before: Resume | None, now: int) -> Resume | None:
+        """Return where a stream that takes its place continues: after what was heard last.
+
+        `before` is where this one continued.
+        """
+        heard_ms, last_mark = self.heard_until(now), self.last_mark
+        if not self.connected_ms or (before and not heard_ms and not last_mark):
+            return before
+        return Resume(self.id, heard_ms, last_mark or (before.last_mark if before else ""))
 
     def without_snoop(self) -> "Stream":
         """Return the fork whose snoop ends."""

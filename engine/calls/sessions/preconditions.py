@@ -12,6 +12,7 @@ from engine.calls.model.call_states import (
     Dialing,
     RecordingVoicemail,
     Starting,
+    Streaming,
 )
 from engine.calls.model.requests import (
     AddMemberRequested,
@@ -123,10 +124,17 @@ def _check_recording(call: Call, action: RecordingAction) -> Rejection | None:
     return _conflict("not_recorded", f"call {call.id} is not being recorded")
 
 
+def _is_resuming(call: Call, request: StreamRequest) -> bool:
+    """Return whether a stream is to end whose bot is about to be called again."""
+    if not isinstance(request, StreamStopRequested) or not isinstance(call.state, Streaming):
+        return False
+    return request.stream == call.state.id
+
+
 def _check_stream(call: Call, request: StreamRequest) -> Rejection | None:
     if not isinstance(request, ForkRequested):
         found = call.stream(request.stream)
-        is_known = found is not None and not found.is_recognizer
+        is_known = _is_resuming(call, request) or (found is not None and not found.is_recognizer)
         detail = f"no live stream {request.stream} in this call"
         return None if is_known else _missing("no_such_stream", detail)
     if len(bot_forks(call)) < MAX_FORKS or fork_with(call, request.data) is not None:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from engine.calls.media.plan import coach_bridge
 from engine.calls.media.stream_losses import (
+    GATEWAY_WAIT_MS,
     REPORT_GRACE_MS,
     RETRY_DELAYS_MS,
     is_bot_lost,
@@ -71,7 +72,9 @@ def _open(call: Call, fork: Stream, progress: str, now: int) -> Step:
     fork = replace(fork, id=stream)
     call = replace(call, streams=(*call.streams, fork))
     call, emitted = _emit(call, fork, progress, now)
-    return call, (*emitted, StartStream(stream, fork.data, recognition=fork.recognition))
+    wait_ms = GATEWAY_WAIT_MS if fork.failures and not fork.is_recognizer else 0
+    command = StartStream(stream, fork.data, recognition=fork.recognition, wait_ms=wait_ms)
+    return call, (*emitted, command)
 
 
 def start_recognizer(
@@ -237,7 +240,7 @@ def _on_unreported_end(call: Call, fork: Stream, now: int) -> Step:
 
 def _on_ended(call: Call, fork: Stream, reason: StreamEndReason, now: int) -> Step:
     failures = tries_failed(fork, fork.failures, now)
-    if not is_retried(fork.data, reason) or failures >= len(RETRY_DELAYS_MS):
+    if not is_retried(fork.data, reason, failures, is_recognizer=fork.is_recognizer):
         return end(call, fork, reason, now)
     call, emitted = _emit(call, fork, "lost", now, reason=reason)
     commands = (*emitted, *_stops(fork))

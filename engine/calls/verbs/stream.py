@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from engine.calls.media import streams
 from engine.calls.media.stream_losses import (
+    GATEWAY_WAIT_MS,
     REPORT_GRACE_MS,
     RETRY_DELAYS_MS,
     is_bot_lost,
@@ -18,7 +19,7 @@ from engine.calls.media.stream_losses import (
     tries_failed,
 )
 from engine.calls.media.streams import with_stream, without_stream
-from engine.calls.model.call import Call, Step, allocate_id
+from engine.calls.model.call import Call, Step, allocate_id, update_leg
 from engine.calls.model.call_states import Advance, AwaitingInstructions, Streaming
 from engine.calls.model.continuation import SuspendedStream
 from engine.calls.model.events import (
@@ -66,7 +67,11 @@ def _open(call: Call, state: Streaming, now: int) -> Step:
     )
     progress = "resumed" if state.lost else "started"
     call, emitted = emit_progress(call, state.verb.data, stream_id, progress, now)
-    return call, (emitted, StartStream(stream_id, state.verb.data, state.resume))
+    wait_ms = GATEWAY_WAIT_MS if state.failures else 0
+    return call, (
+        emitted,
+        StartStream(stream_id, state.verb.data, state.resume, wait_ms=wait_ms),
+    )
 
 
 def on_event(call: Call, state: Streaming, event: Event, now: int) -> Step:
@@ -139,6 +144,7 @@ def resume(call: Call, suspended: SuspendedStream, ended: Advance, now: int) -> 
     state = suspended.state
     rest = call.continuation[1:]
     call = replace(call, continuation=rest, state=state, conversation_end=None)
+    call = update_leg(call, call.main, digits_from_ms=now)  # earlier ones were for the action
     stream = call.stream(state.stream)
     if stream is None:
         return _open(call, state, now)
@@ -169,9 +175,9 @@ def _on_ended(call: Call, state: Streaming, reason: StreamEndReason, now: int) -
     if stream is None:
         return call, ()
     failures = tries_failed(stream, state.failures, now)
-    if not is_retried(state.verb.data, reason) or failures >= len(RETRY_DELAYS_MS):
+    if not is_retried(state.verb.data, reason, failures):
         return _give_up(call, state, reason, now)
-    point = stream.resume_point(now) if stream.connected_ms else state.resume
+    point = stream.resume_point(state.resume, now)
     call, emitted = emit_progress(call, state.verb.data, stream.id, "lost", now, reason=reason)
     stop = StopStream(stream.id)
     state = replace(
@@ -202,7 +208,7 @@ def _give_up(call: Call, state: Streaming, reason: StreamEndReason, now: int) ->
 
 def stop(call: Call, stream_id: str, now: int) -> Step:
     """End a stream at a request."""
-    if isinstance(call.state, Streaming) and call.state.stream == stream_id:
+    if isinstance(call.state, Streaming) and call.state.id == stream_id:
         return _finish(call, call.state, "stopped", now)
     stream = call.stream(stream_id)
     if stream is None:

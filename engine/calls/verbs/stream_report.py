@@ -71,7 +71,7 @@ def report(call: Call, state: Streaming, reason: StreamEndReason, now: int) -> S
         reason=reason,
         duration_ms=now - state.since_ms,
     )
-    last_mark = stream.last_mark if stream else state.resume.last_mark if state.resume else ""
+    point = stream.resume_point(state.resume, now) if stream else state.resume
     call = drop_earlier(without_stream(call, state.stream), call.main, now)  # the bot has had them
     if not isinstance(state.verb.action, str):
         return call, (*stops, emitted)
@@ -84,7 +84,7 @@ def report(call: Call, state: Streaming, reason: StreamEndReason, now: int) -> S
         duration_ms=now - state.since_ms,
         heard_ms=ended.heard_ms,
         event="stream",
-        last_mark=last_mark or None,
+        last_mark=(point.last_mark or None) if point else None,
         custom_data=call.custom_data,
     )
     return call, (*stops, emitted, SendWebhook(request, state.verb.action, to_json(result)))

@@ -6,6 +6,7 @@ from aiohttp import web
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from engine.calls.model.call import Call
 from engine.calls.model.requests import (
     ForkRequested,
     StreamRequest,
@@ -27,7 +28,7 @@ class StreamHandlers(Struct, frozen=True):
 
     async def list(self, request: web.Request) -> CallStreams:
         account = request.query.get("account")
-        return call_streams_view(await live_call_of(self.service, request, account))
+        return self._view(await live_call_of(self.service, request, account))
 
     async def start(self, request: web.Request, body: StartStream) -> CallStreams:
         data = _fork_of(body)
@@ -46,7 +47,10 @@ class StreamHandlers(Struct, frozen=True):
         self, request: web.Request, account: str | None, event: StreamRequest
     ) -> CallStreams:
         call = await live_call_of(self.service, request, account)
-        return call_streams_view(await self.service.request(call.id, event))
+        return self._view(await self.service.request(call.id, event))
+
+    def _view(self, call: Call) -> CallStreams:
+        return call_streams_view(call, self.service.now_ms())
 
 
 def _fork_of(body: StartStream) -> StreamData:

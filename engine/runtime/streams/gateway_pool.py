@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Literal, Protocol
 
+from engine.common.tasks import wait_for_event
 from wire.streams.setup import StreamMessage, StreamSetup
 
 READY_TIMEOUT_S = 2.0
@@ -50,6 +51,16 @@ class GatewayPool:
 
     def __init__(self, gateways: Iterable[Gateway]) -> None:
         self.gateways = tuple(gateways)
+        self._news = asyncio.Event()
+
+    def announce(self) -> None:
+        """Wake what waits for news."""
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def wait_for_news(self, wait_s: float) -> None:
+        """Wait until a gateway may take a stream that none took, or for so long."""
+        await wait_for_event(self._news, wait_s)
 
     async def wait_until_tried(self) -> None:
         """Wait until it is known which gateways are up: an engine may just have started."""
@@ -62,6 +73,10 @@ class GatewayPool:
     def with_stream(self, stream: str) -> Gateway | None:
         """Return the gateway that has a stream."""
         return next((each for each in self.gateways if stream in each.streams), None)
+
+    def is_of_another(self, stream: str, gateway: Gateway) -> bool:
+        """Return whether a stream is at another gateway than this one."""
+        return self.with_stream(stream) not in {None, gateway}
 
     def candidates(self, stream: str) -> list[Gateway]:
         """Return the gateways for a stream: the one that has it, then those with the least."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from engine.runtime.streams.gateway_pool import Gateway
-from engine.runtime.streams.node_streams import NodeStreams
+from engine.runtime.streams.report_feed import ReportFeed
 from wire.streams.reports import Report
 
 # Of connections in a row. One alone may have failed because this engine stood still.
@@ -14,9 +14,9 @@ SILENT_S = 3.0  # since the connection was lost: less may be a restart, or a bus
 class GatewayListener:
     """Implements `ReportListener`."""
 
-    def __init__(self, gateway: Gateway, streams: NodeStreams, now_s: Callable[[], float]) -> None:
+    def __init__(self, gateway: Gateway, reports: ReportFeed, now_s: Callable[[], float]) -> None:
         self._gateway = gateway
-        self._streams = streams
+        self._reports = reports
         self._now_s = now_s
         self._lost_s = float("-inf")
         self._failures = 0
@@ -26,7 +26,7 @@ class GatewayListener:
         self._failures = 0
 
     def on_report(self, report: Report) -> None:
-        self._streams.on_report(self._gateway, report)
+        self._reports.on_report(self._gateway, report)
         self._gateway.tried.set()  # the first one is its snapshot
 
     def on_disconnected(self) -> None:
@@ -37,4 +37,4 @@ class GatewayListener:
         self._gateway.is_connected = False
         self._gateway.tried.set()
         if self._failures >= SILENT_FAILURES and self._now_s() - self._lost_s >= SILENT_S:
-            self._streams.on_gateway_silent(self._gateway)
+            self._reports.on_gateway_silent(self._gateway)

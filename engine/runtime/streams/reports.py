@@ -16,6 +16,9 @@ from wire.decoding.errors import BadInput
 from wire.streams import reports
 from wire.tree import Limits, parse_action
 
+# Responses that another try would get, too. A server that is deployed may answer 404, or 5xx; 408,
+# 425 and 429 ask for another try.
+REFUSALS = frozenset(range(400, 500)) - {404, 408, 425, 429}
 MAX_SPEECH_CHARS = 1_000  # a flow keeps no longer values
 
 
@@ -42,7 +45,7 @@ def translate(report: reports.StreamReport, limits: Limits) -> StreamEvent:
         case reports.StreamEnded():
             return StreamEnded(
                 report.stream,
-                report.reason,
+                "bot-refused" if report.http_status in REFUSALS else report.reason,
                 report.heard_ms,
                 report.last_mark,
                 report.detail,

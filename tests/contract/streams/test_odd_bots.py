@@ -69,6 +69,15 @@ async def test_it_ends_with_a_reason(
         await channel.is_closed.wait()
 
 
+async def test_the_status_of_a_refusal_is_reported(streams: Streams, engine: GatewayClient) -> None:
+    """An engine decides by it whether another try makes sense."""
+    refusing = answering("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n")
+    async with serving(refusing) as url:
+        name, _ = await streams.start(url)
+        ended = await engine.wait_for(name, "ended")
+        assert (ended["reason"], ended["httpStatus"]) == ("no-websocket", 401)
+
+
 async def test_a_bot_that_never_reads_is_dropped(
     streams: Streams, engine: GatewayClient, echo_bot: TwilioBot
 ) -> None:

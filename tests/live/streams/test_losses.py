@@ -5,7 +5,7 @@ import pytest
 from tests.harness.customers.bot_server import BotServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
-from tests.harness.phones.audio import tone
+from tests.harness.phones.audio import is_sound, tone
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.cluster import freeze, thaw
 from tests.harness.until import until
@@ -13,6 +13,7 @@ from tests.live.recovery.test_resilience import Leave, crash, deploy
 from tests.live.streams.test_conversation import stream
 
 CALLER_HZ, BOT_HZ, NEXT_HZ = 400, 600, 900
+LONG_OUTAGE_MS, RESUMED_S = 9_000, 2.0  # of all gateways: longer than all tries to reach a bot
 FRAME_MS = 20
 SAMPLES_PER_MS = 8
 
@@ -84,6 +85,37 @@ async def test_a_gateway_stands_still(lab: Lab, bots: BotServer) -> None:
         await phone.wait_ended()
     assert len(bots.bots) == 2
     assert "Traceback" not in (gateway.folder / "output.log").read_text()
+
+
+async def test_no_gateway_for_a_while(lab: Lab, bots: BotServer) -> None:
+    """The caller hears music; the first gateway that is back takes the stream at once."""
+    async with Phone.answering(lab.trunk_port, tone_hz=CALLER_HZ) as phone:
+        call = await lab.call(to="+15550100", action=stream(bots.url("/bot")))
+        first = await bots.wait_for_bot()
+        await first.until_hears(CALLER_HZ)
+        for gateway in lab.gateways:
+            await gateway.kill()
+        heard = len(phone.frames)
+        await phone.wait_spoken(LONG_OUTAGE_MS)
+        assert any(is_sound(each.samples) for each in phone.frames[heard:])
+        view = await lab.engine.rpc("GET", f"/calls/{call}/streams")
+        assert [each["state"] for each in view["streams"]] == ["resuming"]
+        await lab.gateways[0].start()
+        second = await bots.wait_for_bot(2, RESUMED_S)
+        assert second.start["switchroom"]["resume"]["of"] == first.stream_id
+        await second.until_hears(CALLER_HZ)
+        await second.close()
+        await phone.wait_ended()
+
+
+async def test_a_bot_that_refuses_is_called_once(lab: Lab, hooks: WebhookServer) -> None:
+    """Its server has only webhooks, and answers 405; the tree continues at once."""
+    hooks.answers("/after", {"type": "hangup"})
+    async with Phone.answering(lab.trunk_port) as phone:
+        url = hooks.url("/bot").replace("http", "ws", 1)
+        await lab.call(to="+15550100", action=stream(url, hooks.url("/after")))
+        await phone.wait_ended()
+    assert hooks.requests_to("/after")[0].body["reason"] == "bot-refused"
 
 
 async def test_a_lost_bot_is_called_again(lab: Lab, bots: BotServer) -> None:

@@ -46,7 +46,7 @@ class ClusterOverrides(Struct, frozen=True):
     shard: type[CallShard] = CallShard
     listener: Callable[[Any], Any] = _same
     recover_streams: Callable[[NodeStreams], Callable[[CallShard], None]] = lambda streams: (
-        streams.recover
+        streams.reports.recover
     )
     peer_digits: Callable[[PeerDigits], PeerDigits] = _same
     stored_format: Callable[[str], int] = lambda _engine: FORMAT  # by engine

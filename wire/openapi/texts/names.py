@@ -22,7 +22,8 @@ _BY_TEXT = {
     "Address of the bot, without its query.": "StreamView.url",
     "Id of the stream.": "StreamView.streamId StreamResult.streamId streams.streamId"
     " streams.stream",
-    "`starting`, `connected`, or `lost` until another stream takes its place.": "StreamView.state",
+    "`starting`, `connected`, `lost` until another stream takes its place, or `resuming` while"
+    " the bot is called again.": "StreamView.state",
     "When the bot accepted it, in wall-clock milliseconds; 0: not yet.": "StreamView.connectedMs",
     "Id of the stream; if it was resumed, of its last connection.": "StreamRecord.streamId",
     "Host of the bot, with its port if the address has one.": "StreamRecord.host",

@@ -116,7 +116,7 @@ class StreamResult(Received, frozen=True, kw_only=True):
     channel_id: str
     stream_id: str
     reason: str
-    """Known values: address-refused, bot-closed, bot-lost, drained, gateway-lost, hangup, invalid-message, max-duration, no-gateway, no-websocket, pbx-lost, pbx-unreachable, slow-reader, stopped, too-fast, too-large, unreachable."""
+    """Known values: address-refused, bot-closed, bot-lost, bot-refused, drained, gateway-lost, hangup, invalid-message, max-duration, no-gateway, no-websocket, pbx-lost, pbx-unreachable, slow-reader, stopped, too-fast, too-large, unreachable."""
     duration_ms: int
     heard_ms: int
     event: str

@@ -1383,7 +1383,8 @@ export interface StreamRecord {
 /**
  * A live stream of a call; times in wall-clock milliseconds. `url` is without its query.
  *
- * `state` is `starting`, `connected`, or `lost` until another one takes its place.
+ * `state` is `starting`, `connected`, `lost` until another one takes its place, or `resuming`
+ * while the bot is called again.
  */
 export interface StreamView {
   streamId: string;

@@ -424,7 +424,7 @@ export interface StreamResult {
   callId: string;
   channelId: string;
   streamId: string;
-  reason: Word<"address-refused" | "bot-closed" | "bot-lost" | "drained" | "gateway-lost" | "hangup" | "invalid-message" | "max-duration" | "no-gateway" | "no-websocket" | "pbx-lost" | "pbx-unreachable" | "slow-reader" | "stopped" | "too-fast" | "too-large" | "unreachable">;
+  reason: Word<"address-refused" | "bot-closed" | "bot-lost" | "bot-refused" | "drained" | "gateway-lost" | "hangup" | "invalid-message" | "max-duration" | "no-gateway" | "no-websocket" | "pbx-lost" | "pbx-unreachable" | "slow-reader" | "stopped" | "too-fast" | "too-large" | "unreachable">;
   durationMs: number;
   heardMs: number;
   event: string;

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from tests.harness.servers.web_server import WebServer
 from tests.harness.until import until
-from wire.streams.reports import Report, Snapshot, StreamEnded
+from wire.streams.reports import LiveStream, Report, Snapshot, StreamEnded
 from wire.streams.setup import StreamSetup
 
 TOKEN = "token-of-a-simulated-gateway"  # noqa: S105 - of no installation
@@ -24,6 +24,7 @@ class SimulatedGateway(WebServer):
         self.messages: list[tuple[str, str, dict[str, object]]] = []  # stream, id, message
         self.deleted: list[str] = []
         self.ended: tuple[StreamEnded, ...] = ()  # in the next snapshot
+        self.live: tuple[LiveStream, ...] = ()  # in the next snapshot
         self.refusal = 0
         self.attempts = 0  # to send a message
         self._readers: list[web.WebSocketResponse] = []
@@ -39,9 +40,13 @@ class SimulatedGateway(WebServer):
 
     async def report(self, report: Report) -> None:
         """Send a report to all engines."""
+        await self.report_text(_encode(report).decode())
+
+    async def report_text(self, text: str) -> None:
+        """Send a text to all engines."""
         await until(lambda: bool(self._readers), what="a reader of reports")
         for reader in self._readers:
-            await reader.send_str(_encode(report).decode())
+            await reader.send_str(text)
 
     async def disconnect(self) -> None:
         """End the connections of all readers."""
@@ -72,7 +77,7 @@ class SimulatedGateway(WebServer):
     async def _report(self, request: web.Request) -> web.StreamResponse:
         socket = web.WebSocketResponse()
         await socket.prepare(request)
-        await socket.send_str(_encode(Snapshot((), self.ended)).decode())
+        await socket.send_str(_encode(Snapshot(self.live, self.ended)).decode())
         self._readers.append(socket)
         async for _ in socket:
             pass

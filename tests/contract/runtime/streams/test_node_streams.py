@@ -1,132 +1,17 @@
 """Stream commands of calls, with a recording PBX and simulated gateways over real connections."""
 
-import asyncio
-import random
-import time
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+import json
 
-import aiohttp
-import pytest
-
-from engine.ari.request import OnReply, Reply, Request
-from engine.calls.model.events import Event
+from engine.ari.request import Reply, Request
 from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream
 from engine.calls.model.stream_events import StreamConnected, StreamEnded
-from engine.common.tasks import cancel_all
 from engine.runtime.shard.live_call import LiveCall
-from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
-from engine.runtime.streams.node_streams import FencedStreams, NodeStreams
-from engine.runtime.streams.report_listener import SILENT_S, GatewayListener
-from engine.runtime.streams.setup import BotNetworks, SetupFactory
-from engine.streams.client import GatewayClient
-from engine.webhooks.signatures import Signer
-from tests.contract.runtime.streams.simulated_gateway import TOKEN, SimulatedGateway
+from engine.runtime.streams.node_streams import FencedStreams
+from tests.contract.runtime.streams.bench import CHANNEL, EXTERNAL_MEDIA, URL, Held, StreamBench
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import tree
-from tests.unit.runtime.harness.recording_pbx import RecordingPbx
-from tests.unit.runtime.harness.shard_bench import ShardBench, answered_call
+from tests.unit.runtime.harness.shard_bench import answered_call
 from wire.streams import reports
 from wire.streams.setup import DigitMessage
-from wire.tree import Limits
-from wire.verbs import Stream
-
-SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105 - of the standard's documents
-URL = "wss://bot.example/socket"
-VERB = {"type": "stream", "data": {"url": URL, "parameters": {"name": "Ada"}}}
-CONNECTION = b'"channelvars":{"MEDIA_WEBSOCKET_CONNECTION_ID":"0f3a"}'
-CHANNEL = (
-    b'{"id":"x","protocol_id":"","name":"","state":"Down","caller":{"name":"","number":""},'
-    b'"connected":{"name":"","number":""},"accountcode":"","dialplan":{"context":"","exten":"",'
-    b'"priority":1,"app_name":"","app_data":""},"creationtime":"","language":"en",%s}' % CONNECTION
-)
-EXTERNAL_MEDIA = "channels/externalMedia"
-
-
-class Held:
-    """A lease."""
-
-    def __init__(self, token: int = 0) -> None:
-        self.token = token
-        self.holds = True
-
-
-class AnsweringPbx(RecordingPbx):
-    """A PBX that shows the channels of streams; a request is on a websocket unless it may block."""
-
-    def send(self, request: Request, key: str, may_block: bool, done: OnReply) -> None:
-        assert not may_block
-        assert key
-        self.on_ask(request)
-        asyncio.get_running_loop().call_soon(done, self.shows.get(request.path, Reply(404)))
-
-
-class StreamBench:
-    """A call that streams, at a node with two gateways."""
-
-    def __init__(self, gateways: list[SimulatedGateway], http: aiohttp.ClientSession) -> None:
-        self.shards = ShardBench()
-        self.pbx = AnsweringPbx()
-        self.pbx.shows[EXTERNAL_MEDIA] = Reply(200, CHANNEL)
-        self.requests: list[Request] = []
-        self.pbx.on_ask = self.requests.append
-        self.gateways = gateways
-        self.results: list[Event | None] = []
-        self.lease = Held()
-        clients = [GatewayClient(each.url(), TOKEN, http, random.random) for each in gateways]
-        known = [Gateway(each) for each in clients]
-
-        async def signer_of(_account: str) -> Signer:
-            return Signer(SECRET)
-
-        networks = BotNetworks(lambda _account: ("10.0.0.0/8",), ("192.0.2.0/24",))
-        setups = SetupFactory("ws://pbx:8088", signer_of, networks)
-        shards = {0: self.shards.shard}
-        self.streams = NodeStreams(self.pbx, GatewayPool(known), shards, setups, Limits())
-        self.runner = FencedStreams(self.streams, self.lease, "switchroom-0")
-        listeners = (GatewayListener(each, self.streams, time.monotonic) for each in known)
-        pairs = zip(clients, listeners, strict=True)
-        self.tasks = [asyncio.create_task(client.run(each)) for client, each in pairs]
-        self.live_call = answered_call(self.shards, VERB)
-
-    @property
-    def command(self) -> StartStream:
-        """Return the command that starts the call's stream."""
-        verb = tree(VERB)
-        assert isinstance(verb, Stream)
-        return StartStream(self.stream, verb.data)
-
-    @property
-    def stream(self) -> str:
-        """Return the id of the call's last stream."""
-        return self.live_call.call.streams[-1].id
-
-    async def run(self, *commands: StartStream | StopStream | SendToStream) -> None:
-        """Run commands and wait for their results."""
-        wanted = len(self.results) + len(commands)
-        for command in commands:
-            self.runner.run(command, self.live_call.call, self.results.append)
-        await until(lambda: len(self.results) >= wanted, what="the results")
-
-    def last_event(self, live_call: LiveCall) -> str:
-        """Return the reason of the call's stream's end, as the call knows it."""
-        return live_call.call.streams[-1].end_reason if live_call.call.streams else ""
-
-    def gateway_with(self, stream: str) -> SimulatedGateway:
-        """Return the gateway that has set a stream up."""
-        return next(each for each in self.gateways if stream in each.setups)
-
-
-@pytest.fixture
-async def bench() -> AsyncIterator[StreamBench]:
-    """Return two gateways and a call."""
-    async with AsyncExitStack() as stack:
-        gateways = [await stack.enter_async_context(SimulatedGateway()) for _ in range(2)]
-        http = await stack.enter_async_context(aiohttp.ClientSession())
-        made = StreamBench(gateways, http)
-        yield made
-        await cancel_all(made.tasks)
-        await made.streams.close()
 
 
 async def test_a_stream_is_set_up(bench: StreamBench) -> None:
@@ -241,6 +126,16 @@ async def test_reports_reach_the_call(bench: StreamBench) -> None:
     )
 
 
+async def test_a_report_of_a_later_gateway(bench: StreamBench) -> None:
+    """Fields that the engine does not know are ignored."""
+    await bench.run(bench.command)
+    report = {"type": "connected", "stream": bench.stream, "atMs": 1, "connectMs": 2, "later": [3]}
+    await bench.gateway_with(bench.stream).report_text(json.dumps(report))
+    await until(
+        lambda: bench.live_call.call.streams[0].connected_ms > 0, what="the report to arrive"
+    )
+
+
 async def test_a_report_that_an_engine_missed(bench: StreamBench) -> None:
     """It is in the snapshot that the gateway sends when the engine is back."""
     await bench.run(bench.command)
@@ -256,7 +151,7 @@ async def test_a_transcript_that_an_engine_missed(bench: StreamBench) -> None:
     stream = live_call.call.streams[-1].id
     heard = reports.Transcribed(stream, "yes", 0.9, True, 5)
     ended = reports.StreamEnded(stream, "bot-lost", 6, 4, 0, transcript=heard)
-    bench.streams.on_report(bench.streams.gateways[0], reports.Snapshot((), (ended,)))
+    bench.reports.on_report(bench.streams.gateways[0], reports.Snapshot((), (ended,)))
     assert live_call.call.gathered[-1].speech == "yes"
 
 
@@ -283,7 +178,7 @@ async def test_a_recovered_call_learns_the_last_report(bench: StreamBench) -> No
 
 
 def _recovered(bench: StreamBench, live_call: LiveCall) -> int:
-    bench.streams.recover(bench.shards.shard)
+    bench.reports.recover(bench.shards.shard)
     return live_call.call.streams[0].connected_ms
 
 
@@ -309,46 +204,3 @@ async def test_a_lease_that_is_lost_meanwhile_stops_a_command(bench: StreamBench
     first.run(bench.command, bench.live_call.call, bench.results.append)
     await bench.run(StopStream(bench.stream))
     assert bench.results == [None, None]
-
-
-class Clock:
-    """A time that a test sets."""
-
-    def __init__(self) -> None:
-        self.at_s = 0.0
-
-    def now_s(self) -> float:
-        return self.at_s
-
-
-async def test_streams_of_a_silent_gateway_are_lost(bench: StreamBench) -> None:
-    """Two connections that fail are none of the engine's own pauses; another one has the stream."""
-    await bench.run(bench.command)
-    stream = bench.stream
-    silent = next(each for each in bench.streams.gateways if stream in each.streams)
-    await until(
-        lambda: all(each.is_connected for each in bench.streams.gateways), what="the connections"
-    )
-    clock = Clock()
-    listener = GatewayListener(silent, bench.streams, clock.now_s)
-    listener.on_disconnected()
-    listener.on_disconnected()
-    clock.at_s = SILENT_S
-    assert bench.stream == stream
-    listener.on_disconnected()
-    assert bench.stream != stream
-    assert silent.streams == set()
-
-
-async def test_streams_of_the_only_gateway_may_go_on(bench: StreamBench) -> None:
-    """None could take their place: it may only be cut off from the engine."""
-    await bench.run(bench.command)
-    stream = bench.stream
-    clock = Clock()
-    gateways = bench.streams.gateways
-    listeners = [GatewayListener(each, bench.streams, clock.now_s) for each in gateways]
-    for at_s in (0.0, 0.0, 10 * SILENT_S):
-        clock.at_s = at_s
-        for listener in listeners:
-            listener.on_disconnected()
-    assert bench.stream == stream

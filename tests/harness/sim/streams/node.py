@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping
 
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.shard.shard import CallShard
+from engine.runtime.streams.channels import StreamChannels
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
 from engine.runtime.streams.node_streams import NodeStreams
+from engine.runtime.streams.report_feed import ReportFeed
 from engine.runtime.streams.report_listener import GatewayListener
 from engine.runtime.streams.setup import BotNetworks, SetupFactory
 from engine.streams.client import ReportListener
@@ -33,6 +35,8 @@ def open_streams(
     """Let an engine read a gateway's reports; return what runs its stream commands."""
     known = Gateway(SimGatewayClient(gateway, loop))
     setups = SetupFactory("ws://sim", _signer, BotNetworks(lambda _account: ()), loop.time)
-    streams = NodeStreams(pbx, GatewayPool([known]), shards, setups, DEFAULT_LIMITS)
-    gateway.read(wrap_reports(GatewayListener(known, streams, loop.time)), loop)
+    pool = GatewayPool([known])
+    reports = ReportFeed(pool, shards, DEFAULT_LIMITS)
+    streams = NodeStreams(StreamChannels(pbx), pool, setups, reports)
+    gateway.read(wrap_reports(GatewayListener(known, reports, loop.time)), loop)
     return streams

@@ -5,7 +5,7 @@ After losses, another one starts; when none can be had, digits go on, or the gat
 
 from collections.abc import Iterator
 
-from engine.calls.media.stream_losses import FINAL_REASONS, RETRY_DELAYS_MS
+from engine.calls.media.stream_losses import ENDS, FINAL_LOSSES, RETRY_DELAYS_MS
 from engine.calls.media.streams import recognizer_of
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Gathering
@@ -106,5 +106,6 @@ def _is_founded(world: WorldView, gather: SpeechGather, at_ms: float) -> bool:
     if caller is not None and caller.ended_ms is not None and caller.ended_ms <= at_ms:
         return True
     last = world.recognizers.get(gather.streams[-1]) if gather.streams else None
-    is_final = last is not None and last.ended is not None and last.ended.reason in FINAL_REASONS
+    reason = last.ended.reason if last is not None and last.ended is not None else ""
+    is_final = reason in ENDS | FINAL_LOSSES
     return is_final or len(gather.streams) > MAX_FAILURES

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.calls.media.plan import LegMedia, desired_media, required_bridges
-from engine.calls.media.stream_losses import REPORT_GRACE_MS, RETRY_DELAYS_MS
+from engine.calls.media.stream_losses import GATEWAY_WAIT_MS, REPORT_GRACE_MS, RETRY_DELAYS_MS
 from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Dialing, Playing
 from engine.calls.model.causes import NORMAL, TEMPORARY_FAILURE
@@ -229,6 +229,16 @@ def test_a_bridge_that_cannot_be_made() -> None:
     commands = story.take(BridgeFailed(the_bridge(story), "no such channel"))
     assert Hangup(fork.snoop, NORMAL) in commands
     assert story.commands_of(Listen)[-1].snoop == story.call.streams[0].snoop != fork.snoop
+
+
+def test_without_a_gateway_one_is_waited_for() -> None:
+    """Not by the first try; when none takes it, it ends."""
+    story = forking()
+    for _ in range(2):
+        (fork,) = story.call.streams
+        story.take(StreamEnded(fork.id, "no-gateway"))
+    assert [each.wait_ms for each in starts(story)] == [0, GATEWAY_WAIT_MS]
+    assert progress(story)[-1] == ("ended", "no-gateway")
 
 
 def test_its_bot_may_not_act() -> None:

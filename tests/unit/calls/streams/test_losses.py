@@ -3,7 +3,12 @@
 import pytest
 
 from engine.calls.media.plan import LegMedia, desired_media
-from engine.calls.media.stream_losses import LASTED_MS, REPORT_GRACE_MS, RETRY_DELAYS_MS
+from engine.calls.media.stream_losses import (
+    GATEWAY_WAIT_MS,
+    LASTED_MS,
+    REPORT_GRACE_MS,
+    RETRY_DELAYS_MS,
+)
 from engine.calls.model.call_states import Streaming
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import AddToBridge, Hangup, StartHoldMusic
@@ -14,6 +19,7 @@ from engine.calls.model.events import (
     LegCreated,
     Recovered,
 )
+from engine.calls.model.requests import StreamStopRequested
 from engine.calls.model.stream_commands import StartStream, StopStream
 from engine.calls.model.stream_events import StreamConnected, StreamInterrupted
 from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, say
@@ -65,7 +71,9 @@ def test_a_lost_gateway_is_replaced_after_the_grace_time() -> None:
     assert story.now == lost_ms + REPORT_GRACE_MS
     assert StopStream(FIRST) in commands
     assert [each for each in commands if isinstance(each, StartStream)] == [
-        StartStream(SECOND, starts(story)[0].data, Resume(FIRST, 1_000, "m1"))
+        StartStream(
+            SECOND, starts(story)[0].data, Resume(FIRST, 1_000, "m1"), wait_ms=GATEWAY_WAIT_MS
+        )
     ]
     assert progress(story)[-2:] == [("lost", "gateway-lost"), ("resumed", None)]
 
@@ -155,6 +163,75 @@ def test_a_refused_address_is_not_tried_again() -> None:
     story = requested(say())
     end(story, "address-refused")
     assert (story.state, opened(story)) == ("playing", [FIRST])
+
+
+@pytest.mark.parametrize("on_lost", ["retry", "continue"])
+def test_a_bot_that_refuses_is_not_called_again(on_lost: str) -> None:
+    """Its server would answer the same; the tree continues."""
+    story = requested(HTTPS, onLost=on_lost)
+    end(story, "bot-refused")
+    assert opened(story) == [FIRST]
+    assert [each["reason"] for each in results(story)] == ["bot-refused"]
+
+
+def test_a_bot_that_refuses_ends_the_call() -> None:
+    """With `hangup`."""
+    story = requested(onLost="hangup")
+    assert Hangup(MAIN, NORMAL) in end(story, "bot-refused")
+
+
+def test_without_a_gateway_one_is_waited_for() -> None:
+    """The first try does not wait, as the caller hears no music yet; the next one does, once."""
+    story = requested(HTTPS)
+    assert [each.wait_ms for each in starts(story)] == [0]
+    assert StartHoldMusic(MAIN) in end(story, "no-gateway")
+    assert [each.wait_ms for each in starts(story)] == [0, GATEWAY_WAIT_MS]
+    end(story, "no-gateway", after_ms=GATEWAY_WAIT_MS)
+    assert [each["reason"] for each in results(story)] == ["no-gateway"]
+
+
+@pytest.mark.parametrize("is_second_connected", [True, False])
+def test_the_third_stream_continues_after_the_first(is_second_connected: bool) -> None:
+    """Nothing was heard of the second one."""
+    story = conversing(HTTPS)
+    speak(story, is_speaking=True, heard_ms=0)
+    reach_mark(story, "m1", 400)
+    end(story, "bot-lost", heard_ms=900)
+    if is_second_connected:
+        connect(story)
+    end(story, "bot-lost")
+    story.pass_deadline()
+    assert starts(story)[-1].resume == Resume(FIRST, 900, "m1")
+    end(story, "stopped")
+    (result,) = results(story)
+    assert (result["heardMs"], result["lastMark"]) == (900, "m1")
+
+
+def test_a_mark_outlives_a_stream_without_one() -> None:
+    """What was heard is that of the second stream, the last mark is the first's."""
+    story = conversing(HTTPS)
+    speak(story, is_speaking=True, heard_ms=0)
+    reach_mark(story, "m1", 400)
+    end(story, "bot-lost", heard_ms=900)
+    connect(story)
+    speak(story, is_speaking=True, heard_ms=0)
+    end(story, "bot-lost", heard_ms=250)
+    story.pass_deadline()
+    assert starts(story)[-1].resume == Resume(SECOND, 250, "m1")
+    connect(story)
+    end(story, "bot-closed", heard_ms=100)
+    (result,) = results(story)
+    assert (result["heardMs"], result["lastMark"]) == (1_250, "m1")
+
+
+def test_a_stream_is_stopped_between_two_tries() -> None:
+    """By the id that the list has then."""
+    story = conversing(HTTPS)
+    end(story, "bot-lost")
+    end(story, "bot-lost")
+    assert current(story) == ""
+    story.take(StreamStopRequested(FIRST))
+    assert [each["reason"] for each in results(story)] == ["stopped"]
 
 
 def test_a_failed_bridge_is_replaced() -> None:
