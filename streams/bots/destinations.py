@@ -3,7 +3,8 @@
 import ssl
 from collections.abc import Callable, Mapping
 
-from msgspec import Struct
+from msgspec import MsgspecError, Struct
+from msgspec.json import Decoder
 from picows import WSHandshakeError
 from picows.url import WSParsedURL, parse_url
 
@@ -14,6 +15,13 @@ from wire.streams.setup import BotAddress, StreamSetup
 
 _UNAUTHORIZED = (401, 403)
 _NOT_FOUND = 404
+
+
+class _Problem(Struct):
+    detail: str
+
+
+_PROBLEM = Decoder(_Problem)
 
 
 class Destination(Struct, frozen=True):
@@ -103,11 +111,20 @@ def _bot_refusal(error: WSHandshakeError) -> BotUnreachable:
     return BotUnreachable("no-websocket", str(error))
 
 
+def _problem_detail(body: bytes | None) -> str:
+    """Return what a problem response says, if all of it came with its headers."""
+    try:
+        return _PROBLEM.decode(body or b"").detail
+    except (MsgspecError, UnicodeDecodeError):
+        return ""
+
+
 def _recognizer_refusal(name: str, error: WSHandshakeError) -> BotUnreachable:
     status = 0 if error.response is None else int(error.response.status)
     if status == _NOT_FOUND:
         text = f"HTTP 404: there is no recognizer {name}"
-        return BotUnreachable("bot-closed", text)
+        known = _problem_detail(error.raw_body)
+        return BotUnreachable("bot-closed", f"{text}; {known}" if known else text)
     if status in _UNAUTHORIZED:
         text = (
             f"HTTP {status}: the recognizers did not accept the gateway's SWITCHROOM_SPEECH_TOKEN"

@@ -9,9 +9,10 @@ from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.errors import error_text
 from engine.config import Settings
 from engine.settings.nodes import NodeSettings
-from wire.streams.recognizer import RecognizerList
+from wire.streams.recognizer import ListedRecognizer, RecognizerList
 
 TIMEOUT_S = 5.0
+MAX_LANGUAGES = 12  # that are named
 _OK, _REFUSED = 200, (401, 403)
 _decode = msgspec.json.Decoder(RecognizerList).decode
 
@@ -58,4 +59,14 @@ def _recognizers(name: str, url: str, body: bytes) -> Finding:
         text = f"no speech in gathers: the gateway at {url} has no recognizers: {known.error}"
         advice = "run `switchroom speech`, and set SWITCHROOM_STREAMS_RECOGNIZERS at the gateway"
         return warning("no_recognizers", name, text, advice)
-    return ok(name, f"recognizers: {', '.join(each.name for each in known.recognizers)}")
+    return ok(name, f"recognizers: {', '.join(map(describe, known.recognizers))}")
+
+
+def describe(recognizer: ListedRecognizer) -> str:
+    """Return a recognizer's name and languages."""
+    languages = recognizer.languages
+    if not languages:
+        return f"{recognizer.name} (languages of its service)"
+    if len(languages) > MAX_LANGUAGES:
+        return f"{recognizer.name} ({len(languages)} languages)"
+    return f"{recognizer.name} ({' '.join(languages)})"

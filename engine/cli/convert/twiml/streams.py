@@ -100,5 +100,7 @@ def _track(stream: Element, remarks: Remarks) -> str:
         remarks.lose(stream, f"track: expected {', '.join(_TRACKS)}, not {track!r}")
         return "caller"
     if track == "both_tracks":
-        remarks.note(stream, "both_tracks: both voices are in one track, which is named inbound")
+        remarks.note(
+            stream, "both_tracks: one track has both voices, named inbound; two forks have one each"
+        )
     return _TRACKS[track]

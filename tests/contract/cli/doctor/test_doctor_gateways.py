@@ -40,7 +40,7 @@ async def test_a_gateway_with_recognizers(tmp_path: Path, speech: SpeechProcess)
     async with StreamGateway(tmp_path / "streams", TOKEN, speech) as gateway:
         found = await findings(gateway.url)
         assert [each.level for each in found] == ["OK", "OK"]
-        assert found[1].text == "recognizers: grammar"
+        assert found[1].text == "recognizers: grammar (en)"
         await speech.kill()
         without = (await findings(gateway.url))[1]
     assert (without.level, without.code) == ("WARN", "no_recognizers")

@@ -63,12 +63,12 @@ async def test_a_cough_is_no_voice(listening: Listening, engine: GatewayClient) 
 
 
 async def test_an_unknown_recognizer(listening: Listening, engine: GatewayClient) -> None:
-    """The server has no such one: no attempt will change that."""
+    """The server has no such one, and says which it has: no attempt will change that."""
     name, _ = await listening.start("nobody")
     ended = await engine.wait_for(name, "ended")
     assert (ended["reason"], ended["detail"]) == (
         "bot-closed",
-        "HTTP 404: there is no recognizer nobody",
+        "HTTP 404: there is no recognizer nobody; the recognizers are grammar",
     )
 
 
