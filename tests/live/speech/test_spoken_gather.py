@@ -28,7 +28,8 @@ async def test_the_webhook_gets_what_was_said(lab: Lab, hooks: WebhookServer) ->
         await phone.say(await spoken("support"))
         result = (await hooks.wait_for_request("/result")).body
         await phone.wait_ended()
-    assert (result["reason"], result["speech"], result["dtmf"]) == ("speech", "support", "")
+    assert result["reason"] == "speech", result
+    assert (result["speech"], result["dtmf"]) == ("support", "")
     assert 0.5 <= result["confidence"] <= 1
     gathered = await lab.engine.wait_for_event(call, "gathered")
     assert (gathered["speech"], gathered["reason"]) == ("support", "speech")
