@@ -19,8 +19,8 @@ from api.db.database import INSERTS, Store
 from api.jobs.store import LEASE_MS, LeaseLost
 from api.transcripts.segments import TranscriptSegment, pack, unpack
 from api.transcripts.tables import Reason, is_unfinished, transcripts
+from wire.decoding.printable import printable
 from wire.events.record import CallRecord
-from wire.plain_text import plain_text
 
 MAX_ATTEMPTS = 5
 RETRY_DELAY_MS = 10_000  # before the second attempt; four times as long before each one after
@@ -145,7 +145,7 @@ class TranscriptQueue(Store):
 
     async def fail(self, claim: Claim, reason: Reason, detail: str) -> None:
         """Store that a recording cannot be transcribed; raises LeaseLost."""
-        text = plain_text(detail)[:MAX_DETAIL_CHARS]
+        text = printable(detail)[:MAX_DETAIL_CHARS]
         await self._end(claim, state="failed", reason=reason, detail=text, segments=None)
 
     async def retry(self, claim: Claim, reason: Reason, detail: str) -> None:
@@ -218,7 +218,7 @@ class TranscriptQueue(Store):
             state="queued",
             due_ms=self._now_ms() + delay_ms,
             reason=reason,
-            detail=plain_text(detail)[:MAX_DETAIL_CHARS],
+            detail=printable(detail)[:MAX_DETAIL_CHARS],
             **more,
         )
 

@@ -11,7 +11,7 @@ from api.transcripts.queue import Claim, TranscriptQueue
 from api.transcripts.recognizers import Recognizers
 from api.transcripts.recording import Recording, open_recording
 from api.transcripts.segments import CHANNELS, Channel, TranscriptSegment
-from wire.plain_text import plain_text
+from wire.decoding.printable import printable
 from wire.streams.recognizer import FinalTranscript, RecognizerStart
 
 UTTERANCE_MS = 25_000  # Whisper's window is 30 s
@@ -61,5 +61,5 @@ def _segments(
         start_ms = min(max(each.start_ms, 0), duration_ms)
         end_ms = min(max(each.end_ms, start_ms), duration_ms)
         confidence = min(max(each.confidence, 0.0), 1.0)
-        if text := plain_text(each.text):
+        if text := printable(each.text):
             yield TranscriptSegment(channel, start_ms, end_ms, text, round(confidence, 3))

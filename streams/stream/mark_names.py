@@ -1,13 +1,13 @@
 """The names that a bot gives to marks, and the keys that its PBX gets instead."""
 
-from wire.plain_text import plain_text
+from wire.decoding.printable import printable
 
 MAX_REPORTED_CHARS = 200
 
 
 def reported(name: str) -> str:
     """Return what reports have of a name; the bot gets all of it back."""
-    return plain_text(name[:MAX_REPORTED_CHARS])
+    return printable(name[:MAX_REPORTED_CHARS])
 
 
 class MarkNames:

@@ -8,7 +8,7 @@ from streams.stream.barge_in import Outcome
 from streams.stream.context import StreamContext
 from streams.stream.mark_names import reported
 from streams.stream.turns import Turn
-from wire.plain_text import plain_text
+from wire.decoding.printable import printable
 from wire.streams.reports import (
     ActionRequested,
     BargedIn,
@@ -69,7 +69,7 @@ class StreamReporter:
         self, text: str, confidence: float, latency_ms: float, *, is_voice: bool
     ) -> None:
         """Report what was understood of an utterance that ended `latency_ms` ago."""
-        text = plain_text(text)
+        text = printable(text)
         metrics = self._context.metrics
         metrics.utterances.table()["understood" if text else "not-understood"] += 1
         metrics.transcript_latency.series().observe(latency_ms / 1000)
@@ -90,7 +90,7 @@ class StreamReporter:
             duration_ms,
             heard_ms,
             last_mark,
-            plain_text(detail)[:MAX_DETAIL_CHARS],
+            printable(detail)[:MAX_DETAIL_CHARS],
             self.last_transcript,
         )
 

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from wire.plain_text import BIDI_CONTROLS
+from wire.decoding.printable import BIDI_CONTROLS
 from wire.programs.adaptive_table import AdaptiveTable
 from wire.programs.exit_status import ExitStatus
 

@@ -9,7 +9,7 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 _WITHOUT_BIDI = dict.fromkeys(BIDI_CONTROLS)
 
 
-def plain_text(text: str) -> str:
+def printable(text: str) -> str:
     """Return a text with a space for control characters, without those that reverse it.
 
     There are no spaces around it.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wire.plain_text import plain_text
+from wire.decoding.printable import printable
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ from wire.plain_text import plain_text
 )
 def test_what_is_left_of_a_text(text: str, plain: str) -> None:
     """Letters of any script, and what joins them; nothing that a terminal obeys."""
-    assert plain_text(text) == plain
+    assert printable(text) == plain
