@@ -36,12 +36,15 @@ class StreamGateway(Server):
         return self._settings
 
     async def has_streams(self) -> bool:
-        """Return whether it has live streams, as its metrics say."""
+        """Return whether it has live streams."""
+        return await self.total_of("switchroom_streams") > 0
+
+    async def total_of(self, metric: str) -> float:
+        """Return the value of a metric; with labels, the sum of its values."""
         async with aiohttp.ClientSession() as http, http.get(f"{self.url}/metrics") as page:
             lines = (await page.text()).splitlines()
-        return any(
-            line.startswith("switchroom_streams ") and float(line.split()[1]) for line in lines
-        )
+        found = [line for line in lines if line.startswith((f"{metric} ", f"{metric}{{"))]
+        return sum(float(line.rpartition(" ")[2]) for line in found)
 
     async def is_ready(self) -> bool:
         """Return whether it serves requests."""

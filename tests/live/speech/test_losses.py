@@ -1,6 +1,7 @@
 """Speech in gather while engines, gateways and recognizers are killed."""
 
 import asyncio
+from functools import partial
 
 import pytest
 
@@ -10,6 +11,7 @@ from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.audio import FRAME_MS, is_sound, skips_ms
 from tests.harness.phones.phone import Phone
+from tests.harness.until import until
 from tests.live.recovery.test_resilience import Leave, crash, deploy
 from tests.live.speech.test_spoken_gather import HINTS, spoken_gather
 
@@ -31,6 +33,25 @@ async def test_what_is_said_while_no_engine_is_there(
         await phone.wait_ended()
     assert (result["reason"], result["speech"]) == ("speech", "support")
     assert len(hooks.requests_to("/result")) == 1
+
+
+async def test_what_is_said_before_engine_and_recognizer_are_gone(
+    lab: Lab, hooks: WebhookServer
+) -> None:
+    """The gateway keeps the transcript of the stream that has ended."""
+    assert lab.speech is not None
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to="+15550100", action=spoken_gather(hooks, timeout=LASTS_MS))
+        await until_connected(lab, call)
+        before = await transcripts(lab)
+        await lab.engine.kill()
+        await phone.say(await spoken("support"))
+        await until(partial(has_more, lab, before), what="the transcript")
+        await lab.speech.kill()
+        await lab.engine.start()
+        result = (await hooks.wait_for_request("/result")).body
+        await phone.wait_ended()
+    assert (result["reason"], result["speech"]) == ("speech", "support")
 
 
 @pytest.mark.parametrize("what", ["gateway", "recognizer"])
@@ -90,6 +111,16 @@ async def test_a_word_that_the_recognizer_does_not_know(lab: Lab, hooks: Webhook
     assert result["reason"] == "recognizer-failed"
     assert "xyzzq" in result["recognizerError"]
     assert events.count("stream-ended") == 1
+
+
+async def transcripts(lab: Lab) -> float:
+    """Return how many utterances all gateways have had so far."""
+    return sum([await each.total_of("switchroom_stream_utterances_total") for each in lab.gateways])
+
+
+async def has_more(lab: Lab, before: float) -> bool:
+    """Return whether a gateway has had one more."""
+    return await transcripts(lab) > before
 
 
 async def until_connected(lab: Lab, call: str, times: int = 1) -> None:
