@@ -48,6 +48,7 @@ class TimelineState:
     listeners: set[str] = field(default_factory=set)  # the snoops of forks
     streams: set[str] = field(default_factory=set)
     recognizers: dict[str, str] = field(default_factory=dict)  # names of recognizers by stream
+    ready: set[str] = field(default_factory=set)  # recognizers' streams
     music: dict[str, str] = field(default_factory=dict)  # leg on hold by playback
     ended: set[str] = field(default_factory=set)
     lifelines: dict[str, str] = field(default_factory=dict)  # by later streams

@@ -19,6 +19,7 @@ def recognizer_event_row(event: Mapping[str, Any], state: TimelineState) -> Row 
         case {"stream": stream} if stream not in state.recognizers:
             return None
         case {"type": "stream-connected", "stream": stream}:
+            state.ready.add(stream)
             return Row("recognizer connected", stream, kind="success")
         case {"type": "stream-speech-changed", "is_speaking": is_speaking}:
             text = "an utterance begins" if is_speaking else "the utterance is over"
@@ -43,8 +44,9 @@ def recognizer_command_row(command: Mapping[str, Any], state: TimelineState) -> 
             state.recognizers[stream] = name
             return Row(f"{name} listens", ENGINE, stream, kind="web", opens=stream, label=name)
         case {"type": "stop-stream", "stream": stream} if stream in state.recognizers:
-            state.end_stream(stream)
-            return Row("recognizer stopped", ENGINE, stream, kind="faint", closes=stream)
+            was_late = state.end_stream(stream) and stream not in state.ready
+            text = "recognizer stopped" + (": it was not ready yet" if was_late else "")
+            return Row(text, ENGINE, stream, kind="faint", closes=stream)
         case {"type": "pause-playback"}:
             return mark("♪ pauses", kind="faint")
         case {"type": "resume-playback"}:

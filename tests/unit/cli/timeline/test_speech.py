@@ -76,4 +76,21 @@ def test_streams_of_bots_have_rows_of_their_own() -> None:
 def test_the_prompt_pauses(state: TimelineState) -> None:
     assert text(recognizer_command_row({"type": "pause-playback"}, state)) == "♪ pauses"
     assert text(recognizer_command_row({"type": "resume-playback"}, state)) == "♪ continues"
+
+
+def test_the_end(state: TimelineState) -> None:
+    """Of one that listened."""
+    recognizer_event_row(of("stream-connected", connect_ms=9), state)
+    assert text(recognizer_command_row(of("stop-stream"), state)) == "recognizer stopped"
+
+
+def test_an_end_before_it_listened(state: TimelineState) -> None:
+    """A caller who seems silent may have spoken."""
+    expected = "recognizer stopped: it was not ready yet"
+    assert text(recognizer_command_row(of("stop-stream"), state)) == expected
+
+
+def test_an_end_after_a_loss(state: TimelineState) -> None:
+    """Which said why."""
+    recognizer_event_row(of("stream-ended", reason="bot-lost"), state)
     assert text(recognizer_command_row(of("stop-stream"), state)) == "recognizer stopped"
