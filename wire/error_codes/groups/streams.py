@@ -76,7 +76,7 @@ STREAMS = CodeGroup(
         ErrorCode(
             "too-fast",
             "Too much at once",
-            "The bot sent far more messages than a voice has, or has ten minutes of audio wait.",
+            "The bot sent far more than a voice has, or has ten minutes of audio wait.",
             "A loop in the bot, or audio that is sent without end.",
             "Send what shall be said, and `clear` what shall not.",
             (),
