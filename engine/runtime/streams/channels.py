@@ -6,7 +6,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from engine.ari.generated.models import Channel
+from engine.ari.generated.models import Channel, Variable
 from engine.ari.generated.operations import channels
 from engine.ari.request import OnReply, Reply, Request, ask
 from engine.calls.model.call_id_format import call_of
@@ -17,9 +17,10 @@ from engine.runtime.streams.slot import StreamSlot
 
 log = structlog.get_logger()
 CONNECTION_VARIABLE = "MEDIA_WEBSOCKET_CONNECTION_ID"
-CONFLICT = 409
+NOT_FOUND = 404
 PBX_RETRIES_S = (0.1, 0.3, 1.0)
 _decode_channel = msgspec.json.Decoder(Channel).decode
+_decode_variable = msgspec.json.Decoder(Variable).decode
 
 
 class StreamChannels:
@@ -30,47 +31,58 @@ class StreamChannels:
 
     async def create(self, command: StartStream, slot: StreamSlot) -> str | None:
         """Return the id of a channel's websocket; the channel may exist already."""
-        reply = await self._ask(
-            channels.external_media(
-                app=slot.app,
-                channel_id=command.stream,
-                external_host="INCOMING",
-                transport="websocket",
-                connection_type="server",
-                encapsulation="none",
-                format=channel_format(command.data),
-                transport_data="f(json)",
-            ),
-            command.stream,
-            slot,
-        )
-        if reply.status == CONFLICT:
-            reply = await self._ask(channels.get(command.stream), command.stream, slot)
-        if not reply.ok:
-            log.warning("no stream channel", stream=command.stream, status=reply.status)
-            return None
-        variables = _decode_channel(reply.body).channelvars or {}
-        connection = variables.get(CONNECTION_VARIABLE)
-        return str(connection) if connection else None
-
-    async def hang_up(self, stream: str, slot: StreamSlot) -> None:
-        """Hang a stream's channel up, which its gateway notices."""
-        await self._ask(channels.hangup(stream), stream, slot)
-
-    async def _ask(self, request: Request, stream: str, slot: StreamSlot) -> Reply:
-        slot.check()
-        reply = await self._send(request, stream)
-        for delay_s in PBX_RETRIES_S:
+        for delay_s in (*PBX_RETRIES_S, 0.0):
+            reply, connection = await self._find_or_create(command, slot)
             if reply.status != 0:
                 break
             await asyncio.sleep(delay_s)
+        if not connection:
+            log.warning("no stream channel", stream=command.stream, status=reply.status)
+        return connection or None
+
+    async def _find_or_create(self, command: StartStream, slot: StreamSlot) -> tuple[Reply, str]:
+        """Return the id of a channel's websocket; the channel is created if there is none.
+
+        Asterisk 22.10 ends with SIGSEGV when a websocket channel gets an id that is in use, instead
+        of a conflict (docs/asterisk.md). So the channel of a repeated command is looked for before.
+        """
+        slot.check()
+        known = channels.get_channel_var(command.stream, variable=CONNECTION_VARIABLE)
+        reply = await self._send(known, command.stream)
+        if reply.ok:
+            return reply, _decode_variable(reply.body).value
+        if reply.status != NOT_FOUND:
+            return reply, ""
+        slot.check()
+        reply = await self._send(_creation(command, slot), command.stream)
+        variables = (_decode_channel(reply.body).channelvars or {}) if reply.ok else {}
+        return reply, str(variables.get(CONNECTION_VARIABLE, ""))
+
+    async def hang_up(self, stream: str, slot: StreamSlot) -> None:
+        """Hang a stream's channel up, which its gateway notices."""
+        for delay_s in (*PBX_RETRIES_S, 0.0):
             slot.check()
-            reply = await self._send(request, stream)
-        return reply
+            reply = await self._send(channels.hangup(stream), stream)
+            if reply.status != 0:
+                return
+            await asyncio.sleep(delay_s)
 
     async def _send(self, request: Request, stream: str) -> Reply:
         """Send on a websocket that is open: of many new connections at once a PBX loses some."""
         return await ask(_CallRequests(self._pbx, call_of(stream) or stream), request)
+
+
+def _creation(command: StartStream, slot: StreamSlot) -> Request:
+    return channels.external_media(
+        app=slot.app,
+        channel_id=command.stream,
+        external_host="INCOMING",
+        transport="websocket",
+        connection_type="server",
+        encapsulation="none",
+        format=channel_format(command.data),
+        transport_data="f(json)",
+    )
 
 
 class _CallRequests(Struct, frozen=True):

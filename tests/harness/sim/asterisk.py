@@ -25,6 +25,7 @@ from tests.harness.sim.model import WEBSOCKET, LocalHalf, SimChannel
 from tests.harness.sim.recordings import MONITOR, SimRecordings
 
 EXTERNAL_MEDIA = "externalMedia"
+SOCKET_VARIABLE = "MEDIA_WEBSOCKET_CONNECTION_ID"
 
 
 def _no_gateway(_channel: str) -> None:
@@ -53,13 +54,10 @@ class SimAsterisk(SimRecordings):
     def _list_or_show(self, request: AriRequest) -> Reply:
         if not request.target:
             return self._list_channels()
-        channel = self.channels.get(request.target)
-        if channel is not None and channel.endpoint == WEBSOCKET:
-            return self._show_stream(channel)
-        return OK if channel is not None else NOT_FOUND
+        return OK if request.target in self.channels else NOT_FOUND
 
     def _show_stream(self, channel: SimChannel) -> Reply:
-        variables = {"MEDIA_WEBSOCKET_CONNECTION_ID": f"socket of {channel.id}"}
+        variables = {SOCKET_VARIABLE: f"socket of {channel.id}"}
         return Reply(200, msgspec.json.encode(replace(channel.shape(), channelvars=variables)))
 
     def connects(self, channel_id: str) -> bool:
@@ -93,6 +91,7 @@ class SimAsterisk(SimRecordings):
     def _make(self, request: AriRequest) -> Reply:
         channel_id = request.query["channelId"]
         if channel_id in self.channels:
+            assert request.target != EXTERNAL_MEDIA, "Asterisk ends with SIGSEGV"
             return ALREADY_EXISTS
         if request.target == EXTERNAL_MEDIA:
             return self._show_stream(self._channel(channel_id, WEBSOCKET, request.query["app"]))
@@ -122,6 +121,8 @@ class SimAsterisk(SimRecordings):
         if channel and request.query["variable"] == HOLD_VARIABLE:
             value = "1" if "phone hold" in channel.open else "0"
             return Reply(200, msgspec.json.encode({"value": value}))
+        if channel and request.query["variable"] == SOCKET_VARIABLE:
+            return Reply(200, msgspec.json.encode({"value": f"socket of {channel.id}"}))
         return OK if channel and request.query["variable"] in channel.variables else NOT_FOUND
 
     def _change_silence(self, request: AriRequest) -> Reply:

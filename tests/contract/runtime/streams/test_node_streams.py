@@ -7,7 +7,7 @@ from engine.calls.model.stream_commands import SendToStream, StartStream, StopSt
 from engine.calls.model.stream_events import StreamConnected, StreamEnded
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.streams.node_streams import FencedStreams
-from tests.contract.runtime.streams.bench import CHANNEL, EXTERNAL_MEDIA, URL, Held, StreamBench
+from tests.contract.runtime.streams.bench import EXTERNAL_MEDIA, URL, Held, StreamBench
 from tests.harness.until import until
 from tests.unit.runtime.harness.shard_bench import answered_call
 from wire.streams import reports
@@ -35,13 +35,13 @@ async def test_a_stream_is_set_up(bench: StreamBench) -> None:
 
 
 async def test_a_repeated_start_changes_nothing(bench: StreamBench) -> None:
-    """The channel exists, and the same gateway is asked again."""
+    """The channel exists, so none is created, and the same gateway is asked again."""
     await bench.run(bench.command)
-    bench.pbx.shows[EXTERNAL_MEDIA] = Reply(409)
-    bench.pbx.shows[f"channels/{bench.stream}"] = Reply(200, CHANNEL)
+    bench.pbx.shows[f"channels/{bench.stream}/variable"] = Reply(200, b'{"value":"0f3a"}')
     await bench.run(bench.command)
     assert bench.results == [None, None]
     assert sum(bench.stream in each.setups for each in bench.gateways) == 1
+    assert [each.path for each in bench.requests].count(EXTERNAL_MEDIA) == 1
 
 
 async def test_a_full_gateway_is_left_out(bench: StreamBench) -> None:
