@@ -31,6 +31,7 @@ class Gateway:
         self.client = client
         self.is_connected = False
         self.is_draining = False
+        self.is_known = False  # which streams it has: it has sent them since it was connected
         self.tried = asyncio.Event()  # to connect, once at least
         self.streams: set[str] = set()  # that it has, as far as is known
 
@@ -86,6 +87,10 @@ class GatewayPool:
     def has_other(self, gateway: Gateway) -> bool:
         """Return whether another gateway takes streams."""
         return any(each.is_available for each in self.gateways if each is not gateway)
+
+    def knows_others(self, gateway: Gateway) -> bool:
+        """Return whether it is known which streams all other gateways have."""
+        return all(each.is_known for each in self.gateways if each is not gateway)
 
     def assign(self, stream: str, gateway: Gateway) -> None:
         self.forget(stream)

@@ -4,7 +4,7 @@ A stream is at one gateway. One that was moved, because its gateway stood still 
 its setup, is ended where it was before, and reports from there are ignored.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import structlog
 
@@ -50,13 +50,29 @@ class ReportFeed:
 
         Those of other engines' calls are theirs to judge: it may be silent for this engine only.
         """
-        lost = [each for each in gateway.streams if self._place(each) is not None]
-        if not lost or not self._pool.has_other(gateway):
+        if not self._pool.has_other(gateway):
+            return
+        lost = {each for each in gateway.streams if self._place(each) is not None}
+        if self._pool.knows_others(gateway):
+            lost.update(self._unknown_streams())
+        if not lost:
             return
         gateway.streams.difference_update(lost)
         log.warning("stream gateway stands still", streams=len(lost))
         for stream in lost:
             self._note(StreamEnded(stream, "gateway-lost", detail="its gateway does not respond"))
+
+    def _unknown_streams(self) -> Iterator[str]:
+        """Yield the streams of this engine's calls that run at no gateway that is known.
+
+        The engine may have started, or have got the call, when their gateway was silent already.
+        """
+        for shard in self._shards.values():
+            for live_call in shard.calls.values():
+                for each in live_call.call.streams:
+                    is_running = each.connected_ms and not each.is_lost
+                    if is_running and self._pool.with_stream(each.id) is None:
+                        yield each.id
 
     def recover(self, shard: CallShard) -> None:
         """Repeat what gateways have reported of the streams of a shard's calls."""
@@ -76,7 +92,7 @@ class ReportFeed:
 
     def _on_snapshot(self, gateway: Gateway, snapshot: Snapshot) -> None:
         """Learn what a gateway has; streams that it should have are lost."""
-        gateway.is_draining = snapshot.is_draining
+        gateway.is_draining, gateway.is_known = snapshot.is_draining, True
         for stale in (each.stream for each in snapshot.live if self._is_stale(gateway, each)):
             self._ends.start(_end_at(gateway, stale))
         live = [each for each in snapshot.live if not self._is_stale(gateway, each)]

@@ -18,7 +18,7 @@ class GatewayListener:
         self._gateway = gateway
         self._reports = reports
         self._now_s = now_s
-        self._lost_s = float("-inf")
+        self._lost_s = now_s()
         self._failures = 0
 
     def on_connected(self) -> None:
@@ -34,7 +34,7 @@ class GatewayListener:
             self._lost_s = self._now_s()
         else:
             self._failures += 1
-        self._gateway.is_connected = False
+        self._gateway.is_connected = self._gateway.is_known = False
         self._gateway.tried.set()
         if self._failures >= SILENT_FAILURES and self._now_s() - self._lost_s >= SILENT_S:
             self._reports.on_gateway_silent(self._gateway)

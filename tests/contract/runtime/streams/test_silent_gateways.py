@@ -50,6 +50,20 @@ async def test_streams_of_the_only_gateway_may_go_on(bench: StreamBench) -> None
     assert bench.stream == stream
 
 
+async def test_an_engine_that_has_never_heard_of_a_gateway(bench: StreamBench) -> None:
+    """It has got a call whose stream no other gateway has."""
+    stream = bench.stream
+    bench.reports.on_report(bench.streams.gateways[1], reports.StreamConnected(stream, 1, 2))
+    silent, other = bench.streams.gateways
+    other.streams.clear()
+    other.is_connected, other.is_known = True, False
+    bench.reports.on_gateway_silent(silent)
+    assert bench.stream == stream
+    bench.reports.on_report(other, reports.Snapshot((), ()))
+    bench.reports.on_gateway_silent(silent)
+    assert bench.stream != stream
+
+
 async def test_a_gateway_goes_on_with_a_stream_that_it_has_lost(bench: StreamBench) -> None:
     """Another has its place: the first one is ended, and its bot with it."""
     await bench.run(bench.command)
