@@ -36,7 +36,7 @@ class MessageSender:
             await self._send(command, slot)
         finally:
             sent.set()
-            if self._last[command.stream] is sent:
+            if self._last.get(command.stream) is sent:  # none: a later one was cancelled
                 del self._last[command.stream]
 
     async def _send(self, command: SendToStream, slot: StreamSlot) -> None:

@@ -1,0 +1,46 @@
+"""Messages to bots, when the engine ends."""
+
+import asyncio
+
+from engine.calls.model.stream_commands import SendToStream
+from engine.common.tasks import cancel_all
+from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
+from engine.runtime.streams.message_sender import MessageSender
+from engine.runtime.streams.slot import StreamSlot
+from tests.contract.runtime.streams.bench import Held
+from wire.streams.setup import StreamMessage, StreamSetup, TextMessage
+
+STREAM = "0-pbx1-a.w1"
+
+
+class SlowGateway:
+    """Implements `GatewayRequests`; it takes a message when its test says so."""
+
+    def __init__(self) -> None:
+        self.is_asked = asyncio.Event()
+        self.may_reply = asyncio.Event()
+
+    async def set_up(self, stream: str, setup: StreamSetup) -> None: ...
+
+    async def send(self, stream: str, message_id: str, message: StreamMessage) -> None:
+        self.is_asked.set()
+        await self.may_reply.wait()
+
+    async def end(self, stream: str) -> None: ...
+
+
+async def test_a_message_outlives_one_that_waits_for_it() -> None:
+    """Which is cancelled first, nobody knows."""
+    requests = SlowGateway()
+    gateway = Gateway(requests)
+    gateway.tried.set()
+    gateway.streams.add(STREAM)
+    sender, slot = MessageSender(GatewayPool([gateway])), StreamSlot("switchroom-0", Held(1))
+    first, second = (
+        asyncio.create_task(sender.send(SendToStream(STREAM, each, TextMessage(each)), slot))
+        for each in ("r1", "r2")
+    )
+    await requests.is_asked.wait()
+    await cancel_all([second])
+    requests.may_reply.set()
+    await first
