@@ -19,12 +19,14 @@ class SlowGateway:
     def __init__(self) -> None:
         self.is_asked = asyncio.Event()
         self.may_reply = asyncio.Event()
+        self.taken: list[tuple[str, str, StreamMessage]] = []
 
     async def set_up(self, stream: str, setup: StreamSetup) -> None: ...
 
     async def send(self, stream: str, message_id: str, message: StreamMessage) -> None:
         self.is_asked.set()
         await self.may_reply.wait()
+        self.taken.append((stream, message_id, message))
 
     async def end(self, stream: str) -> None: ...
 
@@ -44,3 +46,4 @@ async def test_a_message_outlives_one_that_waits_for_it() -> None:
     await cancel_all([second])
     requests.may_reply.set()
     await first
+    assert requests.taken == [(STREAM, "r1", TextMessage("r1"))]
