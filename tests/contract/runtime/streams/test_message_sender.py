@@ -17,14 +17,14 @@ class SlowGateway:
     """Implements `GatewayRequests`; it takes a message when its test says so."""
 
     def __init__(self) -> None:
-        self.is_asked = asyncio.Event()
+        self.has_request = asyncio.Event()
         self.may_reply = asyncio.Event()
         self.taken: list[tuple[str, str, StreamMessage]] = []
 
     async def set_up(self, stream: str, setup: StreamSetup) -> None: ...
 
     async def send(self, stream: str, message_id: str, message: StreamMessage) -> None:
-        self.is_asked.set()
+        self.has_request.set()
         await self.may_reply.wait()
         self.taken.append((stream, message_id, message))
 
@@ -42,7 +42,7 @@ async def test_a_message_outlives_one_that_waits_for_it() -> None:
         asyncio.create_task(sender.send(SendToStream(STREAM, each, TextMessage(each)), slot))
         for each in ("r1", "r2")
     )
-    await requests.is_asked.wait()
+    await requests.has_request.wait()
     await cancel_all([second])
     requests.may_reply.set()
     await first
