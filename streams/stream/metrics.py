@@ -24,6 +24,11 @@ class StreamMetrics:
             "From a stream's setup until its bot accepted it",
             bounds=FAST_BUCKETS,
         )
+        self.first_audio = Histogram(
+            "switchroom_stream_first_audio_seconds",
+            "From a bot's acceptance of a stream to its first sound",
+            bounds=SLOW_BUCKETS,
+        )
         self.turn_latency = Histogram(
             "switchroom_stream_turn_latency_seconds",
             "From the end of a caller's speech to the bot's first audio",

@@ -29,10 +29,12 @@ class StreamReporter:
     def __init__(self, stream_id: str, context: StreamContext) -> None:
         self._id = stream_id
         self._context = context
+        self._accepted_ms: float | None = None  # until the bot has spoken
         self.last_transcript: Transcribed | None = None
 
     def connected(self, connect_ms: float) -> None:
         """Report that the bot has accepted the stream."""
+        self._accepted_ms = self._context.now_ms()
         self._context.metrics.connect_duration.series().observe(connect_ms / 1000)
         self._context.report(StreamConnected(self._id, self._at_ms(), round(connect_ms)))
 
@@ -40,6 +42,10 @@ class StreamReporter:
         """Report that a side began or ceased to speak."""
         if turn.latency_ms is not None:
             self._context.metrics.turn_latency.series().observe(turn.latency_ms / 1000)
+        if self._accepted_ms is not None and turn.is_speaking and not turn.is_caller:
+            waited_ms = turn.at_ms - self._accepted_ms
+            self._context.metrics.first_audio.series().observe(waited_ms / 1000)
+            self._accepted_ms = None
         at_ms = self._at_ms(now_ms - turn.at_ms)
         by: Literal["caller", "bot"] = "caller" if turn.is_caller else "bot"
         self._context.report(

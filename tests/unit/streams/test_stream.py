@@ -32,12 +32,13 @@ class Lab:
         self.now_ms = 0.0
         self.reports: list[dict[str, Any]] = []
         self.bot = RecordingBot()
+        self.metrics = StreamMetrics()
         judges = VoiceJudges(lambda _rate: FixedModel(0.9), InlineExecutor())
         context = StreamContext(
             lambda: self.now_ms,
             lambda: self.now_ms,
             lambda report: self.reports.append(msgspec.to_builtins(report)),
-            StreamMetrics(),
+            self.metrics,
             judges,
         )
         address = BotAddress("wss://bot.example/", "native")
@@ -140,3 +141,17 @@ def test_no_silence_is_added_to_the_frames_of_a_caller() -> None:
         lab.stream.hear_caller(SOUND)
     assert len(lab.bot.audio) == 5
     assert all(each.endswith(SILENCE) for each in lab.bot.audio)
+
+
+def test_the_first_sound_of_a_bot_is_measured() -> None:
+    """From its acceptance; silence is no sound, and later ones are turns."""
+    lab = Lab()
+    lab.stream.read_binary(SILENCE * 5)
+    lab.wait(500)
+    first_audio = lab.metrics.first_audio.series()
+    assert first_audio.count == 0
+    for _ in range(2):
+        lab.stream.read_binary(SOUND * 5)
+        lab.wait(1_000)
+    assert first_audio.count == 1
+    assert 0.5 <= first_audio.total <= 0.6
