@@ -15,14 +15,15 @@ async def test_a_bot_that_no_gateway_connects(
     browser: Browser, api: Api, lab: Lab, parties: Parties
 ) -> None:
     """It is listed with its host, what was tried, and why it ended; not with its key."""
-    stream = {"type": "stream", "data": {"url": URL, "maxDuration": 1}}
-    customer = await parties.call_in(await lab.add_number(stream, account=api.account))
+    stream = {"type": "stream", "data": {"url": URL}}
+    tree = {"type": "pause", "data": {"length": 1}, "action": stream}
+    customer = await parties.call_in(await lab.add_number(tree, account=api.account))
     await customer.wait_ended()
     async with console_page(browser, api, path=f"/console/calls/{parties.call}") as page:
         bots = page.get_by_role("table", name="Bots")
         await expect(bots.get_by_role("row")).to_have_count(2)
         cells = bots.locator("tbody td")
         await expect(cells.first).to_have_text("bot.example.com (twilio)")
-        await expect(cells.last).to_have_text("max-duration, resumed 2 times")
+        await expect(cells.last).to_have_text("no-gateway, resumed once")
         assert "secret" not in await bots.inner_html()
         await assert_accessible(page)
