@@ -17,7 +17,7 @@ down: $(INSTALLED)  ## stop the lab; logs and stored calls stay in .lab/
 	@$(LAB) down --dir .lab
 
 demo: $(INSTALLED) tools  ## start the lab and run the demo
-	@$(PYTHON) -m tests.demo
+	@$(PYTHON) -m tools.demo
 
 quick: $(INSTALLED)  ## lint and unit tests, in less than a minute
 	@$(PYTHON) -m tests.rings quick
@@ -47,26 +47,26 @@ check: $(INSTALLED)  ## lint, format, spelling, types, layers; vulnerabilities, 
 	.venv/bin/lint-imports
 	$(UV) check --quiet
 	@$(PYTHON) -m tests.harness.npm check
-	@$(PYTHON) -m tests.harness.audit --if-reachable
+	@$(PYTHON) -m tools.audit --if-reachable
 
 bench: $(INSTALLED) tools  ## run the benchmarks; writes bench-out/
-	@$(PYTHON) -m tests.bench
+	@$(PYTHON) -m tools.bench
 
 chaos: $(INSTALLED) tools  ## inject faults into real programs with 200 live calls, and with 40 that talk to bots; writes bench-out/
-	@$(PYTHON) -m tests.chaos
-	@$(PYTHON) -m tests.chaos.streams
+	@$(PYTHON) -m tools.chaos
+	@$(PYTHON) -m tools.chaos.streams
 
 fraud-drill: $(INSTALLED) tools  ## try for a minute to call costly numbers in four ways; none may reach the carrier
-	@$(PYTHON) -m tests.drills fraud
+	@$(PYTHON) -m tools.drills fraud
 
 load-drill: $(INSTALLED) tools  ## wrong keys, slow bodies, idle connections, event readers; other customers notice nothing
-	@$(PYTHON) -m tests.drills load
+	@$(PYTHON) -m tools.drills load
 
 soak: $(INSTALLED) tools  ## 200 live calls of mixed kinds for ten minutes; their records must match the phones' logs
-	@$(PYTHON) -m tests.soak
+	@$(PYTHON) -m tools.soak
 
 mutants: $(INSTALLED) tools  ## change the product in small ways that tests must notice; an hour at most
-	@nice $(PYTHON) -m tests.mutants
+	@nice $(PYTHON) -m tools.mutants
 
 sim: $(INSTALLED)  ## run the simulator, seed after seed
 	@$(PYTHON) -m tests.sim
@@ -82,47 +82,47 @@ ari: $(INSTALLED)  ## regenerate the ARI client from Asterisk's API description
 	  "$$($(PYTHON) -c 'from dev.pbx.find import find_asterisk as f; print(f().data_dir)')/rest-api" 22.10.1
 
 proto: $(INSTALLED)  ## regenerate the gRPC messages of status callbacks
-	@$(PYTHON) -m tests.harness.generate.proto
+	@$(PYTHON) -m tools.proto
 
 vendored: $(INSTALLED)  ## rebuild the console's modules of others, with their hashes
 	@$(PYTHON) -m tests.harness.npm vendored
 
 docs: $(INSTALLED)  ## regenerate the reference, pictures, diagrams, JSON Schemas and parts of the SDKs
-	@$(PYTHON) -m tests.harness.generate.diagrams
-	@$(PYTHON) -m tests.harness.generate.log_events
-	@$(PYTHON) -m tests.harness.generate.hangup_causes
-	@$(PYTHON) -m tests.harness.generate.schemas
-	@$(PYTHON) -m tests.harness.generate.reference
-	@$(PYTHON) -m tests.harness.generate.pictures
-	@$(PYTHON) -m tests.harness.generate.sdk
+	@$(PYTHON) -m tools.docs.diagrams
+	@$(PYTHON) -m tools.docs.log_events
+	@$(PYTHON) -m tools.docs.hangup_causes
+	@$(PYTHON) -m tools.docs.schemas
+	@$(PYTHON) -m tools.docs.reference
+	@$(PYTHON) -m tools.docs.pictures
+	@$(PYTHON) -m tools.docs.sdk
 
 screenshots: $(INSTALLED) tools  ## take the pictures of the console's pages, with real calls
-	@$(PYTHON) -m tests.harness.console.screenshots
+	@$(PYTHON) -m tools.screenshots
 
 site: $(INSTALLED)  ## build the docs as a site, in .site/html; its links are checked
-	@$(PYTHON) -m tests.harness.generate.site
+	@$(PYTHON) -m tools.site
 
 compose-trial: $(INSTALLED) tools  ## validate the examples; start Compose's with TLS and real calls, which needs a Docker engine
 	@.venv/bin/pytest -q tests/unit/operations tests/contract/operations
-	@$(PYTHON) -m tests.harness.lab.compose_trial
+	@$(PYTHON) -m tools.compose_trial
 
 tools:
 	@python3 -m dev.setup.debian $(PACKAGES)
 
 lock: $(INSTALLED)  ## resolve the dependencies: versions and hashes, in lock/
-	@$(PYTHON) -m tests.harness.generate.lock
+	@$(PYTHON) -m tools.lock
 
 sbom: $(INSTALLED)  ## list the contents of each image in CycloneDX, in dist/
-	@$(PYTHON) -m tests.harness.generate.sbom
+	@$(PYTHON) -m tools.sbom
 
 version: $(INSTALLED)  ## VERSION=1.2.0: write it to all its places, and name the section of the changelog
-	@$(PYTHON) -m tests.harness.release.version "$(VERSION)"
+	@$(PYTHON) -m tools.release.version "$(VERSION)"
 
 release: $(INSTALLED)  ## VERSION=1.2.0: build wheel, source, SBOM and images into dist/, and tag; nothing is pushed
-	@$(PYTHON) -m tests.harness.release.build "$(VERSION)"
+	@$(PYTHON) -m tools.release.build "$(VERSION)"
 
 audit: $(INSTALLED)  ## compare the locked versions with published vulnerabilities; needs the network
-	@$(PYTHON) -m tests.harness.audit
+	@$(PYTHON) -m tools.audit
 
 # Debian's Python has no venv; an environment created by uv has no pip. Without a network, what is
 # in uv's cache is enough.

@@ -2,7 +2,7 @@
 
 Deflate without a header, and with a dictionary of what calls have in common: alone, a call is too
 short to repeat itself. Dictionaries are numbered and never change, so that what was compressed
-with an earlier one stays readable; `tests/harness/generate/dictionary.py` made them.
+with an earlier one stays readable; `tools/dictionary.py` made them.
 """
 
 import struct

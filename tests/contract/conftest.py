@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from engine.store.memory.store import MemoryStore
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
-from tests.contract.rpc.harness.bench import Bench, running
 from tests.contract.store.durable_server import DurableValkey
-from tests.contract.store.stores import Opener
+from tests.harness.memory_store.store import MemoryStore
+from tests.harness.rpc.scene import RpcScene, running
 from tests.harness.servers.valkey import Valkey
 from tests.harness.servers.valkey_cluster import ValkeyCluster
+from tests.harness.store.stores import Opener
 from tests.harness.until import MAX_WAIT_S
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+async def scene(tmp_path: Path) -> AsyncIterator[RpcScene]:
     """Run an engine's RPC."""
     async with running(tmp_path) as made:
         yield made

@@ -5,24 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.api.cdrs.records import NOON_MS
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.api.serving import Served, serve_rest
-from tests.contract.rpc.harness.bench import Bench, running
+from tests.harness.api.cdrs.records import NOON_MS
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.api.serving import Served, serve_rest
+from tests.harness.rpc.scene import RpcScene, running
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+async def scene(tmp_path: Path) -> AsyncIterator[RpcScene]:
     """Run an engine's RPC."""
     async with running(tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-async def rest(tmp_path: Path, bench: Bench) -> AsyncIterator[Rest]:
+async def rest(tmp_path: Path, scene: RpcScene) -> AsyncIterator[Rest]:
     """Provide the REST layer with an engine."""
-    async with run_rest(settings_for(sqlite_url(tmp_path), bench.url), bench) as made:
+    async with run_rest(settings_for(sqlite_url(tmp_path), scene.url), scene) as made:
         yield made
 
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.contract.api.cdrs.lists import NINA, REQUIRED
-from tests.contract.api.cdrs.records import CUSTOMER, leg, record, write_calls
-from tests.contract.api.rest import OURS, Rest
-from tests.contract.api.serving import Served
-from tests.contract.rpc.harness.conversation import AGENT, Conversation, talking
+from tests.harness.api.cdrs.lists import NINA, REQUIRED
+from tests.harness.api.cdrs.records import CUSTOMER, leg, record, write_calls
+from tests.harness.api.rest import OURS, Rest
+from tests.harness.api.serving import Served
+from tests.harness.rpc.conversation import AGENT, Conversation, talking
 
 BASE = "/srmain/voice"
 OTHER = "1002"
@@ -18,7 +18,7 @@ CARL = leg("agent:9", agent_id="9", agent_name="Carl")
 @pytest.fixture
 async def talk(rest: Rest) -> Conversation:
     """Connect a customer and agent 1001."""
-    return await talking(rest.bench)
+    return await talking(rest.scene)
 
 
 @pytest.fixture

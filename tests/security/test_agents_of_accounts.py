@@ -9,8 +9,8 @@ from engine.runtime.agents.account_agents import Caller
 from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.interfaces import AgentPhone
-from engine.store.memory.store import MemoryStore
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.memory_store.store import MemoryStore
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.settings import read_settings
 
 PHONE = {"endpoint": "PJSIP/1002", "name": "Ada"}
@@ -70,14 +70,14 @@ async def test_an_endpoint_of_another_account_is_not_the_templates() -> None:
     assert await directory.agent_of("acme", "PJSIP/1002") == Caller()
 
 
-async def test_one_endpoint_belongs_to_one_account(bench: Bench) -> None:
+async def test_one_endpoint_belongs_to_one_account(scene: RpcScene) -> None:
     """A second account may have it when no agent of the first has it any more."""
-    assert (await bench.request("PUT", "/agents/acme/a", PHONE))[0] == 200
-    assert (await bench.request("PUT", "/agents/acme/b", PHONE))[0] == 200
+    assert (await scene.request("PUT", "/agents/acme/a", PHONE))[0] == 200
+    assert (await scene.request("PUT", "/agents/acme/b", PHONE))[0] == 200
     taken = (409, "endpoint_taken")
-    assert await bench.problem("PUT", "/agents/other/a", PHONE) == taken
-    assert (await bench.request("DELETE", "/agents/acme/a"))[0] == 200
-    assert await bench.problem("PUT", "/agents/other/a", PHONE) == taken
+    assert await scene.problem("PUT", "/agents/other/a", PHONE) == taken
+    assert (await scene.request("DELETE", "/agents/acme/a"))[0] == 200
+    assert await scene.problem("PUT", "/agents/other/a", PHONE) == taken
     moved = {**PHONE, "endpoint": "PJSIP/1003"}
-    assert (await bench.request("PUT", "/agents/acme/b", moved))[0] == 200
-    assert (await bench.request("PUT", "/agents/other/a", PHONE))[0] == 200
+    assert (await scene.request("PUT", "/agents/acme/b", moved))[0] == 200
+    assert (await scene.request("PUT", "/agents/other/a", PHONE))[0] == 200

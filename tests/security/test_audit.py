@@ -14,10 +14,10 @@ from api.db.database import Database
 from api.dnc.tokens import DncTokenStore
 from api.metrics import Metrics
 from api.voice import examples
-from tests.contract.api.cli import switchroom
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.rest import CUSTOMER, OURS, Rest
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.cli import switchroom
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.rest import CUSTOMER, OURS, Rest
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.until import until
 
 FAILREGEX = r'"address": "(?P<host>[^"]+)".*"event": "request denied"'  # docs/rest.md
@@ -99,19 +99,19 @@ async def test_denied_requests_are_logged_for_fail2ban(rest: Rest) -> None:
     assert await trail(rest, owner) == []
 
 
-async def test_engines_log_wrong_tokens(bench: Bench) -> None:
+async def test_engines_log_wrong_tokens(scene: RpcScene) -> None:
     """The RPC's token is root over all accounts."""
     with structlog.testing.capture_logs() as lines:
-        status, _body = await bench.request("GET", "/calls", headers={"Authorization": "Bearer x"})
+        status, _body = await scene.request("GET", "/calls", headers={"Authorization": "Bearer x"})
     assert status == 401
     assert [each["address"] for each in lines if each["event"] == "request denied"] == ["127.0.0.1"]
 
 
-async def test_changes_of_settings_over_rpc_are_logged(bench: Bench) -> None:
+async def test_changes_of_settings_over_rpc_are_logged(scene: RpcScene) -> None:
     """Who has the token changes what all accounts may do."""
     with structlog.testing.capture_logs() as lines:
-        await bench.request("DELETE", "/agents/acme/1001")
-        await bench.request("GET", "/agents?account=acme")
+        await scene.request("DELETE", "/agents/acme/1001")
+        await scene.request("GET", "/agents?account=acme")
     found = [each for each in lines if each["event"] == "rpc write"]
     assert [(each["method"], each["path"]) for each in found] == [
         ("DELETE", "/rpc/v1/agents/acme/1001")

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from api.accounts.store import Account, AccountStore
 from api.audit.trail import AuditEntry, entries
 from api.cli.commands import account as app
-from tests.contract.api.cli import switchroom
-from tests.contract.api.databases import migrated_database, sqlite_url
+from tests.harness.api.cli import switchroom
+from tests.harness.api.databases import migrated_database, sqlite_url
 from tests.harness.ports import free_port
 
 SHOWS = ("list", "show")

@@ -14,10 +14,10 @@ from starlette.types import Receive, Scope, Send
 from api.http.header_limits import MIN_BODY_BYTES_PER_S, HeaderLimits
 from engine.rpc.access import RpcAccess
 from engine.rpc.server import serving
-from tests.contract.api.rest import settings_for
-from tests.contract.api.serving import NOWHERE, run_server
-from tests.contract.rpc.harness.bench import TOKEN, running
+from tests.harness.api.rest import settings_for
+from tests.harness.api.serving import NOWHERE, run_server
 from tests.harness.ports import free_port
+from tests.harness.rpc.scene import TOKEN, running
 from tests.harness.until import MAX_WAIT_S
 
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
@@ -122,9 +122,9 @@ async def test_proxies_have_no_limit_of_their_own() -> None:
 async def test_an_engine_closes_unfinished_heads(tmp_path: Path, started: bytes) -> None:
     """On a new connection, and on one that has served a request."""
     port = free_port()
-    async with running(tmp_path) as bench:
-        impatient = replace(bench.dependencies, idle_timeout_s=0.3)
-        async with serving(impatient, RpcAccess(bench.url, TOKEN), "127.0.0.1", port):
+    async with running(tmp_path) as scene:
+        impatient = replace(scene.dependencies, idle_timeout_s=0.3)
+        async with serving(impatient, RpcAccess(scene.url, TOKEN), "127.0.0.1", port):
             for earlier in (b"", REQUEST):
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)
                 writer.write(earlier + started)

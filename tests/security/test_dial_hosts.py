@@ -7,9 +7,9 @@ import pytest
 from engine.calls.model.events import LegAnswered
 from engine.runtime.pbx_nodes.refers import NOT_AN_AGENT
 from engine.runtime.policy.dial_policy import DialPolicy
-from engine.store.memory.documents import MemoryDialPolicyStore
-from tests.unit.calls.harness.builders import ID, MAIN, outbound
-from tests.unit.runtime.harness.inbound_node import InboundNode, inbound_node, start_conversation
+from tests.harness.calls.builders import ID, MAIN, outbound
+from tests.harness.memory_store.documents import MemoryDialPolicyStore
+from tests.harness.runtime.inbound_node import InboundNode, inbound_node, start_conversation
 from tests.unit.runtime.pbx.test_ari_events import refer, refer_to_call
 
 EVIL = "sip:evil@192.0.2.2:5999"
@@ -27,22 +27,22 @@ async def test_a_host_that_is_not_allowed() -> None:
 
 def dialled(at: InboundNode) -> int:
     """Count the legs that the PBX had to create."""
-    return at.bench.pbx.lines.count("POST channels/create")
+    return at.scene.pbx.lines.count("POST channels/create")
 
 
 @pytest.mark.parametrize("event", [refer(destination="+4790000000"), refer_to_call()])
 async def test_a_refer_of_a_party_that_is_no_agent(event: Any) -> None:
     """A party of the trunk may not transfer: no leg is dialled, and the parties stay connected."""
     async with inbound_node() as at:
-        shard = at.bench.shard
+        shard = at.scene.shard
         dial = {"type": "dial", "data": {"number": "+4712345678", "agent_id": "1001"}}
         live_call = shard.start_call(outbound(dial))
         for leg in (MAIN, f"{ID}.l1"):
             shard.feed(live_call, LegAnswered(leg))
-        at.bench.pbx.settle()
+        at.scene.pbx.settle()
         before = dialled(at)
         at.node.on_event(0, event)
-        at.bench.pbx.settle()
+        at.scene.pbx.settle()
         assert (dialled(at), live_call.call.transfers) == (before, ())
         assert live_call.call.status == "in-progress"
         declined = shard.context.metrics.calls.refers_declined

@@ -19,9 +19,9 @@ from api.http.upload_slots import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT
 from engine.media.clip import MediaError, MediaLimits
 from engine.media.download import download
 from engine.webhooks.address_guard import AddressGuard, AddressRefused, guarded_session
-from tests.contract.api.serving import Served
-from tests.contract.webhooks.customer import LOOPBACK
+from tests.harness.api.serving import Served
 from tests.harness.until import until
+from tests.harness.webhooks.customer import LOOPBACK
 
 PUBLIC = "93.184.216.34"
 

@@ -20,10 +20,10 @@ from api.auth.store import (
 from api.auth.throttle import MAX_FAILURES
 from api.auth.tokens import AccessTokens
 from api.common.errors import Conflict
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.rpc.scene import RpcScene
 
 PATH = "/srmain/voice/call-details/0-pbx1-00000000"
 TOKENS = "/auth/get-access-token/acme"
@@ -58,21 +58,21 @@ async def test_a_key_may_be_used_from_its_networks(
     assert await status_with(rest, await new_key(rest, KeyTerms(networks=networks))) == status
 
 
-async def test_a_key_expires(bench: Bench, tmp_path: Path) -> None:
+async def test_a_key_expires(scene: RpcScene, tmp_path: Path) -> None:
     """At the time that it was created for."""
     clock = ManualClock()
-    settings = settings_for(sqlite_url(tmp_path), bench.url)
-    async with run_rest(settings, bench, clock) as rest:
+    settings = settings_for(sqlite_url(tmp_path), scene.url)
+    async with run_rest(settings, scene, clock) as rest:
         key = await new_key(rest, KeyTerms(expires_ms=clock.now + 60_000))
         assert await status_with(rest, key) == 404
         clock.now += 60_000
         assert await status_with(rest, key) == 401
 
 
-async def test_a_revoked_key_stays_revoked(bench: Bench, tmp_path: Path) -> None:
+async def test_a_revoked_key_stays_revoked(scene: RpcScene, tmp_path: Path) -> None:
     """Neither its rotation nor a later expiry makes it valid again."""
     clock = ManualClock()
-    async with run_rest(settings_for(sqlite_url(tmp_path), bench.url), bench, clock) as rest:
+    async with run_rest(settings_for(sqlite_url(tmp_path), scene.url), scene, clock) as rest:
         store = KeyStore(rest.services.database, clock)
         key = await new_key(rest, KeyTerms())
         key_id = parse_key_id(key)
@@ -84,10 +84,10 @@ async def test_a_revoked_key_stays_revoked(bench: Bench, tmp_path: Path) -> None
         assert await status_with(rest, key) == 401
 
 
-async def test_a_rotated_key_lives_no_longer_than_before(bench: Bench, tmp_path: Path) -> None:
+async def test_a_rotated_key_lives_no_longer_than_before(scene: RpcScene, tmp_path: Path) -> None:
     """The overlap does not extend it, and its replacement expires when it would have."""
     clock = ManualClock()
-    async with run_rest(settings_for(sqlite_url(tmp_path), bench.url), bench, clock) as rest:
+    async with run_rest(settings_for(sqlite_url(tmp_path), scene.url), scene, clock) as rest:
         store = KeyStore(rest.services.database, clock)
         expires_ms = clock.now + 60_000
         key_id = parse_key_id(await new_key(rest, KeyTerms(expires_ms=expires_ms)))
@@ -100,11 +100,11 @@ async def test_a_rotated_key_lives_no_longer_than_before(bench: Bench, tmp_path:
             assert found.expires_ms == expires_ms
 
 
-async def test_the_last_use_of_a_key_is_stored(bench: Bench, tmp_path: Path) -> None:
+async def test_the_last_use_of_a_key_is_stored(scene: RpcScene, tmp_path: Path) -> None:
     """Once a minute, also when its tokens are used."""
     clock = ManualClock()
-    settings = settings_for(sqlite_url(tmp_path), bench.url)
-    async with run_rest(settings, bench, clock) as rest:
+    settings = settings_for(sqlite_url(tmp_path), scene.url)
+    async with run_rest(settings, scene, clock) as rest:
         store = KeyStore(rest.services.database, clock)
 
         async def last_uses() -> set[int | None]:
@@ -121,22 +121,22 @@ async def test_the_last_use_of_a_key_is_stored(bench: Bench, tmp_path: Path) -> 
         assert await last_uses() == {None, clock.now}
 
 
-async def test_keys_alone_can_be_disabled(bench: Bench, tmp_path: Path) -> None:
+async def test_keys_alone_can_be_disabled(scene: RpcScene, tmp_path: Path) -> None:
     """Then only a token authenticates, which needs the secret, too."""
-    settings = settings_for(sqlite_url(tmp_path), bench.url, keys_as_tokens=False)
-    async with run_rest(settings, bench) as rest:
+    settings = settings_for(sqlite_url(tmp_path), scene.url, keys_as_tokens=False)
+    async with run_rest(settings, scene) as rest:
         assert await status_with(rest, rest.credentials["acme"].api_key) == 401
         assert await status_with(rest, rest.token) == 404
 
 
 @pytest.mark.parametrize(("old", "status"), [(("o" * 32,), 404), ((), 401)])
 async def test_secrets_of_tokens_rotate(
-    bench: Bench, tmp_path: Path, old: tuple[str, ...], status: int
+    scene: RpcScene, tmp_path: Path, old: tuple[str, ...], status: int
 ) -> None:
     """A token of the old secret is valid as long as the old secret is in the settings."""
     secrets = tuple(map(SecretStr, old))
-    settings = settings_for(sqlite_url(tmp_path), bench.url, old_token_secrets=secrets)
-    async with run_rest(settings, bench) as rest:
+    settings = settings_for(sqlite_url(tmp_path), scene.url, old_token_secrets=secrets)
+    async with run_rest(settings, scene) as rest:
         tokens = AccessTokens(["o" * 32], 3_600, rest.services.now_ms)
         key_id = parse_key_id(rest.credentials["acme"].api_key) or ""
         assert await status_with(rest, tokens.issue(key_id, "acme", None)) == status

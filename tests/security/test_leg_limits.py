@@ -13,12 +13,12 @@ from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.policy.leg_counter import LegCounter
 from engine.runtime.policy.leg_limits import MINUTE_MS, USED_TTL_MS, LegLimits
 from engine.store.errors import StoreDown
-from engine.store.memory.documents import MemoryDialPolicyStore
-from tests.contract.rpc.harness.bench import CALL, Bench, end, inject
-from tests.contract.rpc.harness.other_engines import OtherEngines
+from tests.harness.calls.builders import MAIN, bridged_call, outbound
+from tests.harness.memory_store.documents import MemoryDialPolicyStore
+from tests.harness.rpc.other_engines import OtherEngines
+from tests.harness.rpc.scene import CALL, RpcScene, end, inject
+from tests.harness.runtime.shard_scene import ManualClock
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import MAIN, bridged_call, outbound
-from tests.unit.runtime.harness.shard_bench import ManualClock
 from wire.dial_policy import AccountDialPolicy
 
 CREATE = "POST channels/create"
@@ -28,55 +28,55 @@ AGENT = "agent:1001"
 ONE_MINUTE = AccountDialPolicy(max_minutes_per_day=1)
 
 
-async def limited(bench: Bench, **limits: Any) -> None:
-    assert (await bench.request("PUT", "/terms/acme", limits))[0] == 200
+async def limited(scene: RpcScene, **limits: Any) -> None:
+    assert (await scene.request("PUT", "/terms/acme", limits))[0] == 200
 
 
-async def dialled(bench: Bench, rejected: int) -> tuple[str, list[str]]:
+async def dialled(scene: RpcScene, rejected: int) -> tuple[str, list[str]]:
     """Start a call that dials three numbers; return it, and the reasons of the rejected legs."""
-    call = await bench.start_call(action=DIAL)
-    found = bench.service.find(call)
+    call = await scene.start_call(action=DIAL)
+    found = scene.service.find(call)
     assert found is not None
     for event in (LegCreated(f"{call}.l0"), LegAnswered(f"{call}.l0")):
-        inject(bench, event)
+        inject(scene, event)
 
     def is_dialled() -> bool:
-        bench.pbx.settle()
+        scene.pbx.settle()
         is_rejected = len(found[1].call.ended_legs) == rejected
-        return is_rejected and bench.pbx.lines.count(CREATE) == 1 + len(NUMBERS) - rejected
+        return is_rejected and scene.pbx.lines.count(CREATE) == 1 + len(NUMBERS) - rejected
 
     await until(is_dialled, what="all legs")
     return call, [each.reason for each in found[1].call.ended_legs]
 
 
-async def test_live_legs_of_a_tree(bench: Bench) -> None:
+async def test_live_legs_of_a_tree(scene: RpcScene) -> None:
     """The customer's leg and one more are dialled; what ends makes room."""
-    await limited(bench, maxLiveLegs=2)
-    call, reasons = await dialled(bench, rejected=2)
+    await limited(scene, maxLiveLegs=2)
+    call, reasons = await dialled(scene, rejected=2)
     assert reasons == ["live_legs", "live_legs"]
-    assert bench.pbx.lines.count(CREATE) == 2
-    assert await bench.problem("POST", "/calls", CALL) == (429, "live_legs")
+    assert scene.pbx.lines.count(CREATE) == 2
+    assert await scene.problem("POST", "/calls", CALL) == (429, "live_legs")
     for leg in ("l0", "l1"):  # the first of the numbers that were dialled
-        inject(bench, LegEnded(f"{call}.{leg}", 16))
-        bench.pbx.settle()
-    assert not bench.service.node_selection.legs.on_trunk
-    assert (await bench.request("POST", "/calls", CALL))[0] == 201
-    rejected = dict(bench.telemetry.metrics.calls.parties_rejected)
+        inject(scene, LegEnded(f"{call}.{leg}", 16))
+        scene.pbx.settle()
+    assert not scene.service.node_selection.legs.on_trunk
+    assert (await scene.request("POST", "/calls", CALL))[0] == 201
+    rejected = dict(scene.telemetry.metrics.calls.parties_rejected)
     assert rejected == {("live_legs",): 2}
 
 
-async def test_live_legs_at_other_engines(bench: Bench) -> None:
+async def test_live_legs_at_other_engines(scene: RpcScene) -> None:
     """They count."""
-    await limited(bench, maxLiveLegs=2)
-    bench.cluster.account = (2, 0)
-    assert await bench.problem("POST", "/calls", CALL) == (429, "live_legs")
+    await limited(scene, maxLiveLegs=2)
+    scene.cluster.account = (2, 0)
+    assert await scene.problem("POST", "/calls", CALL) == (429, "live_legs")
 
 
-async def test_new_legs_a_second(bench: Bench) -> None:
+async def test_new_legs_a_second(scene: RpcScene) -> None:
     """One call with many legs has no higher rate than many calls."""
-    await limited(bench, maxLegsPerS=2)
-    assert (await dialled(bench, rejected=2))[1] == ["leg_rate", "leg_rate"]
-    assert await bench.problem("POST", "/calls", CALL) == (429, "leg_rate")
+    await limited(scene, maxLegsPerS=2)
+    assert (await dialled(scene, rejected=2))[1] == ["leg_rate", "leg_rate"]
+    assert await scene.problem("POST", "/calls", CALL) == (429, "leg_rate")
 
 
 @pytest.mark.parametrize(
@@ -88,35 +88,35 @@ async def test_new_legs_a_second(bench: Bench) -> None:
     ],
 )
 async def test_a_rejection_names_the_limit(
-    bench: Bench, limits: dict[str, float], text: str
+    scene: RpcScene, limits: dict[str, float], text: str
 ) -> None:
     """With its value, and the option that sets it."""
-    await limited(bench, **limits)
-    await bench.start_call()
-    assert (await bench.request("POST", "/calls", CALL))[1]["detail"] == text
+    await limited(scene, **limits)
+    await scene.start_call()
+    assert (await scene.request("POST", "/calls", CALL))[1]["detail"] == text
 
 
-async def test_minutes_of_ended_calls(bench: Bench) -> None:
+async def test_minutes_of_ended_calls(scene: RpcScene) -> None:
     """They are in the store."""
-    await limited(bench, maxMinutesPerDay=1)
-    call = await bench.start_call()
-    found = bench.service.find(call)
+    await limited(scene, maxMinutesPerDay=1)
+    call = await scene.start_call()
+    found = scene.service.find(call)
     assert found is not None
     for event in (LegCreated(f"{call}.l0"), LegAnswered(f"{call}.l0")):
-        inject(bench, event)
+        inject(scene, event)
     until_ns = time.monotonic_ns() + 5_000_000
     await until(lambda: time.monotonic_ns() > until_ns, what="5 ms of the call")
-    end(bench, call)
-    bench.pbx.settle()
+    end(scene, call)
+    scene.pbx.settle()
 
     async def is_used() -> bool:
-        return await bench.store.used_ms("acme", bench.dependencies.shards.all) >= 5
+        return await scene.store.used_ms("acme", scene.dependencies.shards.all) >= 5
 
     await until(is_used, what="its time in the store")
-    bench.cluster.account = (1, MINUTE_MS - 5)
+    scene.cluster.account = (1, MINUTE_MS - 5)
 
     async def is_rejected() -> bool:
-        status, body = await bench.request("POST", "/calls", CALL)
+        status, body = await scene.request("POST", "/calls", CALL)
         return (status, body.get("code")) == (429, "daily_minutes")
 
     await until(is_rejected, every_s=0.5, what="the next read of the time")
@@ -227,11 +227,11 @@ def test_an_account_without_a_policy() -> None:
         assert policy.admit(outbound(), "l1", party) == "terms_unknown"
 
 
-async def test_a_rejected_leg_leaves_nothing(bench: Bench) -> None:
+async def test_a_rejected_leg_leaves_nothing(scene: RpcScene) -> None:
     """What was rejected is not counted as live, nor towards the rate."""
-    await limited(bench, maxLiveLegs=1, maxLegsPerS=2)
-    call, _ = await dialled(bench, rejected=3)
-    inject(bench, LegEnded(f"{call}.l0", 16))
-    bench.pbx.settle()
-    assert bench.service.node_selection.legs.of("acme").dialled == 0
-    assert (await bench.request("POST", "/calls", CALL))[0] == 201
+    await limited(scene, maxLiveLegs=1, maxLegsPerS=2)
+    call, _ = await dialled(scene, rejected=3)
+    inject(scene, LegEnded(f"{call}.l0", 16))
+    scene.pbx.settle()
+    assert scene.service.node_selection.legs.of("acme").dialled == 0
+    assert (await scene.request("POST", "/calls", CALL))[0] == 201

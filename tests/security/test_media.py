@@ -14,10 +14,10 @@ from engine.media.clip import MediaError, MediaLimits
 from engine.media.worker.pool import WorkerPool
 from engine.media.worker.protocol import Transcode
 from engine.webhooks.address_guard import AddressGuard
-from tests.contract.media.bench import media_bench
-from tests.contract.media.sounds import LIMITS, MediaBench, sound
-from tests.contract.webhooks.customer import LOOPBACK
+from tests.harness.media.scene import media_scene
+from tests.harness.media.sounds import LIMITS, MediaScene, sound
 from tests.harness.until import until
+from tests.harness.webhooks.customer import LOOPBACK
 from wire.callbacks.targets import GrpcTarget
 from wire.media import Audio
 
@@ -25,26 +25,26 @@ CALL = "3-pbx1-aaaaaaaa"
 
 
 @pytest.fixture
-async def bench() -> AsyncIterator[MediaBench]:
+async def scene() -> AsyncIterator[MediaScene]:
     """Start a customer's server."""
-    async with media_bench() as bench:
-        yield bench
+    async with media_scene() as scene:
+        yield scene
 
 
 async def test_a_signed_address_plays_for_no_other_account(
-    bench: MediaBench, tmp_path: Path
+    scene: MediaScene, tmp_path: Path
 ) -> None:
     """Its signature has run out: who has the address does not get the clip of the first account."""
-    source = bench.source_at("signed.wav")
-    bench.origin.bodies["signed.wav"] = sound("wav"), {}
-    async with bench.open_cache(tmp_path) as cache:
+    source = scene.source_at("signed.wav")
+    scene.origin.bodies["signed.wav"] = sound("wav"), {}
+    async with scene.open_cache(tmp_path) as cache:
         clip = await cache.fetch("acme", source)
-        del bench.origin.bodies["signed.wav"]
+        del scene.origin.bodies["signed.wav"]
         assert cache.cached("acme", source) == clip
         assert cache.cached("other", source) is None
         with pytest.raises(MediaError, match="not_found"):
             await cache.fetch("other", source)
-    async with bench.open_cache(tmp_path) as restarted:
+    async with scene.open_cache(tmp_path) as restarted:
         assert restarted.cached("acme", source) == clip
         assert restarted.cached("other", source) is None
 
@@ -69,7 +69,7 @@ async def test_crafted_files_delay_no_other_account(tmp_path: Path) -> None:
         await pool.close()
 
 
-async def test_slow_servers_delay_no_other_account(bench: MediaBench, tmp_path: Path) -> None:
+async def test_slow_servers_delay_no_other_account(scene: MediaScene, tmp_path: Path) -> None:
     """An account's downloads and prefetches that hang leave room for the others'."""
     hanging, ended = [], asyncio.Event()
 
@@ -79,22 +79,22 @@ async def test_slow_servers_delay_no_other_account(bench: MediaBench, tmp_path: 
         raise web.HTTPNotFound
 
     names = [f"slow{number}" for number in range(20)]
-    bench.origin.handlers.update(dict.fromkeys(names, hang))
-    bench.origin.bodies["a.wav"] = sound("wav"), {}
+    scene.origin.handlers.update(dict.fromkeys(names, hang))
+    scene.origin.bodies["a.wav"] = sound("wav"), {}
     limits = MediaLimits(downloads=4, downloads_of_account=2, prefetch_at_once=4)
-    async with bench.open_cache(tmp_path, limits=limits) as cache:
-        slow = [bench.source_at(name) for name in names]
+    async with scene.open_cache(tmp_path, limits=limits) as cache:
+        slow = [scene.source_at(name) for name in names]
         cache.prefetch("slow", slow[:10], CALL)
         fetches = [asyncio.create_task(cache.fetch("slow", each)) for each in slow[10:]]
         await until(lambda: len(hanging) == limits.downloads_of_account)
-        cache.prefetch("acme", (bench.source_at("a.wav"),), CALL)
-        await until(lambda: cache.cached("acme", bench.source_at("a.wav")) is not None)
+        cache.prefetch("acme", (scene.source_at("a.wav"),), CALL)
+        await until(lambda: cache.cached("acme", scene.source_at("a.wav")) is not None)
         assert len(hanging) == limits.downloads_of_account
         ended.set()
         await asyncio.gather(*fetches, return_exceptions=True)
 
 
-async def test_prefetches_of_one_account_are_limited(bench: MediaBench, tmp_path: Path) -> None:
+async def test_prefetches_of_one_account_are_limited(scene: MediaScene, tmp_path: Path) -> None:
     """Beyond its share of the queue an account's audio is fetched when it is played."""
     ended = asyncio.Event()
 
@@ -102,10 +102,10 @@ async def test_prefetches_of_one_account_are_limited(bench: MediaBench, tmp_path
         await ended.wait()
         raise web.HTTPNotFound
 
-    bench.origin.handlers["slow"] = hang
+    scene.origin.handlers["slow"] = hang
     limits = MediaLimits(prefetch_waiting=4, prefetch_waiting_of_account=3)
-    async with bench.open_cache(tmp_path, limits=limits) as cache:
-        sources = [Audio(f"{bench.source_at('slow').url}?{number}") for number in range(9)]
+    async with scene.open_cache(tmp_path, limits=limits) as cache:
+        sources = [Audio(f"{scene.source_at('slow').url}?{number}") for number in range(9)]
         for account, pending in (("slow", 3), ("acme", 4)):
             cache.prefetch(account, sources, CALL)
             assert cache.pending == pending

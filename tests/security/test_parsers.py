@@ -9,7 +9,7 @@ import pytest
 from engine.media.worker.process import Worker
 from engine.media.worker.protocol import Transcode
 from sandbox.restrict import ENVIRONMENT, SOURCES
-from tests.contract.media.sounds import LIMITS, sound
+from tests.harness.media.sounds import LIMITS, sound
 
 BEGIN = """
 import os, socket, subprocess, sys

@@ -15,11 +15,11 @@ from api.http.header_limits import MAX_HEADER_BYTES
 from api.http.health import create_health_app
 from api.http.readiness import CACHE_S, Readiness
 from dev.servers.server import is_well
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.api.serving import NOWHERE
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.api.serving import NOWHERE
 from tests.harness.ports import free_port
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.servers.records_api import RecordsApi
 from tests.harness.until import MAX_WAIT_S
 
@@ -39,12 +39,12 @@ async def test_all_at_one_port(rest: Rest) -> None:
     assert await statuses(create_app(rest.services), *HEALTH, *DOCS) == {200}
 
 
-async def test_metrics_at_a_port_of_their_own(tmp_path: Path, bench: Bench) -> None:
+async def test_metrics_at_a_port_of_their_own(tmp_path: Path, scene: RpcScene) -> None:
     """The API has neither metrics, nor health, nor documents; the other port nothing else."""
     settings = settings_for(
-        sqlite_url(tmp_path), bench.url, api_metrics_port=free_port(), api_docs=False
+        sqlite_url(tmp_path), scene.url, api_metrics_port=free_port(), api_docs=False
     )
-    async with run_rest(settings, bench) as rest:
+    async with run_rest(settings, scene) as rest:
         assert await statuses(create_app(rest.services), *HEALTH, *DOCS) == {404}
         health = create_health_app(rest.services)
         assert await statuses(health, *HEALTH) == {200}

@@ -14,15 +14,15 @@ from api.contacts.tables import contacts, files
 from api.jobs.artifacts import job_parts
 from api.jobs.tables import jobs
 from api.jobs.worker import Worker
-from tests.contract.api.cdrs.lists import REQUIRED
-from tests.contract.api.cdrs.records import record, write_calls
-from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.rest import CUSTOMER, Rest, run_rest, settings_for
-from tests.contract.api.templates.messaging import BASE as TEMPLATES
-from tests.contract.api.templates.messaging import messaging
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.cdrs.lists import REQUIRED
+from tests.harness.api.cdrs.records import record, write_calls
+from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.rest import CUSTOMER, Rest, run_rest, settings_for
+from tests.harness.api.templates.messaging import BASE as TEMPLATES
+from tests.harness.api.templates.messaging import messaging
+from tests.harness.rpc.scene import RpcScene
 
 CSV = b"Phone,Name\n+4790000001,Ada\n+4790000002,Eve\n"
 LIMITS: dict[str, Any] = {
@@ -34,9 +34,9 @@ LIMITS: dict[str, Any] = {
 
 
 @pytest.fixture
-async def rest(tmp_path: Path, bench: Bench) -> AsyncIterator[Rest]:
-    settings = settings_for(sqlite_url(tmp_path), bench.url, **LIMITS)
-    async with run_rest(settings, bench, ManualClock()) as made:
+async def rest(tmp_path: Path, scene: RpcScene) -> AsyncIterator[Rest]:
+    settings = settings_for(sqlite_url(tmp_path), scene.url, **LIMITS)
+    async with run_rest(settings, scene, ManualClock()) as made:
         yield made
 
 
@@ -197,10 +197,10 @@ async def test_exports_count(rest: Rest) -> None:
     assert (answer.status_code, answer.json()["code"]) == (409, "quota")
 
 
-async def test_requests_at_once(tmp_path: Path, bench: Bench) -> None:
+async def test_requests_at_once(tmp_path: Path, scene: RpcScene) -> None:
     """One more than the limit is 429; another account's is served, and later ones are."""
-    settings = settings_for(sqlite_url(tmp_path), bench.url, api_max_requests_of_account=1)
-    async with run_rest(settings, bench) as rest:
+    settings = settings_for(sqlite_url(tmp_path), scene.url, api_max_requests_of_account=1)
+    async with run_rest(settings, scene) as rest:
         others = await rest.token_of("other", "other")
         first, arrived = asyncio.Event(), asyncio.Event()
 
@@ -224,11 +224,11 @@ async def test_requests_at_once(tmp_path: Path, bench: Bench) -> None:
         assert (await rest.request("GET", "/srmain/recordings")).status_code == 200
 
 
-async def test_test_messages(tmp_path: Path, bench: Bench) -> None:
+async def test_test_messages(tmp_path: Path, scene: RpcScene) -> None:
     """So many a minute; another account has its own, and time restores them."""
     clock = ManualClock()
     url = sqlite_url(tmp_path)
-    async with messaging(url, bench, clock, limits={"test_sends_per_min": 2}) as at:
+    async with messaging(url, scene, clock, limits={"test_sends_per_min": 2}) as at:
         made = await at.approved()
         body = {
             "templateId": made["id"],

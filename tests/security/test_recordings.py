@@ -10,12 +10,12 @@ from api.auth.store import KeyStore, KeyTerms, generate_credentials
 from api.common.recording_paths import recording_path
 from api.http.idempotency import IdempotentRequest
 from api.recordings.signed_urls import UrlSigner
-from tests.contract.api.cdrs.lists import REQUIRED
-from tests.contract.api.cdrs.records import record, write_calls
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.cdrs.lists import REQUIRED
+from tests.harness.api.cdrs.records import record, write_calls
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.rpc.scene import RpcScene
 from wire.events.record import RecordingRecord
 
 AUDIO = bytes(range(200)) * 1_000
@@ -40,7 +40,7 @@ async def store_recordings(rest: Rest, count: int = 3) -> None:
         )
         records.append(record(number, after_ms=number * 1_000, recordings=stored))
         for path, _purpose in paths:
-            await rest.bench.archive.put(path, io.BytesIO(AUDIO))
+            await rest.scene.archive.put(path, io.BytesIO(AUDIO))
     await write_calls(rest.services.database, *records)
 
 
@@ -112,15 +112,15 @@ async def test_paths_stay_in_the_archive(rest: Rest, file: str) -> None:
     """A malformed name is unknown."""
     answer = await rest.request("GET", f"/srmain/recordings/files/acme/{DAY}/{file}")
     assert answer.status_code == 404
-    status, _body = await rest.bench.request("GET", f"/recordings/acme/{DAY}/{file}")
+    status, _body = await rest.scene.request("GET", f"/recordings/acme/{DAY}/{file}")
     assert status == 404
 
 
-async def test_a_signed_address_works_for_a_while(bench: Bench, tmp_path: Path) -> None:
+async def test_a_signed_address_works_for_a_while(scene: RpcScene, tmp_path: Path) -> None:
     """Without a token, for this recording only; not after its secret is removed."""
     clock = ManualClock()
     database = sqlite_url(tmp_path)
-    async with run_rest(settings_for(database, bench.url), bench, clock) as rest:
+    async with run_rest(settings_for(database, scene.url), scene, clock) as rest:
         await store_recordings(rest, 2)
         newest, oldest = await listed(rest)
         signed = newest["signedUrl"]
@@ -136,10 +136,10 @@ async def test_a_signed_address_works_for_a_while(bench: Bench, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("path", ["/srmain/cdr", "/srmain/cdr/customer-history", "/srmain/cdr/"])
-async def test_records_have_signed_addresses(tmp_path: Path, bench: Bench, path: str) -> None:
+async def test_records_have_signed_addresses(tmp_path: Path, scene: RpcScene, path: str) -> None:
     """Of each recording, for minutes, and only for those who may read recordings."""
     clock = ManualClock()
-    async with run_rest(settings_for(sqlite_url(tmp_path), bench.url), bench, clock) as rest:
+    async with run_rest(settings_for(sqlite_url(tmp_path), scene.url), scene, clock) as rest:
         await store_recordings(rest, 1)
         call = record(0).call_id
         url = f"{path}{call}" if path.endswith("/") else path

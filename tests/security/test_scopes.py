@@ -12,7 +12,7 @@ from api.auth.scopes import BUNDLES, OPERATIONS, SCOPES, Scope, resolve
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
 from api.console.pages import PAGES
 from api.http.openapi.operation import ANY_SCOPE
-from tests.contract.api.rest import Rest
+from tests.harness.api.rest import Rest
 
 PUBLIC = {
     "/auth/get-access-token/{accountId}",

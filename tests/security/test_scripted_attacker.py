@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from tests.contract.api.cdrs.lists import REQUIRED
-from tests.contract.api.cdrs.records import CUSTOMER, leg, record, write_calls
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
-from tests.contract.rpc.harness.conversation import AGENT, Conversation, talking
+from tests.harness.api.cdrs.lists import REQUIRED
+from tests.harness.api.cdrs.records import CUSTOMER, leg, record, write_calls
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.rpc.conversation import AGENT, Conversation, talking
+from tests.harness.rpc.scene import RpcScene
 from tests.security.test_agent_tokens import BASE, OTHER, requests_in
 from tests.security.test_scopes import operations
 
@@ -39,10 +39,10 @@ LISTS = (
 
 
 @pytest.fixture
-async def rest(tmp_path: Path, bench: Bench) -> AsyncIterator[Rest]:
+async def rest(tmp_path: Path, scene: RpcScene) -> AsyncIterator[Rest]:
     """Provide the REST layer without the quota of requests, which would stop the script early."""
-    settings = settings_for(sqlite_url(tmp_path), bench.url, api_requests_per_s=1e6)
-    async with run_rest(settings, bench) as made:
+    settings = settings_for(sqlite_url(tmp_path), scene.url, api_requests_per_s=1e6)
+    async with run_rest(settings, scene) as made:
         yield made
 
 
@@ -60,7 +60,7 @@ class Victims(Struct, frozen=True):
 
 async def victims(rest: Rest) -> Victims:
     """Give agent 1001 a live call, and both accounts records, exports and a contact list."""
-    talk = await talking(rest.bench)
+    talk = await talking(rest.scene)
     records = [record(1, legs=(VERA,)), record(2, account_id="other", legs=(VERA,))]
     await write_calls(rest.services.database, *records)
     ids = {*(each.call_id for each in records), talk.call, talk.customer, talk.agent}

@@ -19,8 +19,8 @@ from engine.calls.replay_audit import compare_decisions, replay
 from engine.runtime.io.digit_sealer import DigitSealer, UnreadableDigits
 from engine.runtime.pbx_nodes.recent_digits import RETENTION_MS, RecentDigits
 from engine.runtime.shard.live_call import LiveCall
-from tests.unit.calls.harness.builders import MAIN, outbound
-from tests.unit.runtime.harness.shard_bench import ManualClock, ShardBench
+from tests.harness.calls.builders import MAIN, outbound
+from tests.harness.runtime.shard_scene import ManualClock, ShardScene
 from wire.decoding.errors import BadInput
 from wire.tree import parse_action
 
@@ -40,43 +40,43 @@ def gather(action: Any = HOOK, **data: Any) -> dict[str, Any]:
     return {"type": "gather", "data": {"sensitive": True, **data}, "action": action}
 
 
-def gathering(bench: ShardBench, tree: Any, **fields: Any) -> LiveCall:
-    live_call = bench.shard.start_call(outbound(tree, **fields))
-    bench.pbx.settle()
-    bench.shard.feed(live_call, LegAnswered(MAIN))
+def gathering(scene: ShardScene, tree: Any, **fields: Any) -> LiveCall:
+    live_call = scene.shard.start_call(outbound(tree, **fields))
+    scene.pbx.settle()
+    scene.shard.feed(live_call, LegAnswered(MAIN))
     return live_call
 
 
-def press(bench: ShardBench, live_call: LiveCall, digits: str) -> None:
+def press(scene: ShardScene, live_call: LiveCall, digits: str) -> None:
     for digit in digits:
-        bench.clock.pass_ms(200)
-        bench.shard.feed(live_call, DigitPressed(MAIN, digit, bench.clock.now - 80, 80))
+        scene.clock.pass_ms(200)
+        scene.shard.feed(live_call, DigitPressed(MAIN, digit, scene.clock.now - 80, 80))
 
 
 def webhooks(live_call: LiveCall) -> list[SendWebhook]:
     return [each for each in live_call.outbox if isinstance(each, SendWebhook)]
 
 
-def written(bench: ShardBench) -> bytes:
+def written(scene: ShardScene) -> bytes:
     """Return all that the store and the event stream get, and all requests to the PBX."""
-    return encode([bench.writer.changes, bench.pbx.lines])
+    return encode([scene.writer.changes, scene.pbx.lines])
 
 
 def enter(digits: str, *, then: str = "") -> tuple[bytes, object]:
     """Return what is written and logged for the digits of a caller, and then for those after."""
-    bench = ShardBench()
-    bench.io.sealer = ConstantSealer()  # type: ignore[assignment]  # seals only
+    scene = ShardScene()
+    scene.io.sealer = ConstantSealer()  # type: ignore[assignment]  # seals only
     with structlog.testing.capture_logs() as lines:
         play = {"type": "play", "data": {"audioUrl": "https://example.com/a.wav"}}
-        live_call = gathering(bench, {**play, "action": gather(maxDigits=len(digits))})
-        press(bench, live_call, digits[:1])  # typed ahead
-        bench.clock.pass_ms(30_000)  # the prompt is not available
-        bench.shard.feed(live_call, LegAnswered(MAIN))
-        press(bench, live_call, digits[1:])
-        press(bench, live_call, then)
+        live_call = gathering(scene, {**play, "action": gather(maxDigits=len(digits))})
+        press(scene, live_call, digits[:1])  # typed ahead
+        scene.clock.pass_ms(30_000)  # the prompt is not available
+        scene.shard.feed(live_call, LegAnswered(MAIN))
+        press(scene, live_call, digits[1:])
+        press(scene, live_call, then)
         for command in webhooks(live_call):
-            bench.shard.feed(live_call, ActionFailed(command.request, "refused"))
-    return written(bench), lines
+            scene.shard.feed(live_call, ActionFailed(command.request, "refused"))
+    return written(scene), lines
 
 
 @given(PINS, PINS, st.data())
@@ -92,13 +92,13 @@ def test_nothing_that_is_stored_depends_on_sensitive_digits(
 
 def test_the_webhook_gets_the_digits() -> None:
     """Also if another engine sends the request, with the same secret."""
-    bench = ShardBench()
-    live_call = gathering(bench, gather())
-    press(bench, live_call, f"{CARD}#")
+    scene = ShardScene()
+    live_call = gathering(scene, gather())
+    press(scene, live_call, f"{CARD}#")
     (webhook,) = webhooks(live_call)
-    stored = decode_stored_call(bench.writer.changes[-1].state)
+    stored = decode_stored_call(scene.writer.changes[-1].state)
     assert webhook in stored.outbox
-    assert CARD.encode() not in written(bench)
+    assert CARD.encode() not in written(scene)
     assert CARD.encode() not in webhook.body
     other = DigitSealer(("new", "secret"), os.urandom)
     body = msgspec.json.decode(other.open_result(live_call.call.id, webhook.body)[0])
@@ -118,45 +118,45 @@ def test_sealed_digits_belong_to_their_call() -> None:
 
 def test_the_log_replays() -> None:
     """With the sealed digits: the replay needs no key."""
-    bench = ShardBench()
-    live_call = gathering(bench, gather(maxDigits=4))
-    press(bench, live_call, "1234")
-    steps = list(replay([line for change in bench.writer.changes for line in change.log]))
+    scene = ShardScene()
+    live_call = gathering(scene, gather(maxDigits=4))
+    press(scene, live_call, "1234")
+    steps = list(replay([line for change in scene.writer.changes for line in change.log]))
     assert not list(compare_decisions(steps))
     assert steps[-1].call == live_call.call
 
 
 def test_events_and_the_record_omit_the_digits() -> None:
     """The reason remains."""
-    bench = ShardBench()
-    live_call = gathering(bench, gather(maxDigits=4))
-    press(bench, live_call, "1234")
+    scene = ShardScene()
+    live_call = gathering(scene, gather(maxDigits=4))
+    press(scene, live_call, "1234")
     (collected,) = live_call.call.gathered
     assert (collected.digits, collected.reason) == ("", "max-digits")
 
 
 def test_a_later_gather_does_not_get_them() -> None:
     """Digits typed ahead after a sensitive gather are for sensitive ones only."""
-    bench = ShardBench()
-    live_call = gathering(bench, gather(maxDigits=2))
-    press(bench, live_call, "1234")
+    scene = ShardScene()
+    live_call = gathering(scene, gather(maxDigits=2))
+    press(scene, live_call, "1234")
     (webhook,) = webhooks(live_call)
     tree = parse_action(msgspec.json.encode({"type": "gather", "action": HOOK}))
-    bench.shard.feed(live_call, ActionReceived(webhook.request, tree))
-    press(bench, live_call, "5#")
+    scene.shard.feed(live_call, ActionReceived(webhook.request, tree))
+    press(scene, live_call, "5#")
     assert msgspec.json.decode(webhooks(live_call)[-1].body)["dtmf"] == "5"
 
 
 def test_a_second_sensitive_gather_gets_them() -> None:
     """A caller may type the security code at once after the card number."""
-    bench = ShardBench()
-    live_call = gathering(bench, gather(maxDigits=2))
-    press(bench, live_call, "12345")
+    scene = ShardScene()
+    live_call = gathering(scene, gather(maxDigits=2))
+    press(scene, live_call, "12345")
     (webhook,) = webhooks(live_call)
     tree = parse_action(msgspec.json.encode(gather(maxDigits=3)))
-    bench.shard.feed(live_call, ActionReceived(webhook.request, tree))
+    scene.shard.feed(live_call, ActionReceived(webhook.request, tree))
     body = webhooks(live_call)[-1].body
-    opened = msgspec.json.decode(bench.io.sealer.open_result(live_call.call.id, body)[0])
+    opened = msgspec.json.decode(scene.io.sealer.open_result(live_call.call.id, body)[0])
     assert opened["dtmf"] == "345"
 
 
@@ -175,40 +175,40 @@ def test_the_rest_of_a_secret_is_sealed_whatever_runs_then(following: dict[str, 
 
 def _typed_on(following: dict[str, Any], digits: str) -> bytes:
     """Return what is written when a caller types on after a sensitive gather."""
-    bench = ShardBench()
-    bench.io.sealer = ConstantSealer()  # type: ignore[assignment]  # seals only
-    live_call = gathering(bench, gather(maxDigits=2))
-    press(bench, live_call, "12")
+    scene = ShardScene()
+    scene.io.sealer = ConstantSealer()  # type: ignore[assignment]  # seals only
+    live_call = gathering(scene, gather(maxDigits=2))
+    press(scene, live_call, "12")
     (webhook,) = webhooks(live_call)
     tree = parse_action(msgspec.json.encode(following))
-    bench.shard.feed(live_call, ActionReceived(webhook.request, tree))
-    press(bench, live_call, digits)
-    return written(bench)
+    scene.shard.feed(live_call, ActionReceived(webhook.request, tree))
+    press(scene, live_call, digits)
+    return written(scene)
 
 
 def test_the_recording_is_muted_meanwhile() -> None:
     """From the start of the gather to its end."""
-    bench = ShardBench()
+    scene = ShardScene()
     destination = RecordingDestination("https://example.com/", "acme/2026-01-01")
     live_call = gathering(
-        bench,
+        scene,
         {"type": "pause", "data": {"length": 1}, "action": gather(maxDigits=1)},
         recording_destination=destination,
         recording_enabled=True,
     )
     assert not live_call.call.recordings[-1].muted
-    bench.clock.pass_ms(1_100)
+    scene.clock.pass_ms(1_100)
     assert live_call.call.recordings[-1].muted
-    press(bench, live_call, "1")
+    press(scene, live_call, "1")
     assert not live_call.call.recordings[-1].muted
 
 
 def test_the_memory_of_ami_forgets_them() -> None:
     """The owner when the gather ends; every other engine after a minute, without another digit."""
-    bench = ShardBench()
-    live_call = gathering(bench, gather(maxDigits=2))
-    press(bench, live_call, "12")
-    assert bench.host.forgotten == [MAIN]
+    scene = ShardScene()
+    live_call = gathering(scene, gather(maxDigits=2))
+    press(scene, live_call, "12")
+    assert scene.host.forgotten == [MAIN]
     clock = ManualClock()
     recent = RecentDigits(clock)
     recent.on_digit(MAIN, "1", 80, clock.now)

@@ -19,17 +19,17 @@ from engine.runtime.account_calls import AccountCalls
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.policy.stopped_accounts import StoppedAccounts
-from engine.store.memory.documents import MemoryDialPolicyStore
-from engine.store.memory.store import MemoryStore
-from tests.contract.api.cli import switchroom
-from tests.contract.api.rest import SECRET, Rest
-from tests.contract.rpc.harness.bench import TOKEN, Bench
-from tests.contract.rpc.harness.conversation import talking
+from tests.harness.api.cli import switchroom
+from tests.harness.api.rest import SECRET, Rest
+from tests.harness.calls.builders import CHANNEL, outbound
+from tests.harness.memory_store.documents import MemoryDialPolicyStore
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.ports import free_port
+from tests.harness.rpc.conversation import talking
+from tests.harness.rpc.scene import TOKEN, RpcScene
+from tests.harness.runtime.inbound_node import inbound_node
 from tests.harness.shards import at
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import CHANNEL, outbound
-from tests.unit.runtime.harness.inbound_node import inbound_node
 
 STOPPED = {"destinations": [], "isStopped": True}
 
@@ -44,21 +44,21 @@ async def test_no_leg_is_dialled(party: str) -> None:
     assert await policy.check("acme", party) == "account_stopped"
 
 
-async def test_live_calls_are_hung_up(bench: Bench) -> None:
+async def test_live_calls_are_hung_up(scene: RpcScene) -> None:
     """Those of the account, once; other accounts' calls go on."""
-    talk = await talking(bench)
-    other = await talking(bench, account="other")
-    stopped, calls = StoppedAccounts(bench.store.dial_policies), AccountCalls(bench.service)
+    talk = await talking(scene)
+    other = await talking(scene, account="other")
+    stopped, calls = StoppedAccounts(scene.store.dial_policies), AccountCalls(scene.service)
     await stopped.poll(calls.hang_up)
     assert (await talk.shown())["state"] == "bridged"
-    assert (await bench.request("PUT", "/terms/acme", STOPPED))[0] == 200
+    assert (await scene.request("PUT", "/terms/acme", STOPPED))[0] == 200
     await stopped.poll(calls.hang_up)
     await talk.does("DELETE channels/")
     assert (await talk.shown())["state"] != "bridged"
     assert stopped.has("acme")
     assert not stopped.has("other")
-    assert (await bench.request("GET", f"/calls/{other.call}"))[0] == 200
-    assert (await bench.request("PUT", "/terms/acme", {}))[0] == 200
+    assert (await scene.request("GET", f"/calls/{other.call}"))[0] == 200
+    assert (await scene.request("PUT", "/terms/acme", {}))[0] == 200
     await stopped.poll(calls.hang_up)
     assert not stopped.has("acme")
 
@@ -71,12 +71,12 @@ def settings(engine_url: str) -> dict[str, str]:
     }
 
 
-async def test_the_command_hangs_up_live_calls(tmp_path: Path, rest: Rest, bench: Bench) -> None:
+async def test_the_command_hangs_up_live_calls(tmp_path: Path, rest: Rest, scene: RpcScene) -> None:
     """From the command to the PBX; no REST process has to run."""
-    talk = await talking(bench)
-    stopped, calls = StoppedAccounts(bench.store.dial_policies), AccountCalls(bench.service)
+    talk = await talking(scene)
+    stopped, calls = StoppedAccounts(scene.store.dial_policies), AccountCalls(scene.service)
     async with background(stopped.run(calls.hang_up)):
-        ended = await switchroom(tmp_path, "account", "stop", "acme", **settings(bench.url))
+        ended = await switchroom(tmp_path, "account", "stop", "acme", **settings(scene.url))
         assert ended == (0, "acme is stopped: the engines hang up its calls\n")
         await talk.does("DELETE channels/")
     assert not (await rest.services.accounts.get("acme")).is_active
@@ -100,12 +100,12 @@ async def test_a_call_that_comes_in_is_rejected() -> None:
     policy = DialPolicy(MemoryDialPolicyStore(), lambda: 0, is_stopped=lambda _account: True)
     async with inbound_node() as at:
         await at.route()
-        shard = at.bench.shard
+        shard = at.scene.shard
         endpoints = replace(shard.context.endpoints, policy=policy)
         shard.context = replace(shard.context, endpoints=endpoints)
         at.service.handle_incoming(shard, IncomingChannel(CHANNEL, "+4722222222", "+4733333333"))
-        await until(lambda: bool(at.bench.pbx.sent), what="a hangup")
-        assert [each.split("?")[0] for each in at.bench.pbx.lines] == [f"DELETE channels/{CHANNEL}"]
+        await until(lambda: bool(at.scene.pbx.sent), what="a hangup")
+        assert [each.split("?")[0] for each in at.scene.pbx.lines] == [f"DELETE channels/{CHANNEL}"]
         assert not at.has_call(CHANNEL)
 
 

@@ -9,12 +9,12 @@ from engine.app.factories import default_policy
 from engine.calls.model.events import LegAnswered, LegCreated
 from engine.runtime.policy.destinations import reject_destination
 from engine.runtime.policy.dial_policy import DialPolicy, allowed_caller_id
-from engine.store.memory.documents import MemoryDialPolicyStore
-from tests.contract.api.rest import Rest
-from tests.contract.rpc.harness.bench import CALL, Bench, inject
-from tests.contract.rpc.harness.conversation import talking
+from tests.harness.api.rest import Rest
+from tests.harness.calls.builders import inbound, outbound
+from tests.harness.memory_store.documents import MemoryDialPolicyStore
+from tests.harness.rpc.conversation import talking
+from tests.harness.rpc.scene import CALL, RpcScene, inject
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import inbound, outbound
 from wire.dial_policy import AccountDialPolicy, NumberType
 
 CREATE = "POST channels/create"
@@ -120,46 +120,46 @@ def test_a_forged_caller_id() -> None:
     assert allowed_caller_id(policy, inbound(), "+15550009999", "") == "+4721930000"
 
 
-async def test_a_webhook_that_dials_a_premium_number(bench: Bench) -> None:
+async def test_a_webhook_that_dials_a_premium_number(scene: RpcScene) -> None:
     """The tree's leg is not dialled, and its event has the reason."""
-    assert (await bench.request("PUT", "/terms/acme", ALL))[0] == 200
+    assert (await scene.request("PUT", "/terms/acme", ALL))[0] == 200
     dial = {"type": "dial", "data": {"number": [PREMIUM, "+18765551234"]}}
-    call = await bench.start_call(action=dial)
-    found = bench.service.find(call)
+    call = await scene.start_call(action=dial)
+    found = scene.service.find(call)
     assert found is not None
     for event in (LegCreated(f"{call}.l0"), LegAnswered(f"{call}.l0")):
-        inject(bench, event)
+        inject(scene, event)
 
     def is_rejected() -> bool:
-        bench.pbx.settle()
+        scene.pbx.settle()
         return len(found[1].call.ended_legs) >= 2
 
     await until(is_rejected, what="rejected legs")
     called = [each for each in found[1].call.ended_legs if each.leg.id != f"{call}.l0"]
     assert [each.reason for each in called] == ["number_type", "number_type"]
-    assert bench.pbx.lines.count(CREATE) == 1  # the main leg's
+    assert scene.pbx.lines.count(CREATE) == 1  # the main leg's
 
 
 async def test_requests_of_an_agents_token(rest: Rest) -> None:
     """Neither a call nor a dial into the agent's own call reaches a premium number."""
-    assert (await rest.bench.request("PUT", "/terms/acme", ALL))[0] == 200
+    assert (await rest.scene.request("PUT", "/terms/acme", ALL))[0] == 200
     token = await rest.token_of("acme", agentId="1001")
     body: dict[str, Any] = {"from": "agent:1001", "to": PREMIUM}
     rejected = await rest.rejected("POST", "/srmain/voice/call", body, token=token)
     assert rejected[:2] == (400, "number_type")
-    talk = await talking(rest.bench)
-    before = rest.bench.pbx.lines.count(CREATE)
+    talk = await talking(rest.scene)
+    before = rest.scene.pbx.lines.count(CREATE)
     for target in (PREMIUM, "+18765551234"):
         dial = {"callId": talk.call, "target": target}
         found = await rest.rejected("POST", "/srmain/voice/dial", dial, token=token)
         assert found[:2] == (400, "number_type")
-    assert rest.bench.pbx.lines.count(CREATE) == before
+    assert rest.scene.pbx.lines.count(CREATE) == before
 
 
-async def test_a_request_names_the_field(bench: Bench) -> None:
+async def test_a_request_names_the_field(scene: RpcScene) -> None:
     """The error is clear about what is not allowed."""
-    assert (await bench.request("PUT", "/terms/acme", ALL))[0] == 200
-    status, problem = await bench.request("POST", "/calls", {**CALL, "to": PREMIUM})
+    assert (await scene.request("PUT", "/terms/acme", ALL))[0] == 200
+    status, problem = await scene.request("POST", "/calls", {**CALL, "to": PREMIUM})
     error = problem["errors"][0]
     assert (status, problem["code"], error["path"]) == (400, "number_type", "to")
     assert error["message"].endswith(

@@ -10,8 +10,8 @@ import pytest
 from starlette.responses import PlainTextResponse, StreamingResponse
 
 from api.http.header_limits import HeaderLimits
-from tests.contract.api.rest import settings_for
-from tests.contract.api.serving import NOWHERE, run_server
+from tests.harness.api.rest import settings_for
+from tests.harness.api.serving import NOWHERE, run_server
 from tests.harness.until import until
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"

@@ -11,7 +11,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.commands import Command, EmitEvent
 from engine.calls.model.storage_format import StoredCall, decode_call, decode_stored_call
 from engine.calls.replay_audit import ReplayStep, replay
-from engine.store.memory.store import MemoryStore
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.sim.store import done
 from tests.sim.live_steps import LiveSteps
 from wire.events.call_events import CallEvent

@@ -35,7 +35,7 @@ from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.shard.step_runner import Core
 from engine.runtime.streams.node_streams import FencedStreams
-from engine.store.memory.store import MemoryStore
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import EngineClock, SimClock
 from tests.harness.sim.connection import SimConnection

@@ -11,28 +11,15 @@ from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.shard.step_runner import Core
 from engine.store.errors import StoreDown
-from engine.store.memory.store import MemoryStore
+from tests.harness.memory_store.store import MemoryStore
+from tests.harness.sim import graphs
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import START_MS, SimClock
 from tests.harness.sim.loop import leave_loop
 from tests.harness.sim.media import length_ms
 from tests.harness.sim.phone import SimPhones, choose_holds
 from tests.harness.sim.recorder import Archive
-from tests.harness.sim.store import done
-from tests.harness.sim.streams.callers import Callers, SimCallers
-from tests.harness.sim.streams.gateway import SimGateway
-from tests.harness.sim.streams.recognizers import SimRecognizer
-from tests.harness.sim.webhooks import SimServers
-from tests.sim import faults, graphs, recorders
-from tests.sim.ami_digits import shared_recent_digits
-from tests.sim.controllers import CallControllers, Granted
-from tests.sim.engine_run import APP, MAX_CALL_MS, EngineRun, Environment, PartOverrides
-from tests.sim.fault_injector import FaultInjector
-from tests.sim.faults import SLOW_MS, Faults
-from tests.sim.gateway_faults import GatewayFaults
-from tests.sim.recorders import Recorders
-from tests.sim.requests import RequestChooser
-from tests.sim.scenario import (
+from tests.harness.sim.scenario import (
     FLOWS,
     Scenarios,
     choose_before_answer,
@@ -43,6 +30,20 @@ from tests.sim.scenario import (
     choose_speech,
     choose_streams,
 )
+from tests.harness.sim.store import done
+from tests.harness.sim.streams.callers import Callers, SimCallers
+from tests.harness.sim.streams.gateway import SimGateway
+from tests.harness.sim.streams.recognizers import SimRecognizer
+from tests.harness.sim.webhooks import SimServers
+from tests.sim import faults, recorders
+from tests.sim.ami_digits import shared_recent_digits
+from tests.sim.controllers import CallControllers, Granted
+from tests.sim.engine_run import APP, MAX_CALL_MS, EngineRun, Environment, PartOverrides
+from tests.sim.fault_injector import FaultInjector
+from tests.sim.faults import SLOW_MS, Faults
+from tests.sim.gateway_faults import GatewayFaults
+from tests.sim.recorders import Recorders
+from tests.sim.requests import RequestChooser
 from wire.rpc import Originate
 
 EACH_MS = 1_600  # mean interval between calls

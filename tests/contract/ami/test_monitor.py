@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from engine.ami.monitor import AmiMonitor
 from engine.common.tasks import cancel_all
-from tests.contract.ami.fake_manager import SECRET, FakeManager
+from tests.harness.ami.fake_manager import SECRET, FakeManager
 from tests.harness.ports import free_port
 from tests.harness.until import until
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from api.db.database import Database
-from tests.contract.api.cdrs.records import NOON_MS
-from tests.contract.api.databases import (
+from tests.harness.api.cdrs.records import NOON_MS
+from tests.harness.api.databases import (
     dump_of_migrated,
     empty_database,
     migrated_database,
@@ -16,11 +16,11 @@ from tests.contract.api.databases import (
     sqlite_url,
     write_migrated,
 )
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.api.serving import Served, serve_rest
-from tests.contract.api.templates.messaging import Messaging, messaging
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.api.serving import Served, serve_rest
+from tests.harness.api.templates.messaging import Messaging, messaging
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.servers.postgres import Postgres, find_postgres
 
 
@@ -67,16 +67,16 @@ async def database(database_url: str) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-async def rest(tmp_path: Path, bench: Bench) -> AsyncIterator[Rest]:
+async def rest(tmp_path: Path, scene: RpcScene) -> AsyncIterator[Rest]:
     """Provide the REST layer with an engine, on SQLite."""
-    async with run_rest(settings_for(sqlite_url(tmp_path), bench.url), bench) as made:
+    async with run_rest(settings_for(sqlite_url(tmp_path), scene.url), scene) as made:
         yield made
 
 
 @pytest.fixture
-async def kept(database_url: str, bench: Bench) -> AsyncIterator[Rest]:
+async def kept(database_url: str, scene: RpcScene) -> AsyncIterator[Rest]:
     """Provide the REST layer with an engine, on SQLite and on PostgreSQL."""
-    async with run_rest(settings_for(database_url, bench.url), bench) as made:
+    async with run_rest(settings_for(database_url, scene.url), scene) as made:
         yield made
 
 
@@ -94,14 +94,16 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-async def msgapp(database_url: str, bench: Bench, clock: ManualClock) -> AsyncIterator[Messaging]:
+async def msgapp(
+    database_url: str, scene: RpcScene, clock: ManualClock
+) -> AsyncIterator[Messaging]:
     """Provide the REST layer with a fake messaging platform, on either database."""
-    async with messaging(database_url, bench, clock, timeout_s=2) as made:
+    async with messaging(database_url, scene, clock, timeout_s=2) as made:
         yield made
 
 
 @pytest.fixture
-async def one(tmp_path: Path, bench: Bench) -> AsyncIterator[Messaging]:
+async def one(tmp_path: Path, scene: RpcScene) -> AsyncIterator[Messaging]:
     """Provide the same on SQLite, for tests that do not depend on the database."""
-    async with messaging(sqlite_url(tmp_path), bench, timeout_s=2) as made:
+    async with messaging(sqlite_url(tmp_path), scene, timeout_s=2) as made:
         yield made

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tests.contract.api.serving import NOWHERE
+from tests.harness.api.serving import NOWHERE
 from tests.harness.servers.records_api import RecordsApi
 
 

@@ -6,8 +6,8 @@ import aiohttp
 import pytest
 from starlette.responses import PlainTextResponse
 
-from tests.contract.api.rest import settings_for
-from tests.contract.api.serving import NOWHERE, run_server
+from tests.harness.api.rest import settings_for
+from tests.harness.api.serving import NOWHERE, run_server
 
 DATABASE = "sqlite+aiosqlite:///nowhere"
 

@@ -5,9 +5,9 @@ import pytest
 
 from api.auth.store import Credentials, KeyStore, generate_credentials
 from api.auth.throttle import MAX_FAILURES
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.rest import SECRET, Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.rest import SECRET, Rest, run_rest, settings_for
+from tests.harness.rpc.scene import RpcScene
 
 PATH = "/srmain/voice/call-details/0-pbx1-00000000"
 DENIED: tuple[int, str, list[str]] = (401, "unauthenticated", [])
@@ -96,10 +96,10 @@ async def test_agent_keys_and_account_keys(rest: Rest) -> None:
     assert (refused[0], refused[2]) == (400, ["agentId"])
 
 
-async def test_a_revoked_key_revokes_its_tokens(bench: Bench, database_url: str) -> None:
+async def test_a_revoked_key_revokes_its_tokens(scene: RpcScene, database_url: str) -> None:
     """Key and tokens stop working within two seconds; another key still works."""
     clock = ManualClock()
-    async with run_rest(settings_for(database_url, bench.url), bench, clock) as rest:
+    async with run_rest(settings_for(database_url, scene.url), scene, clock) as rest:
         keys = KeyStore(rest.services.database, clock)
         old, other = rest.credentials["acme"], await rest.token_of("1001")
         new = await _added(keys, "acme")
@@ -113,10 +113,10 @@ async def test_a_revoked_key_revokes_its_tokens(bench: Bench, database_url: str)
             assert await is_let_in(rest, value)
 
 
-async def test_a_token_expires(bench: Bench, database_url: str) -> None:
+async def test_a_token_expires(scene: RpcScene, database_url: str) -> None:
     """It stops working after an hour, even in a process that has it cached."""
     clock = ManualClock()
-    async with run_rest(settings_for(database_url, bench.url), bench, clock) as rest:
+    async with run_rest(settings_for(database_url, scene.url), scene, clock) as rest:
         assert await is_let_in(rest, rest.token)
         clock.now += 3_600_000
         assert not await is_let_in(rest, rest.token)

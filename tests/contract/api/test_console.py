@@ -14,10 +14,10 @@ from api.auth.scopes import BUNDLES, resolve
 from api.auth.sessions import CSRF_HEADER, MAX_SESSION_S, RENEWED_AFTER_S, SESSION_S
 from api.auth.store import KeyStore, KeyTerms, generate_credentials, parse_key_id
 from api.console.pages import PAGES
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.rpc.scene import RpcScene
 
 CALLS = "/srmain/voice/calls"
 COOKIE = "switchroom_session_http"
@@ -138,11 +138,11 @@ async def test_each_page_needs_its_scope(rest: Rest, bundle: str) -> None:
             assert menu == expected
 
 
-async def test_a_revoked_key_ends_its_sessions(tmp_path: Path, bench: Bench) -> None:
+async def test_a_revoked_key_ends_its_sessions(tmp_path: Path, scene: RpcScene) -> None:
     """Pages lead to the sign-in, and requests are 401, after the two seconds of the cache."""
     clock = ManualClock()
-    settings = settings_for(sqlite_url(tmp_path), bench.url)
-    async with run_rest(settings, bench, clock) as rest:
+    settings = settings_for(sqlite_url(tmp_path), scene.url)
+    async with run_rest(settings, scene, clock) as rest:
         csrf_token = await sign_in(rest)
         key_id = parse_key_id(rest.credentials["acme"].api_key)
         assert key_id
@@ -223,11 +223,11 @@ async def test_files_are_compressed_and_kept(rest: Rest) -> None:
         assert (await rest.client.get(f"/console/static/x/{missing}")).status_code == 404
 
 
-async def test_a_session_lasts_while_it_is_used(tmp_path: Path, bench: Bench) -> None:
+async def test_a_session_lasts_while_it_is_used(tmp_path: Path, scene: RpcScene) -> None:
     """Pages renew it; it ends after an hour without one, and after twelve hours at last."""
     clock = ManualClock()
-    settings = settings_for(sqlite_url(tmp_path), bench.url)
-    async with run_rest(settings, bench, clock) as rest:
+    settings = settings_for(sqlite_url(tmp_path), scene.url)
+    async with run_rest(settings, scene, clock) as rest:
         csrf_token = await sign_in(rest)
         first = rest.client.cookies[COOKIE]
         clock.now += RENEWED_AFTER_S * 1_000

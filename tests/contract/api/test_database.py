@@ -19,7 +19,7 @@ from api.common.clock import now_ms
 from api.common.errors import Conflict, NotFound
 from api.db.database import Database, DatabaseUnavailable, metadata
 from api.db.migrate import LaterDatabase, migrate
-from tests.contract.api.databases import empty_database, migrated_database, opened, sqlite_url
+from tests.harness.api.databases import empty_database, migrated_database, opened, sqlite_url
 from tests.harness.servers.postgres import Postgres
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from structlog.testing import capture_logs
 
 from api.db.database import Database
-from tests.contract.api.databases import sqlite_url
+from tests.harness.api.databases import sqlite_url
 from tests.harness.until import until
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from api.common.errors import NotFound
 from api.dnc.store import DncStore, ListVersions
 from api.dnc.tokens import DncTokenStore
-from tests.contract.api.rest import CUSTOMER, OURS, Rest
+from tests.harness.api.rest import CUSTOMER, OURS, Rest
 
 CALL = "/srmain/voice/call"
 REQUESTED = {"from": OURS, "to": CUSTOMER}

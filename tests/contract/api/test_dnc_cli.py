@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokenStore
-from tests.contract.api import cli
-from tests.contract.api.rest import CUSTOMER, SECRET, Rest
-from tests.contract.rpc.harness.bench import TOKEN
+from tests.harness.api import cli
+from tests.harness.api.rest import CUSTOMER, SECRET, Rest
+from tests.harness.rpc.scene import TOKEN
 
 
 async def switchroom(rest: Rest, folder: Path, *words: str) -> tuple[int | None, str]:
@@ -17,7 +17,7 @@ async def switchroom(rest: Rest, folder: Path, *words: str) -> tuple[int | None,
     return await cli.switchroom(
         folder,
         *words,
-        SWITCHROOM_ENGINE_URLS=f'["{rest.bench.url}"]',
+        SWITCHROOM_ENGINE_URLS=f'["{rest.scene.url}"]',
         SWITCHROOM_RPC_TOKEN=TOKEN,
         SWITCHROOM_TOKEN_SECRET=SECRET,
     )
@@ -49,10 +49,10 @@ async def test_lists_are_pushed_by_command(
     await lists.put("acme", [CUSTOMER], "p")
     if "--full" in words:
         same = {"after": 0, "version": (await lists.versions("acme")).version}
-        await rest.bench.request("PATCH", "/terms/acme/dnc", same)
+        await rest.scene.request("PATCH", "/terms/acme/dnc", same)
     status, said = await switchroom(rest, tmp_path, *words)
     assert status == 0, said
-    assert await rest.bench.store.dial_policies.is_listed("acme", [CUSTOMER]) is True
+    assert await rest.scene.store.dial_policies.is_listed("acme", [CUSTOMER]) is True
 
 
 async def test_a_list_is_imported(rest: Rest, tmp_path: Path) -> None:
@@ -71,4 +71,4 @@ async def test_a_list_is_imported(rest: Rest, tmp_path: Path) -> None:
     ]
     await rest.services.policy_sync.sync_all()
     for number in ("+4790000001", "+4790000002"):
-        assert await rest.bench.store.dial_policies.is_listed("acme", [number]), number
+        assert await rest.scene.store.dial_policies.is_listed("acme", [number]), number

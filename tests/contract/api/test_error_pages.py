@@ -5,7 +5,7 @@ import re
 import httpx2
 import pytest
 
-from tests.contract.api.rest import CUSTOMER, OURS, Rest
+from tests.harness.api.rest import CUSTOMER, OURS, Rest
 from wire.error_codes.page import PAGE_POLICY
 
 LARGE = b"{" + b" " * 2_000_000 + b"}"

@@ -9,11 +9,11 @@ from api.accounts.store import Account, AccountStore
 from api.common.errors import TooManyRequests
 from api.db.database import Database
 from api.jobs.store import Job, JobStore
-from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.rest import run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.rest import run_rest, settings_for
+from tests.harness.rpc.scene import RpcScene
 
 
 class Queue:
@@ -117,10 +117,10 @@ async def test_a_kind_may_have_a_limit_of_its_own(database: Database) -> None:
     assert [getattr(each, "code", each) for each in refused] == ["too_many"] * 3
 
 
-async def test_too_many_jobs_get_429(tmp_path: Path, bench: Bench) -> None:
+async def test_too_many_jobs_get_429(tmp_path: Path, scene: RpcScene) -> None:
     """Every kind of job gets 429, and nothing is changed."""
-    settings = settings_for(sqlite_url(tmp_path), bench.url, max_jobs=1)
-    async with run_rest(settings, bench) as rest:
+    settings = settings_for(sqlite_url(tmp_path), scene.url, max_jobs=1)
+    async with run_rest(settings, scene) as rest:
         list_id = await a_list(rest.services)
         await contacts_in(rest.services, list_id, *some(1))
         body = {"contactListId": await a_list(rest.services)}

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from starlette.types import Message
 
 from api.app import create_app
-from tests.contract.api.rest import Rest
+from tests.harness.api.rest import Rest
 
 LEFT = "http.disconnect"
 

@@ -12,8 +12,8 @@ from api.jobs.monitor import Monitor
 from api.jobs.store import LEASE_MS, MAX_ATTEMPTS, Job, JobStore, LeaseLost
 from api.jobs.worker import PermanentFailure, Progress, Worker
 from api.metrics import Metrics
-from tests.contract.api.databases import opened
-from tests.contract.api.manual_clock import ManualClock
+from tests.harness.api.databases import opened
+from tests.harness.api.manual_clock import ManualClock
 from tests.harness.until import until
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from dev.servers.process import Process
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.rest import Rest
-from tests.contract.api.serving import serve_rest
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.rest import Rest
+from tests.harness.api.serving import serve_rest
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.until import until
 from wire.decoding.patterns import PATTERNS
 from wire.openapi.patterns import portable
@@ -156,9 +156,9 @@ async def test_cors_is_off(rest: Rest) -> None:
 
 @pytest.mark.timeout(PATIENCE_S + 60)
 @pytest.mark.parametrize("part", PARTS)
-async def test_odd_requests_find_no_fault(part: str, bench: Bench, tmp_path: Path) -> None:
+async def test_odd_requests_find_no_fault(part: str, scene: RpcScene, tmp_path: Path) -> None:
     """Schemathesis finds no 5xx but a documented 503, and no undocumented response."""
-    async with serve_rest(sqlite_url(tmp_path), bench.url) as rest:
+    async with serve_rest(sqlite_url(tmp_path), scene.url) as rest:
         asking = Process.start(
             (
                 str(Path(sys.executable).with_name("schemathesis")),

@@ -17,7 +17,7 @@ from api.dnc import tables
 from api.dnc.store import DncStore
 from api.engine_client import EngineClient
 from api.policy_sync.sync import PolicySync
-from tests.contract.api.rest import CUSTOMER, OTHERS, OURS, Rest
+from tests.harness.api.rest import CUSTOMER, OTHERS, OURS, Rest
 from tests.harness.until import until
 
 MANY = [f"+479{number:07}" for number in range(12_001)]
@@ -30,12 +30,12 @@ def lists(rest: Rest) -> DncStore:
 
 async def listed(rest: Rest, *numbers: str) -> bool | None:
     """Return whether any of the numbers is on acme's list at the engine."""
-    return await rest.bench.store.dial_policies.is_listed("acme", numbers)
+    return await rest.scene.store.dial_policies.is_listed("acme", numbers)
 
 
 async def terms(rest: Rest, account: str = "acme") -> dict[str, Any]:
     """Return the dial policy that the engine has of an account."""
-    status, found = await rest.bench.request("GET", f"/terms/{account}")
+    status, found = await rest.scene.request("GET", f"/terms/{account}")
     assert status == 200
     return dict(found)
 
@@ -154,7 +154,7 @@ async def test_an_empty_store_is_filled_again(kept: Rest) -> None:
     """The next comparison finds the loss; until then the list is unknown."""
     await lists(kept).put("acme", [CUSTOMER], "p")
     await kept.services.policy_sync.sync_all()
-    kept.bench.store.dial_policies.lose_all()
+    kept.scene.store.dial_policies.lose_all()
     assert await listed(kept, CUSTOMER) is None
     await kept.services.policy_sync.sync_all()
     assert await listed(kept, CUSTOMER)
@@ -167,11 +167,11 @@ async def test_a_restored_database_wins(kept: Rest) -> None:
     await kept.services.policy_sync.sync_all()
     stands = (await lists(kept).versions("acme")).version
     change = {"after": stands, "version": stands + 50, "add": ["+4711111111"]}
-    answer = await kept.bench.request("PATCH", "/terms/acme/dnc", change)
+    answer = await kept.scene.request("PATCH", "/terms/acme/dnc", change)
     assert answer == (200, {"version": stands + 50})
     await kept.services.policy_sync.sync_all()
     assert [await listed(kept, each) for each in (CUSTOMER, "+4711111111")] == [True, False]
-    await kept.bench.request("PATCH", "/terms/acme/dnc", {"after": 0, "version": stands})
+    await kept.scene.request("PATCH", "/terms/acme/dnc", {"after": 0, "version": stands})
     await kept.services.policy_sync.sync_all()
     assert not await listed(kept, CUSTOMER)  # the equal version hides the difference
     await kept.services.policy_sync.resend_all()
@@ -213,7 +213,7 @@ async def _is_listed(rest: Rest) -> bool:
 
 
 async def _is_there(rest: Rest) -> bool:
-    return await rest.bench.store.dial_policies.get("acme") is not None
+    return await rest.scene.store.dial_policies.get("acme") is not None
 
 
 async def test_a_list_of_another_database_is_replaced(kept: Rest) -> None:

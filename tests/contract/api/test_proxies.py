@@ -6,8 +6,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from tests.contract.api.rest import settings_for
-from tests.contract.api.serving import NOWHERE, run_server
+from tests.harness.api.rest import settings_for
+from tests.harness.api.serving import NOWHERE, run_server
 
 DATABASE = "sqlite+aiosqlite:///nowhere"
 

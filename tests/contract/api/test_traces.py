@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from engine.observe.otel import OtelTraces
 from engine.observe.telemetry import Telemetry
-from tests.contract.rpc.harness.bench import TOKEN, running
+from tests.harness.rpc.scene import TOKEN, running
 from tests.harness.servers.api_process import ACCOUNT, ApiProcess
 from tests.harness.servers.span_collector import Collector
 from tests.harness.until import until
@@ -50,11 +50,11 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     spans, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
     async with (
-        running(tmp_path / "engine", Telemetry(traces=OtelTraces(provider))) as bench,
+        running(tmp_path / "engine", Telemetry(traces=OtelTraces(provider))) as scene,
         Collector() as collector,
         ApiProcess(
             tmp_path / "api",
-            engine_urls=[bench.url],
+            engine_urls=[scene.url],
             rpc_token=TOKEN,
             settings={
                 "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url(),

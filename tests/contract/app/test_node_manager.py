@@ -27,13 +27,13 @@ from engine.runtime.cluster.pbx_reachability import PbxReachability
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.settings.nodes import NodeSettings
-from engine.store.memory.store import MemoryStore
 from engine.webhooks.http_client import no_listener
+from tests.harness.calls.builders import outbound
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.ports import free_port
 from tests.harness.settings import SECRET, read_settings
 from tests.harness.signing import fixed_signer
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import outbound
 from wire.shard import ShardId
 from wire.tree import Limits
 
@@ -44,7 +44,7 @@ SETTINGS = read_settings(
 )
 
 
-class Bench:
+class Scene:
     """Nodes at addresses where nothing answers, and shards of two."""
 
     def __init__(self) -> None:
@@ -125,43 +125,43 @@ def at(name: str) -> NodeSettings:
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    """Run a bench whose tasks do not fail."""
-    made = Bench()
+async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
+    """Run a scene whose tasks do not fail."""
+    made = Scene()
     async with AsyncExitStack() as stack:
         await made.open(stack, tmp_path)
         yield made
     assert made.faults == []
 
 
-async def test_nodes_come_and_go(bench: Bench) -> None:
+async def test_nodes_come_and_go(scene: Scene) -> None:
     """A discovered node can have shards; a removed one closes without calls."""
-    assert bench.names == {"pbx1"}
-    await bench.discover("ip1", "ip2")
-    assert bench.names == {"pbx1", "ip1", "ip2"}
-    await bench.take("ip1")
-    assert set(bench.node_selection.nodes["ip1"].shards) == {SLOT}
-    assert set(bench.reachability.unproven) == bench.names
-    await bench.discover("ip2")
-    await until(lambda: bench.names == {"pbx1", "ip2"}, what="ip1 to be closed")
-    await until(lambda: set(bench.reachability.unproven) == bench.names, what="ip1 to be removed")
-    await bench.discover("ip1", "ip2")
-    assert bench.names == {"pbx1", "ip1", "ip2"}
+    assert scene.names == {"pbx1"}
+    await scene.discover("ip1", "ip2")
+    assert scene.names == {"pbx1", "ip1", "ip2"}
+    await scene.take("ip1")
+    assert set(scene.node_selection.nodes["ip1"].shards) == {SLOT}
+    assert set(scene.reachability.unproven) == scene.names
+    await scene.discover("ip2")
+    await until(lambda: scene.names == {"pbx1", "ip2"}, what="ip1 to be closed")
+    await until(lambda: set(scene.reachability.unproven) == scene.names, what="ip1 to be removed")
+    await scene.discover("ip1", "ip2")
+    assert scene.names == {"pbx1", "ip1", "ip2"}
 
 
-async def test_a_removed_node_keeps_its_calls(bench: Bench) -> None:
+async def test_a_removed_node_keeps_its_calls(scene: Scene) -> None:
     """A removed node gets no new calls, unless it is discovered again before its last call ends."""
-    await bench.discover("ip1")
-    await bench.take("ip1")
-    node = bench.node_selection.nodes["ip1"]
+    await scene.discover("ip1")
+    await scene.take("ip1")
+    node = scene.node_selection.nodes["ip1"]
     call = node.shards[SLOT].start_call(outbound()).call
-    await bench.discover()
-    reason = bench.node_selection.admit(node.shards[SLOT], by_trunk=False)
+    await scene.discover()
+    reason = scene.node_selection.admit(node.shards[SLOT], by_trunk=False)
     assert reason is not None
     assert reason.code == "node_leaving"
-    await bench.discover("ip1")
-    assert bench.node_selection.admit(node.shards[SLOT], by_trunk=False) is None
-    await bench.discover()
-    assert bench.names == {"pbx1", "ip1"}
+    await scene.discover("ip1")
+    assert scene.node_selection.admit(node.shards[SLOT], by_trunk=False) is None
+    await scene.discover()
+    assert scene.names == {"pbx1", "ip1"}
     del node.shards[SLOT].calls[call.id]
-    await until(lambda: bench.names == {"pbx1"}, what="ip1 to be closed")
+    await until(lambda: scene.names == {"pbx1"}, what="ip1 to be closed")

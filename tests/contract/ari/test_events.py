@@ -8,7 +8,7 @@ from engine.ari.events import EventSocket
 from engine.ari.generated.events import ApplicationRegistered, Message
 from engine.ari.http_transport import HttpTransport
 from engine.ari.reconnecting_websocket import always_allowed
-from tests.contract.ari.fake_pbx import fake_pbx, running
+from tests.harness.ari.fake_pbx import fake_pbx, running
 from tests.harness.until import until
 
 

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from engine.ari.subscription_probe import HealthProbe
-from tests.contract.ari.fake_pbx import fake_pbx, running
+from tests.harness.ari.fake_pbx import fake_pbx, running
 from tests.harness.until import until
 
 RARELY_S = 3.0

@@ -12,7 +12,7 @@ from engine.ari.generated.operations import channels, playbacks
 from engine.ari.http_transport import HttpTransport
 from engine.ari.request import LOST, Reply, ask
 from engine.ari.websocket_transport import WebsocketTransport
-from tests.contract.ari.fake_pbx import FAST, Replies, fake_pbx, running
+from tests.harness.ari.fake_pbx import FAST, Replies, fake_pbx, running
 from tests.harness.servers.full_queue import connecting_ports, full_queue
 from tests.harness.until import MAX_WAIT_S, until
 

@@ -3,11 +3,11 @@
 import msgspec
 
 from engine.store.store import Store
-from tests.contract.callbacks.bench import open_bench
-from tests.contract.rpc.harness.bench import CALL, Bench
+from tests.harness.callbacks.scene import open_scene
 from tests.harness.customers.callback_server import CallbackServer, answer_with
+from tests.harness.rpc.scene import CALL, RpcScene
 from tests.harness.shards import SHARD
-from tests.sim.graphs import API
+from tests.harness.sim.graphs import API
 from wire.request import ApiRequest
 
 CALL_ID = "3-pbx1-aaaaaaaa"
@@ -29,11 +29,11 @@ async def put(store: Store, url: str) -> None:
 
 async def test_an_event_is_delivered_by_a_request(store: Store) -> None:
     """Events arrive in order, with the account's secrets and the event's id as idempotency key."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_scene(store) as scene:
         await put(store, customer.url("/events"))
         customer.answers["/events"] = answer_with(500, 500, 204)
-        await bench.emit(CALL_ID, 0, 1, target=API)
-        await bench.until_empty()
+        await scene.emit(CALL_ID, 0, 1, target=API)
+        await scene.until_empty()
     numbers = [each.event["n"] for each in customer.requests]
     assert numbers == sorted(numbers)
     assert set(numbers) == {0, 1}
@@ -46,21 +46,21 @@ async def test_an_event_is_delivered_by_a_request(store: Store) -> None:
 
 async def test_retry_after(store: Store) -> None:
     """A server may request a longer delay than a request may take."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_scene(store) as scene:
         await put(store, customer.url("/"))
         customer.answers["/"] = answer_with(429, 429, 204, Retry_After="2")
-        await bench.emit(CALL_ID, 0, target=API)
-        await bench.until_empty()
+        await scene.emit(CALL_ID, 0, target=API)
+        await scene.until_empty()
     *earlier, last = customer.requests
     assert last.at_s - earlier[-1].at_s >= 2
 
 
 async def test_a_missing_request(store: Store) -> None:
     """Another account's request is not used; the event becomes a dead letter."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_scene(store) as scene:
         await put(store, customer.url("/"))
-        await bench.emit(CALL_ID, 0, account="other", target=API)
-        await bench.until_empty()
+        await scene.emit(CALL_ID, 0, account="other", target=API)
+        await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "other", "", 10)
     assert [each.reason for each in dead_letters] == ["unknown_request"]
     assert customer.requests == []
@@ -68,26 +68,26 @@ async def test_a_missing_request(store: Store) -> None:
 
 async def test_410_gives_a_calls_events_up(store: Store) -> None:
     """A server that answers 410 gets no further event of this call."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
+    async with CallbackServer() as customer, open_scene(store) as scene:
         await put(store, customer.url("/"))
         customer.answers["/"] = answer_with(410)
-        await bench.emit(CALL_ID, 0, 1, target=API)
-        await bench.until_empty()
+        await scene.emit(CALL_ID, 0, 1, target=API)
+        await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["gone", "gone"]
     assert len(customer.requests) == 1
 
 
-async def test_a_target_must_exist(bench: Bench) -> None:
+async def test_a_target_must_exist(scene: RpcScene) -> None:
     """A call or an account cannot name a missing request or another account's."""
     body = {**CALL, "statusCallbackUrl": API}
-    await bench.request("PUT", f"/requests/other/{API}", {"url": "https://a.example/"})
-    assert await bench.problem("POST", "/calls", body) == (400, "unknown_request")
+    await scene.request("PUT", f"/requests/other/{API}", {"url": "https://a.example/"})
+    assert await scene.problem("POST", "/calls", body) == (400, "unknown_request")
     put_target = ("PUT", "/callbacks/acme", {"target": API})
-    assert await bench.problem(*put_target) == (400, "unknown_request")
-    await bench.request("PUT", f"/requests/acme/{API}", {"url": "https://a.example/"})
-    assert (await bench.request(*put_target))[0] == 200
-    call = await bench.start_call(statusCallbackUrl=API.upper())
-    found = bench.service.find(call)
+    assert await scene.problem(*put_target) == (400, "unknown_request")
+    await scene.request("PUT", f"/requests/acme/{API}", {"url": "https://a.example/"})
+    assert (await scene.request(*put_target))[0] == 200
+    call = await scene.start_call(statusCallbackUrl=API.upper())
+    found = scene.service.find(call)
     assert found is not None
     assert found[1].call.delivery_key == f"acme {API}"

@@ -10,7 +10,7 @@ from engine.callbacks.call_queue import MAX_BUFFERED_EVENTS
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.store.outbox import OutboxLimits
 from engine.store.store import Store
-from tests.contract.callbacks.bench import open_bench, secret_of, verified
+from tests.harness.callbacks.scene import open_scene, secret_of, verified
 from tests.harness.customers.callback_server import (
     CallbackServer,
     answer_endlessly,
@@ -23,11 +23,11 @@ from tests.harness.until import until
 
 async def test_a_signed_event(store: Store) -> None:
     """A committed event is sent at once; the reference library verifies its signature."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
-        secret = await bench.put_target(customer.url("/events"))
-        await bench.emit("3-pbx1-aaaaaaaa", 0)
+    async with CallbackServer() as customer, open_scene(store) as scene:
+        secret = await scene.put_target(customer.url("/events"))
+        await scene.emit("3-pbx1-aaaaaaaa", 0)
         await customer.wait_for_requests(1)
-        await bench.until_empty()
+        await scene.until_empty()
     got = customer.requests[0]
     assert got.path == "/events"
     assert verified(secret, got.body, got.headers) == got.event
@@ -40,37 +40,37 @@ async def test_a_signed_event(store: Store) -> None:
 
 async def test_in_order(store: Store) -> None:
     """The events of a call arrive one by one, even those emitted during a delivery."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
-        await bench.put_target(customer.url("/"))
+    async with CallbackServer() as customer, open_scene(store) as scene:
+        await scene.put_target(customer.url("/"))
         for call in ("3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"):
-            await bench.emit(call, 0, 1)
+            await scene.emit(call, 0, 1)
             for number in range(2, 40):
-                await bench.emit(call, number)
-        await bench.until_empty()
+                await scene.emit(call, number)
+        await scene.until_empty()
         for call in ("3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"):
             assert customer.ids(call) == [f"{call}.e{number}" for number in range(40)]
 
 
 async def test_a_retry_has_the_same_id(store: Store) -> None:
     """A failed event is retried with its id and delays only later events of its call."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
-        await bench.put_target(customer.url("/"))
+    async with CallbackServer() as customer, open_scene(store) as scene:
+        await scene.put_target(customer.url("/"))
         customer.answers["/"] = answer_with(500, 503, 204)
-        await bench.emit("3-pbx1-aaaaaaaa", 0)
-        await bench.emit("3-pbx1-aaaaaaaa", 1)
-        await bench.until_empty()
+        await scene.emit("3-pbx1-aaaaaaaa", 0)
+        await scene.emit("3-pbx1-aaaaaaaa", 1)
+        await scene.until_empty()
     assert customer.ids() == [f"3-pbx1-aaaaaaaa.e{number}" for number in (0, 0, 0, 1)]
-    assert bench.metrics.callbacks.retried.total == 2
-    assert dict(bench.metrics.callbacks.delivered) == {("https",): 2}
+    assert scene.metrics.callbacks.retried.total == 2
+    assert dict(scene.metrics.callbacks.delivered) == {("https",): 2}
 
 
 async def test_dead_letters(store: Store) -> None:
     """An event that is given up is kept, delays no later event, and can be resent."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
-        await bench.put_target(customer.url("/"))
+    async with CallbackServer() as customer, open_scene(store) as scene:
+        await scene.put_target(customer.url("/"))
         customer.answers["/"] = answer_with(500, 500, 500, 204)
-        await bench.emit("3-pbx1-aaaaaaaa", 0, 1)
-        await bench.until_empty()
+        await scene.emit("3-pbx1-aaaaaaaa", 0, 1)
+        await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
         assert [(each.call_id, each.seq, each.reason, each.tries) for each in dead_letters] == [
             ("3-pbx1-aaaaaaaa", 0, "status_500", 3)
@@ -79,7 +79,7 @@ async def test_dead_letters(store: Store) -> None:
         assert await store.outbox.resend(SHARD, "others", [dead_letters[0].entry], 10) == 0
         assert await store.outbox.resend(SHARD, "acme", [dead_letters[0].entry], 10) == 1
         await customer.wait_for_requests(5)
-        await bench.until_empty()
+        await scene.until_empty()
         assert await store.outbox.dead_letters(SHARD, "acme", "", 10) == []
     assert customer.ids()[-2:] == ["3-pbx1-aaaaaaaa.e1", "3-pbx1-aaaaaaaa.e0"]
 
@@ -93,13 +93,13 @@ async def test_an_event_that_the_customer_rejects(store: Store) -> None:
         return web.Response(status=500 if is_first else 204)
 
     schedule = RetrySchedule((0.0, 0.05, 0.1, 3_600.0))
-    async with CallbackServer() as customer, open_bench(store, schedule=schedule) as bench:
-        await bench.put_target(customer.url("/"))
+    async with CallbackServer() as customer, open_scene(store, schedule=schedule) as scene:
+        await scene.put_target(customer.url("/"))
         customer.answers["/"] = reject_the_first
-        await bench.emit(call, 0, 1)
+        await scene.emit(call, 0, 1)
         await customer.wait_for_requests(4)
-        await bench.emit(call, 2, kind="completed")
-        await bench.until_empty()
+        await scene.emit(call, 2, kind="completed")
+        await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert customer.ids() == [f"{call}.e{number}" for number in (0, 0, 0, 1, 2)]
     assert [(each.seq, each.reason, each.tries) for each in dead_letters] == [(0, "status_500", 3)]
@@ -108,10 +108,10 @@ async def test_an_event_that_the_customer_rejects(store: Store) -> None:
 async def test_more_events_than_fit_into_memory(store: Store) -> None:
     """The others are read from the store at once, not when they are due."""
     call = "3-pbx1-aaaaaaaa"
-    async with CallbackServer() as customer, open_bench(store) as bench:
-        await bench.put_target(customer.url("/"))
-        await bench.emit(call, *range(MAX_BUFFERED_EVENTS * 2 + 1))
-        await bench.until_empty(OutboxLimits().claim_ms / 1000 - 2)
+    async with CallbackServer() as customer, open_scene(store) as scene:
+        await scene.put_target(customer.url("/"))
+        await scene.emit(call, *range(MAX_BUFFERED_EVENTS * 2 + 1))
+        await scene.until_empty(OutboxLimits().claim_ms / 1000 - 2)
     assert customer.ids() == [f"{call}.e{number}" for number in range(MAX_BUFFERED_EVENTS * 2 + 1)]
 
 
@@ -126,56 +126,56 @@ async def test_a_handover_waits_for_deliveries_in_flight(store: Store) -> None:
 
     call = "3-pbx1-aaaaaaaa"
     async with CallbackServer() as customer:
-        async with open_bench(store) as bench:
-            await bench.put_target(customer.url("/"))
+        async with open_scene(store) as scene:
+            await scene.put_target(customer.url("/"))
             customer.answers["/"] = answer_late
-            await bench.emit(call, 0, 1)
+            await scene.emit(call, 0, 1)
             await received.wait()
-            waiting = asyncio.create_task(bench.dispatcher.finish_deliveries(SHARD))
+            waiting = asyncio.create_task(scene.dispatcher.finish_deliveries(SHARD))
             await asyncio.sleep(0)
-            await bench.emit(call, 2)
+            await scene.emit(call, 2)
             assert not waiting.done()
             may_answer.set()
             await waiting
-            await bench.dispatcher.drain(SHARD)
-        async with open_bench(store) as bench:
-            await bench.until_empty()
+            await scene.dispatcher.drain(SHARD)
+        async with open_scene(store) as scene:
+            await scene.until_empty()
     assert customer.ids() == [f"{call}.e{number}" for number in (0, 1, 2)]
 
 
 async def test_gone(store: Store) -> None:
     """410 stops the account's target; its events become dead letters."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
-        await bench.put_target(customer.url("/"))
+    async with CallbackServer() as customer, open_scene(store) as scene:
+        await scene.put_target(customer.url("/"))
         customer.answers["/"] = answer_with(410)
-        await bench.emit("3-pbx1-aaaaaaaa", 0, 1)
-        await bench.until_empty()
-        await bench.emit("3-pbx1-bbbbbbbb", 0)
-        await bench.until_empty()
+        await scene.emit("3-pbx1-aaaaaaaa", 0, 1)
+        await scene.until_empty()
+        await scene.emit("3-pbx1-bbbbbbbb", 0)
+        await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
         assert [each.reason for each in dead_letters] == ["gone", "gone", "stopped"]
-        assert await bench.targets.auto_set("acme") is None
+        assert await scene.targets.auto_set("acme") is None
     assert len(customer.requests) == 1
 
 
 async def test_retry_after(store: Store) -> None:
     """The delay that a server requests is respected."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
-        await bench.put_target(customer.url("/"))
+    async with CallbackServer() as customer, open_scene(store) as scene:
+        await scene.put_target(customer.url("/"))
         customer.answers["/"] = answer_with(429, 204, Retry_After="1")
-        await bench.emit("3-pbx1-aaaaaaaa", 0)
-        await bench.until_empty()
+        await scene.emit("3-pbx1-aaaaaaaa", 0)
+        await scene.until_empty()
     first, second = customer.requests
     assert second.at_s - first.at_s >= 1
 
 
 async def test_a_redirect_is_not_followed(store: Store) -> None:
     """A redirect counts as a failure."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
-        await bench.put_target(customer.url("/"))
+    async with CallbackServer() as customer, open_scene(store) as scene:
+        await scene.put_target(customer.url("/"))
         customer.answers["/"] = answer_with(307, Location="/elsewhere")
-        await bench.emit("3-pbx1-aaaaaaaa", 0)
-        await bench.until_empty()
+        await scene.emit("3-pbx1-aaaaaaaa", 0)
+        await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["redirect"]
     assert {each.path for each in customer.requests} == {"/"}
@@ -186,21 +186,21 @@ async def test_a_redirect_is_not_followed(store: Store) -> None:
 )
 async def test_classes_of_status_codes(store: Store, status: int, reason: str | None) -> None:
     """Every 2xx delivers the event; every 3xx is a redirect."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
-        await bench.put_target(customer.url("/"))
+    async with CallbackServer() as customer, open_scene(store) as scene:
+        await scene.put_target(customer.url("/"))
         customer.answers["/"] = answer_with(status)
-        await bench.emit("3-pbx1-aaaaaaaa", 0)
-        await bench.until_empty()
+        await scene.emit("3-pbx1-aaaaaaaa", 0)
+        await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ([reason] if reason else [])
 
 
 async def test_a_private_address(store: Store) -> None:
     """It is refused when the socket is created."""
-    async with CallbackServer() as customer, open_bench(store, allow=()) as bench:
-        await bench.put_target(customer.url("/"))
-        await bench.emit("3-pbx1-aaaaaaaa", 0)
-        await bench.until_empty()
+    async with CallbackServer() as customer, open_scene(store, allow=()) as scene:
+        await scene.put_target(customer.url("/"))
+        await scene.emit("3-pbx1-aaaaaaaa", 0)
+        await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["refused_address"]
     assert customer.requests == []
@@ -208,11 +208,11 @@ async def test_a_private_address(store: Store) -> None:
 
 async def test_an_endless_response(store: Store) -> None:
     """Only the status of a response counts, however long the body is."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
-        await bench.put_target(customer.url("/"))
+    async with CallbackServer() as customer, open_scene(store) as scene:
+        await scene.put_target(customer.url("/"))
         customer.answers["/"] = answer_endlessly
-        await bench.emit("3-pbx1-aaaaaaaa", 0, 1)
-        await bench.until_empty()
+        await scene.emit("3-pbx1-aaaaaaaa", 0, 1)
+        await scene.until_empty()
     assert customer.ids() == ["3-pbx1-aaaaaaaa.e0", "3-pbx1-aaaaaaaa.e1"]
 
 
@@ -221,32 +221,32 @@ async def test_a_hanging_target_delays_no_other(store: Store) -> None:
     async with (
         CallbackServer() as customer,
         CallbackServer() as bad,
-        open_bench(store, response_timeout_s=2) as bench,
+        open_scene(store, response_timeout_s=2) as scene,
     ):
-        await bench.put_target(customer.url("/"), "good")
-        await bench.put_target(bad.url("/"), "bad", concurrency=4)
+        await scene.put_target(customer.url("/"), "good")
+        await scene.put_target(bad.url("/"), "bad", concurrency=4)
         bad.answers["/"] = never_answer
         for number in range(50):
-            await bench.emit(f"3-pbx1-bad{number:05}", 0, account="bad")
+            await scene.emit(f"3-pbx1-bad{number:05}", 0, account="bad")
         for number in range(50):
-            await bench.emit(f"3-pbx1-good{number:05}", 0, account="good")
+            await scene.emit(f"3-pbx1-good{number:05}", 0, account="good")
         await customer.wait_for_requests(50)
         await until(lambda: len(bad.requests) >= 5, what="its circuit to have opened")
         assert customer.requests[-1].at_s < bad.requests[4].at_s  # four time out before it
         bad.answers.clear()
-        await bench.until_empty(30)
+        await scene.until_empty(30)
         assert len(set(bad.ids())) == 50
 
 
 async def test_rotation(store: Store) -> None:
     """During a rotation both secrets sign."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
-        old = await bench.put_target(customer.url("/"))
-        after = await bench.targets.rotate_secret("acme")
+    async with CallbackServer() as customer, open_scene(store) as scene:
+        old = await scene.put_target(customer.url("/"))
+        after = await scene.targets.rotate_secret("acme")
         assert after is not None
-        await bench.emit("3-pbx1-aaaaaaaa", 0)
+        await scene.emit("3-pbx1-aaaaaaaa", 0)
         await customer.wait_for_requests(1)
-        await bench.until_empty()
+        await scene.until_empty()
     got = customer.requests[0]
     assert after.secret != old
     for secret in (old, after.secret):
@@ -255,11 +255,11 @@ async def test_rotation(store: Store) -> None:
 
 async def test_no_delivery_without_the_lease(store: Store) -> None:
     """An engine that may have lost the shard sends nothing; the next owner delivers the rest."""
-    async with CallbackServer() as customer, open_bench(store) as stale:
+    async with CallbackServer() as customer, open_scene(store) as stale:
         await stale.put_target(customer.url("/"))
         stale.lease.holds = False
         await stale.emit("3-pbx1-aaaaaaaa", 0, 1)
         await stale.dispatcher.drain(SHARD)
-        async with open_bench(store) as bench:
-            await bench.until_empty()
+        async with open_scene(store) as scene:
+            await scene.until_empty()
     assert customer.ids() == ["3-pbx1-aaaaaaaa.e0", "3-pbx1-aaaaaaaa.e1"]

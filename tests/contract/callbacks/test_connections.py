@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 
 from engine.store.store import Store
-from tests.contract.callbacks.bench import open_bench
+from tests.harness.callbacks.scene import open_scene
 from tests.harness.customers.callback_server import Answer, CallbackServer, answer_endlessly
 from tests.harness.shards import SHARD
 
@@ -41,22 +41,22 @@ async def test_a_connection_is_reused(store: Store, answer: Answer, connections:
         ports.add(request.transport.get_extra_info("peername")[1])
         return await answer(request)
 
-    async with CallbackServer() as customer, open_bench(store) as bench:
-        await bench.put_target(customer.url("/"))
+    async with CallbackServer() as customer, open_scene(store) as scene:
+        await scene.put_target(customer.url("/"))
         customer.answers["/"] = serve
-        await bench.emit(CALL, 0, 1, 2)
-        await bench.until_empty()
+        await scene.emit(CALL, 0, 1, 2)
+        await scene.until_empty()
     assert len(ports) == connections
 
 
 async def test_a_target_that_is_set_late(store: Store) -> None:
     """Events of a call that has no target are given up; those of the next call arrive."""
-    async with CallbackServer() as customer, open_bench(store) as bench:
-        await bench.emit(CALL, 0)
-        await bench.until_empty()
-        await bench.put_target(customer.url("/"))
-        await bench.emit(OTHER, 0)
-        await bench.until_empty()
+    async with CallbackServer() as customer, open_scene(store) as scene:
+        await scene.emit(CALL, 0)
+        await scene.until_empty()
+        await scene.put_target(customer.url("/"))
+        await scene.emit(OTHER, 0)
+        await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [(each.call_id, each.reason) for each in dead_letters] == [(CALL, "no_target")]
     assert customer.ids() == [f"{OTHER}.e0"]

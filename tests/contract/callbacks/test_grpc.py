@@ -9,7 +9,7 @@ from grpc import aio
 
 from engine.store.store import Store
 from engine.webhooks.log.logged_attempt import logged
-from tests.contract.callbacks.bench import CallbackBench, open_bench, verified
+from tests.harness.callbacks.scene import CallbackScene, open_scene, verified
 from tests.harness.customers.grpc_server import GrpcCallbackServer
 from tests.harness.ports import free_port
 from tests.harness.servers.certificate import certificate
@@ -22,10 +22,10 @@ CALL, OTHER = "3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"
 
 async def test_a_signed_message(store: Store) -> None:
     """Its fields equal the JSON's; the reference library verifies the JSON with the metadata."""
-    async with GrpcCallbackServer() as customer, open_bench(store) as bench:
-        secret = await bench.put_target("grpc://127.0.0.1:1")  # this call names its own target
-        await bench.emit(CALL, 0, target=customer.target)
-        await bench.until_empty()
+    async with GrpcCallbackServer() as customer, open_scene(store) as scene:
+        secret = await scene.put_target("grpc://127.0.0.1:1")  # this call names its own target
+        await scene.emit(CALL, 0, target=customer.target)
+        await scene.until_empty()
     (received,) = customer.callbacks
     event = verified(secret, received.event.json.encode(), received.metadata)
     assert event == msgspec.json.decode(received.event.json)
@@ -47,10 +47,10 @@ async def test_retries_keep_the_order(store: Store) -> None:
         if refusals >= 0:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "not now")
 
-    async with GrpcCallbackServer() as customer, open_bench(store) as bench:
+    async with GrpcCallbackServer() as customer, open_scene(store) as scene:
         customer.answer = answer
-        await bench.emit(CALL, 0, 1, 2, target=customer.target)
-        await bench.until_empty()
+        await scene.emit(CALL, 0, 1, 2, target=customer.target)
+        await scene.until_empty()
     assert [each.event.sequence_number for each in customer.callbacks] == [0, 0, 0, 1, 2]
 
 
@@ -64,21 +64,21 @@ async def test_attempts_are_logged(store: Store) -> None:
         if refusals >= 0:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "not now")
 
-    async with GrpcCallbackServer() as customer, open_bench(store) as bench:
+    async with GrpcCallbackServer() as customer, open_scene(store) as scene:
         customer.answer = answer
-        await bench.emit(CALL, 0, target=customer.target)
-        await bench.until_empty()
-        found = [logged(each) for each in bench.log.exchanges]
+        await scene.emit(CALL, 0, target=customer.target)
+        await scene.until_empty()
+        found = [logged(each) for each in scene.log.exchanges]
     assert [(each.number, each.reason) for each in found] == [(1, "grpc_unavailable"), (2, "")]
     assert {(each.kind, each.url) for each in found} == {("callback", customer.target)}
     assert msgspec.json.decode(found[0].body)["callId"] == CALL
     assert found[0].headers["webhook-signature"] == "***"
 
 
-async def succeed_often(bench: CallbackBench, customer: GrpcCallbackServer) -> None:
+async def succeed_often(scene: CallbackScene, customer: GrpcCallbackServer) -> None:
     """Deliver events, so that the target gets several at once, even after a failure."""
-    await bench.emit("3-pbx1-first000", *range(4), target=customer.target)
-    await bench.until_empty()
+    await scene.emit("3-pbx1-first000", *range(4), target=customer.target)
+    await scene.until_empty()
     customer.callbacks.clear()
 
 
@@ -96,13 +96,13 @@ async def test_a_rejected_call_disturbs_no_other(store: Store, code: grpc.Status
         else:
             retried.set()
 
-    async with GrpcCallbackServer() as customer, open_bench(store) as bench:
-        await succeed_often(bench, customer)
+    async with GrpcCallbackServer() as customer, open_scene(store) as scene:
+        await succeed_often(scene, customer)
         customer.answer = answer
-        await bench.emit(CALL, 0, 1, target=customer.target)
+        await scene.emit(CALL, 0, 1, target=customer.target)
         await until(lambda: bool(customer.callbacks), what="the first call's event")
-        await bench.emit(OTHER, 0, target=customer.target)
-        await bench.until_empty()
+        await scene.emit(OTHER, 0, target=customer.target)
+        await scene.until_empty()
     ids = [each.event.id for each in customer.callbacks]
     assert sorted(ids) == [f"{CALL}.e0", f"{CALL}.e1", f"{OTHER}.e0", f"{OTHER}.e0"]
 
@@ -118,13 +118,13 @@ async def test_two_calls_lose_one_connection(store: Store) -> None:
         if len(customer.callbacks) == 2:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "not now")
 
-    async with GrpcCallbackServer() as customer, open_bench(store) as bench:
-        await succeed_often(bench, customer)
+    async with GrpcCallbackServer() as customer, open_scene(store) as scene:
+        await succeed_often(scene, customer)
         customer.answer = answer
-        await bench.emit(CALL, 0, target=customer.target)
-        await bench.emit(OTHER, 0, target=customer.target)
-        await bench.until_empty()
-    assert dict(bench.metrics.callbacks.failed) == {("grpc", "grpc_unavailable"): 2}
+        await scene.emit(CALL, 0, target=customer.target)
+        await scene.emit(OTHER, 0, target=customer.target)
+        await scene.until_empty()
+    assert dict(scene.metrics.callbacks.failed) == {("grpc", "grpc_unavailable"): 2}
     assert len(customer.callbacks) == 4
 
 
@@ -138,10 +138,10 @@ async def test_pushback(store: Store) -> None:
             context.set_trailing_metadata((("grpc-retry-pushback-ms", "1000"),))
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too much")
 
-    async with GrpcCallbackServer() as customer, open_bench(store) as bench:
+    async with GrpcCallbackServer() as customer, open_scene(store) as scene:
         customer.answer = answer
-        await bench.emit(CALL, 0, target=customer.target)
-        await bench.until_empty()
+        await scene.emit(CALL, 0, target=customer.target)
+        await scene.until_empty()
     assert times[1] - times[0] >= 1
 
 
@@ -151,10 +151,10 @@ async def test_gone(store: Store) -> None:
     async def answer(_context: aio.ServicerContext) -> Ack:
         return Ack(gone=True)
 
-    async with GrpcCallbackServer() as customer, open_bench(store) as bench:
+    async with GrpcCallbackServer() as customer, open_scene(store) as scene:
         customer.answer = answer
-        await bench.emit(CALL, 0, 1, target=customer.target)
-        await bench.until_empty()
+        await scene.emit(CALL, 0, 1, target=customer.target)
+        await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [(each.seq, each.reason) for each in dead_letters] == [(0, "gone"), (1, "gone")]
     assert len(customer.callbacks) == 1
@@ -166,28 +166,28 @@ async def test_a_server_that_hangs(store: Store) -> None:
     async def answer(_context: aio.ServicerContext) -> None:
         await asyncio.Event().wait()
 
-    async with GrpcCallbackServer() as customer, open_bench(store, response_timeout_s=0.2) as bench:
+    async with GrpcCallbackServer() as customer, open_scene(store, response_timeout_s=0.2) as scene:
         customer.answer = answer
-        await bench.emit(CALL, 0, target=customer.target)
-        await bench.until_empty()
+        await scene.emit(CALL, 0, target=customer.target)
+        await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [(each.reason, each.tries) for each in dead_letters] == [("timeout", 3)]
 
 
 async def test_a_closed_port(store: Store) -> None:
     """A refused connection is a failure like any other."""
-    async with open_bench(store) as bench:
-        await bench.emit(CALL, 0, target=f"grpc://127.0.0.1:{free_port()}")
-        await bench.until_empty()
+    async with open_scene(store) as scene:
+        await scene.emit(CALL, 0, target=f"grpc://127.0.0.1:{free_port()}")
+        await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["grpc_unavailable"]
 
 
 async def test_a_private_address(store: Store) -> None:
     """It is refused before a connection is opened."""
-    async with GrpcCallbackServer() as customer, open_bench(store, allow=()) as bench:
-        await bench.emit(CALL, 0, target=customer.target)
-        await bench.until_empty()
+    async with GrpcCallbackServer() as customer, open_scene(store, allow=()) as scene:
+        await scene.emit(CALL, 0, target=customer.target)
+        await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [each.reason for each in dead_letters] == ["refused_address"]
     assert customer.callbacks == []
@@ -199,9 +199,9 @@ async def test_tls(store: Store, is_trusted: bool) -> None:
     key, signed = certificate()
     credentials = grpc.ssl_server_credentials([(key, signed)])
     roots = signed if is_trusted else None
-    async with GrpcCallbackServer(credentials) as customer, open_bench(store, roots=roots) as bench:
-        await bench.emit(CALL, 0, target=customer.target)
-        await bench.until_empty()
+    async with GrpcCallbackServer(credentials) as customer, open_scene(store, roots=roots) as scene:
+        await scene.emit(CALL, 0, target=customer.target)
+        await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert len(customer.callbacks) == int(is_trusted)
     assert [each.reason for each in dead_letters] == ([] if is_trusted else ["grpc_unavailable"])

@@ -11,8 +11,8 @@ from engine.callbacks.transports.listener import ListenerTransport
 from engine.listeners.registry import ListenerRegistry
 from engine.observe.event_metrics import ListenerMetrics
 from engine.store.listeners import FIRST
-from engine.store.memory.listeners import MemoryListeners
 from engine.webhooks.log.logged_attempt import logged
+from tests.harness.memory_store.listeners import MemoryListeners
 from tests.harness.recording_log import RecordingLog
 from wire.callbacks.targets import DeliveryTarget, HttpsTarget
 from wire.listeners import Listener, ListenerRequest, ListenerResponse
@@ -33,7 +33,7 @@ class Target:
         return Delivered()
 
 
-class Bench:
+class Scene:
     """A transport with a target and an engine's view of the listeners."""
 
     def __init__(self) -> None:
@@ -70,14 +70,14 @@ def now_ms() -> int:
 
 async def test_a_listener_receives_the_events_of_its_number() -> None:
     """As they would be sent to the target, which gets none."""
-    bench = Bench()
-    await bench.listen()
-    outcome, request = await bench.deliver_through(ListenerResponse(status=204))
+    scene = Scene()
+    await scene.listen()
+    outcome, request = await scene.deliver_through(ListenerResponse(status=204))
     assert outcome == Delivered(is_from_target=False)
-    assert list(bench.metrics.requests) == [(("answered",), 1)]
+    assert list(scene.metrics.requests) == [(("answered",), 1)]
     assert (request.method, request.url) == ("POST", TARGET.url)
     assert request.headers == {"Content-Type": "application/json", "webhook-id": f"{CALL}.e0"}
-    assert bench.target.events == []
+    assert scene.target.events == []
 
 
 @pytest.mark.parametrize(
@@ -86,10 +86,10 @@ async def test_a_listener_receives_the_events_of_its_number() -> None:
 )
 async def test_the_target_receives_the_others(fields: dict[str, str]) -> None:
     """Also those in which the number is that of the other party."""
-    bench = Bench()
-    await bench.listen()
-    assert await bench.deliver(**fields) == Delivered()
-    assert len(bench.target.events) == 1
+    scene = Scene()
+    await scene.listen()
+    assert await scene.deliver(**fields) == Delivered()
+    assert len(scene.target.events) == 1
 
 
 @pytest.mark.parametrize(
@@ -107,33 +107,33 @@ async def test_a_failure_of_a_listener_says_nothing_about_the_target(
     response: ListenerResponse, reason: str, retry_after_s: float | None
 ) -> None:
     """It does not stop the target with 410, and counts for no circuit."""
-    bench = Bench()
-    await bench.listen()
-    outcome, _ = await bench.deliver_through(response)
+    scene = Scene()
+    await scene.listen()
+    outcome, _ = await scene.deliver_through(response)
     assert outcome == Failed(reason, retry_after_s, is_from_target=False)
     assert not isinstance(outcome, Gone)
-    assert bench.target.events == []
+    assert scene.target.events == []
 
 
 async def test_an_event_whose_listener_ends_goes_to_the_target() -> None:
     """At once, and not by the schedule of retries."""
-    bench = Bench()
-    await bench.listen()
-    delivering = asyncio.create_task(bench.deliver())
-    await bench.store.requests("a", FIRST, 5_000, 1)
-    await bench.store.remove("acme", "a")
-    await bench.registry.poll()
+    scene = Scene()
+    await scene.listen()
+    delivering = asyncio.create_task(scene.deliver())
+    await scene.store.requests("a", FIRST, 5_000, 1)
+    await scene.store.remove("acme", "a")
+    await scene.registry.poll()
     assert await delivering == Delivered()
-    assert len(bench.target.events) == 1
+    assert len(scene.target.events) == 1
 
 
 async def test_what_a_listener_receives_is_logged() -> None:
     """As an attempt to its address that was sent to a listener, with the listener's response."""
-    bench = Bench()
-    await bench.listen()
-    await bench.deliver_through(ListenerResponse(status=500, body="a bug"))
-    await bench.deliver_through(ListenerResponse(fault="connect"))
-    first, second = (logged(each) for each in bench.log.exchanges)
+    scene = Scene()
+    await scene.listen()
+    await scene.deliver_through(ListenerResponse(status=500, body="a bug"))
+    await scene.deliver_through(ListenerResponse(fault="connect"))
+    first, second = (logged(each) for each in scene.log.exchanges)
     assert (first.url, first.reason, first.response_body) == (TARGET.url, "status_500", b"a bug")
     assert (second.status, second.reason) == (0, "connect")
     assert (first.is_to_listener, second.is_to_listener) == (True, True)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from engine.cli.tree import app
 from tests.contract.cli.fake_engine import TOKEN
-from tests.contract.cli.forked import run_forked
+from tests.harness.cli.forked import run_forked
 
 
 async def typed(url: str, *words: str) -> int:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.contract.cli.fake_engine import FakeEngine
-from tests.unit.cli.controlled_call import CALL
+from tests.harness.cli.controlled_call import CALL
 
 
 @pytest.fixture

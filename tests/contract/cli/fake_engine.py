@@ -8,9 +8,9 @@ import msgspec
 from aiohttp import web
 
 from engine.cli.client import Lost
+from tests.harness.cli.controlled_call import STREAMS
+from tests.harness.cli.inbound import timeline
 from tests.harness.servers.web_server import WebServer
-from tests.unit.cli.controlled_call import STREAMS
-from tests.unit.cli.inbound import timeline
 from wire import rpc
 from wire.agents import Agents, AgentView
 from wire.control import DialedLeg

@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 from aiohttp import web
 
-from tests.contract.cli.forked import Ended, run_forked
 from tests.contract.cli.rest_document import fault_of
+from tests.harness.cli.forked import Ended, run_forked
 from tests.harness.servers.web_server import WebServer
 
 KEY = "swk_1_secret"

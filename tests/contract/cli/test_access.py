@@ -6,7 +6,7 @@ import pytest
 
 from tests.contract.cli.fake_engine import FakeEngine
 from tests.contract.cli.fake_rest import FakeRest, problem
-from tests.contract.cli.forked import Ended, run_forked
+from tests.harness.cli.forked import Ended, run_forked
 
 OF_OPERATORS = (
     "node list", "slots", "call replay c1", "call list --ended 1", "call list --watch",

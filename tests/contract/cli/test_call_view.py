@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.contract.cli.command import switchroom, typed
 from tests.contract.cli.fake_engine import FakeEngine
-from tests.unit.cli.controlled_call import (
+from tests.harness.cli.controlled_call import (
     ADA,
     BOT,
     CALL,

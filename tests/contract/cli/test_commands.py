@@ -7,9 +7,9 @@ import pytest
 
 from tests.contract.cli.command import switchroom, typed
 from tests.contract.cli.fake_engine import FakeEngine
+from tests.harness.cli.inbound import GOLDEN, timeline
+from tests.harness.cli.replays import DIFFERENT, SAME
 from tests.harness.ports import free_port
-from tests.unit.cli.inbound import GOLDEN, timeline
-from tests.unit.cli.replays import DIFFERENT, SAME
 from wire.rpc import Problem
 
 

@@ -11,7 +11,7 @@ from tests.contract.cli.command import switchroom
 from tests.contract.cli.fake_engine import FakeEngine
 from tests.contract.cli.fake_rest import FakeRest
 from tests.contract.cli.rest_document import parameters_of
-from tests.unit.cli.controlled_call import CALL
+from tests.harness.cli.controlled_call import CALL
 
 PAGING = {"limit", "offset", "cursor", "after"}  # a command reads page after page
 # Each list with all its filters, and the path and query that it sends.

@@ -11,9 +11,9 @@ from engine.cli.errors import RpcError, Unreachable
 from engine.cli.live.follow import CallFollower
 from engine.cli.live.table import CallTable
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
+from tests.harness.cli.followed_calls import event, view
 from tests.harness.ports import free_port
 from tests.harness.until import until
-from tests.unit.cli.followed_calls import event, view
 from wire.events.consumer_groups import LostEvents
 from wire.rpc import Problem
 

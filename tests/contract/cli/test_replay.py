@@ -7,7 +7,7 @@ import pytest
 
 from tests.contract.cli.command import switchroom
 from tests.contract.cli.fake_engine import FakeEngine
-from tests.unit.cli.replays import DIFFERENT, HOLE, SAME
+from tests.harness.cli.replays import DIFFERENT, HOLE, SAME
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from api.voice.timeline import call_timeline
 from tests.contract.cli.command import switchroom
 from tests.contract.cli.fake_engine import FakeEngine
 from tests.contract.cli.fake_rest import FakeRest
-from tests.unit.cli.controlled_call import (
+from tests.harness.cli.controlled_call import (
     ADA,
     BOT,
     CALL,
@@ -25,7 +25,7 @@ from tests.unit.cli.controlled_call import (
     SECOND,
     STREAMS,
 )
-from tests.unit.cli.inbound import timeline
+from tests.harness.cli.inbound import timeline
 from wire.views import CallRecordings
 
 

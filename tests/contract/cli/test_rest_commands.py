@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.contract.cli.fake_rest import KEY, FakeRest, problem
-from tests.contract.cli.forked import run_forked
+from tests.harness.cli.forked import run_forked
 from tests.harness.ports import free_port
 
 FLOW = {"flowId": "menu", "published": 3, "latest": 4, "version": 17, "changedTime": "2026-11-26"}

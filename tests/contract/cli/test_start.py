@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.cli.forked import run_forked
+from tests.harness.cli.forked import run_forked
 
 SLOW = ("aiohttp", "pydantic", "pydantic_settings", "redis", "sqlalchemy", "uvloop")
 ROUNDS = 3

@@ -9,8 +9,8 @@ from rich.console import Console
 from engine.cli.client import open_client
 from engine.cli.commands.call import place_and_watch
 from tests.contract.cli.fake_engine import TOKEN, FakeEngine
+from tests.harness.cli.inbound import timeline, until_now
 from tests.harness.until import until
-from tests.unit.cli.inbound import timeline, until_now
 from wire.views import Timeline
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.harness.generate.reference.pages import DOCS
 from tests.harness.npm import install
+from tools.docs.reference.pages import DOCS
 
 PACKAGE = {"private": True, "dependencies": {"@asyncapi/specs": "6.11.1"}}
 SCHEMA = "node_modules/@asyncapi/specs/schemas/3.0.0.json"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.generate.site.build import build
-from tests.harness.generate.site.check import check_site
+from tools.site.build import build
+from tools.site.check import check_site
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import sys
 def test_it_fails_without_docker() -> None:
     """It says that nothing was started, and what else can be done."""
     trial = subprocess.run(
-        [sys.executable, "-m", "tests.harness.lab.compose_trial"],
+        [sys.executable, "-m", "tools.compose_trial"],
         check=False,
         capture_output=True,
         text=True,

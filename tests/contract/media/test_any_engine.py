@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from engine.rpc.peers.client import FORWARDED
-from tests.contract.rpc.harness.bench import Bench
-from tests.contract.rpc.harness.pair import BrokenEngine, EnginePair, running_pair
+from tests.harness.rpc.pair import BrokenEngine, EnginePair, running_pair
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.shards import at
 from wire.media import Clip, Tone
 
@@ -19,15 +19,15 @@ async def pair(tmp_path: Path) -> AsyncIterator[EnginePair]:
         yield made
 
 
-async def made_by(bench: Bench) -> Clip:
+async def made_by(scene: RpcScene) -> Clip:
     """Make a clip at an engine."""
-    return await bench.dependencies.clip_cache.fetch("acme", Tone(425, 200))
+    return await scene.dependencies.clip_cache.fetch("acme", Tone(425, 200))
 
 
-async def read(bench: Bench, key: str, method: str = "GET", **headers: str) -> tuple[int, int]:
+async def read(scene: RpcScene, key: str, method: str = "GET", **headers: str) -> tuple[int, int]:
     """Request a clip as a PBX does; returns the status and the size."""
-    url = f"{bench.url}/media/{key}.wav"
-    async with bench.session.request(method, url, headers=headers) as response:
+    url = f"{scene.url}/media/{key}.wav"
+    async with scene.session.request(method, url, headers=headers) as response:
         body = await response.read()
         return response.status, len(body) if method == "GET" else response.content_length or 0
 

@@ -19,69 +19,69 @@ from engine.rpc.media import media_routes
 from engine.rpc.peers.client import PeerClient
 from engine.rpc.peers.remote_clips import RemoteClips
 from engine.rpc.peers.signature import RequestSigner
-from tests.contract.media.bench import failure, media_bench, read_samples
-from tests.contract.media.sounds import FORMATS, REFUSED, MediaBench, level_db, sound
-from tests.contract.rpc.harness.bench import TOKEN
-from tests.contract.rpc.harness.other_engines import SINGLE_ENGINE
+from tests.harness.media.scene import failure, media_scene, read_samples
+from tests.harness.media.sounds import FORMATS, REFUSED, MediaScene, level_db, sound
+from tests.harness.rpc.other_engines import SINGLE_ENGINE
+from tests.harness.rpc.scene import TOKEN
 from tests.harness.until import until
 from wire.media import Audio
 
 
 @pytest.fixture
-async def bench() -> AsyncIterator[MediaBench]:
-    """Start the bench."""
-    async with media_bench() as bench:
-        yield bench
+async def scene() -> AsyncIterator[MediaScene]:
+    """Start the scene."""
+    async with media_scene() as scene:
+        yield scene
 
 
-async def test_formats(bench: MediaBench, tmp_path: Path) -> None:
+async def test_formats(scene: MediaScene, tmp_path: Path) -> None:
     """Each format becomes a clip of the right length, pitch and peak."""
-    async with bench.open_cache(tmp_path) as cache:
+    async with scene.open_cache(tmp_path) as cache:
         for kind in FORMATS:
-            bench.origin.bodies[kind] = (sound(kind), {})
-            clip = await cache.fetch("acme", bench.source_at(kind))
+            scene.origin.bodies[kind] = (sound(kind), {})
+            clip = await cache.fetch("acme", scene.source_at(kind))
             pcm = await read_samples(cache, clip)
             assert abs(clip.duration_ms - 1000) < 60, kind
             assert clip.duration_ms == round(len(pcm) / 8), kind
             assert abs(level_db(pcm[800:7200], 440) - -6.02) < 0.5, kind
 
 
-async def test_exact_length(bench: MediaBench, tmp_path: Path) -> None:
+async def test_exact_length(scene: MediaScene, tmp_path: Path) -> None:
     """A clip of a format without padding has its original's length, to the millisecond."""
-    async with bench.open_cache(tmp_path) as cache:
+    async with scene.open_cache(tmp_path) as cache:
         for length_s in (0.25, 1.234):
             name = f"{length_s}"
-            bench.origin.bodies[name] = (sound("flac", length_s=length_s), {})
-            assert (await cache.fetch("acme", bench.source_at(name))).duration_ms == round(
+            scene.origin.bodies[name] = (sound("flac", length_s=length_s), {})
+            assert (await cache.fetch("acme", scene.source_at(name))).duration_ms == round(
                 length_s * 1000
             )
 
 
-async def test_no_aliasing(bench: MediaBench, tmp_path: Path) -> None:
+async def test_no_aliasing(scene: MediaScene, tmp_path: Path) -> None:
     """A tone above the new band is removed and has no alias inside it."""
-    bench.origin.bodies["high"] = (sound("wav", tone_hz=6000, rate_hz=44_100), {})
-    async with bench.open_cache(tmp_path) as cache:
-        pcm = await read_samples(cache, await cache.fetch("acme", bench.source_at("high")))
+    scene.origin.bodies["high"] = (sound("wav", tone_hz=6000, rate_hz=44_100), {})
+    async with scene.open_cache(tmp_path) as cache:
+        pcm = await read_samples(cache, await cache.fetch("acme", scene.source_at("high")))
     assert level_db(pcm[800:7200], 2000) < -80
     assert np.sqrt(np.mean(pcm[800:7200] ** 2)) < 3
 
 
-async def test_refused(bench: MediaBench, tmp_path: Path) -> None:
+async def test_refused(scene: MediaScene, tmp_path: Path) -> None:
     """No audio, too much audio and slow audio fail with their reason, and leave no files."""
-    async with bench.open_cache(tmp_path) as cache:
+    async with scene.open_cache(tmp_path) as cache:
         for name, (given, reason) in REFUSED.items():
             if isinstance(given, bytes):
-                bench.origin.bodies[name] = (given, {"Content-Type": "audio/mpeg"})
+                scene.origin.bodies[name] = (given, {"Content-Type": "audio/mpeg"})
             else:
-                bench.origin.handlers[name] = given
-            assert (await failure(cache, bench.source_at(name))).reason == reason, name
-        assert (await failure(cache, bench.source_at("missing"))).reason == "not_found"
+                scene.origin.handlers[name] = given
+            assert (await failure(cache, scene.source_at(name))).reason == reason, name
+        assert (await failure(cache, scene.source_at("missing"))).reason == "not_found"
         assert list(await asyncio.to_thread(os.listdir, tmp_path)) in ([], ["index.json"])
 
 
-async def test_addresses(bench: MediaBench, tmp_path: Path, unused_tcp_port: int) -> None:
+async def test_addresses(scene: MediaScene, tmp_path: Path, unused_tcp_port: int) -> None:
     """Internal addresses are refused with that reason; a closed port is only unreachable."""
-    async with bench.open_cache(tmp_path) as cache:
+    async with scene.open_cache(tmp_path) as cache:
         for host in ("169.254.169.254", "[::1]", "10.0.0.1", "0x0a000001", "167772161"):
             got = await failure(cache, Audio(f"http://{host}:1/a.wav"))
             assert got.reason == "refused_address", host
@@ -89,57 +89,57 @@ async def test_addresses(bench: MediaBench, tmp_path: Path, unused_tcp_port: int
         assert got.reason == "unreachable"
 
 
-async def test_truncated(bench: MediaBench, tmp_path: Path) -> None:
+async def test_truncated(scene: MediaScene, tmp_path: Path) -> None:
     """The beginning of a truncated file is played, as in any player."""
-    bench.origin.bodies["cut.wav"] = (sound("wav")[: 44 + 96_000], {})
-    async with bench.open_cache(tmp_path) as cache:
-        assert (await cache.fetch("acme", bench.source_at("cut.wav"))).duration_ms == 500
+    scene.origin.bodies["cut.wav"] = (sound("wav")[: 44 + 96_000], {})
+    async with scene.open_cache(tmp_path) as cache:
+        assert (await cache.fetch("acme", scene.source_at("cut.wav"))).duration_ms == 500
 
 
-async def test_renewed_and_restarted(bench: MediaBench, tmp_path: Path) -> None:
+async def test_renewed_and_restarted(scene: MediaScene, tmp_path: Path) -> None:
     """A restarted engine has its clips at once, and refreshes a stale one by its ETag."""
     headers = {"ETag": '"v1"', "Cache-Control": "max-age=100"}
-    bench.origin.bodies["a"] = (sound("wav"), headers)
-    async with bench.open_cache(tmp_path) as cache:
-        clip = await cache.fetch("acme", bench.source_at("a"))
-    async with bench.open_cache(tmp_path) as cache:
-        assert cache.cached("acme", bench.source_at("a")) == clip
-        bench.now_ms = 100_000
-        assert cache.cached("acme", bench.source_at("a")) == clip
-        await until(lambda: bench.origin.requests == [("a", ""), ("a", '"v1"')])
-        bench.origin.bodies["a"] = (sound("wav", tone_hz=300), headers | {"ETag": '"v2"'})
-        bench.now_ms = 200_000
-        await until(lambda: cache.cached("acme", bench.source_at("a")) not in (clip, None))
+    scene.origin.bodies["a"] = (sound("wav"), headers)
+    async with scene.open_cache(tmp_path) as cache:
+        clip = await cache.fetch("acme", scene.source_at("a"))
+    async with scene.open_cache(tmp_path) as cache:
+        assert cache.cached("acme", scene.source_at("a")) == clip
+        scene.now_ms = 100_000
+        assert cache.cached("acme", scene.source_at("a")) == clip
+        await until(lambda: scene.origin.requests == [("a", ""), ("a", '"v1"')])
+        scene.origin.bodies["a"] = (sound("wav", tone_hz=300), headers | {"ETag": '"v2"'})
+        scene.now_ms = 200_000
+        await until(lambda: cache.cached("acme", scene.source_at("a")) not in (clip, None))
 
 
-async def test_fetched_once(bench: MediaBench, tmp_path: Path) -> None:
+async def test_fetched_once(scene: MediaScene, tmp_path: Path) -> None:
     """Concurrent fetches of the same audio cost its server one request."""
-    bench.origin.bodies["a"] = (sound("mp3"), {})
-    async with bench.open_cache(tmp_path) as cache:
+    scene.origin.bodies["a"] = (sound("mp3"), {})
+    async with scene.open_cache(tmp_path) as cache:
         clips = await asyncio.gather(
-            *(cache.fetch("acme", bench.source_at("a")) for _ in range(20))
+            *(cache.fetch("acme", scene.source_at("a")) for _ in range(20))
         )
     assert len(set(clips)) == 1
-    assert bench.origin.requests == [("a", "")]
+    assert scene.origin.requests == [("a", "")]
 
 
-async def test_served(bench: MediaBench, tmp_path: Path) -> None:
+async def test_served(scene: MediaScene, tmp_path: Path) -> None:
     """A clip is served whole, in ranges and by its ETag; other files of the directory are not."""
-    bench.origin.bodies["a"] = (sound("wav"), {})
-    async with bench.open_cache(tmp_path) as cache:
-        clip = await cache.fetch("acme", bench.source_at("a"))
+    scene.origin.bodies["a"] = (sound("wav"), {})
+    async with scene.open_cache(tmp_path) as cache:
+        clip = await cache.fetch("acme", scene.source_at("a"))
         remote = RemoteClips(
-            PeerClient(SINGLE_ENGINE, bench.session, RequestSigner(TOKEN, time.time))
+            PeerClient(SINGLE_ENGINE, scene.session, RequestSigner(TOKEN, time.time))
         )
         app = web.Application()
         app.add_routes(media_routes(cache, remote))
         async with TestServer(app) as server:
-            await check_serving(bench.session, str(server.make_url("/media/")), clip)
-            await check_lead_in(bench.session, str(server.make_url("/media/")), clip)
+            await check_serving(scene.session, str(server.make_url("/media/")), clip)
+            await check_lead_in(scene.session, str(server.make_url("/media/")), clip)
             (tmp_path / f"{clip.key}.wav").unlink()
-            async with bench.session.get(server.make_url(f"/media/{clip.key}.wav")) as missing:
+            async with scene.session.get(server.make_url(f"/media/{clip.key}.wav")) as missing:
                 assert missing.status == 404
-        assert cache.cached("acme", bench.source_at("a")) is None
+        assert cache.cached("acme", scene.source_at("a")) is None
 
 
 async def check_lead_in(session: ClientSession, base: str, clip: Clip) -> None:

@@ -9,19 +9,19 @@ import pytest
 from engine.media.clip import MediaLimits
 from engine.media.tts.espeak import find_espeak
 from engine.media.tts.hibari import Hibari
-from tests.contract.media.bench import failure, media_bench, read_samples
-from tests.contract.media.sounds import LIMITS, MediaBench
+from tests.harness.media.scene import failure, media_scene, read_samples
+from tests.harness.media.sounds import LIMITS, MediaScene
 from wire.media import Speech
 
 
 @pytest.fixture
-async def bench() -> AsyncIterator[MediaBench]:
-    """Start the bench."""
-    async with media_bench() as bench:
-        yield bench
+async def scene() -> AsyncIterator[MediaScene]:
+    """Start the scene."""
+    async with media_scene() as scene:
+        yield scene
 
 
-async def test_spoken(bench: MediaBench, tmp_path: Path) -> None:
+async def test_spoken(scene: MediaScene, tmp_path: Path) -> None:
     """The neural voice speaks English, espeak speaks other languages and SSML; each text once."""
     espeak = await find_espeak()
     assert espeak is not None
@@ -31,7 +31,7 @@ async def test_spoken(bench: MediaBench, tmp_path: Path) -> None:
         Speech('<speak>One<break time="2s"/>two</speak>', ssml=True): (2000, 6000),
         Speech("--help; $(reboot)", voice="espeak"): (300, 6000),
     }
-    async with bench.open_cache(tmp_path, Hibari(LIMITS), espeak, limits=MediaLimits()) as cache:
+    async with scene.open_cache(tmp_path, Hibari(LIMITS), espeak, limits=MediaLimits()) as cache:
         for speech, (min_ms, max_ms) in texts.items():
             clip = await cache.fetch("acme", speech)
             assert min_ms < clip.duration_ms < max_ms, speech
@@ -41,12 +41,12 @@ async def test_spoken(bench: MediaBench, tmp_path: Path) -> None:
         assert (await failure(cache, Speech("<p>", ssml=True))).reason == "speech_failed"
 
 
-async def test_substitute_speaks(bench: MediaBench, tmp_path: Path) -> None:
+async def test_substitute_speaks(scene: MediaScene, tmp_path: Path) -> None:
     """If the neural voice fails, espeak speaks the text for the time being."""
     espeak = await find_espeak()
     assert espeak is not None
     starved = Hibari(MediaLimits(worker_memory_bytes=1 << 20))
-    async with bench.open_cache(tmp_path, starved, espeak) as cache:
+    async with scene.open_cache(tmp_path, starved, espeak) as cache:
         clip = await cache.fetch("acme", Speech("Hello"))
         assert clip.duration_ms > 300
 

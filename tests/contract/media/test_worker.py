@@ -13,7 +13,7 @@ from engine.media.clip import MediaError, MediaLimits
 from engine.media.worker.pool import WorkerPool
 from engine.media.worker.process import Worker
 from engine.media.worker.protocol import Transcode
-from tests.contract.media.sounds import LIMITS, sound
+from tests.harness.media.sounds import LIMITS, sound
 from tests.harness.until import until
 
 

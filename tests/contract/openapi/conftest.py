@@ -8,7 +8,7 @@ import pytest
 
 from tests.contract.openapi.node_tools import FOLDER
 from tests.harness import npm
-from tests.harness.generate.reference.openapi import DOCUMENTS
+from tools.docs.reference.openapi import DOCUMENTS
 
 
 @pytest.fixture

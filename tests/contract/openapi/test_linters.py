@@ -12,7 +12,7 @@ from tests.contract.openapi.node_tools import (
     allowed_warnings,
     differences,
 )
-from tests.harness.generate.reference.openapi import DOCUMENTS
+from tools.docs.reference.openapi import DOCUMENTS
 
 FOUND = Finding("spectral", "no-tag", "paths./a.get", "has no tag")
 ALLOWED = AllowedWarning("spectral", "rest", "no-tag", "paths.*", "has *", "A reason.")

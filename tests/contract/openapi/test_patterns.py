@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import re2
 
-from tests.harness.generate.reference.openapi import DOCUMENTS
-from tests.unit.openapi.patterns import patterns_of
+from tests.harness.openapi.patterns import patterns_of
+from tools.docs.reference.openapi import DOCUMENTS
 
 # What patterns are tried with: values that some of them match, alone and with an added character.
 VALUES = (

@@ -11,9 +11,9 @@ from types import ModuleType
 
 import pytest
 
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.serving import serve_rest
-from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.serving import serve_rest
+from tests.harness.rpc.scene import CALL, TOKEN, RpcScene
 
 
 async def generate(name: str, document: Path, folder: Path) -> ModuleType:
@@ -36,20 +36,20 @@ async def generate(name: str, document: Path, folder: Path) -> ModuleType:
 
 
 async def test_a_client_of_the_rest_document_works(
-    bench: Bench,
+    scene: RpcScene,
     documents: dict[str, Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It lists live calls with a key as a bearer token, and has the problem of a wrong key."""
     monkeypatch.syspath_prepend(tmp_path)
-    async with serve_rest(sqlite_url(tmp_path), bench.url) as rest:
+    async with serve_rest(sqlite_url(tmp_path), scene.url) as rest:
         async with rest.http.get(f"{rest.url}/openapi.json") as served:
             assert await served.json() == json.loads(documents["rest"].read_text())
         package = await generate("rest", documents["rest"], tmp_path)
         operations = importlib.import_module(f"{package.__name__}.api.calls.calls_list")
         client = package.AuthenticatedClient(base_url=rest.url, token=rest.keys["acme"])
-        _, created = await bench.request("POST", "/calls", CALL)
+        _, created = await scene.request("POST", "/calls", CALL)
         async with client:
             page = await operations.asyncio(client=client)
         assert [each.call_id for each in page.data] == [created["callId"]]
@@ -60,7 +60,7 @@ async def test_a_client_of_the_rest_document_works(
 
 
 async def test_a_client_of_the_rpc_document_works(
-    bench: Bench,
+    scene: RpcScene,
     documents: dict[str, Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -68,7 +68,7 @@ async def test_a_client_of_the_rpc_document_works(
     """It starts a call, and gets its state as a model."""
     monkeypatch.syspath_prepend(tmp_path)
     package = await generate("rpc", documents["rpc"], tmp_path)
-    client = package.AuthenticatedClient(base_url=bench.url, token=TOKEN)
+    client = package.AuthenticatedClient(base_url=scene.url, token=TOKEN)
     models = importlib.import_module(f"{package.__name__}.models")
     create = importlib.import_module(f"{package.__name__}.api.calls.calls_create")
     get = importlib.import_module(f"{package.__name__}.api.calls.calls_get")

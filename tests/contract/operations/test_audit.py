@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from tests.harness.audit import OK, UNREACHABLE, VULNERABLE, main
 from tests.harness.ports import free_port
+from tools.audit import OK, UNREACHABLE, VULNERABLE, main
 
 IF_REACHABLE = ["--if-reachable"]
 

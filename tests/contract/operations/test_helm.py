@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.harness.helm import NoHelm, find_helm
-from tests.unit.operations.helm import CHART, rendered, values
+from tests.harness.operations.helm import CHART, rendered, values
 
 VERSIONS = ("1.32", "1.37")  # the oldest and newest supported
 GIVEN = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.operations.pbx_script import node_values
+from tests.harness.operations.pbx_script import node_values
 
 
 @pytest.mark.parametrize("name", ["BIND", "SIP_BIND"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.unit.operations.manifests import OPERATIONS
+from tests.harness.operations.manifests import OPERATIONS
 
 NO_PROMTOOL = "promtool is not on this machine (Debian's package prometheus has it)"
 

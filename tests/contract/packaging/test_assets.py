@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.cli.forked import Ended, run_forked
+from tests.harness.cli.forked import Ended, run_forked
 
 ROOT = Path(__file__).parents[3]
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.harness.npm import install_sdk
-from tests.harness.release.build import IMAGES, image_commands, pack_typescript
-from tests.harness.release.packages import check_packages
-from tests.harness.release.version import PLACES, ReleaseError, other_versions, section
+from tools.release.build import IMAGES, image_commands, pack_typescript
+from tools.release.packages import check_packages
+from tools.release.version import PLACES, ReleaseError, other_versions, section
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = (
@@ -58,7 +58,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def make(folder: Path, module: str, *words: str) -> subprocess.CompletedProcess[str]:
-    return run(folder, sys.executable, "-m", f"tests.harness.release.{module}", *words)
+    return run(folder, sys.executable, "-m", f"tools.release.{module}", *words)
 
 
 def commit(folder: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.callbacks.bench import commit_of
 from tests.contract.cli.command import switchroom
-from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench
+from tests.harness.callbacks.scene import commit_of
+from tests.harness.rpc.scene import CALL, TOKEN, RpcScene
 from tests.harness.shards import at
 from wire.callbacks.targets import HttpsTarget
 from wire.decoding.patterns import PATTERNS, STATUS_TARGET
@@ -16,28 +16,28 @@ from wire.decoding.patterns import PATTERNS, STATUS_TARGET
 TARGET = "https://example.com/status"
 
 
-async def test_the_secret_is_shown_once(bench: Bench) -> None:
+async def test_the_secret_is_shown_once(scene: RpcScene) -> None:
     """Only the first PUT and a rotation return the secret; a GET never does."""
-    status, made = await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
+    status, made = await scene.request("PUT", "/callbacks/acme", {"target": TARGET})
     assert status == 200
     assert made["secret"].startswith("whsec_")
-    _, again = await bench.request("PUT", "/callbacks/acme", {"target": TARGET, "concurrency": 4})
-    _, shown = await bench.request("GET", "/callbacks/acme")
+    _, again = await scene.request("PUT", "/callbacks/acme", {"target": TARGET, "concurrency": 4})
+    _, shown = await scene.request("GET", "/callbacks/acme")
     assert "secret" not in again | shown
     assert (shown["target"], shown["concurrency"]) == (TARGET, 4)
-    _, rotated = await bench.request("POST", "/callbacks/acme/rotate")
+    _, rotated = await scene.request("POST", "/callbacks/acme/rotate")
     assert rotated["secret"] != made["secret"]
     assert rotated["previousUntilMs"] > rotated["madeMs"]
 
 
-async def test_what_is_not_there(bench: Bench) -> None:
+async def test_what_is_not_there(scene: RpcScene) -> None:
     """The callbacks of another account get 404, whether they exist or not."""
-    await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
+    await scene.request("PUT", "/callbacks/acme", {"target": TARGET})
     for method, path in (("GET", ""), ("DELETE", "")):
-        assert await bench.problem(method, f"/callbacks/other{path}") == (404, "not_found")
-    assert await bench.request("GET", "/callbacks/other/dead") == (200, {"deadLetters": []})
-    assert (await bench.request("DELETE", "/callbacks/acme"))[0] == 200
-    assert await bench.problem("GET", "/callbacks/acme") == (404, "not_found")
+        assert await scene.problem(method, f"/callbacks/other{path}") == (404, "not_found")
+    assert await scene.request("GET", "/callbacks/other/dead") == (200, {"deadLetters": []})
+    assert (await scene.request("DELETE", "/callbacks/acme"))[0] == 200
+    assert await scene.problem("GET", "/callbacks/acme") == (404, "not_found")
 
 
 @pytest.mark.parametrize(
@@ -54,99 +54,99 @@ async def test_what_is_not_there(bench: Bench) -> None:
         ({"target": TARGET, "secret": "whsec_x"}, "secret"),
     ],
 )
-async def test_bad_configurations(bench: Bench, body: object, path: str) -> None:
+async def test_bad_configurations(scene: RpcScene, body: object, path: str) -> None:
     """Each error names its field."""
-    status, problem = await bench.request("PUT", "/callbacks/acme", body)
+    status, problem = await scene.request("PUT", "/callbacks/acme", body)
     assert (status, problem["errors"][0]["path"]) == (400, path)
 
 
 @pytest.mark.parametrize(
     "target", ["https://example.com/", "http://example.com/", "auto", "grpc://x y", "zz" * 12]
 )
-async def test_bad_targets_of_a_call(bench: Bench, target: str) -> None:
+async def test_bad_targets_of_a_call(scene: RpcScene, target: str) -> None:
     """An invalid target is rejected with the allowed forms."""
     request = {**CALL, "statusCallbackUrl": target}
-    status, problem = await bench.request("POST", "/calls", request)
+    status, problem = await scene.request("POST", "/calls", request)
     (fault,) = problem["errors"]
     assert (status, fault["path"]) == (400, "statusCallbackUrl")
     assert fault["message"] == f"expected {PATTERNS[STATUS_TARGET]}"
     route = {"account": "acme", "action": "https://x.example/", "statusCallbackUrl": target}
-    status, problem = await bench.request("PUT", "/routes/+4733333333", route)
+    status, problem = await scene.request("PUT", "/routes/+4733333333", route)
     assert (status, problem["errors"][0]["path"]) == (400, "statusCallbackUrl")
 
 
-async def test_auto_set_is_valid_on_every_account(bench: Bench) -> None:
+async def test_auto_set_is_valid_on_every_account(scene: RpcScene) -> None:
     """Without a target of the account nothing is sent; with one, its events are."""
     for settings, key in ((None, ""), ({}, ""), ({"target": TARGET}, "acme auto-set")):
         if settings is not None:
-            await bench.request("PUT", "/callbacks/acme", settings)
-        call = await bench.start_call(statusCallbackUrl="auto-set")
-        found = bench.service.find(call)
+            await scene.request("PUT", "/callbacks/acme", settings)
+        call = await scene.start_call(statusCallbackUrl="auto-set")
+        found = scene.service.find(call)
         assert found is not None
         assert found[1].call.delivery_key == key
 
 
-async def test_dead_letters(bench: Bench) -> None:
+async def test_dead_letters(scene: RpcScene) -> None:
     """They are listed by page for their account only, and resent by id or all at once."""
-    await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
-    await bury(bench, 150)
-    _, first = await bench.request("GET", "/callbacks/acme/dead")
+    await scene.request("PUT", "/callbacks/acme", {"target": TARGET})
+    await bury(scene, 150)
+    _, first = await scene.request("GET", "/callbacks/acme/dead")
     after = first["deadLetters"][-1]["id"]
-    _, rest = await bench.request("GET", f"/callbacks/acme/dead?after={after}")
+    _, rest = await scene.request("GET", f"/callbacks/acme/dead?after={after}")
     assert (len(first["deadLetters"]), first["more"], len(rest["deadLetters"])) == (100, True, 50)
     dead_letter = first["deadLetters"][0]
     assert (dead_letter["reason"], dead_letter["target"]) == ("overflow", "auto-set")
     assert dead_letter["event"]["id"] == dead_letter["eventId"]
     ids = [each["id"] for each in rest["deadLetters"][:2]]
-    assert await bench.request("POST", "/callbacks/other/resend", {"ids": ids}) == (
+    assert await scene.request("POST", "/callbacks/other/resend", {"ids": ids}) == (
         200,
         {"resent": 0},
     )
-    assert await bench.request("POST", "/callbacks/acme/resend", {"ids": ids}) == (
+    assert await scene.request("POST", "/callbacks/acme/resend", {"ids": ids}) == (
         200,
         {"resent": 2},
     )
-    assert await bench.request("POST", "/callbacks/acme/resend", {"ids": ids}) == (
+    assert await scene.request("POST", "/callbacks/acme/resend", {"ids": ids}) == (
         200,
         {"resent": 0},
     )
-    assert await bench.request("POST", "/callbacks/acme/resend", {"all": True}) == (
+    assert await scene.request("POST", "/callbacks/acme/resend", {"all": True}) == (
         200,
         {"resent": 148},
     )
     for bad in ({}, {"ids": ["x"]}, {"ids": ids, "all": True}):
-        assert (await bench.problem("POST", "/callbacks/acme/resend", bad))[0] == 400
-    assert (await bench.problem("GET", "/callbacks/acme/dead?after=x"))[0] == 400
+        assert (await scene.problem("POST", "/callbacks/acme/resend", bad))[0] == 400
+    assert (await scene.problem("GET", "/callbacks/acme/dead?after=x"))[0] == 400
 
 
-async def test_nothing_is_sent_again_to_who_takes_nothing(bench: Bench) -> None:
+async def test_nothing_is_sent_again_to_who_takes_nothing(scene: RpcScene) -> None:
     """A stopped or missing target gets no resends; other targets of dead letters do."""
-    await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
-    await bury(bench, 2)
-    await bury(bench, 1, "grpc://x.example:5000")
-    _, dead = await bench.request("GET", "/callbacks/acme/dead")
+    await scene.request("PUT", "/callbacks/acme", {"target": TARGET})
+    await bury(scene, 2)
+    await bury(scene, 1, "grpc://x.example:5000")
+    _, dead = await scene.request("GET", "/callbacks/acme/dead")
     ids = {each["target"]: [each["id"]] for each in dead["deadLetters"]}
-    await bench.accounts.stop("acme", HttpsTarget(TARGET))
+    await scene.accounts.stop("acme", HttpsTarget(TARGET))
     for request in ({"all": True}, {"ids": ids["auto-set"]}):
-        status, problem = await bench.request("POST", "/callbacks/acme/resend", request)
+        status, problem = await scene.request("POST", "/callbacks/acme/resend", request)
         assert (status, problem["code"]) == (409, "stopped")
         assert "the target of account acme is stopped" in problem["detail"]
     own = {"ids": ids["grpc://x.example:5000"]}
-    assert await bench.request("POST", "/callbacks/acme/resend", own) == (200, {"resent": 1})
-    await bench.request("DELETE", "/callbacks/acme")
-    refused = await bench.problem("POST", "/callbacks/acme/resend", {"all": True})
+    assert await scene.request("POST", "/callbacks/acme/resend", own) == (200, {"resent": 1})
+    await scene.request("DELETE", "/callbacks/acme")
+    refused = await scene.problem("POST", "/callbacks/acme/resend", {"all": True})
     assert refused == (409, "no_target")
-    await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
-    resent = await bench.request("POST", "/callbacks/acme/resend", {"all": True})
+    await scene.request("PUT", "/callbacks/acme", {"target": TARGET})
+    resent = await scene.request("POST", "/callbacks/acme/resend", {"all": True})
     assert resent == (200, {"resent": 2})
 
 
-async def test_the_command(bench: Bench, tmp_path: Path) -> None:
+async def test_the_command(scene: RpcScene, tmp_path: Path) -> None:
     """`switchroom callback` sets, shows, rotates and deletes targets; it resends dead letters."""
 
     async def typed(*words: str) -> tuple[int, str, str]:
         request = ("callback", *words, "--account", "acme", "--token", TOKEN)
-        return await switchroom(tmp_path, bench.url, *request)
+        return await switchroom(tmp_path, scene.url, *request)
 
     _, out, _ = await typed("set", TARGET, "--per-second", "5")
     assert "whsec_" in out
@@ -157,14 +157,14 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
     _, out, _ = await typed("rotate")
     assert "signs until" in out
     assert (await typed("dead"))[1] == "no dead letters\n"
-    await bury(bench, 2)
+    await bury(scene, 2)
     _, out, _ = await typed("dead")
     assert "overflow" in out
     dead_letter = out.splitlines()[1].split()[0]
     status, out, err = await typed("resend", dead_letter, "pbx1/0.1-1")
     assert (status, out) == (1, "1 requeued\n")
     assert "the others are not dead letters of this account" in err
-    await bench.accounts.stop("acme", HttpsTarget(TARGET))
+    await scene.accounts.stop("acme", HttpsTarget(TARGET))
     status, _, err = await typed("resend", "--all")
     assert status == 2
     assert "the target of account acme is stopped" in err
@@ -179,18 +179,18 @@ async def test_the_command(bench: Bench, tmp_path: Path) -> None:
     assert "no callbacks of account acme" in err
 
 
-async def test_no_log_and_no_answer_has_a_secret(bench: Bench) -> None:
+async def test_no_log_and_no_answer_has_a_secret(scene: RpcScene) -> None:
     """Neither the settings nor the list of dead letters contains it."""
-    _, made = await bench.request("PUT", "/callbacks/acme", {"target": TARGET})
+    _, made = await scene.request("PUT", "/callbacks/acme", {"target": TARGET})
     shown = await asyncio.gather(
-        bench.request("GET", "/callbacks/acme"), bench.request("GET", "/callbacks/acme/dead")
+        scene.request("GET", "/callbacks/acme"), scene.request("GET", "/callbacks/acme/dead")
     )
     assert made["secret"] not in json.dumps(shown)
 
 
-async def bury(bench: Bench, count: int, target: str = "auto-set") -> None:
+async def bury(scene: RpcScene, count: int, target: str = "auto-set") -> None:
     """Add dead letters, in both shards in turn."""
-    outbox = bench.store.outbox
+    outbox = scene.store.outbox
     room = outbox._limits  # noqa: SLF001 - a store without room is made for a moment
     outbox._limits = type(room)(max_per_shard=0, min_per_account=0)  # noqa: SLF001 - no room
     for number in range(count):

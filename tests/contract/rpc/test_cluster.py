@@ -7,18 +7,18 @@ from pathlib import Path
 from engine.rpc.handlers.cluster.report import NO_RESPONSE
 from engine.runtime.cluster.membership import Membership, Peer
 from engine.store.errors import StoreDown
-from tests.contract.rpc.harness.bench import Bench
-from tests.contract.rpc.harness.pair import running_pair
-from tests.contract.store.unreliable_memory import UnreliableStore
+from tests.harness.rpc.pair import running_pair
+from tests.harness.rpc.scene import RpcScene
+from tests.harness.store.unreliable_memory import UnreliableStore
 from tests.harness.until import until
 from wire.cluster import StoreServer
 from wire.media import Speech
 
 
-async def test_an_engine_and_its_shards(bench: Bench) -> None:
+async def test_an_engine_and_its_shards(scene: RpcScene) -> None:
     """Its own state and its calls by shard, without anything of an account."""
-    call = await bench.start_call()
-    status, found = await bench.request("GET", "/engines")
+    call = await scene.start_call()
+    status, found = await scene.request("GET", "/engines")
     assert status == 200
     (engine,) = found["engines"]
     assert (engine["engine"], engine["isReady"], engine["calls"]) == ("engine", True, 1)
@@ -31,31 +31,31 @@ async def test_an_engine_and_its_shards(bench: Bench) -> None:
     assert not any(each in str(found) for each in (call, "acme", "+47"))
 
 
-async def test_shards_that_wait_for_their_node(bench: Bench) -> None:
+async def test_shards_that_wait_for_their_node(scene: RpcScene) -> None:
     """They are paused, and the engine says why it is not ready."""
-    for shard in bench.service.nodes["pbx1"].shards.values():
+    for shard in scene.service.nodes["pbx1"].shards.values():
         shard.pause()
-    _, found = await bench.request("GET", "/engines")
+    _, found = await scene.request("GET", "/engines")
     (engine,) = found["engines"]
     assert engine["faults"] == ["node pbx1 is disconnected"]
     assert "isReady" not in engine
     assert [each["isPaused"] for each in engine["shards"]] == [True, True]
 
 
-async def test_a_shard_that_no_engine_has(bench: Bench) -> None:
+async def test_a_shard_that_no_engine_has(scene: RpcScene) -> None:
     """It is named, as its calls stand still."""
-    bench.service.nodes["pbx1"].shards.pop(1)
-    _, found = await bench.request("GET", "/engines")
+    scene.service.nodes["pbx1"].shards.pop(1)
+    _, found = await scene.request("GET", "/engines")
     assert found["unowned"] == ["pbx1/1"]
 
 
-async def test_a_commit_that_lags(bench: Bench) -> None:
+async def test_a_commit_that_lags(scene: RpcScene) -> None:
     """The shard has changes that wait, and for how long the commit has been tried."""
-    bench.store.down = True
-    starting = asyncio.create_task(bench.start_call())
+    scene.store.down = True
+    starting = asyncio.create_task(scene.start_call())
 
     async def lags() -> bool:
-        _, found = await bench.request("GET", "/engines")
+        _, found = await scene.request("GET", "/engines")
         shards = found["engines"][0]["shards"]
         return any(
             each.get("lagMs", 0) > 0
@@ -65,17 +65,17 @@ async def test_a_commit_that_lags(bench: Bench) -> None:
         )
 
     await until(lags, what="a commit that lags")
-    bench.store.down = False
+    scene.store.down = False
     await starting
-    _, found = await bench.request("GET", "/engines")
+    _, found = await scene.request("GET", "/engines")
     assert not any("lagMs" in each for each in found["engines"][0]["shards"])
 
 
 async def test_any_engine_has_the_view_of_all(tmp_path: Path) -> None:
     """Both list both, with the shards that each has."""
     async with running_pair(tmp_path) as pair:
-        for bench in (pair.one, pair.two):
-            _, found = await bench.request("GET", "/engines")
+        for scene in (pair.one, pair.two):
+            _, found = await scene.request("GET", "/engines")
             listed = {each["engine"]: each["shards"][0]["shard"] for each in found["engines"]}
             assert listed == {"one": "pbx1/0", "two": "pbx1/1"}
             assert all(each["isReady"] for each in found["engines"])
@@ -101,13 +101,13 @@ async def test_the_other_engines_of_a_membership() -> None:
     assert {name: peer.shards for name, peer in members.others.items()} == {"two": {"pbx1/0": 2}}
 
 
-async def test_the_store(bench: Bench) -> None:
+async def test_the_store(scene: RpcScene) -> None:
     """It answers with its latency, and without it with the reason."""
-    status, found = await bench.request("GET", "/store")
+    status, found = await scene.request("GET", "/store")
     assert (status, found["isReachable"], found["latencyMs"] > 0) == (200, True, True)
     assert found["servers"] == [{"kind": "memory"}]
-    bench.store.down = True
-    _, found = await bench.request("GET", "/store")
+    scene.store.down = True
+    _, found = await scene.request("GET", "/store")
     assert found == {"isReachable": False, "error": "the store can't be used now"}
 
 
@@ -122,17 +122,17 @@ class SilentStore(UnreliableStore):
 async def test_a_server_that_says_nothing_of_itself(tmp_path: Path) -> None:
     """Managed servers may not allow INFO; the store is reachable all the same."""
     async with AsyncExitStack() as stack:
-        bench = Bench(SilentStore())
-        await bench.open(stack, tmp_path)
-        _, found = await bench.request("GET", "/store")
+        scene = RpcScene(SilentStore())
+        await scene.open(stack, tmp_path)
+        _, found = await scene.request("GET", "/store")
     assert found["isReachable"]
     assert "servers" not in found
 
 
-async def test_the_audio_cache(bench: Bench) -> None:
+async def test_the_audio_cache(scene: RpcScene) -> None:
     """Hits, misses and failures by reason are counted."""
-    cache, text = bench.dependencies.clip_cache, Speech("Welcome.")
+    cache, text = scene.dependencies.clip_cache, Speech("Welcome.")
     assert cache.cached("acme", text) is None
-    bench.telemetry.metrics.external.media_failures.table("url")["timeout"] += 2
-    _, found = await bench.request("GET", "/engines")
+    scene.telemetry.metrics.external.media_failures.table("url")["timeout"] += 2
+    _, found = await scene.request("GET", "/engines")
     assert found["engines"][0]["audioCache"] == {"failures": {"timeout": 2}}

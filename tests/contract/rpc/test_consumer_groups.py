@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from engine.store.stream import Consumer, StreamLimits
-from tests.contract.rpc.harness.bench import TOKEN, Bench, end
 from tests.contract.rpc.test_events import listening
-from tests.contract.store.unreliable_memory import UnreliableStore
+from tests.harness.rpc.scene import TOKEN, RpcScene, end
 from tests.harness.shards import at
+from tests.harness.store.unreliable_memory import UnreliableStore
 from wire.events.call_events import VERSION, CallEvent
 from wire.schemas import event_schema
 
@@ -21,60 +21,60 @@ CDR = "/events?group=cdr&consumer=api1"
 NEWER = b'{"event":"sung","callId":"0-pbx1-abcdefgh","accountId":"acme","version":9}'
 
 
-async def taken(bench: Bench, query: str = "") -> dict[str, Any]:
+async def taken(scene: RpcScene, query: str = "") -> dict[str, Any]:
     """Read a batch for the group."""
-    status, batch = await bench.request("GET", f"{CDR}{query}")
+    status, batch = await scene.request("GET", f"{CDR}{query}")
     assert status == 200, batch
     return dict(batch)
 
 
-async def acknowledged(bench: Bench, *ids: str) -> int:
+async def acknowledged(scene: RpcScene, *ids: str) -> int:
     """Acknowledge ids; return how many were pending."""
-    status, answer = await bench.request("POST", "/events/ack", {"group": "cdr", "ids": ids})
+    status, answer = await scene.request("POST", "/events/ack", {"group": "cdr", "ids": ids})
     assert status == 200, answer
     return int(answer["acknowledged"])
 
 
-async def test_a_group_gets_every_event_once(bench: Bench) -> None:
+async def test_a_group_gets_every_event_once(scene: RpcScene) -> None:
     """Events begin with the oldest, each with an id to acknowledge; the last has the record."""
-    call = await bench.start_call()
-    end(bench, call)
+    call = await scene.start_call()
+    end(scene, call)
     delivered: list[dict[str, Any]] = []
     while len(delivered) < 2:  # they may come in two commits
-        delivered += (await taken(bench, "&wait=5&limit=1000"))["events"]
+        delivered += (await taken(scene, "&wait=5&limit=1000"))["events"]
     events = [each["event"] for each in delivered]
     assert [each["event"] for each in events] == ["initiated", "completed"]
     assert [each["version"] for each in events] == [VERSION, VERSION]
     assert events[1]["record"]["callId"] == call
     assert "record" not in events[0]
-    assert (await taken(bench))["events"] == []
+    assert (await taken(scene))["events"] == []
     ids = [each["id"] for each in delivered]
-    assert await acknowledged(bench, *ids) == 2
-    assert await acknowledged(bench, *ids) == 0
+    assert await acknowledged(scene, *ids) == 2
+    assert await acknowledged(scene, *ids) == 0
 
 
-async def test_waiting_ends_with_the_first_event(bench: Bench) -> None:
+async def test_waiting_ends_with_the_first_event(scene: RpcScene) -> None:
     """A waiting request returns with the first event, so a consumer need not poll."""
-    assert (await taken(bench))["events"] == []
-    waiting = bench.request("GET", f"{CDR}&wait=20")
-    _, (_, batch) = await bench.start_call(), await waiting
+    assert (await taken(scene))["events"] == []
+    waiting = scene.request("GET", f"{CDR}&wait=20")
+    _, (_, batch) = await scene.start_call(), await waiting
     assert batch["events"][0]["event"]["event"] == "initiated"
 
 
-async def test_how_groups_stand_and_how_they_are_forgotten(bench: Bench) -> None:
+async def test_how_groups_stand_and_how_they_are_forgotten(scene: RpcScene) -> None:
     """The list has each group with its lag and pending events; a deleted group is gone."""
-    await taken(bench)
-    await bench.start_call()
-    await bench.start_call()
-    batch = await taken(bench, "&wait=5&limit=1")
+    await taken(scene)
+    await scene.start_call()
+    await scene.start_call()
+    batch = await taken(scene, "&wait=5&limit=1")
     assert len(batch["events"]) in {1, 2}  # at most one per shard
-    _, found = await bench.request("GET", "/events/groups")
+    _, found = await scene.request("GET", "/events/groups")
     (group,) = found["groups"]
     assert group["group"] == "cdr"
     assert group["lag"] + group["pending"] == 2
-    assert await bench.request("DELETE", "/events/groups/cdr") == (200, {})
-    assert await bench.request("GET", "/events/groups") == (200, {"groups": []})
-    assert await bench.problem("DELETE", "/events/groups/cdr") == (404, "not_found")
+    assert await scene.request("DELETE", "/events/groups/cdr") == (200, {})
+    assert await scene.request("GET", "/events/groups") == (200, {"groups": []})
+    assert await scene.problem("DELETE", "/events/groups/cdr") == (404, "not_found")
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ async def test_how_groups_stand_and_how_they_are_forgotten(bench: Bench) -> None
         ("?group=cdr&consumer=a&from=1", "from"),
     ],
 )
-async def test_a_bad_question_names_its_field(bench: Bench, query: str, path: str) -> None:
+async def test_a_bad_question_names_its_field(scene: RpcScene, query: str, path: str) -> None:
     """The error names the invalid parameter."""
-    status, problem = await bench.request("GET", f"/events{query}")
+    status, problem = await scene.request("GET", f"/events{query}")
     assert (status, problem["code"]) == (400, "invalid")
     assert problem["errors"][0]["path"] == path
 
@@ -101,37 +101,37 @@ async def test_a_bad_question_names_its_field(bench: Bench, query: str, path: st
 @pytest.mark.parametrize(
     "bad", ["x", "3-1-1", "pbx1/2.1-1", "pbx1/0.1", "pbx1/0.gap.1-1", "pbx1/0.1-1\n"]
 )
-async def test_a_bad_id_is_refused(bench: Bench, bad: str) -> None:
+async def test_a_bad_id_is_refused(scene: RpcScene, bad: str) -> None:
     """The error has the index of the invalid id; none of the others is acknowledged."""
-    status, problem = await bench.request(
+    status, problem = await scene.request(
         "POST", "/events/ack", {"group": "cdr", "ids": ["pbx1/0.1-1", bad]}
     )
     assert (status, problem["code"]) == (400, "invalid")
     assert problem["errors"][0]["path"] == "ids[1]"
 
 
-async def test_without_the_store_a_group_is_shown_so(bench: Bench) -> None:
+async def test_without_the_store_a_group_is_shown_so(scene: RpcScene) -> None:
     """While the store is down a read gets 503."""
-    bench.store.down = True
-    assert await bench.problem("GET", CDR) == (503, "store_down")
+    scene.store.down = True
+    assert await scene.problem("GET", CDR) == (503, "store_down")
 
 
 @pytest.fixture
-async def short(tmp_path: Path) -> AsyncIterator[Bench]:
-    """Provide a bench whose streams are short."""
+async def short(tmp_path: Path) -> AsyncIterator[RpcScene]:
+    """Provide a scene whose streams are short."""
     async with AsyncExitStack() as stack:
-        bench = Bench(UnreliableStore(stream_limits=StreamLimits(10, 20)))
-        await bench.open(stack, tmp_path)
-        yield bench
+        scene = RpcScene(UnreliableStore(stream_limits=StreamLimits(10, 20)))
+        await scene.open(stack, tmp_path)
+        yield scene
 
 
-def overrun(bench: Bench) -> None:
+def overrun(scene: RpcScene) -> None:
     """Publish far more events in each shard than a stream keeps."""
     for slot in range(2):
-        bench.store.stream.append(at(slot), [NEWER] * 300)
+        scene.store.stream.append(at(slot), [NEWER] * 300)
 
 
-async def test_a_group_is_shown_what_it_has_lost(short: Bench) -> None:
+async def test_a_group_is_shown_what_it_has_lost(short: RpcScene) -> None:
     """A group has a number of lost events until it acknowledges the loss."""
     await taken(short)
     overrun(short)
@@ -144,7 +144,7 @@ async def test_a_group_is_shown_what_it_has_lost(short: Bench) -> None:
     assert await acknowledged(short, *ids) == 2
 
 
-async def test_a_listener_who_was_away_for_too_long_is_shown(short: Bench) -> None:
+async def test_a_listener_who_was_away_for_too_long_is_shown(short: RpcScene) -> None:
     """A resumed stream begins with the lost events of each shard."""
     await short.start_call()
     async with listening(short) as stream:
@@ -161,9 +161,9 @@ async def test_a_listener_who_was_away_for_too_long_is_shown(short: Bench) -> No
     assert all(each["first"] < each["end"] for each in lost)
 
 
-async def test_the_schema_is_published(bench: Bench) -> None:
+async def test_the_schema_is_published(scene: RpcScene) -> None:
     """The published schema describes the delivered events."""
-    status, schema = await bench.request("GET", "/events/schema")
+    status, schema = await scene.request("GET", "/events/schema")
     assert (status, schema) == (200, json.loads(json.dumps(event_schema())))
     assert schema["$defs"]["CallEvent"]["properties"].keys() == {
         field.encode_name for field in msgspec.structs.fields(CallEvent)

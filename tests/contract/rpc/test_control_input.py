@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from engine.rpc.request_mapping import transfer_request
-from tests.contract.rpc.harness.bench import Bench
-from tests.contract.rpc.harness.conversation import AGENT, talking
+from tests.harness.rpc.conversation import AGENT, talking
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.until import until
 from wire.control import InitTransfer
 from wire.tree import Limits
@@ -109,23 +109,23 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("path", "body", "fault"), FAULTS, ids=range(len(FAULTS)))
 async def test_bad_requests_name_their_fault(
-    bench: Bench, path: str, body: dict[str, Any], fault: str
+    scene: RpcScene, path: str, body: dict[str, Any], fault: str
 ) -> None:
     """An invalid request gets 400 with the path of the field; the call does not change."""
-    call = await bench.start_call()
-    await until(lambda: bench.pbx.lines == ["POST channels/create"], what="the call's first leg")
-    status, answer = await bench.request("POST", f"/calls/{call}/{path}", body)
+    call = await scene.start_call()
+    await until(lambda: scene.pbx.lines == ["POST channels/create"], what="the call's first leg")
+    status, answer = await scene.request("POST", f"/calls/{call}/{path}", body)
     assert (status, [each["path"] for each in answer["errors"]]) == (400, [fault])
     assert answer["errors"][0]["message"]
-    assert bench.pbx.lines == ["POST channels/create"]
+    assert scene.pbx.lines == ["POST channels/create"]
 
 
 @pytest.mark.parametrize(("path", "body"), GOOD, ids=range(len(GOOD)))
-async def test_calls_that_are_not_there(bench: Bench, path: str, body: dict[str, Any]) -> None:
+async def test_calls_that_are_not_there(scene: RpcScene, path: str, body: dict[str, Any]) -> None:
     """Unknown calls and those of other accounts get the same 404; ended calls get 409."""
-    conversation = await talking(bench)
+    conversation = await talking(scene)
     theirs = {**body, "account": "other"}
-    _, unknown = await bench.request("POST", f"/calls/{conversation.call[:-1]}_/{path}", body)
+    _, unknown = await scene.request("POST", f"/calls/{conversation.call[:-1]}_/{path}", body)
     status, answer = await conversation.post(path, **theirs)
     assert (status, answer["code"]) == (404, "not_found")
     assert answer | {"detail": ""} == unknown | {"detail": ""}
@@ -136,9 +136,9 @@ async def test_calls_that_are_not_there(bench: Bench, path: str, body: dict[str,
 
 
 @pytest.mark.parametrize("path", ["mute", "unmute", "hold", "unhold", "hangup"])
-async def test_legs_that_are_not_there(bench: Bench, path: str) -> None:
+async def test_legs_that_are_not_there(scene: RpcScene, path: str) -> None:
     """An unknown channel and a channel of another call get 404."""
-    conversation, other = await talking(bench), await talking(bench)
+    conversation, other = await talking(scene), await talking(scene)
     for leg in ("x", other.agent, f"{conversation.call}.l9"):
         assert await conversation.refused(path, channelId=leg) == (404, "no_such_leg")
 

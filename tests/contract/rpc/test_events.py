@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.contract.rpc.harness.bench import TOKEN, Bench, end, running
+from tests.harness.rpc.scene import TOKEN, RpcScene, end, running
 from tests.harness.until import MAX_WAIT_S
 
 
@@ -42,26 +42,26 @@ class Stream:
 
 
 @asynccontextmanager
-async def listening(bench: Bench, query: str = "", last: str = "") -> AsyncIterator[Stream]:
+async def listening(scene: RpcScene, query: str = "", last: str = "") -> AsyncIterator[Stream]:
     """Follow the event stream."""
     headers = {"Authorization": f"Bearer {TOKEN}"} | ({"Last-Event-ID": last} if last else {})
-    async with bench.session.get(f"{bench.url}/rpc/v1/events{query}", headers=headers) as got:
+    async with scene.session.get(f"{scene.url}/rpc/v1/events{query}", headers=headers) as got:
         assert got.status == 200
         assert got.content_type == "text/event-stream"
         yield Stream(got)
 
 
-async def test_events_are_followed(bench: Bench) -> None:
+async def test_events_are_followed(scene: RpcScene) -> None:
     """New events arrive in order, each with an id; `callId` and `account` filter them."""
-    old = await bench.start_call()
-    async with listening(bench) as all_, listening(bench, "?account=other") as other:
-        new = await bench.start_call(account="other")
+    old = await scene.start_call()
+    async with listening(scene) as all_, listening(scene, "?account=other") as other:
+        new = await scene.start_call(account="other")
         for stream in (all_, other):
             _, event = await stream.next()
             assert (event["callId"], event["event"]) == (new, "initiated")
-        end(bench, old)
-        async with listening(bench, f"?callId={new}") as one:
-            end(bench, new)
+        end(scene, old)
+        async with listening(scene, f"?callId={new}") as one:
+            end(scene, new)
             _, event = await one.next()
             assert (event["callId"], event["event"]) == (new, "completed")
         ended = {(await all_.next())[1]["callId"] for _ in range(2)}
@@ -69,17 +69,17 @@ async def test_events_are_followed(bench: Bench) -> None:
         assert (await other.next())[1]["event"] == "completed"
 
 
-async def test_a_filter_that_is_none(bench: Bench) -> None:
+async def test_a_filter_that_is_none(scene: RpcScene) -> None:
     """An unknown filter is an error, not an unfiltered stream."""
-    assert await bench.problem("GET", "/events?calId=x") == (400, "invalid")
+    assert await scene.problem("GET", "/events?calId=x") == (400, "invalid")
 
 
-async def test_the_stream_is_taken_up_again(bench: Bench) -> None:
+async def test_the_stream_is_taken_up_again(scene: RpcScene) -> None:
     """With Last-Event-ID no event is lost or repeated."""
-    async with listening(bench) as stream:
-        calls = [await bench.start_call() for _ in range(6)]
+    async with listening(scene) as stream:
+        calls = [await scene.start_call() for _ in range(6)]
         seen = [await stream.next() for _ in range(2)]
-    async with listening(bench, last=seen[-1][0]) as stream:
+    async with listening(scene, last=seen[-1][0]) as stream:
         rest = [await stream.next() for _ in range(4)]
     result = [event["callId"] for _, event in [*seen, *rest]]
     assert sorted(result) == sorted(calls)
@@ -99,28 +99,28 @@ async def test_the_stream_is_taken_up_again(bench: Bench) -> None:
         '{"0": "18446744073709551616-0"}',
     ],
 )
-async def test_a_place_that_is_none(bench: Bench, last: str) -> None:
+async def test_a_place_that_is_none(scene: RpcScene, last: str) -> None:
     """An id that this stream never gave gets 400 before the stream begins."""
-    refused = await bench.problem("GET", "/events", headers={"Last-Event-ID": last})
+    refused = await scene.problem("GET", "/events", headers={"Last-Event-ID": last})
     assert refused == (400, "invalid")
 
 
-async def test_a_stream_ends_with_the_store(bench: Bench) -> None:
+async def test_a_stream_ends_with_the_store(scene: RpcScene) -> None:
     """Without the store the stream ends, and the client reconnects."""
-    async with listening(bench) as stream:
-        bench.store.down = True
+    async with listening(scene) as stream:
+        scene.store.down = True
         await stream.ended()
-    bench.store.down = False
-    async with listening(bench) as stream:
-        await bench.start_call()
+    scene.store.down = False
+    async with listening(scene) as stream:
+        await scene.start_call()
         assert (await stream.next())[1]["event"] == "initiated"
 
 
 async def test_the_server_lets_go_of_its_port(tmp_path: Path) -> None:
     """Open streams end with the server, so its port is free again."""
-    async with running(tmp_path) as bench:
-        port = bench.port
-        stream = listening(bench)
+    async with running(tmp_path) as scene:
+        port = scene.port
+        stream = listening(scene)
         await stream.__aenter__()
     with socket.socket() as again:
         again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

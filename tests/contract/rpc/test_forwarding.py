@@ -11,9 +11,9 @@ from engine.runtime.call_service import CallService
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.policy.capacity_limits import CapacityLimits
-from tests.contract.rpc.harness.bench import CALL, TOKEN
-from tests.contract.rpc.harness.conversation import AGENT, talking
-from tests.contract.rpc.harness.pair import BrokenEngine, EnginePair, request_of, running_pair
+from tests.harness.rpc.conversation import AGENT, talking
+from tests.harness.rpc.pair import BrokenEngine, EnginePair, request_of, running_pair
+from tests.harness.rpc.scene import CALL, TOKEN
 from tests.harness.shards import at
 from tests.harness.until import SLACK_S, until
 
@@ -82,10 +82,10 @@ async def test_a_full_engine_lets_another_one_start_a_call(pair: EnginePair) -> 
     one, two = pair.one.service, pair.two.service
     _fill(one)
     await pair.one.start_call()
-    for number, bench in enumerate((pair.one, pair.two)):
+    for number, scene in enumerate((pair.one, pair.two)):
         body = {**CALL, "requestId": f"request_{number}"}
-        await bench.store.reserve_request(f"request_{number}", f"0-pbx1-request_{number}")
-        status, started = await bench.request("POST", "/calls", body)
+        await scene.store.reserve_request(f"request_{number}", f"0-pbx1-request_{number}")
+        status, started = await scene.request("POST", "/calls", body)
         assert (status, started) == (201, {"callId": f"1-pbx1-request_{number}"})
         assert await pair.one.request("POST", "/calls", body) == (201, started)
     assert (one.live_calls, two.live_calls) == (0, 3)
@@ -114,12 +114,12 @@ async def test_reading(pair: EnginePair) -> None:
     """Each engine shows each call and its timeline, and lists the calls of both."""
     calls = {await pair.one.start_call(), await pair.two.start_call()}
     assert {call[0] for call in calls} == {"0", "1"}
-    for bench in (pair.one, pair.two):
+    for scene in (pair.one, pair.two):
         for call in calls:
-            assert (await bench.request("GET", f"/calls/{call}"))[1]["callId"] == call
-            assert (await bench.request("GET", f"/calls/{call}/timeline"))[0] == 200
+            assert (await scene.request("GET", f"/calls/{call}"))[1]["callId"] == call
+            assert (await scene.request("GET", f"/calls/{call}/timeline"))[0] == 200
         for query, result in (("", calls), ("?account=acme", calls), ("?account=other", set())):
-            status, shown = await bench.request("GET", f"/calls{query}")
+            status, shown = await scene.request("GET", f"/calls{query}")
             assert (status, {each["callId"] for each in shown["calls"]}) == (200, result)
 
 
@@ -138,22 +138,22 @@ async def test_agents_are_seen_by_all(pair: EnginePair) -> None:
     """An agent in another engine's call is busy, alone and in the list."""
     await pair.one.request("PUT", "/agents/acme/1001", {"endpoint": "PJSIP/1001"})
     conversation = await talking(pair.two)
-    for bench in (pair.one, pair.two):
-        status, view = await bench.request("GET", "/agents/acme/1001")
+    for scene in (pair.one, pair.two):
+        status, view = await scene.request("GET", "/agents/acme/1001")
         assert (status, view["busy"], view["callId"]) == (200, True, conversation.call)
-        _, listed = await bench.request("GET", "/agents?account=acme")
+        _, listed = await scene.request("GET", "/agents?account=acme")
         assert [(each["agentId"], each["busy"]) for each in listed["agents"]] == [("1001", True)]
-        assert await bench.problem("GET", "/agents/acme/nobody") == (404, "not_found")
+        assert await scene.problem("GET", "/agents/acme/nobody") == (404, "not_found")
 
 
 async def test_an_agents_conference_is_found(pair: EnginePair) -> None:
     """Any engine finds the conference of an agent; an agent without one gets 404."""
     conversation = await talking(pair.two)
     shown = await conversation.posted("conference/members", **ADA)
-    for bench in (pair.one, pair.two):
-        status, found = await bench.request("GET", "/agents/acme/1002/conference")
+    for scene in (pair.one, pair.two):
+        status, found = await scene.request("GET", "/agents/acme/1002/conference")
         assert (status, found) == (200, shown)
-        assert await bench.problem("GET", "/agents/acme/1009/conference") == (
+        assert await scene.problem("GET", "/agents/acme/1009/conference") == (
             404,
             "no_such_session",
         )

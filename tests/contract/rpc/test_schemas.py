@@ -8,7 +8,7 @@ from engine.rpc.access import RpcAccess
 from engine.rpc.peers.client import open_peer_client
 from engine.rpc.schemas import openapi_document
 from engine.rpc.server import rpc_app
-from tests.contract.rpc.harness.bench import TOKEN, Bench
+from tests.harness.rpc.scene import TOKEN, RpcScene
 
 
 def refs(value: Any) -> list[str]:
@@ -19,9 +19,9 @@ def refs(value: Any) -> list[str]:
     return [each for inner in value for each in refs(inner)] if isinstance(value, list) else []
 
 
-async def test_the_description_is_published(bench: Bench) -> None:
+async def test_the_description_is_published(scene: RpcScene) -> None:
     """The document equals the code's: every reference resolves, and every path exists."""
-    status, document = await bench.request("GET", "/openapi.json")
+    status, document = await scene.request("GET", "/openapi.json")
     assert status == 200
     assert document == json.loads(json.dumps(openapi_document()))
     assert document["openapi"].startswith("3.1")
@@ -34,14 +34,14 @@ async def test_the_description_is_published(bench: Bench) -> None:
             assert "default" in operation["responses"]
             body = path.removeprefix("/rpc/v1").format(**dict.fromkeys(names, "x"))
             if body != "/events":
-                assert (await bench.request(method, body))[0] != 405
+                assert (await scene.request(method, body))[0] != 405
 
 
-async def test_everything_is_described(bench: Bench) -> None:
+async def test_everything_is_described(scene: RpcScene) -> None:
     """Every route of the RPC is in the document, with a summary."""
-    access = RpcAccess(bench.url, TOKEN)
-    async with open_peer_client(bench.dependencies.shard_directory, access) as peers:
-        routes = list(rpc_app(bench.dependencies, access, peers).router.routes())
+    access = RpcAccess(scene.url, TOKEN)
+    async with open_peer_client(scene.dependencies.shard_directory, access) as peers:
+        routes = list(rpc_app(scene.dependencies, access, peers).router.routes())
     served = {
         (each.method.lower(), f"/rpc/v1{each.resource.canonical}")
         for each in routes

@@ -14,11 +14,11 @@ from engine.calls.state_dispatch import MAX_VERBS_PERIOD_MS
 from engine.rpc.problems import LimitReached
 from engine.rpc.views.replay_points import START, ReplayPoint, ReplayPoints, TimelineCursor
 from engine.rpc.views.timelines import PIECE, CallHistory, TimelineTurns, build_timeline
-from tests.contract.rpc.harness.bench import Bench, inject
-from tests.contract.rpc.harness.conversation import talking
+from tests.harness.calls.builders import MAIN, answered_call, outbound
 from tests.harness.recorded_call import record_call
+from tests.harness.rpc.conversation import talking
+from tests.harness.rpc.scene import RpcScene, inject
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import MAIN, answered_call, outbound
 from wire.views import Timeline
 
 MANY = 1_000
@@ -29,9 +29,9 @@ async def whole_timeline(call: Call, log: Sequence[bytes], max_moments: int = MA
     return timeline
 
 
-async def test_sessions_show_their_states(bench: Bench) -> None:
+async def test_sessions_show_their_states(scene: RpcScene) -> None:
     """Of the emitted events, the timeline has only those with session states."""
-    conversation = await talking(bench)
+    conversation = await talking(scene)
     await conversation.posted("hold", channelId=conversation.customer)
     await conversation.posted(
         "conference/members", requestedByAgentId="1001", targetExternalNumber="+4721930000"
@@ -43,29 +43,29 @@ async def test_sessions_show_their_states(bench: Bench) -> None:
     ]
 
 
-async def test_the_main_channel_is_shown(bench: Bench) -> None:
+async def test_the_main_channel_is_shown(scene: RpcScene) -> None:
     """The view names the leg on which the tree runs."""
-    conversation = await talking(bench)
+    conversation = await talking(scene)
     assert (await conversation.shown())["mainChannelId"] == conversation.customer
 
 
-async def test_a_started_verb_is_shown(bench: Bench) -> None:
+async def test_a_started_verb_is_shown(scene: RpcScene) -> None:
     """The timeline has it once, with type and data, even if it sends no command like a pause."""
     pause = {"type": "pause", "data": {"length": 60.0}}
-    call_id = await bench.start_call(action=pause)
-    bench.pbx.settle()
-    inject(bench, LegCreated(f"{call_id}.l0"))
-    inject(bench, LegAnswered(f"{call_id}.l0"))
+    call_id = await scene.start_call(action=pause)
+    scene.pbx.settle()
+    inject(scene, LegCreated(f"{call_id}.l0"))
+    inject(scene, LegAnswered(f"{call_id}.l0"))
     story: dict[str, Any] = {}
 
     async def is_shown() -> bool:
-        _, found = await bench.request("GET", f"/calls/{call_id}/timeline")
+        _, found = await scene.request("GET", f"/calls/{call_id}/timeline")
         story.update(found)
         return bool(found["moments"][-1]["state"] == "pausing")
 
     await until(is_shown)
     assert [each["started"] for each in story["moments"] if "started" in each] == [pause]
-    _, view = await bench.request("GET", f"/calls/{call_id}")
+    _, view = await scene.request("GET", f"/calls/{call_id}")
     assert (view["state"], view["verb"]) == ("pausing", "pause")
 
 
@@ -150,9 +150,9 @@ async def test_timelines_wait_for_one_another() -> None:
     await take("c")
 
 
-async def test_what_is_new(bench: Bench) -> None:
+async def test_what_is_new(scene: RpcScene) -> None:
     """With `next` as `after` a timeline goes on."""
-    conversation = await talking(bench)
+    conversation = await talking(scene)
     whole = await conversation.shown("/timeline")
     same = await conversation.shown(f"/timeline?after={whole['next']}")
     assert (same["moments"], same["next"]) == ([], whole["next"])
@@ -165,10 +165,10 @@ async def test_what_is_new(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("after", ["", "1", "x.0-0", "-1.0-0", "1.0", "²2.0-0"])
-async def test_a_cursor_of_no_timeline(bench: Bench, after: str) -> None:
+async def test_a_cursor_of_no_timeline(scene: RpcScene, after: str) -> None:
     """The error names the parameter."""
-    call = await bench.start_call()
-    status, problem = await bench.request("GET", f"/calls/{call}/timeline?after={after}")
+    call = await scene.start_call()
+    status, problem = await scene.request("GET", f"/calls/{call}/timeline?after={after}")
     assert (status, problem["errors"][0]["path"]) == (400, "after")
 
 

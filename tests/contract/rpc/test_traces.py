@@ -8,7 +8,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from engine.observe.otel import OtelTraces
 from engine.observe.telemetry import Telemetry
-from tests.contract.rpc.harness.bench import CALL, running
+from tests.harness.rpc.scene import CALL, running
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 HEADERS = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
@@ -19,9 +19,9 @@ async def test_a_request_is_a_span_of_its_callers_trace(tmp_path: Path) -> None:
     spans = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
-    async with running(tmp_path, Telemetry(traces=OtelTraces(provider))) as bench:
-        _, started = await bench.request("POST", "/calls", CALL, headers=HEADERS)
-        await bench.request("GET", "/calls/0-pbx1-00000000", headers=HEADERS)
+    async with running(tmp_path, Telemetry(traces=OtelTraces(provider))) as scene:
+        _, started = await scene.request("POST", "/calls", CALL, headers=HEADERS)
+        await scene.request("GET", "/calls/0-pbx1-00000000", headers=HEADERS)
     began, missed = spans.get_finished_spans()
     assert [began.name, missed.name] == ["RPC POST /calls", "RPC GET /calls/{call}"]
     for span in (began, missed):

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.contract.rpc.harness.bench import Bench
-from tests.contract.rpc.harness.conversation import Conversation, talking
 from tests.contract.rpc.test_agents import watched
+from tests.harness.rpc.conversation import Conversation, talking
+from tests.harness.rpc.scene import RpcScene
 
 TARGET = {"kind": "agent", "agentId": "1002", "agentName": "Ada"}
 
@@ -23,9 +23,9 @@ def wanted(conversation: Conversation, **more: Any) -> dict[str, Any]:
     return {**body, **more}
 
 
-async def test_a_transfer_starts(bench: Bench) -> None:
+async def test_a_transfer_starts(scene: RpcScene) -> None:
     """The response is the session with source, customer and target; the call shows it too."""
-    conversation = await talking(bench)
+    conversation = await talking(scene)
     view = await conversation.posted("transfers", **wanted(conversation))
     assert view["startedMs"] > 0
     assert view | {"startedMs": 0} == {
@@ -45,9 +45,9 @@ async def test_a_transfer_starts(bench: Bench) -> None:
     assert await conversation.shown(f"/transfers/{view['transferSessionId']}") == view
 
 
-async def test_a_target_may_be_a_number(bench: Bench) -> None:
+async def test_a_target_may_be_a_number(scene: RpcScene) -> None:
     """Kind `number` dials a number."""
-    conversation = await talking(bench)
+    conversation = await talking(scene)
     target = {"kind": "number", "number": "+4733333333"}
     view = await conversation.posted(
         "transfers", **wanted(conversation, target=target, transferMode="blind")
@@ -57,9 +57,9 @@ async def test_a_target_may_be_a_number(bench: Bench) -> None:
     await conversation.does(f"DELETE channels/{conversation.agent}")
 
 
-async def test_a_transfer_requested_again_is_the_same(bench: Bench) -> None:
+async def test_a_transfer_requested_again_is_the_same(scene: RpcScene) -> None:
     """The same request returns the active session; a different one is rejected."""
-    conversation = await talking(bench)
+    conversation = await talking(scene)
     first = await conversation.posted("transfers", **wanted(conversation))
     assert await conversation.posted("transfers", **wanted(conversation)) == first
     assert len((await conversation.shown())["transfers"]) == 1
@@ -67,9 +67,9 @@ async def test_a_transfer_requested_again_is_the_same(bench: Bench) -> None:
     assert await conversation.refused("transfers", **other) == (409, "transfer_in_progress")
 
 
-async def test_a_transfer_is_completed(bench: Bench) -> None:
+async def test_a_transfer_is_completed(scene: RpcScene) -> None:
     """The target has answered; the session names who completed it and why."""
-    conversation = await talking(bench)
+    conversation = await talking(scene)
     started = await conversation.posted("transfers", **wanted(conversation))
     conversation.answers(started["targetChannelId"])
     path = f"transfers/{started['transferSessionId']}"
@@ -87,9 +87,9 @@ async def test_a_transfer_is_completed(bench: Bench) -> None:
     assert await conversation.posted(f"{path}/cancel", **canceling) == done
 
 
-async def test_a_transfer_is_canceled(bench: Bench) -> None:
+async def test_a_transfer_is_canceled(scene: RpcScene) -> None:
     """Canceled while the target rings: the target is hung up, customer and agent are bridged."""
-    conversation = await talking(bench)
+    conversation = await talking(scene)
     started = await conversation.posted("transfers", **wanted(conversation))
     conversation.rings(started["targetChannelId"])
     path = f"transfers/{started['transferSessionId']}"
@@ -102,9 +102,9 @@ async def test_a_transfer_is_canceled(bench: Bench) -> None:
     assert (await conversation.shown())["state"] == "bridged"
 
 
-async def test_a_transfer_of_an_ended_call_can_be_looked_at(bench: Bench) -> None:
+async def test_a_transfer_of_an_ended_call_can_be_looked_at(scene: RpcScene) -> None:
     """The last state stays readable; control requests are rejected."""
-    conversation = await talking(bench)
+    conversation = await talking(scene)
     started = await conversation.posted("transfers", **wanted(conversation))
     path = f"transfers/{started['transferSessionId']}"
     await conversation.ends()
@@ -114,30 +114,30 @@ async def test_a_transfer_of_an_ended_call_can_be_looked_at(bench: Bench) -> Non
 
 
 @pytest.mark.parametrize("leg", ["customerChannelId", "sourceChannelId"])
-async def test_unknown_legs_are_not_transferred(bench: Bench, leg: str) -> None:
+async def test_unknown_legs_are_not_transferred(scene: RpcScene, leg: str) -> None:
     """Source and customer must be legs of the call."""
-    conversation = await talking(bench)
+    conversation = await talking(scene)
     body = wanted(conversation, **{leg: "no.such"})
     assert await conversation.refused("transfers", **body) == (404, "no_such_leg")
 
 
-async def test_an_unknown_session_is_not_found(bench: Bench) -> None:
+async def test_an_unknown_session_is_not_found(scene: RpcScene) -> None:
     """Showing, completing and canceling an unknown session get 404."""
-    conversation = await talking(bench)
+    conversation = await talking(scene)
     lost = f"/calls/{conversation.call}/transfers/x"
     complete = {"completedByAgentId": "1001", "reason": "manual_complete"}
     cancel = {"cancelledByAgentId": "1001", "reason": "source_cancel"}
     missing = (404, "no_such_session")
-    assert await bench.problem("GET", lost) == missing
-    assert await bench.problem("POST", f"{lost}/complete", complete) == missing
-    assert await bench.problem("POST", f"{lost}/cancel", cancel) == missing
+    assert await scene.problem("GET", lost) == missing
+    assert await scene.problem("POST", f"{lost}/complete", complete) == missing
+    assert await scene.problem("POST", f"{lost}/cancel", cancel) == missing
 
 
 @pytest.mark.parametrize("mode", ["attended", "blind"])
-async def test_an_agent_who_can_not_be_called_is_refused(bench: Bench, mode: str) -> None:
+async def test_an_agent_who_can_not_be_called_is_refused(scene: RpcScene, mode: str) -> None:
     """An unknown or offline agent: both parties stay connected, and no leg is created."""
-    conversation = await talking(bench)
-    async with watched(bench, "pbx1", a1003="offline", a1002="online"):
+    conversation = await talking(scene)
+    async with watched(scene, "pbx1", a1003="offline", a1002="online"):
         for agent_id, problem in (
             ("1009", (400, "unknown_agent")),
             ("1003", (409, "agent_offline")),
@@ -149,16 +149,16 @@ async def test_an_agent_who_can_not_be_called_is_refused(bench: Bench, mode: str
         await conversation.posted("transfers", **wanted(conversation, transferMode=mode))
 
 
-async def test_an_agent_of_unknown_presence_is_called(bench: Bench) -> None:
+async def test_an_agent_of_unknown_presence_is_called(scene: RpcScene) -> None:
     """Only the engine that watches registrations knows who is offline."""
-    conversation = await talking(bench)
+    conversation = await talking(scene)
     target = {"kind": "agent", "agentId": "1009"}
     await conversation.posted("transfers", **wanted(conversation, target=target))
 
 
-async def test_a_transfer_to_a_party_of_the_call_is_refused(bench: Bench) -> None:
+async def test_a_transfer_to_a_party_of_the_call_is_refused(scene: RpcScene) -> None:
     """No phone rings for itself."""
-    conversation = await talking(bench)
+    conversation = await talking(scene)
     target = {"kind": "agent", "agentId": "1001"}
     body = wanted(conversation, target=target)
     assert await conversation.refused("transfers", **body) == (409, "already_a_party")

@@ -8,12 +8,12 @@ from msgspec.json import encode
 from standardwebhooks import Webhook
 
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
-from engine.store.memory.store import MemoryStore
 from engine.webhooks.address_guard import guarded_session
 from engine.webhooks.api_sender import ApiSender
-from tests.contract.webhooks.customer import LOOPBACK, Server
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.signing import SIGNING_SECRET, fixed_signer
-from tests.sim.graphs import API
+from tests.harness.sim.graphs import API
+from tests.harness.webhooks.customer import LOOPBACK, Server
 from wire.request import ApiRequest
 
 

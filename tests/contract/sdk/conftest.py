@@ -9,9 +9,9 @@ from switchroom_sdk import AsyncSwitchroom
 
 from api.accounts.store import Account
 from api.auth.store import Credentials, KeyStore, KeyTerms, generate_credentials
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.serving import Served, serve_rest
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.serving import Served, serve_rest
+from tests.harness.rpc.scene import RpcScene
 
 ACCOUNT, NUMBER = "shop", "+4721930000"
 
@@ -32,9 +32,9 @@ class Server(Struct):
 
 
 @pytest.fixture
-async def server(tmp_path: Path, bench: Bench) -> AsyncIterator[Server]:
+async def server(tmp_path: Path, scene: RpcScene) -> AsyncIterator[Server]:
     """Run the REST layer; its account has a number and may call anybody."""
-    async with serve_rest(sqlite_url(tmp_path), bench.url) as served:
+    async with serve_rest(sqlite_url(tmp_path), scene.url) as served:
         services = served.services
         await services.accounts.add(Account(ACCOUNT, "Shop", destinations=None))
         await services.accounts.add_number(ACCOUNT, NUMBER)

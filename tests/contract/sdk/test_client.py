@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from switchroom_sdk import ApiError, AsyncSwitchroom, ConnectionFailed, Switchroom, gather, say
 
-from tests.contract.api.cdrs.records import record, recording, write_calls
 from tests.contract.sdk.conftest import ACCOUNT, NUMBER, Server
+from tests.harness.api.cdrs.records import record, recording, write_calls
 
 CUSTOMER = "+4722222222"
 

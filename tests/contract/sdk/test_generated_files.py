@@ -2,9 +2,9 @@
 
 import re
 
-from tests.harness.generate.sdk import __main__ as generator
-from tests.harness.generate.sdk.operations import OPERATIONS, WITHOUT_METHOD
-from tests.harness.generate.sdk.sources import rest_document
+from tools.docs.sdk import __main__ as generator
+from tools.docs.sdk.operations import OPERATIONS, WITHOUT_METHOD
+from tools.docs.sdk.sources import rest_document
 
 
 def test_generated_files_are_up_to_date() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.contract.speech.assemblyai_double import KEY, AssemblyAiDouble, assemblyai_double
-from tests.contract.speech.gateway import stream
 from tests.contract.speech.voices import Voices, silence
 from tests.harness.servers.speech_process import SpeechProcess
+from tests.harness.speech.gateway import stream
 
 FAILURES = {
     "closes": ("failed", "assemblyai: closed with code 1011"),

@@ -8,10 +8,10 @@ import signal
 import pytest
 from aiohttp import ClientSession, WSServerHandshakeError
 
-from tests.contract.speech.gateway import raw_stream, stream
 from tests.contract.speech.voices import Voices, silence
 from tests.contract.speech.workers import children
 from tests.harness.servers.speech_process import SpeechProcess
+from tests.harness.speech.gateway import raw_stream, stream
 from tests.harness.until import until
 
 

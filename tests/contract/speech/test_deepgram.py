@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.contract.speech.deepgram_double import KEY, DeepgramDouble, deepgram_double
-from tests.contract.speech.gateway import stream
 from tests.contract.speech.voices import Voices, silence
 from tests.harness.servers.speech_process import SpeechProcess
+from tests.harness.speech.gateway import stream
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import pytest
 
 from speech.grammar.decoder import GrammarStream
 from speech.grammar.grammar import Grammar, Transition, phone_loop
-from tests.contract.speech.gateway import stream
 from tests.contract.speech.voices import Voices, espeak_says, silence
 from tests.harness.servers.speech_process import SpeechProcess
+from tests.harness.speech.gateway import stream
 
 MENU = ["Sales", "Support", "Billing", "Human agent", "yes", "no"]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.speech.gateway import stream
 from tests.contract.speech.openai_double import KEY, OpenAiDouble, openai_double
 from tests.contract.speech.voices import Voices, silence
 from tests.harness.servers.speech_process import SpeechProcess
+from tests.harness.speech.gateway import stream
 
 FAILURES = {
     "closes": ("failed", "openai: closed with code 1011"),

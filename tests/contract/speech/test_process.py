@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession
 
-from tests.contract.speech.gateway import stream
 from tests.contract.speech.voices import Voices, silence
 from tests.contract.speech.workers import children, running
 from tests.harness.servers.speech_process import SpeechProcess
+from tests.harness.speech.gateway import stream
 from tests.harness.until import SLACK_S
 
 SILENCE_MS = 300

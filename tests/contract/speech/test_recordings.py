@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.speech.gateway import GatewayStream, stream
 from tests.contract.speech.voices import Voices, silence
 from tests.harness.servers.speech_process import SpeechProcess, whisper_model
+from tests.harness.speech.gateway import GatewayStream, stream
 
 MINUTE_MS = 60_000
 HINTS = ["billing", "human agent"]

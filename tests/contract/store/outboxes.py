@@ -2,7 +2,7 @@
 
 from engine.store.change import Change
 from engine.store.store import Store
-from tests.contract.callbacks.bench import commit_of
+from tests.harness.callbacks.scene import commit_of
 from tests.harness.shards import SHARD
 
 CALL = "3-pbx1-aaaaaaaa"

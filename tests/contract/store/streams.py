@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from engine.store.change import Change
 from engine.store.store import Store
 from engine.store.stream import START, Batch, Consumer
-from tests.contract.store.stores import claim_shard
 from tests.harness.shards import SHARD
+from tests.harness.store.stores import claim_shard
 from wire.shard import ShardId
 
 CDR, OTHER = Consumer("cdr", "api1"), Consumer("cdr", "api2")

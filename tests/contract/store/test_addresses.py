@@ -14,12 +14,12 @@ from redis.exceptions import RedisError
 from engine.store.errors import StoreDown
 from engine.store.redis.store import RedisStore
 from tests.contract.store.durable_server import change, open_store
-from tests.contract.store.lossy_connection import LossyProxy
-from tests.contract.store.stores import claim_shard
 from tests.harness.servers.certificate import certificate
 from tests.harness.servers.sentinel import NAME, Sentinel
 from tests.harness.servers.valkey import Valkey
 from tests.harness.shards import at
+from tests.harness.store.lossy_connection import LossyProxy
+from tests.harness.store.stores import claim_shard
 from tests.harness.until import until
 
 PASSWORD = "open-sesame"  # noqa: S105 - of a test server

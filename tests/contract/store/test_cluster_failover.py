@@ -20,9 +20,9 @@ from engine.store.redis.keys import owner_key, shard_key
 from engine.store.redis.store import RedisStore
 from engine.store.writer import Writer
 from tests.contract.store.durable_server import change, open_store
-from tests.contract.store.stores import claim_shard
 from tests.harness.servers.valkey_cluster import ClusterMember, ValkeyCluster
 from tests.harness.shards import SHARD, at
+from tests.harness.store.stores import claim_shard
 from tests.harness.until import until
 from wire.shard import ShardId
 

@@ -9,10 +9,10 @@ import pytest
 
 from engine.store.errors import StoreDown
 from tests.contract.store.durable_server import all_events, change, open_store
-from tests.contract.store.lossy_connection import LossyProxy
-from tests.contract.store.stores import claim_shard
 from tests.harness.servers.valkey import Valkey
 from tests.harness.shards import at
+from tests.harness.store.lossy_connection import LossyProxy
+from tests.harness.store.stores import claim_shard
 
 
 async def test_a_lost_reply_is_retried(valkey: Valkey) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from engine.runtime.base.interfaces import DialDecision
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
-from tests.unit.calls.harness.builders import outbound
+from tests.harness.calls.builders import outbound
 from wire.dial_policy import AccountDialPolicy, DncListChange
 
 ONE, TWO, THREE = "+4790000001", "+4790000002", "+4790000003"

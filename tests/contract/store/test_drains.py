@@ -5,8 +5,8 @@ import asyncio
 from engine.common.tasks import cancel_all
 from engine.runtime.pbx_nodes.drained_nodes import DrainedNodes
 from engine.store.errors import StoreDown
-from engine.store.memory.store import MemoryStore
 from engine.store.store import Store
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.until import until
 
 

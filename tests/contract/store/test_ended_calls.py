@@ -4,8 +4,8 @@ from functools import partial
 
 from engine.store.compressed_call import DICTIONARY
 from engine.store.store import Store
-from tests.contract.store.stores import Opener, change, claim_shard, live_calls
 from tests.harness.shards import at
+from tests.harness.store.stores import Opener, change, claim_shard, live_calls
 from tests.harness.until import until
 
 LOG = [b"\xc1entry 0", b"\xc1entry 1"]

@@ -10,9 +10,9 @@ from redis import Redis
 from engine.store.errors import CommitsLost
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
-from tests.contract.store.stores import change, claim_shard
 from tests.harness.servers.valkey import Valkey
 from tests.harness.shards import at
+from tests.harness.store.stores import change, claim_shard
 from tests.harness.until import MAX_WAIT_S, until
 
 LEASE_MS = 60_000

@@ -9,8 +9,8 @@ from engine.store.errors import Fenced
 from engine.store.outbox import GivenUp, OutboxLimits, Settlement
 from engine.store.store import Store
 from tests.contract.store.outboxes import CALL, OTHER, change, numbers
-from tests.contract.store.stores import Opener, claim_shard
 from tests.harness.shards import SHARD
+from tests.harness.store.stores import Opener, claim_shard
 
 
 async def test_committed_callbacks_are_pending(store: Store) -> None:

@@ -2,8 +2,8 @@
 
 from engine.store.outbox import OutboxLimits, Settlement
 from tests.contract.store.outboxes import CALL, OTHER, change, numbers
-from tests.contract.store.stores import Opener, claim_shard
 from tests.harness.shards import SHARD
+from tests.harness.store.stores import Opener, claim_shard
 
 
 async def test_too_many_of_one_account(opened: Opener) -> None:

@@ -4,8 +4,8 @@ import pytest
 
 from engine.store.errors import Fenced
 from engine.store.store import Store
-from tests.contract.store.stores import change, claim_shard, live_calls
 from tests.harness.shards import at
+from tests.harness.store.stores import change, claim_shard, live_calls
 
 
 async def test_each_claim_gives_a_larger_token(store: Store) -> None:

@@ -13,9 +13,9 @@ from engine.common.tasks import cancel_all
 from engine.store.errors import StoreDown
 from engine.store.writer import Writer
 from tests.contract.store.durable_server import all_events, change, open_store
-from tests.contract.store.stores import claim_shard
 from tests.harness.servers.valkey import Valkey
 from tests.harness.shards import at
+from tests.harness.store.stores import claim_shard
 from tests.harness.until import until
 
 

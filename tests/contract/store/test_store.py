@@ -5,8 +5,8 @@ import time
 
 from engine.store.store import Store
 from engine.store.stream import StreamLimits
-from tests.contract.store.stores import Opener, change, claim_shard, live_calls
 from tests.harness.shards import at
+from tests.harness.store.stores import Opener, change, claim_shard, live_calls
 from tests.harness.until import until
 from wire.shard import ShardId
 

@@ -3,7 +3,6 @@
 import pytest
 
 from engine.store.stream import Batch, Consumer, Gap, StreamLimits, entry_order
-from tests.contract.store.stores import Opener
 from tests.contract.store.streams import (
     CDR,
     NOW,
@@ -14,6 +13,7 @@ from tests.contract.store.streams import (
     open_publisher,
 )
 from tests.harness.shards import at
+from tests.harness.store.stores import Opener
 from tests.harness.until import until
 
 SHORT = StreamLimits(100, 400)

@@ -7,9 +7,9 @@ import pytest
 
 from engine.store.store import Store
 from engine.store.stream import Batch, Consumer, StreamLimits
-from tests.contract.store.stores import Opener
 from tests.contract.store.streams import Publisher, open_publisher
 from tests.harness.shards import at
+from tests.harness.store.stores import Opener
 from wire.shard import ShardId
 
 SHARDS = (at(3), at(4))

@@ -6,7 +6,7 @@ import pytest
 from aiohttp import ClientSession
 
 from engine.webhooks.address_guard import guarded_session
-from tests.contract.webhooks.customer import LOOPBACK
+from tests.harness.webhooks.customer import LOOPBACK
 
 
 @pytest.fixture

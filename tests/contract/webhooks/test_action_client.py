@@ -7,7 +7,9 @@ import pytest
 from aiohttp import ClientSession, web
 from standardwebhooks import Webhook
 
-from tests.contract.webhooks.customer import (
+from tests.harness.signing import SIGNING_SECRET
+from tests.harness.until import SLACK_S
+from tests.harness.webhooks.customer import (
     HANGUP,
     Server,
     ask,
@@ -17,8 +19,6 @@ from tests.contract.webhooks.customer import (
     raw_server,
     refused,
 )
-from tests.harness.signing import SIGNING_SECRET
-from tests.harness.until import SLACK_S
 from wire.verbs import Hangup
 
 

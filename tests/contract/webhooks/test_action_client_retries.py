@@ -8,9 +8,9 @@ import pytest
 from aiohttp import ClientSession, web
 
 from engine.webhooks.action_client import ActionClient
-from tests.contract.webhooks.customer import HANGUP, Server, ask, hang, outcomes, refused
 from tests.harness.signing import fixed_signer
 from tests.harness.until import SLACK_S
+from tests.harness.webhooks.customer import HANGUP, Server, ask, hang, outcomes, refused
 from wire.tree import Limits
 from wire.verbs import Hangup
 

@@ -9,9 +9,9 @@ import pytest
 from aiohttp import ClientSession, web
 
 from engine.webhooks.address_guard import guarded_session
-from tests.contract.webhooks.customer import Server, raw_server
 from tests.harness.until import SLACK_S
-from tests.unit.webhooks.api_requests import KEY, SECRET, failure, send
+from tests.harness.webhooks.api_requests import KEY, SECRET, failure, send
+from tests.harness.webhooks.customer import Server, raw_server
 from wire.request import ApiRequest
 
 

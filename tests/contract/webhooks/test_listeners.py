@@ -12,11 +12,11 @@ from engine.listeners.registry import ListenerRegistry
 from engine.observe.event_metrics import ListenerMetrics
 from engine.store.errors import StoreDown
 from engine.store.listeners import FIRST
-from engine.store.memory.listeners import MemoryListeners
 from engine.webhooks.action_client import ActionClient, ActionResponse, ActionTimeouts
 from engine.webhooks.errors import WebhookFailed
-from tests.contract.webhooks.customer import HANGUP, Server, outcomes
+from tests.harness.memory_store.listeners import MemoryListeners
 from tests.harness.signing import SIGNING_SECRET, fixed_signer
+from tests.harness.webhooks.customer import HANGUP, Server, outcomes
 from wire.listeners import Listener, ListenerRequest, ListenerResponse
 from wire.tree import Limits
 from wire.verbs import Hangup

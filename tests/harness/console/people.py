@@ -13,7 +13,7 @@ from api.accounts.store import Account, AccountStore
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
 from api.common.clock import now_ms
 from api.db.database import Database
-from tests.contract.api.databases import sqlite_url
+from tests.harness.api.databases import sqlite_url
 from tests.harness.servers.api import Api
 
 MARKUP = "<img src=x onerror=alert(1)>"  # what no page may take for markup

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from copy import copy
 
-from engine.store.memory.store import MemoryStore, ShardState
-from engine.store.memory.stream import MemoryStream
 from engine.store.stream import StreamLimits
+from tests.harness.memory_store.store import MemoryStore, ShardState
+from tests.harness.memory_store.stream import MemoryStream
 from wire.shard import ShardId
 
 Layout = tuple[int, int, frozenset[str], dict[str, str]]

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from engine.store.change import Change
 from engine.store.errors import StoreDown
-from engine.store.memory.store import MemoryStore
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.sim.events import SimFaults
 from tests.harness.sim.loop import SimLoop
 from wire.shard import ShardId

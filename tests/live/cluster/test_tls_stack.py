@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.harness.customers.media_server import MediaServer
-from tests.harness.lab.compose_trial import check_encrypted
 from tests.harness.pbx.tls_node import TlsPbx
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
@@ -19,6 +18,7 @@ from tests.harness.servers.tls_engine import TlsEngine
 from tests.harness.servers.tls_files import TlsFiles
 from tests.harness.servers.tls_store import TlsStore
 from tests.harness.until import until
+from tools.compose_trial import check_encrypted
 
 TONE_HZ = 700
 

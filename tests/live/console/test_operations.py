@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.contract.api.operations.alert_server import MANAGER, AlertServer
+from tests.harness.api.operations.alert_server import MANAGER, AlertServer
 from tests.harness.console.axe import assert_accessible
 from tests.harness.console.browser import console_page
 from tests.harness.console.people import MARKUP, add_owner

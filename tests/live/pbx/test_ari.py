@@ -26,7 +26,7 @@ from engine.ari.generated.operations import bridges, channels
 from engine.ari.generator.description import read
 from engine.ari.generator.write import render
 from engine.ari.request import Reply, Request
-from tests.contract.ari.fake_pbx import Replies, running
+from tests.harness.ari.fake_pbx import Replies, running
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.until import until
 

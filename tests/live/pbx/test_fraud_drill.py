@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.drills.fraud import open_drill
+from tools.drills.fraud import open_drill
 
 
 async def test_no_costly_number_is_dialled(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tests.drills.load import WAYS, open_load_drill
 from tests.harness.until import SLACK_S
+from tools.drills.load import WAYS, open_load_drill
 
 SLOWEST_MS = SLACK_S * 1_000  # tests share the machine
 

@@ -1,10 +1,10 @@
-"""The simulated PBX of the benches behaves like a real one for standard calls."""
+"""The simulated PBX of the scenes behaves like a real one for standard calls."""
 
 from pathlib import Path
 
-from tests.bench.engine.simulated import simulated
-from tests.bench.engine.simulated_call import Script
-from tests.bench.engine.simulated_calls import Load
+from tools.bench.engine.simulated import simulated
+from tools.bench.engine.simulated_call import Script
+from tools.bench.engine.simulated_calls import Load
 
 
 async def test_standard_calls_complete(tmp_path: Path) -> None:

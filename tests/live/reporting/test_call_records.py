@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.api.databases import sqlite_url
+from tests.harness.api.databases import sqlite_url
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port

@@ -12,7 +12,7 @@ from api.accounts.store import AccountStore
 from api.common.clock import now_ms
 from api.db.database import Database
 from api.dnc.tokens import DncTokenStore
-from tests.contract.api.databases import sqlite_url
+from tests.harness.api.databases import sqlite_url
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone

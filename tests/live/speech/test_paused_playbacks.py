@@ -15,7 +15,7 @@ from engine.ari.decode import decode
 from engine.ari.generated.events import PlaybackFinished, StasisStart
 from engine.ari.generated.models import Playback
 from engine.ari.generated.operations import channels, playbacks
-from tests.contract.ari.fake_pbx import running
+from tests.harness.ari.fake_pbx import running
 from tests.harness.monotonic import now_ms
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.audio import AUDIBLE_LEVEL, FRAME_MS, Frame, level, tone, wav

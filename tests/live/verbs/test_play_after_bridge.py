@@ -19,13 +19,13 @@ from engine.calls.model.commands import (
     RemoveFromBridge,
 )
 from engine.runtime.pbx.ari_requests import may_block, requests_for
-from tests.contract.ari.fake_pbx import running
+from tests.harness.ari.fake_pbx import running
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.phone import Phone
+from tests.harness.runtime.shard_scene import ENDPOINTS
 from tests.harness.until import until
 from tests.live.pbx.test_ari import EventRecorder, address, client
-from tests.unit.runtime.harness.shard_bench import ENDPOINTS
 
 ROUNDS = 100
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from tests.contract.api.databases import sqlite_url
+from tests.harness.api.databases import sqlite_url
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab, open_lab
 from tests.harness.phones.phone import Phone

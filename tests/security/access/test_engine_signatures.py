@@ -18,8 +18,8 @@ from engine.rpc.peers.signature import (
     SignatureVerifier,
     parse_signature,
 )
-from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench
-from tests.contract.rpc.harness.pair import BrokenEngine, EnginePair, request_of, running_pair
+from tests.harness.rpc.pair import BrokenEngine, EnginePair, request_of, running_pair
+from tests.harness.rpc.scene import CALL, TOKEN, RpcScene
 from tests.harness.shards import at
 
 OLD, NEW = "the-old-token", "the-new-token"
@@ -46,25 +46,25 @@ async def pair_with(
     """Run two engines with their own tokens; the first of each is the one it uses."""
     async with AsyncExitStack() as stack:
         pair = EnginePair()
-        for bench, (token, *further) in ((pair.one, one), (pair.two, two)):
-            bench.access = RpcAccess(bench.url, token, tuple(further))
+        for scene, (token, *further) in ((pair.one, one), (pair.two, two)):
+            scene.access = RpcAccess(scene.url, token, tuple(further))
         await pair.open(stack, folder)
         yield pair
 
 
-async def send(bench: Bench, header: str, body: bytes, path: str = HANGUP) -> tuple[int, str]:
+async def send(scene: RpcScene, header: str, body: bytes, path: str = HANGUP) -> tuple[int, str]:
     """Send a request with an Authorization header; return its status and detail."""
     headers = {"Authorization": header, FORWARDED: "1"}
-    async with bench.session.post(f"{bench.url}{path}", data=body, headers=headers) as got:
+    async with scene.session.post(f"{scene.url}{path}", data=body, headers=headers) as got:
         return got.status, (await got.json())["detail"]
 
 
-def signed(bench: Bench, body: bytes = b"{}", path: str = HANGUP, **more: float | str) -> str:
-    """Return the signature of a request to a bench."""
+def signed(scene: RpcScene, body: bytes = b"{}", path: str = HANGUP, **more: float | str) -> str:
+    """Return the signature of a request to a scene."""
     signer = RequestSigner(
         str(more.get("token", TOKEN)), lambda: float(more.get("at", time.time()))
     )
-    return signer.sign(RequestLine(str(more.get("to", bench.url)), "POST", path), body)
+    return signer.sign(RequestLine(str(more.get("to", scene.url)), "POST", path), body)
 
 
 async def test_no_token_is_sent_to_an_address_of_the_store(tmp_path: Path) -> None:
@@ -78,28 +78,28 @@ async def test_no_token_is_sent_to_an_address_of_the_store(tmp_path: Path) -> No
     assert not [each for each in spy.headers if TOKEN in str(each)]
 
 
-async def test_a_signature_is_accepted_once(bench: Bench) -> None:
+async def test_a_signature_is_accepted_once(scene: RpcScene) -> None:
     """A request that is sent again is refused."""
-    header = signed(bench)
-    assert (await send(bench, header, b"{}"))[0] == 404
-    assert await send(bench, header, b"{}") == (401, "the request was sent before")
+    header = signed(scene)
+    assert (await send(scene, header, b"{}"))[0] == 404
+    assert await send(scene, header, b"{}") == (401, "the request was sent before")
 
 
-async def test_a_signature_is_for_one_request(bench: Bench) -> None:
+async def test_a_signature_is_for_one_request(scene: RpcScene) -> None:
     """Another body, path, receiver, token or time is refused."""
     for header, body, path in (
-        (signed(bench), b'{"account": "acme"}', HANGUP),
-        (signed(bench), b"{}", f"{HANGUP}?x=1"),
-        (signed(bench, to="http://127.0.0.1:1"), b"{}", HANGUP),
-        (signed(bench, token=NEW), b"{}", HANGUP),
-        (signed(bench, at=time.time() - MAX_AGE_S - 5), b"{}", HANGUP),
-        (signed(bench, at=time.time() + MAX_AGE_S + 5), b"{}", HANGUP),
+        (signed(scene), b'{"account": "acme"}', HANGUP),
+        (signed(scene), b"{}", f"{HANGUP}?x=1"),
+        (signed(scene, to="http://127.0.0.1:1"), b"{}", HANGUP),
+        (signed(scene, token=NEW), b"{}", HANGUP),
+        (signed(scene, at=time.time() - MAX_AGE_S - 5), b"{}", HANGUP),
+        (signed(scene, at=time.time() + MAX_AGE_S + 5), b"{}", HANGUP),
         ("Switchroom-Engine a b c d", b"{}", HANGUP),
         ("Switchroom-Engine \udcff b c \udcff", b"{}", HANGUP),
         (f"Switchroom-Engine {TOKEN}", b"{}", HANGUP),
     ):
-        assert (await send(bench, header, body, path))[0] == 401
-    assert (await send(bench, signed(bench), b"{}"))[0] == 404
+        assert (await send(scene, header, body, path))[0] == 401
+    assert (await send(scene, signed(scene), b"{}"))[0] == 404
 
 
 @pytest.mark.parametrize(
@@ -115,12 +115,12 @@ async def test_the_token_changes_without_a_stop(
 ) -> None:
     """In each step engines forward to each other, and clients with either token are served."""
     async with pair_with(tmp_path, one, two) as pair:
-        for bench, tokens in ((pair.one, one), (pair.two, two)):
+        for scene, tokens in ((pair.one, one), (pair.two, two)):
             for token in tokens:
                 headers = {"Authorization": f"Bearer {token}"}
-                assert (await bench.request("GET", "/calls", headers=headers))[0] == 200
-                body = {**CALL, "requestId": await request_of(pair, int(bench is pair.one))}
-                assert (await bench.request("POST", "/calls", body, headers=headers))[0] == 201
+                assert (await scene.request("GET", "/calls", headers=headers))[0] == 200
+                body = {**CALL, "requestId": await request_of(pair, int(scene is pair.one))}
+                assert (await scene.request("POST", "/calls", body, headers=headers))[0] == 201
 
 
 async def test_a_forgotten_token_is_refused(tmp_path: Path) -> None:

@@ -21,15 +21,15 @@ from engine.cli.client import open_client
 from engine.cli.errors import Unreachable, UsageError
 from engine.common.tls import TlsFileError, client_context, server_context
 from engine.rpc.access import RpcAccess
-from tests.contract.ami.fake_manager import SECRET, FakeManager
 from tests.contract.ami.test_client import Manager
 from tests.contract.ami.test_monitor import RecordingListener
-from tests.contract.ari.fake_pbx import FakePbx, running
-from tests.contract.rpc.harness.bench import CALL, TOKEN
-from tests.contract.rpc.harness.pair import EnginePair, request_of
-from tests.contract.store.lossy_connection import LossyProxy
+from tests.harness.ami.fake_manager import SECRET, FakeManager
+from tests.harness.ari.fake_pbx import FakePbx, running
+from tests.harness.rpc.pair import EnginePair, request_of
+from tests.harness.rpc.scene import CALL, TOKEN
 from tests.harness.servers.certificate import certificate
 from tests.harness.settings import read_settings
+from tests.harness.store.lossy_connection import LossyProxy
 from tests.harness.until import until
 from wire.views import Calls
 
@@ -46,10 +46,10 @@ async def test_engines_and_their_clients(tmp_path: Path, pem: Path) -> None:
     """They verify an engine by its certificate, and it answers nothing in clear text."""
     async with AsyncExitStack() as stack:
         pair = EnginePair()
-        for bench in (pair.one, pair.two):
-            bench.url = bench.url.replace("http://127.0.0.1", "https://localhost")
+        for scene in (pair.one, pair.two):
+            scene.url = scene.url.replace("http://127.0.0.1", "https://localhost")
             tls = server_context(pem, None), client_context(pem)
-            bench.access = RpcAccess(bench.url, TOKEN, (), *tls)
+            scene.access = RpcAccess(scene.url, TOKEN, (), *tls)
         await pair.open(stack, tmp_path)
         body = {**CALL, "requestId": await request_of(pair, 1)}
         verifying = {"ssl": client_context(pem)}

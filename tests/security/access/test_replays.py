@@ -12,10 +12,10 @@ from aiohttp.test_utils import TestClient, TestServer
 from engine.rpc.handlers.consumer_groups import ConsumerGroupHandlers
 from engine.rpc.handlers.events import PAGE_SIZE, EventHandlers
 from engine.runtime.cluster.shard_map import ShardMap
-from engine.store.memory.store import MemoryStore
-from engine.store.memory.stream import MemoryStream
 from engine.store.store import Store
 from engine.store.stream import DEFAULT_STREAM_LIMITS
+from tests.harness.memory_store.store import MemoryStore
+from tests.harness.memory_store.stream import MemoryStream
 from tests.harness.until import MAX_WAIT_S, until
 from wire.shard import ShardId
 

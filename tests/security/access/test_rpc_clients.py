@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from engine.app.connections import rpc_access
 from engine.rpc.access import RpcAccess, RpcClient
-from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench
+from tests.harness.rpc.scene import CALL, TOKEN, RpcScene
 from tests.harness.settings import SECRET, read_settings
 
 MONITOR, NEXT, CRM = ("token-of-the-monitor", "next-token-of-the-monitor", "token-of-the-crm")
@@ -22,9 +22,9 @@ CLIENTS = (
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+async def scene(tmp_path: Path) -> AsyncIterator[RpcScene]:
     """Run an engine with two clients beside its own token."""
-    made = Bench()
+    made = RpcScene()
     made.access = RpcAccess(made.url, TOKEN, clients=CLIENTS)
     async with AsyncExitStack() as stack:
         await made.open(stack, tmp_path)
@@ -36,10 +36,10 @@ def by(token: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("token", [MONITOR, NEXT])
-async def test_a_read_only_client_reads(bench: Bench, token: str) -> None:
+async def test_a_read_only_client_reads(scene: RpcScene, token: str) -> None:
     """With either of its tokens, while it changes."""
     for path in ("/calls", "/agents?account=acme", "/nodes"):
-        assert (await bench.request("GET", path, **by(token)))[0] == 200
+        assert (await scene.request("GET", path, **by(token)))[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -55,35 +55,35 @@ async def test_a_read_only_client_reads(bench: Bench, token: str) -> None:
     ],
 )
 async def test_a_read_only_client_changes_nothing(
-    bench: Bench, method: str, path: str, body: object
+    scene: RpcScene, method: str, path: str, body: object
 ) -> None:
     """Also no consumer group, whose other readers would miss what it reads."""
     with structlog.testing.capture_logs() as lines:
-        status, problem = await bench.request(method, path, body, **by(MONITOR))
+        status, problem = await scene.request(method, path, body, **by(MONITOR))
     assert (status, problem["code"]) == (403, "read_only")
     assert problem["detail"] == "client monitor is read-only: GET, except for a consumer group"
     (line,) = [each for each in lines if each["event"] == "request denied"]
     assert (line["client"], line["status"]) == ("monitor", 403)
-    assert bench.telemetry.metrics.external.rpc_denied.table()["read_only"] == 1
+    assert scene.telemetry.metrics.external.rpc_denied.table()["read_only"] == 1
 
 
-async def test_each_write_names_its_client(bench: Bench) -> None:
+async def test_each_write_names_its_client(scene: RpcScene) -> None:
     """The platform's own token is named, too."""
     with structlog.testing.capture_logs() as lines:
         for token in (CRM, TOKEN):
-            assert (await bench.request("PUT", "/terms/acme", {}, **by(token)))[0] == 200
+            assert (await scene.request("PUT", "/terms/acme", {}, **by(token)))[0] == 200
     writes = [each["client"] for each in lines if each["event"] == "rpc write"]
     assert writes == ["crm", "rpc_token"]
 
 
-async def test_an_unknown_token_is_no_client(bench: Bench) -> None:
+async def test_an_unknown_token_is_no_client(scene: RpcScene) -> None:
     """It is counted, and its address is in the log."""
     with structlog.testing.capture_logs() as lines:
-        status, problem = await bench.request("GET", "/calls", **by("another-token-012345"))
+        status, problem = await scene.request("GET", "/calls", **by("another-token-012345"))
     assert (status, problem["code"]) == (401, "unauthenticated")
     (line,) = [each for each in lines if each["event"] == "request denied"]
     assert (line["address"], line["reason"]) == ("127.0.0.1", "token")
-    assert bench.telemetry.metrics.external.rpc_denied.table()["token"] == 1
+    assert scene.telemetry.metrics.external.rpc_denied.table()["token"] == 1
 
 
 def test_clients_are_settings() -> None:

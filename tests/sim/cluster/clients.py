@@ -8,11 +8,11 @@ import msgspec
 from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.shard.errors import NotOwner
 from engine.store.errors import StoreDown
+from tests.harness.sim.scenario import Scenarios
 from tests.harness.sim.store import done
 from tests.sim.cluster.engine import Engine
 from tests.sim.cluster.engines import Engines
 from tests.sim.recorders import Recorders
-from tests.sim.scenario import Scenarios
 from wire.rpc import Originate
 from wire.shard import ShardId
 

@@ -1,6 +1,6 @@
 """Histories of a cluster's calls, without those of which the store lost a part."""
 
-from engine.store.memory.store import ShardState
+from tests.harness.memory_store.store import ShardState
 from tests.sim.call_histories import CallHistory, call_histories
 from tests.sim.cluster.world import ClusterWorld
 

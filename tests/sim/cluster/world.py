@@ -7,6 +7,7 @@ from random import Random
 import msgspec
 
 from engine.runtime.cluster.lease import LeaseTimings
+from tests.harness.sim import graphs
 from tests.harness.sim.clock import START_MS
 from tests.harness.sim.loop import leave_loop
 from tests.harness.sim.media import length_ms
@@ -15,12 +16,23 @@ from tests.harness.sim.pbx import SimPbx
 from tests.harness.sim.phone import SimPhones, choose_holds
 from tests.harness.sim.recorder import Archive
 from tests.harness.sim.redis import SimRedis
+from tests.harness.sim.scenario import (
+    FLOWS,
+    Scenarios,
+    choose_before_answer,
+    choose_forks,
+    choose_habits,
+    choose_on_errors,
+    choose_pauses,
+    choose_speech,
+    choose_streams,
+)
 from tests.harness.sim.shared_clock import SharedClock
 from tests.harness.sim.store import done
 from tests.harness.sim.streams.callers import Callers, SimCallers
 from tests.harness.sim.streams.gateway import SimGateway
 from tests.harness.sim.webhooks import SimServers
-from tests.sim import graphs, recorders
+from tests.sim import recorders
 from tests.sim.cluster import faults
 from tests.sim.cluster.clients import Clients
 from tests.sim.cluster.combined_pbx import CombinedPbx
@@ -37,17 +49,6 @@ from tests.sim.faults import SLOW_MS
 from tests.sim.gateway_faults import GatewayFaults
 from tests.sim.recorders import Recorders
 from tests.sim.requests import RequestChooser
-from tests.sim.scenario import (
-    FLOWS,
-    Scenarios,
-    choose_before_answer,
-    choose_forks,
-    choose_habits,
-    choose_on_errors,
-    choose_pauses,
-    choose_speech,
-    choose_streams,
-)
 from wire.shard import ShardId
 
 CALLS = 100

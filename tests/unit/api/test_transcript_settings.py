@@ -3,7 +3,7 @@
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from tests.contract.api.rest import settings_for
+from tests.harness.api.rest import settings_for
 
 TOKEN = SecretStr("t" * 32)
 

@@ -9,7 +9,7 @@ from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.node_duties import NO_DUTY, NodeDuty
 
 
-class Bench:
+class Scene:
     """Work that notes when it runs."""
 
     def __init__(self) -> None:
@@ -38,22 +38,22 @@ class Bench:
 
 async def test_work_follows_the_duty() -> None:
     """A node without a duty is only probed; a part ends with its duty."""
-    bench = Bench()
-    assert await bench.runs(NO_DUTY) == {"stranger"}
-    assert await bench.runs(NodeDuty(hears=True)) == {"stranger", "listener"}
+    scene = Scene()
+    assert await scene.runs(NO_DUTY) == {"stranger"}
+    assert await scene.runs(NodeDuty(hears=True)) == {"stranger", "listener"}
     everything = {"owner", "supervisor", "listener"}
-    assert await bench.runs(NodeDuty(owns=True, supervises=True, hears=True)) == everything
-    assert await bench.runs(NodeDuty(owns=True, hears=True)) == {"owner", "listener"}
-    assert await bench.runs(NO_DUTY) == {"stranger"}
-    await bench.upkeep.close()
-    assert bench.running == set()
-    assert bench.faults == []
+    assert await scene.runs(NodeDuty(owns=True, supervises=True, hears=True)) == everything
+    assert await scene.runs(NodeDuty(owns=True, hears=True)) == {"owner", "listener"}
+    assert await scene.runs(NO_DUTY) == {"stranger"}
+    await scene.upkeep.close()
+    assert scene.running == set()
+    assert scene.faults == []
 
 
 async def test_work_runs_once() -> None:
     """The same duty again starts nothing again."""
-    bench = Bench()
+    scene = Scene()
     duty = NodeDuty(owns=True, hears=True)
-    assert await bench.runs(duty) == await bench.runs(duty) == {"owner", "listener"}
-    await bench.tasks.close()
-    assert bench.running == set()
+    assert await scene.runs(duty) == await scene.runs(duty) == {"owner", "listener"}
+    await scene.tasks.close()
+    assert scene.running == set()

@@ -19,11 +19,11 @@ from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.shard_delivery_queues import ShardQueues
 from engine.callbacks.transport import Transport
 from engine.observe.metrics import Metrics
-from engine.store.memory.store import MemoryStore
 from engine.store.outbox import ClaimedBatch, DeadLetter, Outbox, PendingEvents, Settlement
-from tests.contract.callbacks.bench import FakeLease
-from tests.contract.store.stores import claim_shard
+from tests.harness.callbacks.scene import FakeLease
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
+from tests.harness.store.stores import claim_shard
 from wire.callbacks.targets import GrpcTarget
 from wire.shard import ShardId
 

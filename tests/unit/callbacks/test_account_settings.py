@@ -7,10 +7,10 @@ from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.settings_changes import ROTATION_OVERLAP_MS
 from engine.common.ttl_cache import DEFAULT_TTL_MS
-from engine.store.memory.outbox import MemoryOutbox
-from engine.store.memory.store import MemoryStore
-from engine.store.memory.versioned_documents import MemoryVersionedDocuments
 from engine.store.outbox import OutboxLimits
+from tests.harness.memory_store.outbox import MemoryOutbox
+from tests.harness.memory_store.store import MemoryStore
+from tests.harness.memory_store.versioned_documents import MemoryVersionedDocuments
 from wire.callbacks.account import PutCallback
 from wire.callbacks.targets import GrpcTarget, HttpsTarget
 

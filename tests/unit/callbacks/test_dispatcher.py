@@ -11,8 +11,8 @@ from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.target_queue import TargetQueue
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
 from engine.observe.metrics import Metrics
-from engine.store.memory.store import MemoryStore
-from tests.contract.callbacks.bench import commit_of
+from tests.harness.callbacks.scene import commit_of
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
 from tests.harness.until import until
 from tests.unit.callbacks.dispatchers import SlowOutbox, create_attempt, open_dispatcher

@@ -8,9 +8,9 @@ import msgspec
 
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.transport import Delivered, SignedEvent
-from engine.store.memory.store import MemoryStore
 from engine.store.outbox import Outbox, Settlement
-from tests.contract.callbacks.bench import commit_of
+from tests.harness.callbacks.scene import commit_of
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
 from tests.unit.callbacks.dispatchers import SlowOutbox, open_dispatcher
 from wire.callbacks.targets import DeliveryTarget

@@ -3,7 +3,7 @@
 import msgspec
 
 from engine.callbacks.transports.grpc import to_protobuf
-from tests.contract.callbacks.bench import encoded_event
+from tests.harness.callbacks.scene import encoded_event
 from wire.generated.callback_pb2 import CallEvent
 
 REQUIRED = {

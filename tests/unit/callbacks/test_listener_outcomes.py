@@ -12,7 +12,7 @@ from engine.callbacks.delivery_attempt import DeliveryAttempt, DeliveryDecision
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
 from engine.observe.metrics import Metrics
-from engine.store.memory.store import MemoryStore
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
 from wire.callbacks.account import PutCallback
 from wire.callbacks.targets import DeliveryTarget, HttpsTarget

@@ -12,8 +12,8 @@ from hypothesis import strategies as some
 from engine.callbacks.call_delivery import BLOCKING_TRIES
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.transport import Delivered, Failed, Outcome, SignedEvent
-from engine.store.memory.store import MemoryStore
-from tests.contract.callbacks.bench import commit_of
+from tests.harness.callbacks.scene import commit_of
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
 from tests.harness.until import until
 from tests.unit.callbacks.dispatchers import SlowOutbox, open_dispatcher

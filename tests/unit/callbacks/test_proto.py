@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.harness.generate.proto import GENERATED, WIRE, generate
+from tools.proto import GENERATED, WIRE, generate
 
 
 def test_the_generated_code_is_current(tmp_path: Path) -> None:

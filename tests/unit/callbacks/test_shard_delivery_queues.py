@@ -4,8 +4,8 @@ import pytest
 
 from engine.callbacks.settlement_writer import SettlementWriter
 from engine.callbacks.shard_delivery_queues import ShardQueues
-from engine.store.memory.store import MemoryStore
-from tests.contract.callbacks.bench import FakeLease
+from tests.harness.callbacks.scene import FakeLease
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
 
 CALL, TARGET = "3-pbx1-aaaaaaaa", "acme https://example.com"

@@ -28,7 +28,7 @@ from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.requests import DialRequested
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     CHANNEL,
     HTTPS,
     ID,
@@ -37,7 +37,7 @@ from tests.unit.calls.harness.builders import (
     say,
     tree,
 )
-from tests.unit.calls.harness.dials import BOB, EVE
+from tests.harness.calls.dials import BOB, EVE
 
 LEG = f"{ID}.l0"
 DIAL = {"type": "dial", "data": {"number": BOB}}

@@ -20,13 +20,13 @@ from engine.calls.model.events import (
     LegRinging,
 )
 from engine.calls.model.requests import DialRequested
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     MAIN,
     Story,
     dialing_call,
     say,
 )
-from tests.unit.calls.harness.dials import BOB, EVE, FIRST
+from tests.harness.calls.dials import BOB, EVE, FIRST
 
 
 def early_call(**more: Any) -> Story:

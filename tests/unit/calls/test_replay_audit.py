@@ -14,8 +14,8 @@ from engine.calls.replay_audit import (
     find_gap,
     replay,
 )
+from tests.harness.calls.builders import NOW, bridged_call, outbound, say
 from tests.harness.recorded_call import RecordedCall, record_call, replace_line
-from tests.unit.calls.harness.builders import NOW, bridged_call, outbound, say
 from wire.events.call_events import CallEvent
 
 DIAL = {"type": "dial", "data": {"number": ["+4712345678"]}, "action": say()}

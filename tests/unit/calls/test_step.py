@@ -23,7 +23,7 @@ from engine.calls.model.events import (
 from engine.calls.model.io_results import ActionFailed, ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
 from engine.calls.step import step
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     CLIPS,
     HTTPS,
     ID,
@@ -34,8 +34,8 @@ from tests.unit.calls.harness.builders import (
     say,
     tree,
 )
-from tests.unit.calls.harness.invariants import assert_sound
-from tests.unit.calls.harness.states import STATES, ended
+from tests.harness.calls.invariants import assert_sound
+from tests.harness.calls.states import STATES, ended
 from wire.base import tag_of
 
 

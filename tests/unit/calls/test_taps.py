@@ -19,8 +19,8 @@ from engine.calls.model.events import (
     LegResumedByPhone,
 )
 from engine.calls.model.requests import AddMemberRequested
-from tests.unit.calls.harness.builders import MAIN, Story, bridged_call, dialing_call
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import MAIN, Story, bridged_call, dialing_call
+from tests.harness.calls.control import (
     BOB,
     CAROL,
     PEER,
@@ -34,8 +34,8 @@ from tests.unit.calls.harness.control import (
     transfer_to,
     unhold,
 )
-from tests.unit.calls.harness.dials import FIRST
-from tests.unit.calls.harness.recordings import ARCHIVE, recording_commands, request_recording
+from tests.harness.calls.dials import FIRST
+from tests.harness.calls.recordings import ARCHIVE, recording_commands, request_recording
 
 PAUSE_MS = 100
 

@@ -13,8 +13,8 @@ from engine.calls.model.causes import (
 )
 from engine.calls.model.commands import Dial, Originate
 from engine.calls.model.events import Event, LegAnswered, LegCreated, LegEnded, LegRinging
-from tests.unit.calls.harness.builders import MAIN, Story, dialing_call
-from tests.unit.calls.harness.dials import BOB, FIRST
+from tests.harness.calls.builders import MAIN, Story, dialing_call
+from tests.harness.calls.dials import BOB, FIRST
 
 
 def dialing(party: str = BOB, trunks: int = 2) -> Story:

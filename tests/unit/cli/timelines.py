@@ -5,7 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.cli.timeline.timeline import Diagram, build_diagram
-from tests.unit.cli.inbound import timeline
+from tests.harness.cli.inbound import timeline
 from wire.views import Timeline, TimelineEntry
 
 Moment = tuple[dict[str, Any], list[dict[str, Any]], str]

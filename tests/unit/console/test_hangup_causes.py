@@ -1,6 +1,6 @@
 """The console's words for hangup causes: those of commands."""
 
-from tests.harness.generate.hangup_causes import FILE, source
+from tools.docs.hangup_causes import FILE, source
 
 
 def test_the_console_has_the_words_of_commands() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.generate.diagrams import PAGES, render
+from tools.docs.diagrams import PAGES, render
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

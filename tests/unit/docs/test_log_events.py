@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.generate.log_events import PAGE, ROOT, filled, uses
+from tools.docs.log_events import PAGE, ROOT, filled, uses
 
 
 def test_the_list_is_up_to_date() -> None:

@@ -21,10 +21,10 @@ from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
-from engine.store.memory.store import MemoryStore
 from streams.control.metrics_page import metrics_page
 from streams.stream.metrics import StreamMetrics
-from tests.unit.runtime.harness.shard_bench import ManualClock
+from tests.harness.memory_store.store import MemoryStore
+from tests.harness.runtime.shard_scene import ManualClock
 
 OPERATIONS = Path(__file__).parents[3] / "docs/operations"
 NAME = re.compile(r"\b(?:switchroom|process)_[a-z_]+")

@@ -1,11 +1,11 @@
-"""The performance page is short, and has the rows and charts that the bench makes."""
+"""The performance page is short, and has the rows and charts that the scene makes."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.bench.ivr.ivr50 import CHARTS
-from tests.bench.report import ANCHORED, ANCHORED_HEAD, OTHER_HEAD
+from tools.bench.ivr.ivr50 import CHARTS
+from tools.bench.report import ANCHORED, ANCHORED_HEAD, OTHER_HEAD
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "performance.md").read_text()
@@ -19,7 +19,7 @@ def test_the_page_is_short() -> None:
 
 @pytest.mark.parametrize("head", [ANCHORED_HEAD, OTHER_HEAD], ids=["anchored", "other"])
 def test_its_tables_are_those_of_the_report(head: tuple[str, ...]) -> None:
-    """`python -m tests.bench.report` prints tables with the same columns."""
+    """`python -m tools.bench.report` prints tables with the same columns."""
     assert f"| {' | '.join(head)} |" in PAGE
 
 
@@ -31,10 +31,10 @@ def test_each_ratio_has_its_row() -> None:
     assert rows[first : first + len(expected)] == expected
 
 
-@pytest.mark.parametrize("bench", ["ivr50", "ivr50_engine"])
+@pytest.mark.parametrize("scene", ["ivr50", "ivr50_engine"])
 @pytest.mark.parametrize("chart", CHARTS)
-def test_its_charts_are_those_of_the_bench(bench: str, chart: str) -> None:
+def test_its_charts_are_those_of_the_scene(scene: str, chart: str) -> None:
     """The page shows each chart, and the file is there."""
-    name = f"{bench}-{chart}.svg"
+    name = f"{scene}-{chart}.svg"
     assert f"(pictures/{name})" in PAGE
     assert (DOCS / "pictures" / name).read_text().startswith("<svg")

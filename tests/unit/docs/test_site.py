@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.harness.generate.pictures.__main__ import FOLDER, PICTURES
-from tests.harness.generate.site.llms import llms_text
-from tests.harness.generate.site.pages import DOCS, ROOT, TOP_PAGES, adapted
+from tools.docs.pictures.__main__ import FOLDER, PICTURES
+from tools.site.llms import llms_text
+from tools.site.pages import DOCS, ROOT, TOP_PAGES, adapted
 
 
 def test_every_page_is_in_the_navigation() -> None:

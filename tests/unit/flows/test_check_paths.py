@@ -3,7 +3,7 @@
 import pytest
 
 from engine.flows.check import check_graph
-from tests.unit.calls.harness.builders import say
+from tests.harness.calls.builders import say
 from tests.unit.flows.checks import END, MENU, faults, nodes
 from wire.decoding.errors import InputErrors
 from wire.tree import Limits

@@ -6,7 +6,7 @@ import pytest
 
 from engine.calls.flows.templates import fill_decoded
 from engine.flows.check import check_tree
-from tests.unit.calls.harness.builders import HTTPS, say
+from tests.harness.calls.builders import HTTPS, say
 from tests.unit.flows.checks import Found
 from wire.decoding import lenient
 from wire.decoding.errors import BadInput, errors_in

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from tests.drills.fraud import NO_RESPONSE, WAYS, Outcome
+from tools.drills.fraud import NO_RESPONSE, WAYS, Outcome
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from tests.chaos.outcome import Limits, Outcome
+from tools.chaos.outcome import Limits, Outcome
 
 LIMITS = Limits(control_ms=3_000, unowned_ms=250)
 GOOD = Outcome(

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from tests.chaos.streams.callers.echoes import MARK_MS, EchoLog
-from tests.chaos.streams.callers.listener import PROMPT_MS, ListenerNotice
-from tests.chaos.streams.logs import unexpected_errors
-from tests.chaos.streams.outcome import StreamLimits, StreamOutcome, lossy
+from tools.chaos.streams.callers.echoes import MARK_MS, EchoLog
+from tools.chaos.streams.callers.listener import PROMPT_MS, ListenerNotice
+from tools.chaos.streams.logs import unexpected_errors
+from tools.chaos.streams.outcome import StreamLimits, StreamOutcome, lossy
 
 GOOD = StreamOutcome(fault="engine_killed", live=40, silence_ms=60.0, delay_ms=40.0)
 UNDERSTOOD = {"reason": "speech", "speech": "sales"}

@@ -12,7 +12,7 @@ from engine.runtime.io.instrumentation import TracedActionClient
 from engine.runtime.pbx.wrappers import TracedPbx
 from engine.webhooks.action_client import ActionResponse
 from engine.webhooks.errors import WebhookFailed
-from tests.unit.runtime.harness.recording_pbx import LOST, RecordingPbx
+from tests.harness.runtime.recording_pbx import LOST, RecordingPbx
 
 CALL = "3-pbx1-0123456789"
 TRACE = "0af7651916cd43dd8448eb211c80319c"

@@ -7,8 +7,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tests.harness.generate.reference.openapi import DOCUMENTS
-from tests.unit.openapi.patterns import patterns_of
+from tests.harness.openapi.patterns import patterns_of
+from tools.docs.reference.openapi import DOCUMENTS
 from wire.error_codes.catalogue import CATALOGUE
 from wire.openapi.document import TEXTS, operations
 from wire.openapi.problems import STATUSES

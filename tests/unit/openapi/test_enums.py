@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from api.http.openapi.application import Application
-from tests.harness.generate.reference.openapi import DOCUMENTS
+from tools.docs.reference.openapi import DOCUMENTS
 from wire.openapi.document import operations
 from wire.openapi.enums import NAMES, name_enums
 

@@ -10,7 +10,7 @@ from api.config import Settings as ApiSettings
 from engine.config import Settings
 from speech.settings import Settings as SpeechSettings
 from streams.app.settings import Settings as StreamsSettings
-from tests.unit.operations.pbx_script import FOLDER, load_prepare
+from tests.harness.operations.pbx_script import FOLDER, load_prepare
 
 PREFIX = "SWITCHROOM_"
 PROGRAMS = (Settings, ApiSettings, StreamsSettings, SpeechSettings)

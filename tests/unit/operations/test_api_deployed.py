@@ -9,8 +9,8 @@ import yaml
 from dotenv import dotenv_values
 
 from api.config import Settings
+from tests.harness.operations.manifests import KUBERNETES, container, documents, named
 from tests.unit.operations.inputs import PREFIX
-from tests.unit.operations.manifests import KUBERNETES, container, documents, named
 from tests.unit.operations.test_systemd import SYSTEMD, environment_files, unit
 
 ROOT = Path(__file__).parents[3]

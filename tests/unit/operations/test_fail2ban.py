@@ -5,7 +5,7 @@ from configparser import RawConfigParser
 
 import pytest
 
-from tests.unit.operations.manifests import OPERATIONS
+from tests.harness.operations.manifests import OPERATIONS
 
 FILTER = OPERATIONS / "fail2ban/filter.d/switchroom-pbx.conf"
 JAIL = OPERATIONS / "fail2ban/jail.d/switchroom-pbx.conf"

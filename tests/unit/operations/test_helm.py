@@ -10,9 +10,8 @@ import kubernetes_validate  # type: ignore[import-untyped]  # it has no types
 import pytest
 import yaml
 
-from tests.unit.operations.helm import CHART, render, rendered, used_values, values
-from tests.unit.operations.inputs import unknown_settings
-from tests.unit.operations.manifests import (
+from tests.harness.operations.helm import CHART, render, rendered, used_values, values
+from tests.harness.operations.manifests import (
     KUBERNETES,
     Manifest,
     container,
@@ -20,6 +19,7 @@ from tests.unit.operations.manifests import (
     named,
     resources,
 )
+from tests.unit.operations.inputs import unknown_settings
 
 EXAMPLE = KUBERNETES / "overlays/example"
 VERSIONS = ("1.32", "1.37")

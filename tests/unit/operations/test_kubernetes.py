@@ -5,7 +5,7 @@ from pathlib import Path
 import kubernetes_validate  # type: ignore[import-untyped]  # it has no types
 import pytest
 
-from tests.unit.operations.manifests import (
+from tests.harness.operations.manifests import (
     KUBERNETES,
     OVERLAYS,
     POD_OWNERS,

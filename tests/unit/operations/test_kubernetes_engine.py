@@ -11,13 +11,7 @@ from engine.app import connections
 from engine.app.engine import LEAVE_TIMEOUT_S
 from engine.config import Settings
 from engine.store.redis.address import parse_address
-from tests.unit.operations.inputs import (
-    filled,
-    read_settings,
-    unknown_pbx_variables,
-    unknown_settings,
-)
-from tests.unit.operations.manifests import (
+from tests.harness.operations.manifests import (
     KUBERNETES,
     OVERLAYS,
     container,
@@ -26,7 +20,13 @@ from tests.unit.operations.manifests import (
     pod,
     resources,
 )
-from tests.unit.operations.pbx_script import node_values
+from tests.harness.operations.pbx_script import node_values
+from tests.unit.operations.inputs import (
+    filled,
+    read_settings,
+    unknown_pbx_variables,
+    unknown_settings,
+)
 
 ADDRESS = "10.1.2.3"
 NAMESPACE = "switchroom"

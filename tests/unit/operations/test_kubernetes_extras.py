@@ -3,7 +3,7 @@
 import pytest
 
 from api.config import Settings
-from tests.unit.operations.manifests import (
+from tests.harness.operations.manifests import (
     KUBERNETES,
     OPERATIONS,
     Manifest,

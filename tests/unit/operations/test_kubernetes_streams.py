@@ -7,8 +7,15 @@ from pydantic_settings import BaseSettings
 
 from speech.settings import Settings as SpeechSettings
 from streams.app.settings import Settings as StreamsSettings
+from tests.harness.operations.manifests import (
+    KUBERNETES,
+    Manifest,
+    container,
+    named,
+    pod,
+    resources,
+)
 from tests.unit.operations.inputs import PREFIX, filled, read_settings
-from tests.unit.operations.manifests import KUBERNETES, Manifest, container, named, pod, resources
 from tests.unit.operations.test_kubernetes_engine import generated, set_by_manifest
 
 TRIAL = KUBERNETES / "overlays/trial"

@@ -5,7 +5,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.unit.operations.pbx_script import load_prepare
+from tests.harness.operations.pbx_script import load_prepare
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from streams.app.settings import Settings
-from tests.harness.generate.lock import ROOT
 from tests.unit.operations.inputs import PREFIX, filled
 from tests.unit.operations.test_systemd import SYSTEMD, environment_files, unit
+from tools.lock import ROOT
 
 EXAMPLE = filled(SYSTEMD / "streams.env.example")
 

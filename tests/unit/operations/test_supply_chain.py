@@ -12,8 +12,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.harness.generate.lock import ALL, BOT, BUILD, EXTRAS, FOLDER, ROOT
-from tests.harness.generate.sbom import WITH_CONSOLE, bill_of_materials, locked, vendored
+from tools.lock import ALL, BOT, BUILD, EXTRAS, FOLDER, ROOT
+from tools.sbom import WITH_CONSOLE, bill_of_materials, locked, vendored
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 OPTIONAL: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]

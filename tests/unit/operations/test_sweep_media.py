@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.unit.operations.pbx_script import FOLDER, load_prepare
+from tests.harness.operations.pbx_script import FOLDER, load_prepare
 
 NOW_S = 1_000_000.0
 OUTPUT = """vm/8398/22.10.1

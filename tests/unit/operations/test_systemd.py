@@ -9,14 +9,14 @@ from dotenv import dotenv_values
 from engine.app import connections
 from engine.app.engine import LEAVE_TIMEOUT_S
 from engine.store.redis.address import parse_address
+from tests.harness.operations.manifests import OPERATIONS
+from tests.harness.operations.pbx_script import node_values
 from tests.unit.operations.inputs import (
     filled,
     read_settings,
     unknown_pbx_variables,
     unknown_settings,
 )
-from tests.unit.operations.manifests import OPERATIONS
-from tests.unit.operations.pbx_script import node_values
 
 SYSTEMD = OPERATIONS / "systemd"
 

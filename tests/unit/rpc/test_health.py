@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 from aiohttp.test_utils import make_mocked_request
 
 from engine.rpc.health import health_routes
-from engine.store.memory.store import MemoryStore
-from tests.contract.rpc.harness.other_engines import SingleEngine
-from tests.unit.runtime.harness.owner_bench import SHARD, OwnerBench
+from tests.harness.memory_store.store import MemoryStore
+from tests.harness.rpc.other_engines import SingleEngine
+from tests.harness.runtime.owner_scene import SHARD, OwnerScene
 
 
 class BusyStore(MemoryStore):
@@ -24,12 +24,12 @@ class BusyStore(MemoryStore):
 
 async def test_shards_that_are_taken_meanwhile_count() -> None:
     """Their node is not connected yet: a call would be rejected."""
-    bench = OwnerBench()
+    scene = OwnerScene()
 
     async def take() -> None:
-        await bench.owner.take(SHARD, await bench.lease())
+        await scene.owner.take(SHARD, await scene.lease())
 
-    _alive, ready = health_routes(bench.service, BusyStore(take), SingleEngine())
+    _alive, ready = health_routes(scene.service, BusyStore(take), SingleEngine())
     response = await ready.handler(make_mocked_request("GET", "/readyz"))
-    await bench.tasks.close()
+    await scene.tasks.close()
     assert response.status == 503

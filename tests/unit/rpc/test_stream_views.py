@@ -1,8 +1,8 @@
 """What the lists of streams show of a call that talks with a bot."""
 
 from engine.rpc.views.streams import call_streams_view
-from tests.unit.calls.harness.builders import Story
-from tests.unit.calls.harness.streams import (
+from tests.harness.calls.builders import Story
+from tests.harness.calls.streams import (
     FIRST,
     SECOND,
     connect,

@@ -11,25 +11,25 @@ from engine.calls.model.requests import HoldRequested
 from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.shard.live_call import LiveCall
 from engine.store.errors import StoreDown
-from tests.unit.calls.harness.builders import HTTPS, MAIN, outbound
-from tests.unit.runtime.harness.inbound_node import InboundNode, inbound_node
-from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE
+from tests.harness.calls.builders import HTTPS, MAIN, outbound
+from tests.harness.runtime.inbound_node import InboundNode, inbound_node
+from tests.harness.runtime.shard_scene import HANGUP, ORIGINATE
 
 
 def start_gather(at: InboundNode, **data: int) -> LiveCall:
     """Start a call that gathers digits."""
     gather = {"type": "gather", "data": data, "action": HTTPS}
-    live_call = at.bench.shard.start_call(outbound(gather))
-    at.bench.shard.feed(live_call, LegAnswered(MAIN))
-    at.bench.pbx.settle()
+    live_call = at.scene.shard.start_call(outbound(gather))
+    at.scene.shard.feed(live_call, LegAnswered(MAIN))
+    at.scene.pbx.settle()
     return live_call
 
 
 def press(at: InboundNode, *digits: str) -> None:
     """Press digits that only AMI reports, a second apart."""
     for digit in digits:
-        at.bench.clock.pass_ms(1_000)
-        at.node.recent_digits.on_digit(MAIN, digit, 80, at.bench.clock.now)
+        at.scene.clock.pass_ms(1_000)
+        at.node.recent_digits.on_digit(MAIN, digit, 80, at.scene.clock.now)
 
 
 async def test_digits_before_a_hold_count_on_an_unnoticed_disconnect() -> None:
@@ -37,7 +37,7 @@ async def test_digits_before_a_hold_count_on_an_unnoticed_disconnect() -> None:
     async with inbound_node() as at:
         live_call = start_gather(at)
         press(at, "1", "2")
-        at.bench.clock.pass_ms(1_000)
+        at.scene.clock.pass_ms(1_000)
         held = await at.service.request(live_call.call.id, HoldRequested(MAIN, held=True))
         assert isinstance(held.state, Gathering)
         assert (held.state.digits, held.state.suspended) == ("12", True)
@@ -48,10 +48,10 @@ async def test_digits_that_end_a_gather_come_before_a_hold() -> None:
     async with inbound_node() as at:
         live_call = start_gather(at, maxDigits=2)
         press(at, "1", "2")
-        at.bench.clock.pass_ms(1_000)
+        at.scene.clock.pass_ms(1_000)
         held = await at.service.request(live_call.call.id, HoldRequested(MAIN, held=True))
         assert isinstance(held.state, AwaitingInstructions)
-        command = at.bench.io.running[-1][0]
+        command = at.scene.io.running[-1][0]
         assert isinstance(command, SendWebhook)
         assert b'"12"' in command.body
 
@@ -72,7 +72,7 @@ async def test_a_hangup_while_the_node_is_disconnected() -> None:
         live_call = start_gather(at)
         at.node.on_disconnected(0, 30_000)
         assert await at.service.hang_up(live_call.call.id, "api")
-        assert [at.bench.pbx.lines[0], at.bench.pbx.lines[-1]] == [ORIGINATE, HANGUP]
+        assert [at.scene.pbx.lines[0], at.scene.pbx.lines[-1]] == [ORIGINATE, HANGUP]
         assert isinstance(live_call.call.state, Ending)
 
 
@@ -83,7 +83,7 @@ async def test_other_requests_while_the_node_is_disconnected_are_rejected() -> N
         at.node.on_disconnected(0, 30_000)
         with pytest.raises(NoCapacity, match="is not connected"):
             await at.service.request(live_call.call.id, HoldRequested(MAIN, held=True))
-        assert at.bench.shard.pause_buffer.events == []
+        assert at.scene.shard.pause_buffer.events == []
 
 
 async def test_a_hangup_that_is_not_stored_fails() -> None:
@@ -91,7 +91,7 @@ async def test_a_hangup_that_is_not_stored_fails() -> None:
     async with inbound_node() as at:
         live_call = start_gather(at)
         at.node.on_disconnected(0, 30_000)
-        at.bench.writer.at_once = False
+        at.scene.writer.at_once = False
         request = asyncio.create_task(at.service.hang_up(live_call.call.id, "api"))
         await asyncio.sleep(0)
         at.node.remove_shard(0)

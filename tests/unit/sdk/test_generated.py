@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from switchroom_sdk.generated import verbs, webhooks
 
-from tests.harness.generate.sdk.sources import schemas_of
+from tools.docs.sdk.sources import schemas_of
 from wire.events.call_events import CallEvent
 from wire.verbs import Verb
 from wire.webhooks import ActionRequest, GatherResult, RecordResult, StreamResult

@@ -17,9 +17,9 @@ from engine.store.compressed_call import (
     decompress,
     is_compressed,
 )
+from tests.harness.calls.builders import ID, MAIN, bridged_call, outbound
+from tests.harness.calls.control import BOB, PEER
 from tests.harness.recorded_call import record_call
-from tests.unit.calls.harness.builders import ID, MAIN, bridged_call, outbound
-from tests.unit.calls.harness.control import BOB, PEER
 
 SEALED = {
     1: "f997ebb753c4d5318bf832a770dc863e14861b54247646945ff6e21d2303865d",

@@ -9,10 +9,10 @@ import pytest
 from engine.common.tasks import cancel_all
 from engine.store.change import Change
 from engine.store.errors import Overflow, StoreDown
-from engine.store.memory.store import MemoryStore
 from engine.store.writer import Writer, WriterHooks
-from tests.contract.store.stores import claim_shard
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
+from tests.harness.store.stores import claim_shard
 from tests.harness.until import until
 from wire.shard import ShardId
 

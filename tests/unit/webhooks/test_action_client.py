@@ -4,7 +4,7 @@ import pytest
 from aiohttp import ClientSession
 
 from engine.webhooks.address_guard import guarded_session
-from tests.contract.webhooks.customer import refused
+from tests.harness.webhooks.customer import refused
 
 
 async def test_a_private_address_is_refused() -> None:

@@ -2,7 +2,7 @@
 
 from aiohttp import ClientSession
 
-from tests.unit.webhooks.api_requests import failure
+from tests.harness.webhooks.api_requests import failure
 from wire.request import ApiRequest
 
 

@@ -6,8 +6,8 @@ import pytest
 from pydantic import SecretStr
 
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.rpc.scene import RpcScene
 
 ACCOUNT = "/srmain/account"
 
@@ -106,15 +106,15 @@ async def test_transcripts_need_recognizers(rest: Rest) -> None:
     assert (await change(rest, transcripts=None)).json()["transcripts"] is None
 
 
-async def test_who_transcribes(database_url: str, bench: Bench) -> None:
+async def test_who_transcribes(database_url: str, scene: RpcScene) -> None:
     """The setting is stored as a whole: what is left out has its default."""
     settings = settings_for(
         database_url,
-        bench.url,
+        scene.url,
         transcript_recognizers=("wss://speech.example.com",),
         speech_token=SecretStr("s" * 32),
     )
-    async with run_rest(settings, bench) as rest:
+    async with run_rest(settings, scene) as rest:
         first = {"recognizer": "deepgram", "language": "nb-NO", "hints": ["Oslo"]}
         assert (await change(rest, transcripts=first)).json()["transcripts"] == first
         assert (await rest.request("GET", ACCOUNT)).json()["transcripts"] == first

@@ -3,7 +3,7 @@
 import pytest
 
 from api.jobs.store import LeaseLost
-from tests.contract.api.rest import Rest
+from tests.harness.api.rest import Rest
 
 JOBS = "/srmain/jobs"
 

@@ -5,10 +5,10 @@ import sqlalchemy as sa
 
 from api.accounts.usage import DAY_MS, Usage, UsageStore, usage_days
 from api.db.migrate import migrate, upgrade
-from tests.contract.api.cdrs.records import NOON_MS, missed, record, write_calls
-from tests.contract.api.databases import opened
 from tests.contract.api.documents.stores import undo_document_sizes
-from tests.contract.api.rest import Rest
+from tests.harness.api.cdrs.records import NOON_MS, missed, record, write_calls
+from tests.harness.api.databases import opened
+from tests.harness.api.rest import Rest
 
 USAGE = "/srmain/account/usage"
 MONTH = {"startDate": "2026-11-01", "endDate": "2026-11-30"}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.api.cli import switchroom
+from tests.harness.api.cli import switchroom
 
 
 @pytest.mark.parametrize(

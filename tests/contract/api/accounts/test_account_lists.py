@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from api.cli.commands import account as app
-from tests.contract.api.cli import switchroom
-from tests.contract.api.databases import sqlite_url
+from tests.harness.api.cli import switchroom
+from tests.harness.api.databases import sqlite_url
 
 LONG_ID = "a-reseller-with-a-rather-long-identifier-of-fifty"
 NARROW, WIDE = "80", "200"

@@ -8,9 +8,9 @@ from sqlalchemy import select
 
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
 from api.http.idempotency import responses
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.until import until
 
 KEYS = "/srmain/keys"
@@ -158,10 +158,10 @@ async def test_bad_keys_are_rejected(
     assert await listed(rest, owner) == before
 
 
-async def test_an_account_has_a_limited_number_of_keys(tmp_path: Path, bench: Bench) -> None:
+async def test_an_account_has_a_limited_number_of_keys(tmp_path: Path, scene: RpcScene) -> None:
     """One more is 409, also by rotation; a revoked key makes room."""
-    settings = settings_for(sqlite_url(tmp_path), bench.url, max_keys=4)
-    async with run_rest(settings, bench) as rest:
+    settings = settings_for(sqlite_url(tmp_path), scene.url, max_keys=4)
+    async with run_rest(settings, scene) as rest:
         owner = await token(rest, "owner")  # beside those of acme and its agent
         made = await created(rest, owner)
         for path in (KEYS, f"{KEYS}/{made['id']}/rotate"):

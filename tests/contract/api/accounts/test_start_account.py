@@ -8,7 +8,7 @@ from api.auth.store import generate_credentials, parse_key_id
 from api.common.errors import InvalidRequest
 from api.config import Settings
 from api.serve import create_configured_account
-from tests.contract.api.rest import Rest
+from tests.harness.api.rest import Rest
 
 
 async def granted(rest: Rest, settings: Settings) -> set[str]:

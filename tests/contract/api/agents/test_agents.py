@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.contract.api.rest import Rest
 from tests.contract.rpc.test_agents import watched
+from tests.harness.api.rest import Rest
 
 BASE = "/srmain/voice/agents"
 ANN = f"{BASE}/ann"
@@ -25,7 +25,7 @@ async def put(rest: Rest, path: str = ANN, body: object = AGENT, **more: Any) ->
 
 async def at_engine(rest: Rest) -> list[str]:
     """Return the ids of the agents that the engine knows."""
-    found = (await rest.bench.request("GET", "/agents?account=acme"))[1]
+    found = (await rest.scene.request("GET", "/agents?account=acme"))[1]
     return [each["agentId"] for each in found["agents"]]
 
 
@@ -51,7 +51,7 @@ async def test_presence(kept: Rest) -> None:
     await put(kept)
     await put(kept, f"{BASE}/bob", {"endpoint": "PJSIP/1004"})
     assert (await kept.request("GET", f"{ANN}/presence")).json() == UNKNOWN
-    async with watched(kept.bench, "pbx1", a1002="online", a1004="offline"):
+    async with watched(kept.scene, "pbx1", a1002="online", a1004="offline"):
         state = (await kept.request("GET", f"{ANN}/presence")).json()
         assert (state["presence"], state["nodes"]) == ("online", ["pbx1"])
         page = (await kept.request("GET", f"{BASE}?withPresence=true")).json()
@@ -108,7 +108,7 @@ async def test_a_phone_password(kept: Rest) -> None:
     """Its digests reach the engine, no response shows it, and a deleted agent has none."""
     await put(kept)
     assert (await kept.request("PUT", f"{ANN}/password", PASSWORD)).status_code == 204
-    phone = (await kept.bench.store.phones.all())["1002"]
+    phone = (await kept.scene.store.phones.all())["1002"]
     assert b"md5" in phone
     assert PASSWORD["password"].encode() not in phone
     refused = await kept.rejected("PUT", f"{ANN}/password", {"password": "short"})
@@ -116,7 +116,7 @@ async def test_a_phone_password(kept: Rest) -> None:
     refused = await kept.rejected("PUT", f"{BASE}/bob", {"endpoint": "PJSIP/1002"})
     assert refused[:2] == (409, "endpoint_taken")
     assert (await kept.request("DELETE", ANN)).status_code == 204
-    assert await kept.bench.store.phones.all() == {}
+    assert await kept.scene.store.phones.all() == {}
     assert (await kept.rejected("PUT", f"{ANN}/password", PASSWORD))[0] == 404
 
 
@@ -168,7 +168,7 @@ async def test_an_endpoint_stays_its_accounts_while_engines_have_lost_it(kept: R
     """Else another account could take the phone, and the agent would be missing ever after."""
     await put(kept)
     other = await kept.token_of("other", "other")
-    kept.bench.store.documents.clear()
+    kept.scene.store.documents.clear()
     rejected = await kept.rejected("PUT", ANN, {**AGENT, "name": "x"}, token=other)
     assert rejected[:2] == (409, "endpoint_taken")
     await put(kept, body={**AGENT, "name": "Ann"})

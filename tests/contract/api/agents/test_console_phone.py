@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.rpc.scene import RpcScene
 
 WEBSOCKET = "wss://pbx1.example.com:8088/ws"
 
 
 @pytest.fixture
-async def with_phones(tmp_path: Path, bench: Bench) -> AsyncIterator[Rest]:
+async def with_phones(tmp_path: Path, scene: RpcScene) -> AsyncIterator[Rest]:
     """Run a REST layer that serves phones in browsers."""
-    settings = settings_for(sqlite_url(tmp_path), bench.url, api_phone_urls=(WEBSOCKET,))
-    async with run_rest(settings, bench) as rest:
+    settings = settings_for(sqlite_url(tmp_path), scene.url, api_phone_urls=(WEBSOCKET,))
+    async with run_rest(settings, scene) as rest:
         given = rest.credentials["1001"]
         body = {"apiKey": given.api_key, "apiSecret": given.api_secret}
         answer = await rest.client.post("/console/session", json=body)

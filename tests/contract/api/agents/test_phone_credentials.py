@@ -17,11 +17,11 @@ from api.common.timestamps import parse_ms
 from engine.runtime.agents.phone_credentials import MAX_LOGINS, CredentialStore, digests
 from engine.runtime.agents.phone_passwords import LOGIN_TIMEOUT_S
 from engine.runtime.agents.phone_provisioning import PhoneProvisioning
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.rpc.scene import RpcScene
+from tests.harness.runtime.object_pbx import ObjectPbx
 from tests.harness.until import until
-from tests.unit.runtime.harness.object_pbx import ObjectPbx
 
 BASE = "/srmain/voice/agents"
 ANN, BOB, OWN = f"{BASE}/ann", f"{BASE}/bob", f"{BASE}/1001"
@@ -65,13 +65,13 @@ async def served(database_url: str, tmp_path: Path, clock: ManualClock) -> Async
     """Run REST layer and engine, with a node that gets its phones from that."""
     async with AsyncExitStack() as stack:
         pbx = ObjectPbx()
-        bench = Bench(pbx=pbx)
-        await bench.open(stack, tmp_path)
-        credentials = CredentialStore(bench.store)
+        scene = RpcScene(pbx=pbx)
+        await scene.open(stack, tmp_path)
+        credentials = CredentialStore(scene.store)
         provisioning = PhoneProvisioning("pbx1", pbx, credentials, clock, interval_s=0.01)
         running = asyncio.create_task(provisioning.run())
-        settings = settings_for(database_url, bench.url, **PHONES)
-        rest = await stack.enter_async_context(run_rest(settings, bench, clock))
+        settings = settings_for(database_url, scene.url, **PHONES)
+        rest = await stack.enter_async_context(run_rest(settings, scene, clock))
         yield Served(rest, pbx)
         running.cancel()
         with suppress(asyncio.CancelledError):
@@ -113,7 +113,7 @@ async def test_no_password_is_stored(served: Served) -> None:
     await served.put()
     found = await served.create()
     document = await served.rest.services.documents.store.get("acme", "phone", "acme-ann")
-    kept = [document.body, *(await served.rest.bench.store.phones.all()).values()]
+    kept = [document.body, *(await served.rest.scene.store.phones.all()).values()]
     kept.append(msgspec.json.encode(served.pbx.objects))
     for each in kept:
         assert found["username"].encode() in each
@@ -178,7 +178,7 @@ async def logins(served: Served) -> list[str]:
     """Return the user names in the database."""
     documents = served.rest.services.documents
     found = await documents.store.read("acme", "phone", ["acme-ann"])
-    known = await CredentialStore(served.rest.bench.store).read("PJSIP/acme-ann", "acme", "ann")
+    known = await CredentialStore(served.rest.scene.store).read("PJSIP/acme-ann", "acme", "ann")
     at_engine = [each.username for each in known.logins] if known else []
     bodies = [msgspec.json.decode(each.body) for each in found.values()]
     stored = [login["username"] for body in bodies for login in body.get("logins", ())]

@@ -11,7 +11,7 @@ from api.documents.document import Document
 from api.documents.plugin import DocumentSlice
 from engine.ari.request import Reply
 from engine.runtime.agents.phone_credentials import digest_credentials
-from tests.contract.api.rest import Rest
+from tests.harness.api.rest import Rest
 from wire.agents import Agent
 
 BASE = "/srmain/voice/agents"
@@ -47,14 +47,14 @@ async def stored(documents: DocumentSlice) -> dict[str, Any]:
 async def test_a_password_is_in_the_database_first(kept: Rest, documents: DocumentSlice) -> None:
     """A store that loses it at once gets it again; the phone keeps its password."""
     await add_phone(kept)
-    at_engine = await kept.bench.store.phones.all()
-    kept.bench.store.documents.clear()
+    at_engine = await kept.scene.store.phones.all()
+    kept.scene.store.documents.clear()
     expected = digest_credentials("acme", "ann", "PJSIP/1002", "", PASSWORD["password"])
     assert (await stored(documents))["1002"] == msgspec.to_builtins(expected)
     await documents.sync.compare_account("acme")
-    assert await kept.bench.store.phones.all() == at_engine
+    assert await kept.scene.store.phones.all() == at_engine
     found = await documents.store.get("acme", "phone", "1002")
-    versions = await kept.bench.store.documents.versions("acme", "phone")
+    versions = await kept.scene.store.documents.versions("acme", "phone")
     assert versions == {"1002": found.version}
 
 
@@ -63,9 +63,9 @@ async def test_a_deleted_agent_has_no_password(kept: Rest, documents: DocumentSl
     await add_phone(kept)
     await documents.agents.delete("acme", "agent", "ann")
     assert await stored(documents) == {}
-    assert (await kept.bench.store.phones.all()).keys() == {"1002"}
+    assert (await kept.scene.store.phones.all()).keys() == {"1002"}
     await documents.sync.push("acme")
-    assert await kept.bench.store.phones.all() == {}
+    assert await kept.scene.store.phones.all() == {}
     await documents.sync.compare_account("acme")
     assert await stored(documents) == {}
 
@@ -75,9 +75,9 @@ async def test_a_deletion_is_known_after_a_loss(kept: Rest, documents: DocumentS
     await add_phone(kept)
     await add_phone(kept, BOB, "PJSIP/1003")
     await documents.agents.delete("acme", "agent", "ann")
-    kept.bench.store.documents.clear()
+    kept.scene.store.documents.clear()
     await documents.sync.compare_account("acme")
-    found, _ = await kept.bench.store.phones.changes("")
+    found, _ = await kept.scene.store.phones.changes("")
     assert found["1002"] is None
     assert found["1003"] is not None
 
@@ -89,7 +89,7 @@ async def test_an_agent_that_moves_has_no_password(kept: Rest, documents: Docume
     assert (await stored(documents)).keys() == {"1002"}
     await put(kept, ANN, {"endpoint": "PJSIP/1003"})
     assert await stored(documents) == {}
-    assert await kept.bench.store.phones.all() == {}
+    assert await kept.scene.store.phones.all() == {}
 
 
 async def test_another_agents_password_stays(kept: Rest, documents: DocumentSlice) -> None:
@@ -98,7 +98,7 @@ async def test_another_agents_password_stays(kept: Rest, documents: DocumentSlic
     await add_phone(kept)
     assert (await kept.request("DELETE", BOB)).status_code == 204
     assert (await stored(documents))["1002"]["agent_id"] == "ann"
-    assert (await kept.bench.store.phones.all()).keys() == {"1002"}
+    assert (await kept.scene.store.phones.all()).keys() == {"1002"}
 
 
 async def test_an_agent_that_changes_meanwhile(kept: Rest, documents: DocumentSlice) -> None:
@@ -125,12 +125,12 @@ async def test_changes_and_passwords_at_once(kept: Rest, documents: DocumentSlic
     endpoint = msgspec.json.decode(agent.body, type=Agent).endpoint
     found = (await stored(documents)).keys()
     assert found <= {endpoint.removeprefix("PJSIP/")}
-    assert (await kept.bench.store.phones.all()).keys() == found
+    assert (await kept.scene.store.phones.all()).keys() == found
 
 
 async def test_an_endpoint_in_the_configuration(kept: Rest, documents: DocumentSlice) -> None:
     """Its password cannot be changed: the error names the field and what is allowed."""
-    kept.bench.pbx.shows["endpoints/PJSIP/1002"] = Reply(200, b"{}")
+    kept.scene.pbx.shows["endpoints/PJSIP/1002"] = Reply(200, b"{}")
     await put(kept, ANN, PHONE)
     answer = await kept.request("PUT", f"{ANN}/password", PASSWORD)
     problem = answer.json()
@@ -149,13 +149,13 @@ async def test_a_phone_stays_its_agents_while_engines_know_nothing(
     theirs = await kept.token_of("other", "other")
     other = await documents.agents.put("other", "agent", "eve", b'{"endpoint": "PJSIP/1003"}')
     for token, path in ((theirs, BOB), (kept.token, BOB)):
-        kept.bench.store.documents.clear()
+        kept.scene.store.documents.clear()
         refused = await kept.rejected("PUT", path, PHONE, token=token)
         assert refused[:2] == (409, "endpoint_taken")
     with pytest.raises(Conflict):
         await documents.agents.put_phone(other, "1002", b"{}")
     await documents.sync.compare_all()
-    assert (await kept.bench.store.phones.all()).keys() == {"1002"}
+    assert (await kept.scene.store.phones.all()).keys() == {"1002"}
     assert (await kept.request("DELETE", ANN)).status_code == 204
     assert (await kept.request("PUT", BOB, PHONE)).status_code == 200
 

@@ -15,9 +15,9 @@ from api.contacts.tables import contacts
 from api.db.database import Database
 from api.services import open_services
 from tests.contract.api.backup.rows import ROWS, TABLES, backed_up, fill, restored, rows_of
-from tests.contract.api.databases import empty_database, migrated_database, opened, sqlite_url
-from tests.contract.api.rest import run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.databases import empty_database, migrated_database, opened, sqlite_url
+from tests.harness.api.rest import run_rest, settings_for
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.servers.postgres import Postgres
 
 NUMBERS = "/srmain/msgapp-numbers"
@@ -102,17 +102,17 @@ async def test_a_migrated_database_without_rows_is_empty(new: Machines) -> None:
 
 
 @asynccontextmanager
-async def _client(url: str, bench: Bench) -> AsyncIterator[httpx2.AsyncClient]:
-    async with open_services(settings_for(url, bench.url)) as services:
+async def _client(url: str, scene: RpcScene) -> AsyncIterator[httpx2.AsyncClient]:
+    async with open_services(settings_for(url, scene.url)) as services:
         transport = httpx2.ASGITransport(create_app(services))
         async with httpx2.AsyncClient(transport=transport, base_url="http://api") as client:
             yield client
 
 
-async def test_customers_notice_nothing(lost: Machines, new: Machines, bench: Bench) -> None:
+async def test_customers_notice_nothing(lost: Machines, new: Machines, scene: RpcScene) -> None:
     """A key and a token of the lost machine work on the new one, which has the account's data."""
     url = await lost.empty_url("lost")
-    async with run_rest(settings_for(url, bench.url), bench) as rest:
+    async with run_rest(settings_for(url, scene.url), scene) as rest:
         listed = (await rest.request("GET", NUMBERS)).json()
         content = await backed_up(rest.services.database)
         login = {"apiKey": rest.credentials["acme"].api_key}
@@ -121,7 +121,7 @@ async def test_customers_notice_nothing(lost: Machines, new: Machines, bench: Be
     url = await new.empty_url("new")
     async with opened(url) as database:
         await restored(database, content)
-    async with _client(url, bench) as client:
+    async with _client(url, scene) as client:
         found = await client.get(NUMBERS, headers={"Authorization": token})
         assert found.json() == listed
         answer = await client.post("/auth/get-access-token/acme", json=login)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.contract.api.backup.rows import PASSPHRASE
-from tests.contract.api.cli import switchroom
-from tests.contract.api.databases import sqlite_url
+from tests.harness.api.cli import switchroom
+from tests.harness.api.databases import sqlite_url
 
 VARIABLE = {"SWITCHROOM_BACKUP_PASSPHRASE": PASSPHRASE}
 

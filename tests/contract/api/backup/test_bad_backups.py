@@ -30,7 +30,7 @@ from tests.contract.api.backup.rows import (
     rows_of,
     tables_of,
 )
-from tests.contract.api.databases import migrated_database, opened, sqlite_url
+from tests.harness.api.databases import migrated_database, opened, sqlite_url
 
 COLUMNS = {
     "id": ("text", "acme"),

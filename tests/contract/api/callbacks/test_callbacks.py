@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from sqlalchemy import select
 
 from api.http.idempotency import responses
-from tests.contract.api.rest import Rest
 from tests.contract.rpc.test_callbacks import bury
+from tests.harness.api.rest import Rest
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.sim.graphs import API
+from tests.harness.sim.graphs import API
 
 BASE = "/srmain/voice/callbacks"
 TARGET = {"target": "https://example.com/status", "concurrency": 4, "perS": 5.0}
@@ -41,7 +41,7 @@ async def rotated(rest: Rest, **headers: str) -> Any:
 
 async def at_engine(rest: Rest) -> Any:
     """Return the settings that the engine has read from its store."""
-    return await rest.bench.accounts.reread("acme")
+    return await rest.scene.accounts.reread("acme")
 
 
 async def test_the_secret_is_shown_once(kept: Rest) -> None:
@@ -95,7 +95,7 @@ async def test_a_deleted_secret_never_signs_again(kept: Rest) -> None:
 async def test_each_account_has_its_own(kept: Rest) -> None:
     """Another account sees no settings, and no dead letters."""
     made, _ = await put(kept)
-    await bury(kept.bench, 1)
+    await bury(kept.scene, 1)
     theirs = await kept.token_of("other", "other")
     for method in ("GET", "DELETE"):
         assert (await kept.rejected(method, BASE, token=theirs))[:2] == (404, "not_found")
@@ -152,7 +152,7 @@ async def test_a_test_event(kept: Rest, hooks: WebhookServer) -> None:
 async def test_dead_letters(kept: Rest) -> None:
     """They are listed by pages, and queued again by id or all at once."""
     await put(kept)
-    await bury(kept.bench, 130)
+    await bury(kept.scene, 130)
     path = f"{BASE}/dead-letters"
     first = (await kept.request("GET", path)).json()
     rest = (await kept.request("GET", f"{path}?cursor={first['nextCursor']}")).json()

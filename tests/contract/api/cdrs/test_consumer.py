@@ -16,8 +16,8 @@ from api.engine_client import EngineClient, EngineUnavailable, open_client
 from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.events import LegAnswered, LegCreated
 from engine.common.tasks import cancel_all
-from tests.contract.api.cdrs.records import events_of, record, recording
-from tests.contract.rpc.harness.bench import TOKEN, Bench, end, inject, is_stored_as
+from tests.harness.api.cdrs.records import events_of, record, recording
+from tests.harness.rpc.scene import TOKEN, RpcScene, end, inject, is_stored_as
 from tests.harness.shards import at
 from tests.harness.until import until
 from wire.events.consumer_groups import LostEvents
@@ -27,9 +27,9 @@ NEWER = b'{"event":"sung","callId":"0-pbx1-abcdefgh","accountId":"acme","version
 
 
 @pytest.fixture
-async def engine(bench: Bench) -> AsyncIterator[EngineClient]:
+async def engine(scene: RpcScene) -> AsyncIterator[EngineClient]:
     """Provide a client of the engine."""
-    async with open_client([bench.url], TOKEN) as found:
+    async with open_client([scene.url], TOKEN) as found:
         yield found
 
 
@@ -43,10 +43,10 @@ class Forgetful(EngineClient):
         return await super().request(shape, method, path, *rest, **more)
 
 
-def tell(bench: Bench, *ended: CallRecord) -> None:
+def tell(scene: RpcScene, *ended: CallRecord) -> None:
     """Append the events of calls to the engine's stream."""
     bodies = [msgspec.json.encode(event) for each in ended for event in events_of(each)]
-    bench.store.stream.append(at(0), bodies)
+    scene.store.stream.append(at(0), bodies)
 
 
 async def reqs(database: Database) -> list[str]:
@@ -54,21 +54,21 @@ async def reqs(database: Database) -> list[str]:
     return [row.req_id for row in await CdrStore(database).page(Filters("acme"), 5_000)][::-1]
 
 
-async def lag(bench: Bench) -> tuple[int, int]:
+async def lag(scene: RpcScene) -> tuple[int, int]:
     """Return how many events are undelivered, and how many unacknowledged."""
-    _, found = await bench.request("GET", "/events/groups")
+    _, found = await scene.request("GET", "/events/groups")
     (group,) = found["groups"]
     return group["lag"], group["pending"]
 
 
 async def test_a_call_that_ends_has_a_record(
-    bench: Bench, database: Database, engine: EngineClient
+    scene: RpcScene, database: Database, engine: EngineClient
 ) -> None:
     """Soon after its end a call has a record with labels and timeline; no event is pending."""
-    call = await bench.start_call(labels={"clientId": "c-7"})
-    inject(bench, LegCreated(f"{call}.l0"))
-    inject(bench, LegAnswered(f"{call}.l0"))
-    end(bench, call)
+    call = await scene.start_call(labels={"clientId": "c-7"})
+    inject(scene, LegCreated(f"{call}.l0"))
+    inject(scene, LegAnswered(f"{call}.l0"))
+    end(scene, call)
     consumer = EventConsumer(engine, database, "api1")
 
     async def is_there() -> bool:
@@ -81,16 +81,16 @@ async def test_a_call_that_ends_has_a_record(
     assert [each["sequenceNumber"] for each in events] == list(range(len(events)))
     assert (events[0]["event"], events[-1]["event"]) == ("initiated", "completed")
     assert await CdrStore(database).clients("acme", "", 10) == ["c-7"]
-    assert await lag(bench) == (0, 0)
+    assert await lag(scene) == (0, 0)
 
 
 async def test_written_but_unacknowledged_events_are_delivered_again(
-    bench: Bench, database: Database, engine: EngineClient
+    scene: RpcScene, database: Database, engine: EngineClient
 ) -> None:
     """After a crash between commit and acknowledgement, the second delivery changes nothing."""
     calls = [record(n) for n in range(3)]
-    tell(bench, *calls)
-    dying = EventConsumer(Forgetful(engine.http, [bench.url]), database, "api1", 1)
+    tell(scene, *calls)
+    dying = EventConsumer(Forgetful(engine.http, [scene.url]), database, "api1", 1)
     with pytest.raises(ConnectionAbortedError):
         await dying.once(0)
     assert await reqs(database) == [each.call_id for each in calls]
@@ -98,7 +98,7 @@ async def test_written_but_unacknowledged_events_are_delivered_again(
 
     async def is_done() -> bool:
         assert await successor.once(0) == 0
-        return await lag(bench) == (0, 0)
+        return await lag(scene) == (0, 0)
 
     await until(is_done, what="the second delivery")
     assert await reqs(database) == [each.call_id for each in calls]
@@ -119,15 +119,15 @@ class Counting(EngineClient):
 
 
 async def test_events_are_collected_between_reads(
-    bench: Bench, database: Database, engine: EngineClient
+    scene: RpcScene, database: Database, engine: EngineClient
 ) -> None:
     """Calls that end one after another are read together: a read costs as much as many events."""
-    client = Counting(engine.http, [bench.url])
+    client = Counting(engine.http, [scene.url])
     calls = [record(n) for n in range(60)]
     waiting = list(calls)
 
     def ends_another() -> bool:
-        tell(bench, waiting.pop())
+        tell(scene, waiting.pop())
         return not waiting
 
     reading = asyncio.create_task(EventConsumer(client, database, "api1").run(collect_s=0.5))
@@ -144,41 +144,41 @@ async def _count(database: Database, expected: int) -> bool:
 
 
 async def test_many_processes_share_the_work(
-    bench: Bench, database: Database, engine: EngineClient
+    scene: RpcScene, database: Database, engine: EngineClient
 ) -> None:
     """Several consumers write exactly one record for each call."""
-    tell(bench, *(record(n) for n in range(400)))
+    tell(scene, *(record(n) for n in range(400)))
     consumers = [EventConsumer(engine, database, f"api{n}") for n in range(3)]
     new = 0
 
     async def is_done() -> bool:
         nonlocal new
         new += sum(await asyncio.gather(*(each.once(0) for each in consumers)))
-        return await lag(bench) == (0, 0)
+        return await lag(scene) == (0, 0)
 
     await until(is_done, timeout_s=30, what="all to be read")
     assert (new, len(await reqs(database))) == (400, 400)
 
 
 async def test_an_unknown_event_does_not_block_others(
-    bench: Bench, database: Database, engine: EngineClient
+    scene: RpcScene, database: Database, engine: EngineClient
 ) -> None:
     """It stays pending for a newer process; the rest of its batch is written."""
-    bench.store.stream.append(at(0), [NEWER])
-    tell(bench, record(1))
+    scene.store.stream.append(at(0), [NEWER])
+    tell(scene, record(1))
     assert await EventConsumer(engine, database, "api1").once(0) == 1
-    assert await lag(bench) == (0, 1)
+    assert await lag(scene) == (0, 1)
 
 
 async def test_an_unwritable_record_does_not_block_others(
-    bench: Bench, database: Database, engine: EngineClient
+    scene: RpcScene, database: Database, engine: EngineClient
 ) -> None:
     """A record with a number that exceeds its column stays pending; the others are written."""
-    tell(bench, record(1), record(2, after_ms=2**70), record(3))
+    tell(scene, record(1), record(2, after_ms=2**70), record(3))
     consumer = EventConsumer(engine, database, "api1")
     await until(lambda: _have(consumer, database, 2), what="the others")
     assert await reqs(database) == [record(1).call_id, record(3).call_id]
-    _, pending = await lag(bench)
+    _, pending = await lag(scene)
     assert pending == 1
 
 
@@ -188,13 +188,13 @@ async def _have(consumer: EventConsumer, database: Database, count: int) -> bool
 
 
 async def test_an_unavailable_store_is_retried(
-    bench: Bench, database: Database, engine: EngineClient
+    scene: RpcScene, database: Database, engine: EngineClient
 ) -> None:
     """The consumer continues by itself after an outage of the store."""
-    bench.store.down = True
+    scene.store.down = True
     task = asyncio.create_task(EventConsumer(engine, database, "api1").run(0.01))
-    tell(bench, record(1, recordings=(recording("call"),)))
-    bench.store.down = False
+    tell(scene, record(1, recordings=(recording("call"),)))
+    scene.store.down = False
     await until(lambda: _are(database, 1), what="the record")
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
@@ -205,15 +205,15 @@ async def _are(database: Database, count: int) -> bool:
 
 
 async def test_lost_events_are_filled_in(
-    database: Database, engine: EngineClient, bench: Bench
+    database: Database, engine: EngineClient, scene: RpcScene
 ) -> None:
     """Records and events that the stream no longer has come from the calls that have ended."""
-    call = await bench.start_call()
+    call = await scene.start_call()
     shard = str(shard_of(call))
-    inject(bench, LegCreated(f"{call}.l0"))
-    inject(bench, LegAnswered(f"{call}.l0"))
-    end(bench, call)
-    await until(lambda: is_stored_as(bench, call, "completed"), what="the call's end")
+    inject(scene, LegCreated(f"{call}.l0"))
+    inject(scene, LegAnswered(f"{call}.l0"))
+    end(scene, call)
+    await until(lambda: is_stored_as(scene, call, "completed"), what="the call's end")
     consumer = EventConsumer(engine, database, "one")
     gap = LostEvents(shard, "0-0", f"{time.time_ns() // 1_000_000}-0", "pbx1/0.lost.1-0")
     assert await consumer.fill(gap) == 1
@@ -224,13 +224,13 @@ async def test_lost_events_are_filled_in(
 
 
 async def test_lost_events_are_reported_until_they_are_filled_in(
-    database: Database, engine: EngineClient, bench: Bench
+    database: Database, engine: EngineClient, scene: RpcScene
 ) -> None:
     """A store that fails in between ends the answer early: the loss is not acknowledged."""
     consumer = EventConsumer(engine, database, "one")
     gap = LostEvents(str(at(0)), "0-0", "1-0", "pbx1/0.lost.1-0")
-    bench.store.down = True
+    scene.store.down = True
     with pytest.raises(EngineUnavailable):
         await consumer.fill(gap)
-    bench.store.down = False
+    scene.store.down = False
     assert await consumer.fill(gap) == 0

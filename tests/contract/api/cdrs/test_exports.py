@@ -12,9 +12,9 @@ from api.cdrs.exports.job import KIND
 from api.jobs.artifacts import RETENTION_MS
 from api.jobs.store import Job
 from api.jobs.worker import Progress, Worker
-from tests.contract.api.cdrs.lists import REQUIRED
-from tests.contract.api.cdrs.records import NOON_MS, leg, missed, record, write_calls
-from tests.contract.api.serving import Served, serve_rest
+from tests.harness.api.cdrs.lists import REQUIRED
+from tests.harness.api.cdrs.records import NOON_MS, leg, missed, record, write_calls
+from tests.harness.api.serving import Served, serve_rest
 from wire.party import Diversion
 
 EXPORT = "/srmain/cdr/export"

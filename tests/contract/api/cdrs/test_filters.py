@@ -10,7 +10,7 @@ from api.cdrs.query.pages import Window, cheapest, count_matches, read_page
 from api.cdrs.query.queries import Position
 from api.cdrs.store import CdrStore
 from api.db.database import Database
-from tests.contract.api.cdrs.records import (
+from tests.harness.api.cdrs.records import (
     AGENTS,
     CUSTOMER,
     NOON_MS,

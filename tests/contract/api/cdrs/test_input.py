@@ -1,7 +1,7 @@
 """Invalid input of `/srmain/cdr…`: 400 with the field's name."""
 
-from tests.contract.api.cdrs.lists import REQUIRED
-from tests.contract.api.serving import Served
+from tests.harness.api.cdrs.lists import REQUIRED
+from tests.harness.api.serving import Served
 
 ODD_TIMES = [
     "yesterday",

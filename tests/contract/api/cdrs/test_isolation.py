@@ -1,8 +1,8 @@
 """Call records: isolation of accounts, client ids, statistics of an agent, dispositions."""
 
-from tests.contract.api.cdrs.lists import NINA, list_cdrs
-from tests.contract.api.cdrs.records import NOON_MS, leg, record, write_calls
-from tests.contract.api.serving import Served
+from tests.harness.api.cdrs.lists import NINA, list_cdrs
+from tests.harness.api.cdrs.records import NOON_MS, leg, record, write_calls
+from tests.harness.api.serving import Served
 
 
 async def test_accounts_are_isolated(served: Served) -> None:

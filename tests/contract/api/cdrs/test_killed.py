@@ -11,10 +11,10 @@ import pytest
 from api.cdrs.query.filters import Filters
 from api.cdrs.store import CdrStore
 from api.db.database import Database
-from tests.contract.api.cdrs.lists import REQUIRED
-from tests.contract.api.cdrs.records import events_of, record, write_calls
-from tests.contract.api.databases import migrated_database
-from tests.contract.rpc.harness.bench import TOKEN, Bench
+from tests.harness.api.cdrs.lists import REQUIRED
+from tests.harness.api.cdrs.records import events_of, record, write_calls
+from tests.harness.api.databases import migrated_database
+from tests.harness.rpc.scene import TOKEN, RpcScene
 from tests.harness.servers.records_api import RecordsApi
 from tests.harness.shards import at
 from tests.harness.until import until
@@ -23,11 +23,13 @@ CALLS = 4_000
 
 
 @pytest.fixture
-async def apis(bench: Bench, database_url: str, tmp_path: Path) -> AsyncIterator[list[RecordsApi]]:
+async def apis(
+    scene: RpcScene, database_url: str, tmp_path: Path
+) -> AsyncIterator[list[RecordsApi]]:
     """Provide two processes on one database and one engine, not started yet."""
     found = [
         RecordsApi(
-            tmp_path / name, database_url=database_url, engine_url=bench.url, rpc_token=TOKEN
+            tmp_path / name, database_url=database_url, engine_url=scene.url, rpc_token=TOKEN
         )
         for name in ("api1", "api2")
     ]
@@ -43,15 +45,15 @@ async def count(database: Database) -> int:
 
 
 async def test_a_killed_consumer_loses_and_doubles_nothing(
-    bench: Bench, apis: list[RecordsApi], database_url: str
+    scene: RpcScene, apis: list[RecordsApi], database_url: str
 ) -> None:
     """Two processes share a consumer group, and one is killed and restarted."""
     bodies = [msgspec.json.encode(event) for n in range(CALLS) for event in events_of(record(n))]
     async with migrated_database(database_url) as database:
         for api in apis:
             await api.start()
-        bench.store.stream.append(at(0), bodies[: len(bodies) // 2])
-        bench.store.stream.append(at(1), bodies[len(bodies) // 2 :])
+        scene.store.stream.append(at(0), bodies[: len(bodies) // 2])
+        scene.store.stream.append(at(1), bodies[len(bodies) // 2 :])
 
         async def has_begun() -> bool:
             return await count(database) > 0
@@ -62,7 +64,7 @@ async def test_a_killed_consumer_loses_and_doubles_nothing(
         await apis[0].start()
 
         async def is_done() -> bool:
-            _, found = await bench.request("GET", "/events/groups")
+            _, found = await scene.request("GET", "/events/groups")
             return [(each["lag"], each["pending"]) for each in found["groups"]] == [(0, 0)]
 
         await until(is_done, timeout_s=60, what="every event to be acknowledged")

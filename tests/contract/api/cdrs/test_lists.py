@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from api.cdrs.ingest.writer import write_events
-from tests.contract.api.cdrs.lists import NINA, REQUIRED, list_cdrs
-from tests.contract.api.cdrs.records import (
+from tests.harness.api.cdrs.lists import NINA, REQUIRED, list_cdrs
+from tests.harness.api.cdrs.records import (
     CUSTOMER,
     NOON_MS,
     decoded_events,
@@ -17,7 +17,7 @@ from tests.contract.api.cdrs.records import (
     recording,
     write_calls,
 )
-from tests.contract.api.serving import Served
+from tests.harness.api.serving import Served
 from wire.events.record import StreamRecord
 from wire.party import Diversion
 

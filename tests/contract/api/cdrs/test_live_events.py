@@ -13,10 +13,10 @@ import pytest
 
 from api.auth.store import parse_key_id
 from api.http.event_stream import MAX_READERS
-from tests.contract.api.cdrs.records import events_of, record
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.serving import Served, serve_rest
-from tests.contract.rpc.harness.bench import Bench, end
+from tests.harness.api.cdrs.records import events_of, record
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.serving import Served, serve_rest
+from tests.harness.rpc.scene import RpcScene, end
 from tests.harness.shards import at
 from tests.harness.until import MAX_WAIT_S, until
 
@@ -25,9 +25,9 @@ LISTS = "/srmain/contacts_list/contactlists"
 
 
 @pytest.fixture
-async def rest(bench: Bench, tmp_path: Path) -> AsyncIterator[Served]:
+async def rest(scene: RpcScene, tmp_path: Path) -> AsyncIterator[Served]:
     """Provide the REST layer with an engine."""
-    async with serve_rest(sqlite_url(tmp_path), bench.url) as found:
+    async with serve_rest(sqlite_url(tmp_path), scene.url) as found:
         yield found
 
 
@@ -79,13 +79,13 @@ async def test_a_stream_ends_with_its_key(rest: Served) -> None:
             assert not spare.reply.content.at_eof()
 
 
-async def test_a_reader_is_one_request(bench: Bench, tmp_path: Path) -> None:
+async def test_a_reader_is_one_request(scene: RpcScene, tmp_path: Path) -> None:
     """However many events it reads, it takes one place of the account's requests at once."""
     url = sqlite_url(tmp_path)
-    async with serve_rest(url, bench.url, api_max_requests_of_account=2) as rest:
+    async with serve_rest(url, scene.url, api_max_requests_of_account=2) as rest:
         async with reading(rest) as reader:
             for _ in range(10):
-                call = await bench.start_call()
+                call = await scene.start_call()
                 assert (await reader.next())["callId"] == call
             assert (await rest.request("GET", LISTS))[0] == 200
 
@@ -98,12 +98,12 @@ async def test_a_reader_is_one_request(bench: Bench, tmp_path: Path) -> None:
         await until(has_both_places, what="the end of the request")
 
 
-async def test_an_account_receives_its_own_events(rest: Served, bench: Bench) -> None:
+async def test_an_account_receives_its_own_events(rest: Served, scene: RpcScene) -> None:
     """Events arrive live, the last one with the record; other accounts receive their own."""
     async with reading(rest) as ours, reading(rest, "other") as theirs:
-        call = await bench.start_call()
-        other = await bench.start_call(account="other")
-        end(bench, call)
+        call = await scene.start_call()
+        other = await scene.start_call(account="other")
+        end(scene, call)
         first, last = await ours.next(), await ours.next()
         assert [(each["event"], each["callId"]) for each in (first, last)] == [
             ("initiated", call),
@@ -113,31 +113,31 @@ async def test_an_account_receives_its_own_events(rest: Served, bench: Bench) ->
         assert (await theirs.next())["callId"] == other
 
 
-async def test_a_reader_resumes(rest: Served, bench: Bench) -> None:
+async def test_a_reader_resumes(rest: Served, scene: RpcScene) -> None:
     """Last-Event-ID resumes after the last event; an outage of the store ends the stream."""
     async with reading(rest) as reader:
-        first = await bench.start_call()
+        first = await scene.start_call()
         assert (await reader.next())["callId"] == first
         last = reader.last
-    second = await bench.start_call()
+    second = await scene.start_call()
     async with reading(rest, last=last) as reader:
         assert (await reader.next())["callId"] == second
-        bench.store.down = True
+        scene.store.down = True
         await reader.ended()
-        bench.store.down = False
+        scene.store.down = False
 
 
-async def test_ids_reveal_nothing_about_other_accounts(rest: Served, bench: Bench) -> None:
+async def test_ids_reveal_nothing_about_other_accounts(rest: Served, scene: RpcScene) -> None:
     """The length of an id does not depend on other accounts, and only we can decrypt it."""
     async with reading(rest) as reader:
-        await bench.start_call()
+        await scene.start_call()
         await reader.next()
         quiet = reader.last
         calls = [record(n, account_id="other") for n in range(50)]
         bodies = [msgspec.json.encode(event) for each in calls for event in events_of(each)]
         for slot in (0, 1):
-            bench.store.stream.append(at(slot), bodies)
-        await bench.start_call()
+            scene.store.stream.append(at(slot), bodies)
+        await scene.start_call()
         await reader.next()
     assert len(reader.last) == len(quiet)
     with pytest.raises(msgspec.DecodeError):
@@ -174,14 +174,14 @@ async def test_readers_have_a_limit(rest: Served) -> None:
     await until(has_room, what="room")
 
 
-async def test_a_slow_reader_delays_no_other(rest: Served, bench: Bench) -> None:
+async def test_a_slow_reader_delays_no_other(rest: Served, scene: RpcScene) -> None:
     """Backpressure reaches the store; other readers are not delayed, and nothing is lost."""
     calls = [record(n, custom_data={"filler": "x" * 4_000}) for n in range(500)]
     bodies = [msgspec.json.encode(event) for each in calls for event in events_of(each)]
     async with reading(rest) as slow:
-        bench.store.stream.append(at(0), bodies)  # more than all buffers on the way hold
+        scene.store.stream.append(at(0), bodies)  # more than all buffers on the way hold
         async with reading(rest) as quick:
-            started = await bench.start_call()
+            started = await scene.start_call()
             # It may get some that the stream of both has still to read.
             while (await quick.next())["callId"] != started:
                 pass

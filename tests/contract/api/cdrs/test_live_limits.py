@@ -14,9 +14,9 @@ from api.voice.limits import CallLimits
 from api.voice.live_calls import COUNT_TTL_MS, PENDING_TTL_MS, LiveCalls
 from api.voice.rate_limits import RateLimits
 from api.voice.schemas import OriginateRequest
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.rest import CUSTOMER, OURS, Rest
-from tests.contract.rpc.harness.bench import created
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.rest import CUSTOMER, OURS, Rest
+from tests.harness.rpc.scene import created
 
 LIMITED = Account("acme", "acme", max_calls=1, destinations=None)
 
@@ -54,7 +54,7 @@ async def test_several_processes_share_one_limit(kept: Rest) -> None:
     answers = await asyncio.gather(*actions, return_exceptions=True)
     refused = [each for each in answers if isinstance(each, BaseException)]
     assert (len(refused), {type(each) for each in refused}) == (7, {TooManyRequests})
-    assert len(created(kept.bench)) == 5
+    assert len(created(kept.scene)) == 5
 
 
 async def test_a_pending_call_counts(kept: Rest) -> None:

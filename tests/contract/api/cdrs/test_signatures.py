@@ -14,8 +14,8 @@ from api.cdrs.store import CdrStore
 from api.cdrs.tables import agents, bodies, cdrs, numbers
 from api.db.database import Database
 from api.db.migrate import alembic_config, migrate
-from tests.contract.api.cdrs.records import CUSTOMER, leg, missed, record, recording, write_calls
-from tests.contract.api.databases import opened
+from tests.harness.api.cdrs.records import CUSTOMER, leg, missed, record, recording, write_calls
+from tests.harness.api.databases import opened
 from wire.events.record import CallRecord
 
 NINA = leg("agent:7", agent_id="7", agent_name="Nina")

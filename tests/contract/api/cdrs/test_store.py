@@ -8,7 +8,7 @@ from api.cdrs.query.filters import Filters
 from api.cdrs.query.pages import Total
 from api.cdrs.store import CdrStore
 from api.db.database import Database
-from tests.contract.api.cdrs.records import (
+from tests.harness.api.cdrs.records import (
     AGENTS,
     CUSTOMER,
     NOON_MS,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.contract.api.contacts.sheets import bomb, far_apart, sheet, zipped
-from tests.contract.api.contacts.uploads import BASE, rejected_upload, sent
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.serving import Served, serve_rest
+from tests.harness.api.contacts.uploads import BASE, rejected_upload, sent
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.serving import Served, serve_rest
 
 BAD = {
     "empty": (b"", "empty"),

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.api.cdrs.records import record as call_record
-from tests.contract.api.cdrs.records import write_calls
-from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
-from tests.contract.api.rest import Rest
+from tests.harness.api.cdrs.records import record as call_record
+from tests.harness.api.cdrs.records import write_calls
+from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
+from tests.harness.api.rest import Rest
 
 NINA = {"fName": "Nina", "lName": "Berg", "email": "nina@example.com"}
 

@@ -15,8 +15,8 @@ from api.contacts.tables import contact_tags, contacts, lists
 from api.jobs.artifacts import ArtifactDeleted, ArtifactProgress, ArtifactStore, job_parts
 from api.jobs.store import Job, LeaseLost
 from api.jobs.worker import Worker
-from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
-from tests.contract.api.rest import Rest
+from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
+from tests.harness.api.rest import Rest
 from tests.harness.customers.workbook import sheets_of
 
 REQUESTS = f"{BASE}/download-requests"

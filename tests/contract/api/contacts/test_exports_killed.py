@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from api.accounts.store import AccountStore
 from api.common.clock import now_ms
 from api.contacts.exports.job import PART_ROWS
-from tests.contract.api.contacts.uploads import BASE, PHONES, sent_to
-from tests.contract.api.databases import migrated_database
 from tests.contract.api.successors import Successors, run_successors
+from tests.harness.api.contacts.uploads import BASE, PHONES, sent_to
+from tests.harness.api.databases import migrated_database
 from tests.harness.servers.api_process import ACCOUNT
 from tests.harness.servers.records_api import RecordsApi
 from tests.harness.servers.smtp import Mailbox

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.contract.api.contacts.sheets import a_sheet
-from tests.contract.api.contacts.uploads import contacts, imported, rejected, rejected_upload, sent
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.serving import Served, serve_rest
+from tests.harness.api.contacts.uploads import contacts, imported, rejected, rejected_upload, sent
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.serving import Served, serve_rest
 
 NAMES = {"Phone": "phoneNumber", "Name": "fName"}
 

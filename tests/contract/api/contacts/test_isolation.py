@@ -3,8 +3,8 @@
 from typing import Any
 
 from api.jobs.worker import Worker
-from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
-from tests.contract.api.rest import Rest
+from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
+from tests.harness.api.rest import Rest
 
 OURS = ("acme", "other")
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.contract.api.contacts.lists import BASE, a_list, some
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.contacts.lists import BASE, a_list, some
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.servers.smtp import Mailbox
 
 KEY = {"Idempotency-Key": "k-1"}
@@ -79,11 +79,11 @@ async def test_an_import(kept: Rest) -> None:
     assert (await kept.rejected("POST", path))[:2] == (409, "processing")
 
 
-async def test_an_email(database_url: str, bench: Bench) -> None:
+async def test_an_email(database_url: str, scene: RpcScene) -> None:
     """The e-mail is sent once."""
     async with Mailbox() as mailbox:
         mail: dict[str, Any] = {"smtp_host": "127.0.0.1", "smtp_port": mailbox.port}
-        async with run_rest(settings_for(database_url, bench.url, **mail), bench) as rest:
+        async with run_rest(settings_for(database_url, scene.url, **mail), scene) as rest:
             account = await rest.services.accounts.get("acme")
             await rest.services.accounts.change(replace(account, email="crm@example.com"))
             await twice(rest, "GET", f"{BASE}/{await a_list(rest.services)}/export")

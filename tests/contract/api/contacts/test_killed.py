@@ -9,9 +9,9 @@ import pytest
 import sqlalchemy as sa
 
 from api.contacts.tables import contacts, rejects
-from tests.contract.api.contacts.uploads import BASE, PHONES, sent_to
-from tests.contract.api.databases import migrated_database
 from tests.contract.api.successors import Successors, run_successors
+from tests.harness.api.contacts.uploads import BASE, PHONES, sent_to
+from tests.harness.api.databases import migrated_database
 from tests.harness.until import until
 
 ROWS = 60_000

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tests.contract.api.contacts.uploads import (
+from tests.harness.api.contacts.uploads import (
     BASE,
     PHONES,
     contacts,
@@ -14,7 +14,7 @@ from tests.contract.api.contacts.uploads import (
     sent,
     uploaded,
 )
-from tests.contract.api.serving import Served
+from tests.harness.api.serving import Served
 
 FILE = (
     b"Phone,First name,Last name,Mail,City\r\n"

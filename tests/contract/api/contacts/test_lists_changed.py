@@ -5,7 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from api.contacts.tables import contacts, file_parts, files, imports, lists, rejects
-from tests.contract.api.contacts.uploads import (
+from tests.harness.api.contacts.uploads import (
     BASE,
     PHONES,
     imported,
@@ -15,7 +15,7 @@ from tests.contract.api.contacts.uploads import (
     sent,
     uploaded,
 )
-from tests.contract.api.serving import Served
+from tests.harness.api.serving import Served
 
 FILE = b"Phone,Name\n+4790000001,Nina\n+4790000002,Ola\n"
 

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from api.common.mail import MailServer, MailUnavailable
 from api.jobs.worker import Worker
-from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.servers.smtp import Mailbox
 from tests.harness.until import MAX_WAIT_S
 
@@ -25,15 +25,15 @@ ADDRESS = "crm@example.com"
 
 @asynccontextmanager
 async def mailing(
-    database_url: str, bench: Bench, mailbox: Mailbox, **more: Any
+    database_url: str, scene: RpcScene, mailbox: Mailbox, **more: Any
 ) -> AsyncIterator[tuple[Rest, ManualClock]]:
     """Run the REST layer with a mail server and a clock that the test sets."""
     words = {"smtp_security": "none", "smtp_from": "switchroom@example.com", **more}
     settings = settings_for(
-        database_url, bench.url, smtp_host="127.0.0.1", smtp_port=mailbox.port, **words
+        database_url, scene.url, smtp_host="127.0.0.1", smtp_port=mailbox.port, **words
     )
     clock = ManualClock()
-    async with run_rest(settings, bench, clock) as rest:
+    async with run_rest(settings, scene, clock) as rest:
         account = await rest.services.accounts.get("acme")
         await rest.services.accounts.change(replace(account, email=ADDRESS))
         yield rest, clock
@@ -60,9 +60,9 @@ async def download_of(rest: Rest, download_id: str) -> Any:
     return (await rest.request("GET", f"{BASE}/download-requests/{download_id}")).json()
 
 
-async def test_contacts_are_sent(database_url: str, bench: Bench) -> None:
+async def test_contacts_are_sent(database_url: str, scene: RpcScene) -> None:
     """The configured server gets them as CSV for the account's address."""
-    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
+    async with Mailbox() as mailbox, mailing(database_url, scene, mailbox) as (rest, _):
         done = await sent(rest, 3)
     assert (done["state"], done["rows"], done["error"]) == ("done", 3, None)
     (message,) = mailbox.messages
@@ -77,9 +77,9 @@ async def test_contacts_are_sent(database_url: str, bench: Bench) -> None:
     ]  # fmt: skip
 
 
-async def test_a_large_file_is_zipped(database_url: str, bench: Bench) -> None:
+async def test_a_large_file_is_zipped(database_url: str, scene: RpcScene) -> None:
     """The archive is smaller than the server's maximum."""
-    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
+    async with Mailbox() as mailbox, mailing(database_url, scene, mailbox) as (rest, _):
         assert (await sent(rest, 16_000))["state"] == "done"
     (file,) = mailbox.messages[0].iter_attachments()
     assert file.get_filename() == "contacts.csv.zip"
@@ -87,20 +87,20 @@ async def test_a_large_file_is_zipped(database_url: str, bench: Bench) -> None:
         assert len(packed.read("contacts.csv").splitlines()) == 16_001
 
 
-async def test_a_file_above_the_maximum_is_not_sent(database_url: str, bench: Bench) -> None:
+async def test_a_file_above_the_maximum_is_not_sent(database_url: str, scene: RpcScene) -> None:
     """The download fails with the reason."""
     async with (
         Mailbox() as mailbox,
-        mailing(database_url, bench, mailbox, smtp_max_bytes=1_024) as (rest, _),
+        mailing(database_url, scene, mailbox, smtp_max_bytes=1_024) as (rest, _),
     ):
         done = await sent(rest, 100)
     assert (done["state"], mailbox.messages) == ("failed", [])
     assert "too large" in done["error"]
 
 
-async def test_a_rejection_is_reported(database_url: str, bench: Bench) -> None:
+async def test_a_rejection_is_reported(database_url: str, scene: RpcScene) -> None:
     """A permanent one fails; after a temporary one the e-mail is sent again and arrives once."""
-    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, clock):
+    async with Mailbox() as mailbox, mailing(database_url, scene, mailbox) as (rest, clock):
         mailbox.refusal = "550 no such mailbox"
         done = await sent(rest, 3)
         assert (done["state"], "550 no such mailbox" in done["error"]) == ("failed", True)
@@ -114,9 +114,9 @@ async def test_a_rejection_is_reported(database_url: str, bench: Bench) -> None:
     assert (later["state"], later["error"], len(mailbox.messages)) == ("done", None, 1)
 
 
-async def test_an_unreachable_server_is_retried(database_url: str, bench: Bench) -> None:
+async def test_an_unreachable_server_is_retried(database_url: str, scene: RpcScene) -> None:
     """After five attempts the download fails with the reason."""
-    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, clock):
+    async with Mailbox() as mailbox, mailing(database_url, scene, mailbox) as (rest, clock):
         await mailbox.__aexit__()
         done = await sent(rest, 3)
         assert done["state"] == "waiting"
@@ -132,13 +132,13 @@ async def test_an_unreachable_server_is_retried(database_url: str, bench: Bench)
     [("right", ("done", None)), ("wrong", ("failed", "the mail server does not let us in"))],
 )
 async def test_the_server_authenticates(
-    database_url: str, bench: Bench, password: str, outcome: tuple[str, str | None]
+    database_url: str, scene: RpcScene, password: str, outcome: tuple[str, str | None]
 ) -> None:
     """It gets user and password, which an error does not contain."""
     credentials = {"smtp_user": "switchroom", "smtp_password": password}
     async with (
         Mailbox("right") as mailbox,
-        mailing(database_url, bench, mailbox, **credentials) as (rest, _),
+        mailing(database_url, scene, mailbox, **credentials) as (rest, _),
     ):
         done = await sent(rest, 1)
     assert (done["state"], done["error"]) == outcome
@@ -150,9 +150,9 @@ async def test_without_a_server_no_job_is_started(kept: Rest) -> None:
     assert (await kept.rejected("GET", f"{BASE}/{list_id}/export"))[:2] == (503, "no_mail_server")
 
 
-async def test_without_an_address_no_job_is_started(database_url: str, bench: Bench) -> None:
+async def test_without_an_address_no_job_is_started(database_url: str, scene: RpcScene) -> None:
     """The request gets 409 with the reason."""
-    async with Mailbox() as mailbox, mailing(database_url, bench, mailbox) as (rest, _):
+    async with Mailbox() as mailbox, mailing(database_url, scene, mailbox) as (rest, _):
         account = await rest.services.accounts.get("acme")
         await rest.services.accounts.change(replace(account, email=None))
         list_id = await a_list(rest.services)

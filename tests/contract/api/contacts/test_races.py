@@ -17,8 +17,8 @@ from api.contacts.imports.reader.messages import FileFormat, FileSummary
 from api.contacts.tables import contact_tags, imports
 from api.contacts.tags.store import TagReplacementJob, TagStore
 from api.jobs.worker import PermanentFailure
-from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
-from tests.contract.api.rest import Rest
+from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
+from tests.harness.api.rest import Rest
 
 FILE = b"Phone\n+4790000000\n"
 LOOKED_AT = FileSummary(FileFormat("csv", "utf-8", ","), ["Phone"], [["+4790000000"]], 1)

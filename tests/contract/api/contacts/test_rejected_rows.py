@@ -4,7 +4,7 @@ import pytest
 
 from api.common.errors import Conflict
 from api.contacts.imports.store import PAGE_ROWS, ImportStore
-from tests.contract.api.contacts.uploads import (
+from tests.harness.api.contacts.uploads import (
     BASE,
     PHONES,
     imported,
@@ -14,7 +14,7 @@ from tests.contract.api.contacts.uploads import (
     run_job,
     sent,
 )
-from tests.contract.api.serving import Served
+from tests.harness.api.serving import Served
 
 BAD = PAGE_ROWS + 5
 FILE = b"Phone\n" + b"nobody\n" * BAD

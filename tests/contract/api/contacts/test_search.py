@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from api.accounts.store import Account
-from tests.contract.api.contacts.lists import BASE, NAMES, a_list, contacts_in, some
-from tests.contract.api.rest import Rest
+from tests.harness.api.contacts.lists import BASE, NAMES, a_list, contacts_in, some
+from tests.harness.api.rest import Rest
 
 
 async def found(rest: Rest, path: str, **words: Any) -> Any:

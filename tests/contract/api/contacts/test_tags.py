@@ -6,8 +6,8 @@ import pytest
 
 from api.contacts.tags.service import MAX_SYNCHRONOUS
 from api.jobs.worker import Worker
-from tests.contract.api.contacts.lists import BASE, a_list, contacts_in, some
-from tests.contract.api.rest import Rest
+from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
+from tests.harness.api.rest import Rest
 
 
 async def tagged(rest: Rest, list_id: str, tag: str) -> list[str]:

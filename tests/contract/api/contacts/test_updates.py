@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.contract.api.contacts.uploads import BASE, contacts, imported, mapped, processed, sent
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.serving import Served, serve_rest
+from tests.harness.api.contacts.uploads import BASE, contacts, imported, mapped, processed, sent
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.serving import Served, serve_rest
 
 MAPPINGS = {"Phone": "phoneNumber", "Last": "lName", "Mail": "email", "City": "city", "Zip": "zip"}
 HEAD = ",".join(MAPPINGS)

@@ -3,7 +3,7 @@
 import pytest
 
 from api.documents.plugin import DocumentSlice
-from tests.contract.api.rest import Rest
+from tests.harness.api.rest import Rest
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from api.db.database import Database
 from api.documents.cipher import DocumentCipher
 from api.documents.flow_store import FlowStore
 from api.documents.store import DocumentStore
-from tests.contract.api.manual_clock import ManualClock
+from tests.harness.api.manual_clock import ManualClock
 
 SECRET = "a secret of 32 characters or more"  # noqa: S105 - of a test
 

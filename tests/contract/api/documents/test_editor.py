@@ -8,7 +8,7 @@ from api.common.errors import PreconditionFailed
 from api.documents.document import Document
 from api.documents.editor import MAX_ATTEMPTS, DocumentEditor
 from api.http.preconditions import Precondition
-from tests.contract.api.rest import Rest
+from tests.harness.api.rest import Rest
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.contract.api.documents.stores import (
     flow_store,
     undo_document_sizes,
 )
-from tests.contract.api.manual_clock import ManualClock
+from tests.harness.api.manual_clock import ManualClock
 from wire.documents.versioned import FlowState
 from wire.flow import MAX_CALL_S
 

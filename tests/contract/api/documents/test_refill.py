@@ -16,10 +16,10 @@ from api.documents.plugin import DocumentSlice
 from api.documents.tables import collections, documents
 from engine.runtime.admission.inbound_routes import InboundRoutes
 from engine.store.redis.store import RedisStore
-from tests.contract.api.rest import OURS, Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
-from tests.contract.store.unreliable_memory import UnreliableStore
+from tests.harness.api.rest import OURS, Rest, run_rest, settings_for
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.servers.valkey import Valkey
+from tests.harness.store.unreliable_memory import UnreliableStore
 from tests.harness.until import MAX_WAIT_S, SLACK_S, until
 from wire.documents.versioned import add_digests, version_digest
 from wire.rpc import NumberRoute
@@ -35,12 +35,12 @@ async def rest(database_url: str, shared_valkey: Valkey, tmp_path: Path) -> Asyn
     with Redis(port=shared_valkey.port) as client:
         client.flushall()
     store = RedisStore(shared_valkey.url, timeout_s=MAX_WAIT_S)
-    bench = Bench(cast("UnreliableStore", store))  # the test uses what all stores have
+    scene = RpcScene(cast("UnreliableStore", store))  # the test uses what all stores have
     async with AsyncExitStack() as stack:
         stack.push_async_callback(store.close)
-        await bench.open(stack, tmp_path)
+        await scene.open(stack, tmp_path)
         yield await stack.enter_async_context(
-            run_rest(settings_for(database_url, bench.url), bench)
+            run_rest(settings_for(database_url, scene.url), scene)
         )
 
 
@@ -87,7 +87,7 @@ async def test_an_emptied_server_is_refilled_while_calls_are_live(
 ) -> None:
     """All routes are there within five seconds of FLUSHALL; the next inbound call has its route."""
     await add_many(rest)
-    store = rest.bench.store
+    store = rest.scene.store
     routes = InboundRoutes(store, rest.services.now_ms)
     with Redis(port=shared_valkey.port) as client:
 
@@ -111,7 +111,7 @@ async def test_a_changed_route_applies_to_the_next_call(
     rest: Rest, slice_of: DocumentSlice
 ) -> None:
     """Also in an engine that has just read the one before."""
-    routes = InboundRoutes(rest.bench.store, rest.services.now_ms)
+    routes = InboundRoutes(rest.scene.store, rest.services.now_ms)
     took_s = list[float]()
     for number in range(30):
         await routes.find(OURS)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tests.contract.api.rest import Rest
+from tests.harness.api.rest import Rest
 
 FIRST = msgspec.json.encode({"type": "say", "data": {"text": "hello"}})
 LATER = 101  # the engines' store keeps as many versions less one
@@ -10,7 +10,7 @@ LATER = 101  # the engines' store keeps as many versions less one
 
 async def test_the_published_version_stays_in_the_engines(kept: Rest) -> None:
     """Storing the version 100 after it does not remove it, also in a store that is refilled."""
-    documents, store = kept.services.documents, kept.bench.store
+    documents, store = kept.services.documents, kept.scene.store
     await documents.flows.put_flow_version("acme", "ivr", FIRST)
     for number in range(2, LATER + 1):
         body = msgspec.json.encode({"number": number})

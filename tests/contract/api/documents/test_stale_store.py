@@ -7,7 +7,7 @@ from sqlalchemy import insert
 
 from api.accounts.store import accounts
 from api.documents.plugin import DocumentSlice
-from tests.contract.api.rest import Rest
+from tests.harness.api.rest import Rest
 
 ACCOUNTS = 460  # more than are compared at a time
 CHANGED = 260  # the last ones, which are not in the first comparison of all
@@ -37,7 +37,7 @@ async def test_what_was_changed_last_is_compared_first(
     for place, name in enumerate(changed):
         await documents.store.put(name, "route", f"+47{place:08}", route(name))
     await documents.sync.compare_all()
-    store = kept.bench.store
+    store = kept.scene.store
     old = copy.deepcopy(store.documents)
     await documents.store.put(names[-1], "route", f"+47{CHANGED - 1:08}", route(names[-1], "new"))
     await documents.sync.push(names[-1])

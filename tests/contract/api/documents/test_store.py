@@ -11,7 +11,7 @@ from api.documents.store import DocumentStore
 from api.documents.tables import documents
 from api.http.paging import Page
 from tests.contract.api.documents.stores import add_accounts, document_store
-from tests.contract.api.manual_clock import ManualClock
+from tests.harness.api.manual_clock import ManualClock
 from wire.documents.versioned import KINDS, DocumentKind
 
 ALL = Page(100, 0)

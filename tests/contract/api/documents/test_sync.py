@@ -10,7 +10,7 @@ from api.common.errors import NotFound
 from api.documents.document import Kind
 from api.documents.plugin import DocumentSlice
 from engine.store.versioned_documents import VersionedDocument
-from tests.contract.api.rest import OURS, Rest
+from tests.harness.api.rest import OURS, Rest
 from wire.documents.versioned import CALLBACK_ID, FlowState
 
 ROUTE = msgspec.json.encode({"account": "acme", "action": "https://x.example/"})
@@ -44,9 +44,9 @@ async def in_engine(rest: Rest, account: str = "acme") -> dict[str, bytes]:
     """Return what the engines' store has of an account, by kind."""
     found = dict[str, bytes]()
     for kind, (doc_id, _) in BODIES.items():
-        bodies = await rest.bench.store.documents.read(account, kind, [doc_id])
+        bodies = await rest.scene.store.documents.read(account, kind, [doc_id])
         found |= dict.fromkeys([kind] if bodies else [], bodies.get(doc_id, b""))
-    flow = await rest.bench.store.flow(account, "ivr")
+    flow = await rest.scene.store.flow(account, "ivr")
     return found | ({"flow": flow[1]} if flow else {})
 
 
@@ -61,7 +61,7 @@ EVERYTHING = {**{kind: body for kind, (_, body) in BODIES.items()}, "flow": FLOW
 
 async def rpc(rest: Rest, method: str, path: str, body: object = None) -> Any:
     """Send a request of an operator."""
-    status, answer = await rest.bench.request(method, path, body)
+    status, answer = await rest.scene.request(method, path, body)
     assert status == 200, answer
     return answer
 
@@ -72,14 +72,14 @@ async def test_a_change_is_pushed(kept: Rest, documents: DocumentSlice) -> None:
     await put_all(documents)
     await documents.sync.push("acme")
     assert await in_engine(kept) == EVERYTHING
-    assert await kept.bench.store.phones.owner("PJSIP/1001") == "acme"
+    assert await kept.scene.store.phones.owner("PJSIP/1001") == "acme"
     await documents.flows.put_flow_version("acme", "ivr", b'{"2":2}')
     await documents.store.delete("acme", "route", OURS)
     await documents.store.delete("acme", "agent", "1001")
     await documents.sync.push("acme")
-    assert await kept.bench.store.flow("acme", "ivr") == (2, b'{"2":2}')
+    assert await kept.scene.store.flow("acme", "ivr") == (2, b'{"2":2}')
     assert (await in_engine(kept)).keys() == EVERYTHING.keys() - {"route", "agent", "phone"}
-    assert await kept.bench.store.phones.owner("PJSIP/1001") is None
+    assert await kept.scene.store.phones.owner("PJSIP/1001") is None
 
 
 async def test_a_lost_store_is_refilled(kept: Rest, documents: DocumentSlice) -> None:
@@ -88,12 +88,12 @@ async def test_a_lost_store_is_refilled(kept: Rest, documents: DocumentSlice) ->
     await documents.flows.put_flow_version("acme", "ivr", b'{"2":2}')
     await documents.flows.put_flow_version("acme", "ivr", b'{"3":3}', publish=False)
     await documents.sync.push("acme")
-    kept.bench.store.documents.clear()
+    kept.scene.store.documents.clear()
     with capture_logs() as logs:
         await documents.sync.compare_next()
     assert await in_engine(kept) == {**EVERYTHING, "flow": b'{"2":2}'}
-    assert await kept.bench.store.flow("acme", "ivr", 1) == (1, FLOW)
-    assert await kept.bench.store.flow("acme", "ivr", 3) is None
+    assert await kept.scene.store.flow("acme", "ivr", 1) == (1, FLOW)
+    assert await kept.scene.store.flow("acme", "ivr", 3) is None
     assert [each["collections"] for each in logs if "missing" in each["event"]] == [6]
     with capture_logs() as logs:
         await documents.sync.compare_next()
@@ -114,7 +114,7 @@ async def test_what_operators_change_is_taken_over(kept: Rest, documents: Docume
     await documents.sync.compare_account("acme")
     route = await documents.store.get("acme", "route", OURS)
     assert msgspec.json.decode(route.body) == changed
-    assert {OURS: route.version} == await kept.bench.store.documents.versions("acme", "route")
+    assert {OURS: route.version} == await kept.scene.store.documents.versions("acme", "route")
     request = msgspec.json.decode((await documents.store.get("acme", "request", REQUEST_ID)).body)
     assert (request["url"], request["secrets"]) == ("https://y.example/", {"key": "a secret"})
     assert b"1002" in (await documents.store.get("acme", "agent", "1001")).body
@@ -135,7 +135,7 @@ async def test_documents_from_before_there_were_versions(
     kept: Rest, documents: DocumentSlice
 ) -> None:
     """They are taken over once; what the database has since replaces them."""
-    store = kept.bench.store
+    store = kept.scene.store
     await store.put_route(OURS, ROUTE)
     await store.put_route("+4799", msgspec.json.encode({"account": "unknown", "action": "x"}))
     await store.put_request("acme", REQUEST_ID, REQUEST)
@@ -164,7 +164,7 @@ async def test_other_accounts_stay_in_the_engines_store(
     kept: Rest, documents: DocumentSlice
 ) -> None:
     """What an operator stores for an account that is not in the database is left alone."""
-    store = kept.bench.store
+    store = kept.scene.store
     body = msgspec.json.encode({"account": "unknown", "action": "https://x.example/"})
     await rpc(kept, "PUT", "/routes/+4799", msgspec.json.decode(body))
     await store.put_agent("unknown", "1001", AGENT)
@@ -184,14 +184,14 @@ async def test_an_old_snapshot_is_brought_up_to_date(kept: Rest, documents: Docu
     await documents.store.delete("acme", "agent", "1001")
     await documents.store.put("acme", "request", REQUEST_ID, REQUEST)
     await documents.sync.push("acme")
-    kept.bench.store.documents.clear()
+    kept.scene.store.documents.clear()
     for each in (old, deleted, kept_one):
         restored = [VersionedDocument(each.id, each.version, each.body)]
-        await kept.bench.store.documents.put("acme", each.kind, restored)
+        await kept.scene.store.documents.put("acme", each.kind, restored)
     await documents.sync.compare_account("acme")
-    assert await kept.bench.store.route(OURS) == new.body
-    assert list(await kept.bench.store.agents("acme")) == ["1002"]
-    assert await kept.bench.store.request("acme", REQUEST_ID) == REQUEST
+    assert await kept.scene.store.route(OURS) == new.body
+    assert list(await kept.scene.store.agents("acme")) == ["1002"]
+    assert await kept.scene.store.request("acme", REQUEST_ID) == REQUEST
 
 
 async def test_a_route_moves_to_another_account(kept: Rest, documents: DocumentSlice) -> None:
@@ -202,7 +202,7 @@ async def test_a_route_moves_to_another_account(kept: Rest, documents: DocumentS
     await documents.store.put("other", "route", OURS, moved)
     await documents.sync.push("other")
     await documents.sync.compare_all()
-    assert await kept.bench.store.route(OURS) == moved
+    assert await kept.scene.store.route(OURS) == moved
     await rpc(kept, "PUT", f"/routes/{OURS}", msgspec.json.decode(ROUTE))
     await documents.sync.compare_all()
     assert await documents.store.owner("route", OURS) == "acme"
@@ -210,7 +210,7 @@ async def test_a_route_moves_to_another_account(kept: Rest, documents: DocumentS
     await rpc(kept, "PUT", f"/routes/{OURS}", unknown)
     await documents.sync.compare_account("acme")
     assert await documents.store.owner("route", OURS) is None
-    assert msgspec.json.decode((await kept.bench.store.route(OURS)) or b"") == unknown
+    assert msgspec.json.decode((await kept.scene.store.route(OURS)) or b"") == unknown
     with capture_logs() as logs:
         await documents.sync.compare_account("acme")
     assert logs == []
@@ -220,12 +220,12 @@ async def test_a_flow_version_that_both_have_numbered(kept: Rest, documents: Doc
     """The later one gets the next number on both sides; none is lost."""
     await documents.flows.put_flow_version("acme", "ivr", b'{"ours":1}')
     await rpc(kept, "PUT", "/flows/acme/ivr", TREE)
-    theirs = (await kept.bench.store.flow("acme", "ivr") or (0, b""))[1]
+    theirs = (await kept.scene.store.flow("acme", "ivr") or (0, b""))[1]
     await documents.sync.compare_account("acme")
     await documents.sync.push("acme")
     assert await flow_bodies(documents) == [b'{"ours":1}', theirs]
-    assert await kept.bench.store.flow("acme", "ivr") == (2, theirs)
-    assert await kept.bench.store.flow("acme", "ivr", 1) == (1, b'{"ours":1}')
+    assert await kept.scene.store.flow("acme", "ivr") == (2, theirs)
+    assert await kept.scene.store.flow("acme", "ivr", 1) == (1, b'{"ours":1}')
     state = msgspec.json.decode((await documents.store.get("acme", "flow", "ivr")).body)
     assert msgspec.convert(state, FlowState) == FlowState(2, 2)
 
@@ -239,7 +239,7 @@ async def test_an_endpoint_of_another_account(kept: Rest, documents: DocumentSli
         await documents.sync.compare_account("acme")
     warnings = [each for each in logs if "not accepted by the engines" in each["event"]]
     assert [each["id"] for each in warnings] == ["1001"]
-    assert list(await kept.bench.store.agents("acme")) == ["1002"]
+    assert list(await kept.scene.store.agents("acme")) == ["1002"]
     assert differences(kept) == 1
     with capture_logs() as logs:
         await documents.sync.compare_next()
@@ -261,13 +261,13 @@ async def test_one_document_that_engines_reject(
         await documents.store.put("acme", "route", f"+472193000{number}", ROUTE)
     await put_all(documents)
     for _ in range(2):
-        kept.bench.store.documents.clear()
+        kept.scene.store.documents.clear()
         with capture_logs() as logs:
             await documents.sync.compare_account("acme")
         warnings = [each for each in logs if "not accepted by the engines" in each["event"]]
         assert [(each["kind"], each["id"]) for each in warnings] == [(kind, broken)]
         assert await in_engine(kept) == EVERYTHING
-        assert len(await kept.bench.store.routes()) == 5
+        assert len(await kept.scene.store.routes()) == 5
         await documents.sync.compare_next()
         assert differences(kept) == 1
     await documents.store.delete("acme", kind, broken)
@@ -284,7 +284,7 @@ async def test_a_flow_whose_version_engines_reject(kept: Rest, documents: Docume
         await documents.sync.compare_account("acme")
     rejected = [each["id"] for each in logs if "not accepted by the" in each["event"]]
     assert rejected == ["broken"]
-    assert await kept.bench.store.flows("acme") == {"ivr": 1}
+    assert await kept.scene.store.flows("acme") == {"ivr": 1}
 
 
 def differences(rest: Rest) -> float | None:

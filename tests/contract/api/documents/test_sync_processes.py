@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 from api.common.background import background
 from api.documents.plugin import DocumentSlice, build
 from api.engine_client import EngineClient
-from tests.contract.api.rest import OURS, SECRET, Rest
+from tests.harness.api.rest import OURS, SECRET, Rest
 from tests.harness.until import until
 
 ROUTE = msgspec.json.encode({"account": "acme", "action": "https://x.example/"})
@@ -39,8 +39,8 @@ async def test_several_processes_fill_a_lost_store(kept: Rest, documents: Docume
     syncs = (each.sync.compare_all() for each in (documents, *others))
     await asyncio.gather(*syncs, change())
     await documents.sync.compare_account("acme")
-    assert len(await kept.bench.store.routes()) == 600
-    assert await kept.bench.store.route("+4700000007") == last
+    assert len(await kept.scene.store.routes()) == 600
+    assert await kept.scene.store.route("+4700000007") == last
 
 
 async def test_a_change_while_no_engine_answers(kept: Rest, documents: DocumentSlice) -> None:
@@ -55,7 +55,7 @@ async def test_a_change_while_no_engine_answers(kept: Rest, documents: DocumentS
     async with background(alone.sync.run(0.01)), background(documents.sync.run(0.01)):
 
         async def is_there() -> bool:
-            return await kept.bench.store.route(OURS) == ROUTE
+            return await kept.scene.store.route(OURS) == ROUTE
 
         await until(is_there)
         documents.sync.notify("acme")

@@ -9,8 +9,8 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from api.http.header_limits import MAX_HEADER_BYTES, HeaderLimits
-from tests.contract.api.rest import settings_for
-from tests.contract.api.serving import NOWHERE, run_server
+from tests.harness.api.rest import settings_for
+from tests.harness.api.serving import NOWHERE, run_server
 from tests.harness.until import MAX_WAIT_S
 
 PARTIAL_HEADS = b"GET / HTTP/1.1\r\nHost: x\r\n"

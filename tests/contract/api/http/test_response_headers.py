@@ -5,10 +5,10 @@ from urllib.parse import urlencode
 
 import httpx2
 
-from tests.contract.api.cdrs.lists import REQUIRED
-from tests.contract.api.cdrs.records import record, write_calls
-from tests.contract.api.rest import Rest
-from tests.harness.generate.reference.openapi import DOCUMENTS
+from tests.harness.api.cdrs.lists import REQUIRED
+from tests.harness.api.cdrs.records import record, write_calls
+from tests.harness.api.rest import Rest
+from tools.docs.reference.openapi import DOCUMENTS
 
 
 async def pages(rest: Rest, path: str) -> list[httpx2.Response]:
@@ -62,7 +62,7 @@ async def test_a_stranger_learns_no_limit(rest: Rest) -> None:
 
 async def test_the_rpc_says_how_to_authenticate(rest: Rest) -> None:
     """Its 401 has the scheme of its document."""
-    async with rest.bench.session.get(f"{rest.bench.url}/rpc/v1/nodes") as answer:
+    async with rest.scene.session.get(f"{rest.scene.url}/rpc/v1/nodes") as answer:
         assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
 
 

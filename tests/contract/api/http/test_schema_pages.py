@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.contract.api.rest import Rest
+from tests.harness.api.rest import Rest
 
 PUBLISHED = Path(__file__).parents[4] / "docs/schemas"
 NAMES = sorted(each.name for each in PUBLISHED.glob("*.json"))

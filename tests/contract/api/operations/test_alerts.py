@@ -12,12 +12,12 @@ from api.operations.alerts import (
     open_alert_source,
 )
 from api.operations.schemas import AlertList
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.operations.alert_server import MANAGER, PROMETHEUS, AlertServer
 from tests.contract.api.operations.test_operations import key
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.operations.alert_server import MANAGER, PROMETHEUS, AlertServer
+from tests.harness.api.rest import Rest, run_rest, settings_for
 from tests.harness.ports import free_port
+from tests.harness.rpc.scene import RpcScene
 
 PAGE = "https://docs.example.com/operations/runbook/#switchroomenginedown"
 ALERT = {
@@ -109,12 +109,12 @@ async def test_without_the_setting_there_are_none(rest: Rest) -> None:
     assert answer.json() == {"data": [], "total": 0, "reason": NOT_CONFIGURED}
 
 
-async def test_nothing_of_a_request_reaches_the_server(tmp_path: Path, bench: Bench) -> None:
+async def test_nothing_of_a_request_reaches_the_server(tmp_path: Path, scene: RpcScene) -> None:
     """A query cannot change what is requested from it."""
     server = AlertServer({MANAGER: [ALERT]})
     async with server.running():
-        settings = settings_for(sqlite_url(tmp_path), bench.url, alerts_url=server.url)
-        async with run_rest(settings, bench) as rest:
+        settings = settings_for(sqlite_url(tmp_path), scene.url, alerts_url=server.url)
+        async with run_rest(settings, scene) as rest:
             path = "/srmain/operations/alerts?url=http://127.0.0.1:1/&filter=x"
             answer = await rest.request("GET", path, token=await _operator(rest))
     assert answer.json()["total"] == 1

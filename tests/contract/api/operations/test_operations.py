@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
-from tests.contract.api.rest import Rest
-from tests.contract.rpc.harness.bench import CALL
+from tests.harness.api.rest import Rest
+from tests.harness.rpc.scene import CALL
 from wire.cluster import DoctorFinding
 
 BASE = "/srmain/operations"
@@ -44,7 +44,7 @@ async def test_nodes_are_drained_and_allowed_again(kept: Rest, operator: str) ->
     for _ in range(2):
         answer = await kept.request("POST", f"{NODE}/drain", token=operator)
         assert (answer.status_code, answer.json()["drained"]) == (200, True)
-    assert await kept.bench.problem("POST", "/calls", CALL) == (503, "node_drained")
+    assert await kept.scene.problem("POST", "/calls", CALL) == (503, "node_drained")
     headers = {"Idempotency-Key": "once"}
     for _ in range(2):
         answer = await kept.request("POST", f"{NODE}/undrain", token=operator, headers=headers)
@@ -63,7 +63,7 @@ async def test_an_unknown_node(kept: Rest, operator: str) -> None:
 
 async def test_the_installation(kept: Rest, operator: str) -> None:
     """Engines, shards, the store and audio, with every field, and nothing of an account."""
-    call = await kept.bench.start_call()
+    call = await kept.scene.start_call()
     found = {
         each: (await kept.request("GET", f"{BASE}/{each}", token=operator)).json() for each in READS
     }
@@ -87,7 +87,7 @@ async def test_the_installation(kept: Rest, operator: str) -> None:
 
 async def test_shards_have_pages(kept: Rest, operator: str) -> None:
     """Those without an engine come first: their calls stand still."""
-    kept.bench.service.nodes["pbx1"].shards.pop(1)
+    kept.scene.service.nodes["pbx1"].shards.pop(1)
     path = f"{BASE}/shards?limit=1"
     answer = await kept.request("GET", path, token=operator)
     (shard,) = answer.json()["data"]
@@ -101,15 +101,15 @@ async def test_shards_have_pages(kept: Rest, operator: str) -> None:
 
 async def test_a_store_that_is_down(kept: Rest, operator: str) -> None:
     """Its state is the response, not an error."""
-    kept.bench.store.down = True
+    kept.scene.store.down = True
     found = (await kept.request("GET", f"{BASE}/store", token=operator)).json()
     assert (found["isReachable"], found["error"]) == (False, "the store can't be used now")
-    kept.bench.store.down = False
+    kept.scene.store.down = False
 
 
 async def test_the_doctors_results(kept: Rest, operator: str) -> None:
     """Failures first, each with its code and page."""
-    kept.bench.findings = [
+    kept.scene.findings = [
         DoctorFinding("OK", "store", "fine"),
         DoctorFinding("FAIL", "pbx1", "away", "start it", "node_unreachable", "https://x/y"),
     ]
@@ -142,7 +142,7 @@ async def test_customers_and_agents_are_refused(kept: Rest) -> None:
         for method, path in paths:
             rejected = await kept.rejected(method, path, token=token)
             assert rejected[:2] == (403, "scope"), (who, path)
-    assert kept.bench.service.drained_nodes.nodes == frozenset()
+    assert kept.scene.service.drained_nodes.nodes == frozenset()
     assert (await kept.request("GET", f"{BASE}/nodes", token=own)).status_code == 200
 
 

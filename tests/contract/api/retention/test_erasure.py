@@ -17,11 +17,11 @@ from api.retention.erasure import ErasureReport
 from api.retention.plugin import build
 from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.events import LegAnswered, LegCreated
-from tests.contract.api.cdrs.records import leg, record, write_calls
-from tests.contract.api.contacts.lists import BASE, a_list
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench, end, inject, is_stored_as
+from tests.harness.api.cdrs.records import leg, record, write_calls
+from tests.harness.api.contacts.lists import BASE, a_list
+from tests.harness.api.rest import Rest, run_rest, settings_for
 from tests.harness.ports import free_port
+from tests.harness.rpc.scene import CALL, TOKEN, RpcScene, end, inject, is_stored_as
 from tests.harness.until import until
 from wire.decoding.errors import BadInput
 from wire.events.record import RecordingRecord
@@ -33,8 +33,8 @@ AUDIO = "acme/2026-11-21/0-pbx1-call00000001.wav"
 
 
 @pytest.fixture
-async def rest(database_url: str, bench: Bench) -> AsyncIterator[Rest]:
-    async with run_rest(settings_for(database_url, bench.url), bench) as made:
+async def rest(database_url: str, scene: RpcScene) -> AsyncIterator[Rest]:
+    async with run_rest(settings_for(database_url, scene.url), scene) as made:
         yield made
 
 
@@ -45,7 +45,7 @@ async def erase(rest: Rest, number: str = PERSON) -> ErasureReport:
 async def write_persons_calls(rest: Rest) -> None:
     """Write call 0 of somebody else, and 1 to 5 that name the person in different places."""
     audio = RecordingRecord(f"s3://bucket/{AUDIO}", "call", "archived", 9_000)
-    await rest.bench.archive.put(AUDIO, io.BytesIO(b"audio"))
+    await rest.scene.archive.put(AUDIO, io.BytesIO(b"audio"))
     await write_calls(
         rest.services.database,
         record(0),
@@ -71,7 +71,7 @@ async def test_call_records_and_recordings(rest: Rest) -> None:
     assert report.left == []
     left = [each[-1] for (each,) in await rest.services.database.rows(sa.select(cdrs.c.req_id))]
     assert left == ["0", "6"]
-    assert await rest.bench.archive.size(AUDIO) is None
+    assert await rest.scene.archive.size(AUDIO) is None
     stored = await rest.services.database.rows(sa.select(bodies.c.record))
     assert sum(b"90000007" in body for (body,) in stored) == 1  # the other account's
     assert await count(rest, "cdr_events") == 6
@@ -92,25 +92,25 @@ async def test_events_of_a_call_without_a_record(rest: Rest) -> None:
 
 async def test_what_engines_have(rest: Rest) -> None:
     """Ended calls, their logs and events are removed; a live call is named, and left."""
-    bench = rest.bench
-    ended, live = [await bench.start_call(to=PERSON) for _ in range(2)]
+    scene = rest.scene
+    ended, live = [await scene.start_call(to=PERSON) for _ in range(2)]
     for event in (LegCreated(f"{ended}.l0"), LegAnswered(f"{ended}.l0")):
-        inject(bench, event)
-    end(bench, ended)
-    await until(lambda: is_stored_as(bench, ended, "completed"), what="the end")
+        inject(scene, event)
+    end(scene, ended)
+    await until(lambda: is_stored_as(scene, ended, "completed"), what="the end")
     report = await erase(rest)
     assert report.left == [f"call {live} is live: repeat this when it has ended"]
     assert report.removed["calls in the store"] == 1
     assert report.removed["undelivered events"] > 0
-    assert await bench.service.read(ended) is None
+    assert await scene.service.read(ended) is None
     shard = shard_of(ended) or NO_SHARD
-    assert await bench.store.log(shard, ended) == []
-    found = await bench.store.stream.read_after(
-        dict.fromkeys(rest.bench.dependencies.shards.all, "0"), limit=1_000
+    assert await scene.store.log(shard, ended) == []
+    found = await scene.store.stream.read_after(
+        dict.fromkeys(rest.scene.dependencies.shards.all, "0"), limit=1_000
     )
     calls = {msgspec.json.decode(body)["callId"] for _, _, body in found}
     assert (ended in calls, live in calls) == (False, True)
-    assert (await bench.service.read(live)) is not None
+    assert (await scene.service.read(live)) is not None
 
 
 async def test_contacts_and_copies(rest: Rest) -> None:
@@ -176,7 +176,7 @@ async def test_wrong_input(rest: Rest) -> None:
     with pytest.raises(NotFound):
         await rest.services.retention.erasure.erase("nope", PERSON)
     unknown = {"account": "acme", "shard": "pbx9/9", "number": PERSON, "country": "47"}
-    assert await rest.bench.problem("POST", "/erasures", unknown) == (400, "invalid")
+    assert await rest.scene.problem("POST", "/erasures", unknown) == (400, "invalid")
 
 
 async def test_no_engine(rest: Rest) -> None:
@@ -194,4 +194,4 @@ async def test_no_engine(rest: Rest) -> None:
         with pytest.raises(ServiceUnavailable):
             await erasure.erase("acme", PERSON)
     assert await count(rest, "cdrs") == 7
-    assert (await rest.bench.request("POST", "/calls", CALL))[0] == 201
+    assert (await rest.scene.request("POST", "/calls", CALL))[0] == 201

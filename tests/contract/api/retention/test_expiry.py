@@ -13,11 +13,11 @@ from api.db.database import Database
 from api.engine_client import open_client
 from api.retention.expiry import DAY_MS
 from api.retention.plugin import build
-from tests.contract.api.cdrs.records import NOON_MS, record, write_calls
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import TOKEN, Bench
+from tests.harness.api.cdrs.records import NOON_MS, record, write_calls
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.rest import Rest, run_rest, settings_for
 from tests.harness.ports import free_port
+from tests.harness.rpc.scene import TOKEN, RpcScene
 from wire.events.record import CallRecord, GatherRecord, RecordingRecord
 
 DAY = "2026-11-21"
@@ -64,7 +64,7 @@ class Kept:
         return msgspec.json.decode(row.record, type=CallRecord)
 
     async def has_audio(self, number: int) -> bool:
-        return await self.rest.bench.archive.size(path_of(number)) is not None
+        return await self.rest.scene.archive.size(path_of(number)) is not None
 
     async def count(self, table: str) -> int:
         counted = sa.select(sa.func.count()).select_from(sa.table(table))
@@ -72,15 +72,15 @@ class Kept:
 
 
 @pytest.fixture
-async def kept(database_url: str, bench: Bench) -> AsyncIterator[Kept]:
+async def kept(database_url: str, scene: RpcScene) -> AsyncIterator[Kept]:
     clock = ManualClock()
     clock.now = NOON_MS + 20 * DAY_MS + 1
-    settings = settings_for(database_url, bench.url)
-    async with run_rest(settings, bench, clock) as rest:
+    settings = settings_for(database_url, scene.url)
+    async with run_rest(settings, scene, clock) as rest:
         calls = [call(0, 0), call(1, 10), call(2, 20)]
         await write_calls(rest.services.database, *calls)
         for number in range(len(calls)):
-            await bench.archive.put(path_of(number), io.BytesIO(b"audio"))
+            await scene.archive.put(path_of(number), io.BytesIO(b"audio"))
         yield Kept(rest, clock)
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.api.rest import OURS, Rest
-from tests.contract.rpc.harness.bench import SAY
+from tests.harness.api.rest import OURS, Rest
+from tests.harness.rpc.scene import SAY
 
 WRITERS = 6
 DOCUMENTS = [

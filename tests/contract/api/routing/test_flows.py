@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import SAY, Bench
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.rpc.scene import SAY, RpcScene
 
 BASE = "/srmain/voice/flows"
 ONE = f"{BASE}/support"
@@ -33,7 +33,7 @@ async def put(rest: Rest, document: object, path: str = ONE, **headers: str) -> 
 
 async def at_engine(rest: Rest, flow_id: str = "support") -> Any:
     """Return the flow that calls run."""
-    status, found = await rest.bench.request("GET", f"/flows/acme/{flow_id}")
+    status, found = await rest.scene.request("GET", f"/flows/acme/{flow_id}")
     return found if status == 200 else None
 
 
@@ -207,10 +207,10 @@ async def test_without_an_engine_nothing_is_stored(served: Any) -> None:
     assert (await served.request("GET", BASE))[1]["total"] == 0
 
 
-async def test_an_account_has_a_limited_number_of_flows(tmp_path: Path, bench: Bench) -> None:
+async def test_an_account_has_a_limited_number_of_flows(tmp_path: Path, scene: RpcScene) -> None:
     """One more is 409; versions of those that are there are not limited by it."""
-    settings = settings_for(sqlite_url(tmp_path), bench.url, max_documents=1)
-    async with run_rest(settings, bench) as rest:
+    settings = settings_for(sqlite_url(tmp_path), scene.url, max_documents=1)
+    async with run_rest(settings, scene) as rest:
         await put(rest, says("one"))
         refused = await rest.rejected("PUT", f"{BASE}/other", says("two"))
         assert refused == (409, "quota", [])
@@ -219,10 +219,10 @@ async def test_an_account_has_a_limited_number_of_flows(tmp_path: Path, bench: B
         await put(rest, says("two"), f"{BASE}/other")
 
 
-async def test_an_account_has_a_limited_number_of_bytes(tmp_path: Path, bench: Bench) -> None:
+async def test_an_account_has_a_limited_number_of_bytes(tmp_path: Path, scene: RpcScene) -> None:
     """All versions count; what exceeds it is 409 with the limit, and nothing is stored."""
-    settings = settings_for(sqlite_url(tmp_path), bench.url, max_document_bytes=4_000)
-    async with run_rest(settings, bench) as rest:
+    settings = settings_for(sqlite_url(tmp_path), scene.url, max_document_bytes=4_000)
+    async with run_rest(settings, scene) as rest:
         await put(rest, says("x" * 3_000))
         for path in (ONE, f"{BASE}/other"):
             refused = await rest.request("PUT", path, says("y" * 1_000))

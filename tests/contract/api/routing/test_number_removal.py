@@ -10,18 +10,18 @@ from api.http.preconditions import Precondition
 from api.routing.number_removal import remove_number
 from api.routing.number_schemas import RouteDocument
 from api.routing.number_service import NumberRoutes
-from tests.contract.api.cli import switchroom
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.rest import OURS, Rest, run_rest, settings_for
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.cli import switchroom
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.rest import OURS, Rest, run_rest, settings_for
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.until import until
 
 ROUTE = b'{"account": "acme", "action": "https://x.example/"}'
 
 
-async def test_its_route_is_deleted_in_every_spelling(tmp_path: Path, bench: Bench) -> None:
+async def test_its_route_is_deleted_in_every_spelling(tmp_path: Path, scene: RpcScene) -> None:
     """Engines reject calls to it from then on; the routes of other numbers stay."""
-    async with run_rest(settings_for(sqlite_url(tmp_path), bench.url), bench) as rest:
+    async with run_rest(settings_for(sqlite_url(tmp_path), scene.url), scene) as rest:
         documents = rest.services.documents
         await rest.services.accounts.add_number("acme", "+4721930009")
         for number in (OURS, OURS.removeprefix("+"), "+4721930009"):
@@ -31,7 +31,7 @@ async def test_its_route_is_deleted_in_every_spelling(tmp_path: Path, bench: Ben
 
         async def is_removed() -> bool:
             await documents.sync.compare_account("acme")
-            routes = (await bench.request("GET", "/routes"))[1]
+            routes = (await scene.request("GET", "/routes"))[1]
             return bool(routes.keys() == {"+4721930009"})
 
         await until(is_removed, what="the engine to reject calls to the number")

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.api.rest import OTHERS, OURS, Rest
-from tests.contract.rpc.harness.bench import SAY
+from tests.harness.api.rest import OTHERS, OURS, Rest
+from tests.harness.rpc.scene import SAY
 
 BASE = "/srmain/voice/numbers"
 ROUTE = f"{BASE}/{OURS}/route"
@@ -21,7 +21,7 @@ async def put(rest: Rest, body: object, path: str = ROUTE, **headers: str) -> st
 
 async def at_engine(rest: Rest) -> Any:
     """Return the routes that the engine knows."""
-    return (await rest.bench.request("GET", "/routes"))[1]
+    return (await rest.scene.request("GET", "/routes"))[1]
 
 
 async def test_a_route_is_put_shown_and_deleted(kept: Rest) -> None:

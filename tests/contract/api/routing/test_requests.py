@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.api.rest import Rest
-from tests.sim.graphs import API
+from tests.harness.api.rest import Rest
+from tests.harness.sim.graphs import API
 
 BASE = "/srmain/voice/requests"
 ONE = f"{BASE}/{API}"
@@ -30,7 +30,7 @@ async def put(rest: Rest, body: object = REQUEST, **headers: str) -> Any:
 
 async def secrets_of(rest: Rest) -> Any:
     """Return the secrets with which the engine sends the request."""
-    found = await rest.bench.store.request("acme", API)
+    found = await rest.scene.store.request("acme", API)
     assert found is not None
     return json.loads(found).get("secrets", {})
 
@@ -66,7 +66,7 @@ async def test_each_account_sees_its_own(kept: Rest) -> None:
     assert refused == (400, "unknown_secret", ["headers.Authorization"])
     assert (await kept.request("DELETE", ONE)).status_code == 204
     assert (await kept.rejected("GET", ONE))[0] == 404
-    assert await kept.bench.store.request("acme", API) is None
+    assert await kept.scene.store.request("acme", API) is None
 
 
 async def test_upper_case_ids_are_the_same(rest: Rest) -> None:

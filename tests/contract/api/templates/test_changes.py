@@ -1,10 +1,10 @@
 """Templates changed and deleted, here and on the platform, and lost responses."""
 
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.templates.messaging import BASE, HELLO, LISTED, Messaging
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.templates.messaging import BASE, HELLO, LISTED, Messaging
 from tests.harness.customers.msgapp_faults import fails, fails_after_serving
 from tests.harness.customers.msgapp_names import phone_id
+from tests.harness.rpc.scene import RpcScene
 
 CHANGED = "Hello {{1}}, {{2}} has come."
 
@@ -134,7 +134,7 @@ async def test_a_lost_response_may_be_synced_or_deleted(msgapp: Messaging) -> No
     assert (kept["status"], [kept["platformTemplateId"]]) == ("PENDING", list(msgapp.there.all))
 
 
-async def test_without_a_business_account(msgapp: Messaging, bench: Bench) -> None:
+async def test_without_a_business_account(msgapp: Messaging, scene: RpcScene) -> None:
     """An account that the settings do not name can't use the platform."""
     theirs = await msgapp.rest.token_of("other", "other")
     assert msgapp.rest.services.settings.msgapp.accounts.pop("other")

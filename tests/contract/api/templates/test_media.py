@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.templates.messaging import BASE, HELLO, Messaging, messaging
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.templates.messaging import BASE, HELLO, Messaging, messaging
 from tests.harness.customers import msgapp_faults as faults
 from tests.harness.customers.msgapp_names import APP
+from tests.harness.rpc.scene import RpcScene
 
 SEND, UPLOAD = f"{BASE}/test-send", f"{BASE}/upload-header-media"
 TO = "+4722222222"
@@ -140,8 +140,8 @@ async def test_an_upload_that_fails(
     assert one.platform.files == {}
 
 
-async def test_without_an_app_uploads_fail(tmp_path: Path, bench: Bench) -> None:
+async def test_without_an_app_uploads_fail(tmp_path: Path, scene: RpcScene) -> None:
     """They need an app in the settings."""
-    async with messaging(sqlite_url(tmp_path), bench, app_id=None) as stack:
+    async with messaging(sqlite_url(tmp_path), scene, app_id=None) as stack:
         answer = await upload(stack, PNG, "image")
         assert (answer.status_code, answer.json()["code"]) == (503, "no_app")

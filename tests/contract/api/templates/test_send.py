@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.api.templates.messaging import BASE, Messaging
+from tests.harness.api.templates.messaging import BASE, Messaging
 from tests.harness.customers import msgapp_faults as faults
 from tests.harness.customers.msgapp_names import PRODUCT, phone_id, token
 

@@ -5,7 +5,7 @@ from msgspec import structs
 
 from api.messaging_platform.problems import PlatformUnavailable
 from api.messaging_platform.templates import MAX_PAGES, PAGE_ROWS
-from tests.contract.api.templates.messaging import BASE, LISTED, Messaging
+from tests.harness.api.templates.messaging import BASE, LISTED, Messaging
 from tests.harness.customers import msgapp_faults as faults
 
 SYNC = f"{BASE}/sync-status"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.templates.messaging import BASE, HELLO, LISTED, Messaging
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.templates.messaging import BASE, HELLO, LISTED, Messaging
 from tests.harness.customers.msgapp_names import phone_id
 
 CHANGED = "Hello {{1}}, {{2}} has come."

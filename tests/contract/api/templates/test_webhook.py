@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.templates.messaging import BASE, LISTED, Messaging
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.templates.messaging import BASE, LISTED, Messaging
 from tests.harness.customers import msgapp_faults as faults
 from tests.harness.customers.msgapp_names import SECRET, VERIFY, signed, status_webhook
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.transcripts.scene import Scene, scene_with
-from tests.contract.api.transcripts.simulated_recognizer import SimulatedRecognizer
-from tests.contract.rpc.harness.bench import Bench
+from tests.contract.api.transcripts.scene import TranscriptScene, transcript_scene_with
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.transcripts.simulated_recognizer import SimulatedRecognizer
+from tests.harness.rpc.scene import RpcScene
 
 
 @pytest.fixture
@@ -19,16 +19,18 @@ async def simulated() -> AsyncIterator[SimulatedRecognizer]:
 
 
 @pytest.fixture
-async def scene(
-    database_url: str, bench: Bench, simulated: SimulatedRecognizer
-) -> AsyncIterator[Scene]:
+async def transcript_scene(
+    database_url: str, scene: RpcScene, simulated: SimulatedRecognizer
+) -> AsyncIterator[TranscriptScene]:
     """Provide the REST layer with the simulated recognizer, on either database."""
-    async with scene_with(database_url, bench, simulated.address) as made:
+    async with transcript_scene_with(database_url, scene, simulated.address) as made:
         yield made
 
 
 @pytest.fixture
-async def one(tmp_path: Path, bench: Bench, simulated: SimulatedRecognizer) -> AsyncIterator[Scene]:
+async def one(
+    tmp_path: Path, scene: RpcScene, simulated: SimulatedRecognizer
+) -> AsyncIterator[TranscriptScene]:
     """Provide the same on SQLite, for tests that do not depend on the database."""
-    async with scene_with(sqlite_url(tmp_path), bench, simulated.address) as made:
+    async with transcript_scene_with(sqlite_url(tmp_path), scene, simulated.address) as made:
         yield made

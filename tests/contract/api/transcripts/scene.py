@@ -16,11 +16,11 @@ from api.accounts.cache import AccountCache
 from api.accounts.transcript_setting import TranscriptSetting
 from api.cdrs.ingest.consumer import EventConsumer, Transcription
 from api.transcripts.tables import is_unfinished, transcripts
-from tests.contract.api.cdrs.records import events_of, record
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.api.rest import Rest, run_rest, settings_for
-from tests.contract.api.transcripts.simulated_recognizer import TOKEN, SimulatedRecognizer
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.cdrs.records import events_of, record
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.rest import Rest, run_rest, settings_for
+from tests.harness.api.transcripts.simulated_recognizer import TOKEN, SimulatedRecognizer
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.shards import at
 from wire.events.record import CallRecord, RecordingRecord
 
@@ -60,7 +60,7 @@ def recorded(
     return record(number, account_id=account, recordings=recordings, **more)
 
 
-class Scene:
+class TranscriptScene:
     """A REST layer whose account `acme` has transcripts."""
 
     def __init__(self, rest: Rest, clock: ManualClock) -> None:
@@ -90,12 +90,12 @@ class Scene:
         self.clock.now += 10_000  # accounts are cached
 
     async def archive(self, path: str, audio: bytes) -> None:
-        await self.rest.bench.archive.put(path, io.BytesIO(audio))
+        await self.rest.scene.archive.put(path, io.BytesIO(audio))
 
     async def end(self, *calls: CallRecord) -> None:
         """Let calls end: their events reach the REST layer."""
         bodies = [msgspec.json.encode(event) for each in calls for event in events_of(each)]
-        self.rest.bench.store.stream.append(at(0), bodies)
+        self.rest.scene.store.stream.append(at(0), bodies)
         while await self._consumer.once(0):
             pass
 
@@ -130,25 +130,25 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene_with(
+async def transcript_scene_with(
     database_url: str,
-    bench: Bench,
+    scene: RpcScene,
     *addresses: str,
     token: str = TOKEN,
     recognizer: str = "double",
     **more: Any,
-) -> AsyncIterator[Scene]:
+) -> AsyncIterator[TranscriptScene]:
     """Run the REST layer with recognizers at these addresses."""
     settings = settings_for(
         database_url,
-        bench.url,
+        scene.url,
         transcript_recognizers=addresses,
         speech_token=SecretStr(token),
         **more,
     )
     clock = ManualClock()
-    async with run_rest(settings, bench, clock) as rest:
+    async with run_rest(settings, scene, clock) as rest:
         rest.token = rest.credentials["acme"].api_key  # tests let hours pass
-        scene = Scene(rest, clock)
-        await scene.set(TranscriptSetting(recognizer))
-        yield scene
+        transcript_scene = TranscriptScene(rest, clock)
+        await transcript_scene.set(TranscriptSetting(recognizer))
+        yield transcript_scene

@@ -10,12 +10,18 @@ from api.engine_client import open_client
 from api.transcripts.queue import MAX_WAIT_MS
 from api.transcripts.recording import PIECE_BYTES
 from api.transcripts.worker import TranscriptWorker
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.transcripts.scene import Scene, path_of, recorded, scene_with, wav
-from tests.contract.api.transcripts.simulated_recognizer import SimulatedRecognizer
-from tests.contract.rpc.harness.bench import TOKEN as RPC_TOKEN
-from tests.contract.rpc.harness.bench import Bench
+from tests.contract.api.transcripts.scene import (
+    TranscriptScene,
+    path_of,
+    recorded,
+    transcript_scene_with,
+    wav,
+)
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.transcripts.simulated_recognizer import SimulatedRecognizer
 from tests.harness.ports import free_port
+from tests.harness.rpc.scene import TOKEN as RPC_TOKEN
+from tests.harness.rpc.scene import RpcScene
 
 MINUTE_MS = 60_000
 SECOND = bytes(16_000)
@@ -46,7 +52,7 @@ def header(kind: int, channels: int, rate: int, bits: int) -> bytes:
     ],
 )
 async def test_a_file_that_cannot_be_read(
-    one: Scene, simulated: SimulatedRecognizer, file: bytes, detail: str
+    one: TranscriptScene, simulated: SimulatedRecognizer, file: bytes, detail: str
 ) -> None:
     """No recognizer is bothered with it, and the reason says what is wrong."""
     await one.archive(PATH, file)
@@ -57,7 +63,9 @@ async def test_a_file_that_cannot_be_read(
     assert simulated.starts == []
 
 
-async def test_a_file_with_further_chunks(one: Scene, simulated: SimulatedRecognizer) -> None:
+async def test_a_file_with_further_chunks(
+    one: TranscriptScene, simulated: SimulatedRecognizer
+) -> None:
     """They are left out; so is half a sample at the end."""
     audio = bytes(range(200)) * 50
     plain = wav(audio, audio)
@@ -69,7 +77,7 @@ async def test_a_file_with_further_chunks(one: Scene, simulated: SimulatedRecogn
     assert simulated.audio == [audio, audio]
 
 
-async def test_nothing_was_recorded(one: Scene) -> None:
+async def test_nothing_was_recorded(one: TranscriptScene) -> None:
     """A file without samples has a transcript without segments."""
     await one.archive(PATH, wav(b""))
     await one.end(recorded(1))
@@ -78,7 +86,7 @@ async def test_nothing_was_recorded(one: Scene) -> None:
     assert await one.state() == ("done", None)
 
 
-async def test_a_file_of_many_pieces(one: Scene, simulated: SimulatedRecognizer) -> None:
+async def test_a_file_of_many_pieces(one: TranscriptScene, simulated: SimulatedRecognizer) -> None:
     """Each byte of each channel arrives once, in messages of at most a second."""
     left = bytes(range(250)) * (2 * PIECE_BYTES // 250)
     right = left[::-1]
@@ -88,34 +96,34 @@ async def test_a_file_of_many_pieces(one: Scene, simulated: SimulatedRecognizer)
     assert simulated.audio == [left, right]
 
 
-async def test_too_long(tmp_path: Path, bench: Bench, simulated: SimulatedRecognizer) -> None:
+async def test_too_long(tmp_path: Path, scene: RpcScene, simulated: SimulatedRecognizer) -> None:
     """The limit is the operator's; no further audio is read."""
-    async with scene_with(
-        sqlite_url(tmp_path), bench, simulated.address, transcript_max_minutes=1
-    ) as scene:
-        await scene.archive(PATH, wav(SECOND * 61))
-        await scene.archive(path_of(2), wav(SECOND * 60))
-        await scene.end(recorded(1), recorded(2))
-        await scene.work()
-        assert await scene.state(1) == ("failed", "too_long")
-        assert await scene.state(2) == ("done", None)
+    async with transcript_scene_with(
+        sqlite_url(tmp_path), scene, simulated.address, transcript_max_minutes=1
+    ) as transcript_scene:
+        await transcript_scene.archive(PATH, wav(SECOND * 61))
+        await transcript_scene.archive(path_of(2), wav(SECOND * 60))
+        await transcript_scene.end(recorded(1), recorded(2))
+        await transcript_scene.work()
+        assert await transcript_scene.state(1) == ("failed", "too_long")
+        assert await transcript_scene.state(2) == ("done", None)
         assert len(simulated.starts) == 1
 
 
-async def test_a_recording_that_is_archived_later(scene: Scene) -> None:
+async def test_a_recording_that_is_archived_later(transcript_scene: TranscriptScene) -> None:
     """Its transcript waits for it."""
-    await scene.end(recorded(1, "ended"))
+    await transcript_scene.end(recorded(1, "ended"))
     for _ in range(20):
-        scene.clock.now += MINUTE_MS
-        await scene.worker.once()
-    assert await scene.state() == ("queued", None)
-    await scene.archive(PATH, wav(SECOND))
-    scene.clock.now += MINUTE_MS
-    await scene.worker.once()
-    assert await scene.state() == ("done", None)
+        transcript_scene.clock.now += MINUTE_MS
+        await transcript_scene.worker.once()
+    assert await transcript_scene.state() == ("queued", None)
+    await transcript_scene.archive(PATH, wav(SECOND))
+    transcript_scene.clock.now += MINUTE_MS
+    await transcript_scene.worker.once()
+    assert await transcript_scene.state() == ("done", None)
 
 
-async def test_a_recording_that_never_comes(one: Scene) -> None:
+async def test_a_recording_that_never_comes(one: TranscriptScene) -> None:
     """After a day, it is not waited for any more."""
     await one.end(recorded(1, "ended"))
     one.clock.now += MAX_WAIT_MS - 1
@@ -126,7 +134,7 @@ async def test_a_recording_that_never_comes(one: Scene) -> None:
     assert await one.state() == ("failed", "not_archived")
 
 
-async def test_no_engine_to_read_from(one: Scene) -> None:
+async def test_no_engine_to_read_from(one: TranscriptScene) -> None:
     """It is waited for as for a recording that is not archived."""
     services = one.rest.services
     await one.archive(PATH, wav(SECOND))

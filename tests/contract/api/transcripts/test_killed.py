@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.contract.api.cdrs.records import events_of
 from tests.contract.api.transcripts.scene import FILES, path_of, recorded, wav
-from tests.contract.api.transcripts.simulated_recognizer import TOKEN, SimulatedRecognizer
-from tests.contract.rpc.harness.bench import TOKEN as RPC_TOKEN
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.cdrs.records import events_of
+from tests.harness.api.transcripts.simulated_recognizer import TOKEN, SimulatedRecognizer
+from tests.harness.rpc.scene import TOKEN as RPC_TOKEN
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.servers.records_api import RecordsApi
 from tests.harness.shards import at
 from tests.harness.until import until
@@ -22,7 +22,7 @@ PATH = path_of(1)
 
 @pytest.fixture
 async def apis(
-    bench: Bench, database_url: str, tmp_path: Path, simulated: SimulatedRecognizer
+    scene: RpcScene, database_url: str, tmp_path: Path, simulated: SimulatedRecognizer
 ) -> AsyncIterator[list[RecordsApi]]:
     """Provide two processes on one database, one engine and one recognizer, not started yet."""
     settings = {
@@ -33,7 +33,7 @@ async def apis(
         RecordsApi(
             tmp_path / name,
             database_url=database_url,
-            engine_url=bench.url,
+            engine_url=scene.url,
             rpc_token=RPC_TOKEN,
             settings=settings,
         )
@@ -52,17 +52,17 @@ async def transcript(api: RecordsApi) -> dict[str, Any]:
 
 
 async def test_a_process_is_killed(
-    bench: Bench, apis: list[RecordsApi], simulated: SimulatedRecognizer
+    scene: RpcScene, apis: list[RecordsApi], simulated: SimulatedRecognizer
 ) -> None:
     """The recording is transcribed once, by the next one; its first channel is not repeated."""
     first, second = apis
     await first.start()
     setting = {"transcripts": {"recognizer": "double"}}
     assert (await first.request("PATCH", "/srmain/account", setting))[0] == 200
-    await bench.archive.put(PATH, io.BytesIO(wav(bytes(16_000), bytes(16_000))))
+    await scene.archive.put(PATH, io.BytesIO(wav(bytes(16_000), bytes(16_000))))
     simulated.mode = "late_second"
     bodies = [msgspec.json.encode(event) for event in events_of(recorded(1))]
-    bench.store.stream.append(at(0), bodies)
+    scene.store.stream.append(at(0), bodies)
     await simulated.is_hearing.wait()
     assert (await transcript(first))["state"] == "running"
     await first.kill()

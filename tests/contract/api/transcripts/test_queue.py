@@ -11,83 +11,87 @@ from api.transcripts.queue import MAX_ATTEMPTS, MAX_WAIT_MS, Claim
 from api.transcripts.segments import TranscriptSegment
 from api.transcripts.tables import transcripts
 from api.transcripts.worker import TranscriptWorker
-from tests.contract.api.transcripts.scene import Scene, path_of, recorded, wav
-from tests.contract.api.transcripts.simulated_recognizer import SimulatedRecognizer
+from tests.contract.api.transcripts.scene import TranscriptScene, path_of, recorded, wav
+from tests.harness.api.transcripts.simulated_recognizer import SimulatedRecognizer
 from tests.harness.until import until
 
 SECOND = bytes(16_000)
 SEGMENT = TranscriptSegment("main", 0, 100, "Hello.", 0.5)
 
 
-async def claimed(scene: Scene, owner: str = "me") -> Claim:
-    claim = await scene.queue.claim(owner)
+async def claimed(transcript_scene: TranscriptScene, owner: str = "me") -> Claim:
+    claim = await transcript_scene.queue.claim(owner)
     assert claim is not None
     return claim
 
 
-async def test_many_workers(scene: Scene, simulated: SimulatedRecognizer) -> None:
+async def test_many_workers(
+    transcript_scene: TranscriptScene, simulated: SimulatedRecognizer
+) -> None:
     """Each recording is transcribed once."""
     calls = [recorded(number) for number in range(12)]
     for number in range(12):
-        await scene.archive(path_of(number), wav(SECOND))
-    await scene.end(*calls)
-    await asyncio.gather(*(scene.work() for _ in range(3)))
-    assert [await scene.state(number) for number in range(12)] == [("done", None)] * 12
+        await transcript_scene.archive(path_of(number), wav(SECOND))
+    await transcript_scene.end(*calls)
+    await asyncio.gather(*(transcript_scene.work() for _ in range(3)))
+    assert [await transcript_scene.state(number) for number in range(12)] == [("done", None)] * 12
     assert len(simulated.starts) == 12
 
 
-async def test_accounts_have_turns(scene: Scene) -> None:
+async def test_accounts_have_turns(transcript_scene: TranscriptScene) -> None:
     """An account with one recording waits for at most one of every other."""
-    await scene.set(TranscriptSetting("double"), "other")
-    await scene.end(*(recorded(number) for number in range(5)))
-    await scene.end(recorded(5, account="other"))
-    await scene.end(recorded(6, account="other"))
-    owners = [(await claimed(scene)).account_id for _ in range(7)]
+    await transcript_scene.set(TranscriptSetting("double"), "other")
+    await transcript_scene.end(*(recorded(number) for number in range(5)))
+    await transcript_scene.end(recorded(5, account="other"))
+    await transcript_scene.end(recorded(6, account="other"))
+    owners = [(await claimed(transcript_scene)).account_id for _ in range(7)]
     assert owners[:2] in (["acme", "other"], ["other", "acme"])
     assert sorted(owners[2:4]) == ["acme", "other"]
     assert owners[4:] == ["acme"] * 3
 
 
-async def test_a_process_that_dies(scene: Scene) -> None:
+async def test_a_process_that_dies(transcript_scene: TranscriptScene) -> None:
     """Another one continues after the last channel, and what the first one stores is ignored."""
-    await scene.end(recorded(1))
-    dead = await claimed(scene, "dead")
+    await transcript_scene.end(recorded(1))
+    dead = await claimed(transcript_scene, "dead")
     dead = dead.with_setting(TranscriptSetting("double"))
-    dead = await scene.queue.save_channel(dead, [SEGMENT])
-    assert await scene.queue.claim("next") is None
-    scene.clock.now += LEASE_MS
-    successor = await claimed(scene, "next")
+    dead = await transcript_scene.queue.save_channel(dead, [SEGMENT])
+    assert await transcript_scene.queue.claim("next") is None
+    transcript_scene.clock.now += LEASE_MS
+    successor = await claimed(transcript_scene, "next")
     assert (successor.channels_done, successor.segments) == (1, (SEGMENT,))
-    await scene.queue.release(dead)
-    for change in (scene.queue.renew(dead), scene.queue.finish(dead, 9)):
+    await transcript_scene.queue.release(dead)
+    for change in (transcript_scene.queue.renew(dead), transcript_scene.queue.finish(dead, 9)):
         with pytest.raises(LeaseLost):
             await change
-    await scene.queue.finish(successor, 1_000)
-    assert (await scene.transcript(path_of(1)))["segments"][0]["text"] == "Hello."
+    await transcript_scene.queue.finish(successor, 1_000)
+    assert (await transcript_scene.transcript(path_of(1)))["segments"][0]["text"] == "Hello."
 
 
 async def test_only_missing_channels_are_transcribed(
-    scene: Scene, simulated: SimulatedRecognizer
+    transcript_scene: TranscriptScene, simulated: SimulatedRecognizer
 ) -> None:
     """Unless the account has another recognizer or language by now."""
     for number in (1, 2):
-        await scene.archive(path_of(number), wav(SECOND, SECOND))
-        await scene.end(recorded(number))
-        claim = (await claimed(scene)).with_setting(TranscriptSetting("double"))
-        await scene.queue.save_channel(claim, [SEGMENT])
+        await transcript_scene.archive(path_of(number), wav(SECOND, SECOND))
+        await transcript_scene.end(recorded(number))
+        claim = (await claimed(transcript_scene)).with_setting(TranscriptSetting("double"))
+        await transcript_scene.queue.save_channel(claim, [SEGMENT])
         if number == 2:
-            await scene.set(TranscriptSetting("double", "en-GB"))
-        scene.clock.now += LEASE_MS
-        await scene.work()
+            await transcript_scene.set(TranscriptSetting("double", "en-GB"))
+        transcript_scene.clock.now += LEASE_MS
+        await transcript_scene.work()
     assert len(simulated.starts) == 1 + 2
     texts = [
-        [each["text"] for each in (await scene.transcript(path_of(number)))["segments"]]
+        [each["text"] for each in (await transcript_scene.transcript(path_of(number)))["segments"]]
         for number in (1, 2)
     ]
     assert texts == [["Hello.", "16000 bytes"], ["16000 bytes", "16000 bytes"]]
 
 
-async def test_a_recording_that_kills_processes(one: Scene, simulated: SimulatedRecognizer) -> None:
+async def test_a_recording_that_kills_processes(
+    one: TranscriptScene, simulated: SimulatedRecognizer
+) -> None:
     """It is not tried for ever."""
     await one.end(recorded(1))
     for _ in range(MAX_ATTEMPTS):
@@ -98,21 +102,23 @@ async def test_a_recording_that_kills_processes(one: Scene, simulated: Simulated
     assert simulated.starts == []
 
 
-async def test_a_process_that_is_stopped(scene: Scene, simulated: SimulatedRecognizer) -> None:
+async def test_a_process_that_is_stopped(
+    transcript_scene: TranscriptScene, simulated: SimulatedRecognizer
+) -> None:
     """It leaves the recording to others at once, and this was no attempt."""
-    await scene.archive(path_of(1), wav(SECOND))
-    await scene.end(recorded(1))
+    await transcript_scene.archive(path_of(1), wav(SECOND))
+    await transcript_scene.end(recorded(1))
     simulated.mode = "late"
-    working = asyncio.create_task(scene.worker.run(poll_interval_s=0.01))
+    working = asyncio.create_task(transcript_scene.worker.run(poll_interval_s=0.01))
     await simulated.is_hearing.wait()
     working.cancel()
     with pytest.raises(asyncio.CancelledError):
         await working
-    assert await scene.state() == ("queued", None)
-    assert (await claimed(scene)).attempts == 1
+    assert await transcript_scene.state() == ("queued", None)
+    assert (await claimed(transcript_scene)).attempts == 1
 
 
-async def test_a_lease_is_renewed(one: Scene, simulated: SimulatedRecognizer) -> None:
+async def test_a_lease_is_renewed(one: TranscriptScene, simulated: SimulatedRecognizer) -> None:
     """A long recording stays with its worker."""
     services = one.rest.services
     await one.archive(path_of(1), wav(SECOND))
@@ -135,20 +141,20 @@ async def test_a_lease_is_renewed(one: Scene, simulated: SimulatedRecognizer) ->
     assert await one.state() == ("done", None)
 
 
-async def test_where_nothing_transcribes(scene: Scene) -> None:
+async def test_where_nothing_transcribes(transcript_scene: TranscriptScene) -> None:
     """What waits for more than a day has failed, also if no process takes it; the newer waits."""
-    await scene.end(recorded(1))
-    scene.clock.now += MAX_WAIT_MS - 1
-    await scene.queue.expire()
-    assert await scene.state() == ("queued", None)
-    await scene.end(recorded(2))
-    scene.clock.now += 1
-    await scene.queue.expire()
-    assert await scene.state(1) == ("failed", "no_capacity")
-    assert await scene.state(2) == ("queued", None)
+    await transcript_scene.end(recorded(1))
+    transcript_scene.clock.now += MAX_WAIT_MS - 1
+    await transcript_scene.queue.expire()
+    assert await transcript_scene.state() == ("queued", None)
+    await transcript_scene.end(recorded(2))
+    transcript_scene.clock.now += 1
+    await transcript_scene.queue.expire()
+    assert await transcript_scene.state(1) == ("failed", "no_capacity")
+    assert await transcript_scene.state(2) == ("queued", None)
 
 
-async def test_how_long_the_oldest_waits(one: Scene) -> None:
+async def test_how_long_the_oldest_waits(one: TranscriptScene) -> None:
     """Zero when none waits."""
     services = one.rest.services
     await services.transcripts.measure()

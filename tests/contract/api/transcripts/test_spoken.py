@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from api.accounts.transcript_setting import TranscriptSetting
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.transcripts.scene import path_of, recorded, scene_with, wav
-from tests.contract.rpc.harness.bench import Bench
+from tests.contract.api.transcripts.scene import path_of, recorded, transcript_scene_with, wav
 from tests.contract.speech.voices import Voices, silence
+from tests.harness.api.databases import sqlite_url
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.servers.speech_process import SpeechProcess, whisper_model
 
 CALLER, AGENT = "i would like to talk to billing", "one moment please"
@@ -16,7 +16,7 @@ MAX_OFF_MS = 300
 
 
 @pytest.mark.parametrize("recognizer", ["whisper", "grammar"])
-async def test_a_conversation(tmp_path: Path, bench: Bench, recognizer: str) -> None:
+async def test_a_conversation(tmp_path: Path, scene: RpcScene, recognizer: str) -> None:
     """Who said what, and when."""
     setting = TranscriptSetting(recognizer, "en-GB", (CALLER, AGENT))
     voices = Voices({})
@@ -29,12 +29,14 @@ async def test_a_conversation(tmp_path: Path, bench: Bench, recognizer: str) -> 
         tmp_path / "speech", SWITCHROOM_SPEECH_WHISPER_MODEL=str(whisper_model())
     ) as speech:
         address = speech.url.replace("http", "ws", 1)
-        async with scene_with(sqlite_url(tmp_path), bench, address, token=speech.token) as scene:
-            await scene.set(setting)
-            await scene.archive(path_of(1), wav(left, right))
-            await scene.end(recorded(1))
-            await scene.work()
-            found = await scene.transcript(path_of(1))
+        async with transcript_scene_with(
+            sqlite_url(tmp_path), scene, address, token=speech.token
+        ) as transcript_scene:
+            await transcript_scene.set(setting)
+            await transcript_scene.archive(path_of(1), wav(left, right))
+            await transcript_scene.end(recorded(1))
+            await transcript_scene.work()
+            found = await transcript_scene.transcript(path_of(1))
         assert CALLER not in speech.log.read_text()
     assert (found["state"], found["recognizer"]) == ("done", recognizer)
     said, heard = found["segments"]

@@ -4,23 +4,25 @@ import pytest
 
 from api.accounts.transcript_setting import TranscriptSetting
 from api.retention.expiry import DAY_MS
-from tests.contract.api.cdrs.lists import REQUIRED
-from tests.contract.api.cdrs.records import NOON_MS
-from tests.contract.api.transcripts.scene import DAY, FILES, Scene, path_of, recorded, wav
-from tests.contract.api.transcripts.simulated_recognizer import SimulatedRecognizer
+from tests.contract.api.transcripts.scene import DAY, FILES, TranscriptScene, path_of, recorded, wav
+from tests.harness.api.cdrs.lists import REQUIRED
+from tests.harness.api.cdrs.records import NOON_MS
+from tests.harness.api.transcripts.simulated_recognizer import SimulatedRecognizer
 
 SECOND = bytes(range(250)) * 64  # of a channel
 OTHER = bytes(reversed(range(250))) * 64
 PATH = path_of(1)
 
 
-async def test_each_side_of_a_call(scene: Scene, simulated: SimulatedRecognizer) -> None:
+async def test_each_side_of_a_call(
+    transcript_scene: TranscriptScene, simulated: SimulatedRecognizer
+) -> None:
     """Its channels are transcribed apart, in whole, and shown in order of time."""
-    await scene.archive(PATH, wav(SECOND * 100, OTHER * 40))
-    await scene.end(recorded(1))
-    assert await scene.state() == ("queued", None)
-    await scene.work()
-    found = await scene.transcript(PATH)
+    await transcript_scene.archive(PATH, wav(SECOND * 100, OTHER * 40))
+    await transcript_scene.end(recorded(1))
+    assert await transcript_scene.state() == ("queued", None)
+    await transcript_scene.work()
+    found = await transcript_scene.transcript(PATH)
     assert (found["state"], found["recognizer"], found["language"]) == ("done", "double", "en-US")
     assert (found["callId"], found["durationMs"]) == ("0-pbx1-call00000001", 100_000)
     text = f"{len(SECOND) * 100} bytes"
@@ -34,7 +36,9 @@ async def test_each_side_of_a_call(scene: Scene, simulated: SimulatedRecognizer)
     assert simulated.most_streams == 1
 
 
-async def test_a_voicemail_of_another_rate(one: Scene, simulated: SimulatedRecognizer) -> None:
+async def test_a_voicemail_of_another_rate(
+    one: TranscriptScene, simulated: SimulatedRecognizer
+) -> None:
     """It has one channel; the recognizer is told the rate of the file."""
     path = path_of(1, ".v1")
     await one.archive(path, wav(SECOND, rate=16_000))
@@ -44,7 +48,9 @@ async def test_a_voicemail_of_another_rate(one: Scene, simulated: SimulatedRecog
     assert simulated.starts[0]["rate"] == 16_000
 
 
-async def test_the_setting_of_the_account(one: Scene, simulated: SimulatedRecognizer) -> None:
+async def test_the_setting_of_the_account(
+    one: TranscriptScene, simulated: SimulatedRecognizer
+) -> None:
     """Language and hints are sent, as they are when the recording has its turn."""
     await one.archive(PATH, wav(SECOND))
     await one.end(recorded(1))
@@ -54,124 +60,141 @@ async def test_the_setting_of_the_account(one: Scene, simulated: SimulatedRecogn
     assert simulated.starts[0]["hints"] == ["Switchroom"]
 
 
-async def test_off_by_default(scene: Scene, simulated: SimulatedRecognizer) -> None:
+async def test_off_by_default(
+    transcript_scene: TranscriptScene, simulated: SimulatedRecognizer
+) -> None:
     """An account without the setting has no transcripts, and none once it removes it."""
     for number, account in ((1, "acme"), (2, "other")):
-        await scene.archive(path_of(number, account=account), wav(SECOND))
-        await scene.end(recorded(number, account=account))
-    await scene.set(None)
-    await scene.end(recorded(3))
-    await scene.work()
-    assert [await scene.state(number) for number in (1, 3)] == [("not_transcribed", None)] * 2
-    token = await scene.rest.token_of("other", "other")
+        await transcript_scene.archive(path_of(number, account=account), wav(SECOND))
+        await transcript_scene.end(recorded(number, account=account))
+    await transcript_scene.set(None)
+    await transcript_scene.end(recorded(3))
+    await transcript_scene.work()
+    assert [await transcript_scene.state(number) for number in (1, 3)] == [
+        ("not_transcribed", None)
+    ] * 2
+    token = await transcript_scene.rest.token_of("other", "other")
     path = path_of(2, account="other")
-    assert (await scene.transcript(path, token))["code"] == "not_transcribed"
+    assert (await transcript_scene.transcript(path, token))["code"] == "not_transcribed"
     assert simulated.starts == []
 
 
-async def test_no_account_sees_anothers(scene: Scene) -> None:
+async def test_no_account_sees_anothers(transcript_scene: TranscriptScene) -> None:
     """Nor requests it; and a token without the scope sees none."""
-    await scene.archive(PATH, wav(SECOND))
-    await scene.end(recorded(1))
-    await scene.work()
-    other = await scene.rest.token_of("other", "other")
-    agent = await scene.rest.token_of("1001")
+    await transcript_scene.archive(PATH, wav(SECOND))
+    await transcript_scene.end(recorded(1))
+    await transcript_scene.work()
+    other = await transcript_scene.rest.token_of("other", "other")
+    agent = await transcript_scene.rest.token_of("1001")
     for path in (PATH, PATH.replace("acme/", "other/")):
-        assert (await scene.transcript(path, other))["status"] == 404
-        answer = await scene.rest.request("POST", f"{FILES}/{path}/transcript", token=other)
+        assert (await transcript_scene.transcript(path, other))["status"] == 404
+        answer = await transcript_scene.rest.request(
+            "POST", f"{FILES}/{path}/transcript", token=other
+        )
         assert answer.status_code in {404, 409}
-    assert (await scene.transcript(PATH, agent))["status"] == 403
-    assert (await scene.state())[0] == "done"
+    assert (await transcript_scene.transcript(PATH, agent))["status"] == 403
+    assert (await transcript_scene.state())[0] == "done"
 
 
-async def test_states_are_shown_in_lists(scene: Scene) -> None:
+async def test_states_are_shown_in_lists(transcript_scene: TranscriptScene) -> None:
     """Of records and of recordings: absent or null without a transcript."""
-    await scene.archive(PATH, wav(SECOND))
-    await scene.end(recorded(1), recorded(2, "lost"), recorded(3, "ended"))
-    await scene.work()
-    records = (await scene.rest.request("GET", "/srmain/cdr", params=REQUIRED)).json()["data"]
+    await transcript_scene.archive(PATH, wav(SECOND))
+    await transcript_scene.end(recorded(1), recorded(2, "lost"), recorded(3, "ended"))
+    await transcript_scene.work()
+    records = (await transcript_scene.rest.request("GET", "/srmain/cdr", params=REQUIRED)).json()[
+        "data"
+    ]
     shown = {each["reqId"][-1]: each["recordings"][0].get("transcript") for each in records}
     assert shown == {"1": "done", "2": None, "3": "queued"}
-    record = (await scene.rest.request("GET", f"/srmain/cdr/{recorded(1).call_id}")).json()
+    record = (
+        await transcript_scene.rest.request("GET", f"/srmain/cdr/{recorded(1).call_id}")
+    ).json()
     assert record["recordings"][0]["transcript"] == "done"
-    listed = (await scene.rest.request("GET", "/srmain/recordings")).json()["data"]
+    listed = (await transcript_scene.rest.request("GET", "/srmain/recordings")).json()["data"]
     assert {each["callId"][-1]: each["transcript"] for each in listed} == {
         "1": "done",
         "3": "queued",
     }
 
 
-async def test_a_transcript_ends_with_its_recording(scene: Scene) -> None:
+async def test_a_transcript_ends_with_its_recording(transcript_scene: TranscriptScene) -> None:
     """By deletion, by retention, and by erasure of a person; others stay."""
     for number in range(1, 5):
-        await scene.archive(path_of(number), wav(SECOND))
-    await scene.end(
+        await transcript_scene.archive(path_of(number), wav(SECOND))
+    await transcript_scene.end(
         recorded(1),
         recorded(2, after_ms=-20 * DAY_MS),
         recorded(3, from_="+4790000007"),
         recorded(4),
     )
-    await scene.work()
-    deleted = await scene.rest.request("DELETE", f"{FILES}/{PATH}")
+    await transcript_scene.work()
+    deleted = await transcript_scene.rest.request("DELETE", f"{FILES}/{PATH}")
     assert deleted.status_code == 204
-    retention = scene.rest.services.retention
+    retention = transcript_scene.rest.services.retention
     await retention.erasure.erase("acme", "+4790000007")
-    found = [(await scene.state(number))[0] for number in range(1, 5)]
+    found = [(await transcript_scene.state(number))[0] for number in range(1, 5)]
     assert found == ["not_transcribed", "done", "not_transcribed", "done"]
-    await scene.limit(keep_recordings_days=(scene.clock.now - NOON_MS) // DAY_MS + 10)
+    await transcript_scene.limit(
+        keep_recordings_days=(transcript_scene.clock.now - NOON_MS) // DAY_MS + 10
+    )
     await retention.expiry.run_once()
-    assert [(await scene.state(number))[0] for number in (2, 4)] == ["not_transcribed", "done"]
+    assert [(await transcript_scene.state(number))[0] for number in (2, 4)] == [
+        "not_transcribed",
+        "done",
+    ]
 
 
 async def test_a_recording_that_is_deleted_while_it_is_transcribed(
-    scene: Scene, simulated: SimulatedRecognizer
+    transcript_scene: TranscriptScene, simulated: SimulatedRecognizer
 ) -> None:
     """Its transcript is not stored any more."""
-    await scene.archive(PATH, wav(SECOND))
-    await scene.end(recorded(1))
-    async with scene.transcribing(simulated):
-        assert (await scene.state())[0] == "running"
-        await scene.rest.request("DELETE", f"{FILES}/{PATH}")
-        assert (await scene.state())[0] == "not_transcribed"
-    assert (await scene.state())[0] == "not_transcribed"
+    await transcript_scene.archive(PATH, wav(SECOND))
+    await transcript_scene.end(recorded(1))
+    async with transcript_scene.transcribing(simulated):
+        assert (await transcript_scene.state())[0] == "running"
+        await transcript_scene.rest.request("DELETE", f"{FILES}/{PATH}")
+        assert (await transcript_scene.state())[0] == "not_transcribed"
+    assert (await transcript_scene.state())[0] == "not_transcribed"
 
 
-async def test_requests(scene: Scene, simulated: SimulatedRecognizer) -> None:
+async def test_requests(transcript_scene: TranscriptScene, simulated: SimulatedRecognizer) -> None:
     """An older recording, or one that has failed, is queued by a request; others stay."""
-    await scene.set(None)
-    await scene.archive(PATH, wav(SECOND))
-    await scene.end(recorded(1), recorded(2, "lost"))
+    await transcript_scene.set(None)
+    await transcript_scene.archive(PATH, wav(SECOND))
+    await transcript_scene.end(recorded(1), recorded(2, "lost"))
     url = f"{FILES}/{PATH}/transcript"
-    assert (await scene.rest.rejected("POST", url))[:2] == (409, "transcripts_off")
-    await scene.set(TranscriptSetting("double"))
+    assert (await transcript_scene.rest.rejected("POST", url))[:2] == (409, "transcripts_off")
+    await transcript_scene.set(TranscriptSetting("double"))
     simulated.mode = "rejecting"
-    requested = await scene.rest.request("POST", url)
+    requested = await transcript_scene.rest.request("POST", url)
     assert (requested.status_code, requested.json()["state"]) == (202, "queued")
-    await scene.work()
-    assert await scene.state() == ("failed", "rejected")
+    await transcript_scene.work()
+    assert await transcript_scene.state() == ("failed", "rejected")
     simulated.mode = "normal"
-    assert (await scene.rest.request("POST", url)).json()["state"] == "queued"
-    await scene.work()
-    done = await scene.transcript(PATH)
-    assert (await scene.rest.request("POST", url)).json() == done
+    assert (await transcript_scene.rest.request("POST", url)).json()["state"] == "queued"
+    await transcript_scene.work()
+    done = await transcript_scene.transcript(PATH)
+    assert (await transcript_scene.rest.request("POST", url)).json() == done
     for path in (path_of(2), path_of(3), f"acme/{DAY}/x.v1.wav"):
-        answer = await scene.rest.request("POST", f"{FILES}/{path}/transcript")
+        answer = await transcript_scene.rest.request("POST", f"{FILES}/{path}/transcript")
         assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize("file", ["x.mp3", "a.wav/b.wav", "x.v.wav"])
-async def test_no_recording(one: Scene, file: str) -> None:
+async def test_no_recording(one: TranscriptScene, file: str) -> None:
     """A path that no recording has is 404."""
     answer = await one.rest.request("GET", f"{FILES}/acme/{DAY}/{file}/transcript")
     assert answer.status_code == 404
 
 
-async def test_events_that_arrive_twice(scene: Scene, simulated: SimulatedRecognizer) -> None:
+async def test_events_that_arrive_twice(
+    transcript_scene: TranscriptScene, simulated: SimulatedRecognizer
+) -> None:
     """Each recording is transcribed once."""
-    await scene.archive(PATH, wav(SECOND))
-    await scene.end(recorded(1))
-    await scene.work()
-    await scene.end(recorded(1))
-    await scene.work()
+    await transcript_scene.archive(PATH, wav(SECOND))
+    await transcript_scene.end(recorded(1))
+    await transcript_scene.work()
+    await transcript_scene.end(recorded(1))
+    await transcript_scene.work()
     assert len(simulated.starts) == 1
-    assert (await scene.state())[0] == "done"
+    assert (await transcript_scene.state())[0] == "done"

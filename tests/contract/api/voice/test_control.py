@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.api.rest import OURS, Rest
-from tests.contract.rpc.harness.conversation import Conversation, talking
+from tests.harness.api.rest import OURS, Rest
+from tests.harness.rpc.conversation import Conversation, talking
 
 BASE = "/srmain/voice"
 
@@ -13,7 +13,7 @@ BASE = "/srmain/voice"
 @pytest.fixture
 async def talk(rest: Rest) -> Conversation:
     """Connect a customer and agent 1001."""
-    return await talking(rest.bench)
+    return await talking(rest.scene)
 
 
 def leg(view: Any, channel: str) -> Any:
@@ -162,16 +162,16 @@ async def test_required_fields(rest: Rest, path: str) -> None:
 
 async def test_without_a_store_calls_get_503(rest: Rest, talk: Conversation) -> None:
     """The response has Retry-After while the engine's store is down."""
-    rest.bench.store.down = True
+    rest.scene.store.down = True
     request_body = {"from": OURS, "to": "+4722222222"}
     answer = await rest.request("POST", f"{BASE}/call", request_body)
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
-    rest.bench.store.down = False
+    rest.scene.store.down = False
 
 
 def _sent(talk: Conversation) -> list[str]:
-    talk.bench.pbx.settle()
-    return talk.bench.pbx.lines
+    talk.scene.pbx.settle()
+    return talk.scene.pbx.lines
 
 
 @pytest.mark.parametrize("action", ["mute", "hangup"])

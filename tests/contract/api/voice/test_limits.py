@@ -10,9 +10,9 @@ from api.common.errors import Conflict
 from api.documents.cipher import DocumentCipher
 from api.http.idempotency import LEASE_MS, Idempotency, IdempotentRequest, responses
 from api.voice.rate_limits import RateLimits
-from tests.contract.api.rest import CUSTOMER, OURS, Rest
-from tests.contract.rpc.harness.bench import created
-from tests.contract.rpc.harness.conversation import talking
+from tests.harness.api.rest import CUSTOMER, OURS, Rest
+from tests.harness.rpc.conversation import talking
+from tests.harness.rpc.scene import created
 from tests.harness.until import until
 
 CIPHER = DocumentCipher(("secret",))
@@ -30,7 +30,7 @@ async def limit(rest: Rest, **limits: object) -> None:
 async def test_only_allowed_destinations_are_called(rest: Rest) -> None:
     """Prefixes apply to each field with a number; agents are always allowed."""
     await limit(rest, destinations=("+47", "+46"))
-    talk = await talking(rest.bench)
+    talk = await talking(rest.scene)
     dial = {"type": "dial", "data": {"number": ["+4733333333", "+15551234567"]}}
     transfer = {
         "callId": talk.call,
@@ -118,7 +118,7 @@ async def test_a_post_with_a_key_is_executed_once(kept: Rest) -> None:
     """It makes one call, and every response is the same."""
     responses = [await kept.request("POST", CALL, BODY, headers=KEY) for _ in range(3)]
     assert {(each.status_code, each.text) for each in responses} == {(201, responses[0].text)}
-    assert len(created(kept.bench)) == 1
+    assert len(created(kept.scene)) == 1
     theirs = await kept.token_of("other", "other")
     other = await kept.request("POST", CALL, BODY, headers=KEY, token=theirs)
     assert (other.status_code, other.text != responses[0].text) == (201, True)
@@ -196,9 +196,9 @@ async def test_a_long_request_is_executed_once(kept: Rest) -> None:
 
 async def test_a_failed_request_may_be_retried(kept: Rest) -> None:
     """Failures are not stored; stored responses expire after a day."""
-    kept.bench.store.down = True
+    kept.scene.store.down = True
     assert (await kept.request("POST", CALL, BODY, headers=KEY)).status_code == 503
-    kept.bench.store.down = False
+    kept.scene.store.down = False
     assert (await kept.request("POST", CALL, BODY, headers=KEY)).status_code == 201
     await Idempotency(
         kept.services.database, lambda: kept.services.now_ms() + 86_400_000, "secret", CIPHER

@@ -5,8 +5,8 @@ import asyncio
 import msgspec
 
 from engine.store.listeners import FIRST
-from tests.contract.api.rest import OTHERS, OURS, Rest
-from tests.contract.rpc.harness.conversation import talking
+from tests.harness.api.rest import OTHERS, OURS, Rest
+from tests.harness.rpc.conversation import talking
 from wire.listeners import ListenerRequest, ListenerResponse
 
 BASE = "/srmain/voice/listeners"
@@ -16,7 +16,7 @@ async def offered(rest: Rest, listener: str) -> str:
     """Let an engine offer a request to a listener; return its position."""
     request = ListenerRequest("r1", "POST", "https://a.example/x", {"a": "b"}, "{}", 1)
     body = msgspec.json.encode(request)
-    return await rest.bench.store.listeners.offer(listener, "r1", body, 60_000)
+    return await rest.scene.store.listeners.offer(listener, "r1", body, 60_000)
 
 
 async def test_a_listener_of_a_number_gets_requests(kept: Rest) -> None:
@@ -36,7 +36,7 @@ async def test_a_listener_of_a_number_gets_requests(kept: Rest) -> None:
     response = {"status": 200, "body": "{}"}
     answered = await kept.request("POST", f"{path}/responses/r1", response)
     assert answered.status_code == 204
-    stored = await kept.bench.store.listeners.response(made["id"], "r1", 0)
+    stored = await kept.scene.store.listeners.response(made["id"], "r1", 0)
     assert msgspec.json.decode(stored or b"", type=ListenerResponse) == ListenerResponse(body="{}")
     assert await kept.rejected("POST", f"{path}/responses/r1", response) == (409, "not_waiting", [])
     assert (await kept.request("DELETE", path)).status_code == 204
@@ -46,7 +46,7 @@ async def test_a_listener_of_a_number_gets_requests(kept: Rest) -> None:
 
 async def test_another_account_listens_to_nothing_of_ours(kept: Rest) -> None:
     """Neither to our numbers and calls, nor to what our listeners get."""
-    talk = await talking(kept.bench)
+    talk = await talking(kept.scene)
     ours = await kept.post(BASE, number=OURS)
     await offered(kept, ours["id"])
     token = await kept.token_of("other", "other")
@@ -70,7 +70,7 @@ async def test_another_account_listens_to_nothing_of_ours(kept: Rest) -> None:
 
 async def test_a_listener_of_a_live_call(rest: Rest) -> None:
     """A number may be spelled otherwise; a call must be live."""
-    talk = await talking(rest.bench)
+    talk = await talking(rest.scene)
     made = await rest.post(BASE, callId=talk.call)
     assert (made["number"], made["callId"]) == (None, talk.call)
     assert (await rest.post(BASE, number=f"00{OURS[1:]}"))["number"] == OURS

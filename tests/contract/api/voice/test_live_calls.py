@@ -5,7 +5,7 @@ import pytest
 from api.accounts.store import Account, AccountStore
 from api.db.database import Database
 from api.voice.live_calls import COUNT_TTL_MS, PENDING_TTL_MS, LiveCalls
-from tests.contract.api.manual_clock import ManualClock
+from tests.harness.api.manual_clock import ManualClock
 
 
 @pytest.fixture

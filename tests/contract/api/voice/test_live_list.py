@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.api.rest import CUSTOMER, OURS, Rest
-from tests.contract.rpc.harness.conversation import AGENT, Conversation, talking
+from tests.harness.api.rest import CUSTOMER, OURS, Rest
+from tests.harness.rpc.conversation import AGENT, Conversation, talking
 
 LIST = "/srmain/voice/calls"
 GATHER = {"type": "gather", "data": {"timeout": 60_000}}
@@ -33,7 +33,7 @@ async def start(rest: Rest, to: str = CUSTOMER) -> str:
 @pytest.fixture
 async def talk(rest: Rest) -> Conversation:
     """Connect a customer and agent 1001."""
-    return await talking(rest.bench)
+    return await talking(rest.scene)
 
 
 async def test_live_calls_are_listed(rest: Rest, talk: Conversation) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.contract.api.rest import Rest
-from tests.contract.rpc.harness.conversation import AGENT, Conversation, talking
+from tests.harness.api.rest import Rest
+from tests.harness.rpc.conversation import AGENT, Conversation, talking
 
 ACTIONS = ("start", "pause", "resume", "stop")
 
@@ -11,7 +11,7 @@ ACTIONS = ("start", "pause", "resume", "stop")
 @pytest.fixture
 async def talk(rest: Rest) -> Conversation:
     """Connect a customer and agent 1001."""
-    return await talking(rest.bench)
+    return await talking(rest.scene)
 
 
 def path_of(call: str, action: str) -> str:

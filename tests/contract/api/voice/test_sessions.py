@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.api.rest import Rest
-from tests.contract.rpc.harness.conversation import AGENT, Conversation, talking
+from tests.harness.api.rest import Rest
+from tests.harness.rpc.conversation import AGENT, Conversation, talking
 
 BASE = "/srmain/voice"
 
@@ -13,7 +13,7 @@ BASE = "/srmain/voice"
 @pytest.fixture
 async def talk(rest: Rest) -> Conversation:
     """Connect a customer and agent 1001."""
-    return await talking(rest.bench)
+    return await talking(rest.scene)
 
 
 def transfer_body(talk: Conversation, **more: Any) -> dict[str, Any]:

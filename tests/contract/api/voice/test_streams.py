@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.contract.api.rest import Rest
-from tests.contract.rpc.harness.conversation import Conversation, talking
+from tests.harness.api.rest import Rest
+from tests.harness.rpc.conversation import Conversation, talking
 
 LISTENER = {"url": "wss://bot.example.com/listen", "track": "caller"}
 
@@ -11,7 +11,7 @@ LISTENER = {"url": "wss://bot.example.com/listen", "track": "caller"}
 @pytest.fixture
 async def talk(rest: Rest) -> Conversation:
     """Connect a customer and agent 1001."""
-    return await talking(rest.bench)
+    return await talking(rest.scene)
 
 
 async def test_a_bot_listens_until_it_is_stopped(rest: Rest, talk: Conversation) -> None:

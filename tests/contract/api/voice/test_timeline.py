@@ -27,26 +27,26 @@ from engine.calls.model.requests import (
 )
 from engine.calls.model.stream_commands import SendToStream, StartStream
 from engine.calls.model.stream_events import SpeechUnderstood, StreamActionReceived, StreamEnded
-from tests.contract.api.rest import Rest
-from tests.contract.rpc.harness.conversation import Conversation, talking
-from tests.contract.rpc.webhooks.scene import Scene
-from tests.contract.webhooks.customer import HANGUP, Server
+from tests.contract.rpc.webhooks.scene import WebhookScene
+from tests.harness.api.rest import Rest
+from tests.harness.rpc.conversation import Conversation, talking
 from tests.harness.until import until
+from tests.harness.webhooks.customer import HANGUP, Server
 from wire.base import tag_of
 
 
 @pytest.fixture
 async def talk(rest: Rest) -> Conversation:
     """Connect a customer and agent 1001."""
-    return await talking(rest.bench)
+    return await talking(rest.scene)
 
 
 @pytest.fixture
-async def scene(rest: Rest) -> AsyncIterator[Scene]:
+async def webhook_scene(rest: Rest) -> AsyncIterator[WebhookScene]:
     """Run a customer's server."""
     server = Server(web.Response(text=HANGUP))
     async with server.open() as url:
-        yield Scene(rest.bench, server, url)
+        yield WebhookScene(rest.scene, server, url)
 
 
 def path_of(call: str) -> str:
@@ -70,7 +70,7 @@ async def key(rest: Rest, *scopes: str, agent: str | None = None) -> str:
 
 def feed(talk: Conversation, event: Event) -> None:
     """Let something happen in the call."""
-    found = talk.bench.service.find(talk.call)
+    found = talk.scene.service.find(talk.call)
     assert found is not None
     found[0].feed(found[1], event)
 
@@ -125,11 +125,11 @@ async def test_steps_within_an_engine_are_left_out(rest: Rest, talk: Conversatio
 
 
 async def test_attempts_have_their_ids_in_the_webhook_log(
-    rest: Rest, talk: Conversation, scene: Scene
+    rest: Rest, talk: Conversation, webhook_scene: WebhookScene
 ) -> None:
     """Which shows them; a key without the scope of the log sees none."""
-    await scene.actions.ask("acme", scene.url, b"{}", f"{talk.call}.r9", "")
-    await scene.bench.attempts.flush()
+    await webhook_scene.actions.ask("acme", webhook_scene.url, b"{}", f"{talk.call}.r9", "")
+    await webhook_scene.scene.attempts.flush()
     shown_first = await timeline(rest, talk.call)
     (attempt,) = shown_first["attempts"]
     since = await rest.request("GET", f"{path_of(talk.call)}?after={shown_first['next']}")
@@ -152,11 +152,15 @@ async def test_another_accounts_timeline_is_not_found(rest: Rest, talk: Conversa
     assert rejected[:2] == (404, "not_found")
 
 
-async def test_an_agents_timeline(rest: Rest, talk: Conversation, scene: Scene) -> None:
+async def test_an_agents_timeline(
+    rest: Rest, talk: Conversation, webhook_scene: WebhookScene
+) -> None:
     """The agent's own call: parties and sessions, without what servers and flows exchange."""
-    await scene.actions.ask("acme", scene.url, b"{}", f"{talk.call}.r9", "")
-    await scene.bench.attempts.flush()
-    feed(talk, TransferRequested("blind", talk.agent, talk.customer, "+47", music=scene.url))
+    await webhook_scene.actions.ask("acme", webhook_scene.url, b"{}", f"{talk.call}.r9", "")
+    await webhook_scene.scene.attempts.flush()
+    feed(
+        talk, TransferRequested("blind", talk.agent, talk.customer, "+47", music=webhook_scene.url)
+    )
     agents = await rest.token_of("1001")
     found: dict[str, Any] = {}
 
@@ -170,7 +174,7 @@ async def test_an_agents_timeline(rest: Rest, talk: Conversation, scene: Scene) 
     events = [each["event"] for each in found["moments"]]
     assert talk.agent in [each["leg"] for each in events if each["type"] == "leg-answered"]
     assert [each["started"] for each in found["moments"] if "started" in each] == [{"type": "dial"}]
-    assert scene.url not in str(found["moments"])
+    assert webhook_scene.url not in str(found["moments"])
 
 
 async def test_what_servers_exchange_is_not_an_agents(talk: Conversation) -> None:

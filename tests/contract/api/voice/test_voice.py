@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from engine.calls.model.call_states import Starting
-from tests.contract.api.rest import CUSTOMER, OTHERS, OURS, Rest
-from tests.contract.rpc.harness.bench import created
+from tests.harness.api.rest import CUSTOMER, OTHERS, OURS, Rest
+from tests.harness.rpc.scene import created
 from wire.tree import parse_action
 
 CALL = "/srmain/voice/call"
@@ -19,7 +19,7 @@ async def call_of(rest: Rest, **request_body: Any) -> Any:
     """Start a call; return the engine's call."""
     answer = await rest.post(CALL, **{**BODY, **request_body})
     assert answer["reqId"] == answer["callId"]
-    call = await rest.bench.service.read(answer["callId"])
+    call = await rest.scene.service.read(answer["callId"])
     assert call is not None
     return call
 
@@ -111,7 +111,7 @@ async def test_bad_input_names_its_field(rest: Rest, change: dict[str, Any], pat
     request_body = {name: value for name, value in {**BODY, **change}.items() if value is not None}
     status, _code, paths = await rest.rejected("POST", CALL, request_body)
     assert (status, paths) == (400, [path])
-    assert created(rest.bench) == []
+    assert created(rest.scene) == []
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b'"x"', b"null", b"[" * 100_000])

@@ -6,19 +6,19 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from tests.contract.api.rest import Rest
-from tests.contract.rpc.webhooks.scene import CALL, GATHERED, Scene
-from tests.contract.webhooks.customer import HANGUP, Server
+from tests.contract.rpc.webhooks.scene import CALL, GATHERED, WebhookScene
+from tests.harness.api.rest import Rest
+from tests.harness.webhooks.customer import HANGUP, Server
 
 LIST = "/srmain/voice/webhooks"
 
 
 @pytest.fixture
-async def scene(kept: Rest) -> AsyncIterator[Scene]:
+async def webhook_scene(kept: Rest) -> AsyncIterator[WebhookScene]:
     """Run a customer's server."""
     server = Server(web.Response(text=HANGUP))
     async with server.open() as url:
-        yield Scene(kept.bench, server, url)
+        yield WebhookScene(kept.scene, server, url)
 
 
 async def get(rest: Rest, path: str = LIST, **query: Any) -> Any:
@@ -28,11 +28,11 @@ async def get(rest: Rest, path: str = LIST, **query: Any) -> Any:
     return answer.json()
 
 
-async def test_attempts_are_listed(kept: Rest, scene: Scene) -> None:
+async def test_attempts_are_listed(kept: Rest, webhook_scene: WebhookScene) -> None:
     """The latest first, by filters and page by page; `after` lists the earliest first."""
     for number in range(3):
-        await scene.ask(number)
-    await scene.ask(3, GATHERED)
+        await webhook_scene.ask(number)
+    await webhook_scene.ask(3, GATHERED)
     page = await get(kept)
     assert [each["requestId"] for each in page["data"]] == [f"{CALL}.r{n}" for n in (3, 2, 1, 0)]
     assert (page["limit"], page["nextCursor"]) == (50, None)
@@ -49,9 +49,9 @@ async def test_attempts_are_listed(kept: Rest, scene: Scene) -> None:
     assert [each["id"] for each in later["data"]] == [e["id"] for e in page["data"][2::-1]]
 
 
-async def test_one_attempt(kept: Rest, scene: Scene) -> None:
+async def test_one_attempt(kept: Rest, webhook_scene: WebhookScene) -> None:
     """It is shown in full, with masked signatures."""
-    await scene.ask(body=b'{"event":"start"}')
+    await webhook_scene.ask(body=b'{"event":"start"}')
     (attempt,) = (await get(kept))["data"]
     view = await get(kept, f"{LIST}/{attempt['id']}")
     assert attempt.items() <= view.items()
@@ -60,30 +60,30 @@ async def test_one_attempt(kept: Rest, scene: Scene) -> None:
     assert view["responseBody"]["text"] == HANGUP
 
 
-async def test_a_retry(kept: Rest, scene: Scene) -> None:
+async def test_a_retry(kept: Rest, webhook_scene: WebhookScene) -> None:
     """The request is sent once for one Idempotency-Key of the REST request."""
-    await scene.ask()
+    await webhook_scene.ask()
     (attempt,) = (await get(kept))["data"]
     path, key = f"{LIST}/{attempt['id']}/retry", {"Idempotency-Key": "again-1"}
     first = await kept.request("POST", path, headers=key)
     assert first.status_code == 200, first.text
     assert first.json()["retryOf"] == attempt["id"]
     assert (await kept.request("POST", path, headers=key)).json() == first.json()
-    sent = [headers["webhook-id"] for headers, _ in scene.server.requests]
+    sent = [headers["webhook-id"] for headers, _ in webhook_scene.server.requests]
     assert sent == [attempt["requestId"]] * 2
 
 
-async def test_what_cannot_be_repeated(kept: Rest, scene: Scene) -> None:
+async def test_what_cannot_be_repeated(kept: Rest, webhook_scene: WebhookScene) -> None:
     """An attempt with sensitive digits is not sent again."""
-    await scene.ask(body=GATHERED, sensitive="4711")
+    await webhook_scene.ask(body=GATHERED, sensitive="4711")
     (attempt,) = (await get(kept))["data"]
     rejected = await kept.rejected("POST", f"{LIST}/{attempt['id']}/retry")
     assert rejected == (409, "not_repeatable", [])
 
 
-async def test_another_account_sees_nothing(kept: Rest, scene: Scene) -> None:
+async def test_another_account_sees_nothing(kept: Rest, webhook_scene: WebhookScene) -> None:
     """By list, id, call or retry."""
-    await scene.ask()
+    await webhook_scene.ask()
     (attempt,) = (await get(kept))["data"]
     token = await kept.token_of("other", "other")
     for query in ({}, {"callId": CALL}, {"after": "0-0"}):
@@ -92,7 +92,7 @@ async def test_another_account_sees_nothing(kept: Rest, scene: Scene) -> None:
     path = f"{LIST}/{attempt['id']}"
     assert await kept.rejected("GET", path, token=token) == (404, "not_found", [])
     assert await kept.rejected("POST", f"{path}/retry", token=token) == (404, "not_found", [])
-    assert len(scene.server.requests) == 1
+    assert len(webhook_scene.server.requests) == 1
 
 
 async def test_an_agent_sees_nothing(kept: Rest) -> None:

@@ -10,27 +10,27 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.serving import Served, serve_rest
-from tests.contract.rpc.harness.bench import Bench
-from tests.contract.rpc.webhooks.scene import CALL, Scene
-from tests.contract.webhooks.customer import HANGUP, Server
+from tests.contract.rpc.webhooks.scene import CALL, WebhookScene
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.serving import Served, serve_rest
+from tests.harness.rpc.scene import RpcScene
+from tests.harness.webhooks.customer import HANGUP, Server
 
 EVENTS = "/srmain/voice/webhooks/events"
 
 
 @pytest.fixture
-async def scene(bench: Bench) -> AsyncIterator[Scene]:
+async def webhook_scene(scene: RpcScene) -> AsyncIterator[WebhookScene]:
     """Run a customer's server."""
     server = Server(web.Response(text=HANGUP))
     async with server.open() as url:
-        yield Scene(bench, server, url)
+        yield WebhookScene(scene, server, url)
 
 
 @pytest.fixture
-async def rest(bench: Bench, tmp_path: Path) -> AsyncIterator[Served]:
+async def rest(scene: RpcScene, tmp_path: Path) -> AsyncIterator[Served]:
     """Provide the REST layer with two accounts."""
-    async with serve_rest(sqlite_url(tmp_path), bench.url) as found:
+    async with serve_rest(sqlite_url(tmp_path), scene.url) as found:
         yield found
 
 
@@ -57,24 +57,24 @@ async def next_attempt(stream: aiohttp.StreamReader) -> dict[str, Any]:
             return attempt
 
 
-async def test_attempts_as_they_are_made(rest: Served, scene: Scene) -> None:
+async def test_attempts_as_they_are_made(rest: Served, webhook_scene: WebhookScene) -> None:
     """Those before the stream began are not in it; with Last-Event-ID they are."""
-    await scene.ask(0)
+    await webhook_scene.ask(0)
     async with reading(rest) as stream:
-        await scene.ask(1)
+        await webhook_scene.ask(1)
         first = await next_attempt(stream)
-        await scene.ask(2)
+        await webhook_scene.ask(2)
         second = await next_attempt(stream)
     assert [first["requestId"], second["requestId"]] == [f"{CALL}.r1", f"{CALL}.r2"]
     async with reading(rest, last=first["id"]) as stream:
         assert await next_attempt(stream) == second
 
 
-async def test_another_account_reads_nothing(rest: Served, scene: Scene) -> None:
+async def test_another_account_reads_nothing(rest: Served, webhook_scene: WebhookScene) -> None:
     """Its stream stays empty, also after an id of the first account."""
     async with reading(rest) as ours, reading(rest, "other", "1-0") as theirs:
-        await scene.ask()
+        await webhook_scene.ask()
         await next_attempt(ours)
-        await scene.actions.ask("other", scene.url, b"{}", "3-pbx1-bbbbbbbb.r0")
-        await scene.bench.attempts.flush()
+        await webhook_scene.actions.ask("other", webhook_scene.url, b"{}", "3-pbx1-bbbbbbbb.r0")
+        await webhook_scene.scene.attempts.flush()
         assert (await next_attempt(theirs))["callId"] == "3-pbx1-bbbbbbbb"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.cli.forked import run_forked
+from tests.harness.cli.forked import run_forked
 from wire.error_codes.catalogue import CATALOGUE
 
 

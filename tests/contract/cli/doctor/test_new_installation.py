@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.contract.cli.forked import run_forked
+from tests.harness.cli.forked import run_forked
 from wire.programs.lab_folder import PLAN_FILE
 
 _WITHOUT = """

@@ -18,10 +18,10 @@ from engine.cli.options.connection import ClientSettings
 from engine.cli.rest_client import SERVER, RestClient
 from engine.common.tasks import cancel_all
 from engine.store.listeners import ListenerStore
-from tests.contract.api.databases import sqlite_url
-from tests.contract.api.serving import Served, serve_rest
-from tests.contract.rpc.harness.bench import Bench
+from tests.harness.api.databases import sqlite_url
+from tests.harness.api.serving import Served, serve_rest
 from tests.harness.ports import free_port
+from tests.harness.rpc.scene import RpcScene
 from tests.harness.until import until
 from wire.listeners import ListenerRequest, ListenerResponse
 
@@ -108,12 +108,12 @@ async def listening(developer: Developer) -> AsyncIterator[asyncio.Task[None]]:
 
 
 @pytest.fixture
-async def developer(bench: Bench, tmp_path: Path) -> AsyncIterator[Developer]:
+async def developer(scene: RpcScene, tmp_path: Path) -> AsyncIterator[Developer]:
     """Provide a developer with a key of an account that has a number."""
-    async with serve_rest(sqlite_url(tmp_path), bench.url) as served:
+    async with serve_rest(sqlite_url(tmp_path), scene.url) as served:
         await served.add("acme")
         await served.services.accounts.add_number("acme", NUMBER)
-        made = Developer(served, bench.store.listeners)
+        made = Developer(served, scene.store.listeners)
         app = web.Application()
         app.router.add_route("*", "/{path:.*}", made.handle)
         runner = web.AppRunner(app, shutdown_timeout=0.1)

@@ -10,9 +10,9 @@ import pytest
 from engine.ari.request import Reply, Request
 from engine.store.errors import StoreDown
 from engine.store.phones import RESERVED_MS
-from tests.contract.api.manual_clock import ManualClock
-from tests.contract.rpc.harness.bench import Bench
-from tests.contract.store.unreliable_memory import UnreliableStore
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.rpc.scene import RpcScene
+from tests.harness.store.unreliable_memory import UnreliableStore
 
 PHONE = {"endpoint": "PJSIP/1002"}
 ANN, BOB = "/agents/acme/ann", "/agents/other/bob"
@@ -40,23 +40,23 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-async def full(clock: ManualClock, tmp_path: Path) -> AsyncIterator[Bench]:
+async def full(clock: ManualClock, tmp_path: Path) -> AsyncIterator[RpcScene]:
     """Run an engine's RPC whose store is full."""
     async with AsyncExitStack() as stack:
         store = FullStore(now_ms=clock)
-        bench = Bench(store)
-        await bench.open(stack, tmp_path)
+        scene = RpcScene(store)
+        await scene.open(stack, tmp_path)
         store.is_full = True
-        yield bench
+        yield scene
         store.is_full = False
 
 
-async def status_of(bench: Bench, method: str, path: str, body: object = None) -> int:
+async def status_of(scene: RpcScene, method: str, path: str, body: object = None) -> int:
     """Send a request; return the status."""
-    return (await bench.request(method, path, body))[0]
+    return (await scene.request(method, path, body))[0]
 
 
-async def test_an_agent_that_cannot_be_stored_has_no_endpoint(full: Bench) -> None:
+async def test_an_agent_that_cannot_be_stored_has_no_endpoint(full: RpcScene) -> None:
     """Another account can have it at once."""
     assert await full.problem("PUT", ANN, PHONE) == (503, "store_down")
     assert await full.store.phones.owner("PJSIP/1002") is None
@@ -64,7 +64,7 @@ async def test_an_agent_that_cannot_be_stored_has_no_endpoint(full: Bench) -> No
     assert await status_of(full, "PUT", BOB, PHONE) == 200
 
 
-async def test_an_agent_that_fails_to_be_stored_keeps_its_endpoint(full: Bench) -> None:
+async def test_an_agent_that_fails_to_be_stored_keeps_its_endpoint(full: RpcScene) -> None:
     """The one that it has, of a document that is stored."""
     full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
     await full.request("PUT", ANN, PHONE)
@@ -74,7 +74,7 @@ async def test_an_agent_that_fails_to_be_stored_keeps_its_endpoint(full: Bench) 
 
 
 async def test_a_checked_agent_has_its_endpoint_for_a_minute(
-    full: Bench, clock: ManualClock
+    full: RpcScene, clock: ManualClock
 ) -> None:
     """Until it is stored; if that fails, another account can have it after that."""
     assert await status_of(full, "POST", f"{ANN}/check", PHONE) == 200
@@ -86,7 +86,7 @@ async def test_a_checked_agent_has_its_endpoint_for_a_minute(
     assert await full.problem("POST", f"{ANN}/check", PHONE) == TAKEN
 
 
-async def test_a_claim_that_an_engine_left_behind(full: Bench, clock: ManualClock) -> None:
+async def test_a_claim_that_an_engine_left_behind(full: RpcScene, clock: ManualClock) -> None:
     """An engine was killed between the claim and the agent: after a minute it does not count."""
     await full.store.phones.claim("PJSIP/1002", "acme")
     full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
@@ -97,7 +97,7 @@ async def test_a_claim_that_an_engine_left_behind(full: Bench, clock: ManualCloc
 
 
 @pytest.mark.parametrize("method", ["DELETE", "PUT"])
-async def test_no_password_stays_without_its_agent(full: Bench, method: str) -> None:
+async def test_no_password_stays_without_its_agent(full: RpcScene, method: str) -> None:
     """An agent that fails to be deleted or moved has none any more: so it can be repeated."""
     full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
     await full.request("PUT", ANN, PHONE)
@@ -111,16 +111,16 @@ async def test_no_password_stays_without_its_agent(full: Bench, method: str) -> 
     assert await full.store.phones.owner("PJSIP/1002") is None
 
 
-async def test_an_older_document_claims_nothing(bench: Bench) -> None:
+async def test_an_older_document_claims_nothing(scene: RpcScene) -> None:
     """The endpoint that an agent had before the newest change stays free."""
-    assert await status_of(bench, "PUT", ANN, {"endpoint": "PJSIP/1003"}) == 200
+    assert await status_of(scene, "PUT", ANN, {"endpoint": "PJSIP/1003"}) == 200
     change = document("agent", "ann", 2, PHONE)
-    _, answer = await bench.request("PATCH", "/documents", {"changes": [change]})
+    _, answer = await scene.request("PATCH", "/documents", {"changes": [change]})
     assert answer["versions"][0] > 2
-    assert await bench.store.phones.owner("PJSIP/1002") is None
+    assert await scene.store.phones.owner("PJSIP/1002") is None
 
 
-def configure(bench: Bench, *, auth: int, change: int) -> list[Request]:
+def configure(scene: RpcScene, *, auth: int, change: int) -> list[Request]:
     """Let the node have the endpoint 1002; return the requests that follow.
 
     `auth` is the status of its auth object, `change` that of a change.
@@ -130,57 +130,57 @@ def configure(bench: Bench, *, auth: int, change: int) -> list[Request]:
     def on_ask(request: Request) -> None:
         requests.append(request)
         status = auth if request.method == "GET" else change
-        bench.pbx.shows[AUTH] = Reply(status, b"[]")
+        scene.pbx.shows[AUTH] = Reply(status, b"[]")
 
-    bench.pbx.on_ask = on_ask
-    bench.pbx.shows["endpoints/PJSIP/1002"] = Reply(200, b"{}")
+    scene.pbx.on_ask = on_ask
+    scene.pbx.shows["endpoints/PJSIP/1002"] = Reply(200, b"{}")
     return requests
 
 
 @pytest.mark.parametrize(("auth", "change"), [(200, 403), (404, 200)])
 @pytest.mark.parametrize("path", ["password", "password/draft"])
 async def test_an_endpoint_in_the_configuration_gets_no_password(
-    bench: Bench, path: str, auth: int, change: int
+    scene: RpcScene, path: str, auth: int, change: int
 ) -> None:
     """The one in pjsip.conf would stay valid; the error says what is allowed instead."""
-    configure(bench, auth=auth, change=change)
-    await bench.request("PUT", ANN, PHONE)
+    configure(scene, auth=auth, change=change)
+    await scene.request("PUT", ANN, PHONE)
     body: dict[str, Any] = {**PASSWORD, "agent": PHONE} if "draft" in path else PASSWORD
     method = "POST" if "draft" in path else "PUT"
-    status, problem = await bench.request(method, f"{ANN}/{path}", body)
+    status, problem = await scene.request(method, f"{ANN}/{path}", body)
     assert (status, problem["code"]) == (400, "configured_endpoint")
     (error,) = problem["errors"]
     assert error["path"] == "endpoint"
     assert "such as PJSIP/acme-ann" in error["message"]
-    assert await bench.store.phones.all() == {}
+    assert await scene.store.phones.all() == {}
 
 
 @pytest.mark.parametrize(("auth", "change"), [(200, 200), (500, 500), (0, 0)])
 async def test_an_endpoint_that_engines_made_gets_a_password(
-    bench: Bench, auth: int, change: int
+    scene: RpcScene, auth: int, change: int
 ) -> None:
     """Also if the store has lost it; and if the node does not say where it comes from."""
-    requests = configure(bench, auth=auth, change=change)
-    await bench.request("PUT", ANN, PHONE)
-    assert await status_of(bench, "PUT", f"{ANN}/password", PASSWORD) == 200
+    requests = configure(scene, auth=auth, change=change)
+    await scene.request("PUT", ANN, PHONE)
+    assert await status_of(scene, "PUT", f"{ANN}/password", PASSWORD) == 200
     assert all((each.body or {}).get("fields", []) == [] for each in requests)
     requests.clear()
-    assert await status_of(bench, "PUT", f"{ANN}/password", PASSWORD) == 200
+    assert await status_of(scene, "PUT", f"{ANN}/password", PASSWORD) == 200
     assert requests == []  # the store knows it
 
 
-async def test_a_drafted_password(bench: Bench) -> None:
+async def test_a_drafted_password(scene: RpcScene) -> None:
     """It is a document for the REST layer, and nothing is stored."""
     draft = {**PASSWORD, "agent": {**PHONE, "name": "Ann"}}
-    status, found = await bench.request("POST", f"{ANN}/password/draft", draft)
+    status, found = await scene.request("POST", f"{ANN}/password/draft", draft)
     assert (status, found["id"]) == (200, "1002")
     document = found["document"]
     assert (document["account"], document["agent_id"], document["name"]) == ("acme", "ann", "Ann")
     assert {"md5", "sha256"} <= document.keys()
-    assert await bench.store.phones.all() == {}
+    assert await scene.store.phones.all() == {}
 
 
-async def test_a_late_move_deletes_no_newer_password(full: Bench, clock: ManualClock) -> None:
+async def test_a_late_move_deletes_no_newer_password(full: RpcScene, clock: ManualClock) -> None:
     """One agent has left the endpoint, and another one has it since: engines hear of it later."""
     full.store.is_full = False  # type: ignore[attr-defined]  # it is a FullStore
     await full.request("PUT", ANN, PHONE)
@@ -213,15 +213,15 @@ DRAFT = {
 LOGINS = f"{ANN}/phone-credentials"
 
 
-async def test_a_login_is_drafted(bench: Bench) -> None:
+async def test_a_login_is_drafted(scene: RpcScene) -> None:
     """With a password of the phone that is known to no one, and with the logins before it."""
-    status, first = await bench.request("POST", f"{LOGINS}/draft", DRAFT)
+    status, first = await scene.request("POST", f"{LOGINS}/draft", DRAFT)
     assert (status, first["id"]) == (200, "1002")
     document = first["document"]
     assert [each["username"] for each in document["logins"]] == ["1002~tab"]
     assert document["md5"]
     again = {**DRAFT, "username": "1002~other", "known": document}
-    _, second = await bench.request("POST", f"{LOGINS}/draft", again)
+    _, second = await scene.request("POST", f"{LOGINS}/draft", again)
     assert second["document"]["md5"] == document["md5"]
     assert [each["username"] for each in second["document"]["logins"]] == ["1002~tab", "1002~other"]
 
@@ -234,26 +234,26 @@ async def test_a_login_is_drafted(bench: Bench) -> None:
         ({"username": "1002"}, "username"),
     ],
 )
-async def test_a_login_that_is_none(bench: Bench, change: dict[str, Any], path: str) -> None:
+async def test_a_login_that_is_none(scene: RpcScene, change: dict[str, Any], path: str) -> None:
     """Of a SIP phone, or with the name of another endpoint."""
-    status, answer = await bench.request("POST", f"{LOGINS}/draft", {**DRAFT, **change})
+    status, answer = await scene.request("POST", f"{LOGINS}/draft", {**DRAFT, **change})
     assert (status, [each["path"] for each in answer["errors"]]) == (400, [path])
 
 
-async def test_another_agents_login_is_not_kept(bench: Bench) -> None:
+async def test_another_agents_login_is_not_kept(scene: RpcScene) -> None:
     """What another agent's phone had is no part of the next one's."""
-    _, first = await bench.request("POST", f"{LOGINS}/draft", DRAFT)
+    _, first = await scene.request("POST", f"{LOGINS}/draft", DRAFT)
     path = "/agents/acme/bob/phone-credentials/draft"
-    _, second = await bench.request(
+    _, second = await scene.request(
         "POST", path, {**DRAFT, "username": "1002~bob", "known": first["document"]}
     )
     assert [each["username"] for each in second["document"]["logins"]] == ["1002~bob"]
     assert second["document"]["md5"] != first["document"]["md5"]
 
 
-async def test_the_nodes_of_a_login(bench: Bench) -> None:
+async def test_the_nodes_of_a_login(scene: RpcScene) -> None:
     """None for an agent without credentials; an agent that there is not is not found."""
-    await bench.request("PUT", ANN, BROWSER)
-    status, found = await bench.request("GET", f"{LOGINS}?username=1002~tab")
+    await scene.request("PUT", ANN, BROWSER)
+    status, found = await scene.request("GET", f"{LOGINS}?username=1002~tab")
     assert (status, found.get("nodes", [])) == (200, [])
-    assert await bench.problem("GET", "/agents/acme/none/phone-credentials") == (404, "not_found")
+    assert await scene.problem("GET", "/agents/acme/none/phone-credentials") == (404, "not_found")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.rpc.harness.bench import SAY, TOKEN, Bench
+from tests.harness.rpc.scene import SAY, TOKEN, RpcScene
 
 FIVE_MEGABYTES = b'{"x": "' + b"x" * 5_000_000 + b'"}'
 ROUTE = {"account": "acme", "action": SAY}
@@ -33,16 +33,16 @@ def change(**more: Any) -> dict[str, Any]:
         ("POST", "/routes/+4733333333/check"),
     ],
 )
-async def test_five_megabytes(bench: Bench, method: str, path: str) -> None:
+async def test_five_megabytes(scene: RpcScene, method: str, path: str) -> None:
     """They are rejected, and nothing is stored."""
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    sent = bench.session.request(
-        method, f"{bench.url}/rpc/v1{path}", data=io.BytesIO(FIVE_MEGABYTES), headers=headers
+    sent = scene.session.request(
+        method, f"{scene.url}/rpc/v1{path}", data=io.BytesIO(FIVE_MEGABYTES), headers=headers
     )
     async with sent as answer:
         assert (answer.status, (await answer.json(content_type=None))["status"]) == (413, 413)
-    assert await bench.request("GET", "/routes") == (200, {})
-    assert await bench.request("GET", "/flows/acme") == (200, {"flows": []})
+    assert await scene.request("GET", "/routes") == (200, {})
+    assert await scene.request("GET", "/flows/acme") == (200, {"flows": []})
 
 
 @pytest.mark.parametrize(
@@ -61,16 +61,16 @@ async def test_five_megabytes(bench: Bench, method: str, path: str) -> None:
         ([], ""),
     ],
 )
-async def test_a_faulty_change_stores_nothing(bench: Bench, body: object, path: str) -> None:
+async def test_a_faulty_change_stores_nothing(scene: RpcScene, body: object, path: str) -> None:
     """Not even the other changes of the request; the error names the field."""
-    status, problem = await bench.request("PATCH", "/documents", body)
+    status, problem = await scene.request("PATCH", "/documents", body)
     assert status == 400
     assert problem["errors"][0]["path"].startswith(path)
-    assert await bench.request("GET", "/routes") == (200, {})
+    assert await scene.request("GET", "/routes") == (200, {})
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_accounts_in_any_script(bench: Bench, name: str) -> None:
+async def test_accounts_in_any_script(scene: RpcScene, name: str) -> None:
     """They are no names of accounts, wherever they are."""
     for method, path, body in (
         ("POST", "/document-checksums", {"accounts": ["acme", name]}),
@@ -79,37 +79,37 @@ async def test_accounts_in_any_script(bench: Bench, name: str) -> None:
         ("POST", "/routes/+4733333333/check", {**ROUTE, "account": name}),
         ("PUT", "/routes/+4733333333", {**ROUTE, "account": name}),
     ):
-        assert (await bench.problem(method, path, body))[0] == 400, path
+        assert (await scene.problem(method, path, body))[0] == 400, path
 
 
 @pytest.mark.parametrize("name", ["支援", "دعم", "Støtte", "a b", "\u202e", "🙂"])
-async def test_ids_in_any_script(bench: Bench, name: str) -> None:
+async def test_ids_in_any_script(scene: RpcScene, name: str) -> None:
     """What the database has under one is stored under it; no request in a path finds it."""
     body = {"changes": [change(kind="request", id=name, body={"url": "https://x.example/"})]}
-    assert await bench.request("PATCH", "/documents", body) == (200, {"versions": [2]})
+    assert await scene.request("PATCH", "/documents", body) == (200, {"versions": [2]})
     wanted = {"kind": "request", "ids": [name, "other"]}
-    _, found = await bench.request("POST", "/documents/acme/read", wanted)
+    _, found = await scene.request("POST", "/documents/acme/read", wanted)
     assert found["documents"].keys() == {name}
-    _, found = await bench.request("GET", "/documents/acme/request")
+    _, found = await scene.request("GET", "/documents/acme/request")
     assert found == {"versions": {name: 2}}
     for method, path in (("PUT", "/flows/acme"), ("POST", "/flows/acme")):
         end = "/check" if method == "POST" else ""
-        assert (await bench.problem(method, f"{path}/{name}{end}", FLOW))[0] == 400
+        assert (await scene.problem(method, f"{path}/{name}{end}", FLOW))[0] == 400
 
 
-async def test_documents_of_another_account(bench: Bench) -> None:
+async def test_documents_of_another_account(scene: RpcScene) -> None:
     """Neither their versions nor their bodies are shown to it, nor are kinds that there are not."""
-    await bench.request("PATCH", "/documents", {"changes": [change()]})
-    assert (await bench.request("GET", "/documents/other/route"))[1] == {"versions": {}}
+    await scene.request("PATCH", "/documents", {"changes": [change()]})
+    assert (await scene.request("GET", "/documents/other/route"))[1] == {"versions": {}}
     wanted = {"kind": "route", "ids": ["+4733333333"]}
-    _, found = await bench.request("POST", "/documents/other/read", wanted)
+    _, found = await scene.request("POST", "/documents/other/read", wanted)
     assert found["documents"] == {}
-    assert (await bench.problem("GET", "/documents/acme/number"))[0] == 400
-    assert (await bench.problem("GET", "/documents/a%2Fb/route"))[0] == 400
+    assert (await scene.problem("GET", "/documents/acme/number"))[0] == 400
+    assert (await scene.problem("GET", "/documents/a%2Fb/route"))[0] == 400
 
 
 @pytest.mark.parametrize("body", [{"published": "one", "last": 1}, {"published": 1}, [], 7])
-async def test_a_flow_whose_document_is_none(bench: Bench, body: object) -> None:
+async def test_a_flow_whose_document_is_none(scene: RpcScene, body: object) -> None:
     """It is not accepted; the others of the request are."""
     flows = [
         change(kind="flow", id="broken", body=body),
@@ -118,58 +118,58 @@ async def test_a_flow_whose_document_is_none(bench: Bench, body: object) -> None
     ]
     versions = [{"account": "acme", "flow": "menu", "number": 1, "body": FLOW}]
     request = {"changes": flows, "flowVersions": versions}
-    assert await bench.request("PATCH", "/documents", request) == (200, {"versions": [0, 2, 2]})
-    assert await bench.request("GET", "/flows/acme/menu") == (200, FLOW)
-    assert (await bench.problem("GET", "/flows/acme/broken"))[0] == 404
+    assert await scene.request("PATCH", "/documents", request) == (200, {"versions": [0, 2, 2]})
+    assert await scene.request("GET", "/flows/acme/menu") == (200, FLOW)
+    assert (await scene.problem("GET", "/flows/acme/broken"))[0] == 404
 
 
-async def test_concurrent_writers_of_a_document(bench: Bench) -> None:
+async def test_concurrent_writers_of_a_document(scene: RpcScene) -> None:
     """The highest version stays, in whichever order they arrive."""
 
     async def put(version: int) -> int:
         action = f"https://x{version}.example/"
         body = {"account": "acme", "action": action}
         changes = {"changes": [change(version=version, body=body)]}
-        status, found = await bench.request("PATCH", "/documents", changes)
+        status, found = await scene.request("PATCH", "/documents", changes)
         assert status == 200
         return int(found["versions"][0])
 
     found = await asyncio.gather(*map(put, (20, 4, 12, 8, 16)))
     assert max(found) == 20
-    _, routes = await bench.request("GET", "/routes")
+    _, routes = await scene.request("GET", "/routes")
     assert routes["+4733333333"]["action"] == "https://x20.example/"
     assert await put(6) == 20
 
 
-async def test_too_many_flows_at_once(bench: Bench) -> None:
+async def test_too_many_flows_at_once(scene: RpcScene) -> None:
     """An account has ten checks, running and waiting: more are 429, and none is a fault of ours."""
     nodes: dict[str, Any] = {
         f"n{place}": {"type": "say", "data": {"text": "x" * 1_000}, "next": f"n{place + 1}"}
         for place in range(199)
     }
     large = {"start": "n0", "nodes": {**nodes, "n199": {"type": "hangup"}}}
-    checks = (bench.request("POST", f"/flows/acme/f{n}/check", large) for n in range(40))
+    checks = (scene.request("POST", f"/flows/acme/f{n}/check", large) for n in range(40))
     found = await asyncio.gather(*checks)
     assert {status for status, _ in found} <= {200, 429}
     assert [status for status, _ in found].count(200) >= 10
     assert {each["code"] for status, each in found if status == 429} <= {"too_many_checks"}
-    assert (await bench.request("POST", "/flows/acme/f/check", FLOW))[0] == 200
+    assert (await scene.request("POST", "/flows/acme/f/check", FLOW))[0] == 200
 
 
-async def test_a_route_that_names_flows_is_such_a_check(bench: Bench) -> None:
+async def test_a_route_that_names_flows_is_such_a_check(scene: RpcScene) -> None:
     """Each of them is read; one of another account is unknown. Other routes never wait."""
-    await bench.request("PUT", "/flows/acme/menu", FLOW)
-    await bench.request("PUT", "/flows/other/theirs", FLOW)
+    await scene.request("PUT", "/flows/acme/menu", FLOW)
+    await scene.request("PUT", "/flows/other/theirs", FLOW)
     named = {"type": "flow", "data": {"flowId": "menu"}}
     route = {**ROUTE, "action": {**SAY, "action": named}, "fallback": named}
-    checks = (bench.request("POST", "/routes/+4733333333/check", route) for _ in range(40))
+    checks = (scene.request("POST", "/routes/+4733333333/check", route) for _ in range(40))
     found = await asyncio.gather(*checks)
     assert {status for status, _ in found} <= {200, 429}
     assert [status for status, _ in found].count(200) >= 10
-    plain = (bench.request("POST", "/routes/+4733333333/check", ROUTE) for _ in range(40))
+    plain = (scene.request("POST", "/routes/+4733333333/check", ROUTE) for _ in range(40))
     assert {status for status, _ in await asyncio.gather(*plain)} == {200}
     for field in ("action", "fallback"):
         theirs = {**route, field: {"type": "flow", "data": {"flowId": "theirs"}}}
-        status, problem = await bench.request("POST", "/routes/+4733333333/check", theirs)
+        status, problem = await scene.request("POST", "/routes/+4733333333/check", theirs)
         assert (status, problem["code"]) == (400, "unknown_flow")
         assert problem["errors"][0]["path"] == f"{field}.data.flowId"

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 from standardwebhooks import Webhook
 
-from tests.contract.rpc.harness.bench import Bench
 from tests.harness.customers.webhook_server import WebhookServer, status
+from tests.harness.rpc.scene import RpcScene
 from wire.callbacks.account import PutCallback
 from wire.callbacks.targets import HttpsTarget
 
@@ -21,11 +21,11 @@ async def hooks() -> AsyncIterator[WebhookServer]:
         yield made
 
 
-async def test_a_test_event_is_signed(bench: Bench, hooks: WebhookServer) -> None:
+async def test_a_test_event_is_signed(scene: RpcScene, hooks: WebhookServer) -> None:
     """It arrives with the account's signature; the result names the event and the time it took."""
     url = hooks.answers(PATH, None)
-    settings, _ = await bench.accounts.put("acme", PutCallback(url))
-    answer, result = await bench.request("POST", "/callbacks/acme/test")
+    settings, _ = await scene.accounts.put("acme", PutCallback(url))
+    answer, result = await scene.request("POST", "/callbacks/acme/test")
     assert answer == 200
     assert result.pop("tookMs") >= 0
     assert result == {"eventId": "test-1", "target": url, "delivered": True}
@@ -42,27 +42,27 @@ async def test_a_test_event_is_signed(bench: Bench, hooks: WebhookServer) -> Non
     ("code", "reason"), [(500, "status_500"), (410, "gone"), (302, "redirect")]
 )
 async def test_a_failed_test_says_why(
-    bench: Bench, hooks: WebhookServer, code: int, reason: str
+    scene: RpcScene, hooks: WebhookServer, code: int, reason: str
 ) -> None:
     """Nothing follows from it: neither is it repeated, nor does a 410 stop the target."""
-    await bench.accounts.put("acme", PutCallback(hooks.answers(PATH, status(code))))
-    _, result = await bench.request("POST", "/callbacks/acme/test")
+    await scene.accounts.put("acme", PutCallback(hooks.answers(PATH, status(code))))
+    _, result = await scene.request("POST", "/callbacks/acme/test")
     assert (result["delivered"], result["reason"]) == (False, reason)
     assert len(hooks.requests) == 1
-    assert "stopped" not in (await bench.request("GET", "/callbacks/acme"))[1]
+    assert "stopped" not in (await scene.request("GET", "/callbacks/acme"))[1]
 
 
-async def test_a_stopped_target_can_be_tested(bench: Bench, hooks: WebhookServer) -> None:
+async def test_a_stopped_target_can_be_tested(scene: RpcScene, hooks: WebhookServer) -> None:
     """So its owner knows whether it can be set again."""
     url = hooks.answers(PATH, None)
-    await bench.accounts.put("acme", PutCallback(url))
-    await bench.accounts.stop("acme", HttpsTarget(url))
-    assert (await bench.request("POST", "/callbacks/acme/test"))[1]["delivered"]
+    await scene.accounts.put("acme", PutCallback(url))
+    await scene.accounts.stop("acme", HttpsTarget(url))
+    assert (await scene.request("POST", "/callbacks/acme/test"))[1]["delivered"]
 
 
-async def test_an_account_without_a_target(bench: Bench) -> None:
+async def test_an_account_without_a_target(scene: RpcScene) -> None:
     """It is said so, also if it has signing secrets."""
-    assert await bench.problem("POST", "/callbacks/acme/test") == (409, "no_target")
-    await bench.accounts.put("acme", PutCallback())
-    assert await bench.problem("POST", "/callbacks/acme/test") == (409, "no_target")
-    assert await bench.problem("POST", "/callbacks/a%2Fb/test") == (400, "invalid")
+    assert await scene.problem("POST", "/callbacks/acme/test") == (409, "no_target")
+    await scene.accounts.put("acme", PutCallback())
+    assert await scene.problem("POST", "/callbacks/acme/test") == (409, "no_target")
+    assert await scene.problem("POST", "/callbacks/a%2Fb/test") == (400, "invalid")

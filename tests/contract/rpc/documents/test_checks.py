@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.rpc.harness.bench import SAY, Bench
-from tests.sim.graphs import API
+from tests.harness.rpc.scene import SAY, RpcScene
+from tests.harness.sim.graphs import API
 
 NUMBER = "/routes/+4733333333"
 GRAPH: dict[str, Any] = {"start": "a", "nodes": {"a": {"type": "say", "data": {"text": "one"}}}}
@@ -24,7 +24,7 @@ def calling(flow_id: str) -> dict[str, Any]:
     return {"start": "a", "nodes": {"a": node}}
 
 
-async def test_valid_documents_are_not_stored(bench: Bench) -> None:
+async def test_valid_documents_are_not_stored(scene: RpcScene) -> None:
     """A check is answered with an empty object, and the document is not there afterwards."""
     for path, body, shown in (
         (f"{NUMBER}/check", {"account": "acme", "action": SAY}, "/routes"),
@@ -32,8 +32,8 @@ async def test_valid_documents_are_not_stored(bench: Bench) -> None:
         (f"/requests/acme/{API}/check", REQUEST, "/requests/acme"),
         ("/agents/acme/ann/check", AGENT, "/agents?account=acme"),
     ):
-        assert await bench.request("POST", path, body) == (200, {})
-        _, found = await bench.request("GET", shown)
+        assert await scene.request("POST", path, body) == (200, {})
+        _, found = await scene.request("GET", shown)
         assert not found or not any(found.values())
 
 
@@ -66,68 +66,68 @@ async def test_valid_documents_are_not_stored(bench: Bench) -> None:
     ],
 )
 async def test_invalid_documents(
-    bench: Bench, path: str, body: object, code: str, field: str
+    scene: RpcScene, path: str, body: object, code: str, field: str
 ) -> None:
     """The error names the field; flows of another account are unknown."""
-    await bench.request("PUT", "/flows/other/theirs", GRAPH)
-    status, problem = await bench.request("POST", path, body)
+    await scene.request("PUT", "/flows/other/theirs", GRAPH)
+    status, problem = await scene.request("POST", path, body)
     assert (status, problem["code"], problem["errors"][0]["path"]) == (400, code, field)
 
 
-async def test_flows_that_call_each_other(bench: Bench) -> None:
+async def test_flows_that_call_each_other(scene: RpcScene) -> None:
     """The one that would close the circle is neither valid nor stored."""
     for flow_id, called in (("a", "b"), ("b", "c")):
-        assert (await bench.request("PUT", f"/flows/acme/{flow_id}", calling(called)))[0] == 200
+        assert (await scene.request("PUT", f"/flows/acme/{flow_id}", calling(called)))[0] == 200
     for method, path in (("PUT", "/flows/acme/c"), ("POST", "/flows/acme/c/check")):
-        status, problem = await bench.request(method, path, calling("a"))
+        status, problem = await scene.request(method, path, calling("a"))
         assert (status, problem["code"]) == (400, "recursive_flow")
         assert problem["errors"][0]["message"] == "the flow calls itself: c → a → b → c"
-    assert (await bench.request("PUT", "/flows/other/c", calling("a")))[0] == 200
+    assert (await scene.request("PUT", "/flows/other/c", calling("a")))[0] == 200
 
 
-async def test_the_phone_of_a_checked_agent_belongs_to_the_account(bench: Bench) -> None:
+async def test_the_phone_of_a_checked_agent_belongs_to_the_account(scene: RpcScene) -> None:
     """Of two accounts that store an agent at once, the second gets 409."""
-    assert (await bench.request("POST", "/agents/acme/ann/check", AGENT))[0] == 200
-    refused = await bench.problem("POST", "/agents/other/bob/check", AGENT)
+    assert (await scene.request("POST", "/agents/acme/ann/check", AGENT))[0] == 200
+    refused = await scene.problem("POST", "/agents/other/bob/check", AGENT)
     assert refused == (409, "endpoint_taken")
 
 
-async def test_some_agents_are_listed(bench: Bench) -> None:
+async def test_some_agents_are_listed(scene: RpcScene) -> None:
     """Those in the query, without those that do not exist."""
     for name in ("ann", "bob", "eve"):
-        await bench.request("PUT", f"/agents/acme/{name}", {"endpoint": f"PJSIP/{name}"})
+        await scene.request("PUT", f"/agents/acme/{name}", {"endpoint": f"PJSIP/{name}"})
     for query, ids in (("ann,eve,none", ["ann", "eve"]), ("", [])):
-        _, found = await bench.request("GET", f"/agents?account=acme&agents={query}")
+        _, found = await scene.request("GET", f"/agents?account=acme&agents={query}")
         assert [each["agentId"] for each in found["agents"]] == ids
 
 
-async def draft(bench: Bench, change: str, **more: Any) -> Any:
+async def draft(scene: RpcScene, change: str, **more: Any) -> Any:
     """Return what follows a change of callback settings."""
     body = {"change": change, **more}
-    status, found = await bench.request("POST", "/callbacks/acme/draft", body)
+    status, found = await scene.request("POST", "/callbacks/acme/draft", body)
     assert status == 200, found
     return found
 
 
-async def test_callback_settings_are_drafted(bench: Bench) -> None:
+async def test_callback_settings_are_drafted(scene: RpcScene) -> None:
     """The engine makes the secrets, and stores nothing."""
-    made = await draft(bench, "put", settings={"target": TARGET, "concurrency": 4})
+    made = await draft(scene, "put", settings={"target": TARGET, "concurrency": 4})
     first = made["settings"]
     assert made["isSecretNew"]
     assert (first["target"], first["concurrency"]) == (TARGET, 4)
-    again = await draft(bench, "put", before=first, settings={"target": TARGET})
+    again = await draft(scene, "put", before=first, settings={"target": TARGET})
     assert "isSecretNew" not in again
     assert again["settings"]["secret"] == first["secret"]
-    rotated = await draft(bench, "rotate", before=first)
+    rotated = await draft(scene, "rotate", before=first)
     second = rotated["settings"]
     assert rotated["isSecretNew"]
     assert (second["previous"], second["secret_number"]) == (first["secret"], 1)
-    left = (await draft(bench, "remove", before=second))["settings"]
+    left = (await draft(scene, "remove", before=second))["settings"]
     assert left.keys() == {"secret", "made_ms", "secret_number", "is_secret_unseen"}
     assert left["secret"] not in {first["secret"], second["secret"]}
-    assert await bench.problem("GET", "/callbacks/acme") == (404, "not_found")
+    assert await scene.problem("GET", "/callbacks/acme") == (404, "not_found")
     for body in ({"change": "remove"}, {"change": "remove", "before": left}):
-        assert await bench.problem("POST", "/callbacks/acme/draft", body) == (404, "not_found")
+        assert await scene.problem("POST", "/callbacks/acme/draft", body) == (404, "not_found")
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ async def test_callback_settings_are_drafted(bench: Bench) -> None:
         ({"change": "swap"}, "change"),
     ],
 )
-async def test_bad_drafts(bench: Bench, body: object, field: str) -> None:
+async def test_bad_drafts(scene: RpcScene, body: object, field: str) -> None:
     """Each error names its field."""
-    status, problem = await bench.request("POST", "/callbacks/acme/draft", body)
+    status, problem = await scene.request("POST", "/callbacks/acme/draft", body)
     assert (status, problem["errors"][0]["path"]) == (400, field)

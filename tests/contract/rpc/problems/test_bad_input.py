@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from engine.rpc.json_body import MAX_BODY_BYTES
 from engine.rpc.operations import OPERATIONS
-from tests.contract.rpc.harness.bench import CALL, TOKEN, Bench, raw
+from tests.harness.rpc.scene import CALL, TOKEN, RpcScene, raw
 from wire.error_codes.catalogue import CATALOGUE
 
 FAULTS: list[tuple[Any, str]] = [
@@ -54,41 +54,41 @@ FAULTS: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("body", "path"), FAULTS, ids=range(len(FAULTS)))
-async def test_bad_input_is_shown_with_its_path(bench: Bench, body: object, path: str) -> None:
+async def test_bad_input_is_shown_with_its_path(scene: RpcScene, body: object, path: str) -> None:
     """Invalid input gets 400, never 422; errors[] has the path and what is wrong."""
-    status, answer = await bench.request("POST", "/calls", body)
+    status, answer = await scene.request("POST", "/calls", body)
     assert status == 400
     assert answer["title"] == CATALOGUE[answer["code"]].title
     assert [fault["path"] for fault in answer["errors"]] == [path]
     assert answer["errors"][0]["message"]
-    assert bench.pbx.lines == []
+    assert scene.pbx.lines == []
 
 
 @pytest.mark.parametrize("opening", [b"[", b'{"a":', b'{"customData":{"a":'])
-async def test_bottomless_bodies_are_bad_input(bench: Bench, opening: bytes) -> None:
+async def test_bottomless_bodies_are_bad_input(scene: RpcScene, opening: bytes) -> None:
     """No depth of nesting causes an internal error."""
     for times in (100, 1_000, 10_000):
-        assert (await bench.problem("POST", "/calls", opening * times))[0] == 400
+        assert (await scene.problem("POST", "/calls", opening * times))[0] == 400
     deep = b'{"a":' * 400 + b"1" + b"}" * 400
     body = json.dumps(CALL).encode()[:-1] + b', "customData": ' + deep + b"}"
-    assert await bench.problem("POST", "/calls", body) == (400, "too_deep")
+    assert await scene.problem("POST", "/calls", body) == (400, "too_deep")
 
 
-async def test_a_body_has_a_size(bench: Bench) -> None:
+async def test_a_body_has_a_size(scene: RpcScene) -> None:
     """A body above the maximum size gets 413."""
     body = b" " * (MAX_BODY_BYTES + 1)
-    assert (await bench.problem("POST", "/calls", body))[0] == 413
-    assert (await bench.problem("PUT", "/flows/acme/f", body))[0] == 413
+    assert (await scene.problem("POST", "/calls", body))[0] == 413
+    assert (await scene.problem("PUT", "/flows/acme/f", body))[0] == 413
 
 
 @pytest.mark.parametrize("encoding", [b"gzip", b"deflate", b"br", b"nonsense"])
-async def test_a_body_packed_wrongly_is_not_our_fault(bench: Bench, encoding: bytes) -> None:
+async def test_a_body_packed_wrongly_is_not_our_fault(scene: RpcScene, encoding: bytes) -> None:
     """A body that does not match its Content-Encoding is a client error."""
     head = (
         b"POST /rpc/v1/calls HTTP/1.1\r\nAuthorization: Bearer " + TOKEN.encode() + b"\r\n"
         b"Content-Encoding: " + encoding + b"\r\nContent-Length: 4\r\n"
     )
-    answer = await raw(bench, head, b"\x00\xff\x00\xff")
+    answer = await raw(scene, head, b"\x00\xff\x00\xff")
     assert re.match(rb"HTTP/1\.[01] 4[0-9]{2} ", answer), answer
 
 
@@ -101,9 +101,9 @@ async def test_a_body_packed_wrongly_is_not_our_fault(bench: Bench, encoding: by
         ("GET", "/flows/acme/none", 404),
     ],
 )
-async def test_what_is_not_there(bench: Bench, method: str, path: str, status: int) -> None:
+async def test_what_is_not_there(scene: RpcScene, method: str, path: str, status: int) -> None:
     """Unknown paths and methods get problems, too."""
-    assert (await bench.problem(method, path))[0] == status
+    assert (await scene.problem(method, path))[0] == status
 
 
 METHODS = [
@@ -124,7 +124,7 @@ BODIES = some.one_of(
 )
 
 
-async def test_no_body_is_a_fault_of_ours(bench: Bench) -> None:
+async def test_no_body_is_a_fault_of_ours(scene: RpcScene) -> None:
     """Random bodies for every operation get a status below 500."""
     bodies: list[tuple[str, str, bytes]] = []
 
@@ -137,5 +137,5 @@ async def test_no_body_is_a_fault_of_ours(bench: Bench) -> None:
 
     collect()
     for method, path, body in bodies:
-        status, _ = await bench.request(method, path, body)
+        status, _ = await scene.request(method, path, body)
         assert status < 500, (method, path, body)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.rpc.harness.bench import TOKEN, Bench
+from tests.harness.rpc.scene import TOKEN, RpcScene
 from wire.error_codes.page import PAGE_POLICY
 
 AUTH = {"Authorization": f"Bearer {TOKEN}"}
@@ -19,24 +19,24 @@ AUTH = {"Authorization": f"Bearer {TOKEN}"}
     ],
 )
 async def test_the_type_of_a_problem_is_a_page(
-    bench: Bench, method: str, path: str, headers: dict[str, str], expected: tuple[int, str, str]
+    scene: RpcScene, method: str, path: str, headers: dict[str, str], expected: tuple[int, str, str]
 ) -> None:
     """Status, code and title are those of the table; the page needs no token."""
-    url = f"{bench.url}/rpc/v1/{path}"
-    async with bench.session.request(method, url, headers=headers) as reply:
+    url = f"{scene.url}/rpc/v1/{path}"
+    async with scene.session.request(method, url, headers=headers) as reply:
         found = await reply.json(content_type=None)
     assert (reply.status, found["code"], found["title"]) == expected
     assert ("Allow" in reply.headers) == (reply.status == 405)
-    async with bench.session.get(f"{bench.url}{found['type']}") as page:
+    async with scene.session.get(f"{scene.url}{found['type']}") as page:
         assert (page.status, page.content_type) == (200, "text/html")
         assert page.headers["Content-Security-Policy"] == PAGE_POLICY
         assert page.headers["Cache-Control"] == "public, max-age=3600"
         assert f"<h1><code>{found['code']}</code>" in await page.text()
 
 
-async def test_an_unknown_code_is_not_found(bench: Bench) -> None:
+async def test_an_unknown_code_is_not_found(scene: RpcScene) -> None:
     """The index has all that there are."""
-    async with bench.session.get(f"{bench.url}/docs/errors/nothing") as reply:
+    async with scene.session.get(f"{scene.url}/docs/errors/nothing") as reply:
         assert reply.status == 404
-    async with bench.session.get(f"{bench.url}/docs/errors") as reply:
+    async with scene.session.get(f"{scene.url}/docs/errors") as reply:
         assert "/docs/errors/call_ended" in await reply.text()

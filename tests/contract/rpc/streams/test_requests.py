@@ -3,24 +3,24 @@
 import pytest
 
 from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream, StreamCommand
-from tests.contract.rpc.harness.bench import Bench
-from tests.contract.rpc.harness.conversation import Conversation, talking
+from tests.harness.rpc.conversation import Conversation, talking
+from tests.harness.rpc.scene import RpcScene
 from wire.streams.setup import TextMessage
 
 LISTENER = {"url": "wss://bot.example.com/listen?key=secret", "track": "caller"}
 
 
-def _commands(bench: Bench) -> list[StreamCommand]:
-    return [command for command, _done in bench.streams.running]
+def _commands(scene: RpcScene) -> list[StreamCommand]:
+    return [command for command, _done in scene.streams.running]
 
 
 @pytest.fixture
-async def talk(bench: Bench) -> Conversation:
+async def talk(scene: RpcScene) -> Conversation:
     """Connect a customer and an agent."""
-    return await talking(bench)
+    return await talking(scene)
 
 
-async def test_a_bot_listens(bench: Bench, talk: Conversation) -> None:
+async def test_a_bot_listens(scene: RpcScene, talk: Conversation) -> None:
     """It is listed without the query of its address; the same request starts no other."""
     started = await talk.posted("streams", **LISTENER)
     (stream,) = started["streams"]
@@ -29,20 +29,20 @@ async def test_a_bot_listens(bench: Bench, talk: Conversation) -> None:
     assert (stream["state"], stream["fork"], stream["track"]) == ("starting", True, "caller")
     assert await talk.posted("streams", **LISTENER) == started
     assert await talk.shown("/streams") == started
-    (command,) = [each for each in _commands(bench) if isinstance(each, StartStream)]
+    (command,) = [each for each in _commands(scene) if isinstance(each, StartStream)]
     assert command.data.url == LISTENER["url"]
     assert command.data.fork
 
 
-async def test_a_stream_gets_a_text_and_is_stopped(bench: Bench, talk: Conversation) -> None:
+async def test_a_stream_gets_a_text_and_is_stopped(scene: RpcScene, talk: Conversation) -> None:
     """Afterwards it is not known any more."""
     (stream,) = (await talk.posted("streams", **LISTENER))["streams"]
     path = f"streams/{stream['streamId']}"
     await talk.posted(f"{path}/text", text="number 4711")
-    sent = [each for each in _commands(bench) if isinstance(each, SendToStream)]
+    sent = [each for each in _commands(scene) if isinstance(each, SendToStream)]
     assert [each.message for each in sent] == [TextMessage("number 4711")]
     assert (await talk.posted(f"{path}/stop"))["streams"] == []
-    assert any(isinstance(each, StopStream) for each in _commands(bench))
+    assert any(isinstance(each, StopStream) for each in _commands(scene))
     for action in ("stop", "text"):
         body = {"text": "late"} if action == "text" else {}
         assert await talk.refused(f"{path}/{action}", **body) == (404, "no_such_stream")
@@ -69,19 +69,19 @@ async def test_a_call_has_few_forks(talk: Conversation) -> None:
     ],
 )
 async def test_wrong_settings(
-    bench: Bench, talk: Conversation, body: dict[str, object], field: str
+    scene: RpcScene, talk: Conversation, body: dict[str, object], field: str
 ) -> None:
     """The field is named."""
-    status, problem = await bench.request("POST", f"/calls/{talk.call}/streams", body)
+    status, problem = await scene.request("POST", f"/calls/{talk.call}/streams", body)
     assert status == 400
     assert [each["path"] for each in problem["errors"]] == [field]
 
 
-async def test_another_accounts_call(bench: Bench, talk: Conversation) -> None:
+async def test_another_accounts_call(scene: RpcScene, talk: Conversation) -> None:
     """It looks like one that never existed."""
     path = f"/calls/{talk.call}/streams"
     refused = (404, "not_found")
-    assert await bench.problem("POST", path, {**LISTENER, "account": "other"}) == refused
-    assert await bench.problem("GET", f"{path}?account=other") == refused
+    assert await scene.problem("POST", path, {**LISTENER, "account": "other"}) == refused
+    assert await scene.problem("GET", f"{path}?account=other") == refused
     stop = f"{path}/{talk.call}.w1/stop"
-    assert await bench.problem("POST", stop, {"account": "other"}) == refused
+    assert await scene.problem("POST", stop, {"account": "other"}) == refused

@@ -10,54 +10,63 @@ from aiohttp import web
 from engine.common.tasks import cancel_all
 from engine.webhooks.errors import WebhookFailed
 from tests.contract.cli.command import switchroom
-from tests.contract.rpc.harness.bench import TOKEN
-from tests.contract.rpc.webhooks.scene import CALL, GATHERED, Scene
+from tests.contract.rpc.webhooks.scene import CALL, GATHERED, WebhookScene
+from tests.harness.rpc.scene import TOKEN
 from tests.harness.until import until
 
 
-async def run(scene: Scene, folder: Path, *words: str) -> str:
+async def run(webhook_scene: WebhookScene, folder: Path, *words: str) -> str:
     """Run a command that must succeed; return what it printed."""
     typed = ("webhook", *words, "--account", "acme", "--token", TOKEN)
-    status, out, err = await switchroom(folder, scene.bench.url, *typed)
+    status, out, err = await switchroom(folder, webhook_scene.scene.url, *typed)
     assert status == 0, err
     return out
 
 
-async def test_lists(scene: Scene, tmp_path: Path) -> None:
+async def test_lists(webhook_scene: WebhookScene, tmp_path: Path) -> None:
     """All attempts, those of a kind or a call, and those that failed."""
-    assert "no attempts" in await run(scene, tmp_path, "list")
-    await scene.ask(0)
-    await scene.ask(1, GATHERED)
-    scene.server.answers = [web.Response(status=500)]
+    assert "no attempts" in await run(webhook_scene, tmp_path, "list")
+    await webhook_scene.ask(0)
+    await webhook_scene.ask(1, GATHERED)
+    webhook_scene.server.answers = [web.Response(status=500)]
     with pytest.raises(WebhookFailed):
-        await scene.ask(2)
-    await scene.bench.attempts.flush()
-    listed = await run(scene, tmp_path, "list")
+        await webhook_scene.ask(2)
+    await webhook_scene.scene.attempts.flush()
+    listed = await run(webhook_scene, tmp_path, "list")
     assert [f"{CALL}.r{number}" in listed for number in range(3)] == [True] * 3
-    assert f"{CALL}.r0" not in await run(scene, tmp_path, "list", "--kind", "gather")
-    failed = await run(scene, tmp_path, "list", "--failed", "--call", CALL)
+    assert f"{CALL}.r0" not in await run(webhook_scene, tmp_path, "list", "--kind", "gather")
+    failed = await run(webhook_scene, tmp_path, "list", "--failed", "--call", CALL)
     assert "status_500" in failed
     assert f"{CALL}.r1" not in failed
-    assert f"{CALL}.r2" in await run(scene, tmp_path, "list", "--limit", "1")
+    assert f"{CALL}.r2" in await run(webhook_scene, tmp_path, "list", "--limit", "1")
 
 
-async def test_one_attempt_and_its_repetition(scene: Scene, tmp_path: Path) -> None:
+async def test_one_attempt_and_its_repetition(webhook_scene: WebhookScene, tmp_path: Path) -> None:
     """They are shown with headers and bodies, which are masked."""
-    await scene.ask(body=b'{"event":"start"}')
-    (attempt,) = await scene.list()
-    shown = await run(scene, tmp_path, "show", attempt["id"])
-    for text in (f"> POST {scene.url}", '{"event":"start"}', "< 200", '{"type": "hangup"}'):
+    await webhook_scene.ask(body=b'{"event":"start"}')
+    (attempt,) = await webhook_scene.list()
+    shown = await run(webhook_scene, tmp_path, "show", attempt["id"])
+    for text in (f"> POST {webhook_scene.url}", '{"event":"start"}', "< 200", '{"type": "hangup"}'):
         assert text in shown
     assert "> webhook-signature: ***" in shown
-    repeated = await run(scene, tmp_path, "retry", attempt["id"], "--output", "json")
+    repeated = await run(webhook_scene, tmp_path, "retry", attempt["id"], "--output", "json")
     assert f'"retryOf": "{attempt["id"]}"' in repeated
-    assert len(scene.server.requests) == 2
+    assert len(webhook_scene.server.requests) == 2
 
 
-async def test_the_log_is_followed(scene: Scene, tmp_path: Path) -> None:
+async def test_the_log_is_followed(webhook_scene: WebhookScene, tmp_path: Path) -> None:
     """`tail` prints what is made after it started."""
-    await scene.ask(0)
-    words = ("webhook", "tail", "--account", "acme", "--url", scene.bench.url, "--token", TOKEN)
+    await webhook_scene.ask(0)
+    words = (
+        "webhook",
+        "tail",
+        "--account",
+        "acme",
+        "--url",
+        webhook_scene.scene.url,
+        "--token",
+        TOKEN,
+    )
     tail = await asyncio.create_subprocess_exec(
         str(Path(sys.executable).with_name("switchroom")), *words,
         stdout=asyncio.subprocess.PIPE, cwd=tmp_path,
@@ -67,7 +76,7 @@ async def test_the_log_is_followed(scene: Scene, tmp_path: Path) -> None:
     try:
 
         async def is_printed() -> bool:
-            await scene.ask(1)
+            await webhook_scene.ask(1)
             return line.done()
 
         await until(is_printed, every_s=0.3, what="a line")

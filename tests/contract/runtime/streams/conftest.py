@@ -1,4 +1,4 @@
-"""Benches for stream commands."""
+"""Scenes for stream commands."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import aiohttp
 import pytest
 
-from tests.contract.runtime.streams.bench import StreamBench
+from tests.contract.runtime.streams.scene import StreamScene
 from tests.contract.runtime.streams.simulated_gateway import SimulatedGateway
 
 
@@ -25,10 +25,10 @@ async def gateways() -> AsyncIterator[list[SimulatedGateway]]:
 
 
 @pytest.fixture
-async def bench(
+async def scene(
     gateways: list[SimulatedGateway], http: aiohttp.ClientSession
-) -> AsyncIterator[StreamBench]:
+) -> AsyncIterator[StreamScene]:
     """Return two gateways and a call."""
-    bench = StreamBench(gateways, http)
-    yield bench
-    await bench.close()
+    scene = StreamScene(gateways, http)
+    yield scene
+    await scene.close()

@@ -7,7 +7,7 @@ from engine.common.tasks import cancel_all
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
 from engine.runtime.streams.message_sender import MessageSender
 from engine.runtime.streams.slot import StreamSlot
-from tests.contract.runtime.streams.bench import Held
+from tests.contract.runtime.streams.scene import Held
 from wire.streams.setup import StreamMessage, StreamSetup, TextMessage
 
 STREAM = "0-pbx1-a.w1"

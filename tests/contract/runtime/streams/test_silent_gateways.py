@@ -2,7 +2,7 @@
 
 from engine.runtime.streams.gateway_pool import Gateway
 from engine.runtime.streams.report_listener import SILENT_S, GatewayListener
-from tests.contract.runtime.streams.bench import StreamBench
+from tests.contract.runtime.streams.scene import StreamScene
 from tests.harness.until import until
 from wire.streams import reports
 
@@ -17,89 +17,89 @@ class Clock:
         return self.at_s
 
 
-async def test_streams_of_a_silent_gateway_are_lost(bench: StreamBench) -> None:
+async def test_streams_of_a_silent_gateway_are_lost(scene: StreamScene) -> None:
     """Two connections that fail are none of the engine's own pauses; another one has the stream."""
-    await bench.run(bench.command)
-    stream = bench.stream
-    silent = next(each for each in bench.streams.gateways if stream in each.streams)
+    await scene.run(scene.command)
+    stream = scene.stream
+    silent = next(each for each in scene.streams.gateways if stream in each.streams)
     await until(
-        lambda: all(each.is_connected for each in bench.streams.gateways), what="the connections"
+        lambda: all(each.is_connected for each in scene.streams.gateways), what="the connections"
     )
     clock = Clock()
-    listener = GatewayListener(silent, bench.reports, clock.now_s)
+    listener = GatewayListener(silent, scene.reports, clock.now_s)
     listener.on_disconnected()
     listener.on_disconnected()
     clock.at_s = SILENT_S
-    assert bench.stream == stream
+    assert scene.stream == stream
     listener.on_disconnected()
-    assert bench.stream != stream
+    assert scene.stream != stream
     assert silent.streams == set()
 
 
-async def test_streams_of_the_only_gateway_may_go_on(bench: StreamBench) -> None:
+async def test_streams_of_the_only_gateway_may_go_on(scene: StreamScene) -> None:
     """None could take their place: it may only be cut off from the engine."""
-    await bench.run(bench.command)
-    stream = bench.stream
+    await scene.run(scene.command)
+    stream = scene.stream
     clock = Clock()
-    gateways = bench.streams.gateways
-    listeners = [GatewayListener(each, bench.reports, clock.now_s) for each in gateways]
+    gateways = scene.streams.gateways
+    listeners = [GatewayListener(each, scene.reports, clock.now_s) for each in gateways]
     for at_s in (0.0, 0.0, 10 * SILENT_S):
         clock.at_s = at_s
         for listener in listeners:
             listener.on_disconnected()
-    assert bench.stream == stream
+    assert scene.stream == stream
 
 
-async def test_an_engine_that_has_never_heard_of_a_gateway(bench: StreamBench) -> None:
+async def test_an_engine_that_has_never_heard_of_a_gateway(scene: StreamScene) -> None:
     """It has got a call whose stream no other gateway has."""
-    stream = bench.stream
-    bench.reports.on_report(bench.streams.gateways[1], reports.StreamConnected(stream, 1, 2))
-    silent, other = bench.streams.gateways
+    stream = scene.stream
+    scene.reports.on_report(scene.streams.gateways[1], reports.StreamConnected(stream, 1, 2))
+    silent, other = scene.streams.gateways
     other.streams.clear()
     other.is_connected, other.is_known = True, False
-    bench.reports.on_gateway_silent(silent)
-    assert bench.stream == stream
-    bench.reports.on_report(other, reports.Snapshot((), ()))
-    bench.reports.on_gateway_silent(silent)
-    assert bench.stream != stream
+    scene.reports.on_gateway_silent(silent)
+    assert scene.stream == stream
+    scene.reports.on_report(other, reports.Snapshot((), ()))
+    scene.reports.on_gateway_silent(silent)
+    assert scene.stream != stream
 
 
-async def test_a_gateway_goes_on_with_a_stream_that_it_has_lost(bench: StreamBench) -> None:
+async def test_a_gateway_goes_on_with_a_stream_that_it_has_lost(scene: StreamScene) -> None:
     """Another has its place: the first one is ended, and its bot with it."""
-    await bench.run(bench.command)
-    stream, gateway = bench.stream, bench.gateway_with(bench.stream)
-    known = next(each for each in bench.streams.gateways if stream in each.streams)
-    await until(lambda: bench.streams.gateways[1].is_connected, what="the other gateway")
-    bench.reports.on_gateway_silent(known)
-    assert bench.stream != stream
+    await scene.run(scene.command)
+    stream, gateway = scene.stream, scene.gateway_with(scene.stream)
+    known = next(each for each in scene.streams.gateways if stream in each.streams)
+    await until(lambda: scene.streams.gateways[1].is_connected, what="the other gateway")
+    scene.reports.on_gateway_silent(known)
+    assert scene.stream != stream
     gateway.live = (reports.LiveStream(stream, is_connected=True, heard_ms=0),)
     await gateway.disconnect()
     await until(lambda: stream in gateway.deleted, what="the end of the first stream")
     assert stream not in known.streams
 
 
-async def test_streams_of_other_engines_are_theirs(bench: StreamBench) -> None:
+async def test_streams_of_other_engines_are_theirs(scene: StreamScene) -> None:
     """Their gateway may be silent for this engine only, which may get their calls later."""
-    gateway = bench.streams.gateways[0]
-    await until(lambda: bench.streams.gateways[1].is_connected, what="the other gateway")
+    gateway = scene.streams.gateways[0]
+    await until(lambda: scene.streams.gateways[1].is_connected, what="the other gateway")
     gateway.streams.add("0-pbx1-unknown00.w1")
-    bench.reports.on_gateway_silent(gateway)
+    scene.reports.on_gateway_silent(gateway)
     assert gateway.streams == {"0-pbx1-unknown00.w1"}
 
 
-async def test_what_another_gateway_says_of_a_stream(bench: StreamBench) -> None:
+async def test_what_another_gateway_says_of_a_stream(scene: StreamScene) -> None:
     """A gateway that answers its setup too late has it no more: what it reports is ignored."""
-    first = bench.gateways[0]
+    first = scene.gateways[0]
     first.refusal = 503
-    await bench.run(bench.command)
-    stream = bench.stream
-    assert stream in bench.gateways[1].setups
+    await scene.run(scene.command)
+    stream = scene.stream
+    assert stream in scene.gateways[1].setups
     await first.report(reports.StreamEnded(stream, "pbx-unreachable", 5, 4, 3))
-    await bench.gateways[1].report(reports.StreamConnected(stream, 1, 2))
+    await scene.gateways[1].report(reports.StreamConnected(stream, 1, 2))
     await until(
-        lambda: bench.live_call.call.streams[0].connected_ms > 0, what="the report to arrive"
+        lambda: scene.live_call.call.streams[0].connected_ms > 0, what="the report to arrive"
     )
-    assert bench.stream == stream
+    assert scene.stream == stream
 
 
 def owners(gateways: tuple[Gateway, ...], stream: str) -> int:
@@ -107,12 +107,12 @@ def owners(gateways: tuple[Gateway, ...], stream: str) -> int:
     return sum(stream in each.streams for each in gateways)
 
 
-async def test_streams_that_another_engine_has_started(bench: StreamBench) -> None:
+async def test_streams_that_another_engine_has_started(scene: StreamScene) -> None:
     """Their gateway is learnt from its reports, until they end."""
     stream = "0-pbx1-unknown00.w1"
-    for gateway in bench.gateways:
+    for gateway in scene.gateways:
         await gateway.report(reports.MarkHeard(stream, "m", 1, 2))
-    await until(lambda: owners(bench.streams.gateways, stream) == 1, what="the stream")
-    for gateway in bench.gateways:
+    await until(lambda: owners(scene.streams.gateways, stream) == 1, what="the stream")
+    for gateway in scene.gateways:
         await gateway.report(reports.StreamEnded(stream, "bot-closed", 1, 2, 3))
-    await until(lambda: owners(bench.streams.gateways, stream) == 0, what="its end")
+    await until(lambda: owners(scene.streams.gateways, stream) == 0, what="its end")

@@ -5,12 +5,12 @@ import asyncio
 import msgspec
 from redis import Redis
 
-from engine.store.memory.store import MemoryStore
 from engine.store.phones import RESERVED_MS
 from engine.store.redis.store import RedisStore
 from engine.store.store import MAX_CHANGES, Store
 from engine.store.versioned_documents import VersionedDocument
-from tests.contract.api.manual_clock import ManualClock
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.servers.valkey import Valkey
 
 MAX_POLLS_BYTES = 20_000  # of ten polls, and of the measurement itself

@@ -1,8 +1,8 @@
 """Stores as engines without versions of documents have left them."""
 
-from engine.store.memory.store import MemoryStore
 from engine.store.redis.store import RedisStore
 from engine.store.store import Store
+from tests.harness.memory_store.store import MemoryStore
 
 TABLES = ("{route:numbers}", "{phones}", "{agents:a1}", "{requests:a1}", "{callbacks:a1}")
 TABLES_WITH_TAG = ("flows:{a1}",)

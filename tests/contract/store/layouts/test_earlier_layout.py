@@ -14,8 +14,8 @@ from redis import Redis
 from engine.store.errors import StoreDown
 from engine.store.redis.store import RedisStore
 from engine.store.stream import Consumer
-from tests.contract.store.stores import change, claim_shard
 from tests.harness.servers.valkey import Valkey
+from tests.harness.store.stores import change, claim_shard
 from tests.harness.until import MAX_WAIT_S
 from wire.shard import ShardId
 

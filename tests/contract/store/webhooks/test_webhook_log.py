@@ -8,7 +8,7 @@ from engine.store.webhook_log import (
     StoredAttempt,
     WebhookLogLimits,
 )
-from tests.contract.store.stores import Opener
+from tests.harness.store.stores import Opener
 from tests.harness.until import until
 
 CALL = "3-pbx1-aaaaaaaa"

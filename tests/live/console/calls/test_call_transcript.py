@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.contract.api.transcripts.simulated_recognizer import TOKEN, SimulatedRecognizer
+from tests.harness.api.transcripts.simulated_recognizer import TOKEN, SimulatedRecognizer
 from tests.harness.console.axe import assert_accessible
 from tests.harness.console.browser import console_page
 from tests.harness.live_lab import Lab

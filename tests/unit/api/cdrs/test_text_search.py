@@ -9,7 +9,7 @@ from api.cdrs.query import cursor
 from api.cdrs.query.pages import CdrRow
 from api.cdrs.views import cdr_view
 from api.common.timestamps import format_ms, parse_ms
-from tests.contract.api.cdrs.records import NOON_MS, events_of, record
+from tests.harness.api.cdrs.records import NOON_MS, events_of, record
 from wire.decoding.errors import BadInput
 
 

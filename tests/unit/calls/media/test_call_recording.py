@@ -12,7 +12,7 @@ from engine.calls.model.events import (
     RecordingsArchived,
 )
 from engine.calls.model.requests import TransferCompletionRequested, TransferRequested
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     CHANNEL,
     ID,
     MAIN,
@@ -22,8 +22,8 @@ from tests.unit.calls.harness.builders import (
     inbound,
     say,
 )
-from tests.unit.calls.harness.call_records import record
-from tests.unit.calls.harness.recordings import (
+from tests.harness.calls.call_records import record
+from tests.harness.calls.recordings import (
     ARCHIVE,
     URL,
     end_and_archive,

@@ -9,8 +9,8 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import CallOpened, LegAnswered
 from engine.calls.model.requests import RecordingAction, RecordingRequested
 from engine.calls.sessions.preconditions import check_request
-from tests.unit.calls.harness.builders import CHANNEL, MAIN, Story, answered_call, inbound, say
-from tests.unit.calls.harness.recordings import (
+from tests.harness.calls.builders import CHANNEL, MAIN, Story, answered_call, inbound, say
+from tests.harness.calls.recordings import (
     ARCHIVE,
     URL,
     end_and_archive,

@@ -31,7 +31,7 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import LegCreated, LegEnded
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import MuteRequested
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     CLIPS,
     ID,
     MAIN,
@@ -42,7 +42,7 @@ from tests.unit.calls.harness.builders import (
     outbound,
     say,
 )
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     MUSIC_URL,

@@ -10,9 +10,9 @@ from engine.calls.model.clock_shift import move_times
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import ClockChanged, DeadlinePassed, DigitPressed, LegEnded
 from engine.calls.step import step
-from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, answered_call, bridged_call, say
-from tests.unit.calls.harness.control import BOB, hold
-from tests.unit.calls.harness.states import STATES
+from tests.harness.calls.builders import HTTPS, MAIN, Story, answered_call, bridged_call, say
+from tests.harness.calls.control import BOB, hold
+from tests.harness.calls.states import STATES
 
 HOURS_MS = 4 * 3_600_000
 

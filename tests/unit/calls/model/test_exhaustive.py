@@ -21,9 +21,9 @@ from engine.calls.model.requests import DialRequested, HoldRequested
 from engine.calls.model.state_traits import CALL_STATES, TRANSIENT, restartable_verb, running_verb
 from engine.calls.sessions.preconditions import check_request
 from engine.calls.verbs.screening import STAGES
-from tests.unit.calls.harness.builders import Story
-from tests.unit.calls.harness.screenings import BOB
-from tests.unit.calls.harness.states import STATES
+from tests.harness.calls.builders import Story
+from tests.harness.calls.screenings import BOB
+from tests.harness.calls.states import STATES
 from wire.base import tag_of
 from wire.flow import Node
 from wire.verbs import SINGLE_LEG_VERBS, SingleLegVerb, Verb

@@ -9,7 +9,7 @@ import pytest
 
 from engine.calls.verbs.audio_sources import audio_sources
 from engine.flows.check import check_graph, check_tree
-from tests.unit.calls.harness.fields_of_verbs import Step, fields_of, path_of, put, sample
+from tests.harness.calls.fields_of_verbs import Step, fields_of, path_of, put, sample
 from wire.base import tag_of
 from wire.decoding import lenient
 from wire.decoding.errors import BadInput, errors_in, type_info

@@ -14,7 +14,7 @@ from engine.calls.model.storage_format import (
     decode_stored_call,
     encode,
 )
-from tests.unit.calls.harness.builders import ID, MAIN, answered_call, say
+from tests.harness.calls.builders import ID, MAIN, answered_call, say
 
 # Of the last release. At a release, set both to what this version has.
 RELEASED_FORMAT = 0

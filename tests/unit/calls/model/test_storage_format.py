@@ -14,7 +14,7 @@ from engine.calls.model.storage_format import (
     encode,
 )
 from engine.calls.replay_audit import replay
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     HTTPS,
     MAIN,
     Story,

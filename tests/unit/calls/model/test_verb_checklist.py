@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, Phase, find, settings
 
 from engine.calls.model.commands import Answer
 from engine.calls.model.events import CallOpened
-from tests.sim.scenario import Scenarios
-from tests.unit.calls.harness.builders import Story, inbound
-from tests.unit.calls.harness.fields_of_verbs import sample
-from tests.unit.calls.harness.random_trees import TREES
+from tests.harness.calls.builders import Story, inbound
+from tests.harness.calls.fields_of_verbs import sample
+from tests.harness.calls.random_trees import TREES
+from tests.harness.sim.scenario import Scenarios
 from wire.base import tag_of
 from wire.decoding.errors import type_info
 from wire.flow import Node

@@ -17,7 +17,7 @@ from engine.calls.recovery.missed_digits import (
     undelivered_digits,
 )
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
-from tests.unit.calls.harness.ami_digits import (
+from tests.harness.calls.ami_digits import (
     HELD_MS,
     ami_digit,
     ari_digit,
@@ -26,9 +26,9 @@ from tests.unit.calls.harness.ami_digits import (
     gathering,
     recover,
 )
-from tests.unit.calls.harness.builders import HTTPS, MAIN, WithRequest, answered_call, say
-from tests.unit.calls.harness.screenings import CONFIRM, FIRST, deliver_media, screening_call
-from tests.unit.calls.harness.voicemails import end_voicemail, recording_voicemail
+from tests.harness.calls.builders import HTTPS, MAIN, WithRequest, answered_call, say
+from tests.harness.calls.screenings import CONFIRM, FIRST, deliver_media, screening_call
+from tests.harness.calls.voicemails import end_voicemail, recording_voicemail
 
 
 def test_digits_of_an_outage_are_appended() -> None:

@@ -11,8 +11,8 @@ from engine.calls.model.events import DigitPressed
 from engine.calls.model.storage_format import decode_call, encode
 from engine.calls.recovery.missed_digits import MAX_AMI_DELAY_MS, missing_digits
 from engine.calls.recovery.reconcile import reconcile
-from tests.unit.calls.harness.ami_digits import UP, ami_digit, gathered_digits, gathering
-from tests.unit.calls.harness.builders import MAIN, Story
+from tests.harness.calls.ami_digits import UP, ami_digit, gathered_digits, gathering
+from tests.harness.calls.builders import MAIN, Story
 
 MIN_GAP_MS = 85  # between the ends of two digits: 40 of tone, 45 of silence (channel.c)
 

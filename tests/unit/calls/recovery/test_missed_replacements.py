@@ -10,8 +10,8 @@ from engine.calls.model.events import LegEnded, LegReplaced
 from engine.calls.recovery.missed_replacements import MAX_DELAY_MS
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot, Stranger
 from engine.calls.recovery.reconcile import reconcile
-from tests.unit.calls.harness.builders import MAIN, NOW, answered_call, bridged_call, say
-from tests.unit.calls.harness.control import BOB, BRIDGE, PEER, bridged_legs, in_conference
+from tests.harness.calls.builders import MAIN, NOW, answered_call, bridged_call, say
+from tests.harness.calls.control import BOB, BRIDGE, PEER, bridged_legs, in_conference
 
 ARRIVED, OTHER = "1700000000.77", "1700000000.78"
 STRANGER = Stranger("", NOW)

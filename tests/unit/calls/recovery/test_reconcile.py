@@ -19,7 +19,7 @@ from engine.calls.model.events import (
 from engine.calls.model.requests import HangupRequested
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import legs_being_dialled, reconcile
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     CHANNEL,
     ID,
     MAIN,
@@ -32,8 +32,8 @@ from tests.unit.calls.harness.builders import (
     outbound,
     say,
 )
-from tests.unit.calls.harness.control import PEER, SNOOP, THIRD, coach, in_conference
-from tests.unit.calls.harness.recoveries import open_call, outbox, ringing
+from tests.harness.calls.control import PEER, SNOOP, THIRD, coach, in_conference
+from tests.harness.calls.recoveries import open_call, outbox, ringing
 
 LEG = f"{ID}.l1"
 BOB = "+4712345678"

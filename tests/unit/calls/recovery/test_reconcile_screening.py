@@ -11,7 +11,7 @@ from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.storage_format import StoredCall, decode_stored_call, encode
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
-from tests.unit.calls.harness.builders import CLIPS, ID, MAIN, Story, dialing_call, say
+from tests.harness.calls.builders import CLIPS, ID, MAIN, Story, dialing_call, say
 
 FIRST, SECOND = f"{ID}.l1", f"{ID}.l2"
 BOTH_UP = {MAIN: "Up", FIRST: "Up", SECOND: "Up"}

@@ -21,7 +21,7 @@ from engine.calls.model.events import PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     ID,
     MAIN,
     Story,
@@ -30,9 +30,9 @@ from tests.unit.calls.harness.builders import (
     dialing_call,
     say,
 )
-from tests.unit.calls.harness.control import hold
-from tests.unit.calls.harness.recoveries import outbox, playing_call, playing_gather_prompt
-from tests.unit.calls.harness.voicemails import end_voicemail, recording_voicemail
+from tests.harness.calls.control import hold
+from tests.harness.calls.recoveries import outbox, playing_call, playing_gather_prompt
+from tests.harness.calls.voicemails import end_voicemail, recording_voicemail
 
 LEG = f"{ID}.l1"
 PLAYBACK = f"{ID}.p1"

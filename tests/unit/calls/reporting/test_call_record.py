@@ -16,7 +16,7 @@ from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import HangupRequested, HoldRequested, TransferRequested
 from engine.calls.reporting.ended_legs import MAX_HISTORY
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     CHANNEL,
     HTTPS,
     ID,
@@ -30,8 +30,8 @@ from tests.unit.calls.harness.builders import (
     outbound,
     say,
 )
-from tests.unit.calls.harness.call_records import record
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.call_records import record
+from tests.harness.calls.control import (
     BOB,
     CAROL,
     PEER,

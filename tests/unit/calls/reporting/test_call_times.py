@@ -4,16 +4,15 @@ import pytest
 
 from engine.calls.model import causes
 from engine.calls.model.events import LegEnded, LegHeldByPhone, LegResumedByPhone
-from tests.harness.record_checks import record_faults
-from tests.unit.calls.harness.builders import CHANNEL, MAIN, NOW, answered_call, say
-from tests.unit.calls.harness.call_records import (
+from tests.harness.calls.builders import CHANNEL, MAIN, NOW, answered_call, say
+from tests.harness.calls.call_records import (
     DIALED,
     answered_inbound_call,
     completed,
     inbound_conversation,
     record,
 )
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.control import (
     BOB,
     PEER,
     TARGET,
@@ -23,6 +22,7 @@ from tests.unit.calls.harness.control import (
     transferring,
     unhold,
 )
+from tests.harness.record_checks import record_faults
 
 
 def test_talk_time() -> None:

@@ -7,8 +7,7 @@ from engine.calls.model import causes
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import CallDropped, CallOpened, LegAnswered, LegEnded, LegRinging
 from engine.calls.model.requests import HangupRequested, LegHangupRequested
-from tests.harness.record_checks import record_faults
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     CHANNEL,
     MAIN,
     Story,
@@ -17,14 +16,14 @@ from tests.unit.calls.harness.builders import (
     outbound,
     say,
 )
-from tests.unit.calls.harness.call_records import (
+from tests.harness.calls.call_records import (
     DIALED,
     answered_inbound_call,
     completed,
     inbound_conversation,
     record,
 )
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.control import (
     BOB,
     PEER,
     TARGET,
@@ -36,6 +35,7 @@ from tests.unit.calls.harness.control import (
     transfer_to,
     transferring,
 )
+from tests.harness.record_checks import record_faults
 
 MEDIA_TIMEOUT = causes.CHANNEL_UNAVAILABLE
 

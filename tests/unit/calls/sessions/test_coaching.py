@@ -7,8 +7,8 @@ from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, Mute, Snoop, Unmute
 from engine.calls.model.events import LegCreated, LegEnded
 from engine.calls.model.requests import MuteRequested
-from tests.unit.calls.harness.builders import ID, MAIN
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import ID, MAIN
+from tests.harness.calls.control import (
     BRIDGE,
     COACH_BRIDGE,
     PEER,

@@ -7,8 +7,8 @@ from engine.calls.model.causes import BUSY, NORMAL, TEMPORARY_FAILURE
 from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, Mute
 from engine.calls.model.events import BridgeFailed, LegCreated, LegEnded
 from engine.calls.model.requests import AddMemberRequested, HangupRequested
-from tests.unit.calls.harness.builders import ID, MAIN, bridged_call
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import ID, MAIN, bridged_call
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     COACH_BRIDGE,

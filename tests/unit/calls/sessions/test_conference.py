@@ -20,8 +20,8 @@ from engine.calls.model.requests import AddMemberRequested, KickRequested
 from engine.calls.model.sessions import HoldMusic
 from engine.calls.reporting.call_record import build_call_record
 from engine.calls.sessions.conference_member_state import MAX_LEFT_MEMBERS
-from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, Story, bridged_call
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import CLIPS, HTTPS, MAIN, Story, bridged_call
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     CAROL,

@@ -11,8 +11,8 @@ from engine.calls.model.causes import BUSY, LOST, NORMAL, EndedBy
 from engine.calls.model.commands import Hangup, RemoveFromBridge, StartHoldMusic, StopHoldMusic
 from engine.calls.model.events import BridgeFailed, LegAnswered, LegCreated, LegEnded
 from engine.calls.model.requests import AddMemberRequested, HangupRequested
-from tests.unit.calls.harness.builders import HTTPS, MAIN, bridged_call, say
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import HTTPS, MAIN, bridged_call, say
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     CAROL,

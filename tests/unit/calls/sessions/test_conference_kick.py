@@ -8,8 +8,8 @@ from engine.calls.model.causes import BUSY, NORMAL
 from engine.calls.model.commands import DestroyBridge, Hangup, RemoveFromBridge
 from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegEnded
 from engine.calls.model.requests import AddMemberRequested
-from tests.unit.calls.harness.builders import MAIN, say
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import MAIN, say
+from tests.harness.calls.control import (
     BRIDGE,
     CAROL,
     CONFERENCE,

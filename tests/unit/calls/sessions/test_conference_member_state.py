@@ -19,8 +19,8 @@ from engine.calls.model.requests import (
     HangupRequested,
     LegHangupRequested,
 )
-from tests.unit.calls.harness.builders import MAIN, bridged_call
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import MAIN, bridged_call
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     DAN,

@@ -19,8 +19,8 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import BridgeFailed, LegEnded
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.requests import MuteRequested
-from tests.unit.calls.harness.builders import HTTPS, MAIN, bridged_call, say
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import HTTPS, MAIN, bridged_call, say
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     PEER,

@@ -16,8 +16,8 @@ from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.verbs.media_faults import take_fault
 from engine.calls.verbs.suspendable_playback import MAX_CLIPS
-from tests.unit.calls.harness.builders import ID, MAIN, Story, bridged_call
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import ID, MAIN, Story, bridged_call
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     MUSIC_URL,

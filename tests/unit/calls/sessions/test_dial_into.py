@@ -18,7 +18,7 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     CLIPS,
     HTTPS,
     ID,
@@ -30,7 +30,7 @@ from tests.unit.calls.harness.builders import (
     dialing_call,
     say,
 )
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     CAROL,

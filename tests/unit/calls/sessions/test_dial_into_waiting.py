@@ -10,8 +10,8 @@ from engine.calls.model.io_results import ActionFailed, ActionReceived
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.verbs.awaiting_instructions import WEBHOOK_TIMEOUT_MS
-from tests.unit.calls.harness.builders import HTTPS, Story, answered_call, say, tree
-from tests.unit.calls.harness.control import CAROL, dial_into
+from tests.harness.calls.builders import HTTPS, Story, answered_call, say, tree
+from tests.harness.calls.control import CAROL, dial_into
 
 
 def awaiting_while_bridged() -> Story:

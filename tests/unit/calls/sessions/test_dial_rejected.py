@@ -7,8 +7,8 @@ import pytest
 from engine.calls.model.call_states import Dialing
 from engine.calls.model.events import CallOpened, LegCreated, LegEnded
 from engine.calls.model.io_commands import SendWebhook
-from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, Story, dialing_call, outbound
-from tests.unit.calls.harness.control import TARGET, transferring
+from tests.harness.calls.builders import HTTPS, ID, MAIN, Story, dialing_call, outbound
+from tests.harness.calls.control import TARGET, transferring
 
 BOB, EVE = "+4712345678", "+4712345679"
 FIRST, SECOND = f"{ID}.l1", f"{ID}.l2"

@@ -10,7 +10,7 @@ from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRing
 from engine.calls.model.leg import Muted, MuteDirection, combine_mutes
 from engine.calls.model.requests import LegHangupRequested, MuteRequested
 from engine.calls.pending_hangups import RETRY_MS
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     CLIPS,
     ID,
     MAIN,
@@ -19,7 +19,7 @@ from tests.unit.calls.harness.builders import (
     dialing_call,
     say,
 )
-from tests.unit.calls.harness.control import BOB, PEER, dial_into
+from tests.harness.calls.control import BOB, PEER, dial_into
 
 THIRD = f"{ID}.l3"
 DIRECTIONS: tuple[MuteDirection, ...] = ("in", "out", "both")

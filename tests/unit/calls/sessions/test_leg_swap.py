@@ -28,7 +28,7 @@ from engine.calls.model.events import (
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import MuteRequested, TransferCancelRequested
 from engine.calls.model.sessions import HoldMusic
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     CHANNEL,
     CLIPS,
     HTTPS,
@@ -41,7 +41,7 @@ from tests.unit.calls.harness.builders import (
     inbound,
     say,
 )
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.control import (
     BOB,
     CAROL,
     MUSIC_URL,
@@ -58,8 +58,8 @@ from tests.unit.calls.harness.control import (
     transfer,
     transferring,
 )
-from tests.unit.calls.harness.states import STATES
-from tests.unit.calls.harness.voicemails import ARCHIVE, recording_voicemail
+from tests.harness.calls.states import STATES
+from tests.harness.calls.voicemails import ARCHIVE, recording_voicemail
 
 ARRIVED = "1700000000.77"
 LEAVES = Hangup(MAIN, causes.NORMAL)  # Asterisk may leave its phone without a BYE

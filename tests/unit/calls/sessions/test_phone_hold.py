@@ -25,7 +25,7 @@ from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.reporting.call_record import build_call_record
 from engine.calls.sessions.preconditions import check_request
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     CLIPS,
     MAIN,
     answered_call,
@@ -33,7 +33,7 @@ from tests.unit.calls.harness.builders import (
     dialing_call,
     say,
 )
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     PEER,
@@ -51,7 +51,7 @@ from tests.unit.calls.harness.control import (
     transferring,
     unhold,
 )
-from tests.unit.calls.harness.screenings import CONFIRM, FIRST, deliver_media, screening_call
+from tests.harness.calls.screenings import CONFIRM, FIRST, deliver_media, screening_call
 
 
 def test_the_other_party_hears_music() -> None:

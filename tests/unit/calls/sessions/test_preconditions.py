@@ -15,7 +15,7 @@ from engine.calls.model.requests import (
     MuteRequested,
 )
 from engine.calls.sessions.preconditions import check_request
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     ID,
     MAIN,
     Story,
@@ -25,7 +25,7 @@ from tests.unit.calls.harness.builders import (
     outbound,
     say,
 )
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.control import (
     BOB,
     CAROL,
     CONFERENCE,

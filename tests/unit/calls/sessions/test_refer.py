@@ -12,8 +12,8 @@ from engine.calls.model.events import (
     Recovered,
 )
 from engine.calls.model.requests import LegHangupRequested, ReferReceived
-from tests.unit.calls.harness.builders import ID, MAIN, Story, bridged_call, dialing_call, say
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import ID, MAIN, Story, bridged_call, dialing_call, say
+from tests.harness.calls.control import (
     BOB,
     CAROL,
     PEER,

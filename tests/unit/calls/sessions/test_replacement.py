@@ -18,8 +18,8 @@ from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegHeld
 from engine.calls.model.requests import ReferReceived, ReplacementArrived
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
-from tests.unit.calls.harness.builders import MAIN, NOW, Story, bridged_call, dialing_call, say
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import MAIN, NOW, Story, bridged_call, dialing_call, say
+from tests.harness.calls.control import (
     BOB,
     CAROL,
     PEER,
@@ -31,7 +31,7 @@ from tests.unit.calls.harness.control import (
     transfer_events,
     transferring,
 )
-from tests.unit.calls.harness.recoveries import outbox
+from tests.harness.calls.recoveries import outbox
 
 P2, APP = "1700000000.9", "switchroom-5"
 DECLINED = AnswerRefer(PEER, accepted=False)

@@ -14,8 +14,8 @@ from engine.calls.model.commands import (
     StopRinging,
 )
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded, LegRinging
-from tests.unit.calls.harness.builders import MAIN, bridged_call
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import MAIN, bridged_call
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     CAROL,

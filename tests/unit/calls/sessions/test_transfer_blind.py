@@ -18,8 +18,8 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import LegAnswered, LegEnded, LegRinging
 from engine.calls.model.io_commands import SendWebhook
-from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, bridged_call, say
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import HTTPS, MAIN, Story, bridged_call, say
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     CAROL,

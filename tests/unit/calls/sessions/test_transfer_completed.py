@@ -13,9 +13,9 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import LegEnded
 from engine.calls.model.io_commands import SendWebhook
-from tests.unit.calls.harness.builders import CHANNEL, HTTPS, MAIN, bridged_call, say
-from tests.unit.calls.harness.call_records import inbound_conversation
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import CHANNEL, HTTPS, MAIN, bridged_call, say
+from tests.harness.calls.call_records import inbound_conversation
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     PEER,

@@ -19,9 +19,9 @@ from engine.calls.model.commands import (
 from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegCreated, LegEnded
 from engine.calls.model.requests import HangupRequested
 from engine.calls.sessions.transfer import MAX_KEPT_TRANSFERS
-from tests.unit.calls.harness.builders import MAIN, Story, bridged_call, say
-from tests.unit.calls.harness.call_records import record
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import MAIN, Story, bridged_call, say
+from tests.harness.calls.call_records import record
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     PEER,

@@ -26,10 +26,10 @@ from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.replay_audit import replay
 from engine.calls.state_dispatch import MAX_VERBS
-from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, Story, inbound, outbound, tree
-from tests.unit.calls.harness.invariants import assert_sound
-from tests.unit.calls.harness.random_events import PLACES, RandomEvents
-from tests.unit.calls.harness.random_trees import TREES
+from tests.harness.calls.builders import CLIPS, HTTPS, ID, Story, inbound, outbound, tree
+from tests.harness.calls.invariants import assert_sound
+from tests.harness.calls.random_events import PLACES, RandomEvents
+from tests.harness.calls.random_trees import TREES
 from wire.answer_detection import Detection
 from wire.verbs import Action
 

@@ -11,8 +11,8 @@ from engine.calls.model.commands import AddToBridge, Play, StartHoldMusic
 from engine.calls.model.events import LegAnswered, LegEnded, PlaybackEnded, Recovered
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
-from tests.unit.calls.harness.builders import MAIN, Story, bridged_call
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.builders import MAIN, Story, bridged_call
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     PEER,

@@ -15,7 +15,7 @@ from engine.calls.model.storage_format import (
     encode,
 )
 from engine.calls.replay_audit import replay
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     MAIN,
     Story,
     answered_call,
@@ -23,7 +23,7 @@ from tests.unit.calls.harness.builders import (
     outbound,
     say,
 )
-from tests.unit.calls.harness.control import (
+from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     DAN,

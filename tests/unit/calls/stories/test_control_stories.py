@@ -10,7 +10,7 @@ from engine.calls.model.call import is_expected
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import Hangup, Snoop
 from engine.calls.model.sessions import CONFERENCE_MOVES, MEMBER_MOVES, TRANSFER_MOVES, HoldMusic
-from tests.unit.calls.harness.random_requests import RandomRequests
+from tests.harness.calls.random_requests import RandomRequests
 
 MOVES: dict[str, dict[Any, tuple[Any, ...]]] = {
     "transfer": TRANSFER_MOVES,

@@ -22,9 +22,9 @@ from engine.calls.model.stream_commands import StopStream
 from engine.calls.model.stream_events import StreamActionReceived, StreamEnded
 from engine.calls.verbs.sensitive_input import SURPLUS_MS, is_sealable
 from engine.calls.verbs.stream import MAX_NESTED, stop
-from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, say
-from tests.unit.calls.harness.control import dial_into
-from tests.unit.calls.harness.streams import (
+from tests.harness.calls.builders import HTTPS, MAIN, Story, say
+from tests.harness.calls.control import dial_into
+from tests.harness.calls.streams import (
     BRIDGE,
     FIRST,
     connect,

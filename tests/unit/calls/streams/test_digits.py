@@ -2,9 +2,9 @@
 
 from engine.calls.model.events import DigitPressed, PlaybackEnded
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
-from tests.unit.calls.harness.ami_digits import ami_digit, ari_digit, recover
-from tests.unit.calls.harness.builders import MAIN, Story, say
-from tests.unit.calls.harness.streams import conversing, current, messages, request_action
+from tests.harness.calls.ami_digits import ami_digit, ari_digit, recover
+from tests.harness.calls.builders import MAIN, Story, say
+from tests.harness.calls.streams import conversing, current, messages, request_action
 from wire.streams.setup import DigitMessage
 
 

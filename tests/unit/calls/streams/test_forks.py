@@ -25,9 +25,9 @@ from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.taps import PAUSE_MS
 from engine.calls.verbs.forks import MAX_FORKS, MAX_SNOOP_FAILURES
-from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, answered_call, say, tree
-from tests.unit.calls.harness.recoveries import outbox
-from tests.unit.calls.harness.streams import progress, starts, states_sent, stream_verb
+from tests.harness.calls.builders import HTTPS, MAIN, Story, answered_call, say, tree
+from tests.harness.calls.recoveries import outbox
+from tests.harness.calls.streams import progress, starts, states_sent, stream_verb
 from wire.webhooks import StreamEndReason
 
 DIAL: dict[str, Any] = {"type": "dial", "data": {"number": "+4712345678"}}

@@ -22,8 +22,8 @@ from engine.calls.model.events import (
 from engine.calls.model.requests import StreamStopRequested
 from engine.calls.model.stream_commands import StartStream, StopStream
 from engine.calls.model.stream_events import StreamConnected, StreamInterrupted
-from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, say
-from tests.unit.calls.harness.streams import (
+from tests.harness.calls.builders import HTTPS, MAIN, Story, say
+from tests.harness.calls.streams import (
     BRIDGE,
     FIRST,
     SECOND,

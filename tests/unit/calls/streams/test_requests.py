@@ -8,8 +8,8 @@ from engine.calls.model.stream_commands import SendToStream, StartStream, StopSt
 from engine.calls.model.stream_events import StreamEnded
 from engine.calls.recovery.missed_digits import undelivered_digits
 from engine.calls.sessions.preconditions import check_request
-from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, answered_call, outbound
-from tests.unit.calls.harness.streams import BOT, conversing, current
+from tests.harness.calls.builders import HTTPS, MAIN, Story, answered_call, outbound
+from tests.harness.calls.streams import BOT, conversing, current
 from wire.streams.setup import TextMessage
 from wire.verbs import StreamData
 

@@ -11,9 +11,9 @@ from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.stream_commands import SendToStream, StopStream
 from engine.calls.model.stream_events import StreamConnected, StreamEnded
 from engine.calls.step import step
-from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, Story, answered_call, say
-from tests.unit.calls.harness.control import hold, unhold
-from tests.unit.calls.harness.streams import (
+from tests.harness.calls.builders import HTTPS, ID, MAIN, Story, answered_call, say
+from tests.harness.calls.control import hold, unhold
+from tests.harness.calls.streams import (
     BOT,
     BRIDGE,
     FIRST,

@@ -24,10 +24,10 @@ from engine.calls.model.stream_events import (
 from engine.calls.model.streams import MAX_LATENCIES, EndedStream, Stream
 from engine.calls.reporting.ended_legs import MAX_HISTORY
 from engine.calls.verbs.forks import MAX_FORKS
-from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, answered_call, say, tree
-from tests.unit.calls.harness.call_records import record
-from tests.unit.calls.harness.recognizers import listening
-from tests.unit.calls.harness.streams import (
+from tests.harness.calls.builders import HTTPS, MAIN, Story, answered_call, say, tree
+from tests.harness.calls.call_records import record
+from tests.harness.calls.recognizers import listening
+from tests.harness.calls.streams import (
     FIRST,
     SECOND,
     connect,

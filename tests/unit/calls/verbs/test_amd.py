@@ -19,7 +19,7 @@ from engine.calls.model.events import (
 from engine.calls.model.io_commands import PrefetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionFailed
 from engine.calls.model.requests import HangupRequested
-from tests.unit.calls.harness.builders import HTTPS, MAIN, NOW, Story, outbound, say, tree
+from tests.harness.calls.builders import HTTPS, MAIN, NOW, Story, outbound, say, tree
 from wire.answer_detection import Detection
 from wire.media import Speech
 from wire.verbs import Verb

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from engine.calls.model.call_states import Playing
 from engine.calls.verbs.audio_sources import audio_sources, pending_audio_sources
-from tests.unit.calls.harness.builders import HTTPS, outbound, say, tree
+from tests.harness.calls.builders import HTTPS, outbound, say, tree
 from wire.media import Audio, Speech
 from wire.verbs import Say
 

@@ -12,7 +12,7 @@ from engine.calls.state_dispatch import MAX_VERBS
 from engine.calls.verbs.awaiting_instructions import MAX_REASON_CHARS, WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.flow import LOAD_TIMEOUT_MS
 from engine.calls.verbs.registry import MAX_FLOWS
-from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, Story, answered_call, say, tree
+from tests.harness.calls.builders import HTTPS, ID, MAIN, Story, answered_call, say, tree
 from wire.media import Speech
 
 REQUEST = f"{ID}.r1"

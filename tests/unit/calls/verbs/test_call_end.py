@@ -17,7 +17,7 @@ from engine.calls.model.events import (
 from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.requests import HangupRequested
 from engine.calls.verbs.call_end import HANGUP_TIMEOUT_MS, MAX_HANGUP_RETRIES
-from tests.unit.calls.harness.builders import MAIN, Story, answered_call, dialing_call, inbound, say
+from tests.harness.calls.builders import MAIN, Story, answered_call, dialing_call, inbound, say
 
 ENDED = LegEnded(MAIN, 16)
 

@@ -20,7 +20,7 @@ from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.io_results import ActionFailed
 from engine.calls.model.requests import HangupRequested
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     CHANNEL,
     HTTPS,
     MAIN,

@@ -20,7 +20,7 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import DeadlinePassed, LegAnswered, LegCreated, LegEnded, LegRinging
 from engine.calls.model.io_commands import SendWebhook
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     HTTPS,
     MAIN,
     answered_call,
@@ -28,7 +28,7 @@ from tests.unit.calls.harness.builders import (
     dialing_call,
     say,
 )
-from tests.unit.calls.harness.dials import BOB, BRIDGE, EVE, FIRST, SECOND, dial_result
+from tests.harness.calls.dials import BOB, BRIDGE, EVE, FIRST, SECOND, dial_result
 
 
 def test_a_number_is_called() -> None:

@@ -6,8 +6,8 @@ from engine.calls.model.commands import AddToBridge, DestroyBridge, Hangup, Remo
 from engine.calls.model.events import BridgeFailed, LegAnswered, LegEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.requests import HangupRequested
-from tests.unit.calls.harness.builders import ID, MAIN, bridged_call, dialing_call, say
-from tests.unit.calls.harness.dials import BOB, BRIDGE, EVE, FIRST, SECOND
+from tests.harness.calls.builders import ID, MAIN, bridged_call, dialing_call, say
+from tests.harness.calls.dials import BOB, BRIDGE, EVE, FIRST, SECOND
 
 
 def test_a_time_limit_ends_the_conversation() -> None:

@@ -13,8 +13,8 @@ from engine.calls.model.causes import (
 )
 from engine.calls.model.commands import AddToBridge, Hangup, Originate, StopRinging
 from engine.calls.model.events import LegAnswered, LegEnded
-from tests.unit.calls.harness.builders import HTTPS, ID, MAIN, dialing_call
-from tests.unit.calls.harness.dials import BOB, EVE, FIRST, SECOND, dial_result
+from tests.harness.calls.builders import HTTPS, ID, MAIN, dialing_call
+from tests.harness.calls.dials import BOB, EVE, FIRST, SECOND, dial_result
 
 
 def test_simultaneous_ring() -> None:

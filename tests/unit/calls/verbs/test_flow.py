@@ -16,9 +16,9 @@ from engine.calls.model.requests import DialRequested
 from engine.calls.verbs.flow import LOAD_TIMEOUT_MS
 from engine.flows.document import resolve_node
 from engine.runtime.io.flow_cache import call_variables
-from tests.unit.calls.harness.builders import ID, MAIN, answered_call, say
-from tests.unit.calls.harness.flow_calls import LOOKUP_FLOW, spoken_text
-from tests.unit.calls.harness.flows import RUN, load_nodes, outline, run_flow, skip_prompt
+from tests.harness.calls.builders import ID, MAIN, answered_call, say
+from tests.harness.calls.flow_calls import LOOKUP_FLOW, spoken_text
+from tests.harness.calls.flows import RUN, load_nodes, outline, run_flow, skip_prompt
 from wire.flow import SayNode
 from wire.tree import DEFAULT_LIMITS
 from wire.verbs import SayData

@@ -14,10 +14,10 @@ from engine.calls.model.storage_format import StoredCall, decode_stored_call, en
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.verbs.flow import API_TIMEOUT_MS
-from tests.unit.calls.harness.builders import ID, MAIN
-from tests.unit.calls.harness.flow_calls import LOOKUP_FLOW, spoken_text
-from tests.unit.calls.harness.flows import API, answer_request, load_nodes, pass_deadline, run_flow
-from tests.unit.calls.harness.recoveries import outbox
+from tests.harness.calls.builders import ID, MAIN
+from tests.harness.calls.flow_calls import LOOKUP_FLOW, spoken_text
+from tests.harness.calls.flows import API, answer_request, load_nodes, pass_deadline, run_flow
+from tests.harness.calls.recoveries import outbox
 from wire.flow import SayNode
 from wire.verbs import SayData
 

@@ -7,9 +7,9 @@ import pytest
 from engine.calls.flows.variables import MAX_VARIABLE_CHARS, MAX_VARIABLES
 from engine.calls.state_dispatch import MAX_VERBS
 from engine.calls.verbs.flow import MAX_VISITS
-from tests.unit.calls.harness.builders import say
-from tests.unit.calls.harness.flow_calls import spoken_text
-from tests.unit.calls.harness.flows import outline, pass_deadline, press_digit, run_flow
+from tests.harness.calls.builders import say
+from tests.harness.calls.flow_calls import spoken_text
+from tests.harness.calls.flows import outline, pass_deadline, press_digit, run_flow
 
 MENU = {"type": "menu", "branches": {"1": "one", "22": "two"}, "noInput": "no", "invalid": "bad"}
 ENDS: dict[str, Any] = {name: say(name) for name in ("one", "two", "no", "bad")}

@@ -14,10 +14,10 @@ from engine.calls.model.recording import RecordingDestination
 from engine.calls.verbs.gather.clocks import GRACE_MS
 from engine.calls.verbs.media_faults import take_fault
 from engine.calls.verbs.play import HANGUP_GRACE_MS
-from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, Story, answered_call, say, tree
-from tests.unit.calls.harness.flow_calls import spoken_text
-from tests.unit.calls.harness.flows import load_nodes, outline, run_flow
-from tests.unit.calls.harness.screenings import FIRST, screening_call, screening_of
+from tests.harness.calls.builders import CLIPS, HTTPS, MAIN, Story, answered_call, say, tree
+from tests.harness.calls.flow_calls import spoken_text
+from tests.harness.calls.flows import load_nodes, outline, run_flow
+from tests.harness.calls.screenings import FIRST, screening_call, screening_of
 from wire.flow import FlowOutline
 from wire.media import MediaFault, Speech
 from wire.verbs import Play as PlayVerb

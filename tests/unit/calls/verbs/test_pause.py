@@ -10,10 +10,10 @@ from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import Hangup, StartHoldMusic, StopHoldMusic
 from engine.calls.model.events import DigitPressed, LegEnded, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
-from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, NOW, Story, answered_call, say
-from tests.unit.calls.harness.control import dial_into, hold, unhold
-from tests.unit.calls.harness.flow_calls import spoken_text
-from tests.unit.calls.harness.flows import outline, pass_deadline, run_flow
+from tests.harness.calls.builders import CLIPS, HTTPS, ID, MAIN, NOW, Story, answered_call, say
+from tests.harness.calls.control import dial_into, hold, unhold
+from tests.harness.calls.flow_calls import spoken_text
+from tests.harness.calls.flows import outline, pass_deadline, run_flow
 
 PAUSE = {"type": "pause", "data": {"length": 2.5}}
 LENGTH_MS = 2_500

@@ -8,8 +8,8 @@ from engine.calls.model.events import LegEnded, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS, GRACE_MS, HANGUP_GRACE_MS
-from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
-from tests.unit.calls.harness.control import dial_into, hold, unhold
+from tests.harness.calls.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
+from tests.harness.calls.control import dial_into, hold, unhold
 from wire import verbs
 from wire.media import Audio, Clip, Speech
 

@@ -8,8 +8,8 @@ from engine.calls.model.commands import ArchiveRecordings, Play, StartVoicemail,
 from engine.calls.model.events import DigitPressed, PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.verbs.audio_sources import BEEP
-from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
-from tests.unit.calls.harness.voicemails import (
+from tests.harness.calls.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
+from tests.harness.calls.voicemails import (
     ARCHIVE,
     archive_voicemail,
     end_voicemail,

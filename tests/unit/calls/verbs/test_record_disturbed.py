@@ -14,8 +14,8 @@ from engine.calls.model.requests import DialRequested, HoldRequested
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
 from engine.calls.recovery.reconcile import reconcile
 from engine.calls.sessions.preconditions import check_request
-from tests.unit.calls.harness.builders import ID, MAIN, answered_call
-from tests.unit.calls.harness.voicemails import (
+from tests.harness.calls.builders import ID, MAIN, answered_call
+from tests.harness.calls.voicemails import (
     ARCHIVE,
     RECORD,
     end_voicemail,

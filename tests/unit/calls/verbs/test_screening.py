@@ -16,8 +16,8 @@ from engine.calls.model.events import (
     TalkStarted,
 )
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
-from tests.unit.calls.harness.builders import CLIPS, HTTPS, MAIN, say
-from tests.unit.calls.harness.screenings import (
+from tests.harness.calls.builders import CLIPS, HTTPS, MAIN, say
+from tests.harness.calls.screenings import (
     BOB,
     CONFIRM,
     EVE,

@@ -18,8 +18,8 @@ from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import DialRequested, HoldRequested
 from engine.calls.sessions.preconditions import Rejection, check_request
 from engine.calls.verbs.screening import MAX_STAGE_MS
-from tests.unit.calls.harness.builders import CLIPS, MAIN, dialing_call
-from tests.unit.calls.harness.screenings import (
+from tests.harness.calls.builders import CLIPS, MAIN, dialing_call
+from tests.harness.calls.screenings import (
     BOB,
     CONFIRM,
     DETECT,

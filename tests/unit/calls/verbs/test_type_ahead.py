@@ -19,9 +19,9 @@ from engine.calls.model.recording import RecordingDestination
 from engine.calls.model.storage_format import decode_call, encode
 from engine.calls.verbs.gather.clocks import GRACE_MS
 from engine.calls.verbs.type_ahead import MAX_TYPED_AHEAD, SPARE_TERMINATOR_MS
-from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, answered_call, say, tree
-from tests.unit.calls.harness.control import hold, unhold
-from tests.unit.calls.harness.screenings import CONFIRM, FIRST, deliver_media, screening_call
+from tests.harness.calls.builders import HTTPS, MAIN, Story, answered_call, say, tree
+from tests.harness.calls.control import hold, unhold
+from tests.harness.calls.screenings import CONFIRM, FIRST, deliver_media, screening_call
 
 
 def gather(action: Any = HTTPS, **data: Any) -> dict[str, Any]:

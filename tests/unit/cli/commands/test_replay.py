@@ -1,7 +1,7 @@
 """`switchroom replay`: result, exit status and differences."""
 
 from engine.cli.commands.replay import lines, status, summary
-from tests.unit.cli.replays import DIFFERENT, HOLE, SAME
+from tests.harness.cli.replays import DIFFERENT, HOLE, SAME
 
 
 def test_a_verdict_is_shown_in_lines() -> None:

@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 from engine.cli.live.table import CallTable, render, summary
-from tests.unit.cli.followed_calls import event, view
+from tests.harness.cli.followed_calls import event, view
 
 
 def test_a_board_follows_a_call_from_its_beginning_to_its_end() -> None:

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from engine.cli.timeline.outcome import outcome_text
-from tests.unit.cli.inbound import timeline
+from tests.harness.cli.inbound import timeline
 
 
 def test_a_verdict_shows_why() -> None:

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from engine.cli.errors import UsageError
 from engine.cli.options.channel_names import leg_of, member_of, stream_of, transfer_of
-from tests.unit.cli.controlled_call import ADA, CALL, FIRST, MAIN, PHONE, SECOND
+from tests.harness.cli.controlled_call import ADA, CALL, FIRST, MAIN, PHONE, SECOND
 from wire.views import CallStreams, StreamView
 
 

@@ -8,7 +8,7 @@ import pytest
 from engine.cli.timeline.ladder import draw
 from engine.cli.timeline.row import ENGINE, Row
 from engine.cli.timeline.timeline import Diagram, Lifeline, build_diagram
-from tests.unit.cli.inbound import GOLDEN, timeline
+from tests.harness.cli.inbound import GOLDEN, timeline
 from wire.views import Timeline
 
 STORIES = Path(__file__).parents[1] / "stories"  # of calls on a real PBX

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.cli.timeline.timeline import build_diagram
-from tests.unit.cli.inbound import timeline
+from tests.harness.cli.inbound import timeline
 from tests.unit.cli.timelines import OPENED, Moment, started, story, words
 
 

@@ -5,7 +5,7 @@ from typing import Any, get_args
 import jsonschema
 import pytest
 
-from tests.harness.generate.reference.asyncapi import asyncapi_document
+from tools.docs.reference.asyncapi import asyncapi_document
 from wire.events.call_events import Kind
 
 DOCUMENT = asyncapi_document()

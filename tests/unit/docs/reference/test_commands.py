@@ -1,8 +1,8 @@
 """The pages of commands: all of them, each once, and no text of a command that is gone."""
 
 from engine.cli.tree import OLD_NAMES, app
-from tests.harness.generate.reference.command_texts import NOTES
-from tests.harness.generate.reference.commands import COMMON, command_pages, nouns
+from tools.docs.reference.command_texts import NOTES
+from tools.docs.reference.commands import COMMON, command_pages, nouns
 
 PAGES = command_pages()
 

@@ -7,17 +7,17 @@ import msgspec
 import pytest
 
 from engine.store.stream import START
-from tests.harness.generate.reference import events, webhooks
-from tests.harness.generate.reference.event_texts import FAMILIES
-from tests.harness.generate.reference.markdown import block_names
-from tests.harness.generate.reference.pages import BLOCKS, REFERENCE, sources, stale_pages
-from tests.harness.generate.reference.shapes import Shapes
-from tests.harness.generate.reference.verb_texts import VERBS
-from tests.harness.generate.reference.verbs import BY_TAG, errors_of
-from tests.harness.generate.reference.webhook_texts import BODIES
 from tests.harness.sim.store import done
 from tests.sim.engine_run import SHARD, PartOverrides
 from tests.sim.world import World
+from tools.docs.reference import events, webhooks
+from tools.docs.reference.event_texts import FAMILIES
+from tools.docs.reference.markdown import block_names
+from tools.docs.reference.pages import BLOCKS, REFERENCE, sources, stale_pages
+from tools.docs.reference.shapes import Shapes
+from tools.docs.reference.verb_texts import VERBS
+from tools.docs.reference.verbs import BY_TAG, errors_of
+from tools.docs.reference.webhook_texts import BODIES
 from wire.events.call_events import Kind
 from wire.tree import DEFAULT_LIMITS
 from wire.webhooks import GatherReason, RecordReason, StreamEndReason

@@ -13,7 +13,7 @@ from engine.settings.nodes import NodeSettings
 from engine.settings.rpc import RpcClientSettings
 from speech.settings import Settings as SpeechSettings
 from streams.app.settings import Settings as StreamsSettings
-from tests.harness.generate.reference.settings import (
+from tools.docs.reference.settings import (
     PREFIX,
     engine_settings,
     rest_settings,

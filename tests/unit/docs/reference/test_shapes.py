@@ -5,7 +5,7 @@ from typing import Annotated, get_args
 from msgspec import Meta
 from msgspec.structs import fields
 
-from tests.harness.generate.reference.shapes import NOTHING, Shapes
+from tools.docs.reference.shapes import NOTHING, Shapes
 from wire.base import Milliseconds, Name, Shape, Url
 from wire.events.call_events import CallEvent
 from wire.events.record import CallRecord

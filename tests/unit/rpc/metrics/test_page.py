@@ -12,8 +12,8 @@ from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.shard.metrics import ShardMetrics
-from engine.store.memory.store import MemoryStore
-from tests.unit.runtime.harness.shard_bench import ManualClock
+from tests.harness.memory_store.store import MemoryStore
+from tests.harness.runtime.shard_scene import ManualClock
 
 NODES, SLOTS = 50, 4
 MAX_STEP_S = 0.05  # of CPU time: a slice takes 0.001, one family in one piece 0.1

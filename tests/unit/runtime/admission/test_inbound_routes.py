@@ -16,9 +16,9 @@ from engine.runtime.admission.inbound_routes import TTL_MS, FoundRoute, InboundR
 from engine.runtime.agents.account_agents import Caller
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.pbx_nodes.recovery import RETRY_DELAY_MS, SETTLE_DELAY_MS
-from engine.store.memory.store import MemoryStore
-from tests.unit.calls.harness.builders import CHANNEL, ID, NOW, say, tree
-from tests.unit.runtime.harness.shard_bench import ManualClock
+from tests.harness.calls.builders import CHANNEL, ID, NOW, say, tree
+from tests.harness.memory_store.store import MemoryStore
+from tests.harness.runtime.shard_scene import ManualClock
 from wire.callbacks.targets import format_target, parse_call_target
 from wire.party import Diversion
 from wire.rpc import NumberRoute

@@ -6,7 +6,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.call_states import Starting
 from engine.runtime.admission.config import NewCall
 from engine.runtime.admission.outbound import outbound_call
-from tests.unit.calls.harness.builders import HTTPS, ID, NOW, say, tree
+from tests.harness.calls.builders import HTTPS, ID, NOW, say, tree
 from wire import verbs
 from wire.answer_detection import Detection, MachineDetection
 from wire.rpc import AnsweredDetection, Originate

@@ -1,7 +1,7 @@
 """The rate limiter: a burst, then a rate."""
 
 from engine.runtime.policy.capacity_limits import RateLimiter
-from tests.unit.runtime.harness.shard_bench import ManualClock
+from tests.harness.runtime.shard_scene import ManualClock
 
 
 def try_take(limiter: RateLimiter) -> bool:

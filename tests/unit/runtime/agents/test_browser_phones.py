@@ -11,8 +11,8 @@ from engine.runtime.agents.phone_credentials import (
     digests,
 )
 from engine.runtime.agents.phone_provisioning import COMPARED_EVERY, PhoneProvisioning
-from engine.store.memory.store import MemoryStore
-from tests.unit.runtime.harness.object_pbx import ObjectPbx
+from tests.harness.memory_store.store import MemoryStore
+from tests.harness.runtime.object_pbx import ObjectPbx
 from wire.agents import PhoneKind
 
 PHONE = "PJSIP/ada"
@@ -31,7 +31,7 @@ def phone(*logins: Login) -> PhoneCredentials:
     return PhoneCredentials("acme", "ada", "Ada", *own, kind="browser", logins=logins)
 
 
-class Bench:
+class Scene:
     """A node and the engine that provides it."""
 
     def __init__(self) -> None:
@@ -65,133 +65,133 @@ def usernames(*logins: Login) -> list[str]:
 
 async def test_the_first_login_makes_the_phone() -> None:
     """From the template of browsers, with a password of its own that is known to no one."""
-    bench = Bench()
-    await bench.put(phone(login(1)))
-    made = bench.pbx.objects["endpoint/ada"]
+    scene = Scene()
+    await scene.put(phone(login(1)))
+    made = scene.pbx.objects["endpoint/ada"]
     assert (made["webrtc"], made["aors"], made["identify_by"]) == ("yes", "ada", "username")
-    assert bench.pbx.objects["aor/ada"] == {"max_contacts": "10"}
-    assert bench.pbx.logins("ada") == usernames(login(1))
-    digest = bench.pbx.objects[f"auth/{login(1).username}"]
+    assert scene.pbx.objects["aor/ada"] == {"max_contacts": "10"}
+    assert scene.pbx.logins("ada") == usernames(login(1))
+    digest = scene.pbx.objects[f"auth/{login(1).username}"]
     assert digest["username"] == login(1).username
     assert login(1).md5 in digest["password_digest"]
 
 
 async def test_a_further_login_changes_nothing_else() -> None:
     """The other tabs and the phone's password stay as they are."""
-    bench = Bench()
-    await bench.put(phone(login(1)))
-    changes = await bench.put(phone(login(1), login(2)))
+    scene = Scene()
+    await scene.put(phone(login(1)))
+    changes = await scene.put(phone(login(1), login(2)))
     assert changes == [f"PUT auth/{login(2).username}", "PUT endpoint/ada"]
-    assert bench.pbx.logins("ada") == usernames(login(1), login(2))
+    assert scene.pbx.logins("ada") == usernames(login(1), login(2))
 
 
 async def test_a_login_expires() -> None:
     """Without a request of anybody; the others stay valid."""
-    bench = Bench()
+    scene = Scene()
     later = login(2, START_MS + 2 * LIFE_MS)
-    await bench.put(phone(login(1), later))
-    bench.now_ms += LIFE_MS - 1
-    assert await bench.provide() == []
-    bench.now_ms += 1
-    assert await bench.provide() == ["PUT endpoint/ada", f"DELETE auth/{login(1).username}"]
-    assert bench.pbx.logins("ada") == usernames(later)
-    bench.now_ms += LIFE_MS
-    await bench.provide()
-    assert bench.pbx.objects["endpoint/ada"]["auth"] == "ada"
+    await scene.put(phone(login(1), later))
+    scene.now_ms += LIFE_MS - 1
+    assert await scene.provide() == []
+    scene.now_ms += 1
+    assert await scene.provide() == ["PUT endpoint/ada", f"DELETE auth/{login(1).username}"]
+    assert scene.pbx.logins("ada") == usernames(later)
+    scene.now_ms += LIFE_MS
+    await scene.provide()
+    assert scene.pbx.objects["endpoint/ada"]["auth"] == "ada"
 
 
 async def test_an_endpoint_never_lacks_a_password() -> None:
     """It would accept every call; also when no login was valid from the beginning."""
-    bench = Bench()
-    bench.now_ms += LIFE_MS
-    await bench.put(phone(login(1)))
-    assert bench.pbx.objects["endpoint/ada"]["auth"] == "ada"
-    assert "auth/ada" in bench.pbx.objects
+    scene = Scene()
+    scene.now_ms += LIFE_MS
+    await scene.put(phone(login(1)))
+    assert scene.pbx.objects["endpoint/ada"]["auth"] == "ada"
+    assert "auth/ada" in scene.pbx.objects
 
 
 async def test_the_next_engine_leaves_it() -> None:
     """Also with so many logins that Asterisk shows only the first ones."""
-    bench = Bench()
-    await bench.put(phone(*map(login, range(MAX_LOGINS))))
-    bench.restart_engine()
-    assert await bench.provide() == []
+    scene = Scene()
+    await scene.put(phone(*map(login, range(MAX_LOGINS))))
+    scene.restart_engine()
+    assert await scene.provide() == []
 
 
 async def test_the_next_engine_knows_what_has_expired() -> None:
     """A login that has expired while no engine provided the node."""
-    bench = Bench()
-    await bench.put(phone(login(1)))
-    bench.restart_engine()
-    bench.now_ms += LIFE_MS
-    assert await bench.provide() == ["PUT endpoint/ada", f"DELETE auth/{login(1).username}"]
+    scene = Scene()
+    await scene.put(phone(login(1)))
+    scene.restart_engine()
+    scene.now_ms += LIFE_MS
+    assert await scene.provide() == ["PUT endpoint/ada", f"DELETE auth/{login(1).username}"]
 
 
 async def test_a_restarted_node_gets_the_valid_logins() -> None:
     """And loses the digests of those that have expired meanwhile."""
-    bench = Bench()
+    scene = Scene()
     later = login(2, START_MS + 2 * LIFE_MS)
-    await bench.put(phone(login(1), later))
-    bench.pbx.restart()
-    bench.now_ms += LIFE_MS
-    await bench.provide()
-    assert bench.pbx.logins("ada") == usernames(later)
-    assert f"auth/{login(1).username}" not in bench.pbx.objects
+    await scene.put(phone(login(1), later))
+    scene.pbx.restart()
+    scene.now_ms += LIFE_MS
+    await scene.provide()
+    assert scene.pbx.logins("ada") == usernames(later)
+    assert f"auth/{login(1).username}" not in scene.pbx.objects
 
 
 async def test_a_sip_phone_becomes_a_browser_and_back() -> None:
     """The endpoint is made again, also by an engine that has not made the first one."""
-    bench = Bench()
+    scene = Scene()
     sip = PhoneCredentials("acme", "ada", "Ada", *digests("ada", "a password"))
-    await bench.put(sip)
+    await scene.put(sip)
     for credentials, webrtc in ((phone(login(1)), "yes"), (sip, "no"), (phone(login(2)), "yes")):
-        bench.restart_engine()
-        await bench.put(credentials)
-        assert bench.pbx.objects["endpoint/ada"]["webrtc"] == webrtc
-        assert bench.pbx.logins("ada") == usernames(*credentials.logins)
+        scene.restart_engine()
+        await scene.put(credentials)
+        assert scene.pbx.objects["endpoint/ada"]["webrtc"] == webrtc
+        assert scene.pbx.logins("ada") == usernames(*credentials.logins)
 
 
 @pytest.mark.parametrize("count", [2, MAX_LOGINS])
 async def test_a_removed_phone_leaves_nothing(count: int) -> None:
     """Neither endpoint nor digests; also of logins that Asterisk does not show any more."""
-    bench = Bench()
-    before = dict(bench.pbx.objects)
-    await bench.put(phone(*map(login, range(count))))
-    await bench.credentials.remove("acme", "ada", PHONE)
-    await bench.provide()
-    assert bench.pbx.objects == before
+    scene = Scene()
+    before = dict(scene.pbx.objects)
+    await scene.put(phone(*map(login, range(count))))
+    await scene.credentials.remove("acme", "ada", PHONE)
+    await scene.provide()
+    assert scene.pbx.objects == before
 
 
 @pytest.mark.parametrize("kind", ["browser", "sip"])
 async def test_many_logins_that_end_leave_no_digests(kind: PhoneKind) -> None:
     """Withdrawn all together, or with the browser."""
-    bench = Bench()
-    await bench.put(phone(*map(login, range(MAX_LOGINS))))
-    await bench.put(replace(phone(), kind=kind, withdrawals=1))
-    own = {each for each in bench.pbx.objects if not each.endswith("-template")}
+    scene = Scene()
+    await scene.put(phone(*map(login, range(MAX_LOGINS))))
+    await scene.put(replace(phone(), kind=kind, withdrawals=1))
+    own = {each for each in scene.pbx.objects if not each.endswith("-template")}
     assert own == {"endpoint/ada", "aor/ada", "auth/ada"}
 
 
 async def test_a_node_without_browsers() -> None:
     """Its phone is not made, nor tried again all the time; other phones are."""
-    bench = Bench()
+    scene = Scene()
     for kind in ("endpoint", "aor", "auth"):
-        del bench.pbx.objects[f"{kind}/browser-template"]
-    assert await bench.put(phone(login(1))) == []
-    assert await bench.provisioning.provide()
-    changes = [each for _ in range(COMPARED_EVERY) for each in await bench.provide()]
+        del scene.pbx.objects[f"{kind}/browser-template"]
+    assert await scene.put(phone(login(1))) == []
+    assert await scene.provisioning.provide()
+    changes = [each for _ in range(COMPARED_EVERY) for each in await scene.provide()]
     assert changes == []
 
 
 async def test_changes_are_read_without_asking_the_node() -> None:
     """So a login is at the node within a moment, at no cost while nothing changes."""
-    bench = Bench()
-    await bench.put(phone(login(1)))
-    before = bench.pbx.request_count
-    await bench.provisioning.provide(only_changes=True)
-    assert bench.pbx.request_count == before
-    await bench.credentials.put(PHONE, phone(login(1), login(2)))
-    await bench.provisioning.provide(only_changes=True)
-    assert bench.pbx.logins("ada") == usernames(login(1), login(2))
+    scene = Scene()
+    await scene.put(phone(login(1)))
+    before = scene.pbx.request_count
+    await scene.provisioning.provide(only_changes=True)
+    assert scene.pbx.request_count == before
+    await scene.credentials.put(PHONE, phone(login(1), login(2)))
+    await scene.provisioning.provide(only_changes=True)
+    assert scene.pbx.logins("ada") == usernames(login(1), login(2))
 
 
 def test_a_phone_keeps_its_last_logins() -> None:
@@ -210,90 +210,90 @@ DROPPED = ["DELETE aor/ada", "PUT aor/ada", "PUT endpoint/ada"]
 
 async def test_a_withdrawn_login_ends_the_registrations() -> None:
     """After the node accepts it no more; not again by the next engine, nor by a further login."""
-    bench = Bench()
-    await bench.put(phone(login(1), login(2)))
-    changes = await bench.put(replace(phone(login(2)), withdrawals=1))
+    scene = Scene()
+    await scene.put(phone(login(1), login(2)))
+    changes = await scene.put(replace(phone(login(2)), withdrawals=1))
     marked = ["PUT endpoint/ada"] * 2
     assert changes == [*marked, f"DELETE auth/{login(1).username}", *DROPPED]
-    assert await bench.provide() == []
-    bench.restart_engine()
-    assert await bench.provide() == []
-    added = await bench.put(replace(phone(login(2), login(3)), withdrawals=1))
+    assert await scene.provide() == []
+    scene.restart_engine()
+    assert await scene.provide() == []
+    added = await scene.put(replace(phone(login(2), login(3)), withdrawals=1))
     assert not set(DROPPED[:2]) & set(added)
 
 
 async def test_a_registration_that_ends_late_leaves_no_address() -> None:
     """Asterisk gives an AOR the registered addresses, which then would never expire."""
-    bench = Bench()
-    await bench.put(phone(login(1)))
-    bench.pbx.registered["ada"] = "sip:ada@10.0.0.1"
-    changes = await bench.put(replace(phone(), withdrawals=1))
+    scene = Scene()
+    await scene.put(phone(login(1)))
+    scene.pbx.registered["ada"] = "sip:ada@10.0.0.1"
+    changes = await scene.put(replace(phone(), withdrawals=1))
     assert changes[-5:] == [*DROPPED[:2], *DROPPED]
-    assert bench.pbx.objects["aor/ada"] == {"max_contacts": "10"}
+    assert scene.pbx.objects["aor/ada"] == {"max_contacts": "10"}
 
 
 async def test_an_address_record_is_kept_through_a_restart() -> None:
     """With its registrations; one of another template is made again."""
-    bench = Bench()
-    await bench.put(phone(login(1)))
-    bench.pbx.registered["ada"] = "sip:ada@10.0.0.1"
-    bench.pbx.restart()
-    changes = await bench.provide()
+    scene = Scene()
+    await scene.put(phone(login(1)))
+    scene.pbx.registered["ada"] = "sip:ada@10.0.0.1"
+    scene.pbx.restart()
+    changes = await scene.provide()
     assert "PUT endpoint/ada" in changes
     assert "PUT aor/ada" not in changes
-    assert bench.pbx.objects["aor/ada"] == {"max_contacts": "10"}
-    bench.pbx.objects["aor/browser-template"] = {"max_contacts": "5"}
-    bench.pbx.started = "12:00"
-    del bench.pbx.objects["endpoint/ada"]
-    await bench.provide()
-    assert bench.pbx.objects["aor/ada"] == {"max_contacts": "5"}
-    assert bench.pbx.registered == {}
+    assert scene.pbx.objects["aor/ada"] == {"max_contacts": "10"}
+    scene.pbx.objects["aor/browser-template"] = {"max_contacts": "5"}
+    scene.pbx.started = "12:00"
+    del scene.pbx.objects["endpoint/ada"]
+    await scene.provide()
+    assert scene.pbx.objects["aor/ada"] == {"max_contacts": "5"}
+    assert scene.pbx.registered == {}
 
 
 async def test_a_node_that_hangs_may_have_the_address_record() -> None:
     """It is not put over the one with the registrations."""
-    bench = Bench()
-    await bench.put(phone(login(1)))
-    bench.pbx.registered["ada"] = "sip:ada@10.0.0.1"
-    bench.pbx.restart()
-    bench.pbx.hidden = {"aor/ada"}
-    assert not {"PUT aor/ada", "DELETE aor/ada"} & set(await bench.provide())
-    bench.pbx.hidden = set()
-    assert "PUT endpoint/ada" in await bench.provide()
-    assert bench.pbx.registered == {"ada": "sip:ada@10.0.0.1"}
+    scene = Scene()
+    await scene.put(phone(login(1)))
+    scene.pbx.registered["ada"] = "sip:ada@10.0.0.1"
+    scene.pbx.restart()
+    scene.pbx.hidden = {"aor/ada"}
+    assert not {"PUT aor/ada", "DELETE aor/ada"} & set(await scene.provide())
+    scene.pbx.hidden = set()
+    assert "PUT endpoint/ada" in await scene.provide()
+    assert scene.pbx.registered == {"ada": "sip:ada@10.0.0.1"}
 
 
 async def test_the_next_engine_withdraws_what_the_one_before_did_not() -> None:
     """A login whose key ended while no engine provided the node."""
-    bench = Bench()
-    await bench.put(phone(login(1)))
-    bench.restart_engine()
-    changes = await bench.put(replace(phone(), withdrawals=1))
+    scene = Scene()
+    await scene.put(phone(login(1)))
+    scene.restart_engine()
+    changes = await scene.put(replace(phone(), withdrawals=1))
     assert changes[-3:] == DROPPED
-    assert bench.pbx.logins("ada") == ["ada"]
+    assert scene.pbx.logins("ada") == ["ada"]
 
 
 async def test_another_password_ends_the_registrations() -> None:
     """Because it ends all logins."""
-    bench = Bench()
-    await bench.put(phone(login(1)))
+    scene = Scene()
+    await scene.put(phone(login(1)))
     other = digests("ada", "another password")
-    changes = await bench.put(replace(phone(), md5=other[0], sha256=other[1]))
+    changes = await scene.put(replace(phone(), md5=other[0], sha256=other[1]))
     assert changes[-3:] == DROPPED
 
 
 @pytest.mark.parametrize("done", range(6))
 async def test_an_engine_dies_while_it_withdraws_a_login(done: int) -> None:
     """After any request to the node; the next engine ends the registrations all the same."""
-    bench = Bench()
-    await bench.put(phone(login(1), login(2)))
-    bench.pbx.fail_after(done)
-    assert len(await bench.put(replace(phone(login(2)), withdrawals=1))) == done
-    bench.pbx.recover()
-    bench.restart_engine()
-    changes = await bench.provide()
+    scene = Scene()
+    await scene.put(phone(login(1), login(2)))
+    scene.pbx.fail_after(done)
+    assert len(await scene.put(replace(phone(login(2)), withdrawals=1))) == done
+    scene.pbx.recover()
+    scene.restart_engine()
+    changes = await scene.provide()
     assert changes[-3:] == DROPPED
-    assert bench.pbx.objects["aor/ada"] == {"max_contacts": "10"}
-    assert bench.pbx.logins("ada") == usernames(login(2))
-    bench.restart_engine()
-    assert await bench.provide() == []
+    assert scene.pbx.objects["aor/ada"] == {"max_contacts": "10"}
+    assert scene.pbx.logins("ada") == usernames(login(2))
+    scene.restart_engine()
+    assert await scene.provide() == []

@@ -4,8 +4,8 @@ import asyncio
 
 from engine.ari.request import Reply
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
+from tests.harness.runtime.recording_pbx import RecordingPbx
 from tests.harness.until import until
-from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 
 LISTED = b"""[{"technology": "PJSIP", "resource": "1001", "state": "offline", "channel_ids": []},
 {"technology": "PJSIP", "resource": "trunk", "state": "online", "channel_ids": []}]"""

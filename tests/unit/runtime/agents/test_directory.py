@@ -11,9 +11,9 @@ from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.interfaces import AgentPhone
 from engine.store.errors import StoreDown
-from engine.store.memory.store import MemoryStore
 from engine.store.store import MAX_CHANGES
-from tests.unit.runtime.harness.shard_bench import ManualClock
+from tests.harness.memory_store.store import MemoryStore
+from tests.harness.runtime.shard_scene import ManualClock
 from wire.agents import Agent
 
 
@@ -52,7 +52,7 @@ class UnreliableStore(MemoryStore):
             raise StoreDown("set by the test")
 
 
-class Bench:
+class Scene:
     """A directory over a store, with a clock moved by the test."""
 
     def __init__(self, template: str = "PJSIP/{agent_id}") -> None:
@@ -86,57 +86,57 @@ class Bench:
 
 async def test_the_endpoint_of_an_agent() -> None:
     """It is in the account's document, or else the template's."""
-    bench = Bench()
-    await bench.put("sales7", Agent("PJSIP/1002"))
-    assert await bench.find("sales7") == "PJSIP/1002"
-    assert await bench.find("1001") == "PJSIP/1001"
+    scene = Scene()
+    await scene.put("sales7", Agent("PJSIP/1002"))
+    assert await scene.find("sales7") == "PJSIP/1002"
+    assert await scene.find("1001") == "PJSIP/1001"
 
 
 async def test_endpoints_are_cached_for_a_second() -> None:
     """A busy agent causes one read a second; then a change is seen."""
-    bench = Bench()
-    await bench.put("sales7", Agent("PJSIP/1002"))
-    await bench.find("sales7")
-    await bench.put("sales7", Agent("PJSIP/1003"))
-    bench.clock.pass_ms(999)
-    assert (bench.now("sales7"), bench.store.reads) == ("PJSIP/1002", 1)
-    bench.clock.pass_ms(1)
-    assert await bench.find("sales7") == "PJSIP/1003"
+    scene = Scene()
+    await scene.put("sales7", Agent("PJSIP/1002"))
+    await scene.find("sales7")
+    await scene.put("sales7", Agent("PJSIP/1003"))
+    scene.clock.pass_ms(999)
+    assert (scene.now("sales7"), scene.store.reads) == ("PJSIP/1002", 1)
+    scene.clock.pass_ms(1)
+    assert await scene.find("sales7") == "PJSIP/1003"
 
 
 async def test_endpoints_while_the_store_is_down() -> None:
     """They are the last ones read, or else the template's."""
-    bench = Bench()
-    await bench.put("sales7", Agent("PJSIP/1002"))
-    await bench.find("sales7")
-    bench.store.down = True
-    bench.clock.pass_ms(5_000)
-    assert await bench.find("sales7") == "PJSIP/1002"
-    assert await bench.find("1001") == "PJSIP/1001"
+    scene = Scene()
+    await scene.put("sales7", Agent("PJSIP/1002"))
+    await scene.find("sales7")
+    scene.store.down = True
+    scene.clock.pass_ms(5_000)
+    assert await scene.find("sales7") == "PJSIP/1002"
+    assert await scene.find("1001") == "PJSIP/1001"
 
 
 async def test_an_invalid_document_is_ignored() -> None:
     """The template is used: a document of another version must not stop calls."""
-    bench = Bench()
-    await bench.store.put_agent("acme", "1001", b'{"endpoint":["PJSIP/7"]}')
-    assert await bench.find("1001") == "PJSIP/1001"
-    assert await bench.directory.agent_of("acme", "PJSIP/1001") == Caller("1001")
+    scene = Scene()
+    await scene.store.put_agent("acme", "1001", b'{"endpoint":["PJSIP/7"]}')
+    assert await scene.find("1001") == "PJSIP/1001"
+    assert await scene.directory.agent_of("acme", "PJSIP/1001") == Caller("1001")
 
 
 async def test_a_document_of_a_later_version_is_read() -> None:
     """Without the field that this version does not know."""
-    bench = Bench()
-    await bench.store.put_agent("acme", "1001", b'{"endpoint":"PJSIP/7","new":1}')
-    assert await bench.find("1001") == "PJSIP/7"
+    scene = Scene()
+    await scene.store.put_agent("acme", "1001", b'{"endpoint":"PJSIP/7","new":1}')
+    assert await scene.find("1001") == "PJSIP/7"
 
 
 @pytest.mark.parametrize("agent_id", ["trunk", "Trunk"])
 async def test_the_trunk_is_not_an_agent(agent_id: str) -> None:
     """Neither an agent's id nor a document resolves to the trunk's endpoint."""
-    bench = Bench()
-    await bench.put("sales7", Agent(f"PJSIP/{agent_id}"))
-    assert await bench.find(agent_id) is None
-    assert await bench.find("sales7") is None
+    scene = Scene()
+    await scene.put("sales7", Agent(f"PJSIP/{agent_id}"))
+    assert await scene.find(agent_id) is None
+    assert await scene.find("sales7") is None
 
 
 @pytest.mark.parametrize(
@@ -153,11 +153,11 @@ def test_the_trunks_endpoint(trunk: str) -> None:
 
 async def test_the_agent_of_an_endpoint() -> None:
     """It is the one in the account's documents, the lowest of several, or the template's."""
-    bench = Bench()
-    await bench.put("sales8", Agent("PJSIP/1002"))
-    await bench.put("sales7", Agent("PJSIP/1002", "Ada", "+4721930000"))
-    await bench.put("1003", Agent("PJSIP/1004"))
-    agent_of = bench.directory.agent_of
+    scene = Scene()
+    await scene.put("sales8", Agent("PJSIP/1002"))
+    await scene.put("sales7", Agent("PJSIP/1002", "Ada", "+4721930000"))
+    await scene.put("1003", Agent("PJSIP/1004"))
+    agent_of = scene.directory.agent_of
     assert await agent_of("acme", "PJSIP/1002") == Caller("sales7", "+4721930000", "Ada")
     assert await agent_of("other", "PJSIP/1002") == Caller()
     assert await agent_of("acme", "PJSIP/1003") == Caller()
@@ -166,96 +166,96 @@ async def test_the_agent_of_an_endpoint() -> None:
 
 async def test_calls_of_the_trunk_cause_no_read() -> None:
     """No agent calls from the trunk."""
-    bench = Bench()
-    assert await bench.directory.agent_of("acme", "PJSIP/trunk") == Caller()
-    assert await bench.directory.agent_of("acme", "") == Caller()
-    assert bench.store.reads == 0
+    scene = Scene()
+    assert await scene.directory.agent_of("acme", "PJSIP/trunk") == Caller()
+    assert await scene.directory.agent_of("acme", "") == Caller()
+    assert scene.store.reads == 0
 
 
 async def test_callers_are_cached_for_a_second() -> None:
     """Frequent calls by agents cause one read a second."""
-    bench = Bench()
-    await bench.put("sales7", Agent("PJSIP/1002"))
-    now = bench.directory.known_caller
+    scene = Scene()
+    await scene.put("sales7", Agent("PJSIP/1002"))
+    now = scene.directory.known_caller
     assert (now("acme", "PJSIP/1002"), now("acme", "PJSIP/trunk")) == (None, Caller())
-    await bench.directory.agent_of("acme", "PJSIP/1002")
-    assert await bench.directory.agent_of("acme", "PJSIP/1003") == Caller("1003")
-    assert (now("acme", "PJSIP/1002"), bench.store.reads) == (Caller("sales7"), 1)
-    bench.clock.pass_ms(1_000)
+    await scene.directory.agent_of("acme", "PJSIP/1002")
+    assert await scene.directory.agent_of("acme", "PJSIP/1003") == Caller("1003")
+    assert (now("acme", "PJSIP/1002"), scene.store.reads) == (Caller("sales7"), 1)
+    scene.clock.pass_ms(1_000)
     assert now("acme", "PJSIP/1002") is None
 
 
 async def test_only_changes_are_read_again() -> None:
     """A lookup among 10,000 agents reads and decodes those that have changed since the last."""
-    bench = Bench()
+    scene = Scene()
     for number in range(10_000):
-        await bench.put(f"a{number}", Agent(f"PJSIP/{number}"))
-    agent_of = bench.directory.agent_of
+        await scene.put(f"a{number}", Agent(f"PJSIP/{number}"))
+    agent_of = scene.directory.agent_of
     assert await agent_of("acme", "PJSIP/77") == Caller("a77")
-    bench.store.documents_read = 0
-    await bench.put("a77", Agent("PJSIP/moved"))
-    await bench.store.put_agent("acme", "a78", None)
+    scene.store.documents_read = 0
+    await scene.put("a77", Agent("PJSIP/moved"))
+    await scene.store.put_agent("acme", "a78", None)
     for _ in range(100):
-        bench.clock.pass_ms(1_000)
+        scene.clock.pass_ms(1_000)
         assert await agent_of("acme", "PJSIP/moved") == Caller("a77")
     assert await agent_of("acme", "PJSIP/78") == Caller("78")  # by the template
-    assert not bench.directory.has_document("acme", "a78")
-    assert bench.store.documents_read == 2
+    assert not scene.directory.has_document("acme", "a78")
+    assert scene.store.documents_read == 2
 
 
 async def test_all_agents_are_read_again_at_times() -> None:
     """A change that was stored without a notice is found within an hour."""
-    bench = Bench()
-    await bench.put("sales7", Agent("PJSIP/1002"))
-    await bench.directory.agent_of("acme", "PJSIP/1002")
-    bench.store.forget_changes()
-    await bench.put("sales7", Agent("PJSIP/1003"))
-    bench.store.forget_changes()
-    bench.clock.pass_ms(REREAD_INTERVAL_MS)
-    assert await bench.directory.agent_of("acme", "PJSIP/1003") == Caller("sales7")
+    scene = Scene()
+    await scene.put("sales7", Agent("PJSIP/1002"))
+    await scene.directory.agent_of("acme", "PJSIP/1002")
+    scene.store.forget_changes()
+    await scene.put("sales7", Agent("PJSIP/1003"))
+    scene.store.forget_changes()
+    scene.clock.pass_ms(REREAD_INTERVAL_MS)
+    assert await scene.directory.agent_of("acme", "PJSIP/1003") == Caller("sales7")
 
 
 async def test_more_changes_than_one_answer_holds() -> None:
     """All agents are read again."""
-    bench = Bench()
-    await bench.directory.agent_of("acme", "PJSIP/1")
+    scene = Scene()
+    await scene.directory.agent_of("acme", "PJSIP/1")
     for number in range(MAX_CHANGES + 5):
-        await bench.put(f"a{number}", Agent(f"PJSIP/{number}"))
-    bench.clock.pass_ms(1_000)
+        await scene.put(f"a{number}", Agent(f"PJSIP/{number}"))
+    scene.clock.pass_ms(1_000)
     last = MAX_CHANGES + 4
-    assert await bench.directory.agent_of("acme", f"PJSIP/{last}") == Caller(f"a{last}")
+    assert await scene.directory.agent_of("acme", f"PJSIP/{last}") == Caller(f"a{last}")
 
 
 async def test_callers_while_the_store_is_down() -> None:
     """The template is used, so that calls are admitted."""
-    bench = Bench("PJSIP/acme-{agent_id}")
-    bench.store.down = True
-    assert await bench.directory.agent_of("acme", "PJSIP/acme-7") == Caller("7")
-    assert await bench.directory.agent_of("acme", "PJSIP/7") == Caller()
+    scene = Scene("PJSIP/acme-{agent_id}")
+    scene.store.down = True
+    assert await scene.directory.agent_of("acme", "PJSIP/acme-7") == Caller("7")
+    assert await scene.directory.agent_of("acme", "PJSIP/7") == Caller()
 
 
 async def test_the_cache_is_bounded() -> None:
     """Customers choose the agents they call, so the cache is limited."""
-    bench = Bench()
-    await asyncio.gather(*(bench.find(f"a{number}") for number in range(MAX_ENTRIES + 50)))
-    reads = bench.store.reads
-    await asyncio.gather(*(bench.find(f"a{number}") for number in range(MAX_ENTRIES + 50)))
-    assert bench.store.reads - reads >= MAX_ENTRIES - 50
+    scene = Scene()
+    await asyncio.gather(*(scene.find(f"a{number}") for number in range(MAX_ENTRIES + 50)))
+    reads = scene.store.reads
+    await asyncio.gather(*(scene.find(f"a{number}") for number in range(MAX_ENTRIES + 50)))
+    assert scene.store.reads - reads >= MAX_ENTRIES - 50
 
 
 async def test_an_agent_has_the_name_of_its_document() -> None:
     """The agent is called by its phone and reported by its name, also as a caller."""
-    bench = Bench()
-    await bench.put("1001", Agent("PJSIP/desk", name="Nina Berg"))
-    assert await bench.phone("1001") == AgentPhone("PJSIP/desk", "Nina Berg")
-    assert await bench.phone("1002") == AgentPhone("PJSIP/1002")
-    assert (await bench.directory.agent_of("acme", "PJSIP/desk")).name == "Nina Berg"
+    scene = Scene()
+    await scene.put("1001", Agent("PJSIP/desk", name="Nina Berg"))
+    assert await scene.phone("1001") == AgentPhone("PJSIP/desk", "Nina Berg")
+    assert await scene.phone("1002") == AgentPhone("PJSIP/1002")
+    assert (await scene.directory.agent_of("acme", "PJSIP/desk")).name == "Nina Berg"
 
 
 async def test_closing_cancels_reads() -> None:
     """Nothing is resolved after the end."""
-    bench = Bench()
+    scene = Scene()
     found: list[AgentPhone | None] = []
-    bench.directory.resolve("acme", "1001", found.append)
-    await bench.directory.close()
+    scene.directory.resolve("acme", "1001", found.append)
+    await scene.directory.close()
     assert found == []

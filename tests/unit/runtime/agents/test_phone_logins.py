@@ -6,8 +6,8 @@ from engine.ari.request import Reply
 from engine.common.tasks import cancel_all
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from engine.runtime.agents.phone_reports import PhoneReports
+from tests.harness.runtime.recording_pbx import RecordingPbx
 from tests.harness.until import until
-from tests.unit.runtime.harness.recording_pbx import RecordingPbx
 from wire.rpc import PhoneLogin, PhoneReport
 
 

@@ -15,8 +15,8 @@ from engine.runtime.agents.phone_provisioning import (
     CONCURRENCY,
     PhoneProvisioning,
 )
-from engine.store.memory.store import MemoryStore
-from tests.unit.runtime.harness.recording_pbx import RecordingPbx
+from tests.harness.memory_store.store import MemoryStore
+from tests.harness.runtime.recording_pbx import RecordingPbx
 
 CONFIG = "asterisk/config/dynamic/res_pjsip"
 TEMPLATES: dict[str, dict[str, str]] = {
@@ -60,7 +60,7 @@ class SlowPbx(RecordingPbx):
         return await super().ask(request)
 
 
-class Bench:
+class Scene:
     """A node with the template, and the credentials of phones."""
 
     def __init__(self, pbx: RecordingPbx | None = None) -> None:
@@ -120,18 +120,18 @@ class Bench:
 
 async def test_a_phone_is_made_from_the_template() -> None:
     """The PBX decides its options; name, digests and address record are its own."""
-    bench = Bench()
-    await bench.credentials.put("PJSIP/anna", ANNA)
-    assert await bench.provide() == MADE
-    assert bench.fields("auth") == [
+    scene = Scene()
+    await scene.credentials.put("PJSIP/anna", ANNA)
+    assert await scene.provide() == MADE
+    assert scene.fields("auth") == [
         ("auth_type", "digest"),
         ("username", "anna"),
         ("password_digest", f"MD5:{ANNA.md5}"),
         ("password_digest", f"SHA-256:{ANNA.sha256}"),
         ("supported_algorithms_uas", "SHA-256,MD5"),
     ]
-    assert bench.fields("aor") == [("max_contacts", "1")]
-    assert bench.fields("endpoint") == [
+    assert scene.fields("aor") == [("max_contacts", "1")]
+    assert scene.fields("endpoint") == [
         ("allow", "!all,ulaw,alaw"),
         ("set_var", "PJSIP_TRANSFER_HANDLING()=ari-only"),
         ("auth", "anna"),
@@ -143,147 +143,147 @@ async def test_a_phone_is_made_from_the_template() -> None:
 
 async def test_the_name_of_a_phone_is_one_line() -> None:
     """Earlier versions stored any name; a line break in it would begin a header of SIP."""
-    bench = Bench()
+    scene = Scene()
     name = "Anna\r\nP-Asserted-Identity: x\x00"
-    await bench.credentials.put("PJSIP/anna", replace(ANNA, name=name))
-    await bench.provide()
-    assert dict(bench.fields("endpoint"))["callerid"] == '"AnnaP-Asserted-Identity: x" <anna>'
+    await scene.credentials.put("PJSIP/anna", replace(ANNA, name=name))
+    await scene.provide()
+    assert dict(scene.fields("endpoint"))["callerid"] == '"AnnaP-Asserted-Identity: x" <anna>'
 
 
 async def test_a_phone_is_made_once_and_after_a_restart() -> None:
     """A node that has it gets nothing; one that has lost it gets it again, at the latest soon."""
-    bench = Bench()
-    await bench.credentials.put("PJSIP/anna", ANNA)
-    await bench.provide()
-    bench.show("trunk", "anna")
-    assert await bench.provide() == []
-    bench.show("trunk")
-    bench.start("11:00")
-    assert len(await bench.provide()) == 4
-    assert sum([len(await bench.provide()) for _ in range(COMPARED_EVERY + 1)]) == 4
+    scene = Scene()
+    await scene.credentials.put("PJSIP/anna", ANNA)
+    await scene.provide()
+    scene.show("trunk", "anna")
+    assert await scene.provide() == []
+    scene.show("trunk")
+    scene.start("11:00")
+    assert len(await scene.provide()) == 4
+    assert sum([len(await scene.provide()) for _ in range(COMPARED_EVERY + 1)]) == 4
 
 
 async def test_without_changes_little_is_read() -> None:
     """Not the endpoints of the node, which may be thousands."""
-    bench = Bench()
-    await bench.credentials.put("PJSIP/anna", ANNA)
-    await bench.provide()
-    bench.show("trunk", "anna")
-    await bench.provide()
-    before = len(bench.requests)
-    await bench.provide()
-    assert [each.path for each in bench.requests[before:]] == ["asterisk/info"]
+    scene = Scene()
+    await scene.credentials.put("PJSIP/anna", ANNA)
+    await scene.provide()
+    scene.show("trunk", "anna")
+    await scene.provide()
+    before = len(scene.requests)
+    await scene.provide()
+    assert [each.path for each in scene.requests[before:]] == ["asterisk/info"]
 
 
 async def test_a_new_password_changes_the_digests_only() -> None:
     """The endpoint stays, with its calls and its registration."""
-    bench = Bench()
-    bench.show("trunk", "anna")
-    await bench.credentials.put("PJSIP/anna", ANNA)
-    assert await bench.provide() == [f"DELETE {CONFIG}/auth/anna", f"PUT {CONFIG}/auth/anna"]
+    scene = Scene()
+    scene.show("trunk", "anna")
+    await scene.credentials.put("PJSIP/anna", ANNA)
+    assert await scene.provide() == [f"DELETE {CONFIG}/auth/anna", f"PUT {CONFIG}/auth/anna"]
 
 
 async def test_the_next_engine_changes_nothing() -> None:
     """A phone that the engine before has made registers all the time; another password is set."""
-    bench = Bench()
-    bench.show("trunk", "anna")
+    scene = Scene()
+    scene.show("trunk", "anna")
     digests = {"password_digest": f"MD5:{ANNA.md5},SHA-256:{ANNA.sha256}"}
-    bench.pbx.shows[f"{CONFIG}/auth/anna"] = Reply(200, tuples(digests))
-    await bench.credentials.put("PJSIP/anna", ANNA)
-    assert await bench.provide() == []
-    await bench.credentials.put("PJSIP/anna", replace(ANNA, md5="0" * 32))
-    assert await bench.provide() == [f"DELETE {CONFIG}/auth/anna", f"PUT {CONFIG}/auth/anna"]
+    scene.pbx.shows[f"{CONFIG}/auth/anna"] = Reply(200, tuples(digests))
+    await scene.credentials.put("PJSIP/anna", ANNA)
+    assert await scene.provide() == []
+    await scene.credentials.put("PJSIP/anna", replace(ANNA, md5="0" * 32))
+    assert await scene.provide() == [f"DELETE {CONFIG}/auth/anna", f"PUT {CONFIG}/auth/anna"]
 
 
 async def test_a_removed_phone_is_deleted() -> None:
     """With its address record and its digests."""
-    bench = Bench()
-    await bench.credentials.put("PJSIP/anna", ANNA)
-    await bench.credentials.remove("acme", "anna", "PJSIP/anna")
-    bench.show("trunk", "anna")
-    assert await bench.provide() == DELETED
-    bench.show("trunk")
-    assert await bench.provide() == []
+    scene = Scene()
+    await scene.credentials.put("PJSIP/anna", ANNA)
+    await scene.credentials.remove("acme", "anna", "PJSIP/anna")
+    scene.show("trunk", "anna")
+    assert await scene.provide() == DELETED
+    scene.show("trunk")
+    assert await scene.provide() == []
 
 
 async def test_a_phone_that_was_removed_before_is_deleted() -> None:
     """By an engine that has just begun to provide the node."""
-    bench = Bench()
-    await bench.credentials.put("PJSIP/anna", ANNA)
-    await bench.provide()
-    bench.show("trunk", "anna")
-    await bench.credentials.remove("acme", "anna", "PJSIP/anna")
-    bench.restart_engine()
-    assert await bench.provide() == DELETED
+    scene = Scene()
+    await scene.credentials.put("PJSIP/anna", ANNA)
+    await scene.provide()
+    scene.show("trunk", "anna")
+    await scene.credentials.remove("acme", "anna", "PJSIP/anna")
+    scene.restart_engine()
+    assert await scene.provide() == DELETED
 
 
 async def test_a_phone_that_an_earlier_engine_marked_is_deleted() -> None:
     """At the node and in the store, where nothing else deletes the mark."""
-    bench = Bench()
+    scene = Scene()
     marked = replace(ANNA, is_removed=True)
-    await bench.store.phones.put("anna", msgspec.json.encode(marked))
-    bench.show("trunk", "anna")
-    assert await bench.provide() == DELETED
-    bench.show("trunk")
-    assert await bench.provide() == []
-    assert await bench.store.phones.all() == {}
-    await bench.credentials.put("PJSIP/anna", ANNA)
-    assert f"PUT {CONFIG}/endpoint/anna" in await bench.provide()
+    await scene.store.phones.put("anna", msgspec.json.encode(marked))
+    scene.show("trunk", "anna")
+    assert await scene.provide() == DELETED
+    scene.show("trunk")
+    assert await scene.provide() == []
+    assert await scene.store.phones.all() == {}
+    await scene.credentials.put("PJSIP/anna", ANNA)
+    assert f"PUT {CONFIG}/endpoint/anna" in await scene.provide()
 
 
 async def test_a_store_that_lost_everything_deletes_no_phone() -> None:
     """Not at the node; and if that restarts, the engine still knows the phone."""
-    bench = Bench()
-    await bench.credentials.put("PJSIP/anna", ANNA)
-    await bench.provide()
-    bench.show("trunk", "anna")
-    bench.store.documents.clear()
-    assert await bench.provide() == []
-    bench.show("trunk")
-    bench.start("11:00")
-    assert f"PUT {CONFIG}/endpoint/anna" in await bench.provide()
-    bench.show("trunk", "anna")
-    await bench.credentials.put("PJSIP/anna", ANNA)
-    assert await bench.provide() == []
+    scene = Scene()
+    await scene.credentials.put("PJSIP/anna", ANNA)
+    await scene.provide()
+    scene.show("trunk", "anna")
+    scene.store.documents.clear()
+    assert await scene.provide() == []
+    scene.show("trunk")
+    scene.start("11:00")
+    assert f"PUT {CONFIG}/endpoint/anna" in await scene.provide()
+    scene.show("trunk", "anna")
+    await scene.credentials.put("PJSIP/anna", ANNA)
+    assert await scene.provide() == []
 
 
 async def test_a_new_password_comes_before_many_others() -> None:
     """A node that gets thousands of phones again does not delay it."""
-    bench = Bench()
+    scene = Scene()
     for number in range(BATCH_SIZE + 1):
-        bench.pbx.shows[f"{CONFIG}/auth/a{number}"] = Reply(200, b"[]")
-        bench.pbx.shows[f"{CONFIG}/aor/a{number}"] = Reply(200, b"[]")
-        bench.pbx.shows[f"{CONFIG}/endpoint/a{number}"] = Reply(200, b"[]")
+        scene.pbx.shows[f"{CONFIG}/auth/a{number}"] = Reply(200, b"[]")
+        scene.pbx.shows[f"{CONFIG}/aor/a{number}"] = Reply(200, b"[]")
+        scene.pbx.shows[f"{CONFIG}/endpoint/a{number}"] = Reply(200, b"[]")
         found = digest_credentials("acme", f"a{number}", f"PJSIP/a{number}", "", "a password")
-        await bench.credentials.put(f"PJSIP/a{number}", found)
-    assert not await bench.provisioning.provide()
-    await bench.credentials.put("PJSIP/anna", ANNA)
-    assert await bench.provide() == [*MADE, *(each.replace("anna", "a99") for each in MADE)]
-    assert await bench.provisioning.provide()
+        await scene.credentials.put(f"PJSIP/a{number}", found)
+    assert not await scene.provisioning.provide()
+    await scene.credentials.put("PJSIP/anna", ANNA)
+    assert await scene.provide() == [*MADE, *(each.replace("anna", "a99") for each in MADE)]
+    assert await scene.provisioning.provide()
 
 
 async def test_one_phone_that_fails_does_not_stop_others() -> None:
     """It is tried again with the next round."""
-    bench = Bench()
+    scene = Scene()
     for name in ("aaron", "anna"):
         found = digest_credentials("acme", name, f"PJSIP/{name}", "", "a password")
-        await bench.credentials.put(f"PJSIP/{name}", found)
-    bench.pbx.shows[f"{CONFIG}/auth/aaron"] = Reply(500)
-    assert f"PUT {CONFIG}/endpoint/anna" in await bench.provide()
-    bench.show("trunk", "anna")
-    assert await bench.provide() == [f"DELETE {CONFIG}/auth/aaron", f"PUT {CONFIG}/auth/aaron"]
+        await scene.credentials.put(f"PJSIP/{name}", found)
+    scene.pbx.shows[f"{CONFIG}/auth/aaron"] = Reply(500)
+    assert f"PUT {CONFIG}/endpoint/anna" in await scene.provide()
+    scene.show("trunk", "anna")
+    assert await scene.provide() == [f"DELETE {CONFIG}/auth/aaron", f"PUT {CONFIG}/auth/aaron"]
 
 
 async def test_several_phones_are_made_at_the_same_time() -> None:
     """The PBX waits for its disk; but a call's requests wait for few of them."""
     pbx = SlowPbx()
-    bench = Bench(pbx)
+    scene = Scene(pbx)
     for number in range(2 * CONCURRENCY):
         for kind in TEMPLATES:
             pbx.shows[f"{CONFIG}/{kind}/a{number}"] = Reply(200, b"[]")
         found = digest_credentials("acme", f"a{number}", f"PJSIP/a{number}", "", "a password")
-        await bench.credentials.put(f"PJSIP/a{number}", found)
-    changes = await bench.provide()
+        await scene.credentials.put(f"PJSIP/a{number}", found)
+    changes = await scene.provide()
     made = {f"PUT {CONFIG}/endpoint/a{number}" for number in range(2 * CONCURRENCY)}
     assert made <= set(changes)
     assert pbx.most_in_flight == CONCURRENCY
@@ -291,6 +291,6 @@ async def test_several_phones_are_made_at_the_same_time() -> None:
 
 async def test_without_passwords_a_node_gets_no_request() -> None:
     """As in a lab whose phones share one password."""
-    bench = Bench()
-    await bench.provisioning.provide()
-    assert bench.requests == []
+    scene = Scene()
+    await scene.provisioning.provide()
+    assert scene.requests == []

@@ -6,7 +6,7 @@ import time
 from engine.observe.metrics import Metrics
 from engine.runtime.base.clock import LoopClock
 from engine.runtime.base.clock_step_correction import ClockStepCorrection
-from engine.store.memory.store import MemoryStore
+from tests.harness.memory_store.store import MemoryStore
 
 START_S = 1_700_000_000
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.common.ttl_cache import TtlCache
 from engine.store.errors import StoreDown
-from tests.unit.runtime.harness.shard_bench import ManualClock
+from tests.harness.runtime.shard_scene import ManualClock
 
 
 class ManualReader:

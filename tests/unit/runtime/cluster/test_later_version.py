@@ -1,6 +1,6 @@
 """Shards with calls of a later version go to an engine that can read them, or wait."""
 
-from tests.unit.runtime.harness.cluster_bench import SETTLED_ROUNDS, Cluster, shards
+from tests.harness.runtime.cluster_scene import SETTLED_ROUNDS, Cluster, shards
 
 LATER = 2
 

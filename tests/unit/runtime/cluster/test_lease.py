@@ -7,10 +7,10 @@ from engine.runtime.cluster.lease import Lease
 from engine.runtime.pbx.wrappers import FencedPbx
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
-from tests.unit.calls.harness.builders import outbound
-from tests.unit.runtime.harness.manual_store import ManualTime
-from tests.unit.runtime.harness.recording_pbx import RecordingPbx
-from tests.unit.runtime.harness.shard_bench import (
+from tests.harness.calls.builders import outbound
+from tests.harness.runtime.manual_store import ManualTime
+from tests.harness.runtime.recording_pbx import RecordingPbx
+from tests.harness.runtime.shard_scene import (
     ENDPOINTS,
     FakeShardHost,
     ManualClock,

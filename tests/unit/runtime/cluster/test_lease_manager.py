@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from engine.runtime.cluster.node_duties import NO_DUTY, NodeDuty
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.shard_layout import ShardLayout, SlotsMismatch
-from tests.unit.runtime.harness.cluster_bench import SETTLED_ROUNDS, TIMINGS, Cluster, shards
+from tests.harness.runtime.cluster_scene import SETTLED_ROUNDS, TIMINGS, Cluster, shards
 from wire.shard import ShardId
 
 THIRD = ShardId("pbx1", 3)

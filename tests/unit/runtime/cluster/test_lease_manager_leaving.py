@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.unit.runtime.harness.cluster_bench import SETTLED_ROUNDS, Cluster
+from tests.harness.runtime.cluster_scene import SETTLED_ROUNDS, Cluster
 from wire.shard import ShardId
 
 MAX_TURNS = 500  # of the loop, over long before the next heartbeat

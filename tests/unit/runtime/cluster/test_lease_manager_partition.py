@@ -1,7 +1,7 @@
 """Shards when one engine, or every engine, can't reach a node."""
 
 from engine.runtime.cluster.lease import LeaseTimings
-from tests.unit.runtime.harness.cluster_bench import SETTLED_ROUNDS, TIMINGS, Cluster
+from tests.harness.runtime.cluster_scene import SETTLED_ROUNDS, TIMINGS, Cluster
 from wire.shard import ShardId
 
 UNREACHABLE_ROUNDS = 3  # heartbeats, with one probe before each

@@ -3,7 +3,7 @@
 import msgspec
 
 from engine.runtime.cluster.membership import Peer
-from tests.unit.runtime.harness.cluster_bench import SETTLED_ROUNDS, TIMINGS, Cluster, shards
+from tests.harness.runtime.cluster_scene import SETTLED_ROUNDS, TIMINGS, Cluster, shards
 
 
 async def test_a_shard_is_released_after_the_others_know() -> None:

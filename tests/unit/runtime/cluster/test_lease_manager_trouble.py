@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.runtime.harness.cluster_bench import Cluster, shards
+from tests.harness.runtime.cluster_scene import Cluster, shards
 from wire.shard import ShardId
 
 THIRD = ShardId("pbx1", 3)

@@ -9,7 +9,7 @@ from wire.shard import ShardId
 OWNED = ShardId("pbx1", 0)
 
 
-class Bench:
+class Scene:
     """The duties of one engine, and a clock moved by the test."""
 
     def __init__(self, me: str) -> None:
@@ -38,47 +38,47 @@ class Bench:
 
 def test_an_owner_supervises_its_node() -> None:
     """The only owner has both the node's calls and its other work; the other engine hears it."""
-    assert Bench("one").hear(OWNED, one=(OWNED,), two=()) == NodeDuty(True, True, True)
-    assert Bench("two").hear(one=(OWNED,), two=()) == NodeDuty(hears=True)
+    assert Scene("one").hear(OWNED, one=(OWNED,), two=()) == NodeDuty(True, True, True)
+    assert Scene("two").hear(one=(OWNED,), two=()) == NodeDuty(hears=True)
 
 
 def test_a_third_engine_is_not_connected() -> None:
     """Of four engines, one owns the shards, another one is its deputy, and two do nothing."""
     engines = {"one": (OWNED,), "two": (), "three": (), "four": ()}
-    duties = [Bench(name).hear(**engines) for name in ("two", "three", "four")]
+    duties = [Scene(name).hear(**engines) for name in ("two", "three", "four")]
     assert sorted(each.hears for each in duties) == [False, False, True]
 
 
 def test_engines_of_an_earlier_version_have_no_roles() -> None:
     """They report neither digits nor phones, so another engine supervises their nodes, too."""
-    assert Bench("two").hear(earlier=(OWNED,), two=()) == NodeDuty(supervises=True, hears=True)
-    duties = [Bench(name).hear(earlier=(OWNED,), two=(), three=()) for name in ("two", "three")]
+    assert Scene("two").hear(earlier=(OWNED,), two=()) == NodeDuty(supervises=True, hears=True)
+    duties = [Scene(name).hear(earlier=(OWNED,), two=(), three=()) for name in ("two", "three")]
     assert sorted(each.supervises for each in duties) == [False, True]
     assert all(each.hears for each in duties)
 
 
 def test_a_former_deputy_hears_on_for_a_while() -> None:
     """It is asked by the engine that takes over, whatever its role is by then."""
-    bench = Bench("two")
-    assert bench.hear(one=(OWNED,), two=()).hears
+    scene = Scene("two")
+    assert scene.hear(one=(OWNED,), two=()).hears
     others = {"one": (OWNED,), "three": (ShardId("pbx1", 1),), "two": ()}
-    bench.now_s += LINGER_S - 0.5
-    assert bench.hear(**others) == NodeDuty(hears=True)
-    bench.now_s += 1
-    assert bench.hear(**others) == NO_DUTY
+    scene.now_s += LINGER_S - 0.5
+    assert scene.hear(**others) == NodeDuty(hears=True)
+    scene.now_s += 1
+    assert scene.hear(**others) == NO_DUTY
 
 
 def test_changes_are_announced() -> None:
     """Heartbeats with other numbers of calls, but the same shards, change nothing."""
-    bench = Bench("one")
-    bench.hear(OWNED, one=(OWNED,))
-    assert bench.duties.changed.is_set()
-    bench.duties.changed.clear()
-    bench.hear(OWNED, one=(OWNED,))
-    assert not bench.duties.changed.is_set()
-    bench.hear(OWNED, one=(OWNED,), two=())
-    assert not bench.duties.changed.is_set()
+    scene = Scene("one")
+    scene.hear(OWNED, one=(OWNED,))
+    assert scene.duties.changed.is_set()
+    scene.duties.changed.clear()
+    scene.hear(OWNED, one=(OWNED,))
+    assert not scene.duties.changed.is_set()
+    scene.hear(OWNED, one=(OWNED,), two=())
+    assert not scene.duties.changed.is_set()
 
 
 def test_an_unknown_node_is_no_duty() -> None:
-    assert Bench("one").duties.of("pbx9") == NO_DUTY
+    assert Scene("one").duties.of("pbx9") == NO_DUTY

@@ -11,7 +11,7 @@ from engine.runtime.cluster.pbx_reachability import (
     UNREACHABLE_AFTER_S,
     PbxReachability,
 )
-from tests.unit.runtime.harness.manual_store import ManualTime
+from tests.harness.runtime.manual_store import ManualTime
 
 NODE = "pbx1"
 STEP_S = 0.25

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from engine.observe.event_metrics import WebhookLogMetrics
 from engine.runtime.io.attempt_writer import AttemptWriter, WriterLimits
 from engine.store.errors import StoreDown
-from engine.store.memory.webhook_log import MemoryWebhookLog
 from engine.store.webhook_log import NEWEST, NewAttempt, WebhookLogLimits
+from tests.harness.memory_store.webhook_log import MemoryWebhookLog
 from tests.harness.until import until
 from tests.unit.webhooks.log.exchanges import CALL, attempt
 

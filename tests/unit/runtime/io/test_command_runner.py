@@ -23,9 +23,9 @@ from engine.calls.model.io_results import (
     FlowStarted,
     MediaFetched,
 )
+from tests.harness.calls.builders import CLIPS, HTTPS, outbound, say, tree
+from tests.harness.runtime.io_scene import BAD, BROKEN, GOOD, HANGING, IoScene
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import CLIPS, HTTPS, outbound, say, tree
-from tests.unit.runtime.harness.io_bench import BAD, BROKEN, GOOD, HANGING, IoBench
 from wire.flow import SayNode
 from wire.media import MediaFault, Speech
 from wire.verbs import SayData
@@ -36,122 +36,122 @@ FLOW = {"type": "flow", "data": {"flowId": "menu"}}
 
 async def test_audio_is_fetched_in_order() -> None:
     """Clips come in the order of the sources; a failed source is omitted and reported."""
-    bench = IoBench()
-    event = await bench.run(FetchMedia("r", (GOOD, BAD, GOOD)))
+    scene = IoScene()
+    event = await scene.run(FetchMedia("r", (GOOD, BAD, GOOD)))
     faults = (MediaFault(BAD.url, "not_found"),)
     assert event == MediaFetched("r", (CLIPS[1], CLIPS[1]), ("not_found: 404",), faults)
 
 
 def test_clips_from_the_cache() -> None:
     """Either all sources are cached, or none is returned."""
-    bench = IoBench()
-    assert bench.runner.cached_clips("acme", (Speech("known"),)) == (CLIPS[0],)
-    assert bench.runner.cached_clips("acme", (Speech("known"), GOOD)) is None
-    assert bench.runner.cached_clips("other", (Speech("known"),)) is None
-    bench.runner.prefetch(outbound(say()), PrefetchMedia((GOOD,)))
-    assert bench.clips.prefetched == (GOOD,)
+    scene = IoScene()
+    assert scene.runner.cached_clips("acme", (Speech("known"),)) == (CLIPS[0],)
+    assert scene.runner.cached_clips("acme", (Speech("known"), GOOD)) is None
+    assert scene.runner.cached_clips("other", (Speech("known"),)) is None
+    scene.runner.prefetch(outbound(say()), PrefetchMedia((GOOD,)))
+    assert scene.clips.prefetched == (GOOD,)
 
 
 async def test_a_webhook_is_sent() -> None:
     """The event has the action or the error, and the attempts."""
-    bench = IoBench()
-    assert await bench.run(SendWebhook("r1", HTTPS, b"{}")) == ActionReceived(
+    scene = IoScene()
+    assert await scene.run(SendWebhook("r1", HTTPS, b"{}")) == ActionReceived(
         "r1", tree(say()), ((5, 200),)
     )
-    failed = await bench.run(SendWebhook("r2", HTTPS + "500", b"{}"))
+    failed = await scene.run(SendWebhook("r2", HTTPS + "500", b"{}"))
     assert isinstance(failed, ActionFailed)
     assert (failed.request, failed.tries) == ("r2", ((7, 500),))
 
 
 async def test_sensitive_digits_are_named_to_the_log() -> None:
     """The request has them in plain, and the log learns which digits it must not contain."""
-    bench = IoBench()
+    scene = IoScene()
     call_id = outbound().id
-    sealed = "".join(bench.sealer.seal(call_id, digit) for digit in "4711")
+    sealed = "".join(scene.sealer.seal(call_id, digit) for digit in "4711")
     result = GatherResult(call_id, sealed, GatherLeg("l0"), "terminator")
-    await bench.run(SendWebhook("r1", HTTPS, json.encode(result), has_sealed_digits=True))
-    await bench.run(SendWebhook("r2", HTTPS, b"{}"))
-    assert bench.actions.sensitive == ["4711", ""]
+    await scene.run(SendWebhook("r1", HTTPS, json.encode(result), has_sealed_digits=True))
+    await scene.run(SendWebhook("r2", HTTPS, b"{}"))
+    assert scene.actions.sensitive == ["4711", ""]
 
 
 async def test_an_action_with_an_unknown_flow_fails() -> None:
     """It is reported before any of the action runs, with the path of the flow's id."""
-    bench = IoBench()
+    scene = IoScene()
     dial = {"type": "dial", "data": {"number": "+4711"}, "action": FLOW}
-    bench.actions.action = tree(dial)
-    failed = await bench.run(SendWebhook("r1", HTTPS, b"{}"))
+    scene.actions.action = tree(dial)
+    failed = await scene.run(SendWebhook("r1", HTTPS, b"{}"))
     assert failed == ActionFailed("r1", "action.data.flowId: no flow menu", ((5, 200),))
-    await bench.flows.put_flow("acme", "outer", json.encode(dial))
-    failed = await bench.run(LoadFlow("r2", "outer"))
+    await scene.flows.put_flow("acme", "outer", json.encode(dial))
+    failed = await scene.run(LoadFlow("r2", "outer"))
     assert failed == ActionFailed("r2", "action.data.flowId: no flow menu")
-    await bench.flows.put_flow("acme", "menu", b'{"type":"hangup"}')
-    assert isinstance(await bench.run(SendWebhook("r3", HTTPS, b"{}")), ActionReceived)
-    assert isinstance(await bench.run(LoadFlow("r4", "outer")), ActionReceived)
-    bench.actions.action = tree({"type": "flow", "data": {"flowId": "down"}})
-    assert isinstance(await bench.run(SendWebhook("r5", HTTPS, b"{}")), ActionReceived)
+    await scene.flows.put_flow("acme", "menu", b'{"type":"hangup"}')
+    assert isinstance(await scene.run(SendWebhook("r3", HTTPS, b"{}")), ActionReceived)
+    assert isinstance(await scene.run(LoadFlow("r4", "outer")), ActionReceived)
+    scene.actions.action = tree({"type": "flow", "data": {"flowId": "down"}})
+    assert isinstance(await scene.run(SendWebhook("r5", HTTPS, b"{}")), ActionReceived)
 
 
 async def test_a_flow_is_loaded_and_filled_in() -> None:
     """Only the account's own flow is loaded, with the contact's fields; an invalid flow fails."""
-    bench = IoBench()
-    await bench.flows.put_flow("acme", "hi", b'{"type":"say","data":{"text":"{{contact.fName}}"}}')
-    await bench.flows.put_flow("acme", "bad", b'{"type":"{{contact.fName}}"}')
-    await bench.flows.put_flow("other", "theirs", b'{"type":"hangup"}')
+    scene = IoScene()
+    await scene.flows.put_flow("acme", "hi", b'{"type":"say","data":{"text":"{{contact.fName}}"}}')
+    await scene.flows.put_flow("acme", "bad", b'{"type":"{{contact.fName}}"}')
+    await scene.flows.put_flow("other", "theirs", b'{"type":"hangup"}')
     messages = {"kind": "message", "start": "a", "nodes": {"a": say("hi")}}
-    await bench.flows.put_flow("acme", "chat", json.encode(messages))
-    assert await bench.run(LoadFlow("r", "hi")) == ActionReceived("r", tree(say("Ada")))
+    await scene.flows.put_flow("acme", "chat", json.encode(messages))
+    assert await scene.run(LoadFlow("r", "hi")) == ActionReceived("r", tree(say("Ada")))
     for flow_id, why in (
         ("bad", "invalid value"),
         ("theirs", "no flow"),
         ("down", "the store can't be used now"),
         ("chat", "of kind message"),
     ):
-        failed = await bench.run(LoadFlow("r", flow_id))
+        failed = await scene.run(LoadFlow("r", flow_id))
         assert isinstance(failed, ActionFailed)
         assert why in failed.reason
 
 
 async def test_a_flow_graph_is_started_and_its_nodes_are_loaded() -> None:
     """The start event has the version; from then on nodes are cached, and filled in per call."""
-    bench = IoBench()
+    scene = IoScene()
     say_hi = {"type": "say", "data": {"text": "{{contact.fName}}"}}
     bad = {"type": "say", "data": {"text": "{{contact.none}}"}}
     bye = {"type": "say", "data": {"text": "Bye"}}
     body = {"start": "hi", "nodes": {"hi": say_hi, "bad": bad, "bye": bye}}
-    await bench.flows.put_flow("acme", "menu", json.encode(body))
+    await scene.flows.put_flow("acme", "menu", json.encode(body))
     command = LoadFlowNode("r2", "menu", 1, "hi")
-    assert bench.runner.cached_node(command, outbound()) is None
+    assert scene.runner.cached_node(command, outbound()) is None
     filled = FlowNodeLoaded("r2", "hi", SayNode(SayData("Ada")))
-    assert await bench.run(command) == filled
-    assert await bench.run(LoadFlow("r1", "menu")) == FlowStarted("r1", "menu", 1, "hi")
-    assert bench.clips.prefetched == (Speech("Bye"),)
-    assert bench.runner.cached_node(command, outbound(contact={"fName": "Ada"})) == filled
-    assert bench.runner.cached_node(command, replace(outbound(), account="other")) is None
+    assert await scene.run(command) == filled
+    assert await scene.run(LoadFlow("r1", "menu")) == FlowStarted("r1", "menu", 1, "hi")
+    assert scene.clips.prefetched == (Speech("Bye"),)
+    assert scene.runner.cached_node(command, outbound(contact={"fName": "Ada"})) == filled
+    assert scene.runner.cached_node(command, replace(outbound(), account="other")) is None
     for node, version, why in (("bad", 1, "nodes.bad.data.text"), ("hi", 2, "no version 2")):
-        failed = await bench.run(LoadFlowNode("r", "menu", version, node))
+        failed = await scene.run(LoadFlowNode("r", "menu", version, node))
         assert isinstance(failed, ActionFailed)
         assert why in failed.reason
 
 
 async def test_an_api_request_is_sent() -> None:
     """The event has the values and status, or the error; an internal error is a failure, too."""
-    bench = IoBench()
+    scene = IoScene()
     expected = ApiRequestSucceeded("r", 200, {"name": "Ada", "key": "r"}, ((4, 200),))
-    assert await bench.run(SendApiRequest("r", "good")) == expected
-    assert await bench.run(SendApiRequest("r", "bad")) == ApiRequestFailed(
+    assert await scene.run(SendApiRequest("r", "good")) == expected
+    assert await scene.run(SendApiRequest("r", "bad")) == ApiRequestFailed(
         "r", "status_404", 404, ((3, 404),)
     )
-    assert await bench.run(SendApiRequest("r", "bug")) == ApiRequestFailed("r", "internal")
+    assert await scene.run(SendApiRequest("r", "bug")) == ApiRequestFailed("r", "internal")
 
 
 async def test_an_internal_error_is_an_event() -> None:
     """The call continues as if the other side had failed."""
-    bench = IoBench()
+    scene = IoScene()
     faults = (MediaFault(BROKEN.url, "internal"),)
-    assert await bench.run(FetchMedia("r", (BROKEN,))) == MediaFetched(
+    assert await scene.run(FetchMedia("r", (BROKEN,))) == MediaFetched(
         "r", (), ("internal",), faults
     )
-    assert await bench.run(SendWebhook("r", HTTPS + "bug", b"")) == ActionFailed("r", "internal")
+    assert await scene.run(SendWebhook("r", HTTPS + "bug", b"")) == ActionFailed("r", "internal")
 
 
 async def test_a_command_runs_once() -> None:
@@ -159,39 +159,39 @@ async def test_a_command_runs_once() -> None:
 
     The first caller may have given the call up in between.
     """
-    bench = IoBench()
-    bench.actions.may_answer.clear()
+    scene = IoScene()
+    scene.actions.may_answer.clear()
     command = SendWebhook("r", HTTPS, b"{}")
     first: list[Event] = []
-    bench.runner.run(command, outbound(), first.append)
+    scene.runner.run(command, outbound(), first.append)
     await asyncio.sleep(0)
-    again = asyncio.create_task(bench.run(command))
+    again = asyncio.create_task(scene.run(command))
     await asyncio.sleep(0)
-    bench.actions.may_answer.set()
+    scene.actions.may_answer.set()
     assert isinstance(await again, ActionReceived)
-    assert bench.actions.requests == ["r"]
+    assert scene.actions.requests == ["r"]
     assert first == []
 
 
 async def test_close_leaves_commands_unfinished() -> None:
     """They stay in the outbox: close emits no event."""
-    bench = IoBench()
-    bench.actions.may_answer.clear()
-    bench.runner.run(SendWebhook("r", HTTPS, b"{}"), outbound(), bench.events.append)
+    scene = IoScene()
+    scene.actions.may_answer.clear()
+    scene.runner.run(SendWebhook("r", HTTPS, b"{}"), outbound(), scene.events.append)
     await asyncio.sleep(0)
-    await bench.runner.close()
-    assert bench.events == []
+    await scene.runner.close()
+    assert scene.events == []
 
 
 async def test_the_audio_of_a_call_that_has_ended() -> None:
     """Its fetch is cancelled without an event, and what was prefetched for it is released."""
-    bench, call = IoBench(), outbound(say())
+    scene, call = IoScene(), outbound(say())
     events = list[Event]()
-    bench.runner.run(FetchMedia("r1", (HANGING,)), call, events.append)
-    bench.runner.run(SendWebhook("r2", HTTPS, b"{}"), call, events.append)
-    await bench.clips.is_fetching.wait()
-    bench.runner.release(call.id)
-    await bench.clips.is_cancelled.wait()
-    assert bench.clips.released == [call.id]
+    scene.runner.run(FetchMedia("r1", (HANGING,)), call, events.append)
+    scene.runner.run(SendWebhook("r2", HTTPS, b"{}"), call, events.append)
+    await scene.clips.is_fetching.wait()
+    scene.runner.release(call.id)
+    await scene.clips.is_cancelled.wait()
+    assert scene.clips.released == [call.id]
     await until(lambda: [type(event) for event in events] == [ActionReceived], every_s=0.001)
-    await bench.runner.close()
+    await scene.runner.close()

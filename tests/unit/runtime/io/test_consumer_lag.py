@@ -4,8 +4,8 @@ from structlog.testing import capture_logs
 
 from engine.observe.metrics import Metrics
 from engine.runtime.io.consumer_lag import ConsumerLag
-from engine.store.memory.stream import MemoryStream
 from engine.store.stream import Consumer, StreamLimits
+from tests.harness.memory_store.stream import MemoryStream
 from tests.harness.shards import at
 
 CDR = Consumer("cdr", "api1")

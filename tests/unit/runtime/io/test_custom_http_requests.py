@@ -7,12 +7,12 @@ from msgspec.json import encode
 
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.errors import StoreDown
-from engine.store.memory.store import MemoryStore
 from engine.webhooks.address_guard import guarded_session
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.errors import WebhookFailed
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.signing import fixed_signer
-from tests.sim.graphs import API
+from tests.harness.sim.graphs import API
 from wire.request import ApiRequest
 
 

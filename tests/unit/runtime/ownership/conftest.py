@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.unit.runtime.harness.owner_bench import OwnerBench
+from tests.harness.runtime.owner_scene import OwnerScene
 
 
 @pytest.fixture
-async def bench() -> AsyncIterator[OwnerBench]:
-    """Return a bench whose tasks do not fail."""
-    made = OwnerBench()
+async def scene() -> AsyncIterator[OwnerScene]:
+    """Return a scene whose tasks do not fail."""
+    made = OwnerScene()
     yield made
     await made.tasks.close()
     assert made.faults == []

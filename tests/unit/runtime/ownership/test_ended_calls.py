@@ -5,14 +5,14 @@ import asyncio
 from engine.runtime.ownership.ended_calls import AFTER_MS, BATCH_SIZE, EndedCallCompressor
 from engine.store.change import Change
 from engine.store.compressed_call import DICTIONARY
-from engine.store.memory.store import MemoryStore
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import at
 from wire.shard import ShardId
 
 CALLS = BATCH_SIZE + 3
 
 
-class Bench:
+class Scene:
     """A shard with ended calls, and its compressor."""
 
     def __init__(self, dictionary: int = DICTIONARY) -> None:
@@ -37,37 +37,37 @@ class Bench:
 
 async def test_all_due_calls_are_compressed() -> None:
     """Batch by batch, some time after their end."""
-    bench = Bench()
-    await bench.end_calls()
-    bench.now_ms += AFTER_MS
+    scene = Scene()
+    await scene.end_calls()
+    scene.now_ms += AFTER_MS
     async with asyncio.timeout(10):
-        await bench.compressor.compress()
-    assert await bench.left() == 0
-    assert await bench.store.log(at(3), "c0") == [b"line"]
+        await scene.compressor.compress()
+    assert await scene.left() == 0
+    assert await scene.store.log(at(3), "c0") == [b"line"]
 
 
 async def test_a_call_that_has_just_ended_waits() -> None:
     """Its last commit may be repeated."""
-    bench = Bench()
-    await bench.end_calls()
-    bench.now_ms += AFTER_MS - 1
-    await bench.compressor.compress()
-    assert await bench.left() == CALLS
+    scene = Scene()
+    await scene.end_calls()
+    scene.now_ms += AFTER_MS - 1
+    await scene.compressor.compress()
+    assert await scene.left() == CALLS
 
 
 async def test_nothing_is_compressed_while_an_engine_could_not_read_it() -> None:
     """During an upgrade from a version without compression."""
-    bench = Bench(dictionary=0)
-    await bench.end_calls()
-    bench.now_ms += AFTER_MS
-    await bench.compressor.compress()
-    assert await bench.left() == CALLS
+    scene = Scene(dictionary=0)
+    await scene.end_calls()
+    scene.now_ms += AFTER_MS
+    await scene.compressor.compress()
+    assert await scene.left() == CALLS
 
 
 async def test_a_later_peer_does_not_change_the_dictionary() -> None:
     """An engine compresses with what it has itself."""
-    bench = Bench(dictionary=DICTIONARY + 1)
-    await bench.end_calls()
-    bench.now_ms += AFTER_MS
-    await bench.compressor.compress()
-    assert await bench.left() == 0
+    scene = Scene(dictionary=DICTIONARY + 1)
+    await scene.end_calls()
+    scene.now_ms += AFTER_MS
+    await scene.compressor.compress()
+    assert await scene.left() == 0

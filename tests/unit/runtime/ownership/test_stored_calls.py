@@ -15,101 +15,101 @@ from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.shard.request_ack import COMMIT_TIMEOUT_S
 from engine.store.errors import StoreDown
+from tests.harness.runtime.owner_scene import SHARD, SLOT, OwnerScene
 from tests.harness.until import until
-from tests.unit.runtime.harness.owner_bench import SHARD, SLOT, OwnerBench
 from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
 
-async def test_lost_calls_are_restored(bench: OwnerBench) -> None:
+async def test_lost_calls_are_restored(scene: OwnerScene) -> None:
     """After the store has lost everything, calls are stored under the new token, and continue."""
-    call = await bench.begin()
-    bench.store.lose_all()
-    await bench.owner.restore(SHARD, await bench.lease())
+    call = await scene.begin()
+    scene.store.lose_all()
+    await scene.owner.restore(SHARD, await scene.lease())
 
     async def is_stored() -> bool:
-        return await bench.live() == [call]
+        return await scene.live() == [call]
 
     await until(is_stored, what="the call to be restored")
-    state = await bench.store.read(SHARD, call)
+    state = await scene.store.read(SHARD, call)
     assert state is not None
     assert decode_stored_call(state).call.id == call
-    assert [*bench.node.shards[SLOT].calls] == [call]
+    assert [*scene.node.shards[SLOT].calls] == [call]
 
 
-async def test_requests_of_lost_calls_are_reserved_again(bench: OwnerBench) -> None:
+async def test_requests_of_lost_calls_are_reserved_again(scene: OwnerScene) -> None:
     """Also if the store is down at first: the same request must not start a second call."""
-    call = await bench.begin()
-    bench.store.lose_all()
-    await bench.owner.restore(SHARD, await bench.lease())
-    bench.store.is_down = True
-    await until(lambda: bench.store.reservations > 0, what="the first attempt")
-    bench.store.is_down = False
+    call = await scene.begin()
+    scene.store.lose_all()
+    await scene.owner.restore(SHARD, await scene.lease())
+    scene.store.is_down = True
+    await until(lambda: scene.store.reservations > 0, what="the first attempt")
+    scene.store.is_down = False
 
     async def is_reserved() -> bool:
-        return await bench.store.request_of(call.rpartition("-")[2]) == call
+        return await scene.store.request_of(call.rpartition("-")[2]) == call
 
     await until(is_reserved, what="the request to be reserved")
 
 
-async def test_an_end_is_not_lost_with_the_store(bench: OwnerBench) -> None:
+async def test_an_end_is_not_lost_with_the_store(scene: OwnerScene) -> None:
     """A call that ended while the store was down is in no shard, but its pending end is stored."""
-    call = await bench.begin()
-    shard = bench.node.shards[SLOT]
+    call = await scene.begin()
+    shard = scene.node.shards[SLOT]
     shard.feed(shard.calls[call], HangupRequested("api"))
     shard.feed(shard.calls[call], LegEnded(f"{call}.l0", NORMAL))
     assert call not in shard.calls
-    await bench.owner.restore(SHARD, await bench.lease())
+    await scene.owner.restore(SHARD, await scene.lease())
 
     async def is_ended() -> bool:
-        return await bench.live() == []
+        return await scene.live() == []
 
     await until(is_ended, what="the call's end to be stored")
-    state = await bench.store.read(SHARD, call)
+    state = await scene.store.read(SHARD, call)
     assert state is not None
     assert decode_stored_call(state).call.is_ended
 
 
-async def test_changes_lost_by_a_failover_are_rewritten(bench: OwnerBench) -> None:
+async def test_changes_lost_by_a_failover_are_rewritten(scene: OwnerScene) -> None:
     """A missing call is stored; unknown log entries are left empty."""
-    call = await bench.begin()
-    before = await bench.store.log(SHARD, call)
-    bench.store.lose_calls()
-    bench.owner.rewrite_lost(SHARD)
+    call = await scene.begin()
+    before = await scene.store.log(SHARD, call)
+    scene.store.lose_calls()
+    scene.owner.rewrite_lost(SHARD)
 
     async def is_stored() -> bool:
-        return await bench.live() == [call]
+        return await scene.live() == [call]
 
     await until(is_stored, what="the call to be rewritten")
-    assert await bench.store.log(SHARD, call) == [b""] * len(before)
-    assert bench.owner.last_commit(SHARD) == 1
+    assert await scene.store.log(SHARD, call) == [b""] * len(before)
+    assert scene.owner.last_commit(SHARD) == 1
 
 
-async def test_stored_changes_are_not_rewritten(bench: OwnerBench) -> None:
+async def test_stored_changes_are_not_rewritten(scene: OwnerScene) -> None:
     """Its log stays complete, and can be replayed."""
-    call = await bench.begin()
-    before = await bench.store.log(SHARD, call), await bench.store.read(SHARD, call)
-    number = bench.owner.last_commit(SHARD)
+    call = await scene.begin()
+    before = await scene.store.log(SHARD, call), await scene.store.read(SHARD, call)
+    number = scene.owner.last_commit(SHARD)
     assert number > 0
-    bench.owner.rewrite_lost(SHARD)
-    await until(lambda: bench.owner.last_commit(SHARD) == 1)
-    assert (await bench.store.log(SHARD, call), await bench.store.read(SHARD, call)) == before
+    scene.owner.rewrite_lost(SHARD)
+    await until(lambda: scene.owner.last_commit(SHARD) == 1)
+    assert (await scene.store.log(SHARD, call), await scene.store.read(SHARD, call)) == before
     assert before[0].count(b"") == 0
 
 
-async def test_pending_requests_when_the_store_loses_all(bench: OwnerBench) -> None:
+async def test_pending_requests_when_the_store_loses_all(scene: OwnerScene) -> None:
     """Requests that wait for a commit fail at once; buffered events are kept."""
-    call = await bench.begin()
-    bench.store.lose_all()
-    request = asyncio.create_task(bench.service.hang_up(call, "api"))
+    call = await scene.begin()
+    scene.store.lose_all()
+    request = asyncio.create_task(scene.service.hang_up(call, "api"))
     await asyncio.sleep(0)
-    bench.node.shards[SLOT].pause()
-    shard = bench.node.shards[SLOT]
+    scene.node.shards[SLOT].pause()
+    shard = scene.node.shards[SLOT]
     shard.feed(shard.calls[call], ReferReceived(f"{call}.l0", "1002"))
-    await bench.owner.restore(SHARD, await bench.lease())
+    await scene.owner.restore(SHARD, await scene.lease())
     async with asyncio.timeout(COMMIT_TIMEOUT_S / 2):
         with pytest.raises(StoreDown):
             await request
-    shard = bench.node.shards[SLOT]
+    shard = scene.node.shards[SLOT]
     assert [type(event) for _, event in shard.pause_buffer.events] == [ReferReceived]
     assert shard.pause_buffer.events[0][0] is shard.calls[call]
 
@@ -122,79 +122,79 @@ def of_later_version(state: bytes) -> bytes:
     return msgspec.msgpack.encode(fields)
 
 
-async def test_a_call_of_a_later_version_is_left_alone(bench: OwnerBench) -> None:
+async def test_a_call_of_a_later_version_is_left_alone(scene: OwnerScene) -> None:
     """Its legs are neither hung up nor removed as orphans, whether or not its engine named them."""
-    call = await bench.begin()
-    await bench.owner.drain(SHARD)
-    bench.owner.drop(SHARD)
-    state = await bench.store.read(SHARD, call)
+    call = await scene.begin()
+    await scene.owner.drain(SHARD)
+    scene.owner.drop(SHARD)
+    state = await scene.store.read(SHARD, call)
     assert state is not None
     stored = of_later_version(state)
-    bench.store._shards[SHARD].live[call] = "pbx1", stored  # noqa: SLF001 - as its engine stored it
-    await bench.owner.take(SHARD, await bench.lease())
-    shard = bench.node.shards[SLOT]
-    assert (shard.calls, bench.owner.required_format(SHARD)) == ({}, FORMAT + 1)
-    assert bench.owner.unreadable_calls == 1
+    scene.store._shards[SHARD].live[call] = "pbx1", stored  # noqa: SLF001 - as its engine stored it
+    await scene.owner.take(SHARD, await scene.lease())
+    shard = scene.node.shards[SLOT]
+    assert (shard.calls, scene.owner.required_format(SHARD)) == ({}, FORMAT + 1)
+    assert scene.owner.unreadable_calls == 1
     entered = {**channel(f"{call}.l0", "Up"), "name": "PJSIP/trunk-00000001"}
-    bench.pbx.shows["channels"] = Reply(200, msgspec.json.encode([entered]))
-    before = list(bench.pbx.lines)
-    bench.node.on_connected(SLOT)
+    scene.pbx.shows["channels"] = Reply(200, msgspec.json.encode([entered]))
+    before = list(scene.pbx.lines)
+    scene.node.on_connected(SLOT)
     await until(lambda: not shard.is_paused)
-    bench.node.on_event(SLOT, ari("StasisStart", channel=entered, args=["inbound"]))
-    reaper = Reaper(bench.node, 1)
+    scene.node.on_event(SLOT, ari("StasisStart", channel=entered, args=["inbound"]))
+    reaper = Reaper(scene.node, 1)
     for _ in range(3):
         await reaper.sweep()
-    assert bench.pbx.lines == before
-    assert await bench.live() == [call]
-    bench.owner.drop(SHARD)
-    assert (bench.owner.required_format(SHARD), bench.owner.unreadable_calls) == (0, 0)
+    assert scene.pbx.lines == before
+    assert await scene.live() == [call]
+    scene.owner.drop(SHARD)
+    assert (scene.owner.required_format(SHARD), scene.owner.unreadable_calls) == (0, 0)
 
 
-async def test_the_call_of_a_later_version_cannot_be_read(bench: OwnerBench) -> None:
+async def test_the_call_of_a_later_version_cannot_be_read(scene: OwnerScene) -> None:
     """A request for it may be repeated; it is not an unknown call."""
-    call = await bench.begin()
-    state = await bench.store.read(SHARD, call)
+    call = await scene.begin()
+    state = await scene.store.read(SHARD, call)
     assert state is not None
-    bench.owner.drop(SHARD)
+    scene.owner.drop(SHARD)
     stored = of_later_version(state)
-    bench.store._shards[SHARD].live[call] = "pbx1", stored  # noqa: SLF001 - as its engine stored it
+    scene.store._shards[SHARD].live[call] = "pbx1", stored  # noqa: SLF001 - as its engine stored it
     with pytest.raises(NoCapacity, match="later version"):
-        await bench.service.read(call)
+        await scene.service.read(call)
 
 
 @pytest.mark.parametrize("offset_ms", [14_400_000, -14_400_000])
 async def test_a_takeover_between_clocks_that_differ_by_hours(
-    bench: OwnerBench, offset_ms: int
+    scene: OwnerScene, offset_ms: int
 ) -> None:
     """No deadline passes, and none is later: the call's times move to the new owner's clock."""
-    call = await bench.begin()
-    before = bench.node.shards[SLOT].calls[call]
+    call = await scene.begin()
+    before = scene.node.shards[SLOT].calls[call]
     due_ms, armed_ms = deadline_ms(before.call), before.armed_ms
     assert due_ms is not None
-    await bench.owner.drain(SHARD)
-    bench.owner.drop(SHARD)
-    bench.clock.offset_ms = offset_ms
-    bench.clock.now += offset_ms
-    await bench.owner.take(SHARD, await bench.lease())
-    shard = bench.node.shards[SLOT]
+    await scene.owner.drain(SHARD)
+    scene.owner.drop(SHARD)
+    scene.clock.offset_ms = offset_ms
+    scene.clock.now += offset_ms
+    await scene.owner.take(SHARD, await scene.lease())
+    shard = scene.node.shards[SLOT]
     assert deadline_ms(shard.calls[call].call) == due_ms + offset_ms
     assert shard.calls[call].armed_ms in {0, armed_ms + offset_ms}
 
     async def is_stored() -> bool:
-        state = await bench.store.read(SHARD, call)
+        state = await scene.store.read(SHARD, call)
         return state is not None and decode_stored_call(state).clock_offset_ms == offset_ms
 
     await until(is_stored, what="the moved times to be stored")
 
 
-async def test_a_corrected_clock_moves_the_deadlines(bench: OwnerBench) -> None:
+async def test_a_corrected_clock_moves_the_deadlines(scene: OwnerScene) -> None:
     """The engine's own calls, while they run."""
-    call = await bench.begin()
-    shard = bench.node.shards[SLOT]
+    call = await scene.begin()
+    shard = scene.node.shards[SLOT]
     due_ms = deadline_ms(shard.calls[call].call)
     assert due_ms is not None
-    bench.clock.now += 7_200_000
-    bench.service.change_clock(7_200_000)
+    scene.clock.now += 7_200_000
+    scene.service.change_clock(7_200_000)
     live_call = shard.calls[call]
     assert deadline_ms(live_call.call) == due_ms + 7_200_000
     assert live_call.armed_ms == due_ms + 7_200_000

@@ -21,7 +21,7 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.requests import ReferReceived
 from engine.runtime.pbx.ari_events import subject_id, translate
-from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, NOW
+from tests.harness.calls.builders import CHANNEL, ID, MAIN, NOW
 
 OTHER_HALF = other_half(MAIN)
 VOICEMAIL = f"acme~2026-11-21~{ID}.v1~{NOW}~l0"

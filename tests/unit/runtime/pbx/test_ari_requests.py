@@ -12,8 +12,8 @@ from engine.media.lead_in import LEAD_IN_MS
 from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import continues_after, is_pipelined, may_block, requests_for
 from engine.runtime.pbx.replacement_arguments import read_replacement
-from tests.unit.calls.harness.builders import CLIPS, ID, MAIN
-from tests.unit.runtime.harness.shard_bench import ENDPOINTS
+from tests.harness.calls.builders import CLIPS, ID, MAIN
+from tests.harness.runtime.shard_scene import ENDPOINTS
 
 CLIP_URL = "sound:http://127.0.0.1:8070/media/{}.wav"
 LINES: list[tuple[do.PbxCommand, list[str]]] = [

@@ -4,12 +4,12 @@ from engine.ari.generated.operations import channels
 from engine.ari.request import Reply
 from engine.observe.metrics import Metrics
 from engine.runtime.pbx.wrappers import LatencyAverage, TimedPbx
-from tests.unit.runtime.harness.recording_pbx import LOST, OK, RecordingPbx
+from tests.harness.runtime.recording_pbx import LOST, OK, RecordingPbx
 
 REQUEST = channels.answer("l1")
 
 
-class TimedPbxBench:
+class TimedPbxScene:
     """A timed PBX, with time moved by hand."""
 
     def __init__(self) -> None:
@@ -34,29 +34,29 @@ class TimedPbxBench:
 
 def test_the_average_follows_replies_and_decays() -> None:
     """It follows the latest replies, and halves with each second without a reply."""
-    bench = TimedPbxBench()
+    scene = TimedPbxScene()
     for _ in range(100):
-        bench.request(0.2)
-    assert 190 < bench.latency.average_ms <= 200
-    bench.now_s += 1
-    assert 95 < bench.latency.average_ms <= 100
-    assert bench.count("websocket") == 100
+        scene.request(0.2)
+    assert 190 < scene.latency.average_ms <= 200
+    scene.now_s += 1
+    assert 95 < scene.latency.average_ms <= 100
+    assert scene.count("websocket") == 100
 
 
 def test_blocking_requests_are_measured_separately() -> None:
     """A request that may wait inside Asterisk does not count for the latency."""
-    bench = TimedPbxBench()
-    bench.request(9.0, may_block=True)
-    assert bench.latency.average_ms == 0
-    assert (bench.count("http"), bench.count("websocket")) == (1, 0)
+    scene = TimedPbxScene()
+    scene.request(9.0, may_block=True)
+    assert scene.latency.average_ms == 0
+    assert (scene.count("http"), scene.count("websocket")) == (1, 0)
 
 
 def test_failures_are_counted_by_status() -> None:
     """A missing reply counts as lost."""
-    bench = TimedPbxBench()
+    scene = TimedPbxScene()
     for reply in (OK, LOST, Reply(404), Reply(404), Reply(500)):
-        bench.request(0.001, reply)
-    assert dict(bench.meter.nodes.request_failures) == {
+        scene.request(0.001, reply)
+    assert dict(scene.meter.nodes.request_failures) == {
         ("pbx1", "3", "lost"): 1,
         ("pbx1", "3", "404"): 2,
         ("pbx1", "3", "500"): 1,

@@ -7,12 +7,12 @@ import pytest
 from engine.ari.request import LOST, Reply, Request
 from engine.calls.model.events import LegAnswered
 from engine.runtime.pbx_nodes.disconnect_grace import DisconnectGrace
+from tests.harness.calls.builders import MAIN, outbound, say
+from tests.harness.calls.voicemails import ARCHIVE
+from tests.harness.runtime.inbound_node import inbound_node
+from tests.harness.runtime.recording_pbx import RecordingPbx
+from tests.harness.runtime.shard_scene import ManualClock
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import MAIN, outbound, say
-from tests.unit.calls.harness.voicemails import ARCHIVE
-from tests.unit.runtime.harness.inbound_node import inbound_node
-from tests.unit.runtime.harness.recording_pbx import RecordingPbx
-from tests.unit.runtime.harness.shard_bench import ManualClock
 
 GRACE_MS = 30_000
 
@@ -35,14 +35,14 @@ class SlowPbx(RecordingPbx):
 async def test_a_disconnected_node_loses_its_calls() -> None:
     """After the grace period its calls end as lost."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(outbound(say()))
-        at.bench.pbx.settle()
-        at.bench.pbx.shows["bridges"] = LOST
+        live_call = at.scene.shard.start_call(outbound(say()))
+        at.scene.pbx.settle()
+        at.scene.pbx.shows["bridges"] = LOST
         at.node.on_disconnected(0, GRACE_MS)
         at.node.on_disconnected(0, GRACE_MS)
-        at.bench.clock.pass_ms(GRACE_MS - 1)
+        at.scene.clock.pass_ms(GRACE_MS - 1)
         assert not live_call.call.is_ended
-        at.bench.clock.pass_ms(1)
+        at.scene.clock.pass_ms(1)
         await until(lambda: live_call.call.is_ended, every_s=0.001)
         assert live_call.call.reason == "lost"
 
@@ -50,18 +50,18 @@ async def test_a_disconnected_node_loses_its_calls() -> None:
 async def test_a_node_that_answers_is_not_given_up() -> None:
     """The next websocket attempt may be seconds away: another grace period starts."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(outbound(say()))
-        at.bench.pbx.settle()
-        at.bench.pbx.shows["bridges"] = Reply(200, b"[]")
+        live_call = at.scene.shard.start_call(outbound(say()))
+        at.scene.pbx.settle()
+        at.scene.pbx.shows["bridges"] = Reply(200, b"[]")
         at.node.on_disconnected(0, GRACE_MS)
-        at.bench.clock.pass_ms(GRACE_MS)
-        clock = at.bench.clock
+        at.scene.clock.pass_ms(GRACE_MS)
+        clock = at.scene.clock
         await until(
             lambda: any(each.when_ms == clock.now + GRACE_MS for each in clock.armed), every_s=0.001
         )
         assert not live_call.call.is_ended
-        at.bench.pbx.shows["bridges"] = LOST
-        at.bench.clock.pass_ms(GRACE_MS)
+        at.scene.pbx.shows["bridges"] = LOST
+        at.scene.clock.pass_ms(GRACE_MS)
         await until(lambda: live_call.call.is_ended, every_s=0.001)
 
 
@@ -69,11 +69,11 @@ async def test_a_node_that_answers_is_not_given_up() -> None:
 async def test_a_node_that_connects_before_the_probe(ending: str) -> None:
     """Nothing is lost by the expired grace period, nor if another engine takes the slot."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(outbound(say()))
-        at.bench.pbx.settle()
-        at.bench.pbx.shows["bridges"] = LOST
+        live_call = at.scene.shard.start_call(outbound(say()))
+        at.scene.pbx.settle()
+        at.scene.pbx.shows["bridges"] = LOST
         at.node.on_disconnected(0, GRACE_MS)
-        at.bench.clock.pass_ms(GRACE_MS)
+        at.scene.clock.pass_ms(GRACE_MS)
         getattr(at.node, ending)(0)
         await asyncio.sleep(0)
         assert not live_call.call.is_ended
@@ -120,13 +120,13 @@ async def test_a_closed_node() -> None:
 async def test_a_hung_up_call_is_lost_with_its_node() -> None:
     """Its recording cannot be archived without the node: the call ends without it."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(
+        live_call = at.scene.shard.start_call(
             outbound(say(), recording_destination=ARCHIVE, recording_enabled=True)
         )
-        at.bench.shard.feed(live_call, LegAnswered(MAIN))
-        at.bench.pbx.shows["bridges"] = LOST
+        at.scene.shard.feed(live_call, LegAnswered(MAIN))
+        at.scene.pbx.shows["bridges"] = LOST
         at.node.on_disconnected(0, GRACE_MS)
         assert await at.service.hang_up(live_call.call.id, "api")
-        at.bench.clock.pass_ms(GRACE_MS)
+        at.scene.clock.pass_ms(GRACE_MS)
         await until(lambda: live_call.call.is_ended, every_s=0.001)
         assert (live_call.call.ended_by, live_call.call.status) == ("api", "completed")

@@ -1,7 +1,7 @@
 """How late events are read, whatever the PBX's clock shows."""
 
 from engine.runtime.pbx_nodes.event_delay import MAX_DELAY_MS, MIN_DELAY_MS, PERIOD_MS, EventDelay
-from tests.unit.calls.harness.builders import NOW
+from tests.harness.calls.builders import NOW
 
 PBX_MS = NOW - 3_600_000  # its clock is an hour slow
 

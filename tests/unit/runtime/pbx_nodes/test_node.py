@@ -8,12 +8,12 @@ from msgspec.structs import replace
 from engine.ari.request import Reply
 from engine.calls.model.call_states import Gathering
 from engine.runtime.pbx_nodes.node import IncomingChannel
-from engine.store.memory.store import MemoryStore
+from tests.harness.calls.builders import CHANNEL, MAIN, outbound, say
+from tests.harness.memory_store.store import MemoryStore
+from tests.harness.runtime.inbound_node import BRIDGE, inbound_node
+from tests.harness.runtime.recording_pbx import LOST, OK
+from tests.harness.runtime.shard_scene import answered_call
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import CHANNEL, MAIN, outbound, say
-from tests.unit.runtime.harness.inbound_node import BRIDGE, inbound_node
-from tests.unit.runtime.harness.recording_pbx import LOST, OK
-from tests.unit.runtime.harness.shard_bench import answered_call
 from tests.unit.runtime.pbx.test_ari_events import ari, channel
 from wire.party import Diversion
 
@@ -21,7 +21,7 @@ from wire.party import Diversion
 async def test_events_reach_their_calls() -> None:
     """They are routed by channel id; events of no call are ignored."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(outbound(say()))
+        live_call = at.scene.shard.start_call(outbound(say()))
         at.node.on_event(0, ari("ChannelStateChange", channel=channel(MAIN, "Ringing")))
         at.node.on_event(0, ari("ChannelStateChange", channel=channel("1.1", "Up")))
         at.node.on_event(0, ari("BridgeCreated", bridge=BRIDGE))
@@ -32,10 +32,10 @@ async def test_a_digit_that_waited_in_the_socket_was_pressed_in_time() -> None:
     """The engine was frozen: its key-down counts, by the PBX's timestamp."""
     gather = {"type": "gather", "data": {"timeout": 60_000, "digitTimeout": 1_000}}
     async with inbound_node() as at:
-        live_call = answered_call(at.bench, gather)
+        live_call = answered_call(at.scene, gather)
         assert isinstance(live_call.call.state, Gathering)
         for digit, second, read_after_ms in (("1", 0, 200), ("2", 1, 3_000), ("3", 2, 0)):
-            at.bench.clock.now += read_after_ms
+            at.scene.clock.now += read_after_ms
             pressed = ari("ChannelDtmfReceived", channel=channel(MAIN), digit=digit, duration_ms=80)
             at_ms = f"2026-11-21T05:00:0{second}.000+0000"
             at.node.on_event(0, replace(pressed, timestamp=at_ms))
@@ -49,7 +49,7 @@ async def test_an_inbound_call() -> None:
         await at.route()
         at.node.on_event(0, ari("StasisStart", channel=channel(CHANNEL, "Ring"), args=["inbound"]))
         await until(lambda: at.service.live_calls == 1, every_s=0.001)
-        assert at.bench.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
+        assert at.scene.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
 
 
 async def test_an_inbound_call_from_an_agent() -> None:
@@ -60,7 +60,7 @@ async def test_an_inbound_call_from_an_agent() -> None:
             shown = {**channel(name, "Ring"), "name": f"PJSIP/{name}"}
             at.node.on_event(0, ari("StasisStart", channel=shown, args=["inbound"]))
             await until(partial(at.has_call, name), every_s=0.001)
-        live_calls = at.bench.shard.calls.values()
+        live_calls = at.scene.shard.calls.values()
         assert [live_call.call.legs[0].agent for live_call in live_calls] == ["", "1001", ""]
 
 
@@ -73,7 +73,7 @@ async def test_privacy_and_diversion_of_an_inbound_call() -> None:
         for name in ("1.1", "1.2"):
             at.node.on_event(0, ari("StasisStart", channel=channel(name, "Ring"), args=args))
             await until(partial(at.has_call, name), every_s=0.001)
-        calls = [each.call for each in at.bench.shard.calls.values()]
+        calls = [each.call for each in at.scene.shard.calls.values()]
     assert [(each.to, each.privacy) for each in calls] == [("+4733333333", True)] * 2
     assert [each.diversion for each in calls] == [(Diversion("+4711111111"),)] * 2
 
@@ -81,26 +81,26 @@ async def test_privacy_and_diversion_of_an_inbound_call() -> None:
 async def test_an_answered_leg_without_media_is_hung_up() -> None:
     """Its party answered with codecs that were not offered: Asterisk keeps it, without audio."""
     async with inbound_node() as at:
-        at.bench.shard.start_call(outbound(say()))
-        at.bench.pbx.settle()
+        at.scene.shard.start_call(outbound(say()))
+        at.scene.pbx.settle()
         at.node.on_event(0, ari("ChannelStateChange", channel=channel(MAIN, "Up")))
-        (check,) = [e for e in at.bench.pbx.sent if e.line.endswith(f"{MAIN}/rtp_statistics")]
-        before = len(at.bench.pbx.lines)
+        (check,) = [e for e in at.scene.pbx.sent if e.line.endswith(f"{MAIN}/rtp_statistics")]
+        before = len(at.scene.pbx.lines)
         check.done(Reply(404))
-        hangup = at.bench.pbx.sent[-1].request
-        assert at.bench.pbx.lines[before:] == [f"DELETE channels/{MAIN}"]
+        hangup = at.scene.pbx.sent[-1].request
+        assert at.scene.pbx.lines[before:] == [f"DELETE channels/{MAIN}"]
         assert hangup.query == (("reason_code", "58"),)
 
 
 async def test_an_answered_leg_with_media_stays() -> None:
     """So does one whose media is not known, because the reply was lost."""
     async with inbound_node() as at:
-        at.bench.shard.start_call(outbound(say()))
+        at.scene.shard.start_call(outbound(say()))
         at.node.on_event(0, ari("ChannelStateChange", channel=channel(MAIN, "Up")))
-        (check,) = [e for e in at.bench.pbx.sent if e.line.endswith(f"{MAIN}/rtp_statistics")]
+        (check,) = [e for e in at.scene.pbx.sent if e.line.endswith(f"{MAIN}/rtp_statistics")]
         check.done(OK)
         check.done(LOST)
-        assert f"DELETE channels/{MAIN}" not in at.bench.pbx.lines
+        assert f"DELETE channels/{MAIN}" not in at.scene.pbx.lines
 
 
 async def test_a_channel_reported_twice_is_one_call() -> None:
@@ -108,12 +108,12 @@ async def test_a_channel_reported_twice_is_one_call() -> None:
     async with inbound_node() as at:
         await at.route()
         incoming = IncomingChannel(CHANNEL, "+4722222222", "+4733333333")
-        at.service.handle_incoming(at.bench.shard, incoming)
-        at.service.handle_incoming(at.bench.shard, incoming)
+        at.service.handle_incoming(at.scene.shard, incoming)
+        at.service.handle_incoming(at.scene.shard, incoming)
         await until(lambda: at.service.live_calls > 0, every_s=0.001)
         await asyncio.sleep(0)
         assert at.service.live_calls == 1
-        assert at.bench.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
+        assert at.scene.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
 
 
 class SlowStore(MemoryStore):
@@ -135,39 +135,39 @@ async def test_a_channel_reported_twice_is_accepted_once() -> None:
     async with inbound_node(store) as at:
         await at.route()
         incoming = IncomingChannel(CHANNEL, "+4722222222", "+4733333333")
-        at.service.handle_incoming(at.bench.shard, incoming)
-        at.service.handle_incoming(at.bench.shard, incoming)
+        at.service.handle_incoming(at.scene.shard, incoming)
+        at.service.handle_incoming(at.scene.shard, incoming)
         store.may_answer.set()
         await until(lambda: at.service.live_calls > 0, every_s=0.001)
-        assert at.bench.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
+        assert at.scene.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
 
 
 async def test_unknown_numbers_and_stray_channels_are_hung_up() -> None:
     """A caller of an unrouted number learns that the number does not exist."""
     async with inbound_node() as at:
-        at.service.handle_incoming(at.bench.shard, IncomingChannel(CHANNEL, "+47", "+4700"))
-        await until(lambda: bool(at.bench.pbx.sent), every_s=0.001)
-        assert at.bench.pbx.sent[0].request.query == (("reason_code", "1"),)
+        at.service.handle_incoming(at.scene.shard, IncomingChannel(CHANNEL, "+47", "+4700"))
+        await until(lambda: bool(at.scene.pbx.sent), every_s=0.001)
+        assert at.scene.pbx.sent[0].request.query == (("reason_code", "1"),)
         at.node.on_event(0, ari("StasisStart", channel=channel(MAIN), args=["called"]))
         at.node.on_event(0, ari("StasisStart", channel=channel("1.5"), args=["odd"]))
-        assert at.bench.pbx.lines[1:] == [f"DELETE channels/{MAIN}", "DELETE channels/1.5"]
+        assert at.scene.pbx.lines[1:] == [f"DELETE channels/{MAIN}", "DELETE channels/1.5"]
 
 
 async def test_an_unreadable_route_is_rejected_at_once() -> None:
     """A route of another version gives 503, so that the carrier tries elsewhere."""
     async with inbound_node() as at:
         await at.store.put_route("+4700", b'{"account": "acme", "action": {"type": "sing"}}')
-        at.service.handle_incoming(at.bench.shard, IncomingChannel(CHANNEL, "+47", "+4700"))
-        await until(lambda: bool(at.bench.pbx.sent), every_s=0.001)
-        assert at.bench.pbx.sent[0].request.query == (("reason_code", "34"),)
+        at.service.handle_incoming(at.scene.shard, IncomingChannel(CHANNEL, "+47", "+4700"))
+        await until(lambda: bool(at.scene.pbx.sent), every_s=0.001)
+        assert at.scene.pbx.sent[0].request.query == (("reason_code", "34"),)
 
 
 async def test_an_overloaded_engine_rejects_early() -> None:
     """Without capacity the caller gets 503: try elsewhere."""
     async with inbound_node() as at:
-        at.bench.writer.is_healthy = False
-        at.service.handle_incoming(at.bench.shard, IncomingChannel(CHANNEL, "+47", "+4700"))
-        assert at.bench.pbx.sent[0].request.query == (("reason_code", "34"),)
+        at.scene.writer.is_healthy = False
+        at.service.handle_incoming(at.scene.shard, IncomingChannel(CHANNEL, "+47", "+4700"))
+        assert at.scene.pbx.sent[0].request.query == (("reason_code", "34"),)
 
 
 async def test_a_channel_of_ours_is_no_caller() -> None:
@@ -177,5 +177,5 @@ async def test_a_channel_of_ours_is_no_caller() -> None:
         entered = channel("0-pbx1-gonegone.l0", "Ring")
         at.node.on_event(0, ari("StasisStart", channel=entered, args=["inbound"]))
         await asyncio.sleep(0)
-        assert at.bench.pbx.lines == ["DELETE channels/0-pbx1-gonegone.l0"]
+        assert at.scene.pbx.lines == ["DELETE channels/0-pbx1-gonegone.l0"]
         assert at.service.live_calls == 0

@@ -5,7 +5,7 @@ from collections import defaultdict
 import pytest
 
 from engine.runtime.pbx_nodes.node_health import REPORT_TTL_MS, SHUTDOWN_TTL_MS, NodeHealth
-from tests.unit.runtime.harness.shard_bench import ManualClock
+from tests.harness.runtime.shard_scene import ManualClock
 
 
 def test_a_node_shuts_down() -> None:

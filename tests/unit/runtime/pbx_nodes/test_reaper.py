@@ -7,10 +7,10 @@ from engine.calls.model.call_id_format import other_half
 from engine.calls.model.call_states import ArchivingRecordings
 from engine.calls.model.events import LegAnswered, LegEnded
 from engine.runtime.pbx_nodes.reaper import Reaper
+from tests.harness.calls.builders import CHANNEL, ID, MAIN, outbound, say
+from tests.harness.calls.voicemails import ARCHIVE
+from tests.harness.runtime.inbound_node import BRIDGE, inbound_node
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, outbound, say
-from tests.unit.calls.harness.voicemails import ARCHIVE
-from tests.unit.runtime.harness.inbound_node import BRIDGE, inbound_node
 from tests.unit.runtime.pbx.test_ari_events import channel
 
 OTHER = "0-pbx1-gonegone"
@@ -22,9 +22,9 @@ async def test_an_orphaned_channel_is_hung_up_at_the_second_sweep() -> None:
         at.shows(channel(f"{OTHER}.l0"), channel(CHANNEL), channel(f"0-pbx2-{ID[7:]}.l0"))
         reaper = Reaper(at.node, 1)
         await reaper.sweep()
-        assert at.bench.pbx.lines == []
+        assert at.scene.pbx.lines == []
         await reaper.sweep()
-        assert sorted(at.bench.pbx.lines) == [
+        assert sorted(at.scene.pbx.lines) == [
             f"DELETE channels/{OTHER}.l0",
             f"DELETE channels/{CHANNEL}",
         ]
@@ -33,38 +33,38 @@ async def test_an_orphaned_channel_is_hung_up_at_the_second_sweep() -> None:
 async def test_a_leg_sent_by_another_call_is_an_orphan_without_its_own() -> None:
     """Its id begins with that of the call that has sent it, which may be live."""
     async with inbound_node() as at:
-        at.bench.shard.start_call(outbound(say()))
+        at.scene.shard.start_call(outbound(say()))
         at.shows(channel(MAIN), channel(other_half(MAIN)))
-        before = list(at.bench.pbx.lines)
+        before = list(at.scene.pbx.lines)
         reaper = Reaper(at.node, 1)
         for _ in range(2):
             await reaper.sweep()
-        assert at.bench.pbx.lines == [*before, f"DELETE channels/{other_half(MAIN)}"]
+        assert at.scene.pbx.lines == [*before, f"DELETE channels/{other_half(MAIN)}"]
 
 
 async def test_live_resources_stay() -> None:
     """Channels and bridges of live calls, a foreign bridge, and those of a paused shard."""
     async with inbound_node() as at:
-        at.bench.shard.start_call(outbound(say()))
+        at.scene.shard.start_call(outbound(say()))
         bridges = [{**BRIDGE, "id": f"{ID}.b1"}, BRIDGE]
-        at.bench.pbx.shows["bridges"] = Reply(200, msgspec.json.encode(bridges))
+        at.scene.pbx.shows["bridges"] = Reply(200, msgspec.json.encode(bridges))
         at.shows(channel(MAIN))
         reaper = Reaper(at.node, 1)
-        before = list(at.bench.pbx.lines)
+        before = list(at.scene.pbx.lines)
         for _ in range(3):
             await reaper.sweep()
-        at.bench.shard.pause()
+        at.scene.shard.pause()
         at.shows(channel(f"{OTHER}.l0"))
         for _ in range(3):
             await reaper.sweep()
-        assert at.bench.pbx.lines == before
+        assert at.scene.pbx.lines == before
 
 
 async def test_a_call_without_legs_is_verified() -> None:
     """No event reported its end: the comparison with the PBX ends the call."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(outbound(say()))
-        at.bench.pbx.settle()
+        live_call = at.scene.shard.start_call(outbound(say()))
+        at.scene.pbx.settle()
         reaper = Reaper(at.node, 1)
         await reaper.sweep()
         assert not at.node.is_paused
@@ -76,13 +76,13 @@ async def test_a_call_without_legs_is_verified() -> None:
 async def test_a_call_that_archives_recordings_stays() -> None:
     """It has no legs and waits for its recordings: its slot is not paused."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(
+        live_call = at.scene.shard.start_call(
             outbound(say(), recording_destination=ARCHIVE, recording_enabled=True)
         )
         for event in (LegAnswered(MAIN), LegEnded(MAIN, 16)):
-            at.bench.shard.feed(live_call, event)
+            at.scene.shard.feed(live_call, event)
         assert isinstance(live_call.call.state, ArchivingRecordings)
         reaper = Reaper(at.node, 1)
         for _ in range(3):
             await reaper.sweep()
-        assert not at.bench.shard.is_paused
+        assert not at.scene.shard.is_paused

@@ -7,8 +7,8 @@ from engine.runtime.pbx_nodes.recent_digits import (
     RETENTION_MS,
     RecentDigits,
 )
-from tests.unit.calls.harness.builders import CHANNEL, MAIN, NOW
-from tests.unit.runtime.harness.shard_bench import ManualClock
+from tests.harness.calls.builders import CHANNEL, MAIN, NOW
+from tests.harness.runtime.shard_scene import ManualClock
 
 
 def test_digits_are_kept_by_leg() -> None:

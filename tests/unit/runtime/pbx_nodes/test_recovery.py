@@ -10,24 +10,24 @@ from engine.ari.decode import timestamp_ms
 from engine.ari.request import LOST, Reply
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import LegAnswered, LegCreated
+from tests.harness.calls.builders import MAIN, outbound, say
+from tests.harness.runtime.inbound_node import InboundNode, inbound_node
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import MAIN, outbound, say
-from tests.unit.runtime.harness.inbound_node import InboundNode, inbound_node
 from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
 
 async def test_missed_events_are_recovered() -> None:
     """Stored calls are compared with the PBX; a leg that has ended ends its call."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(outbound(say()))
-        at.bench.pbx.settle()
+        live_call = at.scene.shard.start_call(outbound(say()))
+        at.scene.pbx.settle()
         at.node.on_disconnected(0, 30_000)
         assert at.node.is_paused
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
         assert live_call.call.is_ended
         assert live_call.call.reason == "lost"
-        assert at.bench.clock.armed == []
+        assert at.scene.clock.armed == []
 
 
 async def test_a_channel_that_enters_during_the_snapshot_is_not_lost() -> None:
@@ -44,7 +44,7 @@ async def test_a_channel_that_enters_during_the_snapshot_is_not_lost() -> None:
                 await until(partial(at.has_call, caller), every_s=0.001)
                 at.shows(shown)
         # The snapshot lists the channels before the bridges: this one enters between the two.
-        at.bench.pbx.on_ask = lambda request: enter() if request.path == "bridges" else None
+        at.scene.pbx.on_ask = lambda request: enter() if request.path == "bridges" else None
         at.node.on_disconnected(0, 30_000)
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
@@ -68,9 +68,9 @@ def report_over_ami(at: InboundNode, digits: list[Any]) -> None:
 async def test_digits_missed_over_ari_are_recovered() -> None:
     """Digits that AMI reported in the outage come before buffered ones; none counts twice."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
-        at.bench.shard.feed(live_call, LegAnswered(MAIN))
-        at.bench.clock.pass_ms(1_000)
+        live_call = at.scene.shard.start_call(outbound({"type": "gather", "data": {}}))
+        at.scene.shard.feed(live_call, LegAnswered(MAIN))
+        at.scene.clock.pass_ms(1_000)
         at.shows(channel(MAIN, "Up"))
         digits = [digit_event(digit) for digit in "123"]
         at.node.on_event(0, digits[0])
@@ -86,12 +86,12 @@ async def test_digits_missed_over_ari_are_recovered() -> None:
 async def test_digits_after_buffered_ones_are_recovered() -> None:
     """The lease ended before the listener was closed: the buffer misses later digits."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
-        at.bench.shard.feed(live_call, LegAnswered(MAIN))
-        at.bench.clock.pass_ms(1_000)
+        live_call = at.scene.shard.start_call(outbound({"type": "gather", "data": {}}))
+        at.scene.shard.feed(live_call, LegAnswered(MAIN))
+        at.scene.clock.pass_ms(1_000)
         at.shows(channel(MAIN, "Up"))
         digits = [digit_event(digit) for digit in "123"]
-        at.bench.shard.pause()
+        at.scene.shard.pause()
         at.node.on_event(0, digits[0])
         at.node.pause_slot(0)
         report_over_ami(at, digits)
@@ -105,11 +105,11 @@ async def test_digits_after_a_buffered_hangup_are_in_order() -> None:
     """The called leg hung up and digits followed before the listener was closed: all count."""
     async with inbound_node() as at:
         tree = {"type": "dial", "data": {"number": "+4790000001"}, "action": {"type": "gather"}}
-        live_call = at.bench.shard.start_call(outbound(tree))
-        at.bench.shard.feed(live_call, LegAnswered(MAIN))
-        at.bench.shard.feed(live_call, LegCreated(called := live_call.call.legs[1].id))
+        live_call = at.scene.shard.start_call(outbound(tree))
+        at.scene.shard.feed(live_call, LegAnswered(MAIN))
+        at.scene.shard.feed(live_call, LegCreated(called := live_call.call.legs[1].id))
         at.shows(channel(MAIN, "Up"))
-        at.bench.shard.pause()
+        at.scene.shard.pause()
         at.node.on_event(
             0, ari("ChannelDestroyed", channel=channel(called), cause=16, cause_txt="")
         )
@@ -117,7 +117,7 @@ async def test_digits_after_a_buffered_hangup_are_in_order() -> None:
         at.node.on_event(0, digits[0])
         at.node.pause_slot(0)
         report_over_ami(at, digits)
-        at.bench.clock.pass_ms(1_000)
+        at.scene.clock.pass_ms(1_000)
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
         assert isinstance(live_call.call.state, Gathering)
@@ -131,20 +131,20 @@ async def test_a_resume_after_a_buffered_hold_is_recovered(
 ) -> None:
     """The phone held before the listener was closed, and resumed after that or not at all."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
-        at.bench.shard.feed(live_call, LegAnswered(MAIN))
+        live_call = at.scene.shard.start_call(outbound({"type": "gather", "data": {}}))
+        at.scene.shard.feed(live_call, LegAnswered(MAIN))
         at.shows(channel(MAIN, "Up"))
         hold, resume = (
             ari(each, channel=channel(MAIN)) for each in ("ChannelHold", "ChannelUnhold")
         )
         if was_held:
             at.node.on_event(0, hold)
-        at.bench.shard.pause()
+        at.scene.shard.pause()
         for event in (resume, hold) if was_held else (hold,):
             at.node.on_event(0, event)
         at.node.pause_slot(0)
         value = msgspec.json.encode({"value": str(int(still_held))})
-        at.bench.pbx.shows[f"channels/{MAIN}/variable"] = Reply(200, value)
+        at.scene.pbx.shows[f"channels/{MAIN}/variable"] = Reply(200, value)
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
         assert live_call.call.legs[0].held_by_phone == still_held
@@ -163,15 +163,15 @@ async def test_what_a_phone_does_after_the_gap_counts(
 ) -> None:
     """The snapshot may be older: a hold that was reported after it stays."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
-        at.bench.shard.feed(live_call, LegAnswered(MAIN))
+        live_call = at.scene.shard.start_call(outbound({"type": "gather", "data": {}}))
+        at.scene.shard.feed(live_call, LegAnswered(MAIN))
         at.shows(channel(MAIN, "Up"))
-        at.bench.shard.pause()
+        at.scene.shard.pause()
         at.node.on_event(0, ari("ChannelHold", channel=channel(MAIN)))
         at.node.pause_slot(0)
         for event in events:
             at.node.on_event(0, ari(event, channel=channel(MAIN)))
-        at.bench.pbx.shows[f"channels/{MAIN}/variable"] = Reply(200, b'{"value":"0"}')
+        at.scene.pbx.shows[f"channels/{MAIN}/variable"] = Reply(200, b'{"value":"0"}')
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
         assert live_call.call.legs[0].held_by_phone == is_held
@@ -180,8 +180,8 @@ async def test_what_a_phone_does_after_the_gap_counts(
 async def test_live_legs_are_not_disturbed() -> None:
     """A leg that is up stays up; a leg that answered in the outage starts its call."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(outbound(say()))
-        at.bench.pbx.settle()
+        live_call = at.scene.shard.start_call(outbound(say()))
+        at.scene.pbx.settle()
         at.shows(channel(MAIN, "Up"))
         at.node.on_disconnected(0, 30_000)
         at.node.on_connected(0)
@@ -193,13 +193,13 @@ async def test_live_legs_are_not_disturbed() -> None:
 async def test_a_channel_that_its_call_gave_up(stray: str) -> None:
     """Its hangup overtook its creation, and an outage hid that it came to be."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(outbound(say()))
-        at.bench.pbx.settle()
+        live_call = at.scene.shard.start_call(outbound(say()))
+        at.scene.pbx.settle()
         at.shows(channel(MAIN, "Up"), channel(f"{live_call.call.id}.{stray}", "Up"))
         at.node.on_disconnected(0, 30_000)
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
-        requests = [each.request for each in at.bench.pbx.sent]
+        requests = [each.request for each in at.scene.pbx.sent]
         hung_up = [each.path for each in requests if each.method == "DELETE"]
         assert hung_up == [f"channels/{live_call.call.id}.{stray}"]
 
@@ -215,7 +215,7 @@ async def test_an_answered_caller_without_a_call(age_ms: int, *, is_admitted: bo
     async with inbound_node() as at:
         await at.route()
         caller = channel("1700000000.9", "Up")
-        at.bench.clock.now = timestamp_ms(caller["creationtime"]) + age_ms
+        at.scene.clock.now = timestamp_ms(caller["creationtime"]) + age_ms
         at.shows(caller)
         at.node.on_disconnected(0, 30_000)
         at.node.on_connected(0)
@@ -223,26 +223,26 @@ async def test_an_answered_caller_without_a_call(age_ms: int, *, is_admitted: bo
         await until(
             lambda: at.has_call(caller["id"]) == is_admitted, what="the caller", every_s=0.001
         )
-        assert (f"DELETE channels/{caller['id']}" in at.bench.pbx.lines) is not is_admitted
+        assert (f"DELETE channels/{caller['id']}" in at.scene.pbx.lines) is not is_admitted
 
 
 async def test_a_lost_reply_is_recovered() -> None:
     """A request without reply: the shard is paused, compared with the PBX and resumed."""
     async with inbound_node() as at:
-        at.bench.shard.start_call(outbound(say()))
-        at.bench.pbx.reply(Reply(0))
+        at.scene.shard.start_call(outbound(say()))
+        at.scene.pbx.reply(Reply(0))
         assert at.node.is_paused
         await until(lambda: not at.node.is_paused, every_s=0.001)
-        assert at.bench.pbx.lines == ["POST channels/create", "POST channels/create"]
+        assert at.scene.pbx.lines == ["POST channels/create", "POST channels/create"]
 
 
 async def test_a_lost_reply_of_a_removed_shard_is_ignored() -> None:
     """Another engine owns the calls: no snapshot is taken and no request is sent."""
     async with inbound_node() as at:
-        at.bench.shard.start_call(outbound(say()))
-        at.bench.shard.context.hang_up_channel("1.1")
+        at.scene.shard.start_call(outbound(say()))
+        at.scene.shard.context.hang_up_channel("1.1")
         at.node.remove_shard(0)
-        at.bench.pbx.reply(LOST)
-        at.bench.pbx.reply(LOST)
-        assert at.bench.pbx.sent == []
+        at.scene.pbx.reply(LOST)
+        at.scene.pbx.reply(LOST)
+        assert at.scene.pbx.sent == []
         assert at.node.shards == {}

@@ -9,11 +9,11 @@ from engine.ari.request import Reply
 from engine.calls.model.events import DeadlinePassed, LegAnswered
 from engine.calls.model.storage_format import decode_stored_call
 from engine.runtime.shard.live_call import LiveCall
+from tests.harness.calls.builders import MAIN, outbound, say
+from tests.harness.runtime.inbound_node import InboundNode, inbound_node
+from tests.harness.runtime.recording_pbx import LOST
+from tests.harness.runtime.shard_scene import HANGUP, ShardScene, answered_call
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import MAIN, outbound, say
-from tests.unit.runtime.harness.inbound_node import InboundNode, inbound_node
-from tests.unit.runtime.harness.recording_pbx import LOST
-from tests.unit.runtime.harness.shard_bench import HANGUP, ShardBench, answered_call
 from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
 POISON = "0-pbx1-poison"
@@ -26,12 +26,12 @@ def poison(live_call: LiveCall) -> LiveCall:
     return live_call
 
 
-def start_poison(bench: ShardBench) -> LiveCall:
+def start_poison(scene: ShardScene) -> LiveCall:
     """Start a call beside the first one, and poison it."""
     call = outbound(say())
     leg = replace(call.legs[0], id=POISON_LEG)
-    live_call = bench.shard.start_call(replace(call, id=POISON, main=POISON_LEG, legs=(leg,)))
-    bench.pbx.settle()
+    live_call = scene.shard.start_call(replace(call, id=POISON, main=POISON_LEG, legs=(leg,)))
+    scene.pbx.settle()
     return poison(live_call)
 
 
@@ -45,20 +45,20 @@ async def reconnect(at: InboundNode) -> None:
 async def test_a_poison_call_does_not_block_the_recovery() -> None:
     """It is dropped and counted; the other calls are recovered and the shard continues."""
     async with inbound_node() as at:
-        bad = start_poison(at.bench)
-        good = at.bench.shard.start_call(outbound(say()))
-        at.bench.pbx.settle()
+        bad = start_poison(at.scene)
+        good = at.scene.shard.start_call(outbound(say()))
+        at.scene.pbx.settle()
         at.shows(channel(MAIN, "Up"), channel(POISON_LEG, "Up"))
         await reconnect(at)
         assert good.call.status == "in-progress"
-        assert list(at.bench.shard.calls) == [good.call.id]
-        assert f"DELETE channels/{POISON_LEG}" in at.bench.pbx.lines
-        assert at.bench.shard.context.metrics.calls.dropped.total == 1
-        last = [each for each in at.bench.writer.changes if each.call_id == POISON][-1]
+        assert list(at.scene.shard.calls) == [good.call.id]
+        assert f"DELETE channels/{POISON_LEG}" in at.scene.pbx.lines
+        assert at.scene.shard.context.metrics.calls.dropped.total == 1
+        last = [each for each in at.scene.writer.changes if each.call_id == POISON][-1]
         end = decode_stored_call(last.state).call
         assert (last.live, end.is_ended, end.reason) == (False, True, "internal")
-        at.bench.shard.feed(bad, LegAnswered(POISON_LEG))
-        assert at.bench.shard.find_by_channel(POISON_LEG) is None
+        at.scene.shard.feed(bad, LegAnswered(POISON_LEG))
+        assert at.scene.shard.find_by_channel(POISON_LEG) is None
 
 
 async def test_a_recovery_goes_on_after_a_bad_channel() -> None:
@@ -67,11 +67,11 @@ async def test_a_recovery_goes_on_after_a_bad_channel() -> None:
     def refuse(_shard: object, _channel: object) -> None:
         raise KeyError("a fault of the engine")
 
-    bench = ShardBench()
-    node = bench.node(refuse)
+    scene = ShardScene()
+    node = scene.node(refuse)
     entered = {**channel("trunk-1", "Ring"), "name": "PJSIP/trunk-00000001"}
-    bench.pbx.shows["channels"] = Reply(200, msgspec.json.encode([entered]))
-    failures = bench.shard.context.metrics.nodes.recovery_failures
+    scene.pbx.shows["channels"] = Reply(200, msgspec.json.encode([entered]))
+    failures = scene.shard.context.metrics.nodes.recovery_failures
 
     def has_failed(count: int) -> bool:
         return failures.total == count
@@ -87,70 +87,70 @@ async def test_a_recovery_goes_on_after_a_bad_channel() -> None:
 async def test_an_unexpected_error_of_the_snapshot_is_retried() -> None:
     """The shard stays paused until a snapshot succeeds."""
     async with inbound_node() as at:
-        good = at.bench.shard.start_call(outbound(say()))
-        at.bench.pbx.settle()
+        good = at.scene.shard.start_call(outbound(say()))
+        at.scene.pbx.settle()
         errors = [KeyError("a fault of the engine")]
 
         def fail_once(_request: object) -> None:
             if errors:
                 raise errors.pop()
 
-        at.bench.pbx.on_ask = fail_once
+        at.scene.pbx.on_ask = fail_once
         at.shows(channel(MAIN, "Up"))
         await reconnect(at)
         assert good.call.status == "in-progress"
-        assert at.bench.shard.context.metrics.nodes.recovery_failures.total == 1
+        assert at.scene.shard.context.metrics.nodes.recovery_failures.total == 1
 
 
 def test_a_poison_call_is_dropped_at_its_deadline() -> None:
     """Its timer does not raise into the event loop."""
-    bench = ShardBench()
-    bad = start_poison(bench)
-    bench.clock.pass_ms(60_000)
-    assert bench.shard.calls == {}
-    assert bench.pbx.lines[-1] == f"DELETE channels/{POISON_LEG}"
-    bench.shard.feed(bad, DeadlinePassed())
-    assert bench.clock.armed == []
+    scene = ShardScene()
+    bad = start_poison(scene)
+    scene.clock.pass_ms(60_000)
+    assert scene.shard.calls == {}
+    assert scene.pbx.lines[-1] == f"DELETE channels/{POISON_LEG}"
+    scene.shard.feed(bad, DeadlinePassed())
+    assert scene.clock.armed == []
 
 
 def test_a_poison_call_does_not_stop_a_resume() -> None:
     """The timers of the other calls are set."""
-    bench = ShardBench()
-    start_poison(bench)
-    good = answered_call(bench)
-    bench.shard.pause()
-    bench.shard.resume()
-    assert list(bench.shard.calls) == [good.call.id]
-    assert bench.clock.armed
+    scene = ShardScene()
+    start_poison(scene)
+    good = answered_call(scene)
+    scene.shard.pause()
+    scene.shard.resume()
+    assert list(scene.shard.calls) == [good.call.id]
+    assert scene.clock.armed
 
 
 def test_a_command_that_cannot_be_executed_ends_its_call() -> None:
     """The writer, whose callback it runs in, does not see the exception."""
-    bench = ShardBench()
-    bench.writer.at_once = False
-    answered_call(bench)
-    bench.io.error = KeyError("a fault of the engine")
-    bench.writer.commit()
-    assert bench.shard.calls == {}
-    assert bench.pbx.lines[-1] == HANGUP
+    scene = ShardScene()
+    scene.writer.at_once = False
+    answered_call(scene)
+    scene.io.error = KeyError("a fault of the engine")
+    scene.writer.commit()
+    assert scene.shard.calls == {}
+    assert scene.pbx.lines[-1] == HANGUP
 
 
 def test_a_reply_that_cannot_be_handled_ends_its_call() -> None:
     """The connection that delivers it, and other calls' replies, does not see the exception."""
-    bench = ShardBench()
-    bench.shard.start_call(outbound(say()))
-    bench.host.error = KeyError("a fault of the engine")
-    bench.pbx.reply(LOST)
-    assert bench.shard.calls == {}
-    assert bench.pbx.lines[-1] == HANGUP
+    scene = ShardScene()
+    scene.shard.start_call(outbound(say()))
+    scene.host.error = KeyError("a fault of the engine")
+    scene.pbx.reply(LOST)
+    assert scene.shard.calls == {}
+    assert scene.pbx.lines[-1] == HANGUP
 
 
 async def test_an_event_that_cannot_be_translated_ends_its_call() -> None:
     """The websocket that delivers it stays connected."""
     async with inbound_node() as at:
-        at.bench.shard.start_call(outbound(say()))
-        at.bench.pbx.settle()
+        at.scene.shard.start_call(outbound(say()))
+        at.scene.pbx.settle()
         event = ari("ChannelDtmfReceived", channel=channel(MAIN), digit="1", duration_ms=80)
         at.node.on_event(0, replace(event, duration_ms=None))
-        assert at.bench.shard.calls == {}
-        assert at.bench.pbx.lines[-1] == HANGUP
+        assert at.scene.shard.calls == {}
+        assert at.scene.pbx.lines[-1] == HANGUP

@@ -12,8 +12,8 @@ from engine.calls.model.requests import HangupRequested
 from engine.runtime.pbx_nodes.refers import ARRIVAL_TIMEOUT_MS
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.refer_answers import ANSWER_DELAY_MS
-from tests.unit.calls.harness.builders import CHANNEL, ID, MAIN, inbound
-from tests.unit.runtime.harness.inbound_node import InboundNode, inbound_node, start_conversation
+from tests.harness.calls.builders import CHANNEL, ID, MAIN, inbound
+from tests.harness.runtime.inbound_node import InboundNode, inbound_node, start_conversation
 from tests.unit.runtime.pbx.test_ari_events import ari, channel, refer, refer_to_call
 
 PEER = f"{ID}.l1"
@@ -37,7 +37,7 @@ def states(live_call: LiveCall) -> list[tuple[str, str]]:
 
 def answers(at: InboundNode) -> list[str]:
     """Return the answers to REFERs that were sent and not replied to."""
-    sent = [each.request.query for each in at.bench.pbx.sent if "progress" in each.line]
+    sent = [each.request.query for each in at.scene.pbx.sent if "progress" in each.line]
     return [value for query in sent for _name, value in query]
 
 
@@ -48,9 +48,9 @@ async def test_a_refer_to_an_extension_is_a_transfer_to_its_agent() -> None:
         live_call = start_conversation(at)
         at.node.on_event(0, refer(destination="1002"))
         assert states(live_call) == [("agent:1002", "starting")]
-        at.bench.clock.pass_ms(ANSWER_DELAY_MS - 1)
+        at.scene.clock.pass_ms(ANSWER_DELAY_MS - 1)
         assert answers(at) == []
-        at.bench.clock.pass_ms(1)
+        at.scene.clock.pass_ms(1)
         assert answers(at) == ["channel_progress"]
 
 
@@ -67,7 +67,7 @@ async def test_a_refer_is_checked_beforehand(rejection: str) -> None:
         at.check_agent = check
         live_call = start_conversation(at)
         at.node.on_event(0, refer(destination="1002"))
-        at.bench.clock.pass_ms(ANSWER_DELAY_MS)
+        at.scene.clock.pass_ms(ANSWER_DELAY_MS)
         assert answers(at) == ["channel_declined" if rejection else "channel_progress"]
         assert bool(live_call.call.transfers) == (not rejection)
 
@@ -86,7 +86,7 @@ async def test_a_phone_that_hangs_up_at_once(is_checked: bool) -> None:
         at.node.on_event(0, hangs_up())
         assert states(live_call) == [("agent:1002", "starting")]
         assert (live_call.call.main, live_call.call.transfers[0].mode) == (PEER, "blind")
-        at.bench.clock.pass_ms(ANSWER_DELAY_MS)
+        at.scene.clock.pass_ms(ANSWER_DELAY_MS)
         assert answers(at) == []
         for done in checks:
             done("agent_offline")  # too late: the target is being called
@@ -112,11 +112,11 @@ async def test_a_refer_to_another_call() -> None:
     async with inbound_node() as at:
         at.check_agent = lambda *_: pytest.fail("checked")
         live_call = start_conversation(at)
-        before = at.bench.pbx.lines.count("POST channels/create")
+        before = at.scene.pbx.lines.count("POST channels/create")
         at.node.on_event(0, refer_to_call())
-        at.bench.pbx.settle()
+        at.scene.pbx.settle()
         assert states(live_call) == [("456", "starting")]
-        assert at.bench.pbx.lines.count("POST channels/create") == before + 1
+        assert at.scene.pbx.lines.count("POST channels/create") == before + 1
 
 
 class TwoCalls:
@@ -126,13 +126,13 @@ class TwoCalls:
         self._at = at
         self.first = start_conversation(at)
         dial = {"type": "dial", "data": {"number": "+4712345678"}}
-        shard = at.bench.shard
+        shard = at.scene.shard
         self.second = shard.start_call(replace(inbound(dial), id=SECOND))
         shard.feed(self.second, LegAnswered(CHANNEL))
         shard.feed(self.second, LegAnswered(self.second.call.legs[-1].id))
-        at.bench.pbx.settle()
+        at.scene.pbx.settle()
         at.node.on_event(0, refer_to_call())
-        at.bench.pbx.settle()
+        at.scene.pbx.settle()
 
     @property
     def sent(self) -> str:
@@ -168,9 +168,9 @@ async def test_the_leg_that_replaces_does_not_arrive() -> None:
     async with inbound_node() as at:
         calls = TwoCalls(at)
         at.node.on_event(0, ends(CHANNEL))
-        at.bench.clock.pass_ms(ARRIVAL_TIMEOUT_MS - 1)
+        at.scene.clock.pass_ms(ARRIVAL_TIMEOUT_MS - 1)
         assert calls.second.call.is_up(CHANNEL)
-        at.bench.clock.pass_ms(1)
+        at.scene.clock.pass_ms(1)
         assert calls.second.call.leg(CHANNEL) is None
 
 
@@ -189,7 +189,7 @@ async def test_a_declined_refer_delays_no_end() -> None:
         calls = TwoCalls(at)
         calls.arrives()
         at.node.on_event(0, hangs_up(calls.first.call.transfers[0].target))
-        at.bench.shard.feed(calls.first, HangupRequested("api"))
+        at.scene.shard.feed(calls.first, HangupRequested("api"))
         at.node.on_event(0, refer_to_call())
         at.node.on_event(0, ends(CHANNEL))
         assert calls.second.call.leg(CHANNEL) is None

@@ -9,13 +9,13 @@ from engine.calls.model.call_states import Ending
 from engine.calls.model.events import CallDropped, LegAnswered
 from engine.calls.model.requests import ReplacementArrived
 from engine.runtime.shard.live_call import LiveCall
-from tests.harness.until import until
-from tests.unit.calls.harness.builders import ID, MAIN, outbound
-from tests.unit.runtime.harness.inbound_node import (
+from tests.harness.calls.builders import ID, MAIN, outbound
+from tests.harness.runtime.inbound_node import (
     BRIDGE,
     inbound_node,
     start_conversation,
 )
+from tests.harness.until import until
 from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
 ARRIVED = other_half("3-pbx1-otherone.l4")
@@ -36,14 +36,14 @@ async def test_a_leg_that_another_call_has_sent(is_recovered: bool) -> None:
             await until(lambda: live_call.call.leg(ARRIVED) is not None, every_s=0.001)
         else:
             at.node.on_event(0, ari("StasisStart", channel=entered, args=ARGS))
-        at.bench.pbx.settle()
-        assert f"POST channels/{ARRIVED}/answer" in at.bench.pbx.lines
+        at.scene.pbx.settle()
+        assert f"POST channels/{ARRIVED}/answer" in at.scene.pbx.lines
         at.node.on_event(0, ari("ChannelStateChange", channel=channel(ARRIVED, "Up")))
         assert live_call.call.is_up(ARRIVED)
-        successor = at.bench.shard.adopt(LiveCall(live_call.call))
-        assert at.bench.shard.find_by_channel(ARRIVED) is successor
-        at.bench.shard.feed(successor, CallDropped("test"))
-        assert at.bench.shard.find_by_channel(ARRIVED) is None
+        successor = at.scene.shard.adopt(LiveCall(live_call.call))
+        assert at.scene.shard.find_by_channel(ARRIVED) is successor
+        at.scene.shard.feed(successor, CallDropped("test"))
+        assert at.scene.shard.find_by_channel(ARRIVED) is None
 
 
 async def test_a_channel_that_asterisk_has_put_in_the_place_of_a_leg() -> None:
@@ -53,7 +53,7 @@ async def test_a_channel_that_asterisk_has_put_in_the_place_of_a_leg() -> None:
         entered, replaced = channel(ARRIVED, "Up"), channel(f"{ID}.l1")
         at.node.on_event(0, ari("StasisStart", channel=entered, args=[], replace_channel=replaced))
         assert live_call.call.is_up(ARRIVED)
-        at.bench.pbx.settle()
+        at.scene.pbx.settle()
         assert [leg.id for leg in live_call.call.legs] == [MAIN, ARRIVED]
         at.node.on_event(0, ari("StasisEnd", channel=channel(ARRIVED)))
         assert isinstance(live_call.call.state, Ending)
@@ -62,13 +62,13 @@ async def test_a_channel_that_asterisk_has_put_in_the_place_of_a_leg() -> None:
 async def test_a_channel_in_the_place_of_a_caller_in_a_menu() -> None:
     """The call goes on with it; it is not hung up."""
     async with inbound_node() as at:
-        live_call = at.bench.shard.start_call(outbound({"type": "gather", "data": {}}))
-        at.bench.shard.feed(live_call, LegAnswered(MAIN))
-        at.bench.pbx.settle()
+        live_call = at.scene.shard.start_call(outbound({"type": "gather", "data": {}}))
+        at.scene.shard.feed(live_call, LegAnswered(MAIN))
+        at.scene.pbx.settle()
         entered, replaced = channel(ARRIVED, "Up"), channel(MAIN)
         at.node.on_event(0, ari("StasisStart", channel=entered, args=[], replace_channel=replaced))
-        at.bench.pbx.settle()
-        assert f"DELETE channels/{ARRIVED}" not in at.bench.pbx.lines
+        at.scene.pbx.settle()
+        assert f"DELETE channels/{ARRIVED}" not in at.scene.pbx.lines
         assert (live_call.call.main, len(live_call.call.legs)) == (ARRIVED, 1)
 
 
@@ -86,12 +86,12 @@ async def test_a_channel_that_takes_a_place_in_an_outage(is_reported: bool) -> N
             at.node.on_event(0, event)
         else:
             bridge = {**BRIDGE, "id": f"{ID}.b2", "channels": [MAIN, "trunk-7"]}
-            at.bench.pbx.shows["bridges"] = Reply(200, msgspec.json.encode([bridge]))
+            at.scene.pbx.shows["bridges"] = Reply(200, msgspec.json.encode([bridge]))
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
         assert [leg.id for leg in live_call.call.legs] == [MAIN, "trunk-7"]
-        assert at.bench.shard.find_by_channel("trunk-7") is live_call
-        assert "DELETE channels/trunk-7" not in at.bench.pbx.lines
+        assert at.scene.shard.find_by_channel("trunk-7") is live_call
+        assert "DELETE channels/trunk-7" not in at.scene.pbx.lines
 
 
 async def test_a_channel_in_the_place_of_an_unknown_leg_is_hung_up() -> None:
@@ -99,22 +99,22 @@ async def test_a_channel_in_the_place_of_an_unknown_leg_is_hung_up() -> None:
     async with inbound_node() as at:
         entered, replaced = channel(ARRIVED, "Up"), channel("1.1")
         at.node.on_event(0, ari("StasisStart", channel=entered, args=[], replace_channel=replaced))
-        assert at.bench.pbx.lines == [f"DELETE channels/{ARRIVED}"]
+        assert at.scene.pbx.lines == [f"DELETE channels/{ARRIVED}"]
 
 
 async def test_a_leg_for_no_call_is_hung_up() -> None:
     """The call has ended meanwhile: the REFER is declined."""
     async with inbound_node() as at:
         at.node.on_event(0, ari("StasisStart", channel=channel(ARRIVED, "Ring"), args=ARGS))
-        assert at.bench.pbx.lines == [f"DELETE channels/{ARRIVED}"]
-        assert at.bench.pbx.sent[0].request.query == (("reason_code", "21"),)
+        assert at.scene.pbx.lines == [f"DELETE channels/{ARRIVED}"]
+        assert at.scene.pbx.sent[0].request.query == (("reason_code", "21"),)
 
 
 async def test_a_leg_that_arrives_during_an_outage() -> None:
     """It waits for the recovery, and its call knows it then, in whichever shard."""
     async with inbound_node() as at:
         live_call = start_conversation(at)
-        shard = at.bench.shard
+        shard = at.scene.shard
         shard.pause()
         at.node.on_event(0, ari("StasisStart", channel=channel(ARRIVED, "Ring"), args=ARGS))
         assert live_call.call.leg(ARRIVED) is None

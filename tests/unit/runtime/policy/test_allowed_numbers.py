@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call
 from engine.runtime.policy.destinations import full_numbers, reject_destination
 from engine.runtime.policy.dial_policy import allowed_caller_id
-from tests.unit.calls.harness.builders import inbound, outbound
+from tests.harness.calls.builders import inbound, outbound
 from wire.dial_policy import AccountDialPolicy
 
 OWN = AccountDialPolicy(numbers=("+4721930000", "+4721930001"), country="47")

@@ -9,9 +9,9 @@ import pytest
 from engine.runtime.base.interfaces import DialDecision
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.errors import StoreDown
-from engine.store.memory.documents import MemoryDialPolicyStore
-from tests.unit.calls.harness.builders import outbound
-from tests.unit.runtime.harness.shard_bench import ManualClock
+from tests.harness.calls.builders import outbound
+from tests.harness.memory_store.documents import MemoryDialPolicyStore
+from tests.harness.runtime.shard_scene import ManualClock
 from wire.dial_policy import AccountDialPolicy, DncListChange
 
 NORWAY = AccountDialPolicy(destinations=("+47",), numbers=("+4721930000",))
@@ -45,7 +45,7 @@ class UnreliablePolicies(MemoryDialPolicyStore):
             raise StoreDown("set by the test")
 
 
-class Bench:
+class Scene:
     """A dial policy over a store, with a clock moved by the test; the account is acme."""
 
     def __init__(self) -> None:
@@ -71,129 +71,129 @@ class Bench:
 
 
 @pytest.fixture
-def bench() -> Bench:
-    """Return a bench with an empty store."""
-    return Bench()
+def scene() -> Scene:
+    """Return a scene with an empty store."""
+    return Scene()
 
 
-async def test_an_account_without_a_policy(bench: Bench) -> None:
+async def test_an_account_without_a_policy(scene: Scene) -> None:
     """It may call no number, and causes one read a second."""
-    assert (await bench.authorize("+15550001")).rejection == "terms_unknown"
-    bench.clock.pass_ms(999)
-    assert (bench.now("+15550001").rejection, bench.store.reads) == ("terms_unknown", 1)
+    assert (await scene.authorize("+15550001")).rejection == "terms_unknown"
+    scene.clock.pass_ms(999)
+    assert (scene.now("+15550001").rejection, scene.store.reads) == ("terms_unknown", 1)
 
 
-async def test_the_default_policy(bench: Bench) -> None:
+async def test_the_default_policy(scene: Scene) -> None:
     """It names what accounts without a policy may call."""
     default = AccountDialPolicy(destinations=("+47",))
-    policy = DialPolicy(bench.store, bench.clock.now_ms, default=default)
+    policy = DialPolicy(scene.store, scene.clock.now_ms, default=default)
     assert await policy.check("acme", LISTED) == ""
     assert await policy.check("acme", "+15550001") == "not_allowed"
-    await bench.put(AccountDialPolicy(destinations=("+1",)))
+    await scene.put(AccountDialPolicy(destinations=("+1",)))
     assert await policy.check("acme", "+15550001") == ""
 
 
-async def test_policies_are_cached_for_a_second(bench: Bench) -> None:
+async def test_policies_are_cached_for_a_second(scene: Scene) -> None:
     """Decisions are immediate within it, and by the stored policy after it."""
-    await bench.put(NORWAY)
-    assert await bench.authorize("+15550001") == DialDecision("not_allowed")
-    bench.clock.pass_ms(999)
-    assert [bench.now(each).rejection for each in ("+15550001", LISTED)] == ["not_allowed", ""]
-    assert bench.store.reads == 1
-    await bench.put(AccountDialPolicy())
-    assert (await bench.authorize("+15550001")).rejection == ""
+    await scene.put(NORWAY)
+    assert await scene.authorize("+15550001") == DialDecision("not_allowed")
+    scene.clock.pass_ms(999)
+    assert [scene.now(each).rejection for each in ("+15550001", LISTED)] == ["not_allowed", ""]
+    assert scene.store.reads == 1
+    await scene.put(AccountDialPolicy())
+    assert (await scene.authorize("+15550001")).rejection == ""
 
 
-async def test_a_foreign_caller_id_is_replaced(bench: Bench) -> None:
+async def test_a_foreign_caller_id_is_replaced(scene: Scene) -> None:
     """The call is made with the account's own number."""
-    await bench.put(NORWAY)
-    assert await bench.authorize(LISTED, "+15550001") == DialDecision("", "+4721930000")
+    await scene.put(NORWAY)
+    assert await scene.authorize(LISTED, "+15550001") == DialDecision("", "+4721930000")
 
 
-async def test_every_policy_allows_agents(bench: Bench) -> None:
+async def test_every_policy_allows_agents(scene: Scene) -> None:
     """They are the account's own: no prefix or list applies, and they see each caller id."""
     numbers = ("+4721930000",)
-    await bench.put(AccountDialPolicy(destinations=(), do_not_call=True, numbers=numbers))
+    await scene.put(AccountDialPolicy(destinations=(), do_not_call=True, numbers=numbers))
     shown = DialDecision("", "+15550001")
-    assert await bench.authorize("agent:1001", "+15550001") == shown
-    assert bench.now("agent:1001").rejection == ""
-    assert (await bench.policy.check("acme", "agent:1001"), bench.store.reads) == ("", 1)
+    assert await scene.authorize("agent:1001", "+15550001") == shown
+    assert scene.now("agent:1001").rejection == ""
+    assert (await scene.policy.check("acme", "agent:1001"), scene.store.reads) == ("", 1)
 
 
-async def test_the_list_is_read_each_time(bench: Bench) -> None:
+async def test_the_list_is_read_each_time(scene: Scene) -> None:
     """Only for accounts that have one, and only for parties that are allowed otherwise."""
-    await bench.put(AccountDialPolicy(destinations=("+47",), do_not_call=True))
-    await bench.store.change_list("acme", DncListChange(0, 1, add=(LISTED,)))
-    assert (await bench.authorize(LISTED)).rejection == "do_not_call"
-    await bench.store.change_list("acme", DncListChange(1, 2, remove=(LISTED,)))
-    assert (await bench.authorize(LISTED)).rejection == ""
-    assert bench.store.reads == 3
-    assert (bench.now("+15550001").rejection, bench.store.reads) == ("not_allowed", 3)
+    await scene.put(AccountDialPolicy(destinations=("+47",), do_not_call=True))
+    await scene.store.change_list("acme", DncListChange(0, 1, add=(LISTED,)))
+    assert (await scene.authorize(LISTED)).rejection == "do_not_call"
+    await scene.store.change_list("acme", DncListChange(1, 2, remove=(LISTED,)))
+    assert (await scene.authorize(LISTED)).rejection == ""
+    assert scene.store.reads == 3
+    assert (scene.now("+15550001").rejection, scene.store.reads) == ("not_allowed", 3)
 
 
-async def test_an_incomplete_list(bench: Bench) -> None:
+async def test_an_incomplete_list(scene: Scene) -> None:
     """Until its list is complete, an account may not call by the trunk."""
-    await bench.put(AccountDialPolicy(do_not_call=True))
-    assert (await bench.authorize("+4791")).rejection == "terms_unknown"
-    await bench.store.change_list("acme", DncListChange(0, 1, add=(LISTED,), is_whole=False))
-    assert (await bench.authorize("+4791")).rejection == "terms_unknown"
-    await bench.store.change_list("acme", DncListChange(1, 2))
-    assert (await bench.authorize("+4791")).rejection == ""
-    assert (await bench.authorize("sip:ada@example.com")).rejection == ""
+    await scene.put(AccountDialPolicy(do_not_call=True))
+    assert (await scene.authorize("+4791")).rejection == "terms_unknown"
+    await scene.store.change_list("acme", DncListChange(0, 1, add=(LISTED,), is_whole=False))
+    assert (await scene.authorize("+4791")).rejection == "terms_unknown"
+    await scene.store.change_list("acme", DncListChange(1, 2))
+    assert (await scene.authorize("+4791")).rejection == ""
+    assert (await scene.authorize("sip:ada@example.com")).rejection == ""
 
 
-async def test_while_the_store_is_down_cached_policies_apply(bench: Bench) -> None:
+async def test_while_the_store_is_down_cached_policies_apply(scene: Scene) -> None:
     """However old; without one no number is called."""
-    await bench.put(NORWAY)
-    await bench.authorize(LISTED)
-    bench.store.down = True
-    bench.clock.pass_ms(60_000)
-    found = [(await bench.authorize(each)).rejection for each in ("+15550001", LISTED)]
+    await scene.put(NORWAY)
+    await scene.authorize(LISTED)
+    scene.store.down = True
+    scene.clock.pass_ms(60_000)
+    found = [(await scene.authorize(each)).rejection for each in ("+15550001", LISTED)]
     assert found == ["not_allowed", ""]
-    assert await bench.policy.check("other", LISTED) == "terms_unknown"
-    bench.store.down = False
-    assert await bench.policy.check("acme", LISTED) == ""
+    assert await scene.policy.check("other", LISTED) == "terms_unknown"
+    scene.store.down = False
+    assert await scene.policy.check("acme", LISTED) == ""
 
 
-async def test_the_list_while_the_store_is_down(bench: Bench) -> None:
+async def test_the_list_while_the_store_is_down(scene: Scene) -> None:
     """It is unknown, while the cached policy says that there is one."""
-    await bench.put(AccountDialPolicy(do_not_call=True))
-    await bench.store.change_list("acme", DncListChange(0, 1))
-    assert (await bench.authorize(LISTED)).rejection == ""
-    bench.store.down = True
-    assert (await bench.authorize(LISTED)).rejection == "terms_unknown"
+    await scene.put(AccountDialPolicy(do_not_call=True))
+    await scene.store.change_list("acme", DncListChange(0, 1))
+    assert (await scene.authorize(LISTED)).rejection == ""
+    scene.store.down = True
+    assert (await scene.authorize(LISTED)).rejection == "terms_unknown"
 
 
-async def test_policies_lost_by_the_store_still_apply(bench: Bench) -> None:
+async def test_policies_lost_by_the_store_still_apply(scene: Scene) -> None:
     """The last ones apply until they are stored again."""
-    await bench.put(NORWAY)
-    await bench.authorize(LISTED)
-    bench.store.lose_all()
-    bench.clock.pass_ms(60_000)
-    assert (await bench.authorize("+15550001")).rejection == "not_allowed"
+    await scene.put(NORWAY)
+    await scene.authorize(LISTED)
+    scene.store.lose_all()
+    scene.clock.pass_ms(60_000)
+    assert (await scene.authorize("+15550001")).rejection == "not_allowed"
 
 
-async def test_an_invalid_policy(bench: Bench) -> None:
+async def test_an_invalid_policy(scene: Scene) -> None:
     """No number is called: the policy is unknown."""
-    await bench.store.put("acme", b"{")
-    assert (await bench.authorize(LISTED)).rejection == "terms_unknown"
+    await scene.store.put("acme", b"{")
+    assert (await scene.authorize(LISTED)).rejection == "terms_unknown"
 
 
-async def test_closing_cancels_reads(bench: Bench) -> None:
+async def test_closing_cancels_reads(scene: Scene) -> None:
     """An engine that leaves decides nothing: recovery repeats the read."""
     decisions: list[DialDecision] = []
-    bench.policy.authorize(outbound(), LISTED, "", decisions.append)
-    await bench.policy.close()
+    scene.policy.authorize(outbound(), LISTED, "", decisions.append)
+    await scene.policy.close()
     assert decisions == []
 
 
-async def test_the_country_of_national_numbers(bench: Bench) -> None:
+async def test_the_country_of_national_numbers(scene: Scene) -> None:
     """It is cached with the policy; while the store is down the last one applies."""
-    assert bench.policy.known_country("acme") is None
-    assert await bench.policy.country("acme") == ""
-    await bench.put(AccountDialPolicy(country="47"))
-    assert await bench.policy.country("acme") == "47"
-    assert bench.policy.known_country("acme") == "47"
-    bench.clock.pass_ms(1_000)
-    bench.store.down = True
-    assert await bench.policy.country("acme") == "47"
+    assert scene.policy.known_country("acme") is None
+    assert await scene.policy.country("acme") == ""
+    await scene.put(AccountDialPolicy(country="47"))
+    assert await scene.policy.country("acme") == "47"
+    assert scene.policy.known_country("acme") == "47"
+    scene.clock.pass_ms(1_000)
+    scene.store.down = True
+    assert await scene.policy.country("acme") == "47"

@@ -6,8 +6,8 @@ from engine.calls.model.call import Call, update_leg
 from engine.calls.model.events import LegEnded
 from engine.calls.reporting.ended_legs import archive_leg
 from engine.runtime.policy.leg_counter import AccountLoad, LegCounter
-from tests.unit.calls.harness.builders import CHANNEL, MAIN, bridged_call
-from tests.unit.calls.harness.call_records import DIALED, inbound_conversation
+from tests.harness.calls.builders import CHANNEL, MAIN, bridged_call
+from tests.harness.calls.call_records import DIALED, inbound_conversation
 
 
 def count(call: Call) -> LegCounter:

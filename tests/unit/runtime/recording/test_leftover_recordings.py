@@ -8,8 +8,8 @@ import pytest
 from engine.ari.request import Reply
 from engine.recordings.errors import ArchiveError
 from engine.runtime.recording.leftover_recordings import RecordingSweeper
-from tests.unit.calls.harness.builders import ID, inbound, say
-from tests.unit.runtime.harness.shard_bench import ShardBench
+from tests.harness.calls.builders import ID, inbound, say
+from tests.harness.runtime.shard_scene import ShardScene
 
 LEFT = [f"acme~2026-11-21~{ID}.k{n}~{n}~l0" for n in (1, 2)]
 MESSAGE = f"acme~2026-11-21~{ID}.v3~3~l0"
@@ -31,12 +31,12 @@ class FakeArchiver:
         return 1_000
 
 
-class SweeperBench:
+class SweeperScene:
     """A node with one slot, and its sweeper."""
 
     def __init__(self) -> None:
-        self.bench = ShardBench()
-        node = self.bench.node()
+        self.scene = ShardScene()
+        node = self.scene.node()
         self.recorder = FakeArchiver()
         self.sweeper = RecordingSweeper(
             node.name, node.pbx, node.shards, self.recorder.archive, period_s=30
@@ -46,7 +46,7 @@ class SweeperBench:
     def shows(self, *names: str) -> None:
         """Let the PBX show these files."""
         stored = [{"name": name, "format": "raw"} for name in names]
-        self.bench.pbx.shows["recordings/stored"] = Reply(200, msgspec.json.encode(stored))
+        self.scene.pbx.shows["recordings/stored"] = Reply(200, msgspec.json.encode(stored))
 
     async def sweep(self, times: int = 2) -> list[list[str]]:
         """Sweep, and return what was archived meanwhile."""
@@ -57,54 +57,54 @@ class SweeperBench:
 
 
 @pytest.fixture
-def bench() -> SweeperBench:
-    """Make a bench."""
-    return SweeperBench()
+def scene() -> SweeperScene:
+    """Make a scene."""
+    return SweeperScene()
 
 
-async def test_an_orphan_of_two_sweeps_is_archived(bench: SweeperBench) -> None:
+async def test_an_orphan_of_two_sweeps_is_archived(scene: SweeperScene) -> None:
     """After one sweep its call may just be ending; all files of a call are one recording."""
-    assert await bench.sweep(1) == []
-    assert await bench.sweep(1) == [LEFT]
+    assert await scene.sweep(1) == []
+    assert await scene.sweep(1) == [LEFT]
 
 
-async def test_each_voicemail_is_archived_by_itself(bench: SweeperBench) -> None:
+async def test_each_voicemail_is_archived_by_itself(scene: SweeperScene) -> None:
     """It is separate from the recording of the conversation."""
-    bench.shows(*LEFT, MESSAGE)
-    assert sorted(await bench.sweep()) == [LEFT, [MESSAGE]]
+    scene.shows(*LEFT, MESSAGE)
+    assert sorted(await scene.sweep()) == [LEFT, [MESSAGE]]
 
 
-async def test_a_failed_archive_is_retried(bench: SweeperBench) -> None:
+async def test_a_failed_archive_is_retried(scene: SweeperScene) -> None:
     """As long as the file exists."""
-    bench.recorder.failure = ArchiveError("archive", "away")
-    assert len(await bench.sweep(6)) == 5
-    bench.shows()
-    assert await bench.sweep() == []
+    scene.recorder.failure = ArchiveError("archive", "away")
+    assert len(await scene.sweep(6)) == 5
+    scene.shows()
+    assert await scene.sweep() == []
 
 
-async def test_recordings_of_a_live_call_stay(bench: SweeperBench) -> None:
+async def test_recordings_of_a_live_call_stay(scene: SweeperScene) -> None:
     """The call archives them itself."""
-    bench.bench.shard.start_call(inbound(say()))
-    assert await bench.sweep() == []
+    scene.scene.shard.start_call(inbound(say()))
+    assert await scene.sweep() == []
 
 
-async def test_recordings_of_others_stay(bench: SweeperBench) -> None:
+async def test_recordings_of_others_stay(scene: SweeperScene) -> None:
     """Those of another engine's slot, and files that are not ours."""
-    bench.shows(ELSEWHERE, "greeting", "acme~x")
-    assert await bench.sweep() == []
+    scene.shows(ELSEWHERE, "greeting", "acme~x")
+    assert await scene.sweep() == []
 
 
-async def test_a_paused_shard_is_not_swept(bench: SweeperBench) -> None:
+async def test_a_paused_shard_is_not_swept(scene: SweeperScene) -> None:
     """Its calls may be live."""
-    bench.bench.shard.pause()
-    assert await bench.sweep() == []
+    scene.scene.shard.pause()
+    assert await scene.sweep() == []
 
 
 @pytest.mark.parametrize("reply", [Reply(0), Reply(503)])
-async def test_a_pbx_that_does_not_answer(bench: SweeperBench, reply: Reply) -> None:
+async def test_a_pbx_that_does_not_answer(scene: SweeperScene, reply: Reply) -> None:
     """The count of two sweeps starts again."""
-    await bench.sweep(1)
-    bench.bench.pbx.shows["recordings/stored"] = reply
-    assert await bench.sweep(1) == []
-    bench.shows(*LEFT)
-    assert await bench.sweep(1) == []
+    await scene.sweep(1)
+    scene.scene.pbx.shows["recordings/stored"] = reply
+    assert await scene.sweep(1) == []
+    scene.shows(*LEFT)
+    assert await scene.sweep(1) == []

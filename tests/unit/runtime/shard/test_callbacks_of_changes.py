@@ -7,21 +7,21 @@ import msgspec
 
 from engine.calls.model.events import LegAnswered, LegEnded, LegRinging
 from engine.store.change import Change, coalesce
-from tests.unit.calls.harness.builders import MAIN, outbound
-from tests.unit.runtime.harness.shard_bench import ShardBench
+from tests.harness.calls.builders import MAIN, outbound
+from tests.harness.runtime.shard_scene import ShardScene
 from wire.callbacks.targets import AutoSetTarget
 
 
 def _changes_of_a_call(**fields: Any) -> list[Change]:
     """Run a call from its start to its end; return its changes."""
-    bench = ShardBench()
-    live_call = bench.shard.start_call(outbound(**fields))
-    bench.pbx.settle()
+    scene = ShardScene()
+    live_call = scene.shard.start_call(outbound(**fields))
+    scene.pbx.settle()
     for event in (LegRinging(MAIN), LegAnswered(MAIN), LegEnded(MAIN, 16)):
-        bench.shard.feed(live_call, event)
-        bench.pbx.settle()
+        scene.shard.feed(live_call, event)
+        scene.pbx.settle()
     assert live_call.call.is_ended
-    return bench.writer.changes
+    return scene.writer.changes
 
 
 def _decoded(bodies: Sequence[bytes]) -> list[dict[str, Any]]:

@@ -6,9 +6,9 @@ from engine.calls.model.requests import HangupRequested
 from engine.observe.metrics import Metrics
 from engine.runtime.pbx_nodes.slot_listener import SlotListener
 from engine.store.errors import Overflow
+from tests.harness.calls.builders import MAIN, outbound, say
+from tests.harness.runtime.shard_scene import ShardScene
 from tests.harness.until import until
-from tests.unit.calls.harness.builders import MAIN, outbound, say
-from tests.unit.runtime.harness.shard_bench import ShardBench
 from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
 GRACE_MS = 1_000
@@ -16,41 +16,41 @@ GRACE_MS = 1_000
 
 def test_a_call_starts_and_ends() -> None:
     """Each is counted once, the end by the call's status."""
-    bench = ShardBench()
-    live_call = bench.shard.start_call(outbound(say()))
-    bench.shard.feed(live_call, LegAnswered(MAIN))
-    bench.shard.feed(live_call, LegEnded(MAIN, 16))
-    assert dict(_metrics(bench).calls.started) == {("pbx1", "0", "outbound"): 1}
-    assert dict(_metrics(bench).calls.ended) == {("pbx1", "0", "outbound", "completed"): 1}
-    assert _metrics(bench).calls.dropped.total == 0
+    scene = ShardScene()
+    live_call = scene.shard.start_call(outbound(say()))
+    scene.shard.feed(live_call, LegAnswered(MAIN))
+    scene.shard.feed(live_call, LegEnded(MAIN, 16))
+    assert dict(_metrics(scene).calls.started) == {("pbx1", "0", "outbound"): 1}
+    assert dict(_metrics(scene).calls.ended) == {("pbx1", "0", "outbound", "completed"): 1}
+    assert _metrics(scene).calls.dropped.total == 0
 
 
 def test_a_dropped_call_is_no_ended_call() -> None:
     """Internal errors have their own counter: an operator should look."""
-    bench = ShardBench()
-    live_call = bench.shard.start_call(outbound(say()))
-    bench.writer.refusal = Overflow("full")
-    bench.shard.feed(live_call, HangupRequested("api"))
-    assert dict(_metrics(bench).calls.dropped) == {("pbx1", "0"): 1}
-    assert _metrics(bench).calls.ended.total == 0
+    scene = ShardScene()
+    live_call = scene.shard.start_call(outbound(say()))
+    scene.writer.refusal = Overflow("full")
+    scene.shard.feed(live_call, HangupRequested("api"))
+    assert dict(_metrics(scene).calls.dropped) == {("pbx1", "0"): 1}
+    assert _metrics(scene).calls.ended.total == 0
 
 
 def test_timer_lateness() -> None:
     """From the deadline to the callback, in seconds."""
-    bench = ShardBench()
-    bench.shard.start_call(outbound(say()))
-    bench.clock.now = bench.clock.armed[0].when_ms + 40
-    bench.clock.pass_ms(0)
-    late = _metrics(bench).calls.timer_lateness.series("pbx1", 0)
+    scene = ShardScene()
+    scene.shard.start_call(outbound(say()))
+    scene.clock.now = scene.clock.armed[0].when_ms + 40
+    scene.clock.pass_ms(0)
+    late = _metrics(scene).calls.timer_lateness.series("pbx1", 0)
     assert (late.count, late.total) == (1, 0.04)
 
 
 async def test_an_outage_is_counted_and_its_recovery_timed() -> None:
     """Events are counted by type; a recovery by its duration."""
-    bench = ShardBench()
-    node = bench.node()
+    scene = ShardScene()
+    node = scene.node()
     listener = SlotListener(node, 0, GRACE_MS, lambda _slot: None)
-    metrics = _metrics(bench).nodes
+    metrics = _metrics(scene).nodes
     listener.on_event(ari("ChannelStateChange", channel=channel(MAIN, "Ringing")))
     assert dict(metrics.events) == {("pbx1", "0", "ChannelStateChange"): 1}
     listener.on_disconnected("test")
@@ -62,22 +62,22 @@ async def test_an_outage_is_counted_and_its_recovery_timed() -> None:
 
 async def test_lost_calls_are_counted() -> None:
     """All calls of a node that stayed disconnected."""
-    bench = ShardBench()
-    bench.shard.start_call(outbound(say()))
-    node = bench.node()
-    bench.pbx.shows["bridges"] = LOST
+    scene = ShardScene()
+    scene.shard.start_call(outbound(say()))
+    node = scene.node()
+    scene.pbx.shows["bridges"] = LOST
     node.on_disconnected(0, GRACE_MS)
-    bench.clock.pass_ms(GRACE_MS)
-    await until(lambda: dict(_metrics(bench).calls.lost) == {("pbx1", "0"): 1})
+    scene.clock.pass_ms(GRACE_MS)
+    await until(lambda: dict(_metrics(scene).calls.lost) == {("pbx1", "0"): 1})
     await node.close()
 
 
 def test_rare_counters_start_at_zero() -> None:
     """For Prometheus a counter that appears as 1 has not grown."""
-    calls = _metrics(ShardBench()).calls
+    calls = _metrics(ShardScene()).calls
     for family in (calls.dropped, calls.lost, calls.taken_over):
         assert dict(family) == {("pbx1", "0"): 0}
 
 
-def _metrics(bench: ShardBench) -> Metrics:
-    return bench.shard.context.metrics
+def _metrics(scene: ShardScene) -> Metrics:
+    return scene.shard.context.metrics

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from engine.calls.model.events import LegHeldByPhone, LegResumedByPhone
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.pause_buffer import PauseBuffer
-from tests.unit.calls.harness.builders import inbound, outbound
+from tests.harness.calls.builders import inbound, outbound
 
 
 def test_legs_held_before_the_gap() -> None:

@@ -18,7 +18,7 @@ from engine.calls.model.storage_format import decode_stored_call
 from engine.calls.replay_audit import replay
 from engine.runtime.shard.live_call import LiveCall
 from engine.store.errors import Overflow
-from tests.unit.calls.harness.builders import (
+from tests.harness.calls.builders import (
     CHANNEL,
     CLIPS,
     HTTPS,
@@ -29,161 +29,161 @@ from tests.unit.calls.harness.builders import (
     outbound,
     say,
 )
-from tests.unit.runtime.harness.shard_bench import HANGUP, ORIGINATE, ShardBench, answered_call
+from tests.harness.runtime.shard_scene import HANGUP, ORIGINATE, ShardScene, answered_call
 from wire.media import Speech
 
 
 def test_no_command_runs_before_the_commit() -> None:
     """One atomic commit holds the new state and the commands; then they are executed."""
-    bench = ShardBench()
-    bench.writer.at_once = False
+    scene = ShardScene()
+    scene.writer.at_once = False
     stored: list[bool] = []
-    live_call = bench.shard.start_call(outbound(say()), lambda: stored.append(True))
-    assert bench.pbx.lines == []
+    live_call = scene.shard.start_call(outbound(say()), lambda: stored.append(True))
+    assert scene.pbx.lines == []
     assert stored == []
-    stored_call = decode_stored_call(bench.writer.changes[0].state)
+    stored_call = decode_stored_call(scene.writer.changes[0].state)
     assert stored_call.call == live_call.call
     assert any(isinstance(each, Originate) for each in stored_call.outbox)
-    bench.writer.commit()
+    scene.writer.commit()
     assert stored == [True]
-    assert bench.pbx.lines == [ORIGINATE]
-    assert bench.io.prefetched == [Speech("hello")]
+    assert scene.pbx.lines == [ORIGINATE]
+    assert scene.io.prefetched == [Speech("hello")]
 
 
 def test_a_change_without_commands_is_not_urgent() -> None:
     """It is committed with the next change that has commands."""
-    bench = ShardBench()
-    live_call = bench.shard.start_call(outbound(say()))
-    bench.pbx.settle()
-    bench.shard.feed(live_call, LegRinging(MAIN))
-    bench.shard.feed(live_call, LegAnswered(MAIN))
-    assert bench.writer.urgent == [True, False, True]
+    scene = ShardScene()
+    live_call = scene.shard.start_call(outbound(say()))
+    scene.pbx.settle()
+    scene.shard.feed(live_call, LegRinging(MAIN))
+    scene.shard.feed(live_call, LegAnswered(MAIN))
+    assert scene.writer.urgent == [True, False, True]
 
 
 def test_an_executed_command_leaves_the_outbox() -> None:
     """A command stays until it is acknowledged; the next commit is without it."""
-    bench = ShardBench()
-    live_call = bench.shard.start_call(outbound())
+    scene = ShardScene()
+    live_call = scene.shard.start_call(outbound())
     assert [type(each) for each in live_call.outbox] == [Originate]
-    bench.pbx.reply()
+    scene.pbx.reply()
     assert live_call.outbox == []
 
 
 def test_the_log_is_complete() -> None:
     """It starts with the opened call; every effective event follows, numbered."""
-    bench = ShardBench()
-    live_call = answered_call(bench)
-    bench.shard.feed(live_call, LegEnded(MAIN, 16))
+    scene = ShardScene()
+    live_call = answered_call(scene)
+    scene.shard.feed(live_call, LegEnded(MAIN, 16))
     lines: list[bytes] = []
-    for change in bench.writer.changes:
+    for change in scene.writer.changes:
         assert change.seq == len(lines)
         lines += change.log
     assert list(replay(lines))[-1].call == live_call.call
-    assert [change.live for change in bench.writer.changes][-2:] == [True, False]
-    assert len(bench.writer.changes[-1].events) == 1
+    assert [change.live for change in scene.writer.changes][-2:] == [True, False]
+    assert len(scene.writer.changes[-1].events) == 1
 
 
 def test_the_end_of_a_call_releases_its_audio() -> None:
     """What is still fetched for it, and for no other call, is not needed any more."""
-    bench = ShardBench()
-    live_call = answered_call(bench)
-    assert bench.io.released == []
-    bench.shard.feed(live_call, LegEnded(MAIN, 16))
-    assert bench.io.released == [live_call.call.id]
+    scene = ShardScene()
+    live_call = answered_call(scene)
+    assert scene.io.released == []
+    scene.shard.feed(live_call, LegEnded(MAIN, 16))
+    assert scene.io.released == [live_call.call.id]
 
 
 def test_an_answer_does_not_overtake_ringing() -> None:
     """An answer precedes its commit, unless the 180 before it still waits for its own."""
-    bench = ShardBench()
-    bench.writer.at_once = False
+    scene = ShardScene()
+    scene.writer.at_once = False
     pause = {"type": "pause", "data": {"length": 0.001}, "action": say()}
-    bench.shard.start_call(inbound(pause, answer_deferred=True))
-    bench.clock.pass_ms(5)
-    assert bench.pbx.lines == []
-    bench.writer.commit()
-    bench.pbx.settle()
-    assert bench.pbx.lines == [f"POST channels/{CHANNEL}/ring", f"POST channels/{CHANNEL}/answer"]
-    bench.shard.start_call(inbound(say()))
-    assert bench.pbx.lines[-1] == f"POST channels/{CHANNEL}/answer"
+    scene.shard.start_call(inbound(pause, answer_deferred=True))
+    scene.clock.pass_ms(5)
+    assert scene.pbx.lines == []
+    scene.writer.commit()
+    scene.pbx.settle()
+    assert scene.pbx.lines == [f"POST channels/{CHANNEL}/ring", f"POST channels/{CHANNEL}/answer"]
+    scene.shard.start_call(inbound(say()))
+    assert scene.pbx.lines[-1] == f"POST channels/{CHANNEL}/answer"
 
 
 def test_an_event_without_effect_is_not_committed() -> None:
     """Only changes are committed."""
-    bench = ShardBench()
-    live_call = answered_call(bench)
-    before = len(bench.writer.changes)
-    bench.shard.feed(live_call, LegRinging(MAIN))
-    bench.shard.feed(live_call, DigitPressed("other", "1", 0))
-    assert len(bench.writer.changes) == before
+    scene = ShardScene()
+    live_call = answered_call(scene)
+    before = len(scene.writer.changes)
+    scene.shard.feed(live_call, LegRinging(MAIN))
+    scene.shard.feed(live_call, DigitPressed("other", "1", 0))
+    assert len(scene.writer.changes) == before
 
 
 def test_cached_audio_is_played_in_the_same_step() -> None:
     """A cached clip needs no I/O command; the log has both events, so a replay is the same."""
-    bench = ShardBench()
-    bench.io.clips[Speech("hello")] = CLIPS[0]
-    live_call = answered_call(bench)
-    assert bench.io.running == []
-    play, check = bench.pbx.lines[-2:]
+    scene = ShardScene()
+    scene.io.clips[Speech("hello")] = CLIPS[0]
+    live_call = answered_call(scene)
+    assert scene.io.running == []
+    play, check = scene.pbx.lines[-2:]
     assert play.startswith(f"POST channels/{MAIN}/play/")
     assert check == f"GET channels/{MAIN}/rtp_statistics"
-    assert len(bench.writer.changes[-1].log) == 2
-    lines = [line for change in bench.writer.changes for line in change.log]
+    assert len(scene.writer.changes[-1].log) == 2
+    lines = [line for change in scene.writer.changes for line in change.log]
     assert list(replay(lines))[-1].call == live_call.call
 
 
 def test_missing_audio_is_fetched() -> None:
     """The I/O command ends in one event and leaves the outbox."""
-    bench = ShardBench()
-    live_call = answered_call(bench)
-    command, done = bench.io.running[0]
+    scene = ShardScene()
+    live_call = answered_call(scene)
+    command, done = scene.io.running[0]
     assert isinstance(command, FetchMedia)
     assert command in live_call.outbox
     done(MediaFetched(command.request, CLIPS))
     assert command not in live_call.outbox
-    assert bench.pbx.lines[-1].startswith(f"POST channels/{MAIN}/play/")
+    assert scene.pbx.lines[-1].startswith(f"POST channels/{MAIN}/play/")
 
 
 def test_an_io_result_after_the_call_is_ignored() -> None:
     """A webhook may answer long after the caller has hung up."""
-    bench = ShardBench()
-    live_call = answered_call(bench, HTTPS)
-    command, done = bench.io.running[0]
+    scene = ShardScene()
+    live_call = answered_call(scene, HTTPS)
+    command, done = scene.io.running[0]
     assert isinstance(command, SendWebhook)
-    bench.shard.feed(live_call, LegEnded(MAIN, 16))
-    changes = len(bench.writer.changes)
+    scene.shard.feed(live_call, LegEnded(MAIN, 16))
+    changes = len(scene.writer.changes)
     done(ActionReceived(command.request, None))
-    assert len(bench.writer.changes) == changes
-    assert bench.shard.calls == {}
+    assert len(scene.writer.changes) == changes
+    assert scene.shard.calls == {}
 
 
 def test_a_call_is_found_by_its_channels() -> None:
     """Our channel ids begin with the call's id; Asterisk's own ids are indexed."""
-    bench = ShardBench()
-    outgoing, incoming = bench.shard.start_call(outbound()), bench.shard.adopt(LiveCall(inbound()))
-    assert bench.shard.find_by_channel(f"{ID}.p7") in {outgoing, incoming}
-    assert bench.shard.find_by_channel(CHANNEL) is incoming
-    assert bench.shard.find_by_channel("1700000000.8") is None
+    scene = ShardScene()
+    outgoing, incoming = scene.shard.start_call(outbound()), scene.shard.adopt(LiveCall(inbound()))
+    assert scene.shard.find_by_channel(f"{ID}.p7") in {outgoing, incoming}
+    assert scene.shard.find_by_channel(CHANNEL) is incoming
+    assert scene.shard.find_by_channel("1700000000.8") is None
 
 
 def test_an_internal_error_ends_only_its_call() -> None:
     """If a step cannot be stored, the call's legs are hung up and other calls continue."""
-    bench = ShardBench()
-    live_call = answered_call(bench)
-    bench.writer.refusal = Overflow("full")
-    bench.shard.feed(live_call, HangupRequested("api"))
-    assert bench.shard.calls == {}
-    assert bench.pbx.lines[-1] == HANGUP
-    assert bench.clock.armed == []
+    scene = ShardScene()
+    live_call = answered_call(scene)
+    scene.writer.refusal = Overflow("full")
+    scene.shard.feed(live_call, HangupRequested("api"))
+    assert scene.shard.calls == {}
+    assert scene.pbx.lines[-1] == HANGUP
+    assert scene.clock.armed == []
 
 
 def test_the_end_of_a_dropped_call_is_stored() -> None:
     """Whatever the backlog: its record, its last event, and a log that can be replayed."""
-    bench = ShardBench()
-    live_call = answered_call(bench)
-    bench.writer.refusal = Overflow("full")
-    before = bench.writer.changes[-1]
-    bench.shard.feed(live_call, HangupRequested("api"))
-    change = bench.writer.changes[-1]
+    scene = ShardScene()
+    live_call = answered_call(scene)
+    scene.writer.refusal = Overflow("full")
+    before = scene.writer.changes[-1]
+    scene.shard.feed(live_call, HangupRequested("api"))
+    change = scene.writer.changes[-1]
     assert change.seq == before.seq + len(before.log)
     stored = decode_stored_call(change.state)
     assert (change.live, stored.call.is_ended, stored.call.reason) == (
@@ -192,30 +192,30 @@ def test_the_end_of_a_dropped_call_is_stored() -> None:
     events = [msgspec.json.decode(each) for each in change.events]
     assert events[-1]["event"] == "completed"
     assert events[-1]["record"]["reason"] == "store_overflow"
-    entries = [line for each in bench.writer.changes for line in each.log]
+    entries = [line for each in scene.writer.changes for line in each.log]
     assert list(replay(entries))[-1].call == stored.call
 
 
 def test_hanging_up_a_channel() -> None:
     """A channel of no call is hung up with a cause."""
-    bench = ShardBench()
-    bench.shard.context.hang_up_channel("1700000000.9", 34)
-    assert bench.pbx.sent[-1].request.query == (("reason_code", "34"),)
-    bench.pbx.settle()
+    scene = ShardScene()
+    scene.shard.context.hang_up_channel("1700000000.9", 34)
+    assert scene.pbx.sent[-1].request.query == (("reason_code", "34"),)
+    scene.pbx.settle()
 
 
 @pytest.mark.parametrize(("healthy", "overloaded"), [(False, False), (True, True)])
 def test_no_new_call_while_it_cannot_be_stored(healthy: bool, overloaded: bool) -> None:
     """The store is down, or its backlog is too long."""
-    bench = ShardBench()
-    assert bench.shard.can_store
-    bench.writer.is_healthy, bench.writer.is_overloaded = healthy, overloaded
-    assert not bench.shard.can_store
+    scene = ShardScene()
+    assert scene.shard.can_store
+    scene.writer.is_healthy, scene.writer.is_overloaded = healthy, overloaded
+    assert not scene.shard.can_store
 
 
 def test_media_of_a_leg_that_answered_during_an_outage() -> None:
     """A recovery checks it, too: its party may have answered without an offered codec."""
-    bench = ShardBench()
-    live_call = bench.shard.adopt(LiveCall(dialing_call("+4712345678").call))
-    bench.shard.recover_call(live_call, (), (LegCreated(f"{ID}.l1"), LegAnswered(f"{ID}.l1")))
-    assert f"GET channels/{ID}.l1/rtp_statistics" in bench.pbx.lines
+    scene = ShardScene()
+    live_call = scene.shard.adopt(LiveCall(dialing_call("+4712345678").call))
+    scene.shard.recover_call(live_call, (), (LegCreated(f"{ID}.l1"), LegAnswered(f"{ID}.l1")))
+    assert f"GET channels/{ID}.l1/rtp_statistics" in scene.pbx.lines

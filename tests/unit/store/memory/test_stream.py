@@ -1,6 +1,6 @@
 """The entries of one shard's event stream in memory."""
 
-from engine.store.memory.stream import ShardStream
+from tests.harness.memory_store.stream import ShardStream
 
 
 def test_the_body_of_a_removed_entry() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from api.cdrs.ingest.row_mapping import agent_rows, cdr_row, is_answered, label, participant_numbers
-from tests.contract.api.cdrs.records import CUSTOMER, NOON_MS, OURS, leg, missed, record, recording
+from tests.harness.api.cdrs.records import CUSTOMER, NOON_MS, OURS, leg, missed, record, recording
 
 INBOUND: dict[str, Any] = {
     "direction": "inbound",

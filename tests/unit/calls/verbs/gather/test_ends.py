@@ -9,8 +9,8 @@ from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.verbs.gather.clocks import GRACE_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
-from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, dialing_call, say
-from tests.unit.calls.harness.gathers import HOOK, gather_result, gathering
+from tests.harness.calls.builders import CLIPS, HTTPS, ID, MAIN, dialing_call, say
+from tests.harness.calls.gathers import HOOK, gather_result, gathering
 
 
 def test_a_gather_without_a_webhook() -> None:

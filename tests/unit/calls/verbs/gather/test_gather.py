@@ -11,8 +11,8 @@ from engine.calls.verbs.gather.clocks import GRACE_MS
 from engine.calls.verbs.gather.gather import MAX_GATHER_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
-from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, answered_call, say
-from tests.unit.calls.harness.gathers import HOOK, PROMPT, gather_result, gathering, playing_prompt
+from tests.harness.calls.builders import CLIPS, HTTPS, ID, MAIN, answered_call, say
+from tests.harness.calls.gathers import HOOK, PROMPT, gather_result, gathering, playing_prompt
 
 
 def test_the_terminator_ends_it_at_once() -> None:

@@ -6,10 +6,10 @@ from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import DeadlinePassed, DigitPressed, DigitStarted
 from engine.calls.recovery.missed_digits import ARI_DELAY_MS, keys_at_deadline
 from engine.calls.verbs.gather.clocks import GRACE_MS, MAX_KEY_DOWN_MS
-from tests.unit.calls.harness.ami_digits import ami_digit, ari_digit, by_leg
-from tests.unit.calls.harness.builders import HTTPS, MAIN, Story, say
-from tests.unit.calls.harness.gathers import HOOK, gather_result, gathering
-from tests.unit.calls.harness.screenings import (
+from tests.harness.calls.ami_digits import ami_digit, ari_digit, by_leg
+from tests.harness.calls.builders import HTTPS, MAIN, Story, say
+from tests.harness.calls.gathers import HOOK, gather_result, gathering
+from tests.harness.calls.screenings import (
     CONFIRM,
     FIRST,
     deliver_media,

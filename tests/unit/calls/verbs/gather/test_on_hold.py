@@ -11,8 +11,8 @@ from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.verbs.gather.clocks import GRACE_MS
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS, HANGUP_GRACE_MS
-from tests.unit.calls.harness.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
-from tests.unit.calls.harness.control import hold, unhold
+from tests.harness.calls.builders import CLIPS, HTTPS, ID, MAIN, Story, answered_call, say
+from tests.harness.calls.control import hold, unhold
 from wire.media import Speech
 
 DATA = {"timeout": 4_000, "digitTimeout": 1_500, "maxDigits": 3}

@@ -19,9 +19,9 @@ from engine.calls.model.stream_events import SpeechUnderstood
 from engine.calls.recognition import MAX_FAILURES
 from engine.calls.verbs.gather.clocks import GRACE_MS, MAX_PAUSE_MS
 from engine.calls.verbs.suspendable_playback import length_ms
-from tests.unit.calls.harness.builders import MAIN, Story
-from tests.unit.calls.harness.gathers import HOOK, gather_result, gathering
-from tests.unit.calls.harness.recognizers import (
+from tests.harness.calls.builders import MAIN, Story
+from tests.harness.calls.gathers import HOOK, gather_result, gathering
+from tests.harness.calls.recognizers import (
     BOTH,
     SPEECH,
     connect,

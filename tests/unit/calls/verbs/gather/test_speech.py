@@ -15,9 +15,9 @@ from engine.calls.model.events import LegCreated, PlaybackEnded
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.stream_commands import StartStream, StopStream
 from engine.calls.verbs.gather.clocks import GRACE_MS, TRANSCRIPT_GRACE_MS
-from tests.unit.calls.harness.builders import HTTPS, MAIN, answered_call, say
-from tests.unit.calls.harness.gathers import PROMPT, gather_result, gathering
-from tests.unit.calls.harness.recognizers import (
+from tests.harness.calls.builders import HTTPS, MAIN, answered_call, say
+from tests.harness.calls.gathers import PROMPT, gather_result, gathering
+from tests.harness.calls.recognizers import (
     BOTH,
     SPEECH,
     connect,

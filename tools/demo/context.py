@@ -1,0 +1,117 @@
+"""The clients, nodes and folders that the demo's scenarios share."""
+
+import asyncio
+import time
+from collections.abc import Coroutine, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+from msgspec import Struct
+from rich.console import Console
+
+from dev.pbx.node import PbxNode
+from engine.cli.client import Client
+from engine.cli.errors import RpcError
+from engine.cli.live.watch_call import EventNotifier, follow_to_end
+from engine.cli.timeline import screen
+from tests.harness.monotonic import now_ms
+from tests.harness.phones.phone import Phone
+from tests.harness.until import until
+from tools.demo.rest import Rest
+from wire.views import CallView, Timeline
+
+
+class DemoContext(Struct, frozen=True):
+    """What each scenario gets."""
+
+    client: Client
+    rest: Rest
+    notifier: EventNotifier
+    pbxs: Mapping[str, PbxNode]
+    trunk_port: int
+    out: Path
+    console: Console
+
+    @property
+    def pbx(self) -> PbxNode:
+        """The node that phones call."""
+        return self.pbxs["pbx1"]
+
+    async def run_call(self, call_id: str, script: Coroutine[Any, Any, None]) -> Timeline:
+        """Show a call live while a script runs its phones; a timeout ends the call."""
+        watching = asyncio.create_task(self._watch(call_id))
+        try:
+            await script
+        except TimeoutError as error:
+            self.console.print(f"timeout: {error}", style="bold red")
+            with suppress(RpcError):
+                await self.client.control(CallView, call_id, "hangup", {})
+        return await watching
+
+    async def _watch(self, call_id: str) -> Timeline:
+        with screen.open_screen(self.console) as live:
+            timeline = await follow_to_end(self.client, call_id, self.notifier, live)
+        self.console.print()
+        screen.print_timeline(timeline, self.console)
+        self.console.print()
+        return timeline
+
+    def save(self, name: str, timeline: Timeline, phones: Mapping[str, Phone]) -> None:
+        """Save the timeline as text and JSON, and the audio of each phone."""
+        with (self.out / f"{name}.txt").open("w") as text:
+            screen.print_timeline(timeline, Console(file=text, width=screen.MAX_WIDTH))
+        plain = msgspec.json.format(msgspec.json.encode(timeline))
+        (self.out / f"{name}.json").write_bytes(plain + b"\n")
+        for party, phone in phones.items():
+            phone.write_wav(self.out / f"{name}-{party}-heard.wav")
+
+    async def wait_for_state(self, call_id: str, state: str) -> None:
+        """Wait for a state of a call, such as playing, gathering, dialing or bridged."""
+
+        async def has_state() -> bool:
+            return (await self.client.call(call_id)).state == state
+
+        await until(has_state, timeout_s=30, every_s=0.05, what=f"the call to be {state}")
+
+    async def wait_for_call(self, existing: set[str]) -> str:
+        """Wait for a live call that is not in `existing` and return its id."""
+        found: list[str] = []
+
+        async def is_there() -> bool:
+            calls = await self.client.calls()
+            found[:] = [each.call_id for each in calls if each.call_id not in existing]
+            return bool(found)
+
+        await until(is_there, what="the call to come in")
+        return found[0]
+
+    async def channels_left(self, call_id: str) -> list[str]:
+        """Wait up to 3 s for the call's channels and bridges to end; returns those left."""
+        left: list[str] = []
+        pbx = self.pbxs[call_id.split("-")[1]]
+
+        async def is_empty() -> bool:
+            shown = [*await _ari(pbx, "channels"), *await _ari(pbx, "bridges")]
+            left[:] = [each["id"] for each in shown if each["id"].startswith(call_id)]
+            return not left
+
+        with suppress(TimeoutError):
+            await until(is_empty, timeout_s=3, what="the PBX to be empty")
+        return left
+
+
+def phone_ms(wall_ms: float) -> float:
+    """Convert wall-clock milliseconds to the monotonic time of phones."""
+    return wall_ms - time.time() * 1000 + now_ms()
+
+
+async def _ari(pbx: PbxNode, path: str) -> Any:
+    login = aiohttp.encode_basic_auth(pbx.ari_user, pbx.ari_password)
+    async with (
+        aiohttp.ClientSession(headers={"Authorization": login}) as http,
+        http.get(f"{pbx.url}/ari/{path}") as reply,
+    ):
+        return await reply.json()

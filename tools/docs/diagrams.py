@@ -1,0 +1,66 @@
+"""Writes state diagrams into docs/sessions.md and the table of call states into architecture.md.
+
+`python -m tools.docs.diagrams` (`make docs`) writes between the markers of the pages.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.calls.model.sessions import CONFERENCE_MOVES, MEMBER_MOVES, TRANSFER_MOVES
+from engine.calls.model.state_traits import CALL_STATES
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = (DOCS / "sessions.md", DOCS / "architecture.md")
+Moves = Mapping[Any, Sequence[str]]
+TABLES: dict[str, Moves] = {
+    "transfer": TRANSFER_MOVES,
+    "conference": CONFERENCE_MOVES,
+    "member": MEMBER_MOVES,
+}
+_BLOCK = re.compile(r"(<!-- drawn: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def diagram(moves: Moves) -> str:
+    """Render transitions as a mermaid state diagram; the first state is the initial one."""
+    arrows = [(before, after) for before, afters in moves.items() for after in afters]
+    final = sorted({after for _, after in arrows} - set(moves))
+    lines = [
+        f"[*] --> {_name(next(iter(moves)))}",
+        *(f"{_name(before)} --> {_name(after)}" for before, after in arrows),
+        *(f"{_name(state)} --> [*]" for state in final),
+    ]
+    body = "".join(f"    {line}\n" for line in lines)
+    return f"```mermaid\nstateDiagram-v2\n{body}```\n"
+
+
+def state_table() -> str:
+    """Render CALL_STATES as a table."""
+    rows = [
+        ("state", "ends when", "deadline", "hold of the main leg", "recorded"),
+        ("---",) * 5,
+        *(
+            (f"`{state}`", each.ends_when, each.deadline, each.on_hold, each.recorded)
+            for state, each in CALL_STATES.items()
+        ),
+    ]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def render(page: str) -> str:
+    """Replace the text between a page's markers."""
+    return _BLOCK.sub(lambda found: found[1] + _block(found[2]) + found[3], page)
+
+
+def _block(name: str) -> str:
+    return state_table() if name == "call-states" else diagram(TABLES[name])
+
+
+def _name(state: str) -> str:
+    return state.replace("-", "_")
+
+
+if __name__ == "__main__":
+    for each in PAGES:
+        each.write_text(render(each.read_text()))

@@ -1,0 +1,81 @@
+"""All files of the reference with their contents, and those that nothing generates any more."""
+
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tools.docs.reference import openapi
+from tools.docs.reference.asyncapi import asyncapi_document
+from tools.docs.reference.commands import command_pages, command_table, common_table
+from tools.docs.reference.errors import error_pages
+from tools.docs.reference.events import common_fields, event_pages, kinds_table
+from tools.docs.reference.markdown import with_blocks
+from tools.docs.reference.settings import (
+    engine_settings,
+    pbx_settings,
+    rest_settings,
+    speech_settings,
+    streams_settings,
+)
+from tools.docs.reference.verbs import (
+    common_errors,
+    limits_table,
+    ssml_table,
+    verb_pages,
+    verb_table,
+)
+from tools.docs.reference.webhooks import webhook_pages, webhook_table
+
+DOCS = Path(__file__).parents[3] / "docs"
+REFERENCE = DOCS / "reference"
+# Written pages with generated blocks.
+BLOCKS: Mapping[str, Mapping[str, Callable[[], str]]] = {
+    "verbs.md": {"verbs": verb_table},
+    "verbs/common.md": {"limits": limits_table, "errors": common_errors},
+    "verbs/speech.md": {"ssml": ssml_table},
+    "webhooks.md": {"webhooks": webhook_table},
+    "commands.md": {"commands": command_table, "options": common_table},
+    "settings.md": {
+        "engine": engine_settings,
+        "rest": rest_settings,
+        "streams": streams_settings,
+        "speech": speech_settings,
+        "pbx": pbx_settings,
+    },
+    "events.md": {"events": kinds_table, "common": common_fields},
+}
+DOCUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "openapi/rest.json": openapi.DOCUMENTS["rest"],
+    "openapi/rpc.json": openapi.DOCUMENTS["rpc"],
+    "asyncapi.json": asyncapi_document,
+}
+_WRITTEN = {
+    "common.md",
+    "digits.md",
+    "speech.md",
+    "spoken-input.md",
+}  # in folders of generated pages
+_FOLDERS = ("commands", "verbs", "webhooks", "events", "errors")
+
+
+def sources() -> dict[Path, str]:
+    """Return the contents of all files that `make docs` writes."""
+    pages = {**verb_pages(), **webhook_pages(), **event_pages(), **command_pages()}
+    pages |= error_pages()
+    written = {
+        name: with_blocks((REFERENCE / name).read_text(), blocks) for name, blocks in BLOCKS.items()
+    }
+    found = {REFERENCE / name: text for name, text in {**pages, **written}.items()}
+    return {**found, **{DOCS / name: _json(make()) for name, make in DOCUMENTS.items()}}
+
+
+def _json(document: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
+
+
+def stale_pages(current: Collection[Path]) -> list[Path]:
+    """Return the pages of folders that nothing generates: their verb or body was removed."""
+    found = (path for folder in _FOLDERS for path in (REFERENCE / folder).glob("*.md"))
+    return [path for path in found if path not in current and path.name not in _WRITTEN]

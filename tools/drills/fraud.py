@@ -1,0 +1,218 @@
+"""Toll fraud: four ways in which a stranger may try to call numbers that cost more.
+
+A webhook in wrong hands, a stolen token of an agent, an agent's phone that sends REFER, and calls
+with a forged From. Each tries again and again; the carrier must not get one call.
+"""
+
+import asyncio
+import itertools
+import re
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.live_lab import Lab, open_lab
+from tests.harness.phones.phone import Phone
+from tests.harness.servers.api import ACCOUNT, NUMBER, Api
+from tests.harness.servers.engine import RequestError
+from tests.harness.until import until
+from tools.drills.trunk import Trunk, open_trunk
+
+AGENT, OTHER_AGENT = "1004", "1005"
+ALLOWED = "+4721930009"
+SENDS_REFER_EVERY_S = 0.5
+_FAILURE = re.compile(r"^SIP/2\.0 ([456][0-9]{2})", re.MULTILINE)
+NO_RESPONSE = "no response"
+COSTLY = (
+    "+4782912345",
+    "+478291234599",
+    "004782912345",
+    "+979123456789",
+    "+881612345678",
+    "+870773111632",
+    "+18765551234",
+    "+4918012345",
+    "*21*+18765551234#",
+)
+
+
+class Outcome(Struct):
+    """How many numbers each way dialled, why they were refused, and what the carrier got."""
+
+    tried: Counter[str]
+    reasons: dict[str, Counter[str]]  # by way, of numbers that were refused or got no response
+    calls: list[str]
+
+    def refused(self, way: str) -> int:
+        """Return how many numbers of a way were refused."""
+        return self.reasons[way].total() - self.reasons[way][NO_RESPONSE]
+
+    def is_way_safe(self, way: str) -> bool:
+        """Whether a way was really tried, and each of its numbers was refused."""
+        return 0 < self.tried[way] <= self.refused(way)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a call got through, or a number of a way was not refused."""
+        return bool(self.calls) or not all(map(self.is_way_safe, WAYS))
+
+
+class Drill:
+    """A lab with its carrier, and an account that may call any number that is not costly."""
+
+    def __init__(self, lab: Lab, api: Api, hooks: WebhookServer, trunk: Trunk) -> None:
+        self.lab = lab
+        self.api = api
+        self.hooks = hooks
+        self.trunk = trunk
+        self.outcome = Outcome(Counter(), {way: Counter() for way in WAYS}, trunk.calls)
+        self._paths = itertools.count(1)
+        self._costly = itertools.cycle([*COSTLY, f"sip:+4782912345@127.0.0.1:{lab.trunk_port}"])
+
+    async def check_carrier(self) -> None:
+        """Check that an allowed call does reach the carrier, or the drill would prove nothing."""
+        request = {"from": NUMBER, "to": ALLOWED}
+        await self.api.request("POST", "/srmain/voice/call", request, token=await self.api.token())
+        await until(lambda: bool(self.trunk.calls), what="a call that is allowed")
+        assert ALLOWED in self.trunk.calls.pop()
+        await self.lab.wait_empty()
+
+    async def run(self, seconds: float) -> Outcome:
+        """Try all ways at once for this long."""
+        until_s = time.monotonic() + seconds
+        await asyncio.gather(*(self._repeat(way, WAYS[way], until_s) for way in WAYS))
+        return self.outcome
+
+    async def _repeat(
+        self, way: str, attack: Callable[["Drill", str], Awaitable[None]], until_s: float
+    ) -> None:
+        while time.monotonic() < until_s:
+            await attack(self, way)
+
+    def target(self) -> str:
+        """Return the next number to try."""
+        return next(self._costly)
+
+    def count(self, way: str, reason: str, numbers: int = 1) -> None:
+        """Count numbers that were dialled, and why they were refused; empty: they were not."""
+        self.outcome.tried[way] += numbers
+        if reason:
+            self.outcome.reasons[way][reason] += numbers
+
+    async def hijacked_webhook(self, way: str) -> None:
+        """Answer a call's webhook with dials of costly numbers, for as long as the call lasts."""
+        rounds = [{"type": "dial", "data": {"number": [self.target(), self.target()]}}
+                  for _ in COSTLY]  # fmt: skip
+        path = f"/{next(self._paths)}"
+        address = self.hooks.url(path)
+        self.hooks.answers(path, *[{**each, "action": address} for each in rounds], None)
+        number = await self.lab.add_number(address, account=ACCOUNT)
+        async with Phone.calling(self.lab.pbx, number) as caller:
+            without_result = NO_RESPONSE
+            with suppress(TimeoutError):
+                await caller.wait_ended(timeout_s=30)
+                without_result = "call ended"  # as with an answer that is invalid as a whole
+        results = [each.body.get("dial") for each in self.hooks.requests_to(path)][1:]
+        for result in results:
+            self.count(way, result["reason"] if result else "", numbers=2)
+        if len(results) < len(rounds):  # the last dial that was asked for has no result
+            self.count(way, without_result, numbers=2)
+
+    async def stolen_token(self, way: str) -> None:
+        """Request calls, and dials into a call, with the token of an agent."""
+        token = await self.api.token(OTHER_AGENT)
+        party = f"agent:{OTHER_AGENT}"
+        for _ in COSTLY:
+            number = self.target()
+            dial = {"type": "dial", "data": {"number": number}}
+            requests = ({"from": party, "to": number}, {"from": party, "to": party, "action": dial})
+            for request in requests:
+                try:
+                    await self.api.request("POST", "/srmain/voice/call", request, token=token)
+                except RequestError as error:
+                    self.count(way, f"{error.status} {error.problem['code']}")
+                else:
+                    self.count(way, "")
+
+    async def refer(self, way: str) -> None:
+        """Transfer a caller to costly numbers from an agent's phone."""
+        number = await self.lab.add_number(
+            {"type": "dial", "data": {"agent_id": AGENT}}, account=ACCOUNT
+        )
+        async with (
+            Phone.agent(self.lab.pbx, AGENT) as phone,
+            Phone.calling(self.lab.pbx, number) as caller,
+        ):
+            await asyncio.gather(phone.wait_answered(), caller.wait_answered())
+            for _ in range(4):
+                self.count(way, await _refer(phone, self.target()))
+            await caller.hang_up()
+
+    async def forged_from(self, way: str) -> None:
+        """Call costly numbers from outside, as the account's number or as an agent."""
+        for caller in (NUMBER, AGENT):
+            target = quote(self.target(), safe="+")
+            async with Phone.calling(self.lab.pbx, target, caller=caller) as phone:
+                try:
+                    await phone.wait_ended(timeout_s=30)
+                except TimeoutError:
+                    self.count(way, NO_RESPONSE)
+                else:
+                    self.count(way, str(phone.status) if phone.status >= 400 else "")
+
+
+WAYS = {
+    "hijacked webhook": Drill.hijacked_webhook,
+    "stolen token": Drill.stolen_token,
+    "REFER": Drill.refer,
+    "forged From": Drill.forged_from,
+}
+
+
+@asynccontextmanager
+async def open_drill(folder: Path) -> AsyncIterator[Drill]:
+    """Run servers, with phones that may transfer."""
+    # Calls of agents are not the trunk's, although both are on loopback.
+    async with (
+        open_lab(folder, agent_refers=True) as lab,
+        Api(folder / "api", engines=[lab.engine]) as api,
+        WebhookServer() as hooks,
+        open_trunk(lab.trunk_port) as trunk,
+    ):
+        for agent in (AGENT, OTHER_AGENT):
+            await lab.engine.rpc(
+                "PUT", f"/agents/{ACCOUNT}/{agent}", {"endpoint": f"PJSIP/{agent}"}
+            )
+        drill = Drill(lab, api, hooks, trunk)
+        await drill.check_carrier()
+        yield drill
+
+
+async def _refer(phone: Phone, target: str) -> str:
+    """Send a REFER; return the status with which it was refused."""
+    before = len(_refusals(phone))
+    await phone.refer(f"<sip:{quote(target, safe='+')}@127.0.0.1>")
+    try:
+        await until(
+            lambda: len(_refusals(phone)) > before, what=f"the end of the REFER to {target}"
+        )
+    except TimeoutError:
+        return NO_RESPONSE
+    return _refusals(phone)[before]
+
+
+def _refusals(phone: Phone) -> list[str]:
+    """Return the status of each REFER of a phone that was declined, at once or by NOTIFY."""
+    found = []
+    for each in phone.messages:
+        if each.method == "REFER" and each.status >= 400:
+            found.append(str(each.status))
+        elif each.method == "NOTIFY" and (failed := _FAILURE.search(each.text)):
+            found.append(failed[1])
+    return found
