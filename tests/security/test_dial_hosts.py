@@ -9,8 +9,8 @@ from engine.runtime.pbx_nodes.refers import NOT_AN_AGENT
 from engine.runtime.policy.dial_policy import DialPolicy
 from tests.harness.calls.builders import ID, MAIN, outbound
 from tests.harness.memory_store.documents import MemoryDialPolicyStore
+from tests.harness.runtime.ari_messages import refer, refer_to_call
 from tests.harness.runtime.inbound_node import InboundNode, inbound_node, start_conversation
-from tests.unit.runtime.pbx.test_ari_events import refer, refer_to_call
 
 EVIL = "sip:evil@192.0.2.2:5999"
 

@@ -23,7 +23,7 @@ from tests.harness.memory_store.outbox import MemoryOutbox
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.memory_store.versioned_documents import MemoryVersionedDocuments
 from tests.harness.rpc.scene import RpcScene
-from tests.harness.sim.graphs import API
+from tests.harness.scenarios.graphs import API
 from tests.harness.webhooks.customer import HANGUP, LOOPBACK, Server
 from wire.request import ApiRequest
 from wire.tree import Limits

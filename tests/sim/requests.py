@@ -19,7 +19,7 @@ from engine.calls.model.requests import (
     TransferCompletionRequested,
     TransferRequested,
 )
-from tests.harness.sim.scenario import Scenarios
+from tests.harness.scenarios.scenario import Scenarios
 
 MakeRequest = Callable[[Call], ControlRequest]
 RINGS_S = (1.0, 3.0, 8.0, 20.0)

@@ -12,14 +12,8 @@ from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.shard.step_runner import Core
 from engine.store.errors import StoreDown
 from tests.harness.memory_store.store import MemoryStore
-from tests.harness.sim import graphs
-from tests.harness.sim.asterisk import SimAsterisk
-from tests.harness.sim.clock import START_MS, SimClock
-from tests.harness.sim.loop import leave_loop
-from tests.harness.sim.media import length_ms
-from tests.harness.sim.phone import SimPhones, choose_holds
-from tests.harness.sim.recorder import Archive
-from tests.harness.sim.scenario import (
+from tests.harness.scenarios import graphs
+from tests.harness.scenarios.scenario import (
     FLOWS,
     Scenarios,
     choose_before_answer,
@@ -30,6 +24,12 @@ from tests.harness.sim.scenario import (
     choose_speech,
     choose_streams,
 )
+from tests.harness.sim.asterisk import SimAsterisk
+from tests.harness.sim.clock import START_MS, SimClock
+from tests.harness.sim.loop import leave_loop
+from tests.harness.sim.media import length_ms
+from tests.harness.sim.phone import SimPhones, choose_holds
+from tests.harness.sim.recorder import Archive
 from tests.harness.sim.store import done
 from tests.harness.sim.streams.callers import Callers, SimCallers
 from tests.harness.sim.streams.gateway import SimGateway

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from engine.rpc.operations import OPERATIONS
+from tests.harness.api.operation_list import operations
 from tests.harness.api.rest import Rest
-from tests.security.test_scopes import operations
 
 PAGE = Path(__file__).parents[3] / "docs/internals/rest-and-rpc.md"
 BASE = "/srmain/voice"

@@ -6,8 +6,8 @@ from engine.store.store import Store
 from tests.harness.callbacks.scene import open_scene
 from tests.harness.customers.callback_server import CallbackServer, answer_with
 from tests.harness.rpc.scene import CALL, RpcScene
+from tests.harness.scenarios.graphs import API
 from tests.harness.shards import SHARD
-from tests.harness.sim.graphs import API
 from wire.request import ApiRequest
 
 CALL_ID = "3-pbx1-aaaaaaaa"

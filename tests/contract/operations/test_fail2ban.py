@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness.fail2ban import Fail2ban
-from tests.unit.operations.test_fail2ban import CHALLENGE, FORGED, line
+from tests.harness.operations.log_lines import CHALLENGE, FORGED, line
 
 GUESSER = "198.51.100.7"
 

@@ -20,7 +20,7 @@ from tools.release.version import PLACES, ReleaseError, other_versions, section
 ROOT = Path(__file__).parents[3]
 FOLDERS = (
     "api", "asterisk-config", "docs/openapi", "docs/operations", "engine", "lock", "sandbox", "sdk",
-    "speech", "streams", "switchroom", "tests/harness", "wire",
+    "speech", "streams", "switchroom", "tests/harness", "tools", "wire",
 )  # fmt: skip
 FILES = (
     "CHANGELOG.md",

@@ -9,8 +9,8 @@ import pytest
 from engine.runtime.agents.registered_endpoints import RegisteredEndpoints
 from tests.harness.rpc.conversation import talking
 from tests.harness.rpc.scene import CALL, RpcScene, end
+from tests.harness.runtime.endpoints import Endpoints
 from tests.harness.until import until
-from tests.unit.runtime.agents.test_registered_endpoints import Endpoints
 
 AGENT = {"endpoint": "PJSIP/1002", "name": "Ada", "callerId": "+4721930000"}
 SALES7 = "/agents/acme/sales7"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.harness.rpc.scene import RpcScene
-from tests.harness.sim.graphs import API
+from tests.harness.scenarios.graphs import API
 from wire.schemas import DOCUMENTS
 
 SCHEMAS = Path(__file__).parents[3] / "docs/schemas"

@@ -11,8 +11,8 @@ from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.webhooks.address_guard import guarded_session
 from engine.webhooks.api_sender import ApiSender
 from tests.harness.memory_store.store import MemoryStore
+from tests.harness.scenarios.graphs import API
 from tests.harness.signing import SIGNING_SECRET, fixed_signer
-from tests.harness.sim.graphs import API
 from tests.harness.webhooks.customer import LOOPBACK, Server
 from wire.request import ApiRequest
 

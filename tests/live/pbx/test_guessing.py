@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.ami.test_monitor import RecordingListener, watching
 from tests.harness import Pbx
+from tests.harness.ami.monitoring import RecordingListener, watching
 from tests.harness.fail2ban import Fail2ban
+from tests.harness.operations.log_lines import address
 from tests.harness.phones.digest_login import Login, try_login
 from tests.harness.until import until
-from tests.unit.operations.test_fail2ban import address
 
 GUESSER = "127.0.0.2"
 WRONG = Login("1001", "wrong", host=GUESSER)

@@ -21,9 +21,9 @@ from engine.cli.client import open_client
 from engine.cli.errors import Unreachable, UsageError
 from engine.common.tls import TlsFileError, client_context, server_context
 from engine.rpc.access import RpcAccess
-from tests.contract.ami.test_client import Manager
-from tests.contract.ami.test_monitor import RecordingListener
 from tests.harness.ami.fake_manager import SECRET, FakeManager
+from tests.harness.ami.monitoring import RecordingListener
+from tests.harness.ami.scripted_manager import Manager
 from tests.harness.ari.fake_pbx import FakePbx, running
 from tests.harness.rpc.pair import EnginePair, request_of
 from tests.harness.rpc.scene import CALL, TOKEN

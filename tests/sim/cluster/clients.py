@@ -8,7 +8,7 @@ import msgspec
 from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.shard.errors import NotOwner
 from engine.store.errors import StoreDown
-from tests.harness.sim.scenario import Scenarios
+from tests.harness.scenarios.scenario import Scenarios
 from tests.harness.sim.store import done
 from tests.sim.cluster.engine import Engine
 from tests.sim.cluster.engines import Engines

@@ -7,16 +7,8 @@ from random import Random
 import msgspec
 
 from engine.runtime.cluster.lease import LeaseTimings
-from tests.harness.sim import graphs
-from tests.harness.sim.clock import START_MS
-from tests.harness.sim.loop import leave_loop
-from tests.harness.sim.media import length_ms
-from tests.harness.sim.memory import SimMemory
-from tests.harness.sim.pbx import SimPbx
-from tests.harness.sim.phone import SimPhones, choose_holds
-from tests.harness.sim.recorder import Archive
-from tests.harness.sim.redis import SimRedis
-from tests.harness.sim.scenario import (
+from tests.harness.scenarios import graphs
+from tests.harness.scenarios.scenario import (
     FLOWS,
     Scenarios,
     choose_before_answer,
@@ -27,6 +19,14 @@ from tests.harness.sim.scenario import (
     choose_speech,
     choose_streams,
 )
+from tests.harness.sim.clock import START_MS
+from tests.harness.sim.loop import leave_loop
+from tests.harness.sim.media import length_ms
+from tests.harness.sim.memory import SimMemory
+from tests.harness.sim.pbx import SimPbx
+from tests.harness.sim.phone import SimPhones, choose_holds
+from tests.harness.sim.recorder import Archive
+from tests.harness.sim.redis import SimRedis
 from tests.harness.sim.shared_clock import SharedClock
 from tests.harness.sim.store import done
 from tests.harness.sim.streams.callers import Callers, SimCallers

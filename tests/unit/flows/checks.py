@@ -3,7 +3,7 @@
 from typing import Any
 
 from engine.flows.check import check_graph
-from tests.harness.sim.graphs import API
+from tests.harness.scenarios.graphs import API
 from wire.decoding.errors import InputErrors
 from wire.request import ApiRequest
 from wire.tree import Limits

@@ -8,7 +8,7 @@ import pytest
 from engine.flows.check import check_graph
 from engine.flows.document import read_outline, resolve_node
 from tests.harness.calls.builders import say
-from tests.harness.sim.graphs import API
+from tests.harness.scenarios.graphs import API
 from tests.unit.flows.checks import END, LOOKUP, MENU, Found, faults, nodes
 from wire.decoding.errors import InputErrors
 from wire.flow import PlayNode

@@ -10,7 +10,7 @@ import pytest
 
 from engine.flows.check import check_graph
 from engine.flows.requests import check_request
-from tests.harness.sim.graphs import graph
+from tests.harness.scenarios.graphs import graph
 from wire.schemas import flow_schema, request_schema
 from wire.tree import Limits
 

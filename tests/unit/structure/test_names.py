@@ -24,6 +24,7 @@ PACKAGES = (
     "streams",
     "switchroom",
     "tests",
+    "tools",
     "wire",
 )
 UNLIMITED = {"generated", "operations", "decisions", "versions"}  # one file per item

@@ -12,7 +12,7 @@ from api.http.idempotency import responses
 from tests.contract.rpc.test_callbacks import bury
 from tests.harness.api.rest import Rest
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.sim.graphs import API
+from tests.harness.scenarios.graphs import API
 
 BASE = "/srmain/voice/callbacks"
 TARGET = {"target": "https://example.com/status", "concurrency": 4, "perS": 5.0}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.harness.api.rest import Rest
-from tests.harness.sim.graphs import API
+from tests.harness.scenarios.graphs import API
 
 BASE = "/srmain/voice/requests"
 ONE = f"{BASE}/{API}"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.harness.rpc.scene import SAY, RpcScene
-from tests.harness.sim.graphs import API
+from tests.harness.scenarios.graphs import API
 
 NUMBER = "/routes/+4733333333"
 GRAPH: dict[str, Any] = {"start": "a", "nodes": {"a": {"type": "say", "data": {"text": "one"}}}}

@@ -14,7 +14,7 @@ from engine.calls.model.events import CallOpened
 from tests.harness.calls.builders import Story, inbound
 from tests.harness.calls.fields_of_verbs import sample
 from tests.harness.calls.random_trees import TREES
-from tests.harness.sim.scenario import Scenarios
+from tests.harness.scenarios.scenario import Scenarios
 from wire.base import tag_of
 from wire.decoding.errors import type_info
 from wire.flow import Node

@@ -6,10 +6,6 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from engine.store.stream import START
-from tests.harness.sim.store import done
-from tests.sim.engine_run import SHARD, PartOverrides
-from tests.sim.world import World
 from tools.docs.reference import events, webhooks
 from tools.docs.reference.event_texts import FAMILIES
 from tools.docs.reference.markdown import block_names
@@ -23,7 +19,6 @@ from wire.tree import DEFAULT_LIMITS
 from wire.webhooks import GatherReason, RecordReason, StreamEndReason
 
 SOURCES = sources()
-SEEDS = range(3)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(REFERENCE.parent)))
@@ -103,23 +98,3 @@ def test_every_kind_of_event_is_on_one_page() -> None:
     """A new kind needs its text in `event_texts.py`."""
     listed = [kind for family in FAMILIES.values() for kind in family.events]
     assert sorted(listed) == sorted(get_args(Kind))
-
-
-def test_events_have_the_fields_that_their_pages_list() -> None:
-    """Events of simulated calls have no others."""
-    found: dict[str, set[str]] = {}
-    for seed in SEEDS:
-        world = World(seed, 40, PartOverrides())
-        world.run()
-        for event in emitted(world):
-            found.setdefault(event["event"], set()).update(event)
-    texts = {kind: each for family in FAMILIES.values() for kind, each in family.events.items()}
-    assert len(found) > len(texts) / 2
-    for kind, fields in found.items():
-        assert fields - set(events.COMMON) <= set(texts[kind].fields), kind
-
-
-def emitted(world: World) -> list[dict[str, Any]]:
-    """Return the events on the stream of a world's shard."""
-    found = done(world.memory.stream.read_after({SHARD: START}, limit=1_000_000))
-    return [msgspec.json.decode(body) for _, _, body in found]

@@ -11,8 +11,8 @@ from engine.webhooks.address_guard import guarded_session
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.errors import WebhookFailed
 from tests.harness.memory_store.store import MemoryStore
+from tests.harness.scenarios.graphs import API
 from tests.harness.signing import fixed_signer
-from tests.harness.sim.graphs import API
 from wire.request import ApiRequest
 
 

@@ -15,9 +15,9 @@ from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.shard.request_ack import COMMIT_TIMEOUT_S
 from engine.store.errors import StoreDown
+from tests.harness.runtime.ari_messages import ari, channel
 from tests.harness.runtime.owner_scene import SHARD, SLOT, OwnerScene
 from tests.harness.until import until
-from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
 
 async def test_lost_calls_are_restored(scene: OwnerScene) -> None:

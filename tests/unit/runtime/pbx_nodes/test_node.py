@@ -10,11 +10,11 @@ from engine.calls.model.call_states import Gathering
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from tests.harness.calls.builders import CHANNEL, MAIN, outbound, say
 from tests.harness.memory_store.store import MemoryStore
+from tests.harness.runtime.ari_messages import ari, channel
 from tests.harness.runtime.inbound_node import BRIDGE, inbound_node
 from tests.harness.runtime.recording_pbx import LOST, OK
 from tests.harness.runtime.shard_scene import answered_call
 from tests.harness.until import until
-from tests.unit.runtime.pbx.test_ari_events import ari, channel
 from wire.party import Diversion
 
 

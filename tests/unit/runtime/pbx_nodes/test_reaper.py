@@ -9,9 +9,9 @@ from engine.calls.model.events import LegAnswered, LegEnded
 from engine.runtime.pbx_nodes.reaper import Reaper
 from tests.harness.calls.builders import CHANNEL, ID, MAIN, outbound, say
 from tests.harness.calls.voicemails import ARCHIVE
+from tests.harness.runtime.ari_messages import channel
 from tests.harness.runtime.inbound_node import BRIDGE, inbound_node
 from tests.harness.until import until
-from tests.unit.runtime.pbx.test_ari_events import channel
 
 OTHER = "0-pbx1-gonegone"
 

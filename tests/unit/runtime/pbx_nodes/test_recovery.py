@@ -11,9 +11,9 @@ from engine.ari.request import LOST, Reply
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import LegAnswered, LegCreated
 from tests.harness.calls.builders import MAIN, outbound, say
+from tests.harness.runtime.ari_messages import ari, channel
 from tests.harness.runtime.inbound_node import InboundNode, inbound_node
 from tests.harness.until import until
-from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
 
 async def test_missed_events_are_recovered() -> None:

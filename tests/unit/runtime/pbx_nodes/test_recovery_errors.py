@@ -10,11 +10,11 @@ from engine.calls.model.events import DeadlinePassed, LegAnswered
 from engine.calls.model.storage_format import decode_stored_call
 from engine.runtime.shard.live_call import LiveCall
 from tests.harness.calls.builders import MAIN, outbound, say
+from tests.harness.runtime.ari_messages import ari, channel
 from tests.harness.runtime.inbound_node import InboundNode, inbound_node
 from tests.harness.runtime.recording_pbx import LOST
 from tests.harness.runtime.shard_scene import HANGUP, ShardScene, answered_call
 from tests.harness.until import until
-from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
 POISON = "0-pbx1-poison"
 POISON_LEG = f"{POISON}.l0"

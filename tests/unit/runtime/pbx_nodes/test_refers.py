@@ -13,8 +13,8 @@ from engine.runtime.pbx_nodes.refers import ARRIVAL_TIMEOUT_MS
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.refer_answers import ANSWER_DELAY_MS
 from tests.harness.calls.builders import CHANNEL, ID, MAIN, inbound
+from tests.harness.runtime.ari_messages import ari, channel, refer, refer_to_call
 from tests.harness.runtime.inbound_node import InboundNode, inbound_node, start_conversation
-from tests.unit.runtime.pbx.test_ari_events import ari, channel, refer, refer_to_call
 
 PEER = f"{ID}.l1"
 SECOND = "0-pbx1-otherone"

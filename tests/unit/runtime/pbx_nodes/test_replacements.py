@@ -10,13 +10,13 @@ from engine.calls.model.events import CallDropped, LegAnswered
 from engine.calls.model.requests import ReplacementArrived
 from engine.runtime.shard.live_call import LiveCall
 from tests.harness.calls.builders import ID, MAIN, outbound
+from tests.harness.runtime.ari_messages import ari, channel
 from tests.harness.runtime.inbound_node import (
     BRIDGE,
     inbound_node,
     start_conversation,
 )
 from tests.harness.until import until
-from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
 ARRIVED = other_half("3-pbx1-otherone.l4")
 ARGS = ["replaces", f"{ID}.l1", "acme", "%2B4787654321"]

@@ -7,9 +7,9 @@ from engine.observe.metrics import Metrics
 from engine.runtime.pbx_nodes.slot_listener import SlotListener
 from engine.store.errors import Overflow
 from tests.harness.calls.builders import MAIN, outbound, say
+from tests.harness.runtime.ari_messages import ari, channel
 from tests.harness.runtime.shard_scene import ShardScene
 from tests.harness.until import until
-from tests.unit.runtime.pbx.test_ari_events import ari, channel
 
 GRACE_MS = 1_000
 

@@ -4,7 +4,7 @@ import json
 import random
 from typing import Any
 
-from tests.harness.sim.scenario import DELAYS_MS, FLOWS, PROMPTS_MS
+from tests.harness.scenarios.scenario import DELAYS_MS, FLOWS, PROMPTS_MS
 
 API = "0123456789abcdef01234567"
 
