@@ -8,7 +8,7 @@ LAB := $(PYTHON) -m switchroom dev
 unexport PYTHONDONTWRITEBYTECODE
 PACKAGES := curl sip-tester baresip-core espeak-ng sox redis-tools chromium libnss3-tools fonts-dejavu-core
 
-.PHONY: up down demo quick contract simulate live test check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto vendored docs screenshots site compose-trial lock sbom audit tools version release
+.PHONY: up down demo quick contract simulate live test full check bench chaos fraud-drill load-drill soak mutants sim sim-long logs ari proto vendored docs screenshots site compose-trial lock sbom audit tools version release
 
 up: $(INSTALLED)  ## start the lab, with two PBX nodes, and wait until it is ready
 	@$(LAB) up --dir .lab --nodes 2 --port-base 0 --settings .env
@@ -35,6 +35,10 @@ live: $(INSTALLED) tools  ## tests against a real Asterisk
 test: $(INSTALLED) tools  ## all four rings in this order; stops at the first failure
 	@python3 -m dev.setup.debian postgresql nftables
 	@$(PYTHON) -m tests.rings quick contract simulate live
+
+full: $(INSTALLED) tools  ## the four rings with the variants of tests/full.toml, before an issue is resolved
+	@python3 -m dev.setup.debian postgresql nftables
+	@$(PYTHON) -m tests.rings --full quick contract simulate live
 
 check: $(INSTALLED)  ## lint, format, spelling, types, layers; vulnerabilities, if osv.dev answers
 	.venv/bin/ruff check

@@ -1,11 +1,26 @@
-"""What every ring shares: Hypothesis measures no time, because a busy machine is no fault."""
+"""What every ring shares: the plugins of the gate, and no limits on Hypothesis' time."""
 
 from functools import cache
 from pathlib import Path
 
+import pytest
+
+from tests.harness.gate import plugins
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    plugins.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    plugins.register(config)
+
 
 def pytest_pycollect_makemodule(module_path: Path) -> None:
-    """Drop Hypothesis' limits on time before a module that uses it is imported."""
+    """Drop Hypothesis' limits on time before a module that uses it is imported.
+
+    A busy machine is no fault.
+    """
     if b"hypothesis" in module_path.read_bytes():
         _drop_time_limits()
 

@@ -1,6 +1,7 @@
 """Runs rings of tests one after another, each in random order on all cores.
 
 python -m tests.rings quick contract    # stops at the first ring that fails
+python -m tests.rings --full live       # with the tests of tests/full.toml
 python -m tests.rings live -- -k dial   # what follows `--` is pytest's
 """
 
@@ -18,6 +19,7 @@ from msgspec import Struct
 
 HERE = Path(__file__).parent
 PLUGINS = ("xdist", "randomly", "hypothesispytest")  # no others are loaded: see pyproject.toml
+FULL = "--full"
 MAX_WORKERS = 4  # each worker runs its own servers
 
 
@@ -61,10 +63,12 @@ def main(arguments: Sequence[str]) -> int:
 def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     given = [*arguments, "--"]
     end = given.index("--")
-    unknown = [name for name in given[:end] if name not in RINGS]
-    if unknown or end == 0:
+    names = [name for name in given[:end] if name != FULL]
+    unknown = [name for name in names if name not in RINGS]
+    if unknown or not names:
         sys.exit(f"name rings: {' '.join(RINGS)}")
-    return given[:end], given[end + 1 : -1]
+    full = [FULL] if len(names) < end else []
+    return names, [*full, *given[end + 1 : -1]]
 
 
 def _run(ring: Ring, options: Sequence[str]) -> tuple[int, Counter[str]]:

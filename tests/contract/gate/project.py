@@ -1,0 +1,55 @@
+"""A folder of tests, which another pytest runs with the plugins of this gate."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+CONFTEST = """
+from pathlib import Path
+
+from tests.harness.gate import plugins
+
+HERE = Path(__file__).parent
+
+def pytest_addoption(parser):
+    plugins.add_options(parser)
+
+def pytest_configure(config):
+    plugins.register(config, full=HERE / "full.toml")
+"""
+OPTIONS = ("-p", "no:cacheprovider", "--disable-plugin-autoload", "-p", "xdist")
+NO_ENTRIES = "group = []\n"
+
+
+class Project:
+    """Tests in `folder/tests`; `full` is the text of its list."""
+
+    def __init__(self, folder: Path, full: str = NO_ENTRIES) -> None:
+        self.folder = folder
+        self._tests = folder / "tests"
+        self._tests.mkdir(parents=True)
+        (folder / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+        (folder / "conftest.py").write_text(CONFTEST)
+        (folder / "full.toml").write_text(full)
+
+    def add(self, name: str, text: str) -> None:
+        """Write a file of tests."""
+        (self._tests / name).write_text(text)
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run pytest with these arguments in the folder."""
+        argv = (sys.executable, "-m", "pytest", *OPTIONS, *arguments)
+        environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+        return subprocess.run(
+            argv, cwd=self.folder, env=environ, check=False, text=True, capture_output=True
+        )
+
+    def passed(self, *arguments: str) -> Sequence[str]:
+        """Run pytest, and return the tests that passed, without their folder."""
+        ran = self.run(*arguments, "-rA", "-q")
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        lines = (line.partition("PASSED tests/") for line in ran.stdout.splitlines())
+        return sorted(name for _, found, name in lines if found)

@@ -1,0 +1,44 @@
+"""Each entry of `tests/full.toml` is one test: each runs in `make test`, or in `make full` only."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+from tests.harness.gate.full_list import matches, read_entries
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_each_entry_names_a_file_or_a_function() -> None:
+    """Variants are checked by the session that collects them: their names are made at run time."""
+    assert [entry for entry in read_entries() if not is_test(entry)] == []
+
+
+def test_no_test_is_listed_twice() -> None:
+    """Neither by the same entry nor by one of its file or function."""
+    entries = read_entries()
+    twice = [
+        f"{entry}: {other}"
+        for at, entry in enumerate(entries)
+        for other in (*entries[:at], *entries[at + 1 :])
+        if matches(entry, other)
+    ]
+    assert twice == []
+
+
+def is_test(entry: str) -> bool:
+    """Return whether the file has the function, or is a file of tests."""
+    file, _, test = entry.partition("::")
+    functions = functions_of(ROOT / file)
+    return test.partition("[")[0] in functions if test else bool(functions)
+
+
+@cache
+def functions_of(path: Path) -> frozenset[str]:
+    """Return the names of a file's tests; none without the file."""
+    if not path.is_file():
+        return frozenset()
+    found = (ast.AsyncFunctionDef, ast.FunctionDef)
+    body = ast.parse(path.read_text()).body
+    names = [node.name for node in body if isinstance(node, found)]
+    return frozenset(name for name in names if name.startswith("test_"))
