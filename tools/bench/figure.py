@@ -39,7 +39,7 @@ def figure(  # noqa: PLR0913 - the fields of a figure
     known = None if baseline is None or math.isnan(baseline) else baseline
     ratio = round(value / known, 2) if known else None
     rounded = None if known is None else round(known, 3)
-    command = f"python -m tests.{suite} --only {bench}"
+    command = f"python -m tools.{suite} --only {bench}"
     return Figure(f"{bench}.{name}", round(value, 3), unit, rounded, ratio, command)
 
 

@@ -19,6 +19,7 @@ TOPS = (
     "streams",
     "switchroom",
     "tests",
+    "tools",
     "wire",
 )
 PAGES = [
@@ -30,7 +31,7 @@ CODE = re.compile(r"`([^`\n]+)`")
 FILE = re.compile(rf"(?<![\w./*<>@:$-])((?:[\w.-]+/)*[\w-][\w.-]*\.{SUFFIXES})(?![\w<>*-])")
 FOLDER = re.compile(rf"(?<![\w./-])((?:{'|'.join(TOPS)})/[\w./-]*\w)(?![\w*<])")
 TEST = re.compile(r"\btest_\w+\b(?![./\w])")
-MODULE = re.compile(r"python3? -m ((?:tests|engine|api)[\w.]*)")
+MODULE = re.compile(r"python3? -m ((?:tests|tools|engine|api)[\w.]*)")
 TARGET = re.compile(r"\bmake ([a-z][a-z-]*)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
