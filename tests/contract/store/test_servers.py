@@ -1,6 +1,7 @@
 """What operators see of the store's servers."""
 
 import pytest
+from redis.asyncio import Redis
 
 from engine.store.errors import StoreDown
 from engine.store.store import Store
@@ -30,6 +31,17 @@ async def test_the_address_of_a_server(valkey: Valkey) -> None:
     async with open_store(f"{valkey.url}?socket_keepalive=true") as store:
         (server,) = await store.servers()
     assert server.address == valkey.url.removeprefix("redis://").rpartition("@")[2]
+
+
+async def test_the_limit_of_a_server(valkey: Valkey) -> None:
+    """It is that of the server's settings; none is none."""
+    async with open_store(valkey.url) as store:
+        (unlimited,) = await store.servers()
+        async with Redis(port=valkey.port) as client:
+            await client.config_set("maxmemory", "100mb")
+        (limited,) = await store.servers()
+    assert unlimited.max_bytes is None
+    assert limited.max_bytes == 100 * 1024 * 1024
 
 
 async def test_a_server_that_is_down(valkey: Valkey) -> None:

@@ -34,6 +34,12 @@ def test_a_voice_in_real_time_loses_nothing() -> None:
     assert not any(is_dropped for _, _, is_dropped in simulate(arrivals))
 
 
+def test_silence_in_real_time_is_kept() -> None:
+    """Nothing is late, also not after a pause without frames."""
+    arrivals = [*live(0, 2_000), *live(3_000, 5_000)]
+    assert not any(is_dropped for _, _, is_dropped in simulate(arrivals, lambda _: True))
+
+
 def test_a_backlog_is_gone_within_a_second() -> None:
     """Ten frames at once into a stream in real time: Asterisk would keep them for ever."""
     arrivals = sorted([*live(0, 4000), *[1000.0] * 10])

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.auth.store import KeyStore, KeyTerms, generate_credentials, parse_key_id
 from api.http.idempotency import responses
 from tests.harness.api.databases import sqlite_url
+from tests.harness.api.manual_clock import ManualClock
 from tests.harness.api.rest import Rest, run_rest, settings_for
 from tests.harness.rpc.scene import RpcScene
 from tests.harness.until import until
@@ -96,6 +97,25 @@ async def test_a_key_is_rotated(rest: Rest, owner: str) -> None:
     assert await status(rest, new["apiKey"], "/srmain/msgapp-numbers") == 200
     again = await rest.rejected("POST", f"{KEYS}/{made['id']}/rotate", {}, token=owner)
     assert again[0] == 409
+
+
+async def test_a_rotated_key_expires_after_the_overlap(scene: RpcScene, tmp_path: Path) -> None:
+    """It lasts exactly so long, whether or not its replacement is used."""
+    clock = ManualClock()
+    async with run_rest(settings_for(sqlite_url(tmp_path), scene.url), scene, clock) as rest:
+        old = await token(rest, "owner")
+        key_id = parse_key_id(old)
+        assert key_id is not None
+        path, began_ms = f"{KEYS}/{key_id}/rotate", clock.now
+        answer = await rest.request("POST", path, {"overlapS": 600}, token=old)
+        assert answer.status_code == 201, answer.text
+        found = await KeyStore(rest.services.database, clock).get(key_id)
+        assert found is not None
+        assert found.expires_ms == began_ms + 600_000
+        clock.now = began_ms + 599_999
+        assert await status(rest, old) == 200
+        clock.now = began_ms + 602_000  # a process may know a key for two seconds
+        assert await status(rest, old) == 401
 
 
 async def test_no_key_grants_more_than_its_maker_has(rest: Rest, owner: str) -> None:
