@@ -1,12 +1,16 @@
 """Each entry of `tests/full.toml` is one test: each runs in `make test`, or in `make full` only."""
 
 import ast
+import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.harness.gate.full_list import matches, read_entries
+from tests.harness.gate.full_list import matches, read_entries, read_groups
 
 ROOT = Path(__file__).parents[3]
+TOPS = ("tests", "tests/live", "tests/live/console")
+PROOF = re.compile(r"((?:\w+/)*\w+\.py)?(?:::(test_\w+))?")
 
 
 def test_each_entry_names_a_file_or_a_function() -> None:
@@ -24,6 +28,22 @@ def test_no_test_is_listed_twice() -> None:
         if matches(entry, other)
     ]
     assert twice == []
+
+
+def test_each_proof_exists() -> None:
+    """`proven` names files in tests or tests/live, or beside the one before, and their tests."""
+    assert [each for group in read_groups() for each in missing_proofs(group.proven)] == []
+
+
+def missing_proofs(text: str) -> Iterator[str]:
+    folder, path = Path(), ROOT
+    for file, test in PROOF.findall(text):
+        if file:
+            places = (ROOT / "tests" / folder / file, *(ROOT / top / file for top in TOPS))
+            path = next((each for each in places if each.is_file()), ROOT)
+            folder = path.relative_to(ROOT / "tests").parent if path != ROOT else Path()
+        if (file and path == ROOT) or (test and test not in functions_of(path)):
+            yield f"{file}::{test}"
 
 
 def is_test(entry: str) -> bool:
