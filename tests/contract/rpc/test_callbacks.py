@@ -61,7 +61,17 @@ async def test_bad_configurations(scene: RpcScene, body: object, path: str) -> N
 
 
 @pytest.mark.parametrize(
-    "target", ["https://example.com/", "http://example.com/", "auto", "grpc://x y", "zz" * 12]
+    "target",
+    [
+        "https://example.com/",
+        "http://example.com/",
+        "auto",
+        "grpc://x y",
+        "grpc://example.com:99999",
+        "grpc://user@example.com:1",
+        "zz" * 12,
+        "0" * 23,
+    ],
 )
 async def test_bad_targets_of_a_call(scene: RpcScene, target: str) -> None:
     """An invalid target is rejected with the allowed forms."""

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from standardwebhooks import Webhook
 
 from tests.harness.customers.callback_server import CallbackServer
@@ -10,7 +9,6 @@ from tests.harness.customers.grpc_server import GrpcCallbackServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
-from tests.harness.servers.engine import RequestError
 from tests.harness.until import until
 
 SAY = {"type": "say", "data": {"text": "Hello."}}
@@ -103,24 +101,3 @@ async def test_an_inbound_call_is_reported_to_its_target(lab: Lab) -> None:
     ]
     assert [each.event.event for each in other.callbacks] == ["initiated", "answered", "completed"]
     assert {each.event.direction for each in other.callbacks} == {"inbound"}
-
-
-@pytest.mark.parametrize(
-    ("target", "account"),
-    [
-        ("https://example.com/status", "callbacks4"),
-        ("http://127.0.0.1/", "callbacks4"),
-        ("grpc://example.com:99999", "callbacks4"),
-        ("grpc://user@example.com:1", "callbacks4"),
-        ("auto", "callbacks4"),
-        ("0123456789abcdef0123456", "callbacks4"),
-    ],
-)
-async def test_an_invalid_target_is_rejected(lab: Lab, target: str, account: str) -> None:
-    """The request is refused with the name of the field and the allowed values."""
-    with pytest.raises(RequestError) as refused:
-        await lab.call(to="+15550100", account=account, statusCallbackUrl=target)
-    assert refused.value.status == 400
-    (fault,) = refused.value.problem["errors"]
-    assert fault["path"] == "statusCallbackUrl"
-    assert any(word in fault["message"] for word in ("auto-set", "port"))

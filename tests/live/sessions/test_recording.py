@@ -141,15 +141,6 @@ async def test_a_party_of_a_conference_is_recorded(parties: Parties, lab: Lab, n
     assert found.heard_ms(RIGHT, TONES_HZ[name]) >= found.length_ms - 2 * MISSED_MS
 
 
-@pytest.mark.parametrize("value", ["yes", 1, {"enabled": True}, {"enable": "true"}, [True]])
-async def test_an_invalid_record_call_value_is_refused(lab: Lab, value: object) -> None:
-    """The value must be a boolean or an object with enable."""
-    with pytest.raises(RequestError) as refused:
-        await lab.call(to="+4722222222", recordCall=value)
-    assert refused.value.status == 400
-    assert refused.value.problem["errors"][0]["path"].startswith("recordCall")
-
-
 @pytest.mark.parametrize(
     ("path", "status", "code"),
     [("pause", 409, "not_recorded"), ("stop", 409, "not_recorded"), ("erase", 404, "not_found")],

@@ -13,6 +13,22 @@ from engine.rpc.operations import OPERATIONS
 from tests.harness.rpc.scene import CALL, TOKEN, RpcScene, raw
 from wire.error_codes.catalogue import CATALOGUE
 
+SAY = {"type": "say", "data": {"text": "x"}}
+
+
+def nested(depth: int) -> dict[str, Any]:
+    """Return an action tree of this depth."""
+    tree: dict[str, Any] = {"type": "hangup", "data": {}}
+    for _ in range(depth - 1):
+        tree = {**SAY, "action": tree}
+    return tree
+
+
+def play(url: str) -> dict[str, Any]:
+    return {"type": "play", "data": {"audioUrl": url}}
+
+
+MISSPELLED = {"type": "play", "data": {"audioUrl": "https://x/y", "audioURL": "https://x/y"}}
 FAULTS: list[tuple[Any, str]] = [
     (b'{"from":"+4711","to":"+4712"}', "account"),
     (b"{", ""),
@@ -34,8 +50,23 @@ FAULTS: list[tuple[Any, str]] = [
     ({**CALL, "requestId": "order-1234"}, "requestId"),
     ({**CALL, "requestId": "order_1234\n"}, "requestId"),
     ({**CALL, "action": {"type": "sing"}}, "action.type"),
+    ({**CALL, "action": {"data": {}}}, "action.type"),
+    ({**CALL, "action": "not an address"}, "action"),
     ({**CALL, "action": "http://example.com/"}, "action"),
+    ({**CALL, "action": play("ftp://x/y")}, "action.data.audioUrl"),
+    ({**CALL, "action": play("http://x/y")}, "action.data.audioUrl"),
+    ({**CALL, "action": MISSPELLED}, "action.data.audioURL"),
+    ({**CALL, "action": {"type": "say", "data": {"text": "x" * 4001}}}, "action.data.text"),
+    ({**CALL, "action": {"type": "gather", "data": {"maxDigits": 0}}}, "action.data.maxDigits"),
+    ({**CALL, "action": {"type": "dial", "data": {"number": "1;2"}}}, "action.data.number"),
     ({**CALL, "action": {"type": "dial", "data": {}}}, "action.data"),
+    ({**CALL, "action": {**SAY, "action": {"type": "dial", "data": {}}}}, "action.action.data"),
+    ({**CALL, "action": nested(51)}, "action" + ".action" * 50),
+    ({**CALL, "recordCall": "yes"}, "recordCall"),
+    ({**CALL, "recordCall": 1}, "recordCall"),
+    ({**CALL, "recordCall": [True]}, "recordCall"),
+    ({**CALL, "recordCall": {"enabled": True}}, "recordCall.enabled"),
+    ({**CALL, "recordCall": {"enable": "true"}}, "recordCall.enable"),
     ({**CALL, "machineDetection": {"onMachine": "stop"}}, "machineDetection.onMachine"),
     ({**CALL, "machineDetection": {"onMachine": "http://a.b/"}}, "machineDetection.onMachine"),
     (
