@@ -1,5 +1,7 @@
 """The ASGI application that serves the components over REST: its routes and its middleware."""
 
+from functools import cache
+
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
@@ -43,6 +45,7 @@ from api.http.openapi.application import Application
 from api.http.problems import register_error_handlers
 from api.http.request_middleware import RequestMiddleware
 from api.http.schema_pages import serve_schemas
+from api.http.services import ServiceState
 from api.http.tracing import Tracing
 from api.services import Services
 
@@ -87,10 +90,14 @@ MAX_BODY_BYTES = {
 
 def create_app(services: Services) -> ASGIApp:
     """Build the application, with its middleware."""
-    settings, app = services.settings, create_routes(services)
+    settings = services.settings
+    routes = _shared_routes(
+        has_docs=settings.api_docs, has_health=settings.api_metrics_port is None
+    )
+    app: ASGIApp = ServiceState(routes, services)
     if settings.cors_origins:
-        app.add_middleware(
-            CORSMiddleware,
+        app = CORSMiddleware(
+            app,
             allow_origins=settings.cors_origins,
             allow_methods=["*"],
             allow_headers=[
@@ -114,25 +121,26 @@ def create_app(services: Services) -> ASGIApp:
     return Tracing(served, services.traces) if services.traces is not None else served
 
 
-def create_routes(services: Services) -> Application:
-    """Build the routes."""
-    settings = services.settings
+def create_routes(*, has_docs: bool, has_health: bool) -> Application:
+    """Build the routes; they find the services in the state of each request."""
     app = Application(
         title="Switchroom",
-        openapi_url="/openapi.json" if settings.api_docs else None,
+        openapi_url="/openapi.json" if has_docs else None,
         docs_url=None,  # served below, without a CDN
         redoc_url=None,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # these are our own
     )
-    app.state.services = services
     register_error_handlers(app)
-    if settings.api_docs:
+    if has_docs:
         serve_docs(app)
     serve_error_pages(app)
     serve_schemas(app)
     serve_console(app)
     for routes in ROUTES:
         app.router.routes.extend(routes.router.routes)  # an included router matches paths twice
-    if settings.api_metrics_port is None:
+    if has_health:
         app.router.routes.extend(health.router.routes)
     return app
+
+
+_shared_routes = cache(create_routes)  # for all applications of a process

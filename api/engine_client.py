@@ -202,8 +202,10 @@ async def open_client(
         yield EngineClient(http, urls, traces)
 
 
-def verifier(ca: Path | None) -> ssl.SSLContext:
+def verifier(ca: Path | None) -> ssl.SSLContext | bool:
     """Return what verifies servers of the operator; raises TlsFileError."""
+    if ca is None:
+        return True  # by the system's certificates, which aiohttp has loaded once
     try:
         return ssl.create_default_context(cafile=ca)
     except OSError as error:  # ssl.SSLError is one

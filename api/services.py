@@ -67,7 +67,7 @@ CANCELLABLE = frozenset({"cdr-export", "contact-download", "contact-tags", "cont
 
 
 class Services(Struct, frozen=True):
-    """The components of one process; routes find them in `request.app.state.services`."""
+    """The components of one process; routes find them in `request.state.services`."""
 
     settings: Settings
     database: Database

@@ -35,7 +35,7 @@ class AuthorizationHeader(ScopedSecurity):
     async def __call__(self, request: Request) -> Principal:
         """Return the caller, and count the request; raises Unauthenticated or TooManyRequests."""
         principal = await identify(request)
-        rates = request.app.state.services.request_rates
+        rates = request.state.services.request_rates
         is_taken = rates.take(principal.account_id)
         left = rates.left(principal.account_id)
         request.state.rate_limit = rate_limit_headers(rates.rate, left)
@@ -45,7 +45,7 @@ class AuthorizationHeader(ScopedSecurity):
                 "request_rate",
                 retry_after_s=1,
             )
-        if not request.app.state.services.requests_in_flight.begin(principal.account_id):
+        if not request.state.services.requests_in_flight.begin(principal.account_id):
             raise TooManyRequests(
                 "this account has too many requests at once"
                 " (SWITCHROOM_API_MAX_REQUESTS_OF_ACCOUNT)",
@@ -98,10 +98,10 @@ class ScopeCheck(SecurityBase):
 
 async def identify(request: Request) -> Principal:
     """Return the caller, without counting the request; raises Unauthenticated."""
-    authenticator: Authenticator = request.app.state.services.authenticator
+    authenticator: Authenticator = request.state.services.authenticator
     if header := request.headers.get("Authorization"):
         return await authenticator.authenticate(header, client_address(request))
-    sessions: ConsoleSessions = request.app.state.services.sessions
+    sessions: ConsoleSessions = request.state.services.sessions
     csrf_token = request.headers.get(CSRF_HEADER)
     session = sessions.read(request) if csrf_token else None
     if session is None or not session.accepts(csrf_token or ""):

@@ -57,7 +57,7 @@ class Form(Struct, frozen=True):
 async def read_form(request: Request) -> AsyncIterator[Form]:
     """Read a form with at most one file, `file`; large parts lie on disk meanwhile."""
     _check_charset(request)
-    slots: UploadSlots = request.app.state.services.upload_slots
+    slots: UploadSlots = request.state.services.upload_slots
     with slots.hold(request.state.account_id) if _is_large(request) else nullcontext():
         parts = request.form(max_files=1, max_fields=MAX_FIELDS, max_part_size=MAX_FIELD_BYTES)
         async with parts as received:

@@ -233,7 +233,7 @@ def _idempotent_endpoint(
             await (form.digest() if form else http_request.body()),
             state.key_id if has_secret else "",
         )
-        idempotency = http_request.app.state.services.idempotency
+        idempotency = http_request.state.services.idempotency
         return _response(await idempotency.once(request, run), status)
 
     added = (

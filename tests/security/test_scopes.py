@@ -40,7 +40,7 @@ FOR_EVERY_CALLER = {"/auth/me"}
 
 async def test_every_route_requires_its_scope(rest: Rest) -> None:
     """Those without one are public, and known; the OpenAPI document shows the scopes."""
-    found = operations(rest)
+    found = operations()
     assert len(found) > 60
     assert {each.path for each in found if each.scope is None} == PUBLIC | CONSOLE
     assert {each.path for each in found if each.scope == ANY_SCOPE} == FOR_EVERY_CALLER
@@ -52,9 +52,9 @@ async def test_every_route_requires_its_scope(rest: Rest) -> None:
         assert [scopes for one in shown for scopes in one.values()] == expected, each
 
 
-def test_every_scope_is_required_somewhere(rest: Rest) -> None:
+def test_every_scope_is_required_somewhere() -> None:
     """A scope that guards nothing would promise what it does not give."""
-    assert {each.scope for each in operations(rest)} - {None, ANY_SCOPE} == {*SCOPES}
+    assert {each.scope for each in operations()} - {None, ANY_SCOPE} == {*SCOPES}
 
 
 @pytest.mark.parametrize("bundle", BUNDLES)
@@ -64,7 +64,7 @@ async def test_every_route_with_every_bundle(rest: Rest, bundle: str) -> None:
     given = generate_credentials()
     keys = KeyStore(rest.services.database, rest.services.now_ms)
     await keys.add("acme", given, KeyTerms(agent, (bundle,)))
-    for each in operations(rest):
+    for each in operations():
         if each.scope is None or each.path.endswith("/events"):  # a stream without end
             continue
         answer = await rest.request(each.method, each.url, {}, token=given.api_key)

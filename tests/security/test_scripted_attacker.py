@@ -100,7 +100,7 @@ async def test_no_other_record_is_read(rest: Rest) -> None:
     before = await found.talk.shown()
     token = await rest.token_of("acme", agentId=OTHER)
     tried = 0
-    for each in operations(rest):
+    for each in operations():
         if each.scope is None or each.path == STREAM:
             continue
         for url in _urls(each.path, found.ids):

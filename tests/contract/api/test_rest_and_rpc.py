@@ -5,7 +5,6 @@ from pathlib import Path
 
 from engine.rpc.operations import OPERATIONS
 from tests.harness.api.operation_list import operations
-from tests.harness.api.rest import Rest
 
 PAGE = Path(__file__).parents[3] / "docs/internals/rest-and-rpc.md"
 BASE = "/srmain/voice"
@@ -24,9 +23,9 @@ def test_every_operation_is_in_the_page() -> None:
     assert sorted(listed) == sorted((each.method.upper(), each.path) for each in OPERATIONS)
 
 
-async def test_every_route_that_the_page_names_exists(rest: Rest) -> None:
+def test_every_route_that_the_page_names_exists() -> None:
     """In the REST layer, with the same parameters."""
-    exist = {(each.method, each.path) for each in operations(rest)}
+    exist = {(each.method, each.path) for each in operations()}
     for _first, second in rows():
         for method, path in _NAMED.findall(second):
             full = path if path.startswith("/srmain") else f"{BASE}{path}"

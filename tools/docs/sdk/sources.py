@@ -1,16 +1,11 @@
 """What the SDKs are generated from: the shapes in `wire`, and the REST layer's OpenAPI document."""
 
-import asyncio
-import tempfile
 from typing import Any
 
 from fastapi import FastAPI
 from msgspec.json import schema_components
-from pydantic import SecretStr
 
 from api.app import create_routes
-from api.config import Settings
-from api.services import open_services
 from wire.base import (
     CallerId,
     DialTarget,
@@ -67,17 +62,4 @@ def webhook_schemas() -> dict[str, Schema]:
 
 def rest_document() -> dict[str, Any]:
     """Return the OpenAPI document of the REST layer; operations have their components."""
-    return asyncio.run(_rest_document())
-
-
-async def _rest_document() -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(
-            _env_file=None,
-            database_url=f"sqlite+aiosqlite:///{folder}/database",
-            engine_urls=("http://127.0.0.1:1",),
-            rpc_token=SecretStr("t" * 32),
-            token_secret=SecretStr("s" * 32),
-        )
-        async with open_services(settings) as services:
-            return FastAPI.openapi(create_routes(services))
+    return FastAPI.openapi(create_routes(has_docs=True, has_health=True))
