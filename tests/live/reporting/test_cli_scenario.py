@@ -114,43 +114,6 @@ async def test_an_ivr_is_made_with_commands(
     assert call in [each["reqId"] for each in await shell.shown("cdr list")]
 
 
-async def test_a_flow_is_tried_published_and_rolled_back(api: Api, tmp_path: Path) -> None:
-    """A draft runs nowhere, and of two people who change a flow at once the second notices it."""
-    shell = Shell(tmp_path, api.api_key)
-    await shell.run(f'switchroom profile set acme --api-url {api.url} --api-key "$key"')
-    put = "switchroom flow put trial '{}'"
-    await shell.run(put.format('{"type": "hangup"}'))
-    await shell.run(put.format('{"type": "say", "data": {"text": "Hello."}}') + " --no-publish")
-    flows = {each["flowId"]: each for each in await shell.shown("flow list")}
-    flow = flows["trial"]  # the other one is that of the other test
-    assert (flow["published"], flow["latest"]) == (1, 2)
-    changed = [each["path"] for each in await shell.shown("flow diff trial 1 2")]
-    assert {"type", "data"} <= set(changed)
-    assert (await shell.shown("flow publish trial 2"))["published"] == 2
-    assert await shell.shown("flow show trial") == await shell.shown("flow show trial --version 2")
-    assert (await shell.shown("flow publish trial 1"))["published"] == 1
-    late = put.format('{"type": "hangup"}') + f" --if-version {flow['version']}"
-    assert (await shell.run(f"{late} 2>&1 || echo status $?")).splitlines()[-1] == "status 2"
-    refused = await shell.run("switchroom route set +19 flow:trial 2>&1 || echo status $?")
-    assert refused.splitlines()[-1] == "status 1"  # there is no such number of the account
-    await shell.run("switchroom flow rm trial")
-
-
-async def test_an_account_sees_what_it_owns(api: Api, tmp_path: Path) -> None:
-    """Settings, usage, keys, jobs and the audit trail, each with a key that has the scope."""
-    shell = Shell(tmp_path, api.api_key)
-    await shell.run(f'switchroom profile set acme --api-url {api.url} --api-key "$key"')
-    before = await shell.shown("account show")
-    change = f"account change --keep-digits-days 7 --if-version {before['version']}"
-    assert (await shell.shown(change))["keepDigitsDays"] == 7
-    assert "total" in await shell.shown("account usage")
-    assert [each["number"] for each in await shell.shown("number list")] == [NUMBER]
-    for words in ("job list", "webhook list", "callback dead", "request list"):
-        assert await shell.shown(words) is not None
-    refused = await shell.run("switchroom key list 2>&1 || echo status $?")
-    assert refused.splitlines()[-1] == "status 2"  # an integrator's key has no such scope
-
-
 async def until_known(lab: Lab) -> None:
     """Wait until the PBX knows the agent's phone."""
 
