@@ -21,7 +21,8 @@ Samples = NDArray[np.int16]
 RATE_HZ = 8000
 FRAME_MS = 20
 FRAME_SAMPLES = RATE_HZ * FRAME_MS // 1000
-SWEEP_FROM_HZ, SWEEP_HZ_PER_S, SWEEP_BINS = 500, 300, 8192
+SWEEP_FROM_HZ, SWEEP_TO_HZ, SWEEP_BINS = 500, 3_500, 8192
+SWEEP_MS = 10_000  # a longer sweep rises more slowly
 AMPLITUDE = 8000
 AUDIBLE_LEVEL = 800  # a tenth of the amplitude of phones
 GAP_MS = 70  # three lost frames do not end a tone
@@ -69,25 +70,47 @@ def cough() -> Samples:
 def sweep(length_ms: int) -> Samples:
     """Return a tone whose pitch rises: `skips_ms` tells whether all of it is heard."""
     moments = np.arange(RATE_HZ * length_ms // 1000) / RATE_HZ
-    phases = 2 * np.pi * (SWEEP_FROM_HZ * moments + SWEEP_HZ_PER_S / 2 * moments**2)
+    phases = 2 * np.pi * (SWEEP_FROM_HZ * moments + _hz_per_s(length_ms) / 2 * moments**2)
     wave_form: Samples = (AMPLITUDE * np.sin(phases)).astype(np.int16)
     return wave_form
 
 
-def skips_ms(frames: Iterable[Frame]) -> list[float]:
-    """Return by how much each frame of a sweep is not the one after its predecessor.
+def skips_ms(frames: Iterable[Frame], length_ms: int = SWEEP_MS) -> list[float]:
+    """Return by how much each frame of a sweep of this length is not the one after its predecessor.
 
     Silence between the frames does not count.
     """
-    moments = [_moment_ms(each.samples) for each in frames if is_sound(each.samples)]
+    moments = _moments_ms(frames, length_ms)
     return [later - earlier - FRAME_MS for earlier, later in pairwise(moments)]
 
 
-def _moment_ms(samples: Samples) -> float:
-    """Return which moment of a sweep the middle of a frame is."""
+def assert_heard_in_order(frames: Iterable[Frame], length_ms: int) -> None:
+    """Assert that a sweep is heard from its beginning, and no part of it left out or heard twice.
+
+    Control stops a prompt and resumes it at its position, which takes as long as the PBX answers.
+    """
+    first, *later = moments = _moments_ms(frames, length_ms)
+    due = range(0, len(moments) * FRAME_MS, FRAME_MS)
+    late_ms = [heard - expected for heard, expected in zip(moments, due, strict=True)]
+    assert first <= RESUME_SLACK_MS, moments
+    assert later
+    assert max(map(abs, late_ms)) <= RESUME_SLACK_MS, late_ms
+
+
+def _moments_ms(frames: Iterable[Frame], length_ms: int) -> list[float]:
+    """Return which moments of a sweep the middles of its frames are."""
+    per_hz_ms = 1000 / _hz_per_s(length_ms)
+    sounds = (each.samples for each in frames if is_sound(each.samples))
+    return [(_pitch_hz(each) - SWEEP_FROM_HZ) * per_hz_ms for each in sounds]
+
+
+def _hz_per_s(length_ms: int) -> float:
+    return (SWEEP_TO_HZ - SWEEP_FROM_HZ) * 1000 / max(length_ms, SWEEP_MS)
+
+
+def _pitch_hz(samples: Samples) -> float:
     spectrum = np.abs(np.fft.rfft(samples * np.hanning(len(samples)), SWEEP_BINS))
-    hz = float(spectrum.argmax()) * RATE_HZ / SWEEP_BINS
-    return (hz - SWEEP_FROM_HZ) * 1000 / SWEEP_HZ_PER_S
+    return float(spectrum.argmax()) * RATE_HZ / SWEEP_BINS
 
 
 def level(samples: Samples, hz: int) -> float:

@@ -5,7 +5,17 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.harness.phones.audio import Frame, Samples, ToneSpan, is_sound, level, spans, tones, wav
+from tests.harness.phones.audio import (
+    FRAME_MS,
+    Frame,
+    Samples,
+    ToneSpan,
+    is_sound,
+    level,
+    spans,
+    tones,
+    wav,
+)
 from tests.harness.phones.rtp import RtpLine
 from tests.harness.until import MAX_WAIT_S, until
 
@@ -56,6 +66,16 @@ class ReceivedAudio:
     async def until_heard(self, hz: int, timeout_s: float = MAX_WAIT_S) -> None:
         """Wait until a tone is or was received, however short it is."""
         await until(lambda: bool(self.tones_heard(hz)), timeout_s=timeout_s, what=f"{hz} Hz")
+
+    async def until_sounds(self, for_ms: int) -> None:
+        """Wait until this much more sound is received."""
+        before = len(self.frames)
+
+        def has_sounded() -> bool:
+            sounds = sum(is_sound(each.samples) for each in self.frames[before:])
+            return sounds * FRAME_MS >= for_ms
+
+        await until(has_sounded, what=f"{for_ms} ms of sound")
 
     def recording(self) -> Samples:
         """Return all received samples, without gaps in which nothing was sent."""

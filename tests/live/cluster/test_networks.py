@@ -17,7 +17,7 @@ async def test_calls_survive_an_engine_without_its_store(
     cluster = Cluster(tmp_path, engines=0, nodes=2)
     async with TcpProxy(cluster.valkey.port) as proxy:
         cut_off, other = cluster.add_engine(proxies=[proxy]), cluster.add_engine()
-        async with cluster, SixCalls(cut_off, hooks, sounds) as calls:
+        async with cluster, SixCalls(cut_off, hooks, sounds, other) as calls:
             proxy.cut()
             await calls.wait_controllable(other)
             proxy.restore()
@@ -36,8 +36,7 @@ async def test_calls_survive_an_engine_without_its_pbx(
     cluster = Cluster(tmp_path, engines=0, nodes=2)
     async with TcpProxy(cluster.nodes[0].ports.ari) as proxy:
         cut_off, other = cluster.add_engine(proxies=[proxy]), cluster.add_engine()
-        # The engine needs six seconds to notice, before it hands its shards over.
-        async with cluster, SixCalls(cut_off, hooks, sounds, longer_ms=8_000) as calls:
+        async with cluster, SixCalls(cut_off, hooks, sounds, other) as calls:
             proxy.cut()
 
             async def is_handed_over() -> bool:
