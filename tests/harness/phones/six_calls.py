@@ -120,8 +120,8 @@ class SixCalls:
                 return self._hooks.answers("/next", self._answer)
             case _:
                 after = self._hooks.answers(f"/after-{kind}", None)
-                data = {"number": self.far[kind].address}
-                return {"type": "dial", "data": data, "action": after, "timeout": LASTS_MS // 1000}
+                party = {"number": self.far[kind].address}
+                return {"type": "dial", "data": party, "action": after, "timeout": LASTS_MS // 1000}
 
     async def _answer(self, _request: web.Request) -> web.Response:
         """Respond with a prompt when the test wants it, but within the engine's limit."""
