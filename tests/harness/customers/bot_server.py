@@ -107,7 +107,8 @@ class Bot:
         """Keep a frame, and return its payload."""
         payload = b64decode(media["payload"])
         timestamp = int(media["timestamp"]) * 8
-        self.frames.append(Frame(now_ms(), 0, timestamp, ULAW.decode(payload)))
+        number = int(media["chunk"]) & 0xFFFF
+        self.frames.append(Frame(now_ms(), 0, number, timestamp, ULAW.decode(payload)))
         return payload
 
 

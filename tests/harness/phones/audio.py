@@ -14,8 +14,6 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from tests.harness.until import SLACK_S
-
 Samples = NDArray[np.int16]
 
 RATE_HZ = 8000
@@ -25,32 +23,37 @@ SWEEP_FROM_HZ, SWEEP_TO_HZ, SWEEP_BINS = 500, 3_500, 8192
 SWEEP_MS = 10_000  # a longer sweep rises more slowly
 AMPLITUDE = 8000
 AUDIBLE_LEVEL = 800  # a tenth of the amplitude of phones
-GAP_MS = 70  # three lost frames do not end a tone
-STALL_MS = 400  # nor does a machine that sends nothing at all for so long
-MAX_LATENESS_MS = 60  # tolerance of arrival times
+MAX_MISSING = 3  # frames within a tone that are lost, or not of it; more of them end it
+STALL_MS = 1_000  # so long a busy machine sends nothing; its RTP timestamps show a longer pause
 RESUME_SLACK_MS = 400  # of a prompt's position, for all its stops on a busy machine
-MAX_STOP_MS = SLACK_S * 1_000
-MAX_INTERRUPTION_MS = 300  # in all: packets that a busy machine loses
 CLICK_MS = 40  # shorter sounds are edges of other sounds
 COUGH_MS = 120
 
 
 class Frame(Struct, frozen=True):
-    """20 ms of received audio: arrival (monotonic ms), RTP stream and timestamp, samples."""
+    """20 ms of received audio: arrival (monotonic ms, by the kernel), the RTP header, samples."""
 
     at_ms: float
     stream: int
+    sequence: int
     timestamp: int
     samples: Samples
 
 
 class ToneSpan(Struct, frozen=True):
-    """A tone, from arrival of its first frame to the end of its last; length_ms counts frames."""
+    """A tone, from the arrival of its first frame to the end of its last.
+
+    Its length counts sequence numbers: it does not depend on arrival times, and packets that were
+    lost on their way count. Of it, `missing_ms` were lost, or were another sound. By the RTP
+    timestamps, nothing was sent for `paused_ms` in all.
+    """
 
     hz: int
     start_ms: float
     end_ms: float
     length_ms: int
+    missing_ms: int
+    paused_ms: int
 
 
 def tone(hz: int, length_ms: int = FRAME_MS) -> Samples:
@@ -82,6 +85,24 @@ def skips_ms(frames: Iterable[Frame], length_ms: int = SWEEP_MS) -> list[float]:
     """
     moments = _moments_ms(frames, length_ms)
     return [later - earlier - FRAME_MS for earlier, later in pairwise(moments)]
+
+
+def swept_ms(frames: Iterable[Frame]) -> int:
+    """Return how much of a sweep was heard."""
+    return FRAME_MS * sum(is_sound(each.samples) for each in frames)
+
+
+def assert_sweep_heard_once(frames: Sequence[Frame], length_ms: int) -> None:
+    """Assert that a sweep was heard from its beginning to its end, each frame once and in order."""
+    assert packets_lost(frames) == 0, "on their way to the phone"
+    assert max(map(abs, skips_ms(frames, length_ms))) < FRAME_MS / 2
+    assert abs(swept_ms(frames) - length_ms) <= 2 * FRAME_MS
+
+
+def packets_lost(frames: Iterable[Frame]) -> int:
+    """Return how many sequence numbers are missing."""
+    pairs = ((a, b) for a, b in pairwise(frames) if a.stream == b.stream)
+    return sum((after.sequence - before.sequence - 1) & 0xFFFF for before, after in pairs)
 
 
 def assert_heard_in_order(frames: Iterable[Frame], length_ms: int) -> None:
@@ -144,29 +165,61 @@ def _has_tone(frame: Frame, hz: int) -> bool:
 
 
 def spans(frames: Iterable[Frame], is_part: Callable[[Frame], bool], hz: int = 0) -> list[ToneSpan]:
-    """Join consecutive frames of a sound, by arrival or by RTP timestamp."""
-    runs: list[list[Frame]] = []
-    gap_ms = GAP_MS
+    """Join the frames of a sound that follow one another by RTP sequence number and timestamp."""
+    runs: list[list[_Part]] = []
+    others = 0
     for frame in frames:
         if not is_part(frame):
-            gap_ms = GAP_MS
+            others += 1
             continue
-        if runs and _follows(runs[-1][-1], frame, gap_ms):
-            runs[-1].append(frame)
+        part = _after(runs[-1][-1].frame, frame, others) if runs else None
+        if part is None or part.missing > MAX_MISSING or part.paused_ms > STALL_MS:
+            runs.append([_Part(frame, 0, 0)])
         else:
-            runs.append([frame])
-        gap_ms = STALL_MS  # until another frame arrives
-    return [
-        ToneSpan(hz, run[0].at_ms, run[-1].at_ms + FRAME_MS, len(run) * FRAME_MS) for run in runs
-    ]
+            runs[-1].append(part)
+        others = 0
+    return [_span(hz, run) for run in runs]
+
+
+class _Part(Struct, frozen=True):
+    """A frame of a sound: frames missing since the previous one, and how long nothing was sent."""
+
+    frame: Frame
+    missing: int
+    paused_ms: int
+
+
+def _after(before: Frame, frame: Frame, others: int) -> _Part:
+    if frame.stream != before.stream:
+        paused_ms = max(0, int(frame.at_ms - before.at_ms) - (others + 1) * FRAME_MS)
+        return _Part(frame, others, paused_ms)
+    missing = max(others, (frame.sequence - before.sequence - 1) & 0xFFFF)
+    passed_ms = (frame.timestamp - before.timestamp) * 1000 // RATE_HZ
+    return _Part(frame, missing, max(0, passed_ms - (missing + 1) * FRAME_MS))
+
+
+def _span(hz: int, run: Sequence[_Part]) -> ToneSpan:
+    missing = sum(each.missing for each in run)
+    first, last = run[0].frame, run[-1].frame
+    return ToneSpan(
+        hz,
+        start_ms=first.at_ms,
+        end_ms=last.at_ms + FRAME_MS,
+        length_ms=(len(run) + missing) * FRAME_MS,
+        missing_ms=missing * FRAME_MS,
+        paused_ms=sum(each.paused_ms for each in run),
+    )
 
 
 def assert_uninterrupted(heard: Sequence[ToneSpan]) -> None:
-    """Assert a tone without repetition, and without interruptions but those of a busy machine."""
-    assert heard
-    lasted_ms = heard[-1].end_ms - heard[0].start_ms
-    lost_ms = lasted_ms - sum(each.length_ms for each in heard)
-    assert -MAX_LATENESS_MS <= lost_ms <= MAX_INTERRUPTION_MS, heard
+    """Assert one tone in which nothing else was heard, and no packet is missing."""
+    assert [each.missing_ms for each in heard] == [0], heard
+
+
+def assert_all_forwarded(heard: Sequence[ToneSpan]) -> None:
+    """Assert that the PBX has sent each frame of a phone: its RTP timestamps are that phone's."""
+    assert_uninterrupted(heard)
+    assert heard[0].paused_ms == 0, heard
 
 
 def assert_heard_once(heard: Sequence[ToneSpan], length_ms: int) -> None:
@@ -175,18 +228,6 @@ def assert_heard_once(heard: Sequence[ToneSpan], length_ms: int) -> None:
     Control stops a prompt and resumes it at its position, which takes as long as the PBX answers.
     """
     assert abs(sum(each.length_ms for each in heard) - length_ms) <= RESUME_SLACK_MS, heard
-    assert all(each <= MAX_STOP_MS for each in _gaps_ms(heard)), heard
-
-
-def _gaps_ms(heard: Sequence[ToneSpan]) -> list[float]:
-    return [after.start_ms - before.end_ms for before, after in pairwise(heard)]
-
-
-def _follows(before: Frame, after: Frame, gap_ms: int) -> bool:
-    if after.at_ms - before.at_ms <= gap_ms:
-        return True
-    passed_ms = (after.timestamp - before.timestamp) * 1000 // RATE_HZ
-    return after.stream == before.stream and 0 < passed_ms <= GAP_MS
 
 
 def wav(samples: Samples) -> bytes:

@@ -42,6 +42,10 @@ class ReceivedAudio:
         """Return when which of these tones were received."""
         return tones(self.frames, tones_hz)
 
+    def heard_ms(self, hz: int) -> int:
+        """Return for how long a tone was received, without what was missing in it."""
+        return sum(each.length_ms - each.missing_ms for each in self.tones_heard(hz))
+
     def sound_spans(self) -> list[ToneSpan]:
         """Return when any sound was received: speech, music, tones."""
         return spans(self.frames, lambda each: is_sound(each.samples))

@@ -60,6 +60,7 @@ class RtpLine:
         self.presses_in_band = False  # as tones, for calls without telephone-event
         self._codec = codec
         self._echoes = echoes
+        self.reports_sent = 0
         self._reporter: asyncio.Task[None] | None = None
         self.frames: list[Frame] = []
         self.on_frame: Callable[[Frame], None] = _ignore
@@ -164,13 +165,14 @@ class RtpLine:
                 return
             except ConnectionError:  # the peer has closed its socket
                 continue
-            _, kind, _, timestamp, stream = struct.unpack_from("!BBHII", data)
+            _, kind, sequence, timestamp, stream = struct.unpack_from("!BBHII", data)
             if self._echoes:
                 self._send(kind, data[12:], timestamp)
             if kind & 0x7F == self._codec.payload_type:
                 s, ns = DATED.unpack(dates[0][2])
                 at_ms = s * 1000 + ns / 1e6 - later_ms
-                frame = Frame(at_ms, stream, timestamp, self._codec.decode(data[12:]))
+                samples = self._codec.decode(data[12:])
+                frame = Frame(at_ms, stream, sequence, timestamp, samples)
                 self.frames.append(frame)
                 self.on_frame(frame)
 
@@ -198,6 +200,7 @@ class RtpLine:
                 if self.peer is not None:
                     host, port = self.peer
                     reports.sendto(report, (host, port + 1))
+                    self.reports_sent += 1
                 await asyncio.sleep(REPORT_INTERVAL_S)  # as a phone does
 
     async def _press_in_band(self, key: str, hold_ms: int) -> Press:
