@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.harness.customers.bot_server import BotServer
+from tests.harness.customers.bot_server import Bot, BotServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
-from tests.harness.phones.audio import is_sound, tone
+from tests.harness.phones.audio import FRAME_MS, Frame, is_sound, skips_ms, sweep, tone
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.cluster import freeze, thaw
 from tests.harness.until import until
@@ -13,9 +13,13 @@ from tests.live.recovery.test_resilience import Leave, crash, deploy
 from tests.live.streams.test_conversation import stream
 
 CALLER_HZ, BOT_HZ, NEXT_HZ = 400, 600, 900
-LONG_OUTAGE_MS, RESUMED_S = 9_000, 2.0  # of all gateways: longer than all tries to reach a bot
-FRAME_MS = 20
-SAMPLES_PER_MS = 8
+LONG_OUTAGE_MS = 9_000  # of all gateways: longer than all tries to reach a bot
+SPEECH_MS = 10_000
+
+
+def sounds_of(bot: Bot) -> list[Frame]:
+    """Return the frames of the caller's that are not silent."""
+    return [each for each in bot.frames if is_sound(each.samples)]
 
 
 @pytest.mark.parametrize("leave", [crash, deploy])
@@ -24,10 +28,11 @@ async def test_an_engine_ends(
 ) -> None:
     """No frame is missing, the bot keeps its connection, and the next engine goes on."""
     hooks.answers("/after", {"type": "hangup"})
-    async with Phone.answering(lab.trunk_port, tone_hz=CALLER_HZ) as phone:
+    async with Phone.answering(lab.trunk_port) as phone:
         call = await lab.call(to="+15550100", action=stream(bots.url("/bot"), hooks.url("/after")))
         bot = await bots.wait_for_bot()
-        await bot.until_hears(CALLER_HZ)
+        phone.line.feed(sweep(SPEECH_MS))
+        await until(lambda: bool(sounds_of(bot)), what="the bot to hear the caller")
         await leave(lab)
         await lab.wait_for_state(call, "streaming")
         await bot.say(tone(BOT_HZ, 500))
@@ -36,10 +41,7 @@ async def test_an_engine_ends(
         assert (await hooks.wait_for_request("/after")).body["reason"] == "bot-closed"
         await phone.wait_ended()
     assert len(bots.bots) == 1
-    began, ended = bot.frames[0].timestamp, bot.frames[-1].timestamp
-    lasted_ms = (ended - began) // SAMPLES_PER_MS + FRAME_MS
-    assert abs(len(bot.frames) * FRAME_MS - lasted_ms) <= 2 * FRAME_MS
-    assert len(bot.tones_heard(CALLER_HZ)) == 1
+    assert max(map(abs, skips_ms(sounds_of(bot)))) < FRAME_MS / 2
 
 
 async def test_a_gateway_is_killed(lab: Lab, bots: BotServer) -> None:
@@ -88,7 +90,7 @@ async def test_a_gateway_stands_still(lab: Lab, bots: BotServer) -> None:
 
 
 async def test_no_gateway_for_a_while(lab: Lab, bots: BotServer) -> None:
-    """The caller hears music; the first gateway that is back takes the stream at once."""
+    """The caller hears music; the first gateway that is back takes the stream."""
     async with Phone.answering(lab.trunk_port, tone_hz=CALLER_HZ) as phone:
         call = await lab.call(to="+15550100", action=stream(bots.url("/bot")))
         first = await bots.wait_for_bot()
@@ -96,12 +98,13 @@ async def test_no_gateway_for_a_while(lab: Lab, bots: BotServer) -> None:
         for gateway in lab.gateways:
             await gateway.kill()
         heard = len(phone.frames)
-        await phone.wait_spoken(LONG_OUTAGE_MS)
-        assert any(is_sound(each.samples) for each in phone.frames[heard:])
+        enough = LONG_OUTAGE_MS // FRAME_MS
+        await until(lambda: len(phone.frames) - heard >= enough, what="music for nine seconds")
+        assert any(is_sound(each.samples) for each in phone.frames[-enough // 2 :])
         view = await lab.engine.rpc("GET", f"/calls/{call}/streams")
         assert [each["state"] for each in view["streams"]] == ["resuming"]
         await lab.gateways[0].start()
-        second = await bots.wait_for_bot(2, RESUMED_S)
+        second = await bots.wait_for_bot(2)
         assert second.start["switchroom"]["resume"]["of"] == first.stream_id
         await second.until_hears(CALLER_HZ)
         await second.close()
