@@ -9,17 +9,16 @@ import pytest
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer, status
 from tests.harness.live_lab import Lab, open_lab
+from tests.harness.pbx.asterisk import SHORT_RTP_TIMEOUT_S
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
 from tests.harness.until import until
-
-RTP_TIMEOUT_S = 5  # longer than a busy machine keeps a phone from sending
 
 
 @pytest.fixture
 async def impatient(tmp_path: Path) -> AsyncIterator[Lab]:
     """Run servers whose PBX soon misses a phone's RTP."""
-    async with open_lab(tmp_path, rtp_timeout_s=RTP_TIMEOUT_S) as lab:
+    async with open_lab(tmp_path, rtp_timeout_s=SHORT_RTP_TIMEOUT_S) as lab:
         yield lab
 
 

@@ -16,8 +16,10 @@ from engine.cli.options.connection import ClientSettings
 from engine.cli.rest_client import SERVER, RestClient
 from engine.common.tasks import cancel_all
 from tests.harness.live_lab import Lab
+from tests.harness.metrics_page import figures
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.api import ACCOUNT, NUMBER, Api
+from tests.harness.servers.engine import Engine
 from tests.harness.until import until
 
 NOWHERE = "http://127.0.0.1:1/next?step=1"  # nothing answers at the address of production
@@ -68,7 +70,7 @@ async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
 
 
 @asynccontextmanager
-async def listening(api: Api, local: LocalApplication) -> AsyncIterator[list[str]]:
+async def listening(api: Api, engine: Engine, local: LocalApplication) -> AsyncIterator[list[str]]:
     """Listen to the account's number, as the command does; yield what it says."""
     said: list[str] = []
     http = HttpClient(api.url, api.api_key, None, SERVER)
@@ -91,12 +93,15 @@ async def listening(api: Api, local: LocalApplication) -> AsyncIterator[list[str
 
     try:
         await until(is_live, what="the listener")
-        # Engines read the listeners twice a second.
-        await asyncio.wait([task], timeout=1.0)
+        await until(lambda: _knows_listener(engine), what="the engine to know the listener")
         yield said
     finally:
         await cancel_all([task])
         assert (await api.request("GET", LISTENERS, token=token))["total"] == 0
+
+
+async def _knows_listener(engine: Engine) -> bool:
+    return (await figures(engine))["switchroom_listeners", ()] == 1
 
 
 async def test_a_local_server_answers_the_webhooks_of_a_call(api: Api, lab: Lab) -> None:
@@ -104,7 +109,7 @@ async def test_a_local_server_answers_the_webhooks_of_a_call(api: Api, lab: Lab)
     token = await api.token()
     async with (
         LocalApplication().open() as local,
-        listening(api, local),
+        listening(api, lab.engine, local),
         Phone.answering(lab.trunk_port) as phone,
     ):
         body = {
@@ -128,7 +133,7 @@ async def test_a_killed_engine_repeats_the_request(api: Api, lab: Lab) -> None:
     token = await api.token()
     async with (
         LocalApplication().open() as local,
-        listening(api, local),
+        listening(api, lab.engine, local),
         Phone.answering(lab.trunk_port) as phone,
     ):
         local.may_answer.clear()

@@ -1,5 +1,7 @@
 """Metrics of an engine after a real call."""
 
+import time
+
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
@@ -12,7 +14,7 @@ async def test_metrics_of_a_call_are_plausible(
     lab: Lab, sounds: MediaServer, hooks: WebhookServer
 ) -> None:
     """A call with play, gather and webhook is counted by slot, with plausible durations."""
-    before = await figures(lab.engine)
+    before, began_s = await figures(lab.engine), time.monotonic()
     gather = {"type": "gather", "data": {"timeout": 100}, "action": hooks.answers("/next", None)}
     async with Phone.answering(lab.trunk_port) as phone:
         play = {"type": "play", "data": {"audioUrl": sounds.tone(600, 300)}, "action": gather}
@@ -28,9 +30,10 @@ async def test_metrics_of_a_call_are_plausible(
     assert more.of("switchroom_ari_request_seconds_count", transport="websocket") >= 3
     assert more.of("switchroom_commit_seconds_count") >= 4
     assert more.of("switchroom_timer_lateness_seconds_count") >= 1
+    lasted_s = time.monotonic() - began_s
     for name in ("ari_request", "commit", "timer_lateness"):
         count = more.of(f"switchroom_{name}_seconds_count")
-        assert 0 <= more.of(f"switchroom_{name}_seconds_sum") / count < 1.0  # in seconds
+        assert 0 <= more.of(f"switchroom_{name}_seconds_sum") / count < lasted_s
     for fault in ("calls_dropped", "calls_lost", "commit_failures", "webhook_failures"):
         assert more.of(f"switchroom_{fault}_total") == 0
 

@@ -16,7 +16,7 @@ from tests.harness.customers.media_server import MediaServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.api import Api
-from tests.harness.until import SLACK_S, until
+from tests.harness.until import until
 
 GUIDE = Path(__file__).parents[3] / "docs/numbers-and-routes.md"
 ACCOUNT, NUMBER = "curl", "+15550003"  # of no other test: a secret is shown once
@@ -24,8 +24,6 @@ BASE = "/srmain/voice"
 ROUTE = f"{BASE}/numbers/{NUMBER}/route"
 ENDPOINT = "rest-anna"  # of no other test: an endpoint belongs to one account
 AGENT_HZ, CALLER_HZ = 600, 400
-APPLIES_WITHIN_S = 0.3
-REFILLED_WITHIN_S = 5.0
 
 
 @pytest.fixture
@@ -95,7 +93,7 @@ async def test_an_ivr_is_made_with_curl(lab: Lab, api: Api, target: CallbackServ
 
 
 async def test_the_next_call_runs_the_new_route(lab: Lab, api: Api) -> None:
-    """Within 300 ms, also if the number was called just before; without a route it is 404."""
+    """Also if the number was called just before; without a route it is 404."""
     for reason, status in (("busy", 486), ("rejected", 403)):
         action = {"type": "hangup", "data": {"reason": reason}}
         body = {"action": action, "answer": False}
@@ -118,24 +116,22 @@ async def test_a_store_that_lost_its_data_gets_the_routes_again(
         await api.request("PUT", ROUTE, {"action": busy, "answer": False}, token=api.api_key)
         await called_with(lab, 486)
         await lab.valkey.flush()
-        await called_with(lab, 486, within_s=REFILLED_WITHIN_S + SLACK_S)
+        await called_with(lab, 486)
         await caller.until_hears(AGENT_HZ)
         await caller.hang_up()
     assert (await lab.wait_ended(call))["status"] == "completed"
     await api.request("DELETE", ROUTE, token=api.api_key)
 
 
-async def called_with(lab: Lab, status: int, within_s: float = APPLIES_WITHIN_S) -> None:
-    """Call until the new route applies: a call that starts after that time runs it."""
-    loop = asyncio.get_running_loop()
-    deadline_s = loop.time() + within_s
-    while True:
-        started_s = loop.time()
+async def called_with(lab: Lab, status: int) -> None:
+    """Call until the new route applies; `make bench` measures how soon (`route_change`)."""
+
+    async def gets_status() -> bool:
         async with Phone.calling(lab.pbx, NUMBER) as caller:
             await caller.wait_ended()
-        if caller.status == status:
-            return
-        assert started_s < deadline_s, f"{caller.status} instead of {status}"
+        return caller.status == status
+
+    await until(gets_status, what=f"a call to get {status}")
 
 
 async def until_online(api: Api) -> None:
