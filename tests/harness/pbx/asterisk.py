@@ -17,7 +17,9 @@ from dev.pbx.asterisk import PREPARE, AsteriskNode
 from dev.pbx.node import NodeSettings, Ports, Secrets
 from tests.harness.ports import free_ports
 
-__all__ = ["PREPARE", "Pbx", "Ports", "Secrets"]
+__all__ = ["PREPARE", "SHORT_RTP_TIMEOUT_S", "Pbx", "Ports", "Secrets"]
+
+SHORT_RTP_TIMEOUT_S = 5  # longer than a busy machine keeps a phone from sending
 
 
 class Pbx(AsteriskNode):

@@ -23,7 +23,7 @@ from tests.harness.phones.dialog import Dialog
 from tests.harness.phones.g711 import ALAW, ULAW, Codec
 from tests.harness.phones.received_audio import ReceivedAudio
 from tests.harness.phones.registration import register
-from tests.harness.phones.rtp import Press, RtpLine, Spoken
+from tests.harness.phones.rtp import REPORT_INTERVAL_S, Press, RtpLine, Spoken
 from tests.harness.phones.sip import EARLY_SDP, SCENARIOS, ULAW_AND_EVENTS, SipCall, SipMessage
 from tests.harness.ports import free_port
 from tests.harness.until import MAX_WAIT_S, until
@@ -247,10 +247,22 @@ class Phone(ReceivedAudio):
         """Send RTCP receiver reports from now on, as a phone without sound does."""
         self._line.send_reports()
 
+    @property
+    def spoken_ms(self) -> int:
+        """Return for how long the phone has sent audio."""
+        return self._line.spoken_ms
+
+    async def wait_reported(self, for_s: float) -> None:
+        """Wait until the phone has sent reports for so long, or the call has ended."""
+        enough = self._line.reports_sent + for_s / REPORT_INTERVAL_S
+        await until(
+            lambda: self.is_ended or self._line.reports_sent >= enough, what="reports to be sent"
+        )
+
     async def wait_spoken(self, for_ms: int) -> None:
         """Wait until the phone has sent this much more audio."""
-        until_ms = self._line.spoken_ms + for_ms
-        await until(lambda: self._line.spoken_ms >= until_ms, what="audio to be sent")
+        until_ms = self.spoken_ms + for_ms
+        await until(lambda: self.spoken_ms >= until_ms, what="audio to be sent")
 
     async def say(self, samples: Samples) -> Spoken:
         """Send speech, and wait until all of it is sent."""

@@ -6,8 +6,7 @@ import pytest
 import pytest_asyncio
 
 from tests.harness.live_lab import Lab, open_lab
-
-RTP_TIMEOUT_S = 3
+from tests.harness.pbx.asterisk import SHORT_RTP_TIMEOUT_S
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -17,7 +16,7 @@ async def strict_servers(
     """Start a PBX with a trusted trunk, all codecs and a short RTP timeout."""
     settings = {"TRUNK_TRUSTED": "yes", "AGENT_CODECS": "ulaw,alaw,g722,opus"}
     folder = tmp_path_factory.mktemp("strict")
-    async with open_lab(folder, rtp_timeout_s=RTP_TIMEOUT_S, settings=settings) as lab:
+    async with open_lab(folder, rtp_timeout_s=SHORT_RTP_TIMEOUT_S, settings=settings) as lab:
         yield lab
 
 

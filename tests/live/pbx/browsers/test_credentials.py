@@ -10,7 +10,7 @@ from tests.harness.live_lab import Lab
 from tests.harness.phones.websocket_phone import WebsocketPhone
 from tests.harness.servers.api import Api
 from tests.harness.servers.engine import RequestError
-from tests.harness.until import SLACK_S, until
+from tests.harness.until import MAX_WAIT_S, until
 from tests.live.pbx.browsers.browser_agent import (
     ACCOUNT,
     AGENT,
@@ -148,7 +148,7 @@ async def test_expired_credentials(lab: Lab, tmp_path: Path) -> None:
         async def is_forgotten() -> bool:
             return login.username not in await lab.pbx.cli("pjsip show auths")
 
-        await until(is_forgotten, timeout_s=LIFE_S + SLACK_S, what="the credentials to be deleted")
+        await until(is_forgotten, timeout_s=LIFE_S + MAX_WAIT_S, what="the credentials to end")
         assert not await registers(nora, login)
         assert await registers(nora, await nora.login())
         await api.request("DELETE", f"{BASE}/{AGENT}", token=api.api_key)
