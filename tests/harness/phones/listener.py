@@ -1,6 +1,7 @@
 """Detects what a phone receives now: tones of others by name, ringing, music, or nothing."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,11 +47,12 @@ class Listener:
             {"music", *named} if _is_music(self._recent_frames(MUSIC_MS), waves) else named
         )
 
-    def gap_ms(self, name: str) -> float:
-        """Return the gap before the first frame with a tone."""
-        frames = self._phone.frames
-        first = frames.index(self._frames_with(name)[0])
-        return frames[first].at_ms - frames[first - 1].at_ms
+    def longest_gap_ms(self, name: str) -> int:
+        """Return how much of a phone's tone is missing in one place, by that phone's timestamps."""
+        frames = self._frames_with(name)
+        pairs = [(a, b) for a, b in pairwise(frames) if a.stream == b.stream]
+        steps = [(after.timestamp - before.timestamp) & 0xFFFFFFFF for before, after in pairs]
+        return max(steps) * 1000 // RATE_HZ - FRAME_MS
 
     def first_ms(self, name: str, after_ms: float = 0) -> float:
         """Return when a tone was first received after a time."""

@@ -9,7 +9,7 @@ from tests.harness.pbx.two_nodes import TwoNodes
 from tests.harness.phones.parties import TONES_HZ, Parties
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
-from tests.harness.until import SLACK_S, until
+from tests.harness.until import until
 from tests.live.cluster.phones_of_two_nodes import (
     AGENT,
     BOTH_WAYS,
@@ -83,7 +83,7 @@ async def test_the_phone_connects_a_call_of_each_node(two: TwoNodes, home: int) 
         await target.hang_up()
         await parties["customer"].wait_ended()
         await parties.lab.wait_ended(parties.call)
-        await parties.lab.wait_ended(second, timeout_s=SLACK_S)
+        await parties.lab.wait_ended(second)
 
 
 @asynccontextmanager

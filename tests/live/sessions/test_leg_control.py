@@ -8,10 +8,8 @@ from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.monotonic import now_ms
 from tests.harness.phones.audio import skips_ms
 from tests.harness.phones.parties import Parties
-from tests.harness.until import SLACK_S
 
 MAX_LOST_MS = 600  # of a prompt whose first audio was late
-SOON_MS = SLACK_S * 1_000  # `make bench` measures
 LONG_PROMPT_MS = 60_000  # until the test ends it
 PROMPT_MS = 8_000  # it is heard to its end
 GATHER_MS = 8_000
@@ -40,15 +38,6 @@ async def test_mute_in_a_conversation(
         await parties.expect_audio(customer="source", source="customer")
 
 
-async def test_a_mute_takes_effect_at_once(parties: Parties) -> None:
-    """Audio of a muted leg ends right after the request."""
-    await parties.connect()
-    requested_ms = now_ms()
-    await mute(parties, "customer", "in")
-    await parties.expect_audio(source="")
-    assert parties.listener("source").last_ms("customer") - requested_ms < SOON_MS
-
-
 async def test_a_mute_replaces_the_previous_direction(parties: Parties) -> None:
     """A mute in another direction replaces the previous one."""
     await parties.connect()
@@ -61,14 +50,10 @@ async def test_mute_during_a_prompt(parties: Parties, sounds: MediaServer) -> No
     """A leg muted outbound does not hear the prompt, which continues after unmute."""
     await parties.call_in(await parties.lab.add_number(play(sounds, LONG_PROMPT_MS)))
     await parties.expect_audio(customer="prompt")
-    requested_ms = now_ms()
     await mute(parties, "customer", "out")
     await parties.expect_audio(customer="")
-    assert parties.listener("customer").last_ms("prompt") - requested_ms < SOON_MS
-    requested_ms = now_ms()
     await parties.control("unmute", channelId=await parties.leg("customer"))
     await parties.expect_audio(customer="prompt")
-    assert parties.listener("customer").first_ms("prompt", requested_ms) - requested_ms < SOON_MS
 
 
 async def test_mute_during_a_gather(
@@ -115,10 +100,8 @@ async def test_hold_during_a_prompt(parties: Parties, sounds: MediaServer) -> No
     caller = await parties.call_in(await parties.lab.add_number(play(sounds, PROMPT_MS)))
     await parties.expect_audio(customer="prompt")
     leg = await parties.leg("customer")
-    requested_ms = now_ms()
     await parties.control("hold", channelId=leg)
     await parties.expect_audio(customer="music")
-    assert parties.listener("customer").last_ms("prompt") - requested_ms < SOON_MS
     await parties.control("unhold", channelId=leg)
     await parties.expect_audio(customer="prompt")
     await caller.wait_ended()

