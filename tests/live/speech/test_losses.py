@@ -9,14 +9,19 @@ from tests.harness.bots.speech import spoken
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
-from tests.harness.phones.audio import FRAME_MS, assert_sweep_heard_once, swept_ms
+from tests.harness.phones.audio import FRAME_MS, assert_sweep_heard_once
 from tests.harness.phones.phone import Phone
 from tests.harness.until import until
 from tests.live.recovery.test_resilience import Leave, crash, deploy
-from tests.live.speech.test_spoken_gather import HINTS, spoken_gather, until_connected
+from tests.live.speech.test_spoken_gather import (
+    HINTS,
+    LASTS_MS,
+    spoken_gather,
+    until_connected,
+    until_swept,
+)
 
 PROMPT_MS = 5_000
-LASTS_MS = 300_000  # a gather, until somebody speaks
 
 
 @pytest.mark.parametrize("leave", [crash, deploy])
@@ -68,9 +73,7 @@ async def test_a_process_is_killed(
             await server.kill()
             await server.start()
         await until_connected(lab, call, times=2)
-        await until(
-            lambda: swept_ms(phone.frames) >= PROMPT_MS - FRAME_MS, what="all of the prompt"
-        )
+        await until_swept(phone, PROMPT_MS - 2 * FRAME_MS)
         await phone.say(await spoken("billing"))
         result = (await hooks.wait_for_request("/result")).body
         await phone.wait_ended()

@@ -36,11 +36,11 @@ class StepServer(WebServer):
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
         """Serve the sound."""
-        return [web.get("/tone/{steps}.wav", _steps)]
+        return [web.get("/tone/steps-{steps}.wav", _steps)]
 
     def media(self, steps: int) -> list[str]:
         """Return the sound for a playback."""
-        return [f"sound:{self.url(f'/tone/{steps}.wav')}"]
+        return [f"sound:{self.url(f'/tone/steps-{steps}.wav')}"]
 
 
 async def _steps(request: web.Request) -> web.Response:
