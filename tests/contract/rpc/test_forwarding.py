@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.rpc.peers.client import FORWARDED, OWNER_WAIT_S
+from engine.rpc.peers.client import (
+    FORWARDED,
+    OWNER_WAIT_S,
+    RETRY_DELAY_S,
+    SHUTDOWN_WAIT_S,
+)
 from engine.runtime.call_service import CallService
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
@@ -15,7 +20,7 @@ from tests.harness.rpc.conversation import AGENT, talking
 from tests.harness.rpc.pair import BrokenEngine, EnginePair, request_of, running_pair
 from tests.harness.rpc.scene import CALL, TOKEN
 from tests.harness.shards import at
-from tests.harness.until import SLACK_S, until
+from tests.harness.until import until
 
 ADA = {"requestedByAgentId": AGENT, "targetAgentIds": ["1002"]}
 
@@ -196,7 +201,7 @@ async def test_a_shard_that_stays_without_an_owner(pair: EnginePair) -> None:
         pair.one.problem("POST", "/calls", body), pair.one.problem("GET", "/calls")
     )
     assert {*answers} == {(503, "no_owner")}
-    assert OWNER_WAIT_S <= loop.time() - began_s < OWNER_WAIT_S + SLACK_S
+    assert loop.time() - began_s >= OWNER_WAIT_S
 
 
 async def test_what_may_have_been_done_is_not_done_again(pair: EnginePair) -> None:
@@ -219,24 +224,26 @@ async def test_an_owner_that_is_gone(pair: EnginePair) -> None:
     pair.directories[pair.one].where[at(1)] = gone.url
     body = {**CALL, "requestId": await request_of(pair, 1)}
     asking = asyncio.create_task(pair.one.request("POST", "/calls", body))
-    done, _ = await asyncio.wait({asking}, timeout=0.2)
-    assert done == set()
+    await until(
+        lambda: pair.directories[pair.one].wakes > 10, what="the next owner to be looked for"
+    )
+    assert not asking.done()
     pair.directories[pair.one].where[at(1)] = pair.two.url
     assert (await asking)[0] == 201
     assert pair.two.service.live_calls == 1
 
 
 async def test_an_engine_that_leaves(pair: EnginePair) -> None:
-    """Requests go to the next owner, or get a 503 with Retry-After soon."""
+    """Requests go to the next owner, or get a 503 with Retry-After after a short wait."""
     conversation = await talking(pair.one)
     here = f"/calls/{conversation.call}"
     pair.one.service.releasing.add(at(0))
     pair.directories[pair.one].is_leaving = True
-    loop = asyncio.get_running_loop()
+    wakes = pair.directories[pair.one].wakes
     for action, body in (("hangup", {}), ("mute", {"channelId": conversation.customer})):
-        began_s = loop.time()
         assert await pair.one.problem("POST", f"{here}/{action}", body) == (503, "no_owner")
-        assert loop.time() - began_s < OWNER_WAIT_S  # the usual wait for an owner
+    looks = pair.directories[pair.one].wakes - wakes
+    assert looks <= 2 * (SHUTDOWN_WAIT_S / RETRY_DELAY_S + 1)
     pair.directories[pair.one].where[at(0)] = pair.two.url
     pair.two.service.nodes["pbx1"].add_shard(0, pair.one.service.nodes["pbx1"].shards.pop(0))
     assert (await pair.one.request("POST", f"{here}/hangup", {}))[0] == 200

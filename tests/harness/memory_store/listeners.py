@@ -29,6 +29,7 @@ class MemoryListeners:
     """Implements `ListenerStore`."""
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
+        self.renewals = 0
         self._now_ms = now_ms
         self._entries: dict[tuple[str, str], _Entry] = {}  # by account and id
         self._replaced: set[tuple[str, str]] = set()
@@ -52,6 +53,7 @@ class MemoryListeners:
         return True
 
     async def renew(self, account: str, listener: str, lease_ms: int) -> ListenerState:
+        self.renewals += 1
         now_ms, entry = self._now_ms(), self._entries.get((account, listener))
         if entry is not None and now_ms < entry.listener.until_ms:
             entry.lease_ms = min(now_ms + lease_ms, entry.listener.until_ms)
