@@ -102,7 +102,7 @@ async def test_readers_wait_for_requests_and_responses(store: Store) -> None:
     listeners = store.listeners
     reading = asyncio.create_task(listeners.requests("a", FIRST, 20_000, 10))
     waiting = asyncio.create_task(listeners.response("a", "r1", 20_000))
-    await asyncio.wait([reading, waiting], timeout=0.05)
+    await asyncio.sleep(0)  # both have begun
     assert not reading.done()
     await listeners.offer("a", "r1", b"one", LEASE_MS)
     assert [each.body for each in await reading] == [b"one"]

@@ -159,9 +159,9 @@ async def test_a_hundred_streams_to_a_dead_host(
 
 
 async def test_a_port_without_a_server(streams: Streams, engine: GatewayClient) -> None:
-    """At once."""
+    """The reason names it."""
     name, _ = await streams.start(f"ws://127.0.0.1:{free_port()}/bot")
-    ended = await engine.wait_for(name, "ended", timeout_s=3)
+    ended = await engine.wait_for(name, "ended")
     assert ended["reason"] == "unreachable"
     assert "Connection refused" in ended["detail"]
 

@@ -57,7 +57,7 @@ async def test_a_drain_waits_for_streams(
     played = len(channel.played)
     await until(lambda: len(channel.played) > played + 10, what="audio that goes on")
     assert (await own_engine.wait_for(name, "ended"))["reason"] == "drained"
-    await until(lambda: not own_gateway.running(), timeout_s=5, what="the end")
+    await until(lambda: not own_gateway.running(), what="the end")
 
 
 async def test_an_engine_that_has_gone_already(own_gateway: GatewayProcess) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 import io
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -19,10 +21,26 @@ from api.contacts.tags.store import TagReplacementJob, TagStore
 from api.jobs.worker import PermanentFailure
 from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.harness.api.rest import Rest
+from tests.harness.until import until
 
 FILE = b"Phone\n+4790000000\n"
 LOOKED_AT = FileSummary(FileFormat("csv", "utf-8", ","), ["Phone"], [["+4790000000"]], 1)
 TIMES = 8
+
+
+@contextmanager
+def statements() -> Iterator[list[str]]:
+    """Collect what is sent to databases."""
+    sent: list[str] = []
+
+    def collect(*arguments: Any) -> None:
+        sent.append(arguments[2])
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", collect)
+    try:
+        yield sent
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", collect)
 
 
 async def a_mapped_list(rest: Rest) -> int:
@@ -111,9 +129,13 @@ async def test_a_tag_has_the_list_of_its_contact(kept: Rest) -> None:
     async with parts.database.writing() as connection:
         moved = {"list_id": int(lists[1])}
         await ContactStore(parts.database, parts.now_ms).change(connection, int(contact_id), moved)
-        tagging = asyncio.create_task(TagStore(parts.database).replace_batch(replacement, 0))
-        done, _ = await asyncio.wait({tagging}, timeout=0.5)
-        assert not done
+        with statements() as sent:
+            tagging = asyncio.create_task(TagStore(parts.database).replace_batch(replacement, 0))
+            await until(
+                lambda: parts.database.is_sqlite or any("FOR KEY SHARE" in each for each in sent),
+                what="the lock of the contact to be asked for",
+            )
+        assert not tagging.done()
     await tagging
     async with parts.database.reading() as connection:
         assert set((await connection.execute(sa.select(contact_tags.c.list_id))).scalars()) <= {
