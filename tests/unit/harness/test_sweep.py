@@ -25,7 +25,7 @@ def heard(*moments_ms: Iterable[int], pause: int = 0) -> list[Frame]:
     for part in moments_ms:
         starts = (moment * FRAME_SAMPLES // FRAME_MS for moment in part)
         sounds = [PROMPT[start : start + FRAME_SAMPLES] for start in starts]
-        frames += [Frame(0, 0, 0, samples) for samples in (*sounds, *[SILENCE] * pause)]
+        frames += [Frame(0, 0, 0, 0, samples) for samples in (*sounds, *[SILENCE] * pause)]
     return frames
 
 
