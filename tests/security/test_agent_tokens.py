@@ -1,24 +1,15 @@
 """An agent's token acts only as that agent: own calls, own records, own conference."""
 
-from typing import Any
-
 import pytest
 
+from tests.harness.api.agent_requests import BASE, OTHER, requests_in
 from tests.harness.api.cdrs.lists import NINA, REQUIRED
 from tests.harness.api.cdrs.records import CUSTOMER, leg, record, write_calls
 from tests.harness.api.rest import OURS, Rest
 from tests.harness.api.serving import Served
-from tests.harness.rpc.conversation import AGENT, Conversation, talking
+from tests.harness.rpc.conversation import AGENT, Conversation
 
-BASE = "/srmain/voice"
-OTHER = "1002"
 CARL = leg("agent:9", agent_id="9", agent_name="Carl")
-
-
-@pytest.fixture
-async def talk(rest: Rest) -> Conversation:
-    """Connect a customer and agent 1001."""
-    return await talking(rest.scene)
 
 
 @pytest.fixture
@@ -27,47 +18,10 @@ async def stranger(rest: Rest) -> str:
     return await rest.token_of("acme", agentId=OTHER)
 
 
-def requests_in(talk: Conversation, agent: str) -> dict[str, dict[str, Any]]:
-    """Return every request about a call, in the name of an agent, by path."""
-    call = {"callId": talk.call}
-    on_leg = {**call, "channelId": talk.customer}
-    channels = {"customerChannelId": talk.customer, "sourceChannelId": talk.agent}
-    transfer = {**call, "transferSessionId": f"{talk.call}.t9"}
-    conference = {**call, "conferenceSessionId": f"{talk.call}.c9"}
-    return {
-        "active-call-details": call,
-        "dial": {**call, "target": CUSTOMER},
-        "hangup": call,
-        "mute": on_leg,
-        "unmute": on_leg,
-        "hold": on_leg,
-        "unhold": on_leg,
-        "transfer/init": {
-            **call,
-            **channels,
-            "transferMode": "blind",
-            "sourceAgentId": agent,
-            "target": {"kind": "number", "number": CUSTOMER},
-        },
-        "transfer/complete": {
-            **transfer,
-            "completedByAgentId": agent,
-            "reason": "manual_complete",
-        },
-        "transfer/cancel": {**transfer, "cancelledByAgentId": agent, "reason": "source_cancel"},
-        "transfer/status": transfer,
-        "conference/add-members": {
-            **call,
-            **channels,
-            "requestedByAgentId": agent,
-            "sourceAgentId": agent,
-            "targetExternalNumber": CUSTOMER,
-        },
-        "conference/kick": {**conference, "requesterAgentId": agent, "targetAgentId": OTHER},
-        "conference/leave": {**conference, "agentId": agent, "channelId": talk.agent},
-        "conference/coach": {**conference, "channelId": talk.agent},
-        "conference/members": call,
-    }
+@pytest.fixture
+async def talk(rest: Rest) -> Conversation:
+    """Connect a customer and agent 1001."""
+    return await talking(rest.scene)
 
 
 async def test_another_agents_call_is_not_found(

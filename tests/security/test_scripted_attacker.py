@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
+from tests.harness.api.agent_requests import BASE, OTHER, requests_in
 from tests.harness.api.cdrs.lists import REQUIRED
 from tests.harness.api.cdrs.records import CUSTOMER, leg, record, write_calls
 from tests.harness.api.databases import sqlite_url
@@ -15,7 +16,6 @@ from tests.harness.api.operation_list import operations
 from tests.harness.api.rest import Rest, run_rest, settings_for
 from tests.harness.rpc.conversation import AGENT, Conversation, talking
 from tests.harness.rpc.scene import RpcScene
-from tests.security.test_agent_tokens import BASE, OTHER, requests_in
 
 STREAM = f"{BASE}/events"  # without end; test_scopes has it
 SECRET = "Vera"  # noqa: S105 - the name that stands in each record that the token may not read

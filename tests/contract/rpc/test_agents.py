@@ -1,33 +1,15 @@
 """An account's agents over the RPC: stored, shown with presence, busy during a call."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
-from engine.runtime.agents.registered_endpoints import RegisteredEndpoints
 from tests.harness.rpc.conversation import talking
+from tests.harness.rpc.preparation import watched
 from tests.harness.rpc.scene import CALL, RpcScene, end
-from tests.harness.runtime.endpoints import Endpoints
-from tests.harness.until import until
 
 AGENT = {"endpoint": "PJSIP/1002", "name": "Ada", "callerId": "+4721930000"}
 SALES7 = "/agents/acme/sales7"
-
-
-@asynccontextmanager
-async def watched(scene: RpcScene, node: str, **states: str) -> AsyncIterator[RegisteredEndpoints]:
-    """Let a node report endpoints by name, as `a1001="online"`."""
-    pbx = Endpoints()
-    pbx.states = {name.removeprefix("a"): state for name, state in states.items()}
-    presence = RegisteredEndpoints(node, pbx, scene.agent_presence.directory.is_trunk)
-    scene.agent_presence.registered_endpoints[node] = presence
-    presence.on_connected()
-    await until(lambda: presence.is_known, every_s=0.001)
-    yield presence
-    await presence.close()
-    del scene.agent_presence.registered_endpoints[node]
 
 
 async def view(scene: RpcScene, path: str = SALES7) -> dict[str, Any]:

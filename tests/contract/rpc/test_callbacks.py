@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.contract.cli.command import switchroom
-from tests.harness.callbacks.scene import commit_of
+from tests.harness.rpc.preparation import bury
 from tests.harness.rpc.scene import CALL, TOKEN, RpcScene
-from tests.harness.shards import at
 from wire.callbacks.targets import HttpsTarget
 from wire.decoding.patterns import PATTERNS, STATUS_TARGET
 
@@ -199,15 +198,3 @@ async def test_no_log_and_no_answer_has_a_secret(scene: RpcScene) -> None:
         scene.request("GET", "/callbacks/acme"), scene.request("GET", "/callbacks/acme/dead")
     )
     assert made["secret"] not in json.dumps(shown)
-
-
-async def bury(scene: RpcScene, count: int, target: str = "auto-set") -> None:
-    """Add dead letters, in both shards in turn."""
-    outbox = scene.store.outbox
-    room = outbox._limits  # noqa: SLF001 - a store without room is made for a moment
-    outbox._limits = type(room)(max_per_shard=0, min_per_account=0)  # noqa: SLF001 - no room
-    for number in range(count):
-        slot = number % 2
-        change = commit_of(f"{slot}-pbx1-{number:08}", 0, account="acme", target=target)
-        outbox.append(at(slot), change)
-    outbox._limits = room  # noqa: SLF001 - room again

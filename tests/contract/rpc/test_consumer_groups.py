@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from engine.store.stream import Consumer, StreamLimits
-from tests.contract.rpc.test_events import listening
+from tests.harness.rpc.event_readers import listening
 from tests.harness.rpc.scene import TOKEN, RpcScene, end
 from tests.harness.shards import at
 from tests.harness.store.unreliable_memory import UnreliableStore

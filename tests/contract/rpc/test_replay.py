@@ -8,17 +8,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.model.events import LegEnded
-from engine.calls.model.requests import HoldRequested
 from engine.calls.model.storage_format import decode_log_entry, encode
 from engine.rpc.views.timelines import MAX_ACCOUNT_TIMELINES
 from engine.store.change import Change
 from engine.store.compressed_call import DICTIONARY, MARK
 from engine.store.stream import StreamLimits
-from tests.harness.calls.builders import ID, MAIN, bridged_call, outbound
-from tests.harness.calls.control import BOB, PEER
-from tests.harness.recorded_call import RecordedCall, record_call
+from tests.harness.calls.builders import ID
+from tests.harness.calls.control import BOB
 from tests.harness.rpc.conversation import talking as really_talking
+from tests.harness.rpc.preparation import stored, talked
 from tests.harness.rpc.scene import TOKEN, RpcScene, end
 from tests.harness.shards import at
 from tests.harness.store.stores import claim_shard
@@ -26,30 +24,12 @@ from tests.harness.store.unreliable_memory import UnreliableStore
 from tests.harness.until import until
 from wire.shard import ShardId
 
-DIAL = {"type": "dial", "data": {"number": [BOB]}}
-
 
 async def audit(scene: RpcScene, call_id: str, query: str = "") -> dict[str, Any]:
     """Audit a call; return the result."""
     status, found = await scene.request("GET", f"/calls/{call_id}/replay{query}")
     assert status == 200, found
     return dict(found)
-
-
-def talked() -> RecordedCall:
-    """Return a recorded conversation with a hold, to its end."""
-    story = bridged_call(BOB)
-    story.take(HoldRequested(PEER, held=True), 1_000)
-    story.take(LegEnded(PEER, 16), 2_000)
-    story.take(LegEnded(MAIN, 16), 10)
-    assert story.call.is_ended
-    return record_call(outbound(DIAL), story.events)
-
-
-async def stored(scene: RpcScene, change: Change) -> None:
-    """Store a call as an engine would; the scene loses the shard."""
-    token = await claim_shard(scene.store, at(0), "test")
-    await scene.store.commit(at(0), token, [change])
 
 
 async def read_ended(scene: RpcScene) -> list[bytes]:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.rpc.test_agents import watched
 from tests.harness.rpc.conversation import Conversation, talking
+from tests.harness.rpc.preparation import watched
 from tests.harness.rpc.scene import RpcScene
 
 TARGET = {"kind": "agent", "agentId": "1002", "agentName": "Ada"}

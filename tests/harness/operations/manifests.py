@@ -1,10 +1,16 @@
 """The kustomizations in docs/operations/kubernetes, and their resources."""
 
+import re
 from collections.abc import Iterator, Mapping
+from configparser import RawConfigParser
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from tests.harness.operations.inputs import (
+    filled,
+)
 
 OPERATIONS = Path(__file__).parents[3] / "docs/operations"
 KUBERNETES = OPERATIONS / "kubernetes"
@@ -84,3 +90,51 @@ def values_at(tree: object, key: str) -> Iterator[Any]:
     elif isinstance(tree, list):
         for each in tree:
             yield from values_at(each, key)
+
+
+ADDRESS = "10.1.2.3"
+
+NAMESPACE = "switchroom"
+
+BASE = resources(KUBERNETES / "base")
+
+DEPLOYMENT = named(BASE, "Deployment", "switchroom-engine")
+
+ENGINE = container(DEPLOYMENT)
+
+
+def generated(overlay: Path) -> dict[str, str]:
+    """Return the variables of an overlay's files, with secrets filled in."""
+    return {**filled(overlay / "settings.env"), **filled(overlay / "secrets.env.example")}
+
+
+def set_by_manifest() -> dict[str, str]:
+    """Return the variables that the manifest sets, in a pod of a known address."""
+    env = {each["name"]: each["value"] for each in ENGINE["env"] if "value" in each}
+    pod_env = {"POD_IP": ADDRESS, "POD_NAMESPACE": NAMESPACE}
+    return {**env, "SWITCHROOM_RPC_URL": expanded(ENGINE["args"][0], pod_env)}
+
+
+def expanded(script: str, env: dict[str, str]) -> str:
+    """Return the URL that the pod's script computes: a name of its address."""
+    assert 'name=$(echo "$POD_IP" | tr .: -)' in script
+    url = re.search(r'SWITCHROOM_RPC_URL="(.*?)"', script)
+    assert url is not None
+    name = env["POD_IP"].translate(str.maketrans(".:", "--"))
+    return url[1].replace("$name", name).replace("$POD_NAMESPACE", env["POD_NAMESPACE"])
+
+
+SYSTEMD = OPERATIONS / "systemd"
+
+
+def unit(name: str) -> RawConfigParser:
+    """Read a unit; of a repeated key the last one applies."""
+    found = RawConfigParser(strict=False)
+    found.read(SYSTEMD / name)
+    return found
+
+
+def environment_files(name: str) -> list[str]:
+    """Return the environment files of a unit."""
+    lines = (SYSTEMD / name).read_text().splitlines()
+    return [line.partition("=")[2] for line in lines if line.startswith("EnvironmentFile=")]

@@ -18,8 +18,8 @@ from engine.cli.convert.twiml.alternatives import ALTERNATIVES as OF_TWILIO
 from engine.cli.convert.twiml.convert import convert as convert_twiml
 from engine.cli.tree import app
 from engine.flows.check import check_graph
+from tests.harness.operations.inputs import unknown_pbx_variables, unknown_settings
 from tests.harness.page_blocks import DOCS, GUIDES, page_blocks
-from tests.unit.operations.inputs import unknown_pbx_variables, unknown_settings
 from wire.tree import Limits, parse_action
 
 OTHERS = {"SWITCHROOM_API_URL", "SWITCHROOM_CONFIG", "SWITCHROOM_PROFILE"}  # of commands

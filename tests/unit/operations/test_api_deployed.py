@@ -9,9 +9,16 @@ import yaml
 from dotenv import dotenv_values
 
 from api.config import Settings
-from tests.harness.operations.manifests import KUBERNETES, container, documents, named
-from tests.unit.operations.inputs import PREFIX
-from tests.unit.operations.test_systemd import SYSTEMD, environment_files, unit
+from tests.harness.operations.inputs import PREFIX
+from tests.harness.operations.manifests import (
+    KUBERNETES,
+    SYSTEMD,
+    container,
+    documents,
+    environment_files,
+    named,
+    unit,
+)
 
 ROOT = Path(__file__).parents[3]
 OVERLAY = KUBERNETES / "overlays/example"

@@ -17,13 +17,13 @@ from engine.store.redis.address import parse_address
 from speech.settings import Settings as SpeechSettings
 from streams.app.settings import Settings as StreamsSettings
 from tests.harness.lab.env import ensure_env
-from tests.harness.operations.pbx_script import load_prepare
-from tests.unit.operations.inputs import (
+from tests.harness.operations.inputs import (
     PREFIX,
     read_settings,
     unknown_pbx_variables,
     unknown_settings,
 )
+from tests.harness.operations.pbx_script import load_prepare
 from wire.programs.tracing.opened import is_traced
 
 AnySettings = type[Settings | ApiSettings | StreamsSettings | SpeechSettings]

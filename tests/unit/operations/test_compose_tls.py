@@ -14,9 +14,9 @@ from engine.app import connections
 from engine.config import Settings
 from engine.store.redis.address import parse_address
 from tests.harness.lab.env import ensure_env
+from tests.harness.operations.inputs import read_settings, unknown_pbx_variables
 from tests.harness.operations.pbx_script import node_values
 from tests.unit.operations import test_compose as lab
-from tests.unit.operations.inputs import read_settings, unknown_pbx_variables
 
 PATH = lab.PATH.with_name("docker-compose.tls.yml")
 SERVICES: dict[str, Any] = yaml.safe_load(PATH.read_text())["services"]

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from tests.harness.operations.helm import CHART, render, rendered, used_values, values
+from tests.harness.operations.inputs import unknown_settings
 from tests.harness.operations.manifests import (
     KUBERNETES,
     Manifest,
@@ -19,7 +20,6 @@ from tests.harness.operations.manifests import (
     named,
     resources,
 )
-from tests.unit.operations.inputs import unknown_settings
 
 EXAMPLE = KUBERNETES / "overlays/example"
 VERSIONS = ("1.32", "1.37")

@@ -1,7 +1,6 @@
 """The engines in Kubernetes: their settings, and how they stop."""
 
 import ipaddress
-import re
 from pathlib import Path
 
 import pytest
@@ -11,50 +10,30 @@ from engine.app import connections
 from engine.app.engine import LEAVE_TIMEOUT_S
 from engine.config import Settings
 from engine.store.redis.address import parse_address
-from tests.harness.operations.manifests import (
-    KUBERNETES,
-    OVERLAYS,
-    container,
-    documents,
-    named,
-    pod,
-    resources,
-)
-from tests.harness.operations.pbx_script import node_values
-from tests.unit.operations.inputs import (
+from tests.harness.operations.inputs import (
     filled,
     read_settings,
     unknown_pbx_variables,
     unknown_settings,
 )
+from tests.harness.operations.manifests import (
+    ADDRESS,
+    BASE,
+    DEPLOYMENT,
+    ENGINE,
+    KUBERNETES,
+    NAMESPACE,
+    OVERLAYS,
+    container,
+    documents,
+    generated,
+    named,
+    pod,
+    set_by_manifest,
+)
+from tests.harness.operations.pbx_script import node_values
 
-ADDRESS = "10.1.2.3"
-NAMESPACE = "switchroom"
-BASE = resources(KUBERNETES / "base")
-DEPLOYMENT = named(BASE, "Deployment", "switchroom-engine")
-ENGINE = container(DEPLOYMENT)
 PBX = container(documents(KUBERNETES / "pbx/pbx.yaml")[0])
-
-
-def generated(overlay: Path) -> dict[str, str]:
-    """Return the variables of an overlay's files, with secrets filled in."""
-    return {**filled(overlay / "settings.env"), **filled(overlay / "secrets.env.example")}
-
-
-def set_by_manifest() -> dict[str, str]:
-    """Return the variables that the manifest sets, in a pod of a known address."""
-    env = {each["name"]: each["value"] for each in ENGINE["env"] if "value" in each}
-    pod_env = {"POD_IP": ADDRESS, "POD_NAMESPACE": NAMESPACE}
-    return {**env, "SWITCHROOM_RPC_URL": expanded(ENGINE["args"][0], pod_env)}
-
-
-def expanded(script: str, env: dict[str, str]) -> str:
-    """Return the URL that the pod's script computes: a name of its address."""
-    assert 'name=$(echo "$POD_IP" | tr .: -)' in script
-    url = re.search(r'SWITCHROOM_RPC_URL="(.*?)"', script)
-    assert url is not None
-    name = env["POD_IP"].translate(str.maketrans(".:", "--"))
-    return url[1].replace("$name", name).replace("$POD_NAMESPACE", env["POD_NAMESPACE"])
 
 
 @pytest.fixture(params=OVERLAYS, ids=lambda path: path.name)

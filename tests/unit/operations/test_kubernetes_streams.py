@@ -7,16 +7,17 @@ from pydantic_settings import BaseSettings
 
 from speech.settings import Settings as SpeechSettings
 from streams.app.settings import Settings as StreamsSettings
+from tests.harness.operations.inputs import PREFIX, filled, read_settings
 from tests.harness.operations.manifests import (
     KUBERNETES,
     Manifest,
     container,
+    generated,
     named,
     pod,
     resources,
+    set_by_manifest,
 )
-from tests.unit.operations.inputs import PREFIX, filled, read_settings
-from tests.unit.operations.test_kubernetes_engine import generated, set_by_manifest
 
 TRIAL = KUBERNETES / "overlays/trial"
 FOUND = resources(KUBERNETES / "streams")

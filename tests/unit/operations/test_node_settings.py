@@ -2,8 +2,8 @@
 
 from runpy import run_path
 
+from tests.harness.operations.inputs import TEMPLATES, placeholders
 from tests.harness.operations.pbx_script import FOLDER, node_values
-from tests.unit.operations.inputs import TEMPLATES, placeholders
 
 SETTINGS = run_path(str(FOLDER / "node_settings.py"))["SETTINGS"]
 

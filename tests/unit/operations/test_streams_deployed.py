@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from streams.app.settings import Settings
-from tests.unit.operations.inputs import PREFIX, filled
-from tests.unit.operations.test_systemd import SYSTEMD, environment_files, unit
+from tests.harness.operations.inputs import PREFIX, filled
+from tests.harness.operations.manifests import SYSTEMD, environment_files, unit
 from tools.lock import ROOT
 
 EXAMPLE = filled(SYSTEMD / "streams.env.example")

@@ -1,6 +1,5 @@
 """The systemd units, and the files that they read."""
 
-from configparser import RawConfigParser
 from pathlib import Path
 
 import pytest
@@ -9,29 +8,14 @@ from dotenv import dotenv_values
 from engine.app import connections
 from engine.app.engine import LEAVE_TIMEOUT_S
 from engine.store.redis.address import parse_address
-from tests.harness.operations.manifests import OPERATIONS
-from tests.harness.operations.pbx_script import node_values
-from tests.unit.operations.inputs import (
+from tests.harness.operations.inputs import (
     filled,
     read_settings,
     unknown_pbx_variables,
     unknown_settings,
 )
-
-SYSTEMD = OPERATIONS / "systemd"
-
-
-def unit(name: str) -> RawConfigParser:
-    """Read a unit; of a repeated key the last one applies."""
-    found = RawConfigParser(strict=False)
-    found.read(SYSTEMD / name)
-    return found
-
-
-def environment_files(name: str) -> list[str]:
-    """Return the environment files of a unit."""
-    lines = (SYSTEMD / name).read_text().splitlines()
-    return [line.partition("=")[2] for line in lines if line.startswith("EnvironmentFile=")]
+from tests.harness.operations.manifests import SYSTEMD, environment_files, unit
+from tests.harness.operations.pbx_script import node_values
 
 
 @pytest.mark.parametrize("number", [1, 2])

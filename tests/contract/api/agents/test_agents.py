@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.contract.rpc.test_agents import watched
 from tests.harness.api.rest import Rest
+from tests.harness.rpc.preparation import watched
 
 BASE = "/srmain/voice/agents"
 ANN = f"{BASE}/ann"

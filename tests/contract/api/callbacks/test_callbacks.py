@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from sqlalchemy import select
 
 from api.http.idempotency import responses
-from tests.contract.rpc.test_callbacks import bury
 from tests.harness.api.rest import Rest
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.rpc.preparation import bury
 from tests.harness.scenarios.graphs import API
 
 BASE = "/srmain/voice/callbacks"

@@ -12,7 +12,7 @@ from api.operations.alerts import (
     open_alert_source,
 )
 from api.operations.schemas import AlertList
-from tests.contract.api.operations.test_operations import key
+from tests.contract.api.operations.keys import key
 from tests.harness.api.databases import sqlite_url
 from tests.harness.api.operations.alert_server import MANAGER, PROMETHEUS, AlertServer
 from tests.harness.api.rest import Rest, run_rest, settings_for

@@ -1,10 +1,8 @@
 """`/srmain/operations` on both databases: what operators see and do, and no other key."""
 
-from collections.abc import Sequence
-
 import pytest
 
-from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from tests.contract.api.operations.keys import key
 from tests.harness.api.rest import Rest
 from tests.harness.rpc.scene import CALL
 from wire.cluster import DoctorFinding
@@ -12,16 +10,6 @@ from wire.cluster import DoctorFinding
 BASE = "/srmain/operations"
 READS = ("nodes", "engines", "shards", "store", "media", "alerts", "doctor")
 NODE = f"{BASE}/nodes/pbx1"
-
-
-async def key(
-    rest: Rest, scopes: Sequence[str], *, agent: str | None = None, account: str = "acme"
-) -> str:
-    """Return a key with scopes, which is accepted as a token."""
-    made = generate_credentials()
-    keys = KeyStore(rest.services.database, rest.services.now_ms)
-    await keys.add(account, made, KeyTerms(agent, scopes))
-    return made.api_key
 
 
 @pytest.fixture

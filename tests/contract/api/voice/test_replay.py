@@ -8,10 +8,10 @@ from api.voice.replay import STATE_DIFFERS
 from api.voice.timeline import INTERNAL_FIELDS
 from engine.calls.model.storage_format import decode_log_entry, encode
 from engine.store.change import Change
-from tests.contract.rpc.test_replay import stored, talked
 from tests.harness.api.rest import Rest
 from tests.harness.calls.builders import ID
 from tests.harness.rpc.conversation import talking
+from tests.harness.rpc.preparation import stored, talked
 
 
 def path_of(call: str) -> str:

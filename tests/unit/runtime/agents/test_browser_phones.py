@@ -12,23 +12,9 @@ from engine.runtime.agents.phone_credentials import (
 )
 from engine.runtime.agents.phone_provisioning import COMPARED_EVERY, PhoneProvisioning
 from tests.harness.memory_store.store import MemoryStore
+from tests.harness.runtime.browser_phones import LIFE_MS, PHONE, START_MS, login, phone
 from tests.harness.runtime.object_pbx import ObjectPbx
 from wire.agents import PhoneKind
-
-PHONE = "PJSIP/ada"
-START_MS, LIFE_MS = 1_000, 60_000
-
-
-def login(number: int, expires_ms: int = START_MS + LIFE_MS) -> Login:
-    """Return a login of a tab."""
-    username = f"ada~tab-with-a-long-name-{number:02}"
-    return Login(username, *digests(username, "a password"), expires_ms)
-
-
-def phone(*logins: Login) -> PhoneCredentials:
-    """Return the credentials of a browser."""
-    own = digests("ada", "known to no one")
-    return PhoneCredentials("acme", "ada", "Ada", *own, kind="browser", logins=logins)
 
 
 class Scene:

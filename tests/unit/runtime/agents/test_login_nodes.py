@@ -9,8 +9,8 @@ from engine.runtime.agents.phone_passwords import LOGIN_TIMEOUT_S, PhonePassword
 from engine.runtime.agents.phone_provisioning import PhoneProvisioning
 from engine.runtime.base.interfaces import Pbx
 from tests.harness.memory_store.store import MemoryStore
+from tests.harness.runtime.browser_phones import PHONE, START_MS, login, phone
 from tests.harness.runtime.object_pbx import ObjectPbx
-from tests.unit.runtime.agents.test_browser_phones import PHONE, START_MS, login, phone
 
 
 class HungPbx(ObjectPbx):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.cli.convert.jambonz.test_convert import HELLO, NEXT, SAY, converted, lost, run
+from tests.unit.cli.convert.jambonz.conversion import HELLO, NEXT, SAY, converted, lost, run
 
 DIGITS: dict[str, Any] = {"timeout": 15_000, "digitTimeout": 15_000, "terminator": ""}
 SPEECH: dict[str, Any] = {"timeout": 15_000, "input": ["speech"]}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.cli.convert.context import Context
-from tests.unit.cli.convert.jambonz.test_convert import HELLO, NEXT, SAY, converted, lost, run
+from tests.unit.cli.convert.jambonz.conversion import HELLO, NEXT, SAY, converted, lost, run
 
 BOT = "wss://bot.example.com/call"
 DATA: dict[str, Any] = {"url": BOT, "protocol": "jambonz", "rate": 8_000}
