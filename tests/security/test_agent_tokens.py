@@ -7,7 +7,7 @@ from tests.harness.api.cdrs.lists import NINA, REQUIRED
 from tests.harness.api.cdrs.records import CUSTOMER, leg, record, write_calls
 from tests.harness.api.rest import OURS, Rest
 from tests.harness.api.serving import Served
-from tests.harness.rpc.conversation import Conversation, talking
+from tests.harness.rpc.conversation import AGENT, Conversation, talking
 
 CARL = leg("agent:9", agent_id="9", agent_name="Carl")
 
