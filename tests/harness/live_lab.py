@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import aiohttp
 
@@ -42,6 +42,11 @@ class Lab:
         self.speech = next((each for each in beside if isinstance(each, SpeechProcess)), None)
         self._beside = tuple(beside)  # the PBX
 
+    @property
+    def phone_websocket(self) -> str:
+        """Return the websocket of the PBX for phones in browsers."""
+        return f"{self.pbx.url.replace('http', 'ws')}/ws"
+
     async def ensure_running(self) -> None:
         """Start servers that do not run and wait until the engine is ready."""
         for server in (self.valkey, self.pbx, *self._beside, self.engine):
@@ -52,6 +57,18 @@ class Lab:
     async def stop(self) -> None:
         for server in (self.engine, *reversed(self._beside), self.pbx, self.valkey):
             await server.stop()
+
+    @asynccontextmanager
+    async def in_use(self) -> AsyncIterator[Self]:
+        """Let a test use it; raises TimeoutError if a channel or a bridge is left afterwards."""
+        await self.ensure_running()
+        yield self
+        await self.ensure_running()
+        try:
+            await self.wait_empty()
+        except TimeoutError:
+            await self.pbx.kill()  # the next test starts with an empty one
+            raise
 
     async def call(self, **request: object) -> str:
         """Start a call from +15550001 unless `from` is given; returns its id."""

@@ -37,14 +37,8 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab
 @pytest.fixture
 async def lab(servers: Lab) -> AsyncIterator[Lab]:
     """Return the running servers; no channel and no bridge may be left afterwards."""
-    await servers.ensure_running()
-    yield servers
-    await servers.ensure_running()
-    try:
-        await servers.wait_empty()
-    except TimeoutError:
-        await servers.pbx.kill()  # the next test starts with an empty one
-        raise
+    async with servers.in_use() as lab:
+        yield lab
 
 
 @pytest.fixture

@@ -17,31 +17,15 @@ from tests.harness.servers.engine import Engine, RequestError
 ACCOUNT, NUMBER = "rest", "+15550001"
 
 
-class Api(ApiProcess):
-    """A REST layer whose account owns one number."""
+class AccountClient:
+    """Sends requests with the key of an account, which owns one number."""
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        engines: Sequence[Engine],
-        settings: Mapping[str, str] | None = None,
-        account: str = ACCOUNT,
-        number: str = NUMBER,
-    ) -> None:
-        self.account = account
-        super().__init__(
-            folder,
-            engine_urls=[each.url for each in engines],
-            rpc_token=engines[0].token,
-            account=account,
-            settings={
-                "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
-                "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
-                "SWITCHROOM_CALLER_IDS": json.dumps([number]),
-                **(settings or {}),
-            },
-        )
+    url: str
+    folder: Path  # of the REST layer
+    account: str
+    number: str
+    api_key: str
+    api_secret: str
 
     async def token(self, agent: str | None = None) -> str:
         """Return an access token, optionally of an agent."""
@@ -62,3 +46,31 @@ class Api(ApiProcess):
             if not reply.ok:
                 raise RequestError(reply.status, answer)
             return answer
+
+
+class Api(ApiProcess, AccountClient):
+    """A REST layer, and the account that it creates at start."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        engines: Sequence[Engine],
+        settings: Mapping[str, str] | None = None,
+        account: str = ACCOUNT,
+        number: str = NUMBER,
+    ) -> None:
+        self.account = account
+        self.number = number
+        super().__init__(
+            folder,
+            engine_urls=[each.url for each in engines],
+            rpc_token=engines[0].token,
+            account=account,
+            settings={
+                "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
+                "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
+                "SWITCHROOM_CALLER_IDS": json.dumps([number]),
+                **(settings or {}),
+            },
+        )

@@ -5,12 +5,12 @@ from typing import Any
 from playwright.async_api import Browser, expect
 
 from tests.harness.console.browser import sign_in
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient
 
 MAX_BYTES = 100_000
 
 
-async def test_the_first_page_is_small(browser: Browser, api: Api) -> None:
+async def test_the_first_page_is_small(browser: Browser, api: AccountClient) -> None:
     """Sign-in and list of live calls with its charts: bytes on the wire, headers too."""
     page = await browser.new_page()
     protocol = await page.context.new_cdp_session(page)

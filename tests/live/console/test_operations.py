@@ -11,7 +11,7 @@ from tests.harness.console.browser import console_page
 from tests.harness.console.people import MARKUP, add_owner
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient, Api
 from tests.harness.servers.engine import RequestError
 
 PATH = "/console/operations"
@@ -21,7 +21,7 @@ POLLED_MS = 15_000
 
 
 async def test_the_installation_is_shown_as_it_changes(
-    browser: Browser, api: Api, lab: Lab
+    browser: Browser, api: AccountClient, lab: Lab
 ) -> None:
     """Node, engine, shards, store, audio and checks; a new call is counted without a reload."""
     async with console_page(browser, api, path=PATH) as page:
@@ -58,7 +58,9 @@ async def test_the_installation_is_shown_as_it_changes(
         )
 
 
-async def test_a_node_is_drained_by_keyboard(browser: Browser, api: Api, lab: Lab) -> None:
+async def test_a_node_is_drained_by_keyboard(
+    browser: Browser, api: AccountClient, lab: Lab
+) -> None:
     """After a question, which can be cancelled; new calls are rejected until it is undrained."""
     async with console_page(browser, api, path=PATH) as page:
         node = page.get_by_role("region", name="PBX nodes").get_by_role("row").nth(1)
@@ -80,7 +82,7 @@ async def test_a_node_is_drained_by_keyboard(browser: Browser, api: Api, lab: La
         await expect(node).to_contain_text("takes calls")
 
 
-async def test_an_engine_that_is_away(browser: Browser, api: Api, lab: Lab) -> None:
+async def test_an_engine_that_is_away(browser: Browser, api: AccountClient, lab: Lab) -> None:
     """The page says so, keeps what it has read, and continues when the engine is back."""
     async with console_page(browser, api, path=PATH) as page:
         node = page.get_by_role("region", name="PBX nodes").get_by_role("row").nth(1)
@@ -127,7 +129,7 @@ async def test_alerts_link_to_their_runbook(browser: Browser, lab: Lab, tmp_path
         await assert_accessible(page)
 
 
-async def test_customers_and_agents_have_no_such_page(browser: Browser, api: Api) -> None:
+async def test_customers_and_agents_have_no_such_page(browser: Browser, api: AccountClient) -> None:
     """An owner of the account, and an agent of an operator: no entry in the menu, and 403."""
     owner = await add_owner(api)
     for person, agent in ((owner, ""), (api, "1001")):

@@ -3,11 +3,11 @@
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.harness.console.browser import console_page
-from tests.harness.servers.api import Api
+from tests.harness.console.browser import console_page, sign_in
+from tests.harness.servers.api import AccountClient
 
 
-async def test_a_wrong_secret_is_said_in_the_form(browser: Browser, api: Api) -> None:
+async def test_a_wrong_secret_is_said_in_the_form(browser: Browser, api: AccountClient) -> None:
     """The person stays at the form, and reads why."""
     page = await browser.new_page()
     await page.goto(f"{api.url}/console/calls?state=bridged")
@@ -24,7 +24,7 @@ async def test_a_wrong_secret_is_said_in_the_form(browser: Browser, api: Api) ->
 
 @pytest.mark.parametrize("address", ["//example.com/console", "http://["])
 async def test_an_address_of_another_site_is_not_followed(
-    browser: Browser, api: Api, address: str
+    browser: Browser, api: AccountClient, address: str
 ) -> None:
     """After signing in, `next` leads to pages of the console only."""
     page = await browser.new_page()
@@ -37,7 +37,18 @@ async def test_an_address_of_another_site_is_not_followed(
     await page.close()
 
 
-async def test_signing_out_ends_the_session(browser: Browser, api: Api) -> None:
+async def test_an_agent_has_the_rights_of_an_agent(browser: Browser, api: AccountClient) -> None:
+    """Who names an agent beside the key acts for that agent only."""
+    page = await browser.new_page()
+    await sign_in(page, api, agent="1001")
+    await expect(page.get_by_role("heading", name="Live calls")).to_be_visible()
+    names = page.get_by_role("navigation", name="Pages").get_by_role("link")
+    await expect(names.filter(has_text="Records")).to_have_count(1)
+    await expect(names.filter(has_text="Keys")).to_have_count(0)
+    await page.close()
+
+
+async def test_signing_out_ends_the_session(browser: Browser, api: AccountClient) -> None:
     """The page before is not shown again."""
     async with console_page(browser, api) as page:
         await page.get_by_role("button", name="Sign out").click()
@@ -46,7 +57,7 @@ async def test_signing_out_ends_the_session(browser: Browser, api: Api) -> None:
         await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-async def test_an_address_with_a_key_signs_in(browser: Browser, api: Api) -> None:
+async def test_an_address_with_a_key_signs_in(browser: Browser, api: AccountClient) -> None:
     """As `switchroom dev` prints it: without a click, and the history keeps no secret."""
     page = await browser.new_page()
     await page.goto(f"{api.url}/console/sign-in#{api.api_key}:{api.api_secret}")
@@ -56,7 +67,7 @@ async def test_an_address_with_a_key_signs_in(browser: Browser, api: Api) -> Non
     await page.close()
 
 
-async def test_the_theme_is_kept(browser: Browser, api: Api) -> None:
+async def test_the_theme_is_kept(browser: Browser, api: AccountClient) -> None:
     """The choice applies to the next page, too."""
     async with console_page(browser, api, color_scheme="light") as page:
         light = await page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -1,18 +1,18 @@
 """Fixtures of the tests of an account's pages."""
 
-import pytest
+import pytest_asyncio
 
 from tests.harness.console.people import Person, add_owner
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient
 
 
-@pytest.fixture
-async def owner(api: Api) -> Person:
+@pytest_asyncio.fixture(loop_scope="session")
+async def owner(api: AccountClient) -> Person:
     """Return an owner of the account."""
     return await add_owner(api)
 
 
-@pytest.fixture
-async def other(api: Api) -> Person:
+@pytest_asyncio.fixture(loop_scope="session")
+async def other(api: AccountClient) -> Person:
     """Return an owner of another account."""
     return await add_owner(api, other=True)

@@ -2,16 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, FilePayload, Route, expect
 
 from tests.harness.console.axe import assert_accessible
 from tests.harness.console.browser import console_page
-from tests.harness.console.people import MARKUP, Person, add_owner
+from tests.harness.console.people import MARKUP, Person, add_account, add_owner
 from tests.harness.customers.msgapp import SimulatedMsgapp
 from tests.harness.customers.msgapp_names import (
     APP,
@@ -22,40 +22,56 @@ from tests.harness.customers.msgapp_names import (
     token,
 )
 from tests.harness.live_lab import Lab
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient, Api
 
 PATH = "/console/templates"
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 64
 PDF = b"%PDF-1.7\n" + b"\0" * 64
 
 
-@pytest.fixture
+ACCOUNTS = tuple(f"shop-{number}" for number in range(10))  # that the platform knows
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def platform() -> AsyncIterator[SimulatedMsgapp]:
     async with SimulatedMsgapp() as platform:
         yield platform
 
 
-@pytest.fixture
-async def api(
-    lab: Lab, tmp_path: Path, platform: SimulatedMsgapp, account: str
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def layer(
+    servers: Lab, platform: SimulatedMsgapp, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Api]:
     """Run a REST layer that has the platform."""
-    business = {"business_id": business_id(account), "token": token(account)}
     given = {
         "url": platform.url(),
         "version": VERSION,
         "product": PRODUCT,
         "app_id": APP,
-        "accounts": {account: business},
+        "accounts": {
+            each: {"business_id": business_id(each), "token": token(each)} for each in ACCOUNTS
+        },
     }
     settings = {"SWITCHROOM_MSGAPP": json.dumps(given)}
-    served = Api(tmp_path / "api", engines=[lab.engine], settings=settings, account=account)
-    async with served as api:
-        yield api
+    folder = tmp_path_factory.mktemp("templates") / "api"
+    async with Api(folder, engines=[servers.engine], settings=settings) as layer:
+        yield layer
+
+
+@pytest.fixture(scope="module")
+def accounts() -> Iterator[str]:
+    """Return accounts that no test has used."""
+    return iter(ACCOUNTS)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def api(layer: Api, accounts: Iterator[str]) -> AccountClient:
+    """Add an account of this test."""
+    return await add_account(layer, next(accounts))
 
 
 async def test_a_template_is_created_sent_changed_and_deleted(
-    browser: Browser, api: Api, owner: Person, platform: SimulatedMsgapp
+    browser: Browser, api: AccountClient, owner: Person, platform: SimulatedMsgapp
 ) -> None:
     """Its text may be markup; its status is the platform's."""
     other = await add_owner(api, other=True)
@@ -107,7 +123,9 @@ async def test_a_template_is_created_sent_changed_and_deleted(
         await expect(page.get_by_text("No template matches")).to_be_visible()
 
 
-async def test_a_form_waits_for_the_numbers(browser: Browser, api: Api, owner: Person) -> None:
+async def test_a_form_waits_for_the_numbers(
+    browser: Browser, api: AccountClient, owner: Person
+) -> None:
     """It opens when they are read: without them, somebody would have to type an id."""
     await owner.rest("POST", "/srmain/msgapp-numbers", number_of(api))
     may_go = asyncio.Event()
@@ -127,7 +145,7 @@ async def test_a_form_waits_for_the_numbers(browser: Browser, api: Api, owner: P
 
 
 async def test_a_header_with_a_file(
-    browser: Browser, api: Api, owner: Person, platform: SimulatedMsgapp
+    browser: Browser, api: AccountClient, owner: Person, platform: SimulatedMsgapp
 ) -> None:
     """Its file is uploaded and can be replaced; a wrong one is marked, and nothing is created."""
     await owner.rest("POST", "/srmain/msgapp-numbers", number_of(api))
@@ -198,7 +216,7 @@ def header_of(template: dict[str, Any]) -> tuple[str, str]:
     return header["format"], header["example"]["header_handle"][0]
 
 
-def number_of(api: Api) -> dict[str, str]:
+def number_of(api: AccountClient) -> dict[str, str]:
     """Return a messaging number of the account."""
     return {
         "businessName": "Shop",

@@ -13,7 +13,7 @@ from tests.harness.console.people import MARKUP, add_owner
 from tests.harness.customers.webhook_server import WebhookServer, raw
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import Parties
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient
 from tests.harness.until import until
 
 PAUSE = {"type": "pause", "data": {"length": 60}}
@@ -33,7 +33,7 @@ async def read_download(page: Page, button: str) -> str:
 
 
 async def test_a_call_is_drawn_while_it_happens(
-    browser: Browser, api: Api, lab: Lab, parties: Parties, hooks: WebhookServer
+    browser: Browser, api: AccountClient, lab: Lab, parties: Parties, hooks: WebhookServer
 ) -> None:
     """Lanes, verbs, digits and webhooks appear; keys choose steps; its files have them, too."""
     source = await parties.add_phone("source")
@@ -70,7 +70,9 @@ async def test_a_call_is_drawn_while_it_happens(
         await expect(page.get_by_role("row", name=re.compile("presses 1"))).to_be_visible()
 
 
-async def test_a_call_is_controlled(browser: Browser, api: Api, lab: Lab, parties: Parties) -> None:
+async def test_a_call_is_controlled(
+    browser: Browser, api: AccountClient, lab: Lab, parties: Parties
+) -> None:
     """Hold, resume and mute of a leg, then a hangup; the parties hear it."""
     source = await parties.add_phone("source")
     dial = {"type": "dial", "data": {"number": source.address, "agent_id": "ada"}}
@@ -101,7 +103,7 @@ async def test_a_call_is_controlled(browser: Browser, api: Api, lab: Lab, partie
 
 
 async def test_a_recording_and_a_transfer_are_started_and_ended(
-    browser: Browser, api: Api, lab: Lab, parties: Parties
+    browser: Browser, api: AccountClient, lab: Lab, parties: Parties
 ) -> None:
     """Attended: the agent talks to the target, then leaves both; buttons follow the state."""
     source, target = await parties.add_phone("source"), await parties.add_phone("target")
@@ -127,7 +129,7 @@ async def test_a_recording_and_a_transfer_are_started_and_ended(
 
 
 async def test_a_webhook_is_sent_again(
-    browser: Browser, api: Api, lab: Lab, parties: Parties, hooks: WebhookServer
+    browser: Browser, api: AccountClient, lab: Lab, parties: Parties, hooks: WebhookServer
 ) -> None:
     """The cause is said in words with the page of its code; the response is text, not markup."""
     html = raw(f"<html>{MARKUP}</html>".encode())
@@ -152,7 +154,7 @@ async def test_a_webhook_is_sent_again(
 
 
 async def test_the_cursor_of_a_recording_moves_through_the_ladder(
-    browser: Browser, api: Api, lab: Lab, parties: Parties
+    browser: Browser, api: AccountClient, lab: Lab, parties: Parties
 ) -> None:
     """Both sides have a waveform on the ladder's axis of time, and the replay is the same."""
     source = await parties.add_phone("source")
@@ -177,7 +179,7 @@ async def test_the_cursor_of_a_recording_moves_through_the_ladder(
 
 
 async def test_a_call_of_another_account_is_not_found(
-    browser: Browser, api: Api, lab: Lab, parties: Parties
+    browser: Browser, api: AccountClient, lab: Lab, parties: Parties
 ) -> None:
     """And an agent sees own calls only, with controls of the own leg."""
     other = await add_owner(api, other=True)
@@ -195,7 +197,7 @@ async def test_a_call_of_another_account_is_not_found(
         await expect(page.get_by_role("button", name="Replay")).to_have_count(0)
 
 
-async def ended_calls(api: Api) -> list[str]:
+async def ended_calls(api: AccountClient) -> list[str]:
     """Return the ids of the calls that have a record, as soon as there is one."""
     owner = await add_owner(api)
     filters = "dialedNumber=&dispositionLevel1Id=&dispositionLevel2Id=&dispositionLevel3Id="

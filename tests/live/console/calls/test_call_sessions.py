@@ -2,17 +2,19 @@
 
 from collections.abc import AsyncIterator
 
-import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.harness.console.browser import console_page
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import Parties
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient
 
 
-@pytest.fixture
-async def page(browser: Browser, api: Api, lab: Lab, parties: Parties) -> AsyncIterator[Page]:
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(
+    browser: Browser, api: AccountClient, lab: Lab, parties: Parties
+) -> AsyncIterator[Page]:
     """Connect a customer with agent ada, and open the page of their call."""
     source = await parties.add_phone("source")
     dial = {"type": "dial", "data": {"number": source.address, "agent_id": "ada"}}

@@ -6,13 +6,13 @@ from tests.harness.console.axe import assert_accessible
 from tests.harness.console.browser import console_page
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import Parties
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient
 
 URL = "wss://bot.example.com/call?key=secret"
 
 
 async def test_a_bot_that_no_gateway_connects(
-    browser: Browser, api: Api, lab: Lab, parties: Parties
+    browser: Browser, api: AccountClient, lab: Lab, parties: Parties
 ) -> None:
     """It is listed with its host, what was tried, and why it ended; not with its key."""
     stream = {"type": "stream", "data": {"url": URL}}

@@ -1,44 +1,24 @@
 """The page of an ended call: what was said, once a recognizer (a simulated one) has told it."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
-import pytest
 from playwright.async_api import Browser, expect
 
-from tests.harness.api.transcripts.simulated_recognizer import TOKEN, SimulatedRecognizer
+from tests.harness.api.transcripts.simulated_recognizer import SimulatedRecognizer
 from tests.harness.console.axe import assert_accessible
 from tests.harness.console.browser import console_page
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import Parties
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient
 
 NOTE_SEEK = """each => { window.sought = new Promise((resolve) =>
   each.addEventListener("seeking", () => resolve(each.currentTime), {once: true})); }"""
 
 
-@pytest.fixture
-async def recognizer() -> AsyncIterator[SimulatedRecognizer]:
-    async with SimulatedRecognizer() as server:
-        yield server
-
-
-@pytest.fixture
-async def api(
-    lab: Lab, tmp_path: Path, account: str, recognizer: SimulatedRecognizer
-) -> AsyncIterator[Api]:
-    """Run a REST layer that knows it."""
-    settings = {
-        "SWITCHROOM_TRANSCRIPT_RECOGNIZERS": f'["{recognizer.address}"]',
-        "SWITCHROOM_SPEECH_TOKEN": TOKEN,
-    }
-    served = Api(tmp_path / "api", engines=[lab.engine], settings=settings, account=account)
-    async with served as api:
-        yield api
-
-
 async def test_a_transcript(
-    browser: Browser, api: Api, lab: Lab, parties: Parties, recognizer: SimulatedRecognizer
+    browser: Browser,
+    api: AccountClient,
+    lab: Lab,
+    parties: Parties,
+    recognizer: SimulatedRecognizer,
 ) -> None:
     """The page says that it is being made, then shows it; an utterance is played when chosen."""
     setting = {"transcripts": {"recognizer": "double"}}

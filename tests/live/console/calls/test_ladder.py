@@ -12,7 +12,7 @@ from tests.harness.console.timelines import CALL, long_call, moment, timeline
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import Parties
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient
 from tests.live.console.calls.test_call_page import ended_calls
 
 STEPS = 10_000
@@ -37,7 +37,7 @@ PATH = f"/console/calls/{CALL}"
 )
 async def test_the_cause_is_said_first(  # noqa: PLR0913, PLR0917 - what a call needs
     browser: Browser,
-    api: Api,
+    api: AccountClient,
     lab: Lab,
     parties: Parties,
     sounds: MediaServer,
@@ -61,7 +61,9 @@ async def test_the_cause_is_said_first(  # noqa: PLR0913, PLR0917 - what a call 
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_markup_is_text_and_no_rule_is_broken(browser: Browser, api: Api, theme: str) -> None:
+async def test_markup_is_text_and_no_rule_is_broken(
+    browser: Browser, api: AccountClient, theme: str
+) -> None:
     """Whatever names, custom data, actions and servers' texts contain."""
     action = {"type": "say", "data": {"text": MARKUP}}
     story = timeline(
@@ -92,7 +94,7 @@ async def test_markup_is_text_and_no_rule_is_broken(browser: Browser, api: Api, 
 
 
 async def test_of_ten_thousand_steps_those_in_the_window_are_drawn(
-    browser: Browser, api: Api
+    browser: Browser, api: AccountClient
 ) -> None:
     """Wherever the window is; so a long call is drawn as soon as a short one."""
 

@@ -8,7 +8,7 @@ from tests.harness.console.browser import console_page
 from tests.harness.console.people import MARKUP
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import CUSTOMER, Parties
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient
 
 MENU = {"type": "gather", "data": {"maxDigits": 1, "timeout": 60_000}}
 PAUSE = {"type": "pause", "data": {"length": 60}}
@@ -28,7 +28,7 @@ CALL = {
 
 
 async def test_a_call_is_followed_from_ringing_to_its_end(
-    browser: Browser, api: Api, lab: Lab, parties: Parties
+    browser: Browser, api: AccountClient, lab: Lab, parties: Parties
 ) -> None:
     """By events alone: menu, a party that is called, a conversation, a hold, and the end."""
     source = await parties.add_phone("source", picks_up=False)
@@ -64,7 +64,7 @@ async def test_a_call_is_followed_from_ringing_to_its_end(
 
 
 async def test_an_agent_sees_own_calls_only(
-    browser: Browser, api: Api, lab: Lab, parties: Parties
+    browser: Browser, api: AccountClient, lab: Lab, parties: Parties
 ) -> None:
     """Without the account's events: lists are read every few seconds; ended calls are counted."""
     source = await parties.add_phone("source")
@@ -85,7 +85,9 @@ async def test_an_agent_sees_own_calls_only(
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_markup_is_text_and_no_rule_is_broken(browser: Browser, api: Api, theme: str) -> None:
+async def test_markup_is_text_and_no_rule_is_broken(
+    browser: Browser, api: AccountClient, theme: str
+) -> None:
     """Whatever the names of the parties and agents are."""
 
     async def fulfil(route: Route) -> None:

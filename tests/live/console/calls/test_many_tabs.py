@@ -5,7 +5,7 @@ from playwright.async_api import Browser, Page, expect
 from tests.harness.console.browser import console_page
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import CUSTOMER, Parties
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient
 
 TABS = 9
 MENU = {"type": "gather", "data": {"maxDigits": 1, "timeout": 60_000}}
@@ -21,7 +21,7 @@ HIDE = """isHidden => {
 
 
 async def test_tabs_in_the_background_delay_no_other(
-    browser: Browser, api: Api, lab: Lab, parties: Parties
+    browser: Browser, api: AccountClient, lab: Lab, parties: Parties
 ) -> None:
     """They hold no connection, and show what they have missed when they are shown again."""
     number = await lab.add_number(MENU, account=api.account)
@@ -37,7 +37,7 @@ async def test_tabs_in_the_background_delay_no_other(
         await expect(tabs[0].locator(row)).to_contain_text("in menu")
 
 
-async def open_tab(page: Page, api: Api) -> Page:
+async def open_tab(page: Page, api: AccountClient) -> Page:
     """Open a tab, which hides the ones before."""
     for each in page.context.pages:
         await each.evaluate(HIDE, arg=True)

@@ -12,13 +12,13 @@ from engine.store.redis.keys import shard_key
 from tests.harness.console.browser import console_page
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import Parties
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient
 
 GATHER = {"type": "gather", "data": {"maxDigits": 40, "timeout": 60_000}}
 
 
 async def test_a_live_ladder_reads_what_is_new(
-    browser: Browser, api: Api, lab: Lab, parties: Parties
+    browser: Browser, api: AccountClient, lab: Lab, parties: Parties
 ) -> None:
     """After the first read each response has the moments since the last one, and none twice."""
     customer = await parties.call_in(await lab.add_number(GATHER, account=api.account))
@@ -49,7 +49,7 @@ async def test_a_live_ladder_reads_what_is_new(
 
 
 async def test_a_replay_that_differs_shows_the_step(
-    browser: Browser, api: Api, lab: Lab, parties: Parties
+    browser: Browser, api: AccountClient, lab: Lab, parties: Parties
 ) -> None:
     """A log whose checksum is another one, as of an engine that decided otherwise."""
     customer = await parties.call_in(await lab.add_number(GATHER, account=api.account))

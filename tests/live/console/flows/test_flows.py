@@ -8,11 +8,11 @@ from playwright.async_api import Browser, Page, expect
 from tests.harness.console.axe import assert_accessible
 from tests.harness.console.browser import console_page
 from tests.harness.console.editor import editor, replace_text
-from tests.harness.console.people import MARKUP, add_owner
+from tests.harness.console.people import MARKUP, Person, add_owner
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.servers.api import NUMBER, Api
+from tests.harness.servers.api import AccountClient
 
 PATH, FLOW, NAME = "/console/flows", "/srmain/voice/flows/support", "Flow support"
 FIRST_HZ, SECOND_HZ = 500, 700
@@ -32,7 +32,7 @@ def flow_of(address: str, next_node: str = "bye") -> dict[str, Any]:
 
 
 async def test_an_error_is_marked_fixed_and_a_real_call_runs_the_version(
-    browser: Browser, api: Api, lab: Lab, sounds: MediaServer
+    browser: Browser, api: AccountClient, lab: Lab, sounds: MediaServer
 ) -> None:
     """A draft is run by no call; publishing it is, and an earlier version is published again."""
     owner = await add_owner(api)
@@ -53,29 +53,31 @@ async def test_an_error_is_marked_fixed_and_a_real_call_runs_the_version(
         await expect(page.locator(ERROR_MARK)).to_have_count(0)
         await page.get_by_role("button", name="Save draft").click()
         await expect(page.get_by_text("Version 2 is saved as a draft.")).to_be_visible()
-        await assert_heard(lab, owner.rest, FIRST_HZ)
+        await assert_heard(lab, owner, FIRST_HZ)
         await page.get_by_role("button", name="Publish", exact=True).click()
         await expect(page.get_by_text("Version 2 is published")).to_be_visible()
-        await assert_heard(lab, owner.rest, SECOND_HZ)
+        await assert_heard(lab, owner, SECOND_HZ)
         await page.get_by_role("button", name="Compare version 1").click()
         changed = page.get_by_role("row").filter(has_text="nodes.tone.data.audioUrl")
         await expect(changed).to_contain_text("changed")
         await page.get_by_role("button", name="Publish version 1").click()
         await expect(page.get_by_text("Version 1 is published")).to_be_visible()
         assert (await owner.rest("GET", FLOW))["number"] == 1
-        await assert_heard(lab, owner.rest, FIRST_HZ)
+        await assert_heard(lab, owner, FIRST_HZ)
 
 
-async def assert_heard(lab: Lab, rest: Any, tone_hz: int) -> None:
+async def assert_heard(lab: Lab, owner: Person, tone_hz: int) -> None:
     """Start a call that runs the flow, and check what its phone hears."""
     async with Phone.answering(lab.trunk_port) as phone:
-        request = {"from": NUMBER, "to": phone.address, "flowId": "support"}
-        await rest("POST", "/srmain/voice/call", request)
+        request = {"from": owner.api.number, "to": phone.address, "flowId": "support"}
+        await owner.rest("POST", "/srmain/voice/call", request)
         await phone.until_heard(tone_hz)
         await phone.wait_ended()
 
 
-async def test_the_graph_and_the_text_lead_to_each_other(browser: Browser, api: Api) -> None:
+async def test_the_graph_and_the_text_lead_to_each_other(
+    browser: Browser, api: AccountClient
+) -> None:
     """By pointer and by keyboard; markup in a text is shown as text."""
     owner = await add_owner(api)
     flow = flow_of("https://example.com/a.wav", next_node="words")
@@ -109,7 +111,7 @@ async def assert_no_overflow(page: Page) -> None:
 
 
 async def test_the_editor_completes_from_the_schema_and_is_left_by_keyboard(
-    browser: Browser, api: Api
+    browser: Browser, api: AccountClient
 ) -> None:
     """A node comes with its required fields; names of nodes are proposed where one is named."""
     owner = await add_owner(api)
@@ -140,7 +142,9 @@ async def test_the_editor_completes_from_the_schema_and_is_left_by_keyboard(
         await expect(editor(page, NAME)).not_to_be_focused()
 
 
-async def test_a_change_of_somebody_else_is_not_overwritten(browser: Browser, api: Api) -> None:
+async def test_a_change_of_somebody_else_is_not_overwritten(
+    browser: Browser, api: AccountClient
+) -> None:
     """It is shown, and my text can still become the next version."""
     owner = await add_owner(api)
     await owner.rest("PUT", FLOW, flow_of("https://example.com/a.wav"))
@@ -162,7 +166,9 @@ async def test_a_change_of_somebody_else_is_not_overwritten(browser: Browser, ap
         assert found["document"] == flow_of("https://example.com/mine.wav")
 
 
-async def test_a_text_that_is_not_saved_is_not_left_by_accident(browser: Browser, api: Api) -> None:
+async def test_a_text_that_is_not_saved_is_not_left_by_accident(
+    browser: Browser, api: AccountClient
+) -> None:
     """The browser asks first; a text that is saved is left at once."""
     owner = await add_owner(api)
     await owner.rest("PUT", FLOW, flow_of("https://example.com/a.wav"))

@@ -6,20 +6,20 @@ from tests.harness.console.axe import assert_accessible
 from tests.harness.console.browser import console_page
 from tests.harness.console.editor import replace_text
 from tests.harness.console.people import MARKUP, add_owner
-from tests.harness.servers.api import NUMBER, Api
+from tests.harness.servers.api import AccountClient
 
-PATH, ROUTE = "/console/numbers", f"/srmain/voice/numbers/{NUMBER}/route"
+PATH = "/console/numbers"
 FLOW = {"start": "bye", "nodes": {"bye": {"type": "hangup"}}}
 
 
-async def test_a_route_is_set_changed_and_removed(browser: Browser, api: Api) -> None:
+async def test_a_route_is_set_changed_and_removed(browser: Browser, api: AccountClient) -> None:
     """To a flow with a label that has markup, to a tree with an error, and to none."""
     owner, other = await add_owner(api), await add_owner(api, other=True)
     await owner.rest("PUT", "/srmain/voice/flows/support", FLOW)
     async with console_page(browser, owner, path=PATH) as page:
-        row = page.get_by_role("row").filter(has_text=NUMBER)
+        row = page.get_by_role("row").filter(has_text=api.number)
         await expect(row).to_contain_text("no route: rejected")
-        await row.get_by_role("button", name=f"Set route of {NUMBER}").click()
+        await row.get_by_role("button", name=f"Set route of {api.number}").click()
         dialog = page.get_by_role("dialog")
         await dialog.get_by_label("Calls run").select_option("flow")
         await dialog.get_by_label("Flow", exact=False).first.select_option("support")
@@ -28,8 +28,9 @@ async def test_a_route_is_set_changed_and_removed(browser: Browser, api: Api) ->
         await dialog.get_by_role("button", name="Save").click()
         await expect(row).to_contain_text("support")
         await expect(row).to_contain_text(MARKUP)
-        assert (await owner.rest("GET", ROUTE))["labels"] == {"line": MARKUP}
-        await row.get_by_role("button", name=f"Change route of {NUMBER}").click()
+        route = await owner.rest("GET", f"/srmain/voice/numbers/{api.number}/route")
+        assert route["labels"] == {"line": MARKUP}
+        await row.get_by_role("button", name=f"Change route of {api.number}").click()
         await dialog.get_by_label("Calls run").select_option("tree")
         await replace_text(page, "Tree", {"type": "say", "data": {"text": 7}})
         await page.keyboard.press("Escape")  # the dialog stays open

@@ -9,7 +9,7 @@ from tests.harness.console.people import Person, add_owner
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.servers.api import NUMBER, Api
+from tests.harness.servers.api import AccountClient
 
 PATH, NAME = "/console/playground", "Tree or flow"
 TONE_HZ, FLOW_HZ = 600, 800
@@ -17,7 +17,7 @@ SAMPLES = ("say", "gather", "dial", "record", "menu", "condition")
 
 
 async def test_a_tree_and_a_flow_are_called_and_their_events_shown(
-    browser: Browser, api: Api, lab: Lab, sounds: MediaServer
+    browser: Browser, api: AccountClient, lab: Lab, sounds: MediaServer
 ) -> None:
     """A real phone at the trunk hears each; the page hangs the second call up."""
     owner = await add_owner(api)
@@ -54,7 +54,7 @@ async def test_a_tree_and_a_flow_are_called_and_their_events_shown(
 
 
 async def test_each_sample_is_right_and_what_is_wrong_is_not_called(
-    browser: Browser, api: Api
+    browser: Browser, api: AccountClient
 ) -> None:
     """An engine accepts the samples as they are; a call that it rejects is not started."""
     owner = await add_owner(api)
@@ -74,7 +74,7 @@ async def test_each_sample_is_right_and_what_is_wrong_is_not_called(
 
 
 async def test_a_key_for_calls_alone_calls_without_checks(
-    browser: Browser, api: Api, lab: Lab, sounds: MediaServer
+    browser: Browser, api: AccountClient, lab: Lab, sounds: MediaServer
 ) -> None:
     """The page says which scope the check needs; numbers are typed, and the call is started."""
     owner = await add_owner(api)
@@ -89,6 +89,6 @@ async def test_a_key_for_calls_alone_calls_without_checks(
         await expect(page.get_by_role("alert")).to_contain_text("routes:read")
         await expect(page.get_by_role("option", name="this browser")).to_have_count(0)
         await page.get_by_label("Number", exact=True).fill(phone.address)
-        await page.get_by_label("Shown number").fill(NUMBER)
+        await page.get_by_label("Shown number").fill(api.number)
         await page.get_by_role("button", name="Call", exact=True).click()
         await phone.until_heard(TONE_HZ)

@@ -1,17 +1,15 @@
 """Calls of the phone in a browser, verified by tone in both directions."""
 
-from playwright.async_api import Browser
+from playwright.async_api import Browser, expect
 
 from tests.harness.console.axe import assert_accessible
 from tests.harness.console.browser import console_page
 from tests.harness.console.browser_phone import BrowserPhone
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import NEVER_MS, Phone
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient
 from tests.live.console.phone.workstation import (
-    AGENT,
     CUSTOMER_HZ,
-    ENDPOINT,
     MICROPHONE_HZ,
     Workstation,
     assert_talk,
@@ -19,8 +17,17 @@ from tests.live.console.phone.workstation import (
 
 
 async def test_a_customer_calls_the_agent(station: Workstation) -> None:
-    """The phone rings, the agent answers, and both hear each other."""
-    await station.talk_to_a_customer()
+    """The phone rings, the agent answers, and both hear each other; the codec is the PBX's own."""
+    number = await station.customer()
+    async with Phone.calling(station.lab.pbx, number, tone_hz=CUSTOMER_HZ) as customer:
+        await station.phone.click("Answer")
+        await station.phone.until_talking()
+        await assert_talk(customer, station.phone)
+        line = station.phone.page.get_by_text("ms round trip")
+        await expect(line).to_contain_text("· G.711 µ-law · network ")
+        await station.phone.click("Hang up")
+        await customer.wait_ended()
+    await station.phone.until_idle()
 
 
 async def test_the_agent_calls_a_number(station: Workstation) -> None:
@@ -37,10 +44,8 @@ async def test_the_agent_calls_a_number(station: Workstation) -> None:
     await station.phone.until_idle()
 
 
-async def test_a_phone_by_one_click(lab: Lab, api: Api, browser: Browser) -> None:
+async def test_a_phone_by_one_click(lab: Lab, api: AccountClient, browser: Browser) -> None:
     """Without an agent that has one, an account's key creates it there, and calls a number."""
-    agents = "/srmain/voice/agents"
-    await api.request("DELETE", f"{agents}/{AGENT}", token=api.api_key)
     async with console_page(browser, api, path="/console/phone") as page:
         phone = BrowserPhone(page)
         await phone.click("Use this browser as a phone")
@@ -49,9 +54,7 @@ async def test_a_phone_by_one_click(lab: Lab, api: Api, browser: Browser) -> Non
             await phone.dial("+4722222222")
             await assert_talk(customer, phone)
             await customer.hang_up()
-    await api.request("DELETE", f"{agents}/browser", token=api.api_key)
-    body = {"endpoint": f"PJSIP/{ENDPOINT}", "phone": "browser"}
-    await api.request("PUT", f"{agents}/{AGENT}", body, token=api.api_key)
+    await api.request("DELETE", "/srmain/voice/agents/browser", token=api.api_key)
 
 
 async def test_a_rejected_call(station: Workstation) -> None:

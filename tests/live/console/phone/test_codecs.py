@@ -1,5 +1,6 @@
 """The codec of the phone: the operator chooses it, and the phone names it."""
 
+import json
 from collections.abc import AsyncIterator
 
 import pytest
@@ -9,24 +10,33 @@ from playwright.async_api import expect
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab, open_lab
 from tests.harness.phones.phone import Phone
+from tests.harness.servers.api import Api
 from tests.live.console.phone.workstation import CUSTOMER_HZ, Workstation, assert_talk
 
-CODECS = {"": "G.711 µ-law", "opus,ulaw": "Opus", "g722,ulaw": "G.722"}
+CODECS = {"opus,ulaw": "Opus", "g722,ulaw": "G.722"}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session", params=CODECS)
 async def servers(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Lab]:
-    """Run a PBX with codecs for browsers; none: those that it has without the setting."""
-    codecs = {"BROWSER_CODECS": request.param} if request.param else {}
-    settings = {"PHONE_WEBSOCKET": "yes", **codecs}
+    """Run a PBX with codecs for browsers; `test_calls` has those without the setting."""
+    settings = {"PHONE_WEBSOCKET": "yes", "BROWSER_CODECS": request.param}
     async with open_lab(tmp_path_factory.mktemp("codecs"), settings=settings) as lab:
         yield lab
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def layer(servers: Lab, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Api]:
+    """Run a REST layer whose phones use this PBX."""
+    settings = {"SWITCHROOM_API_PHONE_URLS": json.dumps([servers.phone_websocket])}
+    folder = tmp_path_factory.mktemp("codecs") / "api"
+    async with Api(folder, engines=[servers.engine], settings=settings) as layer:
+        yield layer
+
+
 @pytest.fixture
-def codec(request: pytest.FixtureRequest, lab: Lab) -> str:
+def codec(request: pytest.FixtureRequest) -> str:
     """Return the name of the first codec of these."""
     return CODECS[str(request.node.callspec.params["servers"])]
 

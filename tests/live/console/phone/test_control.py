@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-import pytest
+import pytest_asyncio
 
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.phones.phone import Phone
@@ -17,7 +17,7 @@ TARGET_HZ = 950
 TARGET = "+4733333333"
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def customer(station: Workstation) -> AsyncIterator[Phone]:
     """Connect the agent with a customer."""
     number = await station.customer()

@@ -1,21 +1,22 @@
 """The phone over wss: the certificate is the node's own, or that of a proxy before it."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 
 from tests.harness.console.browser import console_page, open_browser
 from tests.harness.console.trusted_authority import trusting_home
 from tests.harness.live_lab import Lab, open_lab
 from tests.harness.phones.phone import NEVER_MS, Phone
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient, Api
 from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.servers.tls_files import TlsFiles
-from tests.live.console.phone.workstation import AGENT, CUSTOMER_HZ, Workstation, assert_talk
+from tests.live.console.phone.workstation import CUSTOMER_HZ, assert_talk, open_station
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -36,43 +37,58 @@ async def servers(
         yield lab
 
 
-@pytest.fixture
-async def websocket(lab: Lab, files: TlsFiles) -> AsyncIterator[str]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def websocket(servers: Lab, files: TlsFiles) -> AsyncIterator[str]:
     """Return the websocket of the node, or of a proxy that encrypts for it."""
-    port = lab.pbx.ports.ari
-    if lab.pbx.url.startswith("https:"):
+    port = servers.pbx.ports.ari
+    if servers.pbx.url.startswith("https:"):
         yield f"wss://127.0.0.1:{port}/ws"
         return
     async with TcpProxy(port, tls=files.served("proxy")) as proxy:
         yield f"wss://127.0.0.1:{proxy.port}/ws"
 
 
-@pytest.fixture
-def home(tmp_path: Path, files: TlsFiles) -> Path:
-    """Make the home of a user whose browser trusts the authority."""
-    return trusting_home(tmp_path / "home", files.ca)
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def layer(
+    servers: Lab, websocket: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Api]:
+    """Run a REST layer whose phones use it."""
+    settings = {"SWITCHROOM_API_PHONE_URLS": json.dumps([websocket])}
+    folder = tmp_path_factory.mktemp("secure") / "api"
+    async with Api(folder, engines=[servers.engine], settings=settings) as layer:
+        yield layer
 
 
-async def test_both_hear_each_other(station: Workstation, websocket: str) -> None:
+async def test_both_hear_each_other(  # noqa: PLR0913, PLR0917 - what a browser of its own needs
+    lab: Lab,
+    api: AccountClient,
+    agent: str,
+    files: TlsFiles,
+    microphone: Path,
+    tmp_path: Path,
+) -> None:
     """The phone registers over wss; a call to it and one from it have audio in both directions."""
-    assert websocket.startswith("wss:")
-    await station.talk_to_a_customer()
-    answering = Phone.answering(station.lab.trunk_port, tone_hz=CUSTOMER_HZ, after_ms=NEVER_MS)
-    async with answering as customer:
-        await station.phone.dial("+47 22 22 22 22")
-        await station.phone.until_ringing()
-        await customer.pick_up()
-        await assert_talk(customer, station.phone)
-        await customer.hang_up()
-    await station.phone.until_idle()
-
-
-async def test_an_authority_that_the_browser_does_not_trust(api: Api, websocket: str) -> None:
-    """The phone says which server it does not reach, and what may be the cause."""
+    home = trusting_home(tmp_path / "home", files.ca)
     async with (
-        open_browser() as browser,
-        console_page(browser, api, agent=AGENT, path="/console/phone") as page,
+        open_browser(microphone, home) as browser,
+        open_station(lab, api, agent, browser) as station,
     ):
+        await station.talk_to_a_customer()
+        answering = Phone.answering(lab.trunk_port, tone_hz=CUSTOMER_HZ, after_ms=NEVER_MS)
+        async with answering as customer:
+            await station.phone.dial("+47 22 22 22 22")
+            await station.phone.until_ringing()
+            await customer.pick_up()
+            await assert_talk(customer, station.phone)
+            await customer.hang_up()
+        await station.phone.until_idle()
+
+
+async def test_an_authority_that_the_browser_does_not_trust(
+    api: AccountClient, agent: str, browser: Browser, websocket: str
+) -> None:
+    """The phone says which server it does not reach, and what may be the cause."""
+    async with console_page(browser, api, agent=agent, path="/console/phone") as page:
         await page.get_by_role("button", name="Go online").click()
         host = websocket.removeprefix("wss://").removesuffix("/ws")
         text = f"No connection to the phone server at {host}"

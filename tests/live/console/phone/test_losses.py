@@ -2,49 +2,42 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.harness.console.browser_phone import BrowserPhone
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient, Api
 from tests.harness.servers.tcp_proxy import TcpProxy
 from tests.harness.until import until
-from tests.live.console.phone.workstation import (
-    AGENT,
-    CUSTOMER_HZ,
-    ENDPOINT,
-    Workstation,
-    assert_talk,
-)
+from tests.live.console.phone.workstation import CUSTOMER_HZ, Workstation, assert_talk
 
 LIFE_S = 20  # of credentials that expire during a test
 LOST = "The connection to the phone server is lost; trying again."
 
 
-@pytest.fixture
-async def proxy(lab: Lab) -> AsyncIterator[TcpProxy]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def proxy(servers: Lab) -> AsyncIterator[TcpProxy]:
     """Run a proxy between the browser and the websocket of the PBX."""
-    async with TcpProxy(lab.pbx.ports.ari) as proxy:
+    async with TcpProxy(servers.pbx.ports.ari) as proxy:
         yield proxy
 
 
-@pytest.fixture
-async def api(lab: Lab, proxy: TcpProxy, tmp_path: Path) -> AsyncIterator[Api]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def layer(
+    servers: Lab, proxy: TcpProxy, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Api]:
     """Run a REST layer whose phones go through the proxy, with credentials that expire soon."""
     settings = {
         "SWITCHROOM_API_PHONE_URLS": f'["ws://127.0.0.1:{proxy.port}/ws"]',
         "SWITCHROOM_API_PHONE_S": f"{LIFE_S}",
     }
-    async with Api(tmp_path / "api", engines=[lab.engine], settings=settings) as api:
-        path = f"/srmain/voice/agents/{AGENT}"
-        body = {"endpoint": f"PJSIP/{ENDPOINT}", "name": "Ada", "phone": "browser"}
-        await api.request("PUT", path, body, token=api.api_key)
-        yield api
-        await api.request("DELETE", path, token=api.api_key)
+    folder = tmp_path_factory.mktemp("losses") / "api"
+    async with Api(folder, engines=[servers.engine], settings=settings) as layer:
+        yield layer
 
 
 async def test_a_lost_websocket(station: Workstation, proxy: TcpProxy) -> None:
@@ -97,10 +90,10 @@ async def test_a_restarted_pbx(station: Workstation) -> None:
 
 async def test_credentials_are_renewed(station: Workstation) -> None:
     """Before they expire; the phone is ready all the time after that."""
-    first = await auths(station.lab)
+    first = await auths(station)
 
     async def are_others() -> bool:
-        return first.isdisjoint(await auths(station.lab))
+        return first.isdisjoint(await auths(station))
 
     await until(are_others, timeout_s=2 * LIFE_S + 10, what="other credentials")
     await station.phone.until_ready()
@@ -111,14 +104,15 @@ async def test_credentials_are_renewed(station: Workstation) -> None:
         await customer.hang_up()
 
 
-async def auths(lab: Lab) -> set[str]:
+async def auths(station: Workstation) -> set[str]:
     """Return the user names that the PBX accepts."""
-    fields = await lab.ari(f"asterisk/config/dynamic/res_pjsip/endpoint/{ENDPOINT}")
+    path = f"asterisk/config/dynamic/res_pjsip/endpoint/{station.endpoint}"
+    fields = await station.lab.ari(path)
     (found,) = [each["value"] for each in fields if each["attribute"] == "auth"]
-    return {each for each in found.split(",") if each != ENDPOINT}
+    return {each for each in found.split(",") if each != station.endpoint}
 
 
-async def test_two_tabs(station: Workstation, api: Api) -> None:
+async def test_two_tabs(station: Workstation, api: AccountClient) -> None:
     """Both ring; one answers, and the other stops; a rejected call stops ringing in both."""
     async with AsyncExitStack() as stack:
         context = station.phone.page.context

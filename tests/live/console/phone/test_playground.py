@@ -7,13 +7,15 @@ from tests.harness.console.browser_phone import BrowserPhone
 from tests.harness.console.editor import replace_text
 from tests.harness.console.people import add_owner
 from tests.harness.customers.media_server import MediaServer
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient
 
 AGENT = "/srmain/voice/agents/playground"
 TONE_HZ = 900
 
 
-async def test_one_click_from_the_address_that_a_lab_prints(browser: Browser, api: Api) -> None:
+async def test_one_click_from_the_address_that_a_lab_prints(
+    browser: Browser, api: AccountClient
+) -> None:
     """It signs in, and Call makes this browser a phone that hears the words of a sample."""
     page = await browser.new_page()
     fragment = f"{api.api_key}:{api.api_secret}"
@@ -29,7 +31,7 @@ async def test_one_click_from_the_address_that_a_lab_prints(browser: Browser, ap
 
 
 async def test_one_click_leads_to_a_call_with_this_browser(
-    browser: Browser, api: Api, sounds: MediaServer
+    browser: Browser, api: AccountClient, sounds: MediaServer
 ) -> None:
     """An agent is created, its phone logs in and answers, and plays what the tree says."""
     owner = await add_owner(api)

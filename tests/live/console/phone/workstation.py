@@ -1,16 +1,20 @@
 """The workstation of an agent: the phone in the browser, and the servers behind it."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from msgspec import Struct
+from playwright.async_api import Browser
 
+from tests.harness.console.browser import console_page
 from tests.harness.console.browser_phone import BrowserPhone
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
-from tests.harness.servers.api import Api
+from tests.harness.servers.api import AccountClient
 
-AGENT, ENDPOINT = "ada", "rest-ada"
+AGENT = "ada"
 MICROPHONE_HZ = 700
 CUSTOMER_HZ = 450
 
@@ -19,8 +23,13 @@ class Workstation(Struct, frozen=True):
     """An agent whose phone is ready."""
 
     lab: Lab
-    api: Api
+    api: AccountClient
     phone: BrowserPhone
+
+    @property
+    def endpoint(self) -> str:
+        """Return the endpoint of the agent's phone at the PBX."""
+        return f"{self.api.account}-{AGENT}"
 
     async def customer(self) -> str:
         """Return a number that calls the agent."""
@@ -48,7 +57,7 @@ class Workstation(Struct, frozen=True):
         hooks.answers("/digits", None)
         data = {"maxDigits": len(keys), "timeout": 20_000}
         gather = {"type": "gather", "data": data, "action": hooks.url("/digits")}
-        body = {"from": "+15550001", "to": f"agent:{AGENT}", "action": gather}
+        body = {"from": self.api.number, "to": f"agent:{AGENT}", "action": gather}
         await self.api.request("POST", "/srmain/voice/call", body, token=self.api.api_key)
         await self.phone.click("Answer")
         await self.phone.until_talking()
@@ -58,6 +67,17 @@ class Workstation(Struct, frozen=True):
         request = await hooks.wait_for_request("/digits")
         await self.phone.until_idle()
         return str(request.body["dtmf"])
+
+
+@asynccontextmanager
+async def open_station(
+    lab: Lab, api: AccountClient, agent: str, browser: Browser
+) -> AsyncIterator[Workstation]:
+    """Open the console's phone as the agent, ready for calls."""
+    async with console_page(browser, api, agent=agent, path="/console/phone") as page:
+        phone = BrowserPhone(page)
+        await phone.go_online()
+        yield Workstation(lab, api, phone)
 
 
 async def assert_talk(customer: Phone, phone: BrowserPhone) -> None:
