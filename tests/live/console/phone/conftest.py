@@ -7,14 +7,15 @@ from playwright.async_api import Browser
 
 from tests.harness.live_lab import Lab
 from tests.harness.servers.api import AccountClient
-from tests.live.console.phone.workstation import AGENT, Workstation, open_station
+from tests.live.console.phone.workstation import AGENT, Workstation, endpoint_of, open_station
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def agent(api: AccountClient) -> AsyncIterator[str]:
     """Create an agent whose phone is a browser; return its id."""
     path = f"/srmain/voice/agents/{AGENT}"
-    await api.request("PUT", path, {"name": "Ada", "phone": "browser"}, token=api.api_key)
+    body = {"endpoint": f"PJSIP/{endpoint_of(api)}", "name": "Ada", "phone": "browser"}
+    await api.request("PUT", path, body, token=api.api_key)
     yield AGENT
     await api.request("DELETE", path, token=api.api_key)
 

@@ -29,7 +29,7 @@ class Workstation(Struct, frozen=True):
     @property
     def endpoint(self) -> str:
         """Return the endpoint of the agent's phone at the PBX."""
-        return f"{self.api.account}-{AGENT}"
+        return endpoint_of(self.api)
 
     async def customer(self) -> str:
         """Return a number that calls the agent."""
@@ -67,6 +67,11 @@ class Workstation(Struct, frozen=True):
         request = await hooks.wait_for_request("/digits")
         await self.phone.until_idle()
         return str(request.body["dtmf"])
+
+
+def endpoint_of(api: AccountClient) -> str:
+    """Return an endpoint that no agent of another test has."""
+    return f"{api.account}-{AGENT}"
 
 
 @asynccontextmanager
