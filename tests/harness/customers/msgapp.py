@@ -57,6 +57,11 @@ class SimulatedMsgapp(WebServer):
         self._faults: list[Fault] = []
         self._ids = itertools.count(1689556908129832)
 
+    def forget(self) -> None:
+        """Forget what was received, except templates."""
+        for each in (self.requests, self.uploads, self.files, self.messages):
+            each.clear()
+
     def business(self, account: str) -> PlatformTemplates:
         """Return the templates of an account."""
         return self._businesses.setdefault(account, PlatformTemplates())

@@ -33,18 +33,25 @@ ACCOUNTS = tuple(f"shop-{number}" for number in range(10))  # that the platform 
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def platform() -> AsyncIterator[SimulatedMsgapp]:
+async def shared_platform() -> AsyncIterator[SimulatedMsgapp]:
     async with SimulatedMsgapp() as platform:
         yield platform
 
 
+@pytest.fixture
+def platform(shared_platform: SimulatedMsgapp) -> SimulatedMsgapp:
+    """Return the platform, which has received nothing."""
+    shared_platform.forget()
+    return shared_platform
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def layer(
-    servers: Lab, platform: SimulatedMsgapp, tmp_path_factory: pytest.TempPathFactory
+    servers: Lab, shared_platform: SimulatedMsgapp, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Api]:
     """Run a REST layer that has the platform."""
     given = {
-        "url": platform.url(),
+        "url": shared_platform.url(),
         "version": VERSION,
         "product": PRODUCT,
         "app_id": APP,

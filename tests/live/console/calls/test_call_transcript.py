@@ -24,6 +24,7 @@ async def test_a_transcript(
     setting = {"transcripts": {"recognizer": "double"}}
     await api.request("PATCH", "/srmain/account", setting, token=api.api_key)
     recognizer.mode = "late"
+    recognizer.may_end.clear()
     source = await parties.add_phone("source")
     dial = {"type": "dial", "data": {"number": source.address}}
     number = await lab.add_number(dial, account=api.account, recordCall=True)
