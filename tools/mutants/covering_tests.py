@@ -11,19 +11,17 @@ from pathlib import Path
 import msgspec
 from coverage import CoverageData
 
+from tools.mutants import line_coverage
 from tools.mutants.line_coverage import FOLDER, LINES, SECONDS
 from tools.mutants.mutations import Mutant
 from tools.mutants.packages import ROOT, Package
 
 # Tests that compare texts, or whose product code runs in other processes, run no line here.
+UNIT_TESTS = "tests/unit/"
 UNIT = ("tests/unit", "--ignore", "tests/unit/docs", "--ignore", "tests/unit/cli")
-CONTRACT = tuple(
-    f"tests/contract/{name}" for name in ("api", "callbacks", "rpc", "runtime", "store")
-)
-RUNS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("unit", UNIT),
-    ("contract", (*CONTRACT, "-k", "not postgres")),
-)
+AREAS = ("api", "callbacks", "rpc", "runtime", "store", "streams")
+CONTRACT = (*(f"tests/contract/{name}" for name in AREAS), "tests/security", "-k", "not postgres")
+RUNS: tuple[tuple[str, tuple[str, ...]], ...] = (("unit", UNIT), ("contract", CONTRACT))
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--timeout", "300", "-p", "hypothesispytest")
 MAX_STAGE_S = 90.0  # of tests, as they take without a mutant
 
@@ -35,22 +33,34 @@ class CoveringTests:
         self.seconds: dict[str, float] = {}
         self._tests = defaultdict[tuple[str, int], set[str]](set)
         self._of_module = defaultdict[str, set[str]](set)
+        self._at_import: set[tuple[str, int]] = set()
         for name, _ in RUNS:
             self._read(folder / name)
 
+    def runs_at_import(self, mutant: Mutant) -> bool:
+        """Whether the line runs when modules or tests are imported: a loaded module is too late."""
+        return (mutant.path, mutant.line) in self._at_import
+
+    def unit_tests(self, mutant: Mutant) -> list[str]:
+        """Return all unit tests of a mutant, in the order of their files."""
+        return sorted(each for each in self._of(mutant) if each.startswith(UNIT_TESTS))
+
     def stages(self, package: Package, mutant: Mutant) -> list[list[str]]:
         """Return the unit tests, the contract tests and the last tests to run, quickest first."""
-        tests = (
+        tests = self._of(mutant)
+        unit = [each for each in tests if each.startswith(UNIT_TESTS)]
+        nearest = [each for each in unit if each.startswith(package.mirrors)]
+        others = [each for each in unit if not each.startswith(package.mirrors)]
+        contract = [each for each in tests if not each.startswith(UNIT_TESTS)]
+        stages = [[*self.quickest(nearest), *self.quickest(others)], self.quickest(contract)]
+        return [stage for stage in (*stages, list(package.last)) if stage]
+
+    def _of(self, mutant: Mutant) -> set[str]:
+        return (
             self._tests[mutant.path, mutant.line]
             or self._of_module[mutant.path]
             or self._of_importers(mutant.path)
         )
-        unit = [each for each in tests if each.startswith("tests/unit/")]
-        nearest = [each for each in unit if each.startswith(package.mirrors)]
-        others = [each for each in unit if not each.startswith(package.mirrors)]
-        contract = [each for each in tests if each.startswith("tests/contract/")]
-        stages = [[*self._quickest(nearest), *self._quickest(others)], self._quickest(contract)]
-        return [stage for stage in (*stages, list(package.last)) if stage]
 
     def _of_importers(self, path: str) -> set[str]:
         """Return the tests of modules that import one without functions, whose lines run once."""
@@ -58,7 +68,8 @@ class CoveringTests:
         importers = [each for each in self._of_module if statement in (ROOT / each).read_text()]
         return set[str]().union(*(self._of_module[each] for each in importers))
 
-    def _quickest(self, tests: Iterable[str]) -> list[str]:
+    def quickest(self, tests: Iterable[str]) -> list[str]:
+        """Return tests, the quickest first, as many as a stage has time for."""
         chosen, total_s = list[str](), 0.0
         for test in sorted(tests, key=lambda each: (self.seconds[each], each)):
             total_s += self.seconds[test]
@@ -75,6 +86,8 @@ class CoveringTests:
             path = str(Path(file).relative_to(ROOT))
             for line, tests in data.contexts_by_lineno(file).items():
                 found = passed.keys() & set(tests)
+                if "" in tests:
+                    self._at_import.add((path, line))
                 self._tests[path, line] |= found
                 self._of_module[path] |= found
 
@@ -94,7 +107,7 @@ def measure(folder: Path) -> CoveringTests:
 
 def _start(folder: Path, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
     folder.mkdir(exist_ok=True)
-    command = (*PYTEST, "-p", "tools.mutants.line_coverage", *arguments)
+    command = (*PYTEST, "-p", line_coverage.__name__, *arguments)
     environment = {**os.environ, FOLDER: str(folder)}
     with (folder / "log").open("wb") as log:
         return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)

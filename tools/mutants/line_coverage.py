@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from coverage import Coverage
 
-from tools.mutants.packages import PACKAGES, ROOT
+from tools.mutants.packages import PRODUCT, ROOT
 
 FOLDER = "SWITCHROOM_MUTANTS_FOLDER"  # where the two files are written
 LINES, SECONDS = "lines.coverage", "seconds.json"
@@ -26,7 +26,7 @@ class LineRecorder:
             data_file=str(folder / LINES),
             config_file=False,
             concurrency=["thread", "greenlet"],
-            source=[str(ROOT / package.folder) for package in PACKAGES.values()],
+            source=[str(ROOT / each) for each in PRODUCT],
         )
         self._coverage.start()
 

@@ -6,13 +6,15 @@ from pathlib import Path
 from msgspec import Struct
 
 ROOT = Path(__file__).parents[2]
+OUT = ROOT / "bench-out" / "mutants"
+PRODUCT = ("api", "dev", "engine", "sandbox", "speech", "streams", "switchroom", "wire")
 SKIPPED = ("/generated/", "/migrations/")
 
 
 class Package(Struct, frozen=True):
     """A package: its score to reach, its sample, and where its tests are, the nearest first."""
 
-    folder: str
+    folders: tuple[str, ...]
     target: float
     count: int
     mirrors: tuple[str, ...]
@@ -20,25 +22,28 @@ class Package(Struct, frozen=True):
 
     def modules(self) -> list[str]:
         """List the package's modules that are not generated."""
-        paths = sorted((ROOT / self.folder).rglob("*.py"))
+        paths = [path for each in self.folders for path in sorted((ROOT / each).rglob("*.py"))]
         names = (str(path.relative_to(ROOT)) for path in paths if path.name != "__init__.py")
         return [name for name in names if not any(part in name for part in SKIPPED)]
 
 
+SIMULATORS = ("tests/sim/test_sim.py", "tests/sim/cluster/test_cluster.py")
+
 PACKAGES: Mapping[str, Package] = {
-    "core": Package("engine/calls", 0.9, 120, ("tests/unit/calls",), ("tests/sim/test_sim.py",)),
-    "runtime": Package(
-        "engine/runtime", 0.8, 80, ("tests/unit/runtime",), ("tests/sim/test_sim.py",)
-    ),
-    "store": Package("engine/store", 0.8, 50, ("tests/unit/store", "tests/contract/store")),
+    "core": Package(("engine/calls",), 0.92, 240, ("tests/unit/calls",), SIMULATORS),
+    "runtime": Package(("engine/runtime",), 0.85, 160, ("tests/unit/runtime",), SIMULATORS),
+    "store": Package(("engine/store",), 0.85, 100, ("tests/unit/store", "tests/contract/store")),
     "callbacks": Package(
-        "engine/callbacks", 0.8, 50, ("tests/unit/callbacks", "tests/contract/callbacks")
+        ("engine/callbacks",), 0.85, 100, ("tests/unit/callbacks", "tests/contract/callbacks")
+    ),
+    "streams": Package(
+        ("streams", "engine/streams"), 0.85, 100, ("tests/unit/streams", "tests/contract/streams")
     ),
     "api": Package(
-        "api",
-        0.8,
-        80,
-        ("tests/unit/api", "tests/contract/api"),
+        ("api",),
+        0.85,
+        160,
+        ("tests/unit/api", "tests/contract/api", "tests/security"),
         ("tests/contract/api/test_database.py::test_the_schema_matches_the_code[sqlite]",),
     ),
 }

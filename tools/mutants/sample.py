@@ -31,7 +31,7 @@ def sample(package: Package, count: int, seed: int) -> list[Mutant]:
     for path in package.modules():
         for mutant in mutants_of(path, (ROOT / path).read_text()):
             by_operator[mutant.operator].append(mutant)
-    dice = random.Random(f"{seed} {package.folder}")
+    dice = random.Random(f"{seed} {package.folders}")
     for mutants in by_operator.values():
         dice.shuffle(mutants)
     chosen = dict[tuple[str, int, int], Mutant]()
