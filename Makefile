@@ -50,7 +50,7 @@ check: $(INSTALLED)  ## lint, format, spelling, types, layers; vulnerabilities, 
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	$(UV) check --quiet
-	@$(PYTHON) -m tests.harness.npm check
+	@$(PYTHON) -m tools.npm check
 	@$(PYTHON) -m tools.audit --if-reachable
 
 bench: $(INSTALLED) tools  ## run the benchmarks; writes bench-out/
@@ -89,7 +89,7 @@ proto: $(INSTALLED)  ## regenerate the gRPC messages of status callbacks
 	@$(PYTHON) -m tools.proto
 
 vendored: $(INSTALLED)  ## rebuild the console's modules of others, with their hashes
-	@$(PYTHON) -m tests.harness.npm vendored
+	@$(PYTHON) -m tools.npm vendored
 
 docs: $(INSTALLED)  ## regenerate the reference, pictures, diagrams, JSON Schemas and parts of the SDKs
 	@$(PYTHON) -m tools.docs.diagrams
