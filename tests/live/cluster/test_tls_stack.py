@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.pbx.tls_node import TlsPbx
@@ -58,10 +59,11 @@ class Installation:
         return (self.store.port, self.pbx.ports.ari, self.pbx.ami_port, *engines)
 
 
-@pytest.fixture
-async def installation(tmp_path: Path) -> AsyncIterator[Installation]:
-    files = await asyncio.to_thread(TlsFiles, tmp_path / "tls", ["valkey", "pbx", "engine"])
-    found = Installation(tmp_path, files)
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def installation(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Installation]:
+    folder = tmp_path_factory.mktemp("tls")
+    files = await asyncio.to_thread(TlsFiles, folder / "tls", ["valkey", "pbx", "engine"])
+    found = Installation(folder, files)
     async with AsyncExitStack() as stack:
         for server in (found.store, found.pbx, *found.engines, found.api):
             await stack.enter_async_context(server)

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import aiohttp
 import pytest
+import pytest_asyncio
 
 from engine.ami.client import open_ami
 from tests.harness import Pbx
@@ -13,9 +13,9 @@ from tests.harness import Pbx
 STRANGER = "127.0.0.2"
 
 
-@pytest.fixture
-async def pbx(tmp_path: Path) -> AsyncIterator[Pbx]:
-    async with Pbx(tmp_path / "pbx1") as node:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def pbx(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pbx]:
+    async with Pbx(tmp_path_factory.mktemp("access") / "pbx1") as node:
         yield node
 
 

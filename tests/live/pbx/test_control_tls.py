@@ -2,20 +2,21 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from engine.ami.client import open_ami
 from tests.harness.pbx.tls_node import TlsPbx
 from tests.harness.servers.tls_files import TlsFiles
 
 
-@pytest.fixture
-async def pbx(tmp_path: Path) -> AsyncIterator[TlsPbx]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def pbx(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[TlsPbx]:
     """Start a node with a certificate of its own CA."""
-    files = await asyncio.to_thread(TlsFiles, tmp_path / "tls", ["pbx"])
-    async with TlsPbx(tmp_path / "pbx1", files) as node:
+    folder = tmp_path_factory.mktemp("control")
+    files = await asyncio.to_thread(TlsFiles, folder / "tls", ["pbx"])
+    async with TlsPbx(folder / "pbx1", files) as node:
         yield node
 
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from tests.harness.live_lab import Lab, open_lab
 from tests.harness.phones.phone import Phone
@@ -24,9 +25,10 @@ class Encrypted:
         self.ca = ca
 
 
-@pytest.fixture
-async def encrypted(tmp_path: Path) -> AsyncIterator[Encrypted]:
-    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def encrypted(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Encrypted]:
+    folder = tmp_path_factory.mktemp("encrypted")
+    key, cert = folder / "key.pem", folder / "cert.pem"
     for path, text in zip((key, cert), certificate(), strict=True):
         path.write_bytes(text)
     port = free_port()
@@ -37,7 +39,7 @@ async def encrypted(tmp_path: Path) -> AsyncIterator[Encrypted]:
         "TLS_PORT": str(port),
         "AGENT_SRTP": "required",
     }
-    async with open_lab(tmp_path / "lab", settings=settings) as lab:
+    async with open_lab(folder / "lab", settings=settings) as lab:
         yield Encrypted(lab, port, cert)
 
 

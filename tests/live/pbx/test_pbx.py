@@ -7,6 +7,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+import pytest_asyncio
 
 from tests.harness import Pbx, free_port
 from tests.harness.ports import media_port
@@ -16,9 +17,16 @@ REFUSED = Path(__file__).with_name("refused.xml")
 REGISTER = Path(__file__).with_name("register.xml")
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def pbx(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pbx]:
+    """Run a node for all tests that leave it as it was."""
+    async with Pbx(tmp_path_factory.mktemp("pbx") / "pbx1") as node:
+        yield node
+
+
 @pytest.fixture
-async def pbx(tmp_path: Path) -> AsyncIterator[Pbx]:
-    """Run a node for each test."""
+async def fresh(tmp_path: Path) -> AsyncIterator[Pbx]:
+    """Run a node for one test."""
     async with Pbx(tmp_path / "pbx1") as node:
         yield node
 
@@ -31,9 +39,9 @@ async def test_every_listed_module_runs(pbx: Pbx) -> None:
     assert files == dict.fromkeys(listed_modules(pbx), "Running")
 
 
-async def test_boots_without_warnings(pbx: Pbx) -> None:
+async def test_boots_without_warnings(fresh: Pbx) -> None:
     """Asterisk logs no warning and no error until it is ready."""
-    log = pbx.messages.read_text()
+    log = fresh.messages.read_text()
     assert "WARNING" not in log
     assert "ERROR" not in log
 
@@ -75,9 +83,9 @@ async def test_an_agent_registers(pbx: Pbx, tmp_path: Path) -> None:
 
 async def test_a_wrong_password_cannot_register(pbx: Pbx, tmp_path: Path) -> None:
     """A phone with a wrong password is refused."""
-    login = ("-s", "1001", "-au", "1001", "-ap", "wrong")
+    login = ("-s", "1002", "-au", "1002", "-ap", "wrong")
     assert await sipp(pbx, tmp_path, REGISTER, *login) != 0
-    assert (await ari(pbx, "endpoints/PJSIP/1001"))["state"] == "offline"
+    assert (await ari(pbx, "endpoints/PJSIP/1002"))["state"] == "offline"
 
 
 async def test_two_nodes_run_side_by_side(pbx: Pbx, tmp_path: Path) -> None:
@@ -87,12 +95,12 @@ async def test_two_nodes_run_side_by_side(pbx: Pbx, tmp_path: Path) -> None:
         assert await sipp(other, tmp_path, REFUSED, "-s", "100") == 0
 
 
-async def test_a_node_restarts_after_a_crash(pbx: Pbx) -> None:
+async def test_a_node_restarts_after_a_crash(fresh: Pbx) -> None:
     """A killed node starts again on the same ports."""
-    await pbx.kill()
-    assert not await pbx.is_ready()
-    await pbx.start()
-    assert await pbx.is_ready()
+    await fresh.kill()
+    assert not await fresh.is_ready()
+    await fresh.start()
+    assert await fresh.is_ready()
 
 
 def listed_modules(pbx: Pbx) -> set[str]:

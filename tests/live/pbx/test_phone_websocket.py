@@ -5,10 +5,10 @@ import os
 import re
 import ssl
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import aiohttp
 import pytest
+import pytest_asyncio
 
 from tests.harness.pbx.tls_node import TlsPbx
 from tests.harness.phones.digest_login import Login
@@ -18,12 +18,13 @@ from tests.harness.servers.tls_files import TlsFiles
 ENGINE, PHONE = "127.0.0.1", "127.0.0.2"
 
 
-@pytest.fixture
-async def pbx(tmp_path: Path) -> AsyncIterator[TlsPbx]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def pbx(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[TlsPbx]:
     """Run a node for phones in browsers, with a certificate."""
-    files = await asyncio.to_thread(TlsFiles, tmp_path / "tls", ["pbx"])
+    folder = tmp_path_factory.mktemp("websocket")
+    files = await asyncio.to_thread(TlsFiles, folder / "tls", ["pbx"])
     settings = {"PHONE_WEBSOCKET": "yes", "AGENT_NETS": PHONE, "AGENT_SRTP": "webrtc"}
-    async with TlsPbx(tmp_path / "pbx1", files, settings=settings) as found:
+    async with TlsPbx(folder / "pbx1", files, settings=settings) as found:
         yield found
 
 
