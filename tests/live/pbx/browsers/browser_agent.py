@@ -40,9 +40,9 @@ def as_login(credentials: dict[str, Any]) -> Login:
     return Login(agent, credentials["password"], username=credentials["username"])
 
 
-async def is_unknown(lab: Lab) -> bool:
+async def is_unknown(lab: Lab, endpoint: str = ENDPOINT) -> bool:
     found = await lab.ari("endpoints/PJSIP")
-    return ENDPOINT not in {each["resource"] for each in found}
+    return endpoint not in {each["resource"] for each in found}
 
 
 async def registers(agent: BrowserAgent, login: Login) -> bool:

@@ -1,7 +1,6 @@
 """A PBX that serves browsers, and an agent of it."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -28,19 +27,29 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab
         yield lab
 
 
-@pytest.fixture
-async def nora(lab: Lab, tmp_path: Path) -> AsyncIterator[BrowserAgent]:
-    """Run a REST layer with an agent whose phone is a browser."""
-    folder = tmp_path / "api"
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
+async def api(servers: Lab, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Api]:
+    """Run a REST layer whose account has phones in browsers."""
     settings = {
-        "SWITCHROOM_API_PHONE_URLS": f'["{lab.pbx.url.replace("http", "ws")}/ws"]',
+        "SWITCHROOM_API_PHONE_URLS": f'["{servers.pbx.url.replace("http", "ws")}/ws"]',
         "SWITCHROOM_ACCOUNT_SCOPES": '["owner"]',
     }
     async with Api(
-        folder, engines=[lab.engine], settings=settings, account=ACCOUNT, number=NUMBER
-    ) as api:
-        agent = BrowserAgent(lab, api)
-        await agent.put(endpoint=f"PJSIP/{ENDPOINT}", phone="browser")
-        yield agent
-        await api.request("DELETE", f"{BASE}/{AGENT}", token=api.api_key)
-        await until(lambda: is_unknown(lab), what="the endpoint to be deleted")
+        tmp_path_factory.mktemp("api"),
+        engines=[servers.engine],
+        settings=settings,
+        account=ACCOUNT,
+        number=NUMBER,
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+async def nora(lab: Lab, api: Api) -> AsyncIterator[BrowserAgent]:
+    """Add an agent whose phone is a browser."""
+    await until(api.is_ready, what="the REST layer to reach its engine")
+    agent = BrowserAgent(lab, api)
+    await agent.put(endpoint=f"PJSIP/{ENDPOINT}", phone="browser")
+    yield agent
+    await api.request("DELETE", f"{BASE}/{AGENT}", token=api.api_key)
+    await until(lambda: is_unknown(lab), what="the endpoint to be deleted")

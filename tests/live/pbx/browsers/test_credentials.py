@@ -16,7 +16,6 @@ from tests.live.pbx.browsers.browser_agent import (
     AGENT,
     BASE,
     ENDPOINT,
-    NUMBER,
     BrowserAgent,
     as_login,
     is_unknown,
@@ -24,6 +23,7 @@ from tests.live.pbx.browsers.browser_agent import (
 )
 
 LIFE_S = 10
+EXPIRING = "expiring-nora"
 
 
 async def test_a_tab_registers(nora: BrowserAgent) -> None:
@@ -138,10 +138,10 @@ async def test_expired_credentials(lab: Lab, tmp_path: Path) -> None:
         "SWITCHROOM_API_PHONE_S": f"{LIFE_S}",
     }
     async with Api(
-        tmp_path / "api", engines=[lab.engine], settings=settings, account=ACCOUNT, number=NUMBER
+        tmp_path / "api", engines=[lab.engine], settings=settings, account="expiring"
     ) as api:
         nora = BrowserAgent(lab, api)
-        await nora.put(endpoint=f"PJSIP/{ENDPOINT}", phone="browser")
+        await nora.put(endpoint=f"PJSIP/{EXPIRING}", phone="browser")
         login = await nora.login()
         assert await registers(nora, login)
 
@@ -152,7 +152,7 @@ async def test_expired_credentials(lab: Lab, tmp_path: Path) -> None:
         assert not await registers(nora, login)
         assert await registers(nora, await nora.login())
         await api.request("DELETE", f"{BASE}/{AGENT}", token=api.api_key)
-        await until(lambda: is_unknown(lab), what="the endpoint to be deleted")
+        await until(lambda: is_unknown(lab, EXPIRING), what="the endpoint to be deleted")
 
 
 async def test_a_revoked_key(nora: BrowserAgent) -> None:
