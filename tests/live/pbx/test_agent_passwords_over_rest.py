@@ -2,10 +2,10 @@
 
 from collections.abc import AsyncIterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from tests.harness.live_lab import Lab
 from tests.harness.phones.digest_login import Login, try_login
@@ -47,18 +47,32 @@ class Nora:
         await until(lambda: self.logs_in(password), what="the phone to register")
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def rest(servers: Lab, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Api]:
+    """Run a REST layer in front of the engine."""
+    folder = tmp_path_factory.mktemp("api")
+    async with Api(folder, engines=[servers.engine], account=ACCOUNT, number=NUMBER) as running:
+        yield running
+
+
 @pytest.fixture
-async def nora(lab: Lab, tmp_path: Path) -> AsyncIterator[Nora]:
-    """Run a REST layer with an agent whose phone has a password."""
-    folder = tmp_path / "api"
-    async with Api(folder, engines=[lab.engine], account=ACCOUNT, number=NUMBER) as api:
-        agent = Nora(lab, api)
-        await agent.put(endpoint=f"PJSIP/{PHONE}")
-        await agent.put("nora/password", password=PASSWORD)
-        await agent.until_logged_in()
-        yield agent
-        await agent.remove()
-        await until(agent.is_refused, what="the endpoint to be deleted")
+async def api(lab: Lab, rest: Api) -> Api:
+    """Return the REST layer, once it reaches the engine."""
+    await until(lab.engine.is_ready, what="the engine to be ready")
+    await until(rest.is_ready, what="the REST layer to be ready")
+    return rest
+
+
+@pytest.fixture
+async def nora(lab: Lab, api: Api) -> AsyncIterator[Nora]:
+    """Add an agent whose phone has a password."""
+    agent = Nora(lab, api)
+    await agent.put(endpoint=f"PJSIP/{PHONE}")
+    await agent.put("nora/password", password=PASSWORD)
+    await agent.until_logged_in()
+    yield agent
+    await agent.remove()
+    await until(agent.is_refused, what="the endpoint to be deleted")
 
 
 async def test_a_new_password_makes_the_old_one_invalid(nora: Nora) -> None:

@@ -1,10 +1,10 @@
 """REST control of real calls: mute, transfer and conference, checked by tone."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import TONES_HZ, Parties
@@ -18,11 +18,20 @@ BASE = "/srmain/voice"
 PAUSED_MS = 700  # of a second at least, on a busy machine
 
 
-@pytest.fixture
-async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def rest(servers: Lab, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Api]:
     """Run a REST layer in front of the engine."""
-    async with Api(tmp_path / "api", engines=[lab.engine]) as running:
+    folder = tmp_path_factory.mktemp("api")
+    async with Api(folder, engines=[servers.engine]) as running:
         yield running
+
+
+@pytest.fixture
+async def api(lab: Lab, rest: Api) -> Api:
+    """Return the REST layer, once it reaches the engine."""
+    await until(lab.engine.is_ready, what="the engine to be ready")
+    await until(rest.is_ready, what="the REST layer to be ready")
+    return rest
 
 
 async def test_a_call_is_controlled_over_rest(api: Api, parties: Parties) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+import pytest_asyncio
 from standardwebhooks import Webhook
 
 from tests.harness.customers.callback_server import CallbackServer
@@ -26,12 +27,20 @@ ENDPOINT = "rest-anna"  # of no other test: an endpoint belongs to one account
 AGENT_HZ, CALLER_HZ = 600, 400
 
 
-@pytest.fixture
-async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def rest(servers: Lab, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Api]:
     """Run a REST layer in front of the engine."""
-    folder = tmp_path / "api"
-    async with Api(folder, engines=[lab.engine], account=ACCOUNT, number=NUMBER) as running:
+    folder = tmp_path_factory.mktemp("api")
+    async with Api(folder, engines=[servers.engine], account=ACCOUNT, number=NUMBER) as running:
         yield running
+
+
+@pytest.fixture
+async def api(lab: Lab, rest: Api) -> Api:
+    """Return the REST layer, once it reaches the engine."""
+    await until(lab.engine.is_ready, what="the engine to be ready")
+    await until(rest.is_ready, what="the REST layer to be ready")
+    return rest
 
 
 async def follow_guide(lab: Lab, api: Api, target: CallbackServer) -> str:
