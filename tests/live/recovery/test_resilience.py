@@ -17,7 +17,7 @@ from tests.harness.servers.cluster import freeze, thaw
 from tests.harness.until import until
 
 LASTS_MS = 300_000  # a gather, until its first key
-DIGIT_TIMEOUT_MS = 10_000
+DIGIT_TIMEOUT_MS = 5_000
 FROZEN_LEASE_S = 18  # the engine keeps its lease while it is frozen
 FROZEN_DIGIT_TIMEOUT_MS = 4_000
 EDGE_MS = 40  # frames that hold two sounds
@@ -125,13 +125,14 @@ async def test_digits_of_a_frozen_engine_are_in_time(patient: Lab, hooks: Webhoo
 @crash_and_deploy
 async def test_a_dial_continues(lab: Lab, hooks: WebhookServer, leave: Leave) -> None:
     """A restart while a phone rings: after its answer both are bridged."""
-    async with Phone.answering(free_port(), tone_hz=600, after_ms=6000) as far:
+    async with Phone.answering(free_port(), tone_hz=600, after_ms=NEVER_MS) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
         number = await lab.add_number({**dial, "action": hooks.answers("/after", None)})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
             await far.wait_ringing()
             await _wait_until_stored(lab, await lab.wait_for_call(), "leg-ringing")
             await leave(lab)
+            await far.pick_up()
             await caller.until_hears(600)
             await far.until_hears(400)
             await far.hang_up()
@@ -160,13 +161,14 @@ async def test_an_answer_without_an_engine_is_bridged_later(lab: Lab, hooks: Web
 
 async def test_a_phone_that_does_not_ring_is_called_once(lab: Lab, hooks: WebhookServer) -> None:
     """A crash before a called phone rings: the phone is not called again."""
-    async with Phone.answering(free_port(), tone_hz=600, after_ms=6000, rings=False) as far:
+    async with Phone.answering(free_port(), tone_hz=600, after_ms=NEVER_MS, rings=False) as far:
         dial = {"type": "dial", "data": {"number": far.address}}
         number = await lab.add_number({**dial, "action": hooks.answers("/after", None)})
         async with Phone.calling(lab.pbx, number, tone_hz=400) as caller:
             await far.wait_ringing()
             await _wait_until_stored(lab, await lab.wait_for_call(), "leg-created")
             await crash(lab)
+            await far.pick_up()
             await caller.until_hears(600)
             await far.until_hears(400)
             assert [m.method for m in far.messages if not m.status].count("INVITE") == 1

@@ -100,7 +100,7 @@ async def test_the_first_called_party_can_refer(parties: Parties) -> None:
 
 async def test_a_refer_during_a_prompt_is_declined(parties: Parties, sounds: MediaServer) -> None:
     """Without a connected party REFER is declined, and the prompt continues."""
-    prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 10_000)}}
+    prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 4_000)}}
     source = await parties.add_phone("source")
     parties.call = await parties.lab.call(to=source.address, action=prompt)
     await parties.expect_audio(source="prompt")
