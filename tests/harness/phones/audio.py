@@ -191,11 +191,15 @@ class _Part(Struct, frozen=True):
 
 def _after(before: Frame, frame: Frame, others: int) -> _Part:
     if frame.stream != before.stream:
-        paused_ms = max(0, int(frame.at_ms - before.at_ms) - (others + 1) * FRAME_MS)
-        return _Part(frame, others, paused_ms)
+        return _Part(frame, others, _whole_frames_ms(frame.at_ms - before.at_ms, others))
     missing = max(others, (frame.sequence - before.sequence - 1) & 0xFFFF)
-    passed_ms = (frame.timestamp - before.timestamp) * 1000 // RATE_HZ
-    return _Part(frame, missing, max(0, passed_ms - (missing + 1) * FRAME_MS))
+    passed_ms = (frame.timestamp - before.timestamp) * 1000 / RATE_HZ
+    return _Part(frame, missing, _whole_frames_ms(passed_ms, missing))
+
+
+def _whole_frames_ms(passed_ms: float, missing: int) -> int:
+    """Return for how many frames nothing was sent; less is a change of the PBX's clock."""
+    return max(0, int(passed_ms / FRAME_MS) - missing - 1) * FRAME_MS
 
 
 def _span(hz: int, run: Sequence[_Part]) -> ToneSpan:

@@ -13,12 +13,11 @@ from aiohttp import web
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
-from tests.harness.monotonic import now_ms
 from tests.harness.phones.audio import assert_heard_in_order, assert_uninterrupted
 from tests.harness.phones.phone import NEVER_MS, Phone
 from tests.harness.ports import free_port
 from tests.harness.servers.engine import RequestError
-from tests.harness.until import MAX_WAIT_S, until
+from tests.harness.until import until
 
 LASTS_MS = 300_000  # a gather or a dial, until the test presses the last key or picks up
 PROMPT_MS = 60_000  # until the test hangs up
@@ -80,11 +79,17 @@ class SixCalls:
         body = {"channelId": f"{call}.l0", **more}
         await lab.engine.rpc("POST", f"/calls/{call}/{operation}", body)
 
-    async def wait_controllable(self, lab: Lab, timeout_s: float = MAX_WAIT_S) -> float:
-        """Wait until all calls can be controlled through an engine; returns the milliseconds."""
-        started_ms = now_ms()
-        await asyncio.gather(*(self._wait_for_control(lab, kind, timeout_s) for kind in self.ids))
-        return now_ms() - started_ms
+    async def wait_controllable(self, lab: Lab) -> None:
+        """Wait until all calls can be controlled through an engine."""
+        await asyncio.gather(*(self._wait_for_control(lab, kind) for kind in self.ids))
+
+    async def wait_talked(self, for_ms: float) -> None:
+        """Wait until one of the two parties that talk has heard the other for so long."""
+        phone = self.phones["talk"]
+        enough_ms = phone.heard_ms(500) + for_ms
+        await until(
+            lambda: phone.heard_ms(500) >= enough_ms, every_s=0.2, what="the conversation to go on"
+        )
 
     async def assert_continue(self, lab: Lab) -> None:
         """Assert that each call continues from its state, observed through an engine."""
@@ -138,7 +143,7 @@ class SixCalls:
         happened = [[each["type"] for each in story] for story in stories]
         return "digit-pressed" in happened[0] and "leg-ringing" in happened[1]
 
-    async def _wait_for_control(self, lab: Lab, kind: str, timeout_s: float) -> None:
+    async def _wait_for_control(self, lab: Lab, kind: str) -> None:
         async def is_done() -> bool:
             try:
                 await self.control(lab, kind, "mute", direction="in")
@@ -149,7 +154,7 @@ class SixCalls:
                 return False
             return True
 
-        await until(is_done, timeout_s=timeout_s, what=f"{kind} to be controlled")
+        await until(is_done, what=f"{kind} to be controlled")
 
     async def _finish_prompt(self, kind: str = "prompt") -> None:
         """Assert that a prompt is heard on, without a gap or a repetition; then hang up."""

@@ -1,8 +1,7 @@
 """Calls continue when one of two engines stops."""
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
@@ -11,18 +10,14 @@ import pytest
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
-from tests.harness.monotonic import now_ms
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.registration import register
 from tests.harness.phones.six_calls import SixCalls
 from tests.harness.ports import free_port
 from tests.harness.servers.cluster import LEASE_S, Cluster, freeze, thaw
-from tests.harness.until import SLACK_S, until
+from tests.harness.until import until
 
-BACK_WITHIN_MS = (LEASE_S + 1) * 1000
-HANDED_OVER_WITHIN_MS = 250
-SLACK_MS = SLACK_S * 1_000  # two requests per call, on a busy machine
-log = logging.getLogger(__name__)
+LONGER_THAN_LEASES_MS = (LEASE_S + 1) * 1000
 
 
 @pytest.fixture
@@ -36,28 +31,25 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
 async def test_calls_survive_a_killed_engine(
     cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """SIGKILL: the other engine continues all calls within the lease and a second."""
+    """SIGKILL: the other engine continues all calls; `tools.chaos` measures how soon."""
     leaving, staying = cluster.labs
     async with SixCalls(leaving, hooks, sounds, staying) as calls:
         await leaving.engine.kill()
-        took_ms = await calls.wait_controllable(staying)
+        await calls.wait_controllable(staying)
         await calls.assert_continue(staying)
-    log.info("controlled again after %.0f ms", took_ms)
-    assert took_ms < BACK_WITHIN_MS + SLACK_MS
 
 
 async def test_calls_survive_a_stopped_engine(
     cluster: Cluster, hooks: WebhookServer, sounds: MediaServer
 ) -> None:
-    """SIGTERM: shards are handed over, control is hardly interrupted, and no call is lost."""
+    """SIGTERM: shards are handed over, calls are controlled meanwhile, and no call is lost."""
     leaving, staying = cluster.labs
     async with SixCalls(leaving, hooks, sounds, staying) as calls:
         stopping = asyncio.create_task(leaving.engine.stop())
-        longest_ms = await _longest_ms(calls, staying, stopping.done)
+        while not stopping.done():
+            await calls.wait_controllable(staying)
         await stopping
         await calls.assert_continue(staying)
-    log.info("two requests a call took %.0f ms at most", longest_ms)
-    assert longest_ms < HANDED_OVER_WITHIN_MS + SLACK_MS
 
 
 async def test_calls_survive_a_frozen_engine(
@@ -141,8 +133,7 @@ async def test_calls_survive_a_killed_store(
     first, second = cluster.labs
     async with SixCalls(first, hooks, sounds, second) as calls:
         await cluster.valkey.kill()
-        away_ms = now_ms()
-        await until(lambda: now_ms() - away_ms > BACK_WITHIN_MS, what="the leases to run out")
+        await calls.wait_talked(LONGER_THAN_LEASES_MS)
         await cluster.valkey.start()
         await calls.wait_controllable(second)
         await calls.assert_continue(first)
@@ -189,11 +180,3 @@ async def _wait_for_presence(lab: Lab, agent: str, presence: str) -> None:
 
 async def _owns_all(cluster: Cluster, lab: Lab) -> bool:
     return len(await cluster.shards_of(lab.engine)) == len(cluster.shards)
-
-
-async def _longest_ms(calls: SixCalls, lab: Lab, is_over: Callable[[], bool]) -> float:
-    """Control all calls repeatedly; returns the longest time in milliseconds."""
-    longest_ms = 0.0
-    while not is_over():
-        longest_ms = max(longest_ms, await calls.wait_controllable(lab))
-    return longest_ms

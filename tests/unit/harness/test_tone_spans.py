@@ -106,6 +106,7 @@ def test_sequence_numbers_wrap() -> None:
 def test_an_uninterrupted_tone() -> None:
     """It has no missing packet; one that is forwarded has no pause either."""
     whole = received(*[HZ] * 50)
+    assert_all_forwarded(tones(after_pause(whole, 13, 25), [HZ]))
     paused = after_pause(whole, 200, 25)
     assert_all_forwarded(tones(whole, [HZ]))
     assert_uninterrupted(tones(paused, [HZ]))
