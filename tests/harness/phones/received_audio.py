@@ -38,9 +38,9 @@ class ReceivedAudio:
         """Return all received frames in order of arrival."""
         return self._line.frames
 
-    def tones_heard(self, *tones_hz: int) -> list[ToneSpan]:
-        """Return when which of these tones were received."""
-        return tones(self.frames, tones_hz)
+    def tones_heard(self, *tones_hz: int, since_ms: float = 0) -> list[ToneSpan]:
+        """Return when which of these tones were received, in all or since a time."""
+        return tones((each for each in self.frames if each.at_ms >= since_ms), tones_hz)
 
     def heard_ms(self, hz: int) -> int:
         """Return for how long a tone was received, without what was missing in it."""
