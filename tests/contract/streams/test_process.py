@@ -13,7 +13,7 @@ from tests.contract.streams.conftest import Streams
 from tests.harness.streams.gateway import TOKEN, GatewayClient, GatewayProcess
 from tests.harness.streams.simulated_pbx import SimulatedPbx
 from tests.harness.streams.twilio_bot import TwilioBot
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 
 DRAIN_S = 2
 
@@ -77,10 +77,12 @@ async def test_an_engine_that_has_gone_already(own_gateway: GatewayProcess) -> N
     assert '"error"' not in own_gateway.log.read_text()
 
 
-async def test_an_idle_gateway_ends_at_once(own_gateway: GatewayProcess) -> None:
+async def test_an_idle_gateway_ends_at_once(tmp_path: Path) -> None:
     """There is nothing to wait for."""
-    os.kill(own_gateway.pid, signal.SIGTERM)
-    await until(lambda: not own_gateway.running(), timeout_s=DRAIN_S, what="the end")
+    gateway = GatewayProcess(tmp_path / "own", SWITCHROOM_STREAMS_DRAIN_S=str(2 * MAX_WAIT_S))
+    await gateway.start()
+    os.kill(gateway.pid, signal.SIGTERM)
+    await until(lambda: not gateway.running(), what="the end")
 
 
 async def test_a_full_gateway_takes_no_stream(
