@@ -9,10 +9,9 @@ import pytest
 from api.db.database import Database
 from tests.harness.api.cdrs.records import NOON_MS
 from tests.harness.api.databases import (
-    dump_of_migrated,
+    MigratedPostgres,
     empty_database,
     migrated_database,
-    restore,
     sqlite_url,
     write_migrated,
 )
@@ -36,9 +35,9 @@ def postgres() -> Iterator[Postgres]:
 
 
 @pytest.fixture(scope="session")
-def dump(postgres: Postgres) -> str:
-    """Provide the statements that migrate an empty PostgreSQL database at once."""
-    return asyncio.run(dump_of_migrated(postgres))
+def migrated_postgres(postgres: Postgres) -> MigratedPostgres:
+    """Provide its database, which each test empties before it begins."""
+    return MigratedPostgres(postgres)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -47,8 +46,8 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         write_migrated(sqlite_url(tmp_path))
         return sqlite_url(tmp_path)
-    postgres, dump = (request.getfixturevalue(name) for name in ("postgres", "dump"))
-    return asyncio.run(restore(postgres, dump))
+    postgres: MigratedPostgres = request.getfixturevalue("migrated_postgres")
+    return asyncio.run(postgres.empty())
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
