@@ -81,6 +81,14 @@ class Faults:
         """Return whether a fault disturbed any part of an interval."""
         return any(begin <= end_ms and end >= begin_ms for begin, end in self.disturbances)
 
+    def disturbed_until_ms(self, at_ms: float, margin_ms: float) -> float:
+        """Return the end of the disturbances that follow a time without a gap."""
+        until_ms = at_ms
+        for begin, end in sorted(self.disturbances):
+            if begin <= until_ms + margin_ms and end > until_ms:
+                until_ms = end
+        return until_ms
+
     def _watch(self) -> None:
         now = self._clock.at_ms
         if self._begins_ms is not None and now >= self._least_ms and self.is_well():

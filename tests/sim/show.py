@@ -77,6 +77,8 @@ def _short(value: Any) -> str:
             shown = (f"{name}={_short(each)}" for name, each in fields
                      if name not in HIDDEN_FIELDS and each not in (None, "", 0, ()))  # fmt: skip
             return f"{type(value).__name__}({', '.join(shown)})"
+        case frozenset():
+            return f"{{{', '.join(sorted(map(_short, value)))}}}"
         case tuple():
             return f"[{', '.join(map(_short, value))}]"
         case int() if value > START_MS:

@@ -16,7 +16,7 @@ class Tally(Struct):
     calls: int = 0
     partial: int = 0  # calls of which the store lost a part
     steps: int = 0
-    seconds: float = 0.0
+    seconds: float = 0.0  # of all workers
     faults: Counter[str] = field(default_factory=Counter)
     failed: dict[int, tuple[tuple[str, str], ...]] = field(default_factory=dict)
 

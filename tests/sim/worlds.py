@@ -15,6 +15,7 @@ from tests.sim.world import Trace, World
 
 CALLS = 25  # of one world
 AUDIT_EVERY = 8  # worlds: in one of them the logs are replayed
+PROGRAM = "tests.sim"  # its name for `python -m`
 SEEDS_FILE = Path(__file__).with_name("seeds.txt")
 NO_OVERRIDES = PartOverrides()
 
@@ -60,6 +61,12 @@ def run_world(
     return outcome
 
 
+def run_seed(seed: int, forbidden: list[str], *, trace: Trace) -> Outcome:
+    """Run one seed, and check the steps that its engines ran, then those of a replay."""
+    outcome = run_world(seed, forbidden, trace=trace, is_audited=False)
+    return outcome if outcome.violations else _check(outcome.world, forbidden, None)
+
+
 def _check(world: World, forbidden: list[str], live_steps: LiveSteps | None) -> Outcome:
     histories = tuple(call_histories(world.memory, SHARD, live_steps=live_steps))
     violations = [*find_violations(world, histories), *(("", said) for said in forbidden)]
@@ -88,3 +95,8 @@ def run_worlds(
 def regression_seeds() -> list[int]:
     """Return the seeds that failed once."""
     return read_seeds(SEEDS_FILE)
+
+
+def run_kept() -> Tally:
+    """Run the seeds that failed once; all are audited."""
+    return run_worlds(regression_seeds(), audit_every=1)

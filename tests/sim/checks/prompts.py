@@ -95,9 +95,7 @@ def _was_heard(world: WorldView, history: CallHistory, play: Play, now: int) -> 
     until_ms = _waited_until_ms(history, play.playback)
     channel = world.pbx.past.get(play.leg)
     ended_ms = channel.ended_ms if channel and channel.ended_ms is not None else until_ms
-    disturbed_ms = max(
-        (e for b, e in world.faults.disturbances if b <= now + WAY_MS <= e), default=now
-    )
+    disturbed_ms = world.faults.disturbed_until_ms(now, WAY_MS)
     if min(until_ms, ended_ms) <= disturbed_ms + WAY_MS:
         return True  # interrupted before it could begin
     return disturbed_ms >= now + sum(clip.duration_ms for clip in play.clips)

@@ -29,40 +29,39 @@ from tests.sim.cluster.planted import (
 from tests.sim.cluster.script import SCRIPTS, ClusterScript, ScriptedCluster
 from tests.sim.cluster.worlds import (
     NO_OVERRIDES,
+    PROGRAM,
     regression_seeds,
     run_script,
-    run_world,
     run_worlds,
 )
 from tests.sim.engine_run import PartOverrides
-from tests.sim.outcome import trace_lines
+from tests.sim.first_seed import first_seed
 from tests.sim.planted.digits import DroppingDtmfListener
 from tests.sim.planted.parts import DuplicatingWriter
+from tests.sim.report import failures
 
-CALLS = 1_000  # of each part
-FIRST_SEEDS = range(1_000_000, 1_000_300, 100)
+PARTS = 10  # so short that both cores end at about the same time
+PART_CALLS = 300
+PART_SEEDS = 100  # more than a part plays
+FAULTS = 15  # different ones that a part meets at least
 
 
-@pytest.mark.parametrize("first", FIRST_SEEDS)
-def test_random_calls_of_several_engines_satisfy_all_checks(first: int) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_new_calls_of_several_engines_satisfy_all_checks(part: int) -> None:
     """With any faults, one engine at a time acts on a call, and no call is lost."""
-    tally = run_worlds(itertools.count(first), max_calls=CALLS)
+    seeds = itertools.count(first_seed() + part * PART_SEEDS)
+    tally = run_worlds(seeds, max_calls=PART_CALLS)
 
-    assert tally.calls >= CALLS
-    assert len(tally.faults) >= 15, tally.faults
-    assert not tally.failed
+    assert not tally.failed, failures(tally, PROGRAM)
+    assert tally.calls >= PART_CALLS
+    assert len(tally.faults) >= FAULTS, tally.faults
 
 
 @pytest.mark.parametrize("seed", regression_seeds())
 def test_regression_seed_of_several_engines_satisfies_all_checks(seed: int) -> None:
     """A seed that failed once does not fail again."""
-    assert not run_worlds([seed]).failed
-
-
-@pytest.mark.parametrize("seed", [2, 10, 16])
-def test_cluster_seed_is_deterministic(seed: int) -> None:
-    """A seed always runs the same calls, to the millisecond."""
-    assert trace_lines(seed, run_world) == trace_lines(seed, run_world)
+    tally = run_worlds([seed])
+    assert not tally.failed, failures(tally, PROGRAM)
 
 
 def test_hangup_survives_slot_handover() -> None:
@@ -70,7 +69,7 @@ def test_hangup_survives_slot_handover() -> None:
     tally = run_worlds(itertools.islice(_handovers_while_away(), 12))
 
     assert tally.faults["hung up, and moved while away"] > 10
-    assert not tally.failed
+    assert not tally.failed, failures(tally, PROGRAM)
 
 
 def _handovers_while_away() -> Iterator[int]:

@@ -15,6 +15,7 @@ from tests.sim.engine_log import silenced_log
 from tests.sim.tally import Tally, read_seeds, run_tally
 
 NO_OVERRIDES = ClusterOverrides()
+PROGRAM = "tests.sim.cluster"  # its name for `python -m`
 SEEDS_FILE = Path(__file__).with_name("seeds.txt")
 
 
@@ -68,6 +69,11 @@ def run_worlds(
 def regression_seeds() -> list[int]:
     """Return the seeds that failed once."""
     return read_seeds(SEEDS_FILE)
+
+
+def run_kept() -> Tally:
+    """Run the seeds that failed once."""
+    return run_worlds(regression_seeds())
 
 
 def run_script(script: ClusterScript, overrides: ClusterOverrides) -> list[str]:

@@ -3,12 +3,11 @@
 import gc
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from itertools import count
 from multiprocessing import get_context
 
-from tests.sim.cluster.worlds import run_worlds
 from tests.sim.tally import Tally
 
 SEEDS_PER_JOB = 10  # worlds of one job
@@ -16,10 +15,16 @@ REPORT_INTERVAL_S = 5.0
 
 
 class LongRun:
-    """Runs a number of calls, or as many as the time allows."""
+    """Runs a number of calls, or as many as the time allows.
 
-    def __init__(self, calls: int, within_s: float, workers: int) -> None:
+    A worker process imports `run_worlds`, which runs a range of seeds.
+    """
+
+    def __init__(
+        self, run_worlds: Callable[[range], Tally], calls: int, within_s: float, workers: int
+    ) -> None:
         self.tally = Tally()
+        self._run_worlds = run_worlds
         self._calls = calls
         self._workers = workers
         self._begin_s = time.monotonic()
@@ -35,14 +40,13 @@ class LongRun:
                 self._keep_busy(pool, parts)
             except KeyboardInterrupt:
                 pool.shutdown(cancel_futures=True)
-        self.tally.seconds = time.monotonic() - self._begin_s
         return self.tally
 
     def _keep_busy(self, pool: ProcessPoolExecutor, parts: Iterator[range]) -> None:
         running: set[Future[Tally]] = set()
         while self._is_short or running:
             while self._is_short and len(running) < 2 * self._workers:
-                running.add(pool.submit(run_worlds, next(parts)))
+                running.add(pool.submit(self._run_worlds, next(parts)))
             finished, running = wait(running, return_when=FIRST_COMPLETED)
             for each in finished:
                 self._note(each.result())
