@@ -15,8 +15,10 @@ from engine.calls.model.commands import (
     RemoveFromBridge,
     Snoop,
     StartHoldMusic,
+    StartRecording,
     StartRinging,
     StartVoicemail,
+    StopRecording,
 )
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode, SendApiRequest
 from engine.calls.model.state_traits import active_voicemail, paused_prompt
@@ -46,6 +48,18 @@ def should_retry(command: Command, call: Call, snapshot: PbxSnapshot, now: int) 
             return _awaited_request(call) == request
         case _:
             return _is_still_needed(command, call, snapshot, now)
+
+
+def is_stopped(command: Command, outbox: tuple[Command, ...]) -> bool:
+    """Return whether a recording is to be started that is also to be stopped.
+
+    If it was started before the outage, another start would overwrite its file.
+    """
+    match command:
+        case StartRecording(leg, name):
+            return StopRecording(leg, name) in outbox
+        case _:
+            return False
 
 
 def _is_still_needed(command: Command, call: Call, snapshot: PbxSnapshot, now: int) -> bool:

@@ -38,7 +38,7 @@ from engine.calls.model.stream_commands import StartStream
 from engine.calls.recovery.missed_digits import collected_digits, digits_after_prompt
 from engine.calls.recovery.missed_replacements import missed_replacements
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot
-from engine.calls.recovery.pending_commands import should_retry
+from engine.calls.recovery.pending_commands import is_stopped, should_retry
 
 
 def reconcile(
@@ -68,7 +68,11 @@ def reconcile(
     events += _hold_music_events(call, outbox, snapshot)
     events += _voicemail_events(call, outbox, snapshot)
     events += late
-    retried = tuple(command for command in outbox if should_retry(command, call, snapshot, now))
+    retried = tuple(
+        command
+        for command in outbox
+        if should_retry(command, call, snapshot, now) and not is_stopped(command, outbox)
+    )
     bridged, left_over = _bridged_legs(call, snapshot), _left_over_bridges(call, outbox, snapshot)
     restarted = tuple(each.playback for each in retried if isinstance(each, Play))
     return retried, (*events, Recovered(bridged, left_over, restarted))

@@ -6,7 +6,15 @@ import pytest
 
 from engine.calls.model import causes
 from engine.calls.model.call_deadline import deadline_ms
-from engine.calls.model.commands import Answer, Dial, Hangup, Originate, Snoop
+from engine.calls.model.commands import (
+    Answer,
+    Dial,
+    Hangup,
+    Originate,
+    Snoop,
+    StartRecording,
+    StopRecording,
+)
 from engine.calls.model.events import (
     LegAnswered,
     LegCreated,
@@ -120,6 +128,17 @@ def test_no_party_is_called_twice(state: str) -> None:
     redo, events = reconcile(story.call, box, seen, story.now)
     assert redo == ()
     assert LegCreated(MAIN) not in events
+
+
+def test_a_recording_that_is_to_be_stopped_is_not_started_again() -> None:
+    """All may be done already: then its file would be overwritten; the last one is started."""
+    story = ringing()
+    stops = StopRecording(MAIN, "first")
+    box = (StartRecording(MAIN, "first"), stops, StartRecording(MAIN, "second"))
+
+    redo, _ = reconcile(story.call, box, PbxSnapshot({MAIN: "Up"}), story.now)
+
+    assert redo == (stops, StartRecording(MAIN, "second"))
 
 
 def test_an_originate_of_a_canceled_call_is_not_sent() -> None:
