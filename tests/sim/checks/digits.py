@@ -11,6 +11,7 @@ from msgspec import Struct
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import DigitStarted, Recovered
+from engine.calls.model.stream_events import SpeechUnderstood
 from engine.calls.replay_audit import ReplayStep
 from tests.harness.sim.model import SimChannel
 from tests.sim.call_histories import CallHistory
@@ -31,6 +32,7 @@ class Gather(Struct, frozen=True):
     last: Gathering
     begin_ms: float
     end_ms: float
+    until_ms: float  # when what ended it happened: a report of it may come later
     listens_ms: float  # start of the running first-digit or inter-digit timeout
     event: CallEvent
     has_key_down: bool  # whether it waited for the release of a key
@@ -66,6 +68,7 @@ def gathers(history: CallHistory) -> Iterator[Gather]:
                         before.state,
                         begin_ms,
                         step.at_ms,
+                        _happened_ms(step),
                         listens_ms,
                         gathered,
                         has_key_down,
@@ -87,6 +90,11 @@ def gathers(history: CallHistory) -> Iterator[Gather]:
 
 def _events(step: ReplayStep) -> list[CallEvent]:
     return [each.event for each in step.commands if isinstance(each, EmitEvent)]
+
+
+def _happened_ms(step: ReplayStep) -> int:
+    """Return when a step's event happened; an outage delays transcripts, not their effect."""
+    return step.event.at_ms if isinstance(step.event, SpeechUnderstood) else step.at_ms
 
 
 def _is_same(before: object, state: Gathering) -> bool:
@@ -166,7 +174,7 @@ def _is_whole(world: WorldView, gather: Gather, presses: Presses, dtmf: str) -> 
 
 def _sure(gather: Gather, presses: Presses, margin_ms: float) -> list[int]:
     """Return the places of the presses that surely belong to a gather."""
-    begin_ms, end_ms = gather.begin_ms + margin_ms, gather.end_ms - margin_ms
+    begin_ms, end_ms = gather.begin_ms + margin_ms, gather.until_ms - margin_ms
     limit_ms = gather.last.limit_ms - GRACE_MS - margin_ms
     sure = [
         place
