@@ -35,7 +35,7 @@ class LongRun:
         """Run consecutive seeds; when interrupted, return the finished ones."""
         parts = (range(begin, begin + SEEDS_PER_JOB) for begin in count(first, SEEDS_PER_JOB))
         spawning = get_context("spawn")
-        with ProcessPoolExecutor(self._workers, spawning, initializer=_settle) as pool:
+        with ProcessPoolExecutor(self._workers, spawning, initializer=settle) as pool:
             try:
                 self._keep_busy(pool, parts)
             except KeyboardInterrupt:
@@ -71,7 +71,7 @@ class LongRun:
             sys.stderr.write(f"{tally.calls:,} of {self._calls:,} calls, {pace:.0f}/s, {failed}\n")
 
 
-def _settle() -> None:
+def settle() -> None:
     """Collect garbage rarely: a world is discarded as a whole."""
     gc.freeze()
     gc.set_threshold(100_000, 5, 5)
