@@ -8,15 +8,14 @@ MAX_VIOLATIONS = 3  # of a seed
 
 def report(tally: Tally, program: str) -> list[str]:
     """Return the lines of the report of a program that also runs single seeds."""
-    faults = {kind: count for kind, count in tally.faults.items() if ": " not in kind}
-    requests = {kind: count for kind, count in tally.faults.items() if kind not in faults}
+    faults, requests = tally.injected, tally.requests
     granted = sum(count for kind, count in requests.items() if kind.endswith(": granted"))
     pace = tally.calls / (tally.seconds or 1)
     return [
         f"{tally.calls:10,} calls in {tally.worlds:,} worlds, {tally.steps:,} steps",
         f"{tally.partial:10,} of them are incomplete: the store lost a part",
-        f"{sum(requests.values()):10,} control requests, {granted:,} granted",
-        f"{sum(faults.values()):10,} faults, by kind:",
+        f"{requests.total():10,} control requests, {granted:,} granted",
+        f"{faults.total():10,} faults, by kind:",
         *(f"{count:10,}   {kind}" for kind, count in sorted(faults.items())),
         f"{len(tally.failed):10,} seeds failed",
         f"{tally.seconds:10.0f} s of all workers, {pace:.0f} calls/s each",

