@@ -2,7 +2,7 @@
 
 import sys
 
-from tests.sim.command import Simulator, main
+from tests.sim.runs.command import Simulator, main
 from tests.sim.worlds import PROGRAM, run_kept, run_seed, run_worlds
 
 SIMULATOR = Simulator(PROGRAM, 100_000, run_seed, run_worlds, run_kept)

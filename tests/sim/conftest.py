@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.sim.long_run import settle
+from tests.sim.runs.long_run import settle
 
 
 @pytest.fixture(scope="session", autouse=True)

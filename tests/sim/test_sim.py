@@ -9,7 +9,6 @@ import pytest
 from tests.sim.call_histories import CallHistory
 from tests.sim.checks import find_violations
 from tests.sim.engine_log import silenced_log
-from tests.sim.first_seed import first_seed
 from tests.sim.forged_histories import (
     duplicate_sessions,
     rings_too_long,
@@ -23,7 +22,8 @@ from tests.sim.planted import scripts
 from tests.sim.planted.run import run_script, violations_in_script
 from tests.sim.planted.script import Script
 from tests.sim.planted.table import PLANTED
-from tests.sim.report import failures
+from tests.sim.runs.first_seed import first_seed
+from tests.sim.runs.report import failures
 from tests.sim.worlds import NO_OVERRIDES, PROGRAM, regression_seeds, run_world, run_worlds
 
 PARTS = 10  # so short that both cores end at about the same time
@@ -33,7 +33,7 @@ FAULTS = 4  # kinds that a part meets at least (measured: 8 to 16)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_new_calls_satisfy_all_checks(part: int) -> None:
+def test_random_calls_satisfy_all_checks(part: int) -> None:
     """With any faults, each call runs, is audible, ends, is published and is stored correctly."""
     seeds = itertools.count(first_seed() + part * PART_SEEDS)
     tally = run_worlds(seeds, max_calls=PART_CALLS)

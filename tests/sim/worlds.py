@@ -10,7 +10,7 @@ from tests.sim.call_histories import CallHistory, call_histories
 from tests.sim.checks import find_violations
 from tests.sim.engine_run import SHARD, PartOverrides
 from tests.sim.live_steps import LiveSteps
-from tests.sim.tally import Tally, read_seeds, run_tally
+from tests.sim.runs.tally import Tally, read_seeds, run_tally
 from tests.sim.world import Trace, World
 
 CALLS = 25  # of one world

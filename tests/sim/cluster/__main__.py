@@ -3,7 +3,7 @@
 import sys
 
 from tests.sim.cluster.worlds import PROGRAM, run_kept, run_world, run_worlds
-from tests.sim.command import Simulator, main
+from tests.sim.runs.command import Simulator, main
 
 SIMULATOR = Simulator(PROGRAM, 1_000_000, run_world, run_worlds, run_kept)
 

@@ -2,8 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterator
-from random import Random
+from collections.abc import Callable, Collection
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from engine.calls.model.storage_format import FORMAT, LaterCall
 from engine.runtime.pbx_nodes.node import no_peer_digits, no_streams
 from engine.runtime.shard.shard import CallShard
 from tests.sim.call_histories import call_histories
-from tests.sim.cluster import faults, script
+from tests.sim.cluster import script
 from tests.sim.cluster.environment import ClusterOverrides
 from tests.sim.cluster.planted import (
     BlindPbx,
@@ -26,28 +25,28 @@ from tests.sim.cluster.planted import (
     RenamingActionClient,
     SlowHandover,
 )
-from tests.sim.cluster.script import SCRIPTS, ClusterScript, ScriptedCluster
+from tests.sim.cluster.script import ClusterScript, ScriptedCluster
 from tests.sim.cluster.worlds import (
-    NO_OVERRIDES,
     PROGRAM,
     regression_seeds,
     run_script,
     run_worlds,
 )
 from tests.sim.engine_run import PartOverrides
-from tests.sim.first_seed import first_seed
 from tests.sim.planted.digits import DroppingDtmfListener
 from tests.sim.planted.parts import DuplicatingWriter
-from tests.sim.report import failures
+from tests.sim.runs.first_seed import first_seed
+from tests.sim.runs.report import failures
 
-PARTS = 10  # so short that both cores end at about the same time
+PARTS = 12  # so short that both cores end at about the same time
 PART_CALLS = 300
 PART_SEEDS = 100  # more than a part plays
+HANDOVERS_WHILE_AWAY = (2001961, 2002840, 2006020, 2006636)
 FAULTS = 6  # kinds that a part meets at least (measured: 11 to 16)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_new_calls_of_several_engines_satisfy_all_checks(part: int) -> None:
+def test_random_calls_of_several_engines_satisfy_all_checks(part: int) -> None:
     """With any faults, one engine at a time acts on a call, and no call is lost."""
     seeds = itertools.count(first_seed() + part * PART_SEEDS)
     tally = run_worlds(seeds, max_calls=PART_CALLS)
@@ -66,24 +65,10 @@ def test_regression_seed_of_several_engines_satisfies_all_checks(seed: int) -> N
 
 def test_hangup_survives_slot_handover() -> None:
     """A hangup requested while the PBX is away survives the slot's move to another engine."""
-    tally = run_worlds(itertools.islice(_handovers_while_away(), 12))
+    tally = run_worlds(HANDOVERS_WHILE_AWAY)
 
     assert tally.faults["hung up, and moved while away"] > 10
     assert not tally.failed, failures(tally, PROGRAM)
-
-
-def _handovers_while_away() -> Iterator[int]:
-    """Yield seeds of worlds in which PBXs are away and shards move again and again."""
-    for seed in itertools.count(2_000_000):
-        kinds = faults.choose(Random(seed))
-        if {"pbx", "crash"} <= kinds and kinds & {"leave", "kill", "join"}:
-            yield seed
-
-
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_cluster_script_without_planted_fault_satisfies_all_checks(name: str) -> None:
-    """The checks find nothing in the scripts themselves."""
-    assert run_script(SCRIPTS[name], NO_OVERRIDES) == []
 
 
 def _version(engine: str) -> int:

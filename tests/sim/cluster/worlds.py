@@ -12,7 +12,7 @@ from tests.sim.cluster.histories import read_histories
 from tests.sim.cluster.script import ClusterScript, ScriptedCluster
 from tests.sim.cluster.world import CALLS, ClusterWorld, Trace
 from tests.sim.engine_log import silenced_log
-from tests.sim.tally import Tally, read_seeds, run_tally
+from tests.sim.runs.tally import Tally, read_seeds, run_tally
 
 NO_OVERRIDES = ClusterOverrides()
 PROGRAM = "tests.sim.cluster"  # its name for `python -m`

@@ -1,6 +1,6 @@
 """The report of a run: calls, faults by kind, and the commands that repeat failed seeds."""
 
-from tests.sim.tally import Tally
+from tests.sim.runs.tally import Tally
 
 MAX_SEEDS = 20  # failed seeds with their violations
 MAX_VIOLATIONS = 3  # of a seed

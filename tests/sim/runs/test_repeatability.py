@@ -8,9 +8,9 @@ import pytest
 
 from tests.sim.__main__ import SIMULATOR as ENGINE
 from tests.sim.cluster.__main__ import SIMULATOR as CLUSTER
-from tests.sim.first_seed import first_seed
-from tests.sim.outcome import trace_lines
-from tests.sim.show import show
+from tests.sim.runs.first_seed import first_seed
+from tests.sim.runs.outcome import trace_lines
+from tests.sim.runs.show import show
 
 SIMULATORS = {each.program: each for each in (ENGINE, CLUSTER)}
 FAULTY = {ENGINE.program: (4, 9, 126), CLUSTER.program: (2, 10, 16)}

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from tests.sim.first_seed import first_seed
+from tests.sim.runs.first_seed import first_seed
 
 AUTHOR = ("-c", "user.name=a", "-c", "user.email=a@example.org")
 

@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from itertools import count
 from multiprocessing import get_context
 
-from tests.sim.tally import Tally
+from tests.sim.runs.tally import Tally
 
 SEEDS_PER_JOB = 10  # worlds of one job
 REPORT_INTERVAL_S = 5.0

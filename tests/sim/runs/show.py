@@ -9,7 +9,7 @@ from engine.calls.model.commands import EmitEvent
 from tests.harness.sim.clock import START_MS
 from tests.sim.call_histories import CallHistory
 from tests.sim.engine_log import silenced_log
-from tests.sim.outcome import Outcome, Run
+from tests.sim.runs.outcome import Outcome, Run
 
 HIDDEN_FIELDS = {
     "verb",

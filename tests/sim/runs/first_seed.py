@@ -8,7 +8,7 @@ import subprocess
 from hashlib import sha256
 from pathlib import Path
 
-TREE = Path(__file__).parents[2]
+TREE = Path(__file__).parents[3]
 PRODUCT = ("engine", "streams", "wire")  # what the simulators run
 SEEDS = 10_000  # of a commit
 COMMITS = 1_000_000  # so many do not share seeds

@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from tests.sim.first_seed import first_seed
-from tests.sim.long_run import LongRun
-from tests.sim.outcome import Run
-from tests.sim.report import report
-from tests.sim.show import show
-from tests.sim.tally import Tally
+from tests.sim.runs.first_seed import first_seed
+from tests.sim.runs.long_run import LongRun
+from tests.sim.runs.outcome import Run
+from tests.sim.runs.report import report
+from tests.sim.runs.show import show
+from tests.sim.runs.tally import Tally
 
 
 class Simulator(Struct, frozen=True):
