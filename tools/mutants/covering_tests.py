@@ -14,10 +14,9 @@ from coverage import CoverageData
 from tools.mutants import line_coverage
 from tools.mutants.line_coverage import FOLDER, LINES, SECONDS
 from tools.mutants.mutations import Mutant
-from tools.mutants.packages import ROOT, Package
+from tools.mutants.packages import ROOT, UNIT_TESTS, Package
 
 # Tests that compare texts, or whose product code runs in other processes, run no line here.
-UNIT_TESTS = "tests/unit/"
 UNIT = ("tests/unit", "--ignore", "tests/unit/docs", "--ignore", "tests/unit/cli")
 AREAS = ("api", "callbacks", "rpc", "runtime", "store", "streams")
 CONTRACT = (*(f"tests/contract/{name}" for name in AREAS), "tests/security", "-k", "not postgres")

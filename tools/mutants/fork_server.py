@@ -18,14 +18,18 @@ from multiprocessing.connection import Connection
 
 import msgspec
 import pytest
+import structlog
 from msgspec import Struct
+from structlog.dev import ConsoleRenderer, plain_traceback
 
 from tools.mutants.loaded_functions import LoadedFunctions, is_loaded
 from tools.mutants.mutant_finder import MutantFinder
 from tools.mutants.mutations import Mutant
+from tools.mutants.packages import UNIT_TESTS
 
 DESCRIPTORS = "SWITCHROOM_MUTANTS_CONNECTIONS"  # of the connections, separated by blanks
 MAX_MEMORY = 8 << 30
+UNIT_TIMEOUT_S = 20
 OVER, UNFIT = "over", "unfit"
 ENDS = {OVER.encode(), UNFIT.encode()}
 
@@ -200,9 +204,17 @@ def _end(pid: int) -> None:
     os.waitpid(pid, 0)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """End a unit test early that hangs: it takes milliseconds otherwise."""
+    for item in items:
+        if item.nodeid.startswith(UNIT_TESTS):
+            item.add_marker(pytest.mark.timeout(UNIT_TIMEOUT_S))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Serve instead of running all tests."""
+    _print_plain_tracebacks()
     children = []
     descriptors = [int(each) for each in os.environ[DESCRIPTORS].split()]
     for descriptor in descriptors:
@@ -218,3 +230,9 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     for pid in children:
         os.waitpid(pid, 0)
     return True
+
+
+def _print_plain_tracebacks() -> None:
+    """Let logs of exceptions, which mutants cause, cost little: nobody reads them."""
+    plain = ConsoleRenderer(colors=False, exception_formatter=plain_traceback)
+    structlog.configure(processors=[*structlog.get_config()["processors"][:-1], plain])

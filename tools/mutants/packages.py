@@ -7,6 +7,7 @@ from msgspec import Struct
 
 ROOT = Path(__file__).parents[2]
 OUT = ROOT / "bench-out" / "mutants"
+UNIT_TESTS = "tests/unit/"
 PRODUCT = ("api", "dev", "engine", "sandbox", "speech", "streams", "switchroom", "wire")
 SKIPPED = ("/generated/", "/migrations/")
 

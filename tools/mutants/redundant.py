@@ -21,12 +21,12 @@ from coverage import CoverageData
 from msgspec import Struct
 from rich.console import Console
 
-from tools.mutants.covering_tests import UNIT, UNIT_TESTS, CoveringTests, measure
+from tools.mutants.covering_tests import UNIT, CoveringTests, measure
 from tools.mutants.fork_client import ForkClient, start_servers
 from tools.mutants.killers import Record, read_killers
 from tools.mutants.line_coverage import LINES
 from tools.mutants.mutations import Mutant, mutants_of
-from tools.mutants.packages import OUT, PACKAGES, ROOT
+from tools.mutants.packages import OUT, PACKAGES, ROOT, UNIT_TESTS
 from tools.mutants.trial import HYPOTHESIS, TEST_TIMEOUT, Stage
 
 LOGS = OUT / "logs"
