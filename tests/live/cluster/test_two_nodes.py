@@ -14,7 +14,7 @@ from tests.harness.servers.engine import Engine
 from tests.harness.until import MAX_WAIT_S, until
 
 HANGUP = {"type": "hangup", "data": {}}
-LONG_GRACE_S = 10  # an engine that starts on a busy machine still shows the call
+LONG_GRACE_S = 10  # from when the engine runs: it still shows the call
 ROOT = Path(__file__).parents[3]
 
 

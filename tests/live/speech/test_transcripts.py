@@ -45,8 +45,8 @@ async def test_a_call_is_transcribed(lab: Lab, api: Api) -> None:
     async with Phone.answering(lab.trunk_port) as phone:
         request = {"from": NUMBER, "to": "+15550188", "action": {**prompt, "action": wait}}
         call = (await post("call", {**request, "recordCall": True}))["callId"]
-        await phone.wait_answered()
-        await phone.wait_spoken(2 * GAP_MS)
+        await lab.wait_for_state(call, "pausing")
+        await phone.wait_spoken(GAP_MS)
         await phone.say(await spoken("billing"))
         await phone.wait_spoken(GAP_MS)
         await post(f"call/{call}/recording/pause")
