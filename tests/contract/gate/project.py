@@ -34,10 +34,17 @@ class Project:
         (folder / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
         (folder / "conftest.py").write_text(CONFTEST)
         (folder / "full.toml").write_text(full)
+        self.allow_skips()
 
-    def add(self, name: str, text: str) -> None:
-        """Write a file of tests."""
-        (self._tests / name).write_text(text)
+    def add(self, name: str, text: str, ring: str = "") -> None:
+        """Write a file of tests of a ring."""
+        (self._tests / ring).mkdir(exist_ok=True)
+        (self._tests / ring / name).write_text(text)
+
+    def allow_skips(self, *tests: str) -> None:
+        """Write the list of tests that may be skipped."""
+        entries = [f'[[skip]]\ntest = "{each}"\nwhen = "always"\n' for each in tests]
+        (self._tests / "skips.toml").write_text("\n".join(entries))
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run pytest with these arguments in the folder."""

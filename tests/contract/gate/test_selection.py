@@ -42,16 +42,16 @@ def project(tmp_path: Path) -> Project:
         (["tests/test_b.py"], ALL_OF_B),
         (["tests/test_a.py::test_two[2]"], ["test_a.py::test_two[2]"]),
         (["tests", "-k", "two"], ["test_a.py::test_two[1]"]),
-        (["tests", "-n", "2"], IN_GATE),
+        (["tests", "-n", "1"], IN_GATE),
     ],
-    ids=["folder", "full", "file", "variant", "expression", "workers"],
+    ids=["folder", "full", "file", "variant", "expression", "worker"],
 )
 def test_a_command_runs(project: Project, arguments: list[str], expected: list[str]) -> None:
     """A folder has no listed tests; who names a file or a test, or says --full, gets them."""
     assert project.passed(*arguments) == expected
 
 
-@pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["alone", "workers"])
+@pytest.mark.parametrize("options", [[], ["-n", "1"]], ids=["alone", "worker"])
 def test_an_entry_without_a_test_is_an_error(tmp_path: Path, options: list[str]) -> None:
     """Its variant was renamed: the tests would be in `make test` again, unnoticed."""
     project = Project(tmp_path, LIST.replace("[2]", "[3]"))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness.gate.full_list import matches
+from tests.harness.gate.results import LEFT_OUT
 
 
 class Selection:
@@ -33,6 +34,7 @@ class Selection:
         if config.getoption("full"):
             return
         left_out = [item for item in items if self._is_left_out(item.nodeid, named)]
+        config.stash[LEFT_OUT] = len(left_out)
         if left_out:
             config.hook.pytest_deselected(items=left_out)
             without = set(left_out)

@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from dev.pbx.node import PbxNode
+from tests.harness.evidence.collector import collect_phone
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.audio import Samples
 from tests.harness.phones.dialog import Dialog
@@ -35,8 +36,9 @@ SESSION_PROGRESS = 183
 class Phone(ReceivedAudio):
     """The far end of one leg; times are monotonic milliseconds (`now_ms`)."""
 
-    def __init__(self, sip: SipCall, line: RtpLine) -> None:
+    def __init__(self, sip: SipCall, line: RtpLine, scenario: str) -> None:
         self.port = sip.port
+        self.name = f"{scenario}-{sip.port}"
         self.presses: list[Press] = []
         self._sip = sip
         self._line = line
@@ -153,7 +155,8 @@ class Phone(ReceivedAudio):
         line = RtpLine(tone_hz, _codec(str(values.get("MEDIA", ""))), echoes=echoes)
         with tempfile.TemporaryDirectory(prefix="phone") as folder:
             sip = SipCall(Path(folder), scenario, port, remote)
-            phone = cls(sip, line)
+            phone = cls(sip, line, scenario)
+            collect_phone(phone)
             try:
                 await sip.start({**values, "RTP_PORT": await line.open()})
                 yield phone

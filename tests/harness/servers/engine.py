@@ -10,11 +10,13 @@ import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import aiohttp
 
 from dev.servers.server import Server, Trust, is_well
+from tests.harness.evidence.collector import collect_engine
+from tests.harness.evidence.timelines import keep_timelines
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.ports import free_port
 from tests.harness.servers.tcp_proxy import TcpProxy
@@ -78,6 +80,16 @@ class Engine(Server):
             "SWITCHROOM_TRUNK_REFER": "true",  # for a PBX that passes them on
             **self._settings,
         }
+
+    async def start(self) -> Self:
+        """Start it, and report it: a test that fails shows the timelines of its calls."""
+        await super().start()
+        collect_engine(self)
+        return self
+
+    async def stop(self) -> None:
+        await keep_timelines(self)
+        await super().stop()
 
     async def is_ready(self) -> bool:
         """Return whether /readyz answers 200."""

@@ -1,26 +1,35 @@
-"""Each entry of `tests/full.toml` is one test: each runs in `make test`, or in `make full` only."""
+"""Each entry of `tests/full.toml` and `tests/skips.toml` is a test, once.
+
+So each test runs in `make test`, or in `make full` only.
+"""
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from tests.harness.gate.full_list import matches, read_entries, read_groups
+from tests.harness.gate.skip_list import read_skips
 
 ROOT = Path(__file__).parents[3]
 TOPS = ("tests", "tests/live", "tests/live/console")
 PROOF = re.compile(r"((?:\w+/)*\w+\.py)?(?:::(test_\w+))?")
+LISTS = pytest.mark.parametrize("read", [read_entries, read_skips])
 
 
-def test_each_entry_names_a_file_or_a_function() -> None:
+@LISTS
+def test_each_entry_names_a_file_or_a_function(read: Callable[[], Sequence[str]]) -> None:
     """Variants are checked by the session that collects them: their names are made at run time."""
-    assert [entry for entry in read_entries() if not is_test(entry)] == []
+    assert [entry for entry in read() if not is_test(entry)] == []
 
 
-def test_no_test_is_listed_twice() -> None:
+@LISTS
+def test_no_test_is_listed_twice(read: Callable[[], Sequence[str]]) -> None:
     """Neither by the same entry nor by one of its file or function."""
-    entries = read_entries()
+    entries = read()
     twice = [
         f"{entry}: {other}"
         for at, entry in enumerate(entries)

@@ -1,0 +1,106 @@
+"""What a ring of tests ended with: the outcome of each test, skips with their reasons.
+
+With `--results FILE`, the process that the workers report to writes it there as JSON.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec import Struct, field
+
+from tests.harness.gate.full_list import matches
+
+LEFT_OUT = pytest.StashKey[int]()  # the number of tests that only `make full` runs
+LAG = (
+    "lag"  # an attribute of the reports of failures: what was late, in words; empty if nothing was
+)
+
+
+class Results(Struct):
+    """Tests by outcome; a failure has the words for its lag, a skip its reason.
+
+    `left_out` is the number of tests that only `make full` runs.
+    """
+
+    passed: set[str] = field(default_factory=set)
+    failed: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    left_out: int = 0
+
+    def add(self, nodeid: str, outcome: str, text: str = "") -> None:
+        """Count a phase of a test: a test that fails in one of them has failed."""
+        if outcome == "failed":
+            self.failed[nodeid] = self.failed.get(nodeid, "") or text
+            self.passed.discard(nodeid)
+        elif outcome == "skipped":
+            self.skipped[nodeid] = text
+        elif nodeid not in self.failed:
+            self.passed.add(nodeid)
+
+    def replace(self, other: "Results") -> None:
+        """Take the outcomes of tests that ran again instead of their first ones."""
+        for nodeid in {*other.passed, *other.failed, *other.skipped}:
+            self.failed.pop(nodeid, None)
+        self.passed |= other.passed
+        self.failed |= other.failed
+        self.skipped |= other.skipped
+
+    def unexpected_skips(self, allowed: Sequence[str]) -> list[str]:
+        """Return the skipped tests that may not be skipped."""
+        return [
+            nodeid for nodeid in self.skipped if not any(matches(each, nodeid) for each in allowed)
+        ]
+
+
+class ResultsWriter:
+    """The plugin of the process that the workers report to."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._results = Results()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        nodeid = without_group(report.nodeid)
+        if report.failed:
+            self._results.add(nodeid, "failed", getattr(report, LAG, ""))
+        elif report.skipped and not hasattr(report, "wasxfail"):
+            self._results.add(nodeid, "skipped", _reason(report))
+        elif report.skipped or report.when == "call":
+            self._results.add(nodeid, "passed")
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped:  # a whole file
+            self._results.add(report.nodeid, "skipped", _reason(report))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: object) -> None:
+        """Learn what a worker has left out; all have collected the same."""
+        output: dict[str, int] = getattr(node, "workeroutput", {})  # without: it has crashed
+        self._results.left_out = max(self._results.left_out, output.get("left_out", 0))
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self._results.left_out += session.config.stash.get(LEFT_OUT, 0)
+        self._path.write_bytes(msgspec.json.encode(self._results))
+
+
+class WorkerOutput:
+    """The plugin of a worker: tells the process that it reports to what it has left out."""
+
+    @pytest.hookimpl(tryfirst=True)  # xdist sends it at the end of the session
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        output: dict[str, object] = session.config.workeroutput  # type: ignore[attr-defined]
+        output["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
+def without_group(nodeid: str) -> str:
+    """Return the id of a test without the group that xdist appends."""
+    head, _, group = nodeid.rpartition("@")
+    return head if head and "]" not in group and "/" not in group else nodeid
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    found = report.longrepr
+    text = found[2] if isinstance(found, tuple) else str(found)
+    return text.removeprefix("Skipped: ")

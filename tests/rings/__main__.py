@@ -1,0 +1,99 @@
+"""Runs rings of tests one after another, each in random order on all cores.
+
+python -m tests.rings quick contract    # stops at the first ring that fails
+python -m tests.rings --full live       # with the tests of tests/full.toml
+python -m tests.rings live -- -k dial   # what follows `--` is pytest's
+
+It prints the seed of the random order, each skip with its reason, and which tests ran twice: those
+that failed while a process was late. A ring fails when it skips a test that tests/skips.toml does
+not list, and when more than two tests would have to run twice; then none does.
+"""
+
+import shlex
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.harness.gate.full_list import TESTS
+from tests.harness.gate.skip_list import read_skips
+from tests.rings.ring import MAX_TWICE, Ring, Run, run_ring, seeded
+
+FULL = "--full"
+SKIPS = "tests/skips.toml"
+RINGS = {
+    "quick": Ring(("unit",), (("check",), ("format", "--check"))),
+    "contract": Ring(("contract", "security"), extra_workers=1),
+    "simulate": Ring(("sim",)),
+    "live": Ring(("live",), extra_workers=1),
+}
+
+
+def main(
+    arguments: Sequence[str], rings: Mapping[str, Ring] = RINGS, root: Path = TESTS.parent
+) -> int:
+    """Run the named rings below `root`; returns the first exit status that is not 0."""
+    names, options = _split(arguments, rings)
+    options = seeded(options)
+    counts, runs, times, status = Counter[str](), list[Run](), list[str](), 0
+    for name in names:
+        command = shlex.join(("python", "-m", "tests.rings", name, "--", *options))
+        _say(f"\n== {name} ==\nto repeat its order: {command}")
+        began_s = time.monotonic()
+        runs.append(run_ring(rings[name], options, root))
+        times.append(f"{name} {time.monotonic() - began_s:.0f} s")
+        status = _judge(runs[-1], counts, read_skips(root / SKIPS))
+        if status != 0:
+            _say(f"{name} failed; to repeat its order: {command}")
+            break
+    _say(f"\n{', '.join(times)}")
+    left_out = sum(run.results.left_out for run in runs)
+    if left_out:
+        _say(f"{left_out} tests run in `make full` only: tests/full.toml")
+    twice = {test: lag for run in runs for test, lag in run.twice.items()}
+    if twice:
+        _say(f"{len(twice)} tests ran twice:")
+        for test, lag in twice.items():
+            _say(f"  {test}: {lag}")
+    skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
+    _say(f"{counts['passed']} passed, {counts['failed']} failed{skipped}")
+    return status
+
+
+def _judge(run: Run, counts: Counter[str], skips: Sequence[str]) -> int:
+    """Count the tests of a ring and print its skips; returns its exit status."""
+    results = run.results
+    unexpected = results.unexpected_skips(skips)
+    for test, reason in sorted(results.skipped.items()):
+        how = "skipped, but not in tests/skips.toml:" if test in unexpected else "skipped:"
+        _say(f"{how} {test}: {reason}")
+    late = sum(bool(lag) for lag in results.failed.values())
+    if late > MAX_TWICE:
+        _say(f"{late} tests failed while a process was late: so many do not run twice")
+    failed = len(results.failed) + len(unexpected)
+    status = run.status or int(failed > 0)
+    counts["passed"] += len(results.passed)
+    counts["skipped"] += len(results.skipped) - len(unexpected)
+    counts["failed"] += failed or int(status != 0)  # lint or pytest itself failed
+    return status
+
+
+def _split(arguments: Sequence[str], rings: Mapping[str, Ring]) -> tuple[list[str], list[str]]:
+    given = [*arguments, "--"]
+    end = given.index("--")
+    names = [name for name in given[:end] if name != FULL]
+    unknown = [name for name in names if name not in rings]
+    if unknown or not names:
+        sys.exit(f"name rings: {' '.join(rings)}")
+    full = [FULL] if len(names) < end else []
+    return names, [*full, *given[end + 1 : -1]]
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()  # before the output of the rings
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

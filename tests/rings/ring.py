@@ -1,0 +1,78 @@
+"""A ring of tests: its folders, and how pytest runs them, once more if the machine was late."""
+
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, field
+
+from tests.harness.gate.results import Results
+
+PLUGINS = ("xdist", "randomly", "hypothesispytest")  # no others are loaded: see pyproject.toml
+MAX_WORKERS = 4  # each worker runs its own servers
+SEED = "--randomly-seed"
+TESTS_FAILED = 1  # of pytest's exit statuses: others are faults of the session
+MAX_TWICE = 2  # tests of a ring that may run twice
+
+
+class Ring(Struct, frozen=True):
+    """Folders of tests, and ruff commands that must pass first."""
+
+    folders: tuple[str, ...]
+    before: tuple[tuple[str, ...], ...] = ()
+    extra_workers: int = 0  # beyond one for each core: its tests mostly wait
+
+
+class Run(Struct):
+    """How a ring ended; `twice` has the tests that ran twice, with what was late the first time."""
+
+    status: int = 0
+    results: Results = field(default_factory=Results)
+    twice: dict[str, str] = field(default_factory=dict)
+
+
+def seeded(options: Sequence[str]) -> list[str]:
+    """Return pytest's options with a seed of the random order, unless they have one."""
+    has_seed = any(each.startswith(SEED) for each in options)
+    return [*options] if has_seed else [*options, f"{SEED}={secrets.randbelow(2**32)}"]
+
+
+def run_ring(ring: Ring, options: Sequence[str], root: Path) -> Run:
+    """Run a ring below `root`; a test that fails while a process is late runs once more, alone."""
+    for command in ring.before:
+        ruff = Path(sys.executable).with_name("ruff")
+        linted = subprocess.run((ruff, *command), check=False, cwd=root)
+        if linted.returncode != 0:
+            return Run(linted.returncode)
+    workers = min(len(os.sched_getaffinity(0)) + ring.extra_workers, MAX_WORKERS)
+    folders = [f"tests/{each}" for each in ring.folders]
+    parallel = ["-n", str(workers), "--dist", "worksteal", "--durations", "25"]
+    run = _run_pytest([*folders, *parallel, *options], root)
+    late = {test: lag for test, lag in run.results.failed.items() if lag}
+    if 0 < len(late) <= MAX_TWICE:
+        again = _run_pytest([*late, *options, "--evidence", ".evidence/second-run"], root)
+        run.results.replace(again.results)
+        run.twice = late
+        if run.status == TESTS_FAILED:
+            run.status = again.status if again.status != 0 else int(bool(run.results.failed))
+    return run
+
+
+def _run_pytest(arguments: Sequence[str], root: Path) -> Run:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "results.json"
+        argv = [
+            *("setpriv", "--pdeathsig", "TERM", "--"),  # it must not outlive this process
+            *(sys.executable, "-m", "pytest", "-q", "--results", str(path)),
+            *(part for plugin in PLUGINS for part in ("-p", plugin)),
+            *arguments,
+        ]
+        status = subprocess.run(argv, check=False, cwd=root).returncode
+        if not path.exists():
+            return Run(status or TESTS_FAILED)
+        return Run(status, msgspec.json.decode(path.read_bytes(), type=Results))
