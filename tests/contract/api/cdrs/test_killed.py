@@ -11,9 +11,11 @@ import pytest
 from api.cdrs.query.filters import Filters
 from api.cdrs.store import CdrStore
 from api.db.database import Database
+from api.jobs.tables import jobs
 from tests.harness.api.cdrs.lists import REQUIRED
 from tests.harness.api.cdrs.records import events_of, record, write_calls
 from tests.harness.api.databases import migrated_database
+from tests.harness.api.leases import end_leases
 from tests.harness.rpc.scene import TOKEN, RpcScene
 from tests.harness.servers.records_api import RecordsApi
 from tests.harness.shards import at
@@ -97,6 +99,7 @@ async def test_a_killed_export_is_completed(apis: list[RecordsApi], database_url
     await until(has_begun, timeout_s=30, every_s=0.005, what="the first part")
     await api.kill()
     assert (export["state"], export["rows"] < rows) == ("running", True)
+    await end_leases(database_url, jobs)
     await successor.start()
 
     async def is_done() -> bool:

@@ -12,18 +12,19 @@ from msgspec.structs import replace
 from api.accounts.store import AccountStore
 from api.common.clock import now_ms
 from api.contacts.exports.job import PART_ROWS
+from api.jobs.tables import jobs
 from tests.contract.api.successors import Successors, run_successors
 from tests.harness.api.contacts.uploads import BASE, PHONES, sent_to
 from tests.harness.api.databases import migrated_database
+from tests.harness.api.leases import end_leases
 from tests.harness.servers.api_process import ACCOUNT
 from tests.harness.servers.records_api import RecordsApi
 from tests.harness.servers.smtp import Mailbox
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 
 PARTS = 12
 ROWS = PARTS * PART_ROWS
 REQUESTS = f"{BASE}/download-requests"
-PATIENCE_S = 60  # including 15 for the lease of a dead process
 
 
 @pytest.fixture
@@ -75,11 +76,11 @@ async def settled(api: RecordsApi, path: str, **wanted: str) -> dict[str, Any]:
         found.update((await api.request("GET", path))[1])
         return wanted.items() <= found.items()
 
-    await until(is_so, timeout_s=PATIENCE_S, what=f"{path} {wanted}")
+    await until(is_so, timeout_s=MAX_WAIT_S, what=f"{path} {wanted}")
     return found
 
 
-async def test_a_killed_download_is_completed(apis: Successors) -> None:
+async def test_a_killed_download_is_completed(apis: Successors, database_url: str) -> None:
     """Another process resumes after the last part; the file has each contact once."""
     (api,) = apis.started
     list_id = await a_list(api, ROWS)
@@ -93,6 +94,7 @@ async def test_a_killed_download_is_completed(apis: Successors) -> None:
     await until(has_started, timeout_s=30, every_s=0.001, what="the first part")
     await api.kill()
     assert (found["state"], found["rows"] < ROWS) == ("running", True)
+    await end_leases(database_url, jobs)
     successor = await apis.start()
     done = await settled(successor, path, state="done")
     rows = csv.DictReader(io.StringIO(await successor.text(done["downloadPath"])))
@@ -100,7 +102,9 @@ async def test_a_killed_download_is_completed(apis: Successors) -> None:
     assert done["rows"] == ROWS
 
 
-async def test_a_killed_email_is_sent(apis: Successors, mailbox: Mailbox) -> None:
+async def test_a_killed_email_is_sent(
+    apis: Successors, mailbox: Mailbox, database_url: str
+) -> None:
     """If its process dies before the server accepts it, another process sends it once."""
     (api,) = apis.started
     list_id = await a_list(api, 3)
@@ -109,6 +113,7 @@ async def test_a_killed_email_is_sent(apis: Successors, mailbox: Mailbox) -> Non
     await until(lambda: bool(mailbox.received), timeout_s=30, what="the letter")
     await api.kill()
     mailbox.hangs = False
+    await end_leases(database_url, jobs)
     successor = await apis.start()
     done = await settled(successor, f"{REQUESTS}/{download['id']}", state="done")
     (message,) = mailbox.messages

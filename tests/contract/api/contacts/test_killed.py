@@ -9,9 +9,11 @@ import pytest
 import sqlalchemy as sa
 
 from api.contacts.tables import contacts, rejects
+from api.jobs.tables import jobs
 from tests.contract.api.successors import Successors, run_successors
 from tests.harness.api.contacts.uploads import BASE, PHONES, sent_to
 from tests.harness.api.databases import migrated_database
+from tests.harness.api.leases import end_leases
 from tests.harness.until import until
 
 ROWS = 60_000
@@ -46,6 +48,7 @@ async def test_a_killed_import_is_completed(apis: Successors, database_url: str)
         await until(has_started, timeout_s=30, every_s=0.005, what="the first batch")
         await api.kill()
         assert (found["status"], found["processing"]["rows"] < ROWS) == ("PROCESSING", True)
+        await end_leases(database_url, jobs)
         successor = await apis.start()
 
         async def is_done() -> bool:

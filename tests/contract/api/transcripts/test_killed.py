@@ -8,8 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from api.transcripts.tables import transcripts
 from tests.contract.api.transcripts.scene import FILES, path_of, recorded, wav
 from tests.harness.api.cdrs.records import events_of
+from tests.harness.api.leases import end_leases
 from tests.harness.api.transcripts.simulated_recognizer import TOKEN, SimulatedRecognizer
 from tests.harness.rpc.scene import TOKEN as RPC_TOKEN
 from tests.harness.rpc.scene import RpcScene
@@ -52,7 +54,7 @@ async def transcript(api: RecordsApi) -> dict[str, Any]:
 
 
 async def test_a_process_is_killed(
-    scene: RpcScene, apis: list[RecordsApi], simulated: SimulatedRecognizer
+    scene: RpcScene, apis: list[RecordsApi], simulated: SimulatedRecognizer, database_url: str
 ) -> None:
     """The recording is transcribed once, by the next one; its first channel is not repeated."""
     first, second = apis
@@ -66,6 +68,7 @@ async def test_a_process_is_killed(
     await simulated.is_hearing.wait()
     assert (await transcript(first))["state"] == "running"
     await first.kill()
+    await end_leases(database_url, transcripts)
     await second.start()
     simulated.may_end.set()
 
