@@ -30,6 +30,9 @@ from tools.mutants.packages import OUT, PACKAGES, ROOT, UNIT_TESTS
 from tools.mutants.trial import HYPOTHESIS, TEST_TIMEOUT, Stage
 
 LOGS = OUT / "logs"
+MAX_FUNCTIONS = 30  # that run a line: what more of them run, most of them detect
+# Changes that no crash betrays: a test detects them only if it checks what they change.
+SUBTLE = {"comparison", "and/or", "drop operand", "constant", "flip bool", "arithmetic", "drop not"}
 Line = tuple[str, int]
 
 
@@ -143,23 +146,21 @@ class Verification:
 def mutants_to_try(
     evidence: Evidence, covering: CoveringTests, going: Sequence[str], each_count: int, seed: int
 ) -> list[Mutant]:
-    """Choose mutants of lines that each function runs: half of the lines that fewest others run."""
+    """Choose subtle mutants of lines that each function runs and few others."""
     dice = random.Random(seed)
     runs = Counter(line for lines in evidence.lines.values() for line in lines)
     by_line = defaultdict[Line, list[Mutant]](list)
     for path in (path for package in PACKAGES.values() for path in package.modules()):
-        for mutant in mutants_of(path, (ROOT / path).read_text()):
-            if not covering.runs_at_import(mutant):
-                by_line[mutant.path, mutant.line].append(mutant)
-    chosen = dict[Mutant, None](dict.fromkeys(evidence.killers))
-    before = len(chosen)
+        for each in mutants_of(path, (ROOT / path).read_text()):
+            is_fit = each.operator in SUBTLE and 0 < runs[path, each.line] <= MAX_FUNCTIONS
+            if is_fit and not covering.runs_at_import(each) and each not in evidence.killers:
+                by_line[path, each.line].append(each)
+    chosen = dict[Mutant, None]()
     for function in going:
-        lines = [line for line in evidence.lines[function] if line in by_line]
-        dice.shuffle(lines)
-        rarest = sorted(lines, key=runs.__getitem__)[: each_count - each_count // 2]
-        for line in (*rarest, *lines[: each_count // 2]):
-            chosen[dice.choice(by_line[line])] = None
-    return list(chosen)[before:]
+        lines = sorted(evidence.lines[function])
+        mutants = [each for line in lines for each in by_line[line] if each not in chosen]
+        chosen |= dict.fromkeys(dice.sample(mutants, min(each_count, len(mutants))))
+    return list(chosen)
 
 
 def main() -> int:
