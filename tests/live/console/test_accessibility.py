@@ -1,12 +1,14 @@
-"""Each page in both themes and on a small screen, by axe-core."""
+"""Each page in both themes and on a small screen: by axe-core, and no wider than the screen."""
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, ViewportSize, expect
 
 from api.console.pages import PAGES
 from tests.harness.console.axe import assert_accessible
 from tests.harness.console.browser import console_page
 from tests.harness.servers.api import AccountClient
+
+SMALL, LARGE = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=720)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -16,12 +18,15 @@ async def test_pages_break_no_rule(browser: Browser, api: AccountClient, theme: 
         for each in PAGES:
             if not each.in_menu:
                 continue  # it needs something that it shows
+            await page.set_viewport_size(SMALL)
             await page.goto(f"{api.url}/console{each.path}")
             await expect(page.get_by_role("heading", level=1)).to_have_text(each.title)
+            await expect(page.get_by_text("Loading…")).to_have_count(0)
+            width = await page.evaluate("document.documentElement.scrollWidth")
+            assert width <= SMALL["width"], each.path  # tables scroll by themselves
             await assert_accessible(page)
-            await page.set_viewport_size({"width": 390, "height": 844})
+            await page.set_viewport_size(LARGE)
             await assert_accessible(page)
-            await page.set_viewport_size({"width": 1280, "height": 720})
 
 
 async def test_the_sign_in_breaks_no_rule(browser: Browser, api: AccountClient) -> None:

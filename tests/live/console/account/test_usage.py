@@ -1,6 +1,5 @@
 """The page of usage, limits and settings; and what an agent may open."""
 
-import pytest
 from playwright.async_api import Browser, expect
 
 from api.console.pages import PAGES
@@ -44,18 +43,6 @@ async def test_usage_is_a_chart_and_a_table(browser: Browser, owner: Person) -> 
         await page.get_by_label("Chart").select_option("calls")
         await page.get_by_role("button", name="Show").click()
         await expect(page.get_by_role("img", name="calls of each day")).to_be_visible()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_no_page_is_wider_than_a_phone(browser: Browser, owner: Person, theme: str) -> None:
-    """Tables scroll by themselves."""
-    screen = {"width": 390, "height": 844}
-    async with console_page(browser, owner, viewport=screen, color_scheme=theme) as page:
-        for each in (each for each in PAGES if each.in_menu):
-            await page.goto(f"{owner.url}/console{each.path}")
-            await expect(page.get_by_role("heading", level=1)).to_be_visible()
-            await expect(page.get_by_text("Loading…")).to_have_count(0)
-            assert await page.evaluate("document.documentElement.scrollWidth") <= 390, each.path
 
 
 async def test_an_agent_opens_no_page_of_the_account(browser: Browser, owner: Person) -> None:

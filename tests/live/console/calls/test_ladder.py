@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Route, expect
 
-from tests.harness.console.axe import assert_accessible
+from tests.harness.console.axe import assert_accessible_in_both_themes
 from tests.harness.console.browser import console_page
 from tests.harness.console.people import MARKUP
 from tests.harness.console.timelines import CALL, long_call, moment, timeline
@@ -60,10 +60,7 @@ async def test_the_cause_is_said_first(  # noqa: PLR0913, PLR0917 - what a call 
         await expect(page.locator(".step.selected.failure")).to_have_count(1)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_markup_is_text_and_no_rule_is_broken(
-    browser: Browser, api: AccountClient, theme: str
-) -> None:
+async def test_markup_is_text_and_no_rule_is_broken(browser: Browser, api: AccountClient) -> None:
     """Whatever names, custom data, actions and servers' texts contain."""
     action = {"type": "say", "data": {"text": MARKUP}}
     story = timeline(
@@ -79,17 +76,17 @@ async def test_markup_is_text_and_no_rule_is_broken(
     async def fulfil(route: Route) -> None:
         await route.fulfill(json=story)
 
-    async with console_page(browser, api, color_scheme=theme) as page:
+    async with console_page(browser, api) as page:
         await page.route("**/timeline", fulfil)
         await page.goto(api.url + PATH)
         await expect(page.locator("call-ladder .step")).to_have_count(4)
         await expect(page.get_by_text(f"agent: {MARKUP}")).to_be_visible()
         await page.locator(".step", has_text="no usable response").click()
-        await assert_accessible(page)
+        await assert_accessible_in_both_themes(page)
         await page.set_viewport_size({"width": 390, "height": 844})
-        await assert_accessible(page)
+        await assert_accessible_in_both_themes(page)
         await page.get_by_role("button", name="As a table").click()
-        await assert_accessible(page)
+        await assert_accessible_in_both_themes(page)
         assert await page.locator("main img").count() == 0
 
 

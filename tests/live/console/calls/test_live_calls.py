@@ -1,9 +1,8 @@
 """The page of live calls, against real calls in a real browser."""
 
-import pytest
 from playwright.async_api import Browser, Route, expect
 
-from tests.harness.console.axe import assert_accessible
+from tests.harness.console.axe import assert_accessible, assert_accessible_in_both_themes
 from tests.harness.console.browser import console_page
 from tests.harness.console.people import MARKUP
 from tests.harness.live_lab import Lab
@@ -84,20 +83,17 @@ async def test_an_agent_sees_own_calls_only(
     await other.hang_up()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_markup_is_text_and_no_rule_is_broken(
-    browser: Browser, api: AccountClient, theme: str
-) -> None:
+async def test_markup_is_text_and_no_rule_is_broken(browser: Browser, api: AccountClient) -> None:
     """Whatever the names of the parties and agents are."""
 
     async def fulfil(route: Route) -> None:
         await route.fulfill(json={"data": [CALL], "total": 1, "limit": 100, "offset": 0})
 
-    async with console_page(browser, api, color_scheme=theme) as page:
+    async with console_page(browser, api) as page:
         await page.route("**/srmain/voice/calls?*", fulfil)
         await page.goto(f"{api.url}/console/calls")
         row = page.locator("tr[data-call]")
         await expect(row.get_by_text(MARKUP, exact=True)).to_have_count(3)
         await expect(page.locator("canvas")).to_have_count(3)
         assert await page.locator("main img").count() == 0
-        await assert_accessible(page)
+        await assert_accessible_in_both_themes(page)
