@@ -15,12 +15,23 @@ from sqlalchemy import Connection, func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.store import Account, AccountStore, accounts
+from api.audit.trail import entries
 from api.common.clock import now_ms
 from api.common.errors import Conflict, NotFound
 from api.db.database import Database, DatabaseUnavailable, metadata
 from api.db.migrate import LaterDatabase, migrate
-from tests.harness.api.databases import empty_database, migrated_database, opened, sqlite_url
+from tests.harness.api.databases import (
+    MigratedPostgres,
+    empty_database,
+    migrated_database,
+    opened,
+    sqlite_url,
+)
 from tests.harness.servers.postgres import Postgres
+
+ENTRY = {"at_ms": 1} | dict.fromkeys(
+    ("actor", "address", "action", "object", "outcome", "request_id"), ""
+)
 
 
 async def test_many_processes_may_start_at_once(empty_url: str) -> None:
@@ -203,3 +214,19 @@ async def test_a_deadlock_raises_database_unavailable(postgres: Postgres) -> Non
 async def _add(connection: AsyncConnection, name: str) -> None:
     row = {"id": name, "name": name, "is_active": True, "created_ms": 0}
     await connection.execute(insert(accounts).values(row))
+
+
+@pytest.mark.parametrize("change", ["SELECT 1", "ALTER TABLE accounts DROP COLUMN name"])
+async def test_nothing_of_a_test_is_left_in_postgresql(
+    migrated_postgres: MigratedPostgres, change: str
+) -> None:
+    """Neither rows nor numbers of ids, nor a change of a table."""
+    for _ in range(2):
+        async with migrated_database(await migrated_postgres.empty()) as database:
+            store = AccountStore(database, now_ms)
+            assert await store.all() == []
+            await store.add(Account("acme", "Acme"))
+            async with database.writing() as connection:
+                added = insert(entries).values(ENTRY).returning(entries.c.id)
+                assert (await connection.execute(added)).scalar_one() == 1
+                await connection.execute(text(change))
