@@ -6,11 +6,10 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from api.console.pages import PAGES
 from api.console.rendering import FOLDER as TEMPLATES
 from api.console.static_files import FOLDER
+from tests.harness.each import for_each
 
 VENDORED = FOLDER / "vendored"
 OWN = [each for each in FOLDER.rglob("*.js") if VENDORED not in each.parents]
@@ -29,7 +28,7 @@ def test_vendored_files_have_the_hashes_that_are_listed() -> None:
         assert base64.b64encode(digest).decode() == row["sha384"], name
 
 
-@pytest.mark.parametrize("path", OWN, ids=lambda path: path.name)
+@for_each(OWN, lambda path: path.name)
 def test_our_modules_are_checked_and_import_ours_only(path: Path) -> None:
     """Each is checked by tsc, renders text as text, and imports by a relative path."""
     source = path.read_text()

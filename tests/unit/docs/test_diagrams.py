@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
+from tests.harness.each import for_each
 from tools.docs.diagrams import PAGES, render
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@for_each(PAGES, lambda page: page.name)
 def test_rendered_parts_are_current(page: Path) -> None:
     """docs/sessions.md and docs/architecture.md show the tables of the code."""
     text = page.read_text()

@@ -18,6 +18,7 @@ from engine.cli.convert.twiml.alternatives import ALTERNATIVES as OF_TWILIO
 from engine.cli.convert.twiml.convert import convert as convert_twiml
 from engine.cli.tree import app
 from engine.flows.check import check_graph
+from tests.harness.each import for_each
 from tests.harness.operations.inputs import unknown_pbx_variables, unknown_settings
 from tests.harness.page_blocks import DOCS, GUIDES, page_blocks
 from wire.tree import Limits, parse_action
@@ -38,7 +39,7 @@ def commands(text: str) -> list[list[str]]:
     return [shlex.split(each, comments=True) for each in typed]
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=name)
+@for_each(GUIDES, name)
 def test_commands_can_be_typed(page: Path) -> None:
     """Each `switchroom` command of a block, and of a code span that has options, is one."""
     spans = re.findall(r"`(switchroom [^`\n…]+)`", page.read_text())
@@ -61,7 +62,7 @@ def fault_of(words: list[str]) -> str:
     return ""
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=name)
+@for_each(GUIDES, name)
 def test_settings_exist(page: Path) -> None:
     """Each `PBX_…` is one of a node, each `SWITCHROOM_…` one of an engine or the REST layer."""
     text = page.read_text()
@@ -69,7 +70,7 @@ def test_settings_exist(page: Path) -> None:
     assert unknown_settings(named) | unknown_pbx_variables(named) == set()
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=name)
+@for_each(GUIDES, name)
 def test_trees_are_accepted(page: Path) -> None:
     """Each JSON block is JSON, and an engine accepts those that are trees, or contain one."""
     for block in page_blocks(page, "json"):
@@ -79,7 +80,7 @@ def test_trees_are_accepted(page: Path) -> None:
             parse_action(json.dumps(tree).encode(), LIMITS)
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=name)
+@for_each(GUIDES, name)
 def test_what_commands_store_is_accepted(page: Path) -> None:
     """The flows and trees that a page stores are without errors."""
     for block in page_blocks(page, "sh"):
@@ -92,7 +93,7 @@ def test_what_commands_store_is_accepted(page: Path) -> None:
                     parse_action(json.dumps(document).encode(), LIMITS)
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=name)
+@for_each(GUIDES, name)
 def test_programs_are_python(page: Path) -> None:
     """Each block in Python can be compiled."""
     for block in page_blocks(page, "python"):

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import promql_parser
-import pytest
 import yaml
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
@@ -23,6 +22,7 @@ from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from streams.control.metrics_page import metrics_page
 from streams.stream.metrics import StreamMetrics
+from tests.harness.each import for_each
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.runtime.shard_scene import ManualClock
 
@@ -85,7 +85,7 @@ def _dashboards() -> Iterator[str]:
 QUERIES = [*(alert["expr"] for alert in _alerts()), *_dashboards()]
 
 
-@pytest.mark.parametrize("query", QUERIES)
+@for_each(QUERIES)
 def test_a_query_is_promql_about_metrics_that_there_are(query: str) -> None:
     """It parses, and each metric in it stands on /metrics."""
     promql_parser.parse(query)
@@ -106,7 +106,7 @@ SECURITY_EVENTS = {
 }
 
 
-@pytest.mark.parametrize("event", SECURITY_EVENTS)
+@for_each(SECURITY_EVENTS)
 def test_every_security_event_has_an_alert(event: str) -> None:
     """A rule reads its metric, which is there."""
     metric, label = SECURITY_EVENTS[event]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.harness.each import for_each
 
 ROOT = Path(__file__).parents[3]
 TOPS = (
@@ -77,7 +77,7 @@ def _named(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_named)
+@for_each(PAGES, _named)
 def test_files_and_tests_exist(page: Path) -> None:
     """A path in code font is a path of the project or the end of one; a test's name is a test."""
     missing = set()
@@ -92,7 +92,7 @@ def test_files_and_tests_exist(page: Path) -> None:
     assert missing == set()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_named)
+@for_each(PAGES, _named)
 def test_links_lead_somewhere(page: Path) -> None:
     """A relative link has a file, and its anchor is a heading there."""
     broken = []
@@ -107,7 +107,7 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert broken == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=_named)
+@for_each(PAGES, _named)
 def test_commands_exist(page: Path) -> None:
     """A `make` target is in the Makefile, and a module after `python -m` can be run."""
     text = page.read_text()

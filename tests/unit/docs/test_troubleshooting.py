@@ -4,11 +4,11 @@ import io
 import re
 from pathlib import Path
 
-import pytest
 from rich.console import Console
 
 from engine.cli.doctor.command import report
 from engine.cli.doctor.result import failure, warning
+from tests.harness.each import for_each
 from tests.harness.raised_codes import raised_codes
 from wire.error_codes.catalogue import CATALOGUE
 from wire.error_codes.error_code import Place
@@ -19,7 +19,7 @@ TROUBLESHOOTING = (ROOT / "docs/troubleshooting.md").read_text()
 FINDINGS = sorted({each.code for each in raised_codes() if "cli/doctor" in each.place})
 
 
-@pytest.mark.parametrize("code", FINDINGS)
+@for_each(FINDINGS)
 def test_a_finding_has_its_page(code: str) -> None:
     """The link of a warning and of a failure is a page of the docs."""
     for finding in (warning(code, "a", "b", "c"), failure(code, "a", "b", "c")):
@@ -27,7 +27,7 @@ def test_a_finding_has_its_page(code: str) -> None:
         assert page.read_text().startswith(f"# `{code}`: ")
 
 
-@pytest.mark.parametrize("code", FINDINGS)
+@for_each(FINDINGS)
 def test_the_page_of_a_finding_names_the_doctor(code: str) -> None:
     """Among the places where the code appears."""
     assert Place.DOCTOR in CATALOGUE[code].places

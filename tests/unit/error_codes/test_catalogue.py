@@ -11,6 +11,7 @@ from engine.runtime.admission.inbound import BAD_ROUTE
 from engine.runtime.admission.no_capacity import ENGINE_CODES, NODE_CODES
 from engine.runtime.agents.agent_presence import AgentRejection
 from engine.runtime.base.interfaces import DialRejection
+from tests.harness.each import for_each
 from tests.harness.raised_codes import Raised, raised_codes
 from wire.error_codes.catalogue import CATALOGUE, FAMILY_END, GROUPS, code_of_status, find_code
 from wire.error_codes.error_code import ErrorCode
@@ -52,13 +53,13 @@ RAISED = [*raised_codes()]
 ROWS = [each for group in GROUPS for each in group.codes]
 
 
-@pytest.mark.parametrize("code", sorted({each.code for each in RAISED} | _COMPUTED))
+@for_each(sorted({each.code for each in RAISED} | _COMPUTED))
 def test_a_code_that_is_raised_is_in_the_table(code: str) -> None:
     """A new code needs its row in `wire/error_codes/groups`."""
     assert find_code(code.replace("*", "nnn")) is not None
 
 
-@pytest.mark.parametrize("code", CATALOGUE)
+@for_each(CATALOGUE)
 def test_a_code_of_the_table_is_raised(code: str) -> None:
     """The row of a code that no program produces any more is removed."""
     assert code in _COMPUTED | {each.code.replace("*", "nnn") for each in RAISED}
@@ -69,7 +70,7 @@ def test_each_code_is_in_one_group() -> None:
     assert [code for code, count in Counter(each.code for each in ROWS).items() if count > 1] == []
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.code)
+@for_each(ROWS, lambda row: row.code)
 def test_a_row_is_complete(row: ErrorCode) -> None:
     """Titles are short, and texts are sentences."""
     assert len(row.title) <= 40
@@ -78,7 +79,7 @@ def test_a_row_is_complete(row: ErrorCode) -> None:
     assert row.places
 
 
-@pytest.mark.parametrize("raised", [each for each in RAISED if each.by in _STATUSES], ids=str)
+@for_each([each for each in RAISED if each.by in _STATUSES])
 def test_a_row_has_the_status_that_the_source_gives(raised: Raised) -> None:
     """The class of an error decides its status."""
     found = find_code(raised.code)

@@ -2,15 +2,15 @@
 
 import re
 
-import pytest
 from msgspec.structs import replace
 
+from tests.harness.each import for_each
 from wire.error_codes.catalogue import CATALOGUE
 from wire.error_codes.page import PAGE_POLICY, error_index, error_page
 from wire.programs.docs_address import error_path
 
 
-@pytest.mark.parametrize("code", CATALOGUE)
+@for_each(CATALOGUE)
 def test_a_page_has_its_row(code: str) -> None:
     """It loads nothing: no script, picture, style or frame, and no other host."""
     row, page = CATALOGUE[code], error_page(CATALOGUE[code])

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.harness.each import for_each
 
 ROOT = Path(__file__).parents[3]
 INSTALLED = {"__pycache__", "node_modules"}  # not ours
@@ -119,7 +119,7 @@ def _sources(package: str) -> Iterator[Path]:
             yield path
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@for_each(PACKAGES)
 def test_identifiers_use_standard_terms(package: str) -> None:
     """No name of a file, class, function, field or variable contains a replaced word."""
     found = []

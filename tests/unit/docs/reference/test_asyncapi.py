@@ -3,8 +3,8 @@
 from typing import Any, get_args
 
 import jsonschema
-import pytest
 
+from tests.harness.each import for_each
 from tools.docs.reference.asyncapi import asyncapi_document
 from wire.events.call_events import Kind
 
@@ -37,13 +37,13 @@ def test_references_lead_somewhere() -> None:
     assert all(found(each) for each in references(DOCUMENT))
 
 
-@pytest.mark.parametrize("channel", ["accountEvents", "engineEvents", "statusCallback"])
+@for_each(["accountEvents", "engineEvents", "statusCallback"])
 def test_a_channel_has_all_kinds_of_events(channel: str) -> None:
     """A new kind is in the document at once."""
     assert set(get_args(Kind)) <= set(DOCUMENT["channels"][channel]["messages"])
 
 
-@pytest.mark.parametrize("name", [name for name, each in MESSAGES.items() if "examples" in each])
+@for_each([name for name, each in MESSAGES.items() if "examples" in each])
 def test_an_example_is_valid(name: str) -> None:
     """The payload's schema allows it."""
     message = MESSAGES[name]

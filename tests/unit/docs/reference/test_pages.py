@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
-import pytest
 
+from tests.harness.each import for_each
 from tools.docs.reference import events, webhooks
 from tools.docs.reference.event_texts import FAMILIES
 from tools.docs.reference.markdown import block_names
@@ -21,7 +21,7 @@ from wire.webhooks import GatherReason, RecordReason, StreamEndReason
 SOURCES = sources()
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(REFERENCE.parent)))
+@for_each(SOURCES, lambda path: str(path.relative_to(REFERENCE.parent)))
 def test_a_page_is_current(path: Path) -> None:
     """Else run `make docs`."""
     assert path.read_text() == SOURCES[path]
@@ -32,13 +32,13 @@ def test_no_page_is_left_of_what_is_gone() -> None:
     assert stale_pages(SOURCES) == []
 
 
-@pytest.mark.parametrize("name", BLOCKS)
+@for_each(BLOCKS)
 def test_a_written_page_has_its_blocks(name: str) -> None:
     """A block that lost its markers would stay as it is for ever."""
     assert sorted(block_names((REFERENCE / name).read_text())) == sorted(BLOCKS[name])
 
 
-@pytest.mark.parametrize("tag", BY_TAG)
+@for_each(BY_TAG)
 def test_the_examples_of_a_verb_are_valid(tag: str) -> None:
     """The decoder accepts both examples, and they are of this verb."""
     text = VERBS[tag]
@@ -46,7 +46,7 @@ def test_the_examples_of_a_verb_are_valid(tag: str) -> None:
     assert {text.example["type"], text.full["type"]} == {tag}
 
 
-@pytest.mark.parametrize("tag", BY_TAG)
+@for_each(BY_TAG)
 def test_an_example_has_every_field(tag: str) -> None:
     """Those that exclude each other are in examples of another verb or in `onError`."""
     shapes = Shapes(BY_TAG[tag])
@@ -63,14 +63,14 @@ def names_in(tree: Any) -> list[str]:
     return [*tree, *(name for each in tree.values() for name in names_in(each))]
 
 
-@pytest.mark.parametrize("tag", BY_TAG)
+@for_each(BY_TAG)
 def test_rejected_examples_are_rejected(tag: str) -> None:
     """Each has an error; else the page would have an empty row."""
     assert all(errors_of(each, DEFAULT_LIMITS) for each in VERBS[tag].rejected)
     assert VERBS[tag].rejected
 
 
-@pytest.mark.parametrize("name", BODIES)
+@for_each(BODIES)
 def test_the_example_of_a_body_is_valid(name: str) -> None:
     """A receiver decodes it, and it has no field that the body does not have."""
     body = BODIES[name]
@@ -86,7 +86,7 @@ def test_reasons_are_those_of_the_shapes() -> None:
     assert set(BODIES["action"].values) - {"start", "reply"} == set(BY_TAG) - {"hangup"}
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@for_each(FAMILIES)
 def test_the_example_of_an_event_is_valid(name: str) -> None:
     """It has only fields that the page lists for its kind."""
     event = events.decoded(FAMILIES[name])

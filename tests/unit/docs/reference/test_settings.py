@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from pydantic import BaseModel
 from pydantic_settings import BaseSettings
 
@@ -13,6 +12,7 @@ from engine.settings.nodes import NodeSettings
 from engine.settings.rpc import RpcClientSettings
 from speech.settings import Settings as SpeechSettings
 from streams.app.settings import Settings as StreamsSettings
+from tests.harness.each import for_each
 from tools.docs.reference.settings import (
     PREFIX,
     engine_settings,
@@ -30,7 +30,7 @@ PAGES = {
 SHAPES = (*PAGES, NodeSettings, RpcClientSettings, MsgappSettings, BusinessAccount)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"{shape.__module__}.{shape.__name__}")
+@for_each(SHAPES, lambda shape: f"{shape.__module__}.{shape.__name__}")
 def test_every_setting_is_described(shape: type[BaseModel]) -> None:
     """By more than its name."""
     for name, field in shape.model_fields.items():
@@ -39,7 +39,7 @@ def test_every_setting_is_described(shape: type[BaseModel]) -> None:
         assert text.lower().strip(".").replace(" ", "_") != name
 
 
-@pytest.mark.parametrize("settings", PAGES, ids=lambda each: each.__module__)
+@for_each(PAGES, lambda each: each.__module__)
 def test_each_setting_has_one_row(settings: type[BaseSettings]) -> None:
     """Whichever class it comes from."""
     rows = re.findall(rf"^\| `{PREFIX}(\w+)` \|", PAGES[settings](), re.MULTILINE)
