@@ -3,23 +3,11 @@
 import pytest
 from msgspec.structs import replace
 
+from engine.calls.model import events
 from engine.calls.model.call import is_expected
 from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Advance, Ended
 from engine.calls.model.commands import Hangup
-from engine.calls.model.events import (
-    BridgeFailed,
-    DeadlinePassed,
-    DigitPressed,
-    Event,
-    LegAnswered,
-    LegCreated,
-    LegEnded,
-    LegRinging,
-    PlaybackEnded,
-    RecordingsArchived,
-    Recovered,
-)
 from engine.calls.model.io_results import ActionFailed, ActionReceived, MediaFetched
 from engine.calls.model.requests import HangupRequested
 from engine.calls.step import step
@@ -39,39 +27,39 @@ from tests.harness.calls.states import STATES, ended
 from wire.base import tag_of
 
 
-def events_for(story: Story) -> list[Event]:
+def events_for(story: Story) -> list[events.Event]:
     """List every kind of event, about what the call knows and about what it does not."""
     legs = [MAIN, f"{ID}.l1", f"{ID}.l9"]
     state = story.call.state
     request = getattr(state, "request", f"{ID}.r1")
     bridge = getattr(state, "bridge", f"{ID}.b1")
-    about_legs: list[Event] = [
+    about_legs: list[events.Event] = [
         event
         for leg in legs
         for event in (
-            LegCreated(leg),
-            LegRinging(leg),
-            LegAnswered(leg),
-            LegEnded(leg, 17, 486),
-            LegEnded(leg, 0),
-            DigitPressed(leg, "1", story.now),
-            DigitPressed(leg, "#", story.now),
+            events.LegCreated(leg),
+            events.LegRinging(leg),
+            events.LegAnswered(leg),
+            events.LegEnded(leg, 17, 486),
+            events.LegEnded(leg, 0),
+            events.DigitPressed(leg, "1", story.now),
+            events.DigitPressed(leg, "#", story.now),
         )
     ]
     return [
         *about_legs,
         MediaFetched(request, CLIPS),
         MediaFetched(request, ()),
-        PlaybackEnded(request),
+        events.PlaybackEnded(request),
         ActionReceived(request, tree(say())),
         ActionReceived(request, HTTPS),
         ActionReceived(request, None),
         ActionFailed(request, "status_500"),
         ActionReceived("other", None),
-        BridgeFailed(bridge, "no"),
+        events.BridgeFailed(bridge, "no"),
         HangupRequested("api"),
-        DeadlinePassed(),
-        Recovered(),
+        events.DeadlinePassed(),
+        events.Recovered(),
     ]
 
 
@@ -98,9 +86,9 @@ def test_a_hangup_ends_every_state(state: str) -> None:
     if state != "ending":
         assert {each.leg for each in commands if isinstance(each, Hangup)} == legs
     for leg in legs:
-        story.take(LegEnded(leg, 16), 10)
+        story.take(events.LegEnded(leg, 16), 10)
     for request in {each.archive_request for each in story.call.recordings}:
-        story.take(RecordingsArchived(request, 1_000))
+        story.take(events.RecordingsArchived(request, 1_000))
     assert story.call.is_ended
     assert deadline_ms(story.call) is None
     assert [event.event for event in story.emitted].count("completed") == 1
@@ -131,7 +119,7 @@ def test_a_stored_advance_continues() -> None:
     story = answered_call(say())
     stuck = replace(story.call, state=Advance(tree(say()), "start"))
     assert deadline_ms(stuck) is None
-    call, commands = step(stuck, Recovered(), NOW)
+    call, commands = step(stuck, events.Recovered(), NOW)
     assert tag_of(call.state) == "playing"
     assert commands
 

@@ -6,14 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dev.errors import (
-    BadOption,
-    LabBusy,
-    MissingSetting,
-    ServerFailed,
-    UnreadablePlan,
-    UnusableFolder,
-)
+from dev import errors
 from dev.lab.folder import locked, normal_folder
 from dev.lab.lifecycle import Lab
 from dev.lab.plan import FILE, Plan, read_plan
@@ -30,7 +23,7 @@ def test_a_folder_has_one_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["o'q", "a\nb", "a;b", "a?b", "a#b", "a%20b", "$(x)", "\udcff"])
 def test_a_path_that_programs_misread_is_rejected(name: str) -> None:
     """A comment in a file of Asterisk, a query in an address, an expression of a shell."""
-    with pytest.raises(BadOption, match=r"^--dir: the path has "):
+    with pytest.raises(errors.BadOption, match=r"^--dir: the path has "):
         normal_folder(Path("/srv") / name)
 
 
@@ -38,7 +31,7 @@ async def test_one_command_at_a_time(tmp_path: Path) -> None:
     """A second one says what it waits for, and gives up after a while."""
     said: list[str] = []
     async with locked(tmp_path, said.append):
-        with pytest.raises(LabBusy, match="another command starts or stops the lab"):
+        with pytest.raises(errors.LabBusy, match="another command starts or stops the lab"):
             async with locked(tmp_path, said.append, waits_s=0):
                 pass
         assert said == [f"waiting: another command starts or stops the lab in {tmp_path}"]
@@ -59,7 +52,7 @@ async def test_a_server_that_cannot_be_stopped_does_not_keep_the_others_up(tmp_p
     (tmp_path / "phone/pid").mkdir(parents=True)
     (tmp_path / "valkey").mkdir()
     (tmp_path / "valkey/pid").touch()
-    with pytest.raises(ServerFailed, match=r"^phone could not be stopped: "):
+    with pytest.raises(errors.ServerFailed, match=r"^phone could not be stopped: "):
         await lab.stop(Progress(Console(quiet=True)))
     assert not (tmp_path / "valkey/pid").exists()
 
@@ -67,7 +60,7 @@ async def test_a_server_that_cannot_be_stopped_does_not_keep_the_others_up(tmp_p
 async def test_a_folder_that_all_may_write_is_not_used(tmp_path: Path) -> None:
     """Another user could put links there, which lead our secrets elsewhere."""
     await asyncio.to_thread(tmp_path.chmod, 0o777)
-    with pytest.raises(UnusableFolder, match="other users may write to it"):
+    with pytest.raises(errors.UnusableFolder, match="other users may write to it"):
         await _pass_through(tmp_path, [])
 
 
@@ -85,7 +78,7 @@ def test_a_damaged_process_id_is_no_process(tmp_path: Path, text: str) -> None:
 def test_a_plan_beyond_the_limits_is_damaged(tmp_path: Path, text: str) -> None:
     """The file is named."""
     (tmp_path / FILE).write_text(text)
-    with pytest.raises(UnreadablePlan, match="is damaged"):
+    with pytest.raises(errors.UnreadablePlan, match="is damaged"):
         read_plan(tmp_path)
 
 
@@ -94,7 +87,7 @@ def test_a_lab_without_its_secrets_is_reported(tmp_path: Path) -> None:
     lab = Lab.create(tmp_path, Plan(port_base=20_000))
     (lab.folder / "settings.env").unlink()
     with pytest.raises(
-        MissingSetting, match=r"settings\.env has no SWITCHROOM_ACCOUNT: `switchroom dev"
+        errors.MissingSetting, match=r"settings\.env has no SWITCHROOM_ACCOUNT: `switchroom dev"
     ):
         Lab.find(tmp_path)
 

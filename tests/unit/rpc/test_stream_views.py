@@ -1,17 +1,8 @@
 """What the lists of streams show of a call that talks with a bot."""
 
 from engine.rpc.views.streams import call_streams_view
+from tests.harness.calls import streams
 from tests.harness.calls.builders import Story
-from tests.harness.calls.streams import (
-    FIRST,
-    SECOND,
-    connect,
-    conversing,
-    current,
-    end,
-    reach_mark,
-    speak,
-)
 from wire.views import StreamView
 
 
@@ -22,26 +13,26 @@ def listed(story: Story, after_ms: int = 0) -> StreamView:
 
 
 def test_what_was_heard_grows_while_the_bot_speaks() -> None:
-    story = conversing()
-    speak(story, is_speaking=True, heard_ms=200)
+    story = streams.conversing()
+    streams.speak(story, is_speaking=True, heard_ms=200)
     assert (listed(story).heard_ms, listed(story, 700).heard_ms) == (200, 900)
-    speak(story, is_speaking=False, heard_ms=900)
+    streams.speak(story, is_speaking=False, heard_ms=900)
     assert listed(story, 700).heard_ms == 900
 
 
 def test_a_bot_that_is_called_again_is_listed() -> None:
     """Between two tries with what was heard last, then with the id of the next stream."""
-    story = conversing()
-    speak(story, is_speaking=True, heard_ms=0)
-    reach_mark(story, "m1", 400)
-    end(story, "bot-lost", heard_ms=500)
-    assert (listed(story).stream_id, listed(story).state) == (SECOND, "resuming")
-    end(story, "bot-lost")
-    assert current(story) == ""
+    story = streams.conversing()
+    streams.speak(story, is_speaking=True, heard_ms=0)
+    streams.reach_mark(story, "m1", 400)
+    streams.end(story, "bot-lost", heard_ms=500)
+    assert (listed(story).stream_id, listed(story).state) == (streams.SECOND, "resuming")
+    streams.end(story, "bot-lost")
+    assert streams.current(story) == ""
     view = listed(story)
-    assert (view.stream_id, view.state, view.fork) == (FIRST, "resuming", False)
+    assert (view.stream_id, view.state, view.fork) == (streams.FIRST, "resuming", False)
     assert (view.heard_ms, view.last_mark, view.connected_ms) == (500, "m1", 0)
     story.pass_deadline()
     assert listed(story).state == "resuming"
-    connect(story)
+    streams.connect(story)
     assert listed(story).state == "connected"

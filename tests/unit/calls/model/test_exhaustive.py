@@ -6,17 +6,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from msgspec.structs import fields
 
-from engine.calls.model.call_states import (
-    Bridged,
-    CallState,
-    Dialing,
-    EndedVerb,
-    Gathering,
-    Pausing,
-    Playing,
-    ScreeningStage,
-    Streaming,
-)
+from engine.calls.model import call_states
 from engine.calls.model.requests import DialRequested, HoldRequested
 from engine.calls.model.state_traits import CALL_STATES, TRANSIENT, restartable_verb, running_verb
 from engine.calls.sessions.preconditions import check_request
@@ -36,7 +26,7 @@ def _tags(union: Any) -> Iterator[str]:
 
 def test_call_states() -> None:
     """Each state is in the table of the architecture page."""
-    assert sorted(_tags(CallState)) == sorted([*CALL_STATES, *TRANSIENT])
+    assert sorted(_tags(call_states.CallState)) == sorted([*CALL_STATES, *TRANSIENT])
 
 
 def test_calls_in_each_state() -> None:
@@ -47,12 +37,12 @@ def test_calls_in_each_state() -> None:
 
 def test_screening_stages() -> None:
     """Each stage runs, in the order of the union."""
-    assert get_args(ScreeningStage) == STAGES
+    assert get_args(call_states.ScreeningStage) == STAGES
 
 
 def test_ended_verbs() -> None:
     """`Advance.event` names each verb except hangup, after which nothing runs."""
-    assert set(_tags(Verb)) - {"hangup"} <= set(get_args(EndedVerb))
+    assert set(_tags(Verb)) - {"hangup"} <= set(get_args(call_states.EndedVerb))
 
 
 def test_verbs_of_a_single_leg() -> None:
@@ -94,7 +84,7 @@ def test_interrupted_verbs(make: Callable[[], Story]) -> None:
     A dial becomes the conversation; a stream waits, and goes on.
     """
     state = make().call.state
-    is_kept = isinstance(state, (Dialing, Bridged, Streaming))
+    is_kept = isinstance(state, (call_states.Dialing, call_states.Bridged, call_states.Streaming))
     assert restartable_verb(state) == (None if is_kept else getattr(state, "verb", None))
     assert running_verb(state) == getattr(state, "verb", None)
 
@@ -109,5 +99,8 @@ def test_hold(make: Callable[[], Story]) -> None:
     assert is_rejected == on_hold.startswith("rejected")
     story.take(request, 10)
     state = story.call.state
-    is_suspended = isinstance(state, (Playing, Gathering, Pausing)) and state.suspended
+    is_suspended = (
+        isinstance(state, (call_states.Playing, call_states.Gathering, call_states.Pausing))
+        and state.suspended
+    )
     assert is_suspended == on_hold.startswith("suspends")

@@ -4,6 +4,7 @@ import pytest
 
 from engine.calls.model import causes
 from engine.calls.model.events import LegEnded, LegHeldByPhone, LegResumedByPhone
+from tests.harness.calls import control
 from tests.harness.calls.builders import CHANNEL, MAIN, NOW, answered_call, say
 from tests.harness.calls.call_records import (
     DIALED,
@@ -12,24 +13,14 @@ from tests.harness.calls.call_records import (
     inbound_conversation,
     record,
 )
-from tests.harness.calls.control import (
-    BOB,
-    PEER,
-    TARGET,
-    THIRD,
-    hold,
-    in_conference,
-    transferring,
-    unhold,
-)
 from tests.harness.record_checks import record_faults
 
 
 def test_talk_time() -> None:
     """Only the time in which two parties are bridged counts; menus, ringing and holds do not."""
     story = inbound_conversation(say())
-    story.take(hold(CHANNEL), 10_000)
-    story.take(unhold(CHANNEL), 5_000)
+    story.take(control.hold(CHANNEL), 10_000)
+    story.take(control.unhold(CHANNEL), 5_000)
     story.take(LegEnded(DIALED, causes.NORMAL), 20_000)
     story.take(LegEnded(CHANNEL, causes.NORMAL), 3_000)
     cdr = record(story)
@@ -41,7 +32,7 @@ def test_talk_time() -> None:
 
 def test_a_caller_who_only_heard_ringing_did_not_talk() -> None:
     """The engine answered the caller, and no called party answered."""
-    story = answered_inbound_call({"type": "dial", "data": {"number": BOB}})
+    story = answered_inbound_call({"type": "dial", "data": {"number": control.BOB}})
     story.take(LegEnded(CHANNEL, causes.NORMAL), 6_000)
     assert (record(story).talk_ms, record(story).wait_ms) == (0, 6_010)
 
@@ -77,10 +68,10 @@ def test_legs_that_ended_unnoticed() -> None:
 
 def test_a_conversation_begins_when_the_engine_starts_it() -> None:
     """Not when an engine last saw the target of a transfer, which ended in an outage."""
-    story = transferring("ringback")
+    story = control.transferring("ringback")
     talked_ms = story.call.talk_ms
-    story.take(LegEnded(TARGET, causes.LOST, seen_ms=story.now + 500), 4_000)
-    story.take(LegEnded(PEER, causes.NORMAL), 1_000)
+    story.take(LegEnded(control.TARGET, causes.LOST, seen_ms=story.now + 500), 4_000)
+    story.take(LegEnded(control.PEER, causes.NORMAL), 1_000)
     assert story.call.talk_ms == talked_ms + 1_000
 
 
@@ -145,11 +136,11 @@ def test_a_leg_is_seen_while_the_other_one_holds() -> None:
 
 def test_a_lost_leg_was_there_when_another_one_held() -> None:
     """Also if that one is taken as ended before it."""
-    story = in_conference()
-    for leg in (MAIN, PEER, THIRD):
+    story = control.in_conference()
+    for leg in (MAIN, control.PEER, control.THIRD):
         story.take(LegHeldByPhone(leg), 1_000)
     seen_ms = story.now - 5_000
-    for leg in (MAIN, THIRD, PEER):
+    for leg in (MAIN, control.THIRD, control.PEER):
         story.take(LegEnded(leg, causes.LOST, seen_ms=seen_ms), 2_000)
     assert not list(record_faults(story.emitted))
     assert record(story).hold_ms == 2_000

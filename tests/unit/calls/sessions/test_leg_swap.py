@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.model import causes
+from engine.calls.model import causes, events
 from engine.calls.model.call import update_leg
 from engine.calls.model.call_states import Bridged, Gathering
 from engine.calls.model.commands import (
@@ -15,15 +15,6 @@ from engine.calls.model.commands import (
     StartRecording,
     StartRinging,
     StopPlayback,
-)
-from engine.calls.model.events import (
-    CallOpened,
-    DigitPressed,
-    LegAnswered,
-    LegEnded,
-    LegHeldByPhone,
-    LegReplaced,
-    LegRinging,
 )
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import MuteRequested, TransferCancelRequested
@@ -67,7 +58,7 @@ REFUSED = (Hangup(ARRIVED, causes.REJECTED),)
 
 
 def swap(story: Story, replaced: str = MAIN) -> tuple[object, ...]:
-    return story.take(LegReplaced(ARRIVED, replaced), 100)
+    return story.take(events.LegReplaced(ARRIVED, replaced), 100)
 
 
 @pytest.mark.parametrize("name", sorted(STATES.keys() - {"bridged", "ended", "starting"}))
@@ -118,9 +109,9 @@ def test_a_swap_that_is_reported_twice() -> None:
 def test_the_customer_hears_ringing_and_is_connected() -> None:
     """A transfer to a party that still rings."""
     story = dialing_call(BOB)
-    story.take(LegRinging(PEER), 500)
+    story.take(events.LegRinging(PEER), 500)
     assert swap(story) == (StartRinging(ARRIVED), LEAVES)
-    commands = story.take(LegAnswered(PEER), 2_000)
+    commands = story.take(events.LegAnswered(PEER), 2_000)
     assert AddToBridge(media_of(story, PEER).bridge, (ARRIVED, PEER)) in commands
     assert bridged_legs(story) == {ARRIVED, PEER}
 
@@ -129,19 +120,19 @@ def test_a_caller_who_is_not_answered_yet() -> None:
     """The new leg is answered already, which answers the call."""
     action = {"type": "dial", "data": {"number": BOB}}
     story = Story(inbound(action, answer_deferred=True))
-    story.take(CallOpened())
+    story.take(events.CallOpened())
     swap(story, CHANNEL)
     assert story.status == "in-progress"
     assert story.call.answered_ms == story.now
     assert media_of(story, ARRIVED).sound == "ringing"
-    story.take(LegAnswered(story.call.legs[0].id), 2_000)
+    story.take(events.LegAnswered(story.call.legs[0].id), 2_000)
     assert story.state == "bridged"
 
 
 def test_a_party_that_rings_is_picked_up() -> None:
     """The leg in its place is the party that has answered."""
     story = dialing_call(BOB)
-    story.take(LegRinging(PEER), 500)
+    story.take(events.LegRinging(PEER), 500)
     swap(story, PEER)
     assert bridged_legs(story) == {MAIN, ARRIVED}
     assert story.leg(ARRIVED).party == BOB
@@ -173,7 +164,7 @@ def test_a_key_of_the_leg_before_does_not_count() -> None:
     story = answered_call({"type": "gather", "data": {"maxDigits": 1}})
     pressed_ms = story.now
     swap(story)
-    story.take(DigitPressed(ARRIVED, "1", pressed_ms, 200), 100)
+    story.take(events.DigitPressed(ARRIVED, "1", pressed_ms, 200), 100)
     assert story.state == "gathering"
 
 
@@ -181,7 +172,7 @@ def test_the_hold_of_the_phone_that_leaves_is_over() -> None:
     """The prompt that it suspended continues to the new leg."""
     story = answered_call(say(action=say()))
     story.deliver_media()
-    story.take(LegHeldByPhone(MAIN), 500)
+    story.take(events.LegHeldByPhone(MAIN), 500)
     commands = swap(story)
     assert [each.leg for each in commands if isinstance(each, Play)] == [ARRIVED]
     assert not story.leg(ARRIVED).is_held
@@ -223,7 +214,7 @@ def test_the_new_leg_is_a_member_of_the_conference() -> None:
     assert bridged_legs(story) == {MAIN, ARRIVED, THIRD}
     assert members(story)[PEER] == ("complete", "hangup")
     assert members(story)[ARRIVED] == ("connected", "")
-    story.take(LegEnded(ARRIVED, 16), 1_000)
+    story.take(events.LegEnded(ARRIVED, 16), 1_000)
     assert bridged_legs(story) == {MAIN, THIRD}
 
 
@@ -276,7 +267,7 @@ def test_a_recording_begins_again_in_a_bridge() -> None:
     story = in_conference()
     enabled = replace(story.call, recording_destination=ARCHIVE, recording_enabled=True)
     story.call = enabled
-    story.take(LegHeldByPhone(PEER))
+    story.take(events.LegHeldByPhone(PEER))
     swap(story)
     assert [each.leg for each in story.commands_of(StartRecording)] == [MAIN, ARRIVED]
 

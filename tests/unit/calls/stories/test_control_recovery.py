@@ -5,24 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from engine.calls.media.plan import desired_media, required_bridges
+from engine.calls.model import storage_format
 from engine.calls.model.commands import AddToBridge, RemoveFromBridge
 from engine.calls.model.events import Recovered
-from engine.calls.model.storage_format import (
-    LogEntry,
-    StoredCall,
-    decode_call,
-    decode_stored_call,
-    encode,
-)
 from engine.calls.replay_audit import replay
-from tests.harness.calls.builders import (
-    MAIN,
-    Story,
-    answered_call,
-    bridged_call,
-    outbound,
-    say,
-)
+from tests.harness.calls import builders
 from tests.harness.calls.control import (
     BOB,
     BRIDGE,
@@ -42,7 +29,7 @@ from tests.harness.calls.control import (
     waiting_alone,
 )
 
-STATES: dict[str, Callable[[], Story]] = {
+STATES: dict[str, Callable[[], builders.Story]] = {
     "starting": transferring,
     "ringback": lambda: transferring("ringback"),
     "answered": lambda: transferring("answered"),
@@ -58,12 +45,14 @@ STATES: dict[str, Callable[[], Story]] = {
     "in conference": lambda: in_conference(DAN),
     "coaching": coaching,
     "one put out": lambda: take_all(in_conference(), kick(PEER)),
-    "held": lambda: take_all(bridged_call(BOB), hold(MAIN)),
-    "a prompt on hold": lambda: take_all(answered_call(say()), hold(MAIN)),
+    "held": lambda: take_all(builders.bridged_call(BOB), hold(builders.MAIN)),
+    "a prompt on hold": lambda: take_all(
+        builders.answered_call(builders.say()), hold(builders.MAIN)
+    ),
 }
 
 
-def inside(story: Story) -> dict[str, set[str]]:
+def inside(story: builders.Story) -> dict[str, set[str]]:
     """Return the desired legs of each bridge."""
     found: dict[str, set[str]] = {bridge: set() for bridge in required_bridges(story.call)}
     for leg, media in desired_media(story.call).items():
@@ -97,8 +86,8 @@ def test_legs_leave_a_wrong_bridge(state: str) -> None:
 def test_it_is_decoded_as_it_was_stored(state: str) -> None:
     """Call, sessions and outbox survive."""
     story = STATES[state]()
-    record = StoredCall(story.call, tuple(story.commands), 3)
-    assert decode_stored_call(encode(record)) == record
+    record = storage_format.StoredCall(story.call, tuple(story.commands), 3)
+    assert storage_format.decode_stored_call(storage_format.encode(record)) == record
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -107,9 +96,11 @@ def test_its_log_replays(state: str) -> None:
     story = STATES[state]()
     story.take(Recovered())
     tree = {"type": "dial", "data": {"number": [BOB]}}
-    first = outbound(say() if state == "a prompt on hold" else tree)
-    lines = [encode(LogEntry(now, event)) for now, event in story.events]
-    moments = list(replay([encode(first), *lines]))
+    first = builders.outbound(builders.say() if state == "a prompt on hold" else tree)
+    lines = [
+        storage_format.encode(storage_format.LogEntry(now, event)) for now, event in story.events
+    ]
+    moments = list(replay([storage_format.encode(first), *lines]))
     assert moments[-1].call == story.call
     assert [each for moment in moments for each in moment.commands] == story.commands
-    assert decode_call(encode(story.call)) == story.call
+    assert storage_format.decode_call(storage_format.encode(story.call)) == story.call

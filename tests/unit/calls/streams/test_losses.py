@@ -9,16 +9,10 @@ from engine.calls.media.stream_losses import (
     REPORT_GRACE_MS,
     RETRY_DELAYS_MS,
 )
+from engine.calls.model import events
 from engine.calls.model.call_states import Streaming
 from engine.calls.model.causes import NORMAL
 from engine.calls.model.commands import AddToBridge, Hangup, StartHoldMusic
-from engine.calls.model.events import (
-    BridgeFailed,
-    DeadlinePassed,
-    DigitPressed,
-    LegCreated,
-    Recovered,
-)
 from engine.calls.model.requests import StreamStopRequested
 from engine.calls.model.stream_commands import StartStream, StopStream
 from engine.calls.model.stream_events import StreamConnected, StreamInterrupted
@@ -93,7 +87,7 @@ def test_music_until_the_bot_has_accepted_the_next_stream() -> None:
     story = conversing()
     end(story, "gateway-lost")
     assert desired_media(story.call) == {MAIN: MUSIC}
-    assert story.take(LegCreated(SECOND), 5) == ()
+    assert story.take(events.LegCreated(SECOND), 5) == ()
     assert desired_media(story.call) == {MAIN: MUSIC}
     joined = story.take(StreamConnected(SECOND, story.now, 9), 9)
     assert AddToBridge(BRIDGE, (MAIN, SECOND)) in joined
@@ -237,17 +231,17 @@ def test_a_stream_is_stopped_between_two_tries() -> None:
 def test_a_failed_bridge_is_replaced() -> None:
     """The channel may be half lost; another one is connected."""
     story = conversing()
-    story.take(BridgeFailed(BRIDGE, "no such channel", (FIRST,)))
+    story.take(events.BridgeFailed(BRIDGE, "no such channel", (FIRST,)))
     assert opened(story) == [FIRST, SECOND]
-    assert story.take(BridgeFailed("other", "no such channel")) == ()
+    assert story.take(events.BridgeFailed("other", "no such channel")) == ()
 
 
 def test_a_failed_bridge_of_the_stream_before_changes_nothing() -> None:
     """A bot may be lost while its stream is bridged: the PBX's error comes after the next start."""
     story = requested()
-    story.take(LegCreated(FIRST))
+    story.take(events.LegCreated(FIRST))
     end(story, "bot-lost")
-    assert story.take(BridgeFailed(BRIDGE, "Channel not found", (MAIN, FIRST))) == ()
+    assert story.take(events.BridgeFailed(BRIDGE, "Channel not found", (MAIN, FIRST))) == ()
     connect(story)
     assert opened(story) == [FIRST, SECOND]
 
@@ -272,7 +266,7 @@ def test_the_limit_holds_between_two_tries() -> None:
         end(story, "bot-lost")
         if not current(story):
             story.pass_deadline()
-    story.take(DeadlinePassed(), 1_000)
+    story.take(events.DeadlinePassed(), 1_000)
     (result,) = results(story)
     assert (result["reason"], result["streamId"]) == ("max-duration", FIRST)
 
@@ -283,7 +277,7 @@ def test_digits_between_two_tries_go_to_nobody_else() -> None:
     end(story, "bot-lost")
     end(story, "bot-lost")
     assert current(story) == ""
-    assert story.take(DigitPressed(MAIN, "1", story.now), 10) == ()
+    assert story.take(events.DigitPressed(MAIN, "1", story.now), 10) == ()
 
 
 def test_a_recovery_makes_up_for_a_missed_try() -> None:
@@ -291,7 +285,7 @@ def test_a_recovery_makes_up_for_a_missed_try() -> None:
     story = conversing()
     end(story, "bot-lost")
     end(story, "bot-lost")
-    commands = story.take(Recovered(), 60_000)
+    commands = story.take(events.Recovered(), 60_000)
     assert [type(each) for each in commands if isinstance(each, StartStream)] == [StartStream]
 
 

@@ -3,23 +3,15 @@
 import pytest
 from msgspec.structs import replace
 
+from engine.calls.model import events
 from engine.calls.model.call_states import Ending
 from engine.calls.model.commands import Hangup
-from engine.calls.model.events import (
-    CallOpened,
-    DigitPressed,
-    LegAnswered,
-    LegCreated,
-    LegEnded,
-    LegRinging,
-    Recovered,
-)
 from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.requests import HangupRequested
 from engine.calls.verbs.call_end import HANGUP_TIMEOUT_MS, MAX_HANGUP_RETRIES
 from tests.harness.calls.builders import MAIN, Story, answered_call, dialing_call, inbound, say
 
-ENDED = LegEnded(MAIN, 16)
+ENDED = events.LegEnded(MAIN, 16)
 
 
 def test_a_hangup_verb_ends_the_call() -> None:
@@ -60,7 +52,7 @@ def test_recovery_restarts_the_deadline() -> None:
     """Hangups in the outbox are repeated by recovery, not by the step."""
     story = answered_call({"type": "hangup"})
     story.now += HANGUP_TIMEOUT_MS - 1
-    assert story.take(Recovered()) == ()
+    assert story.take(events.Recovered()) == ()
     assert story.state_as(Ending) == Ending(story.now + HANGUP_TIMEOUT_MS)
     assert story.pass_deadline() == (Hangup(MAIN, 16, is_repeated=True),)
 
@@ -72,7 +64,7 @@ def test_all_legs_are_waited_for() -> None:
     story.take(HangupRequested("api"))
     story.take(ENDED)
     assert not story.call.is_ended
-    story.take(LegEnded(other, 16))
+    story.take(events.LegEnded(other, 16))
     assert story.call.is_ended
     assert [event.event for event in story.emitted[-2:]] == ["leg-completed", "completed"]
     assert story.emitted[-2].leg_status == "canceled"
@@ -82,13 +74,15 @@ def test_other_events_are_ignored_while_ending() -> None:
     """Digits and responses are too late."""
     story = answered_call({"type": "hangup"})
     before = story.call
-    for event in (DigitPressed(MAIN, "1", story.now), ActionReceived("r", None)):
+    for event in (events.DigitPressed(MAIN, "1", story.now), ActionReceived("r", None)):
         assert story.take(event) == ()
     assert story.call is before
 
 
-@pytest.mark.parametrize("event", [LegCreated(MAIN), LegRinging(MAIN), LegAnswered(MAIN)])
-def test_a_leg_that_comes_after_the_end_is_hung_up(event: LegCreated) -> None:
+@pytest.mark.parametrize(
+    "event", [events.LegCreated(MAIN), events.LegRinging(MAIN), events.LegAnswered(MAIN)]
+)
+def test_a_leg_that_comes_after_the_end_is_hung_up(event: events.LegCreated) -> None:
     """An ended call only hangs up stray legs."""
     story = answered_call({"type": "hangup"})
     story.take(ENDED)
@@ -102,8 +96,8 @@ def test_a_leg_that_comes_after_the_end_is_hung_up(event: LegCreated) -> None:
 def test_a_caller_who_hangs_up_after_the_answer() -> None:
     """Every end after an answer is `completed`."""
     story = Story(inbound(say()))
-    story.take(CallOpened())
-    story.take(LegAnswered(story.call.main), 100)
+    story.take(events.CallOpened())
+    story.take(events.LegAnswered(story.call.main), 100)
     story.hang_up(19)
     assert (story.call.status, story.call.ended_by) == ("completed", "caller")
 

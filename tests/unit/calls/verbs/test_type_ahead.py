@@ -4,13 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.calls.model.call_states import (
-    AwaitingInstructions,
-    Dialing,
-    Gathering,
-    Playing,
-    RecordingVoicemail,
-)
+from engine.calls.model import call_states
 from engine.calls.model.commands import Play
 from engine.calls.model.events import DigitPressed, LegEnded, PlaybackEnded, VoicemailEnded
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
@@ -30,7 +24,9 @@ def gather(action: Any = HTTPS, **data: Any) -> dict[str, Any]:
 
 def reply(story: Story, action: Any) -> None:
     """Return an action from the webhook that the call waits for."""
-    story.take(ActionReceived(story.state_as(AwaitingInstructions).request, tree(action)), 100)
+    story.take(
+        ActionReceived(story.state_as(call_states.AwaitingInstructions).request, tree(action)), 100
+    )
 
 
 def gathered(story: Story) -> list[tuple[str | None, str | None]]:
@@ -51,7 +47,7 @@ def saying(action: Any) -> Story:
 
 
 def end_prompt(story: Story) -> tuple[Any, ...]:
-    return story.take(PlaybackEnded(story.state_as(Playing).request), 4_000)
+    return story.take(PlaybackEnded(story.state_as(call_states.Playing).request), 4_000)
 
 
 def test_digits_of_several_menus_during_a_webhook() -> None:
@@ -79,7 +75,7 @@ def test_an_incomplete_input_is_continued() -> None:
     story = saying(gather(audioUrl=HTTPS, maxDigits=4, digitTimeout=1_500))
     story.press("1")
     assert end_prompt(story) == ()
-    state = story.state_as(Gathering)
+    state = story.state_as(call_states.Gathering)
     assert (state.phase, state.digits) == ("between", "1")
     assert state.deadline_ms == story.now + 1_500 + GRACE_MS
     story.press("2")
@@ -198,7 +194,7 @@ def test_after_a_voicemail() -> None:
     name = story.call.recordings[0].name
     story.take(VoicemailEnded(name), 5_000)
     story.press("#", after_ms=20)
-    assert story.state_as(RecordingVoicemail).reason == "terminator"
+    assert story.state_as(call_states.RecordingVoicemail).reason == "terminator"
     story.press("1")
     assert typed(story) == "1"
 
@@ -210,8 +206,8 @@ def test_a_leg_in_screening() -> None:
     story.press("1")
     story.take(DigitPressed(FIRST, "1", story.now), 100)
     assert story.state == "dialing"
-    [screening] = story.state_as(Dialing).screenings
-    assert isinstance(screening.state, Playing)
+    [screening] = story.state_as(call_states.Dialing).screenings
+    assert isinstance(screening.state, call_states.Playing)
     story.take(PlaybackEnded(screening.state.request), 4_000)
     assert story.state == "bridged"
 
@@ -239,7 +235,7 @@ def test_a_terminator_after_max_digits() -> None:
         story.press(digit)
     reply(story, gather(audioUrl=HTTPS, maxDigits=2))
     assert story.press("#", after_ms=150) == ()
-    assert story.state_as(Gathering).phase == "fetch"
+    assert story.state_as(call_states.Gathering).phase == "fetch"
     story.press("#")
     assert gathered(story) == [("1234", "max-digits"), ("", "terminator")]
 

@@ -6,16 +6,10 @@ from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import DeadlinePassed, DigitPressed, DigitStarted
 from engine.calls.recovery.missed_digits import ARI_DELAY_MS, keys_at_deadline
 from engine.calls.verbs.gather.clocks import GRACE_MS, MAX_KEY_DOWN_MS
+from tests.harness.calls import screenings
 from tests.harness.calls.ami_digits import ami_digit, ari_digit, by_leg
 from tests.harness.calls.builders import HTTPS, MAIN, Story, say
 from tests.harness.calls.gathers import HOOK, gather_result, gathering
-from tests.harness.calls.screenings import (
-    CONFIRM,
-    FIRST,
-    deliver_media,
-    screening_call,
-    screening_of,
-)
 
 FALLBACK = {"type": "gather", "data": {"maxDigits": 1, "text": "to cancel"}, "action": HTTPS}
 
@@ -151,15 +145,15 @@ def test_no_gather_no_wait() -> None:
 
 def test_a_leg_in_screening() -> None:
     """Its confirmation waits for its own key."""
-    story = screening_call(**CONFIRM)
-    deliver_media(story)
-    story.now = screening_of(story).state.deadline_ms
+    story = screenings.screening_call(**screenings.CONFIRM)
+    screenings.deliver_media(story)
+    story.now = screenings.screening_of(story).state.deadline_ms
     story.pass_deadline()
-    down_ms = screening_of(story).state.deadline_ms - GRACE_MS - 10
+    down_ms = screenings.screening_of(story).state.deadline_ms - GRACE_MS - 10
     story.now = down_ms + GRACE_MS + 10
-    [key] = keys_at_deadline(story.call, {FIRST: down_ms}, {}, story.now)
+    [key] = keys_at_deadline(story.call, {screenings.FIRST: down_ms}, {}, story.now)
     story.take(key)
-    release(story, "1", down_ms, 900, FIRST)
+    release(story, "1", down_ms, 900, screenings.FIRST)
     assert story.state == "bridged"
 
 
