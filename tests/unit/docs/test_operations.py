@@ -154,19 +154,5 @@ def test_every_panel_says_what_it_shows() -> None:
         assert panel["fieldConfig"]["defaults"]["unit"], panel["title"]
 
 
-def test_panels_lie_side_by_side() -> None:
-    """Each panel has an id and a place of its own."""
-    panels = _panels()
-    assert len({panel["id"] for panel in panels}) == len(panels)
-    places = [
-        (x, y)
-        for place in (panel["gridPos"] for panel in panels)
-        for x in range(place["x"], place["x"] + place["w"])
-        for y in range(place["y"], place["y"] + place["h"])
-    ]
-    assert len(set(places)) == len(places)
-    assert max(x for x, _ in places) < 24
-
-
 def _read(name: str) -> str:
     return (OPERATIONS / name).read_text()

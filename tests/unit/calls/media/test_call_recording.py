@@ -83,9 +83,11 @@ def test_a_recording_that_cannot_be_archived_now(fault: str) -> None:
 
 
 def test_archiving_that_takes_too_long() -> None:
-    """A call does not wait forever."""
+    """A call does not wait forever; another hangup changes nothing, as its legs have ended."""
     story = recorded_call()
     story.hang_up()
+    assert story.hang_up() == ()
+    assert isinstance(story.call.state, ArchivingRecordings)
     story.pass_deadline()
     assert (story.state, story.emitted[-1].recording_url) == ("ended", URL)
     assert story.now == story.call.ended_ms + 10_000
@@ -123,14 +125,6 @@ def test_a_node_that_is_given_up_ends_the_wait() -> None:
     story.hang_up()
     story.take(LegEnded(MAIN, 0), 100)
     assert (story.state, story.emitted[-1].recording_url) == ("ended", URL)
-
-
-def test_a_hangup_while_archiving_changes_nothing() -> None:
-    """Its legs have already ended."""
-    story = recorded_call()
-    story.hang_up()
-    assert story.hang_up() == ()
-    assert isinstance(story.call.state, ArchivingRecordings)
 
 
 def test_the_recording_follows_the_main_leg() -> None:

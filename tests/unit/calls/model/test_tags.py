@@ -36,6 +36,7 @@ EVENTS = f"""
     replacement-arrived talk-ended talk-started
     voicemail-ended
 """
+# A new command is checked against the places in EXEMPT of test_exhaustive_matches.py.
 COMMANDS = """
     add-to-bridge answer answer-refer archive-recordings destroy-bridge dial emit-event fetch-media
     hangup listen load-flow load-flow-node mute mute-recording originate pause-playback play

@@ -195,6 +195,8 @@ def test_sessions_are_recorded() -> None:
     (transfer,) = ended(transferring("answered")).transfers
     assert (transfer.mode, transfer.party, transfer.state) == ("attended", CAROL, "abandoned")
     assert transfer.source_agent_id == "7"
+    nameless = ended(transferring("answered", target_name=""))
+    assert nameless.legs[-1].agent_name is None
     (conference,) = ended(in_conference()).conferences
     assert conference.state == "completed"
     assert [member.agent_name for member in conference.members] == [None, None, "Carol"]
@@ -267,12 +269,6 @@ def test_the_last_tracking_values_count() -> None:
         event = next(each for each in story.emitted if each.channel_id == leg)
         assert (event.agent_id, event.reference_id) == expected
         story.take(LegEnded(leg, 17), 1_000)
-
-
-def test_a_target_without_a_name() -> None:
-    """Its leg has no agent's name, not an empty one."""
-    transferred = ended(transferring("answered", target_name=""))
-    assert transferred.legs[-1].agent_name is None
 
 
 def test_a_clock_that_goes_back() -> None:

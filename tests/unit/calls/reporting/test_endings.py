@@ -151,7 +151,8 @@ def test_the_last_but_one_is_kicked() -> None:
 def test_a_leg_is_hung_up_by_request(leg: str) -> None:
     """Whichever of the two legs it is, the API has ended the call."""
     story = bridged_call(BOB)
-    story.take(LegHangupRequested(leg), 1_000)
+    assert story.take(LegHangupRequested(leg), 1_000) == (Hangup(leg, causes.NORMAL),)
+    assert story.state == "bridged"
     story.take(LegEnded(leg, causes.NORMAL), 10)
     assert completed(story).ended_by == "api"
     assert legs_ended_by(story) == ["api", "api"]

@@ -46,11 +46,12 @@ def test_a_coach_with_an_outbound_mute() -> None:
 
 
 def test_the_same_again() -> None:
-    """A repeated request changes nothing."""
+    """A repeated request changes nothing, nor does a repeated event of the snoop."""
     story = coaching()
     before = story.call
     assert story.take(coach(THIRD, PEER)) == ()
     assert story.call is before
+    assert story.take(LegCreated(SNOOP)) == ()
 
 
 def test_another_member_is_coached() -> None:

@@ -93,11 +93,6 @@ def test_a_late_snoop() -> None:
     assert story.take(LegCreated(SNOOP)) == (Hangup(SNOOP, NORMAL),)
 
 
-def test_a_repeated_snoop_event() -> None:
-    """A repeated event does not hang it up."""
-    assert coaching().take(LegCreated(SNOOP)) == ()
-
-
 def test_coach_and_snoop_that_cannot_be_bridged() -> None:
     """The coaching ends; the coach rejoins the others, muted."""
     story = coaching()

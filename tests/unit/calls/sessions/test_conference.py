@@ -71,13 +71,6 @@ def test_the_first_answer_starts_it() -> None:
     assert story.state_as(Bridged).legs == (PEER, THIRD)
 
 
-def test_several_members() -> None:
-    """All members who answer share the bridge."""
-    story = in_conference(DAN)
-    assert bridged_legs(story) == {MAIN, PEER, THIRD, FOURTH}
-    assert len(story.call.conferences) == 1
-
-
 def test_a_party_invited_before_its_creation() -> None:
     """A party that was dialled into the conversation is a member too."""
     story = bridged_call(BOB)
@@ -90,12 +83,14 @@ def test_a_party_invited_before_its_creation() -> None:
 
 
 def test_the_invited_member_does_not_answer() -> None:
-    """The other two talk on, and the conference ends."""
+    """The other two talk on, and the conference ends; the next one has its own session."""
     story = inviting()
     assert story.take(LegEnded(THIRD, BUSY)) == ()
     assert members(story)[THIRD] == ("failed", "busy")
     assert conference_events(story)[-1] == ("completed", "too_few_members")
     assert bridged_legs(story) == {MAIN, PEER}
+    story.take(AddMemberRequested(CAROL, "7"))
+    assert [each.state for each in story.call.conferences] == ["completed", "init"]
 
 
 def test_a_member_on_hold() -> None:
@@ -113,14 +108,6 @@ def test_custom_hold_music() -> None:
     assert len(story.commands_of(FetchMedia)) == 1
     story.take(AddMemberRequested("+4733", "7", music=HTTPS))
     assert len(story.commands_of(FetchMedia)) == 2
-
-
-def test_a_conference_after_a_conference() -> None:
-    """Each has its own session; ended ones are kept."""
-    story = inviting()
-    story.take(LegEnded(THIRD, BUSY))
-    story.take(AddMemberRequested(CAROL, "7"))
-    assert [each.state for each in story.call.conferences] == ["completed", "init"]
 
 
 def test_members_that_left_are_bounded() -> None:
@@ -186,6 +173,8 @@ def test_the_source_is_the_agent_that_the_request_names() -> None:
 def test_the_requester_of_a_removal_is_reported(is_leave: bool) -> None:
     """The member's event, view and record name the agent who kicked it or left with it."""
     story = in_conference(DAN)
+    assert bridged_legs(story) == {MAIN, PEER, THIRD, FOURTH}
+    assert len(story.call.conferences) == 1
     story.take(KickRequested(CONFERENCE, PEER, "7", is_leave=is_leave), 1_000)
     event = next(each for each in reversed(story.emitted) if each.event == "conference-member")
     assert (event.channel_id, event.requested_by) == (PEER, "7")

@@ -29,17 +29,11 @@ from tests.harness.calls.control import (
 )
 
 
-def test_it_lasts_while_two_remain() -> None:
-    """Once it is in progress, two members are enough."""
-    story = in_conference()
-    story.take(LegEnded(PEER, NORMAL))
-    assert (conference(story).state, bridged_legs(story)) == ("in-progress", {MAIN, THIRD})
-
-
 def test_the_last_but_one_leaves() -> None:
-    """The conference ends; the tree continues on the main leg."""
+    """It lasts while two remain; then the tree continues on the main leg."""
     story = in_conference(action=say())
     story.take(LegEnded(PEER, NORMAL))
+    assert (conference(story).state, bridged_legs(story)) == ("in-progress", {MAIN, THIRD})
     assert story.take(leave(THIRD))[0] == RemoveFromBridge(BRIDGE, MAIN)
     assert conference_events(story)[-1] == ("completed", "too_few_members")
     assert members(story) == {

@@ -47,17 +47,12 @@ def with_custom_music() -> Story:
     return story
 
 
-def test_it_is_fetched() -> None:
-    """The default music plays until it is there."""
+def test_it_replaces_the_default_music() -> None:
+    """Once it is there; one playback has many loops: a short file repeats without a pause."""
     story = bridged_call(BOB)
     commands = story.take(transfer_to(music=MUSIC_URL))
     assert commands[-1] == FetchMedia(FETCH_ID, (Audio(MUSIC_URL),))
     assert StartHoldMusic(MAIN) in commands
-
-
-def test_it_replaces_the_default_music() -> None:
-    """One playback has many loops: a short file repeats without a pause."""
-    story = transferring("ringback", music=MUSIC_URL)
     assert story.take(MediaFetched(FETCH_ID, (CLIP,)), 800) == (
         StopHoldMusic(MAIN),
         Play(MAIN, LOOP, (CLIP,) * MAX_CLIPS),

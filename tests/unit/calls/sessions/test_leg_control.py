@@ -79,23 +79,6 @@ def test_two_mutes() -> None:
     assert combine_mutes("", "") == ""
 
 
-def test_the_other_party_is_hung_up() -> None:
-    """The conversation ends, the tree continues."""
-    story = bridged_call(BOB, action=say())
-    assert story.take(LegHangupRequested(PEER)) == (Hangup(PEER, NORMAL),)
-    assert story.state == "bridged"
-    story.take(LegEnded(PEER, NORMAL), 30)
-    assert story.state == "playing"
-
-
-def test_the_main_leg_is_hung_up() -> None:
-    """Its end ends the call."""
-    story = bridged_call(BOB, action=say())
-    assert story.take(LegHangupRequested(MAIN)) == (Hangup(MAIN, NORMAL),)
-    story.hang_up()
-    assert story.state == "ending"
-
-
 def test_one_of_several_ringing_legs_is_hung_up() -> None:
     """The others keep ringing."""
     story = dialing_call(BOB, "+4787654321")

@@ -84,14 +84,6 @@ class Scene:
         return found[0].endpoint if found[0] else None
 
 
-async def test_the_endpoint_of_an_agent() -> None:
-    """It is in the account's document, or else the template's."""
-    scene = Scene()
-    await scene.put("sales7", Agent("PJSIP/1002"))
-    assert await scene.find("sales7") == "PJSIP/1002"
-    assert await scene.find("1001") == "PJSIP/1001"
-
-
 async def test_endpoints_are_cached_for_a_second() -> None:
     """A busy agent causes one read a second; then a change is seen."""
     scene = Scene()
