@@ -9,19 +9,9 @@ from tests.harness.each import for_each
 
 ROOT = Path(__file__).parents[3]
 TOPS = (
-    "api",
-    "asterisk-config",
-    "dev",
-    "docs",
-    "engine",
-    "sandbox",
-    "speech",
-    "streams",
-    "switchroom",
-    "tests",
-    "tools",
-    "wire",
-)
+    "api", "asterisk-config", "dev", "docs", "engine", "sandbox", "speech", "streams",
+    "switchroom", "tests", "tools", "wire",
+)  # fmt: skip
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted((ROOT / "docs").rglob("*.md")),

@@ -15,79 +15,21 @@ ROOT = Path(__file__).parents[3]
 INSTALLED = {"__pycache__", "node_modules"}  # not ours
 MAX_FILES = 25
 PACKAGES = (
-    "api",
-    "asterisk-config",
-    "dev",
-    "engine",
-    "sandbox",
-    "speech",
-    "streams",
-    "switchroom",
-    "tests",
-    "tools",
-    "wire",
-)
+    "api", "asterisk-config", "dev", "engine", "sandbox", "speech", "streams", "switchroom",
+    "tests", "tools", "wire",
+)  # fmt: skip
 UNLIMITED = {"generated", "operations", "decisions", "versions"}  # one file per item
 UNLIMITED_PATHS = {"docs/reference/commands", "docs/reference/errors"}
 
 # Standard terms replaced these words; `dead letter` is one of those terms.
-REPLACED = frozenset(
-    [
-        "anew",
-        "archivist",
-        "asked",
-        "asks",
-        "cabinet",
-        "courier",
-        "couriers",
-        "crowding",
-        "deed",
-        "deeds",
-        "desk",
-        "desks",
-        "doing",
-        "doorkeeper",
-        "errand",
-        "errands",
-        "everyone",
-        "heir",
-        "heirs",
-        "hop",
-        "hops",
-        "house",
-        "keeper",
-        "lane",
-        "lanes",
-        "ledger",
-        "letter",
-        "letters",
-        "overheard",
-        "parcel",
-        "parcels",
-        "promise",
-        "promised",
-        "promises",
-        "roster",
-        "seat",
-        "seating",
-        "seats",
-        "shelf",
-        "standstill",
-        "strain",
-        "studio",
-        "tape",
-        "taped",
-        "tapes",
-        "taping",
-        "told",
-        "tune",
-        "tunes",
-        "untold",
-        "whom",
-        "wished",
-        "wishes",
-    ]
-)
+REPLACED = frozenset([
+    "anew", "archivist", "asked", "asks", "cabinet", "courier", "couriers", "crowding", "deed",
+    "deeds", "desk", "desks", "doing", "doorkeeper", "errand", "errands", "everyone", "heir",
+    "heirs", "hop", "hops", "house", "keeper", "lane", "lanes", "ledger", "letter", "letters",
+    "overheard", "parcel", "parcels", "promise", "promised", "promises", "roster", "seat",
+    "seating", "seats", "shelf", "standstill", "strain", "studio", "tape", "taped", "tapes",
+    "taping", "told", "tune", "tunes", "untold", "whom", "wished", "wishes",
+])  # fmt: skip
 
 
 ANY_REPLACED = re.compile("|".join(REPLACED), re.IGNORECASE)
