@@ -1,6 +1,7 @@
 """The page of settings: all that an engine and the REST layer read, with texts and defaults."""
 
 import re
+from collections.abc import Callable
 
 from pydantic import BaseModel
 from pydantic_settings import BaseSettings
@@ -21,13 +22,19 @@ from tools.docs.reference.settings import (
     streams_settings,
 )
 
-PAGES = {
+PAGES: dict[type[BaseSettings], Callable[[], str]] = {
     Settings: engine_settings,
     ApiSettings: rest_settings,
     StreamsSettings: streams_settings,
     SpeechSettings: speech_settings,
 }
-SHAPES = (*PAGES, NodeSettings, RpcClientSettings, MsgappSettings, BusinessAccount)
+SHAPES: tuple[type[BaseModel], ...] = (
+    *PAGES,
+    NodeSettings,
+    RpcClientSettings,
+    MsgappSettings,
+    BusinessAccount,
+)
 
 
 @for_each(SHAPES, lambda shape: f"{shape.__module__}.{shape.__name__}")
