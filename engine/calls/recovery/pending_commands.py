@@ -55,11 +55,9 @@ def is_stopped(command: Command, outbox: tuple[Command, ...]) -> bool:
 
     If it was started before the outage, another start would overwrite its file.
     """
-    match command:
-        case StartRecording(leg, name):
-            return StopRecording(leg, name) in outbox
-        case _:
-            return False
+    if not isinstance(command, StartRecording):
+        return False
+    return StopRecording(command.leg, command.name) in outbox
 
 
 def _is_still_needed(command: Command, call: Call, snapshot: PbxSnapshot, now: int) -> bool:
