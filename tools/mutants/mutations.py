@@ -206,7 +206,7 @@ def _arguments(place: Place, node: ast.Call) -> Iterator[Change]:
             yield Change("drop keyword", place, node, fewer, text)
     match node.args:
         case [first, second, *others] if not isinstance(first, ast.Starred):
-            if not isinstance(second, ast.Starred):
+            if not isinstance(second, ast.Starred) and ast.dump(first) != ast.dump(second):
                 swapped = ast.Call(node.func, [second, first, *others], node.keywords)
                 yield Change("swap arguments", place, node, swapped)
 

@@ -15,6 +15,15 @@ def test_consecutive_events_are_buffered() -> None:
     assert call.is_complete
 
 
+def test_the_first_event_of_a_call_is_buffered() -> None:
+    """Whatever its number is: none was delivered before it."""
+    call = CallQueue(at(3), "c", "acme auto-set")
+    call.is_complete = True
+    call.add(EVENTS[7:9])
+    assert list(call.events) == list(EVENTS[7:9])
+    assert call.is_complete
+
+
 def test_a_gap_is_read_from_the_store() -> None:
     """An event after a gap stays in the store, and so do all later ones."""
     call = CallQueue(at(3), "c", "acme auto-set")

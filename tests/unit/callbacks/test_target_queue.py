@@ -139,6 +139,18 @@ def test_an_open_circuit_empties_the_queue() -> None:
     assert target.has_room()
 
 
+def test_one_call_waits_to_probe_a_target() -> None:
+    """The others try again later: only one event is sent to a target that may be down."""
+    clock = Clock()
+    target = target_with(clock, 1, RateLimit())
+    while target.circuit.is_closed:
+        target.circuit.record_failure(clock.now_s)
+    clock.now_s += OPEN_S
+    assert not target.has_room()
+    target.ready.clear()
+    assert target.has_room()
+
+
 def test_the_backlog_is_limited() -> None:
     """Further calls stay in the store."""
     target = target_with(Clock(), MAX_READY_CALLS, RateLimit())

@@ -113,6 +113,14 @@ def test_a_mark_follows_its_audio(playout: Playout, sink: RecordingSink) -> None
     assert not playout.mark_heard("m1")
 
 
+def test_a_mark_behind_silence_is_not_flushed(playout: Playout, sink: RecordingSink) -> None:
+    """Audio waits for the silence then: with that, the mark would be lost."""
+    playout.tick(10.0)
+    playout.add_mark("m1", 11.0)
+    playout.add(frame(1), 12.0)
+    assert sink.taken() == [SILENCE, "mark m1", frame(1)]
+
+
 def test_what_was_heard_is_counted(playout: Playout) -> None:
     """Frames of the bot that were played; neither silence nor what waits."""
     playout.add(frame(1) * 10, 30.0)
@@ -167,6 +175,16 @@ def test_audio_before_the_pbx_is_ready_waits(sink: RecordingSink) -> None:
     assert sink.taken() == []
     playout.start(10.0)
     assert sink.taken() == [frame(1), "mark m1"]
+
+
+def test_a_clear_before_the_pbx_is_ready_is_not_sent(sink: RecordingSink) -> None:
+    """Nothing of the bot's is there that it could drop."""
+    playout = Playout(sink, ULAW)
+    playout.add(frame(1), 0.0)
+    playout.add_mark("m1", 0.0)
+    assert playout.clear(10.0) == ["m1"]
+    playout.start(20.0)
+    assert sink.taken() == [SILENCE]
 
 
 def test_the_queue_has_an_end(playout: Playout) -> None:

@@ -31,7 +31,7 @@ class Lab:
     def __init__(self) -> None:
         self.now_ms = 0.0
         self.reports: list[dict[str, Any]] = []
-        self.bot = RecordingBot()
+        self.pbx, self.bot = RecordingPbx(), RecordingBot()
         self.metrics = StreamMetrics()
         judges = VoiceJudges(lambda _rate: FixedModel(0.9), InlineExecutor())
         context = StreamContext(
@@ -45,7 +45,7 @@ class Lab:
         setup = StreamSetup("ws://pbx/media/1", address, "acme", "c")
         protocol = protocol_of(StreamName("c.w1", setup))
         self.stream = Stream("c.w1", setup, protocol, context, lambda _, last: context.report(last))
-        self.stream.attach(RecordingPbx(), self.bot)
+        self.stream.attach(self.pbx, self.bot)
         self.stream.media_started(PbxEvent("MEDIA_START", format="slin"))
         self.stream.bot_connected()
 
@@ -111,6 +111,19 @@ def test_a_clear_reports_few_marks() -> None:
     lab.mark(1)
     lab.say(event="clear")
     assert len(lab.of("mark")) == MAX_PENDING_MARKS + 1
+
+
+def test_a_mark_says_what_was_heard_and_when() -> None:
+    """How much of the bot's audio was played, and the time since the bot was connected."""
+    lab = Lab()
+    lab.wait(1_000)
+    lab.stream.read_binary(SOUND * 5)
+    lab.wait(200)
+    lab.say(event="mark", name="m")
+    (key,) = (each for each in lab.pbx.sent if str(each).startswith("mark "))
+    lab.stream.mark_returned(str(key).removeprefix("mark "))
+    told = json.loads(lab.bot.texts[-1])
+    assert (told["heardMs"], told["atMs"]) == (100, 1_200)
 
 
 def test_a_bot_hears_silence_while_its_action_has_the_caller() -> None:
