@@ -6,13 +6,55 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from xdist.remote import Producer
 
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
+from tests.harness.gate.scheduling import ServersScheduling
 from tests.harness.live_lab import Lab, open_lab
 from tests.harness.pbx.two_nodes import TwoNodes
 from tests.harness.phones.answerer import answering_all
 from tests.harness.phones.parties import Parties
+
+HERE = Path(__file__).parent
+LONG = [HERE / each for each in ("cluster", "recovery", "docs", "samples", "dev")]  # own servers
+TWO_NODES = "two nodes"
+SERVERS = {  # of the tests whose ids start so; the others have those of all workers, or their own
+    "tests/live/cluster/test_agent_phone_endings.py": TWO_NODES,
+    "tests/live/cluster/test_agents_on_any_node.py": TWO_NODES,
+    "tests/live/cluster/test_softphones.py::test_a_softphone_is_reached": TWO_NODES,
+    "tests/live/cluster/test_transfers_at_another_node.py": TWO_NODES,
+    "tests/live/cluster/test_two_nodes.py": TWO_NODES,
+    "tests/live/cluster/test_two_of_everything.py": TWO_NODES,
+    "tests/live/sessions/test_refer.py::test_a_refer_from_the_trunk": TWO_NODES,
+    **{
+        f"tests/live/{each}": each
+        for each in (
+            *("cluster/test_browser_phones.py", "cluster/test_tls_stack.py"),
+            *("console/", "console/account/test_templates.py", "console/phone/test_codecs.py"),
+            *("console/phone/test_encrypted_websocket.py", "console/phone/test_losses.py"),
+            *("pbx/browsers/", "pbx/test_access.py", "pbx/test_agent_passwords.py"),
+            *("pbx/test_agent_passwords_over_rest.py", "pbx/test_control_tls.py"),
+            *("pbx/test_encryption.py", "pbx/test_hostile_calls.py", "pbx/test_media.py"),
+            *("pbx/test_pbx.py", "pbx/test_phone_websocket.py"),
+            *("reporting/test_rest.py", "reporting/test_rest_resources.py"),
+            *("speech/", "streams/"),
+        )
+    },
+}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ServersScheduling | None:
+    """Keep the tests of the same servers together; with another `--dist`, xdist decides."""
+    is_grouped = config.getoption("dist") == "loadgroup"
+    return ServersScheduling(config, log, SERVERS) if is_grouped else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with long tests; in a ring they follow those of special servers."""
+    items.sort(key=lambda item: not any(folder in item.path.parents for folder in LONG))
 
 
 @pytest.hookimpl(trylast=True)

@@ -10,6 +10,7 @@ not list, and when more than two tests would have to run twice; then none does.
 """
 
 import shlex
+import shutil
 import sys
 import time
 from collections import Counter
@@ -17,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.harness.gate.full_list import TESTS
+from tests.harness.gate.plugins import EVIDENCE
 from tests.harness.gate.skip_list import read_skips
 from tests.rings.ring import MAX_TWICE, Ring, Run, run_ring, seeded
 
@@ -26,7 +28,7 @@ RINGS = {
     "quick": Ring(("unit",), (("check",), ("format", "--check"))),
     "contract": Ring(("contract", "security"), extra_workers=1),
     "simulate": Ring(("sim",)),
-    "live": Ring(("live",), extra_workers=1),
+    "live": Ring(("live",), extra_workers=2, dist="loadgroup"),  # by lab: tests/live/conftest.py
 }
 
 
@@ -37,6 +39,7 @@ def main(
     names, options = _split(arguments, rings)
     options = seeded(options)
     counts, runs, times, status = Counter[str](), list[Run](), list[str](), 0
+    shutil.rmtree(root / EVIDENCE, ignore_errors=True)  # of earlier runs
     for name in names:
         command = shlex.join(("python", "-m", "tests.rings", name, "--", *options))
         _say(f"\n== {name} ==\nto repeat its order: {command}")

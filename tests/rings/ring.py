@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, field
 
+from tests.harness.gate.plugins import EVIDENCE
 from tests.harness.gate.results import Results
 
 PLUGINS = ("xdist", "randomly", "hypothesispytest")  # no others are loaded: see pyproject.toml
@@ -26,6 +27,7 @@ class Ring(Struct, frozen=True):
     folders: tuple[str, ...]
     before: tuple[tuple[str, ...], ...] = ()
     extra_workers: int = 0  # beyond one for each core: its tests mostly wait
+    dist: str = "worksteal"  # how xdist gives tests to workers
 
 
 class Run(Struct):
@@ -51,11 +53,11 @@ def run_ring(ring: Ring, options: Sequence[str], root: Path) -> Run:
             return Run(linted.returncode)
     workers = min(len(os.sched_getaffinity(0)) + ring.extra_workers, MAX_WORKERS)
     folders = [f"tests/{each}" for each in ring.folders]
-    parallel = ["-n", str(workers), "--dist", "worksteal", "--durations", "25"]
+    parallel = ["-n", str(workers), "--dist", ring.dist, "--durations", "25"]
     run = _run_pytest([*folders, *parallel, *options], root)
     late = {test: lag for test, lag in run.results.failed.items() if lag}
     if 0 < len(late) <= MAX_TWICE:
-        again = _run_pytest([*late, *options, "--evidence", ".evidence/second-run"], root)
+        again = _run_pytest([*late, *options, "--evidence", f"{EVIDENCE}/second-run"], root)
         run.results.replace(again.results)
         run.twice = late
         if run.status == TESTS_FAILED:

@@ -57,7 +57,7 @@ def _drawn(body: bytes) -> str:
     """Draw a timeline; a refusal of the engine is shown as it is."""
     try:
         timeline = msgspec.json.decode(body, type=Timeline)
-    except msgspec.ValidationError:
+    except msgspec.DecodeError:
         return body.decode()
     lines = [*title(timeline), *draw(build_diagram(timeline), MAX_WIDTH)]
     return "\n".join(line.plain.rstrip() for line in lines)

@@ -9,6 +9,7 @@ from tests.harness.gate import full_list
 from tests.harness.gate.results import ResultsWriter, WorkerOutput
 from tests.harness.gate.selection import Selection
 
+EVIDENCE = ".evidence"
 WITH_PROGRAMS = ("contract", "live", "security")
 
 
@@ -17,7 +18,7 @@ def add_options(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="also run the tests of tests/full.toml")
     parser.addoption("--results", type=Path, help="write outcomes, skips and lag to this file")
     text = "write what is known about failed tests with real programs to this folder"
-    parser.addoption("--evidence", type=Path, default=Path(".evidence"), help=text)
+    parser.addoption("--evidence", type=Path, default=Path(EVIDENCE), help=text)
 
 
 def register(config: pytest.Config, full: Path = full_list.PATH) -> None:

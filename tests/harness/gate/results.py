@@ -96,8 +96,8 @@ class WorkerOutput:
 
 def without_group(nodeid: str) -> str:
     """Return the id of a test without the group that xdist appends."""
-    head, _, group = nodeid.rpartition("@")
-    return head if head and "]" not in group and "/" not in group else nodeid
+    at = nodeid.rfind("@")
+    return nodeid[:at] if at > nodeid.rfind("]") else nodeid  # as xdist finds it
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
