@@ -114,11 +114,6 @@ def test_a_repeated_answer() -> None:
     assert story.call is before
 
 
-def test_the_target_name() -> None:
-    """A target's name is stored for the records."""
-    assert transfer(transferring(target_name="Carol")).target_name == "Carol"
-
-
 def test_a_conference_of_two_ends_with_it() -> None:
     """It is a conversation of two by then, and the transfer is that of a conversation."""
     story = in_conference()

@@ -196,17 +196,12 @@ def test_a_channel_that_comes_too_late_is_hung_up() -> None:
     assert Hangup(FIRST, NORMAL) in late.take(LegCreated(FIRST))
 
 
-def test_a_recovery_changes_nothing() -> None:
-    """The stream has continued; caller and bot are in their bridge still."""
+def test_a_recovery_restores_only_a_lost_bridge() -> None:
+    """The stream has continued in its bridge, which is restored if it was lost."""
     story = conversing()
     bridged = ((MAIN, BRIDGE), (FIRST, BRIDGE))
     assert story.take(Recovered(bridged), 3_000) == ()
     assert current(story) == FIRST
-
-
-def test_a_recovery_restores_the_bridge() -> None:
-    """It was created by no engine, or it was lost."""
-    story = conversing()
     assert AddToBridge(BRIDGE, (MAIN, FIRST)) in story.take(Recovered(), 3_000)
 
 

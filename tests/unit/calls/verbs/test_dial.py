@@ -50,17 +50,11 @@ def test_a_number_is_called() -> None:
     [(None, True), ("+4799", True), ("4799", True), ("004799", True), ("+4755", False)],
 )
 def test_a_withheld_number_stays_withheld(caller_id: str | None, withheld: bool) -> None:
-    """Also if the verb names it; a number of the account is shown."""
+    """Also if the verb names it; a number of its own, dial.data: callerId, is shown."""
     data = {"number": BOB, "callerId": caller_id}
     story = answered_call({"type": "dial", "data": data}, privacy=True)
     shown = caller_id or "+4799"
     assert story.commands_of(Originate)[-1] == Originate(FIRST, BOB, shown, withheld, MAIN)
-
-
-def test_its_own_caller_id() -> None:
-    """dial.data: callerId."""
-    story = dialing_call(data={"number": BOB, "callerId": "4755"})
-    assert story.commands_of(Originate)[-1].caller_id == "4755"
 
 
 def test_an_agent_is_called() -> None:

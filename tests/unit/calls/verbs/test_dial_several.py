@@ -67,6 +67,7 @@ def test_a_number_twice_is_called_once() -> None:
         (NO_ANSWER, BUSY, "busy"),
         (NORMAL, NO_ANSWER, "no-answer"),
         (NORMAL, LOST, "failed"),
+        (TEMPORARY_FAILURE, TEMPORARY_FAILURE, "failed"),  # numbers that cannot be called
     ],
 )
 def test_several_without_an_answer(first: int, second: int, status: str) -> None:
@@ -75,14 +76,3 @@ def test_several_without_an_answer(first: int, second: int, status: str) -> None
     assert story.take(LegEnded(FIRST, first)) == ()
     story.take(LegEnded(SECOND, second))
     assert dial_result(story)["status"] == status
-
-
-def test_numbers_that_cannot_be_called() -> None:
-    """When every originate is rejected, the dial has failed and the action runs."""
-    story = dialing_call(BOB, EVE, action=HTTPS)
-    story.take(LegEnded(FIRST, TEMPORARY_FAILURE))
-    story.take(LegEnded(SECOND, TEMPORARY_FAILURE))
-    assert (dial_result(story)["status"], dial_result(story)["cause"]) == (
-        "failed",
-        TEMPORARY_FAILURE,
-    )

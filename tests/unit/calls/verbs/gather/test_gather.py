@@ -56,12 +56,13 @@ def test_max_digits_completes() -> None:
     assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("1234", "max-digits")
 
 
-def test_the_first_digit_has_its_own_clock() -> None:
-    """timeout: ms until the first digit; without a fallback the webhook gets the timeout."""
-    story = gathering(timeout=3_000)
+@pytest.mark.parametrize("timeout", [3_000, 0])
+def test_the_first_digit_has_its_own_clock(timeout: int) -> None:
+    """timeout: ms until the first digit, and the grace for a key that is down; then the webhook."""
+    story = gathering(timeout=timeout)
     began = story.now
     story.pass_deadline()
-    assert story.now == began + 3_000 + GRACE_MS
+    assert story.now == began + timeout + GRACE_MS
     assert (gather_result(story)["dtmf"], gather_result(story)["reason"]) == ("", "timeout")
 
 
@@ -134,14 +135,6 @@ def test_the_default_limit_is_an_hour() -> None:
     """Without a timeout of its own a gather is over within an hour."""
     story = gathering()
     assert story.state_as(Gathering).limit_ms == story.now + MAX_GATHER_MS
-
-
-def test_zero_timeouts_are_immediate() -> None:
-    """Timeout 0: no wait except the grace for a key that is down."""
-    story = gathering(timeout=0)
-    began = story.now
-    story.pass_deadline()
-    assert story.now == began + GRACE_MS
 
 
 def test_custom_data_goes_to_the_webhook() -> None:
