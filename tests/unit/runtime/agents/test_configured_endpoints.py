@@ -6,6 +6,7 @@ from engine.ari.request import Reply
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from tests.harness.runtime.recording_pbx import RecordingPbx
 from tests.harness.until import until
+from tests.harness.virtual_time import virtual_time
 
 LISTED = b"""[{"technology": "PJSIP", "resource": "1001", "state": "offline", "channel_ids": []},
 {"technology": "PJSIP", "resource": "trunk", "state": "online", "channel_ids": []}]"""
@@ -27,6 +28,7 @@ async def test_the_last_list_is_kept() -> None:
     await asyncio.gather(polling, return_exceptions=True)
 
 
+@virtual_time
 async def test_an_invalid_reply_is_retried() -> None:
     """As from a proxy before the node."""
     pbx = RecordingPbx()

@@ -8,6 +8,7 @@ from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
 from engine.runtime.agents.phone_reports import PhoneReports
 from tests.harness.runtime.recording_pbx import RecordingPbx
 from tests.harness.until import until
+from tests.harness.virtual_time import virtual_time
 from wire.rpc import PhoneLogin, PhoneReport
 
 
@@ -46,6 +47,7 @@ def test_a_revision_counts_changes() -> None:
     assert reports.revision == first + 1
 
 
+@virtual_time
 async def test_a_new_supervisor_reports_what_it_has_read() -> None:
     """Before the node has responded, it reports nothing, and uses the reports of the former one."""
     pbx, reports = RecordingPbx(), PhoneReports(lambda: 1_000)

@@ -15,6 +15,7 @@ from tests.harness.runtime.inbound_node import InboundNode, inbound_node
 from tests.harness.runtime.recording_pbx import LOST
 from tests.harness.runtime.shard_scene import HANGUP, ShardScene, answered_call
 from tests.harness.until import until
+from tests.harness.virtual_time import virtual_time
 
 POISON = "0-pbx1-poison"
 POISON_LEG = f"{POISON}.l0"
@@ -42,6 +43,7 @@ async def reconnect(at: InboundNode) -> None:
     await until(lambda: not at.node.is_paused, every_s=0.001)
 
 
+@virtual_time
 async def test_a_poison_call_does_not_block_the_recovery() -> None:
     """It is dropped and counted; the other calls are recovered and the shard continues."""
     async with inbound_node() as at:
@@ -61,6 +63,7 @@ async def test_a_poison_call_does_not_block_the_recovery() -> None:
         assert at.scene.shard.find_by_channel(POISON_LEG) is None
 
 
+@virtual_time
 async def test_a_recovery_goes_on_after_a_bad_channel() -> None:
     """A channel that cannot be taken in is counted; the next recovery begins as always."""
 
@@ -84,6 +87,7 @@ async def test_a_recovery_goes_on_after_a_bad_channel() -> None:
     await node.close()
 
 
+@virtual_time
 async def test_an_unexpected_error_of_the_snapshot_is_retried() -> None:
     """The shard stays paused until a snapshot succeeds."""
     async with inbound_node() as at:
@@ -145,6 +149,7 @@ def test_a_reply_that_cannot_be_handled_ends_its_call() -> None:
     assert scene.pbx.lines[-1] == HANGUP
 
 
+@virtual_time
 async def test_an_event_that_cannot_be_translated_ends_its_call() -> None:
     """The websocket that delivers it stays connected."""
     async with inbound_node() as at:
