@@ -71,13 +71,14 @@ def test_digits_go_to_the_bot() -> None:
 
 
 def test_the_bot_ends_it() -> None:
-    """The tree continues, the channel ends, and the bridge with it."""
+    """The tree continues without a webhook, the channel ends, and the bridge with it."""
     story = conversing(say("bye"))
     speak(story, is_speaking=True, heard_ms=0)
     commands = end(story, "bot-closed", heard_ms=1_500, mark="m1", after_ms=2_000)
     assert [each.sources for each in commands if isinstance(each, FetchMedia)] != []
     assert StopStream(FIRST) in commands
     assert DestroyBridge(BRIDGE) in commands
+    assert story.commands_of(SendWebhook) == []
     assert story.call.streams == ()
     assert progress(story)[-1] == ("ended", "bot-closed")
 
@@ -212,9 +213,3 @@ def test_an_end_without_a_report_is_a_lost_gateway() -> None:
     assert desired_media(story.call)[MAIN] == LegMedia(sound="music")
     assert end(story, "bot-closed", after_ms=49) != ()
     assert progress(story)[-1] == ("ended", "bot-closed")
-
-
-def test_no_webhook_without_an_address() -> None:
-    story = conversing(say())
-    end(story, "bot-closed")
-    assert story.commands_of(SendWebhook) == []

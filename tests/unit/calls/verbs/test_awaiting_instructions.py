@@ -12,7 +12,7 @@ from engine.calls.state_dispatch import MAX_VERBS
 from engine.calls.verbs.awaiting_instructions import MAX_REASON_CHARS, WEBHOOK_TIMEOUT_MS
 from engine.calls.verbs.flow import LOAD_TIMEOUT_MS
 from engine.calls.verbs.registry import MAX_FLOWS
-from tests.harness.calls.builders import HTTPS, ID, MAIN, Story, answered_call, say, tree
+from tests.harness.calls.builders import HTTPS, ID, MAIN, answered_call, say, tree
 from wire.media import Speech
 
 REQUEST = f"{ID}.r1"
@@ -194,15 +194,3 @@ def test_a_queue_may_loop_for_hours() -> None:
         story.pass_deadline()
     assert story.state == "awaiting-instructions"
     assert story.now - story.call.created_ms > 2 * 3_600_000
-
-
-def test_a_step_is_deterministic() -> None:
-    """The same events give the same call and commands."""
-
-    def run_story() -> Story:
-        story = answered_call(HTTPS)
-        story.take(ActionReceived(REQUEST, tree(say())))
-        return story
-
-    assert run_story().call == run_story().call
-    assert run_story().commands == run_story().commands

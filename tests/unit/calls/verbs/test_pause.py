@@ -76,13 +76,8 @@ def test_a_hold_suspends_it() -> None:
     assert story.state_as(Pausing).deadline_ms == story.call.must_end_ms
     assert story.take(unhold(MAIN), 60_000) == (StopHoldMusic(MAIN),)
     assert story.state_as(Pausing).deadline_ms == story.now + LENGTH_MS - 1_000
-
-
-def test_two_holds() -> None:
-    story = pausing()
-    for _ in range(2):
-        story.take(hold(MAIN), 1_000)
-        story.take(unhold(MAIN), 60_000)
+    story.take(hold(MAIN), 1_000)
+    story.take(unhold(MAIN), 60_000)
     assert story.state_as(Pausing).deadline_ms == story.now + LENGTH_MS - 2_000
 
 

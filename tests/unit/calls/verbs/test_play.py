@@ -23,16 +23,11 @@ def playing_and_saying(**more: object) -> Story:
 
 
 def test_audio_is_fetched_then_played() -> None:
-    """The clips are played to the main leg with an id that the call allocated."""
+    """To the main leg, with an id that the call allocated; then the nested action runs."""
     story = playing_and_saying()
     assert story.commands_of(FetchMedia) == [FetchMedia(PLAYBACK, (Audio(HTTPS),))]
     assert story.deliver_media() == (Play(MAIN, PLAYBACK, CLIPS),)
     assert story.state_as(Playing).ends_ms == story.now + LENGTH_MS
-
-
-def test_the_nested_action_runs_after_the_playback() -> None:
-    story = playing_and_saying()
-    story.deliver_media()
     assert story.take(PlaybackEnded(PLAYBACK), LENGTH_MS) == (
         FetchMedia(f"{ID}.p2", (Speech("hello"),)),
     )
@@ -84,17 +79,6 @@ def test_a_timeout_cuts_it_short() -> None:
     assert story.now == began + 1_500
 
 
-def test_a_failed_playback_is_skipped() -> None:
-    """The call advances after a short wait, in which the leg may end."""
-    story = playing_and_saying()
-    story.deliver_media()
-    failed_ms = story.now
-    assert story.take(PlaybackEnded(PLAYBACK, failed=True)) == ()
-    story.pass_deadline()
-    assert story.now == failed_ms + HANGUP_GRACE_MS
-    assert story.state_as(Playing).request == f"{ID}.p2"
-
-
 @pytest.mark.parametrize("held_ms", [50, HANGUP_GRACE_MS + 50])
 def test_a_hold_does_not_repeat_a_failed_playback(held_ms: int) -> None:
     """A hold after the failure neither plays again nor delays `onError`."""
@@ -112,15 +96,16 @@ def test_a_hold_does_not_repeat_a_failed_playback(held_ms: int) -> None:
     assert story.state_as(Playing).suspended == (held_ms > HANGUP_GRACE_MS)
 
 
-def test_a_repeated_failure_does_not_delay() -> None:
-    """The wait begins with the first event."""
+def test_a_failed_playback_is_skipped_and_a_repeated_failure_does_not_delay() -> None:
+    """The call advances after a short wait, in which the leg may end, from the first event."""
     story = playing_and_saying()
     story.deliver_media()
     failed_ms = story.now
-    story.take(PlaybackEnded(PLAYBACK, failed=True))
+    assert story.take(PlaybackEnded(PLAYBACK, failed=True)) == ()
     story.take(PlaybackEnded(PLAYBACK, failed=True), 100)
     story.pass_deadline()
     assert story.now == failed_ms + HANGUP_GRACE_MS
+    assert story.state_as(Playing).request == f"{ID}.p2"
 
 
 def test_nothing_starts_when_a_hangup_failed_the_playback() -> None:

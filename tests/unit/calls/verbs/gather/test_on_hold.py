@@ -31,17 +31,11 @@ def gathering_in(phase: str, **more: Any) -> Story:
 
 
 @pytest.mark.parametrize("phase", ["fetch", "prompt", "first", "between"])
-def test_the_clocks_stop(phase: str) -> None:
-    """Only the call's own limit remains, in every phase."""
+def test_digits_are_ignored(phase: str) -> None:
+    """In every phase; the clocks stop, and only the call's own limit remains."""
     story = gathering_in(phase, timeout=20)
     story.take(hold(MAIN), 500)
     assert story.state_as(Gathering).deadline_ms == story.call.must_end_ms
-
-
-@pytest.mark.parametrize("phase", ["fetch", "prompt", "first", "between"])
-def test_digits_are_ignored(phase: str) -> None:
-    story = gathering_in(phase)
-    story.take(hold(MAIN), 500)
     before = story.call
     assert story.press("7") == ()
     assert story.press("#") == ()

@@ -76,14 +76,7 @@ def test_it_is_in_the_call_record() -> None:
     assert [(each.reason, each.speech, each.confidence) for each in record.gathered] == [
         ("speech", "sales", 0.93)
     ]
-
-
-def test_no_events_of_streams_are_emitted() -> None:
-    """A recognizer is a part of its gather."""
-    story = listening()
-    understand(story, "sales")
-    story.hang_up()
-    assert [each for each in story.emitted if each.event == "stream"] == []
+    assert [each for each in story.emitted if each.event == "stream"] == []  # a part of its gather
 
 
 def test_a_voice_that_is_not_understood_is_no_match() -> None:
