@@ -24,7 +24,8 @@ class SimLoop:
         self.task_errors: list[str] = []  # uncaught exceptions of tasks
         self.is_dead = False  # whether its engine has crashed
         self._clock = clock
-        self._tasks: weakref.WeakSet[asyncio.Task[Any]] = weakref.WeakSet()
+        # In the order of their start: the addresses of tasks differ from run to run.
+        self._tasks = weakref.WeakKeyDictionary[asyncio.Task[Any], None]()
 
     def time(self) -> float:
         """Return seconds."""
@@ -62,7 +63,7 @@ class SimLoop:
         self, coro: Coroutine[Any, Any, T], *, name: str | None = None
     ) -> asyncio.Task[T]:
         task = asyncio.Task(coro, loop=self.as_loop, name=name)
-        self._tasks.add(task)
+        self._tasks[task] = None
         if self.is_dead:  # started while tasks are closed
             self._clock.soon(self._close, None, [task])
         return task
@@ -82,7 +83,7 @@ class SimLoop:
         self._clock.soon(self._close, None, list(self._tasks))
 
     def _close(self, held: list[asyncio.Task[Any]]) -> None:
-        for task in {*held, *self._tasks}:  # some were started after the crash
+        for task in dict.fromkeys([*held, *self._tasks]):  # some were started after the crash
             coro = task.get_coro()
             if inspect.iscoroutine(coro):
                 _close(coro)  # garbage collection of some crashes the interpreter (3.11)

@@ -69,3 +69,26 @@ def coroutine(task: asyncio.Task[None]) -> Coroutine[object, object, None]:
     found = task.get_coro()
     assert inspect.iscoroutine(found)
     return found
+
+
+def test_tasks_of_a_dead_loop_are_closed_in_the_order_of_their_start() -> None:
+    """Not in that of their addresses, by which a seed would play differently from run to run."""
+    clock = SimClock()
+    loop = SimLoop(clock)
+    closed: list[int] = []
+
+    async def work(number: int) -> None:
+        try:
+            await loop.sleep(1_000)
+        finally:
+            closed.append(number)
+
+    loop.enter()
+    try:
+        tasks = [loop.create_task(work(number)) for number in range(50)]
+        clock.run(clock.at_ms)
+        loop.die()
+        clock.run(clock.at_ms)
+    finally:
+        leave_loop()
+    assert closed == [*range(len(tasks))]
