@@ -14,25 +14,26 @@ class Tasks:
 
     def __init__(self, on_failure: Callable[[BaseException], None]) -> None:
         self._on_failure = on_failure
-        self._running: dict[str, set[asyncio.Task[None]]] = {}
-        self._ending: dict[str, set[asyncio.Task[None]]] = {}
+        # In the order of their start, in which they are cancelled.
+        self._running: dict[str, list[asyncio.Task[None]]] = {}
+        self._ending: dict[str, list[asyncio.Task[None]]] = {}
 
     def start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine until it ends or its name is cancelled."""
-        ending = frozenset(self._ending.get(name, ()))
+        ending = tuple(self._ending.get(name, ()))
         sequenced = _run_after(ending, work) if ending else work
         task = asyncio.get_running_loop().create_task(sequenced, name=name)
         task.add_done_callback(lambda _task: work.close())  # in case it never started
-        self._running.setdefault(name, set()).add(task)
+        self._running.setdefault(name, []).append(task)
         task.add_done_callback(self._on_ended)
 
     def cancel(self, name: str) -> None:
         """Cancel all tasks of a name without waiting for their end."""
-        running = self._running.pop(name, set())
+        running = self._running.pop(name, [])
         for task in running:
             task.cancel()
         if running:
-            self._ending.setdefault(name, set()).update(running)
+            self._ending.setdefault(name, []).extend(running)
 
     async def end(self, name: str) -> None:
         """Cancel all tasks of a name and wait until they have ended."""
@@ -48,8 +49,9 @@ class Tasks:
 
     def _on_ended(self, task: asyncio.Task[None]) -> None:
         for tasks in (self._running, self._ending):
-            if named := tasks.get(task.get_name()):
-                named.discard(task)
+            named = tasks.get(task.get_name(), [])
+            if task in named:
+                named.remove(task)
                 if not named:
                     del tasks[task.get_name()]
         if not task.cancelled() and (error := task.exception()):

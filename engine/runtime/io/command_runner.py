@@ -112,7 +112,7 @@ class IoRunner:
         self._clips.prefetch(call.account, command.sources, call.id)
 
     def release(self, call_id: str) -> None:
-        for request in self._fetches.pop(call_id, ()):
+        for request in sorted(self._fetches.pop(call_id, ())):
             self._running[request].cancel()
         self._clips.release(call_id)
 

@@ -36,11 +36,11 @@ class RequestAck:
 
 
 @contextmanager
-def awaiting_commit(pending_acks: set[RequestAck]) -> Iterator[RequestAck]:
+def awaiting_commit(pending_acks: list[RequestAck]) -> Iterator[RequestAck]:
     """Add an acknowledgement to a shard's pending ones for the duration of a request."""
     ack = RequestAck()
-    pending_acks.add(ack)
+    pending_acks.append(ack)
     try:
         yield ack
     finally:
-        pending_acks.discard(ack)
+        pending_acks.remove(ack)

@@ -62,7 +62,7 @@ class CallShard:
         self.foreign: dict[str, LiveCall] = {}  # by the ids of their `foreign_channels`
         self.pause_buffer = PauseBuffer()
         self.last_seen_ms = 0  # when events of its calls last arrived, before a gap; 0: unknown
-        self.pending_acks: set[RequestAck] = set()  # of requests that wait for their commit
+        self.pending_acks: list[RequestAck] = []  # of requests that wait for their commit
         self._later_calls: tuple[LaterCall, ...] = ()
         self._clock = clock
         self._writer = writer

@@ -59,7 +59,7 @@ class ReportFeed:
             return
         gateway.streams.difference_update(lost)
         log.warning("stream gateway stands still", streams=len(lost))
-        for stream in lost:
+        for stream in sorted(lost):
             self._note(StreamEnded(stream, "gateway-lost", detail="its gateway does not respond"))
 
     def _unknown_streams(self) -> Iterator[str]:
@@ -107,7 +107,7 @@ class ReportFeed:
         for last in ended:
             self._repeat(last.transcript)
             self._repeat(last)
-        for stream in missing:
+        for stream in sorted(missing):
             self._note(StreamEnded(stream, "gateway-lost"))
 
     def _is_stale(self, gateway: Gateway, reported: StreamReport | reports.LiveStream) -> bool:

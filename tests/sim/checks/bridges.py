@@ -22,7 +22,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     needed = left_for_reaper(world, histories, (each.id for each in waiting))
     for history in histories:
         for begin_ms, end_ms, call in history.intervals:
-            for name in (*required_bridges(call), *_snoops(call), *_streams(call)):
+            for name in (*sorted(required_bridges(call)), *_snoops(call), *_streams(call)):
                 needed.setdefault(name, []).append((begin_ms, end_ms))
     things: list[SimBridge | SimChannel] = [each for each in channels if each.snooped is not None]
     things += waiting

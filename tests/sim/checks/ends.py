@@ -124,4 +124,6 @@ def _ghosts(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tupl
                 case _:
                     pass
     made = {each for each in world.pbx.past if call_of(each)} | world.pbx.heard.keys()
-    yield from ((each, "was created, but its log does not say so") for each in made - wanted)
+    yield from (
+        (each, "was created, but its log does not say so") for each in sorted(made - wanted)
+    )

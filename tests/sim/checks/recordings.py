@@ -48,7 +48,7 @@ def _coverage(world: WorldView, history: CallHistory) -> Iterator[str]:
     ):
         return
     legs = {call.main for _, _, call in history.intervals}
-    for leg in legs:
+    for leg in sorted(legs):
         channel = world.pbx.past.get(leg)
         if channel is None:
             continue
