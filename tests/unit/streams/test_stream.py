@@ -122,8 +122,8 @@ def test_a_mark_says_what_was_heard_and_when() -> None:
     lab.say(event="mark", name="m")
     (key,) = (each for each in lab.pbx.sent if str(each).startswith("mark "))
     lab.stream.mark_returned(str(key).removeprefix("mark "))
-    told = json.loads(lab.bot.texts[-1])
-    assert (told["heardMs"], told["atMs"]) == (100, 1_200)
+    reported = json.loads(lab.bot.texts[-1])
+    assert (reported["heardMs"], reported["atMs"]) == (100, 1_200)
 
 
 def test_a_bot_hears_silence_while_its_action_has_the_caller() -> None:
