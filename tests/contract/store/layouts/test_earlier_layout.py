@@ -23,7 +23,7 @@ LIVE, OTHER = "3-pbx1-live0000", "3-pbx2-other000"
 ENDED, OVER = "5-pbx2-ended000", "5-pbx2-over0000"  # with and without callbacks to deliver
 FIRST, SECOND, HOME = ShardId("pbx1", 3), ShardId("pbx2", 3), ShardId("pbx1", 5)
 KEY = "acme auto-set"
-DAY = time.time_ns() // 86_400_000_000_000
+DAY_MS = 86_400_000
 LEASE_MS = 30_000
 CDR = Consumer("cdr", "api1", idle_ms=0)
 
@@ -57,7 +57,7 @@ def write(client: Redis) -> None:
     client.xreadgroup("cdr", "api1", {"{s5}:events": ">"}, count=2)
     dead = {"c": ENDED, "w": KEY, "s": 0, "e": b"{}", "r": "timeout", "t": 6}
     client.xadd("{s5}:dead:acme", dead)  # type: ignore[arg-type]  # what it takes is narrower than what it says
-    client.hset(f"{{s5}}:used:{DAY}", "acme", 1_500)
+    client.hset(f"{{s5}}:used:{now_ms() // DAY_MS}", "acme", 1_500)
 
 
 @pytest.fixture
