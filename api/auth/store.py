@@ -161,8 +161,9 @@ class KeyStore:
         return _to_key(rows[0]) if rows else None
 
     async def all(self, account_id: str) -> list[ApiKey]:
-        query = _query().where(keys.c.account_id == account_id).order_by(keys.c.created_ms)
-        return [_to_key(row) for row in await self._database.mappings(query)]
+        query = _query().where(keys.c.account_id == account_id)
+        rows = await self._database.mappings(query.order_by(keys.c.created_ms, keys.c.id))
+        return [_to_key(row) for row in rows]
 
     async def ended(self, since_ms: int) -> list[tuple[str, str]]:
         """Return account and id of each key that has expired since a time, or is suspended."""

@@ -61,7 +61,7 @@ class DncTokenStore(Store):
     async def all(self, account_id: str) -> list[DncToken]:
         """Return an account's tokens, oldest first."""
         query = select(tokens.c.id, tokens.c.created_ms).where(tokens.c.account_id == account_id)
-        rows = await self._database.rows(query.order_by(tokens.c.created_ms))
+        rows = await self._database.rows(query.order_by(tokens.c.created_ms, tokens.c.id))
         return [DncToken(*row) for row in rows]
 
     async def revoke(self, account_id: str, token_id: str) -> None:

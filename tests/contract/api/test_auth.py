@@ -3,7 +3,7 @@
 import jwt
 import pytest
 
-from api.auth.store import Credentials, KeyStore, generate_credentials
+from api.auth.store import Credentials, KeyStore, generate_credentials, parse_key_id
 from api.auth.throttle import MAX_FAILURES
 from tests.harness.api.manual_clock import ManualClock
 from tests.harness.api.rest import SECRET, Rest, run_rest, settings_for
@@ -104,7 +104,11 @@ async def test_a_revoked_key_revokes_its_tokens(scene: RpcScene, database_url: s
         old, other = rest.credentials["acme"], await rest.token_of("1001")
         new = await _added(keys, "acme")
         assert await is_let_in(rest, rest.token)
-        known = (await keys.all("acme"))[0].id
+        listed = [each.id for each in await keys.all("acme")]
+        assert listed == sorted(listed)  # both of the same moment
+        known = parse_key_id(old.api_key)
+        assert known is not None
+        assert known in listed
         await keys.expire("acme", known, clock())
         clock.now += 2_000
         for value in (rest.token, old.api_key):
