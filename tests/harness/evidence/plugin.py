@@ -47,11 +47,15 @@ class Evidence:
         report = yield
         if report.failed and self._collects(item) and self._collector is not None:
             setattr(report, LAG, self._collector.meter.late())
-            # Its imports take longer than most files of unit tests.
-            from tests.harness.evidence.report import folder_of, write_evidence  # noqa: PLC0415
+            from tests.harness.evidence.report import (  # noqa: PLC0415 - slower than most test files
+                folder_of,
+                write_evidence,
+            )
 
             folder = folder_of(self._root, without_group(item.nodeid))
-            logs = item.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]  # noqa: SLF001
+            # pytest sets it on every configuration; the public fixture exists only within a test.
+            temporary = item.config._tmp_path_factory  # type: ignore[attr-defined]  # noqa: SLF001 - see above
+            logs = temporary.getbasetemp()
             report.sections += write_evidence(self._collector, folder, logs)
         return report
 

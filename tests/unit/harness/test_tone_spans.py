@@ -84,7 +84,7 @@ def test_a_long_pause_ends_a_tone(pause_ms: int, count: int) -> None:
 
 
 def test_a_new_stream_continues_a_tone() -> None:
-    """The PBX begins one when it bridges a leg; its numbers begin anew."""
+    """The PBX begins one when it bridges a leg; its numbers start at another value."""
     frames = received(*[HZ] * 20)
     moved = [
         Frame(each.at_ms, 2, each.sequence + 500, each.timestamp + 9, each.samples)
