@@ -35,6 +35,7 @@ async def connect(folder: Path, name: str) -> None:
         trust = client_context(folder / name / "ca.crt")
         _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trust)
         writer.close()
+        await writer.wait_closed()  # TLS waits for the other end
 
 
 async def test_a_service_is_verified_by_its_names(tls: Path) -> None:

@@ -35,6 +35,7 @@ async def test_ami_over_tls(pbx: TlsPbx) -> None:
     writer.write(login.encode())
     assert (await reader.readline()).decode().strip() == "Response: Success"
     writer.close()
+    await writer.wait_closed()  # TLS waits for the other end
 
 
 async def test_no_password_travels_in_clear_text(pbx: TlsPbx) -> None:

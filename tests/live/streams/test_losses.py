@@ -22,6 +22,16 @@ def sounds_of(bot: Bot) -> list[Frame]:
     return [each for each in bot.frames if is_sound(each.samples)]
 
 
+async def bot_is_silent(lab: Lab, call: str) -> None:
+    """Wait until the engine knows that a bot has ceased to speak."""
+    silent = {"type": "stream-speech-changed", "by": "bot", "is_speaking": False}
+
+    async def is_known() -> bool:
+        return any(silent.items() <= each.items() for each in await lab.timeline_events(call))
+
+    await until(is_known, what="the bot to be silent")
+
+
 @pytest.mark.parametrize("leave", [crash, deploy])
 async def test_an_engine_ends(
     lab: Lab, bots: BotServer, hooks: WebhookServer, leave: Leave
@@ -47,11 +57,12 @@ async def test_an_engine_ends(
 async def test_a_gateway_is_killed(lab: Lab, bots: BotServer) -> None:
     """The bot is connected by the other gateway, and learns where it was."""
     async with Phone.answering(lab.trunk_port, tone_hz=CALLER_HZ) as phone:
-        await lab.call(to="+15550100", action=stream(bots.url("/bot")))
+        call = await lab.call(to="+15550100", action=stream(bots.url("/bot")))
         first = await bots.wait_for_bot()
         await first.say(tone(BOT_HZ, 1_000))
         await first.mark("greeting")
         await first.wait_for("mark")
+        await bot_is_silent(lab, call)  # until then the engine counts on
         (gateway,) = [each for each in lab.gateways if await each.has_streams()]
         await gateway.kill()
         await gateway.start()
