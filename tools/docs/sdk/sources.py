@@ -1,5 +1,6 @@
 """What the SDKs are generated from: the shapes in `wire`, and the REST layer's OpenAPI document."""
 
+from functools import cache
 from typing import Any
 
 from fastapi import FastAPI
@@ -43,12 +44,14 @@ def schemas_of(*shapes: Any) -> tuple[list[Schema], dict[str, Schema]]:
     return list(found), components
 
 
+@cache
 def named_values() -> dict[str, Schema]:
     """Return the schemas of values that have names."""
     found, _ = schemas_of(*NAMED_VALUES.values())
     return dict(zip(NAMED_VALUES, found, strict=True))
 
 
+@cache
 def verb_schemas() -> tuple[Schema, Schema, dict[str, Schema]]:
     """Return the schemas of a verb and of an action, and their components."""
     (verb, action), components = schemas_of(Verb, Action)
