@@ -4,12 +4,14 @@ A value of a table is stored by what it is, not by how a database stores it: a b
 be restored to PostgreSQL, and the other way round.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 FORMAT = 1
+# Of a guess of the passphrase: the binary logarithm of scrypt's N; 20 takes a gigabyte.
+Cost = Annotated[int, Meta(ge=10, le=20)]
 Kind = Literal["json", "boolean", "integer", "float", "text", "bytes"]
 
 
@@ -26,6 +28,7 @@ class Header(Struct, frozen=True, rename="camel"):
     database: str
     created_time: str
     salt: bytes
+    cost: Cost
     verifier: bytes
 
 

@@ -15,13 +15,14 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
-from api.backup.records import FORMAT, End, Header, InvalidBackup, Record
+from api.backup.records import FORMAT, Cost, End, Header, InvalidBackup, Record
 
 MAGIC = b"switchroom-backup\n"
 MIN_PASSPHRASE = 12
 MAX_HEADER_BYTES = 4_096
 MAX_CHUNK_BYTES = 1 << 30  # a row with the largest part of a file is far smaller
-SCRYPT_N, SCRYPT_R, SCRYPT_P = 2**17, 8, 1  # OWASP's; 128 MiB, half a second
+COST = 17  # OWASP's; 128 MiB, half a second
+SCRYPT_R, SCRYPT_P = 8, 1
 LENGTH_BYTES = 4
 COMPRESSION_LEVEL = 1
 DAMAGED = "the file is damaged: it was changed, or a part is missing"
@@ -32,12 +33,14 @@ _RECORDS: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
 class SealedWriter:
     """Writes a backup; the header has what `described` says. Raises InvalidBackup."""
 
-    def __init__(self, file: IO[bytes], passphrase: str, **described: str) -> None:
+    def __init__(
+        self, file: IO[bytes], passphrase: str, *, cost: Cost = COST, **described: str
+    ) -> None:
         if len(passphrase) < MIN_PASSPHRASE:
             raise InvalidBackup(f"the passphrase needs at least {MIN_PASSPHRASE} characters")
         salt = secrets.token_bytes(16)
-        key, verifier = _derive(passphrase, salt)
-        header = Header(format=FORMAT, salt=salt, verifier=verifier, **described)
+        key, verifier = _derive(passphrase, salt, cost)
+        header = Header(format=FORMAT, salt=salt, cost=cost, verifier=verifier, **described)
         self._file = file
         self._cipher, self._bound = AESGCM(key), _bound(header)
         self._chunk = 0
@@ -72,7 +75,7 @@ def read_header(file: IO[bytes]) -> Header:
 
 def read_records(file: IO[bytes], header: Header, passphrase: str) -> Iterator[Record]:
     """Yield the records up to the last; raises InvalidBackup."""
-    key, verifier = _derive(passphrase, header.salt)
+    key, verifier = _derive(passphrase, header.salt, header.cost)
     if not hmac.compare_digest(verifier, header.verifier):
         raise InvalidBackup("the passphrase is wrong")
     cipher, bound, chunk = AESGCM(key), _bound(header), 0
@@ -107,8 +110,8 @@ def _open(cipher: AESGCM, chunk: int, sealed: bytes, bound: bytes) -> Record:
         raise InvalidBackup(DAMAGED) from None
 
 
-def _derive(passphrase: str, salt: bytes) -> tuple[bytes, bytes]:
-    scrypt = Scrypt(salt=salt, length=48, n=SCRYPT_N, r=SCRYPT_R, p=SCRYPT_P)
+def _derive(passphrase: str, salt: bytes, cost: Cost) -> tuple[bytes, bytes]:
+    scrypt = Scrypt(salt=salt, length=48, n=2**cost, r=SCRYPT_R, p=SCRYPT_P)
     derived = scrypt.derive(passphrase.encode())
     return derived[:32], derived[32:]
 

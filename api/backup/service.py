@@ -10,8 +10,17 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.backup.dump import dump_table
 from api.backup.load import TableLoader
-from api.backup.records import End, Header, InvalidBackup, Record, Rows, SettingsFile, TableStart
-from api.backup.sealing import SealedWriter
+from api.backup.records import (
+    Cost,
+    End,
+    Header,
+    InvalidBackup,
+    Record,
+    Rows,
+    SettingsFile,
+    TableStart,
+)
+from api.backup.sealing import COST, SealedWriter
 from api.db.database import Database
 from api.db.migrate import known_migrations, lock_migrations, migration_of, upgrade
 
@@ -33,7 +42,7 @@ class BackupSource(Struct, frozen=True):
 
 
 async def write_backup(
-    source: BackupSource, file: IO[bytes], passphrase: str, created_time: str
+    source: BackupSource, file: IO[bytes], passphrase: str, created_time: str, cost: Cost = COST
 ) -> Contents:
     """Write a backup of one moment; raises InvalidBackup."""
     async with source.database.snapshot() as connection:
@@ -41,6 +50,7 @@ async def write_backup(
         writer = SealedWriter(
             file,
             passphrase,
+            cost=cost,
             version=source.version,
             migration=migration,
             database=connection.dialect.name,

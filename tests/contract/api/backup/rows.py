@@ -12,6 +12,7 @@ from api.backup.service import BackupSource, Contents, restore_backup, write_bac
 from api.db.database import Database, metadata
 
 PASSPHRASE = "correct horse battery"  # noqa: S105 - of tests
+COST = 10  # a 128th of that of a backup by command
 ROWS = 3
 TABLES = tuple(metadata.sorted_tables)
 _JSON: tuple[Any, ...] = ({"name": "Åse", "list": [1, None, 2.5]}, sa.JSON.NULL, [])
@@ -42,7 +43,7 @@ async def backed_up(database: Database) -> bytes:
     """Return a backup of a database."""
     file = io.BytesIO()
     source = BackupSource(database, TABLES, (), "0.1.0")
-    await write_backup(source, file, PASSPHRASE, "2026-11-26T12:00:00.000Z")
+    await write_backup(source, file, PASSPHRASE, "2026-11-26T12:00:00.000Z", COST)
     return file.getvalue()
 
 

@@ -23,6 +23,7 @@ from api.common.clock import now_ms
 from api.db.database import Database
 from api.db.migrate import migrate
 from tests.contract.api.backup.rows import (
+    COST,
     PASSPHRASE,
     backed_up,
     fill,
@@ -46,7 +47,8 @@ def sealed(*records: Record, **changed: str) -> bytes:
     """Return a backup with these records."""
     described = {"version": "0.1.0", "migration": "0021", "database": "sqlite"}
     file = io.BytesIO()
-    writer = SealedWriter(file, PASSPHRASE, **(described | {"created_time": ""} | changed))
+    described |= {"created_time": ""} | changed
+    writer = SealedWriter(file, PASSPHRASE, cost=COST, **described)
     for each in records:
         writer.write(each)
     return file.getvalue()
@@ -114,11 +116,12 @@ async def test_every_end_is_noticed(content: bytes) -> None:
         lambda whole: [whole[0], whole[2], whole[1], *whole[3:]],
         lambda whole: [whole[0], *whole[2:]],
         lambda whole: [whole[0].replace(b"0.1.0", b"0.2.0"), *whole[1:]],
+        lambda whole: [whole[0].replace(b'"cost":10', b'"cost":21'), *whole[1:]],
         lambda whole: [*whole[:-2], whole[-2][:-1] + bytes([whole[-2][-1] ^ 1]), whole[-1]],
         lambda whole: [whole[0], b"\xff\xff\xff\xff" + whole[1][4:], *whole[2:]],
         lambda whole: [whole[0][:-2] + b"\n", *whole[1:]],
     ],
-    ids=["added", "moved", "removed", "header", "bit", "length", "no JSON"],
+    ids=["added", "moved", "removed", "header", "cost", "bit", "length", "no JSON"],
 )
 async def test_a_changed_file(
     url: str, content: bytes, change: Callable[[list[bytes]], list[bytes]]
