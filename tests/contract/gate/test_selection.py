@@ -18,19 +18,22 @@ LIST = """
 [[group]]
 reason = "variants"
 proven = "the others"
-tests = ["tests/test_a.py::test_two[2]", "tests/test_b.py"]
+tests = ["tests/test_a.py::test_two[2]", "tests/test_b.py", "tests/test_c.py::*[2]"]
 """
-IN_GATE = ["test_a.py::test_one", "test_a.py::test_two[1]"]
-ALL_OF_A = [*IN_GATE, "test_a.py::test_two[2]"]
+GATE_OF_A = ["test_a.py::test_one", "test_a.py::test_two[1]"]
+IN_GATE = [*GATE_OF_A, "test_c.py::test_one", "test_c.py::test_two[1]"]
+ALL_OF_A = [*GATE_OF_A, "test_a.py::test_two[2]"]
 ALL_OF_B = ["test_b.py::test_one", "test_b.py::test_two[1]", "test_b.py::test_two[2]"]
+ALL_OF_C = ["test_c.py::test_one", "test_c.py::test_two[1]", "test_c.py::test_two[2]"]
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Make two files of tests, and a list with one variant and one file."""
+    """Make three files of tests, and a list with a variant, a file and a parameter."""
     made = Project(tmp_path, LIST)
     made.add("test_a.py", TESTS)
     made.add("test_b.py", TESTS)
+    made.add("test_c.py", TESTS)
     return made
 
 
@@ -38,10 +41,10 @@ def project(tmp_path: Path) -> Project:
     ("arguments", "expected"),
     [
         (["tests"], IN_GATE),
-        (["tests", "--full"], [*ALL_OF_A, *ALL_OF_B]),
+        (["tests", "--full"], [*ALL_OF_A, *ALL_OF_B, *ALL_OF_C]),
         (["tests/test_b.py"], ALL_OF_B),
         (["tests/test_a.py::test_two[2]"], ["test_a.py::test_two[2]"]),
-        (["tests", "-k", "two"], ["test_a.py::test_two[1]"]),
+        (["tests", "-k", "two"], ["test_a.py::test_two[1]", "test_c.py::test_two[1]"]),
         (["tests", "-n", "1"], IN_GATE),
     ],
     ids=["folder", "full", "file", "variant", "expression", "worker"],
@@ -56,6 +59,7 @@ def test_an_entry_without_a_test_is_an_error(tmp_path: Path, options: list[str])
     """Its variant was renamed: the tests would be in `make test` again, unnoticed."""
     project = Project(tmp_path, LIST.replace("[2]", "[3]"))
     project.add("test_a.py", TESTS)
+    project.add("test_c.py", TESTS)
     ran = project.run("tests", *options)
     assert ran.returncode != 0
-    assert "tests/full.toml lists no test: tests/test_a.py::test_two[3]" in ran.stdout + ran.stderr
+    assert "tests/full.toml lists no test: tests/test_a.py::test_two[3], tests/test_c.py::*[3]" in ran.stdout + ran.stderr

@@ -7,12 +7,14 @@ from msgspec import Struct
 
 TESTS = Path(__file__).parents[2]
 PATH = TESTS / "full.toml"
+ANY_TEST = "::*["
 
 
 class Group(Struct, frozen=True, forbid_unknown_fields=True):
     """Tests for one reason; `proven` names what in the gate proves the same mechanism.
 
-    An entry is a file, a function (`file::test_x`) or one variant of it (`file::test_x[param]`).
+    An entry is a file, a function (`file::test_x`), one variant of it (`file::test_x[param]`), or
+    all variants of a file with a parameter (`file::*[postgres]`).
     """
 
     reason: str
@@ -35,5 +37,9 @@ def read_entries(path: Path = PATH) -> tuple[str, ...]:
 
 
 def matches(entry: str, nodeid: str) -> bool:
-    """Return whether a test is the entry, or one of its file or function."""
+    """Return whether a test is the entry, or one of its file, function or parameter."""
+    file, has_parameter, parameter = entry.partition(ANY_TEST)
+    if has_parameter:
+        parameters = nodeid.partition("[")[2].rstrip("]").split("-")
+        return nodeid.startswith(f"{file}::") and parameter.rstrip("]") in parameters
     return nodeid == entry or nodeid.startswith((f"{entry}::", f"{entry}["))

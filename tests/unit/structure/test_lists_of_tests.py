@@ -59,7 +59,8 @@ def is_test(entry: str) -> bool:
     """Return whether the file has the function, or is a file of tests."""
     file, _, test = entry.partition("::")
     functions = functions_of(ROOT / file)
-    return test.partition("[")[0] in functions if test else bool(functions)
+    name = test.partition("[")[0]
+    return name in functions if name not in {"", "*"} else bool(functions)
 
 
 @cache
