@@ -61,7 +61,8 @@ def zipped(**members: bytes) -> bytes:
 def bomb(gigabytes: int) -> bytes:
     """Return a spreadsheet that inflates to gigabytes, with false sizes in its headers."""
     press, zeros = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS), bytes(1 << 20)
-    deflated = b"".join(press.compress(zeros) for _ in range(gigabytes << 10)) + press.flush()
+    megabyte = press.compress(zeros) + press.flush(zlib.Z_FULL_FLUSH)  # needs nothing before it
+    deflated = megabyte * (gigabytes << 10) + press.flush()
     name = "xl/sheet.xml"
     whole = zipped(**{"xl/workbook.xml": b"<workbook/>", name: b""})
     at = whole.index(b"PK\1\2")

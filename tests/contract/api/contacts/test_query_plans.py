@@ -77,7 +77,7 @@ def fits(filters: Filters, row: Row) -> bool:
 
 def searches(rng: random.Random, list_ids: list[int]) -> Iterator[Filters]:
     """Yield random filters; tags are used in lists only."""
-    for _ in range(100):
+    for _ in range(50):
         list_id = rng.choice((None, *list_ids))
         yield Filters(
             "acme",
