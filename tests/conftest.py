@@ -1,9 +1,10 @@
-"""What every ring shares: the plugins of the gate, and no limits on Hypothesis' time."""
+"""What every ring shares: the plugins of the gate, plain logs, no limits on Hypothesis' time."""
 
 from functools import cache
 from pathlib import Path
 
 import pytest
+import structlog
 
 from tests.harness.gate import plugins
 
@@ -14,6 +15,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     plugins.register(config)
+    # The default are rich's tracebacks: they cost a third of the tests of callbacks and runtime.
+    console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*structlog.get_config()["processors"][:-1], console])
 
 
 def pytest_pycollect_makemodule(module_path: Path) -> None:
