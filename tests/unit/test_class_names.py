@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -34,10 +35,16 @@ ASTERISK = ("engine/ari/config.py", "engine/ari/generated/", "engine/ari/generat
 TWIML = ("engine/cli/convert/",)  # the elements of a TwiML document have such names
 
 
-def _trees() -> Iterator[tuple[str, ast.Module]]:
-    for package in PRODUCT:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def _nodes() -> list[tuple[str, ast.Attribute | ast.ClassDef | ast.Constant]]:
+    """Return the nodes that the tests look at, with their files."""
+    return [
+        (str(path.relative_to(ROOT)), node)
+        for package in PRODUCT
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute | ast.ClassDef | ast.Constant)
+    ]
 
 
 def _is_error_name(node: ast.Attribute) -> bool:
@@ -48,8 +55,7 @@ def test_no_class_name_is_read() -> None:
     """Except those of exceptions, in the listed files, each with its reason."""
     found = {
         (path, _is_error_name(node))
-        for path, tree in _trees()
-        for node in ast.walk(tree)
+        for path, node in _nodes()
         if isinstance(node, ast.Attribute) and node.attr in NAMES
     }
     assert not sorted(path for path, is_error_name in found if not is_error_name)
@@ -60,10 +66,8 @@ def test_no_tag_is_a_class_name() -> None:
     """`tag=True` publishes the class's name."""
     assert not [
         f"{path}:{node.lineno}"
-        for path, tree in _trees()
-        if not path.startswith(ASTERISK)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
+        for path, node in _nodes()
+        if not path.startswith(ASTERISK) and isinstance(node, ast.ClassDef)
         for each in node.keywords
         if each.arg == "tag" and ast.unparse(each.value) == "True"
     ]
@@ -81,8 +85,7 @@ def test_no_text_is_a_class_name() -> None:
     }
     assert not [
         f"{path}:{node.lineno}: {node.value}"
-        for path, tree in _trees()
+        for path, node in _nodes()
         if not path.startswith((*ASTERISK, *TWIML))
-        for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and node.value in names
     ]
