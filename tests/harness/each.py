@@ -10,13 +10,17 @@ Check = Callable[[T], None]
 
 
 def for_each(
-    items: Iterable[T], name: Callable[[T], str] = str
+    items: Iterable[T] | Callable[[], Iterable[T]], name: Callable[[T], str] = str
 ) -> Callable[[Check[T]], Callable[[], None]]:
-    """Make a check of one item a test of all; a list without items is a fault."""
+    """Make a check of one item a test of all; a list without items is a fault.
+
+    Items that take long to find are what a function returns: the test calls it, not its import.
+    """
 
     def decorate(check: Check[T]) -> Callable[[], None]:
         def test() -> None:
-            found = [(name(item), _fault(check, item)) for item in items]
+            all_items = items() if callable(items) else items
+            found = [(name(item), _fault(check, item)) for item in all_items]
             faults = [f"{item}: {fault}" for item, fault in found if fault]
             if faults or not found:
                 pytest.fail(f"{len(faults)} of {len(found)}\n" + "\n".join(faults), pytrace=False)

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,10 +62,11 @@ class Raised(NamedTuple):
     by: str  # the class or function that gets it
 
 
-def raised_codes() -> Iterator[Raised]:
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            yield from _in_file(path)
+@cache
+def raised_codes() -> tuple[Raised, ...]:
+    """Read all codes in the source."""
+    paths = (path for each in PACKAGES for path in sorted((ROOT / each).rglob("*.py")))
+    return tuple(code for path in paths for code in _in_file(path))
 
 
 def _in_file(path: Path) -> Iterator[Raised]:

@@ -18,7 +18,9 @@ class Selection:
     """The plugin; an entry that matches no test of its file is an error."""
 
     def __init__(self, entries: Sequence[str]) -> None:
-        self._entries = entries
+        self._entries: dict[str, list[str]] = {}  # by file: thousands of tests are looked up
+        for entry in entries:
+            self._entries.setdefault(_file(entry), []).append(entry)
 
     @pytest.hookimpl(tryfirst=True)  # before -k, which would hide tests from the check of entries
     def pytest_collection_modifyitems(
@@ -41,21 +43,27 @@ class Selection:
             items[:] = [item for item in items if item not in without]
 
     def _is_left_out(self, nodeid: str, named: Sequence["_Argument"]) -> bool:
-        is_listed = any(matches(entry, nodeid) for entry in self._entries)
+        is_listed = any(matches(entry, nodeid) for entry in self._entries.get(_file(nodeid), ()))
         return is_listed and not any(each.names(nodeid) for each in named)
 
     def _unknown_entries(
         self, named: Sequence["_Argument"], nodeids: Sequence[str]
     ) -> Sequence[str]:
         """Return the entries without a test whose file was collected completely."""
-        files = {nodeid.partition("::")[0] for nodeid in nodeids}
-        complete = {file for file in files if any(each.collects(file) for each in named)}
+        by_file: dict[str, list[str]] = {}
+        for nodeid in nodeids:
+            by_file.setdefault(_file(nodeid), []).append(nodeid)
         return [
             entry
-            for entry in self._entries
-            if entry.partition("::")[0] in complete
-            and not any(matches(entry, nodeid) for nodeid in nodeids)
+            for file, entries in self._entries.items()
+            if file in by_file and any(each.collects(file) for each in named)
+            for entry in entries
+            if not any(matches(entry, nodeid) for nodeid in by_file[file])
         ]
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
 
 
 class _Argument:

@@ -16,10 +16,14 @@ from wire.programs.docs_address import DOCS_URL
 
 ROOT = Path(__file__).parents[3]
 TROUBLESHOOTING = (ROOT / "docs/troubleshooting.md").read_text()
-FINDINGS = sorted({each.code for each in raised_codes() if "cli/doctor" in each.place})
 
 
-@for_each(FINDINGS)
+def findings() -> list[str]:
+    """Return the codes that the doctor reports."""
+    return sorted({each.code for each in raised_codes() if "cli/doctor" in each.place})
+
+
+@for_each(findings)
 def test_a_finding_has_its_page(code: str) -> None:
     """The link of a warning and of a failure is a page of the docs."""
     for finding in (warning(code, "a", "b", "c"), failure(code, "a", "b", "c")):
@@ -27,7 +31,7 @@ def test_a_finding_has_its_page(code: str) -> None:
         assert page.read_text().startswith(f"# `{code}`: ")
 
 
-@for_each(FINDINGS)
+@for_each(findings)
 def test_the_page_of_a_finding_names_the_doctor(code: str) -> None:
     """Among the places where the code appears."""
     assert Place.DOCTOR in CATALOGUE[code].places

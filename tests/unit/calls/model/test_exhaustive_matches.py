@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
-import pytest
-
 from engine.calls.model.call_states import CallState
 from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
@@ -139,14 +137,11 @@ def _sources() -> Iterator[Path]:
                 yield path
 
 
-GAPS = {gap for path in _sources() for gap in Source(path).gaps()}
-
-
-@pytest.mark.parametrize("place", sorted(GAPS | set(EXEMPT)))
-def test_each_member_is_named(place: str) -> None:
+def test_each_member_is_named() -> None:
     """A wildcard, or a list of types, lets a new member pass unnoticed."""
-    assert place in EXEMPT, "name each member of the union"
-    assert place in GAPS, "the exemption is no longer needed"
+    gaps = {gap for path in _sources() for gap in Source(path).gaps()}
+    assert gaps - set(EXEMPT) == set(), "name each member of the union"
+    assert set(EXEMPT) - gaps == set(), "the exemption is no longer needed"
 
 
 def test_events_are_named_in_step() -> None:
