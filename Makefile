@@ -32,7 +32,7 @@ simulate: $(INSTALLED)  ## thousands of simulated calls, and planted faults that
 live: $(INSTALLED) tools  ## tests against a real Asterisk
 	@$(PYTHON) -m tests.rings live
 
-test: $(INSTALLED) tools  ## all four rings in this order; stops at the first failure
+test: $(INSTALLED) tools  ## all four rings, the simulators beside the live tests; stops at the first failure
 	@python3 -m dev.setup.debian postgresql nftables
 	@$(PYTHON) -m tests.rings quick contract simulate live
 

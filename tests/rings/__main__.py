@@ -1,5 +1,8 @@
 """Runs rings of tests one after another, each in random order on all cores.
 
+The simulators run beside the ring that is named after them, in the time that it leaves idle: they
+have a clock of their own.
+
 python -m tests.rings quick contract    # stops at the first ring that fails
 python -m tests.rings --full live       # with the tests of tests/full.toml
 python -m tests.rings live -- -k dial   # what follows `--` is pytest's
@@ -12,9 +15,11 @@ not list, and when more than two tests would have to run twice; then none does.
 import shlex
 import shutil
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.harness.gate.full_list import TESTS
@@ -26,8 +31,8 @@ FULL = "--full"
 SKIPS = "tests/skips.toml"
 RINGS = {
     "quick": Ring(("unit",), (("check",), ("format", "--check"))),
-    "contract": Ring(("contract", "security"), extra_workers=1),
-    "simulate": Ring(("sim",)),
+    "contract": Ring(("contract", "security"), extra_workers=2),
+    "simulate": Ring(("sim",), is_timeless=True),
     "live": Ring(("live",), extra_workers=2, dist="loadgroup"),  # by lab: tests/live/conftest.py
 }
 
@@ -40,15 +45,15 @@ def main(
     options = seeded(options)
     counts, runs, times, status = Counter[str](), list[Run](), list[str](), 0
     shutil.rmtree(root / EVIDENCE, ignore_errors=True)  # of earlier runs
-    for name in names:
-        command = shlex.join(("python", "-m", "tests.rings", name, "--", *options))
-        _say(f"\n== {name} ==\nto repeat its order: {command}")
+    for group in _groups(names, rings):
         began_s = time.monotonic()
-        runs.append(run_ring(rings[name], options, root))
-        times.append(f"{name} {time.monotonic() - began_s:.0f} s")
-        status = _judge(runs[-1], counts, read_skips(root / SKIPS))
-        if status != 0:
-            _say(f"{name} failed; to repeat its order: {command}")
+        for name, run in _run_group(group, rings, options, root):
+            runs.append(run)
+            if failed := _judge(run, counts, read_skips(root / SKIPS)):
+                status = failed
+                _say(f"{name} failed; to repeat its order: {_command(name, options)}")
+        times.append(f"{' beside '.join(group)} {time.monotonic() - began_s:.0f} s")
+        if status:
             break
     _say(f"\n{', '.join(times)}")
     left_out = sum(run.results.left_out for run in runs)
@@ -62,6 +67,43 @@ def main(
     skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
     _say(f"{counts['passed']} passed, {counts['failed']} failed{skipped}")
     return status
+
+
+def _groups(names: Sequence[str], rings: Mapping[str, Ring]) -> Iterator[list[str]]:
+    """Yield the rings that run at the same time: the last of a group has all the time it wants."""
+    group = list[str]()
+    for place, name in enumerate(names, 1):
+        group.append(name)
+        if not rings[name].is_timeless or place == len(names):
+            yield group
+            group = []
+
+
+def _run_group(
+    group: Sequence[str], rings: Mapping[str, Ring], options: Sequence[str], root: Path
+) -> Iterator[tuple[str, Run]]:
+    """Run the last ring of a group, and the others in the time that it leaves idle."""
+    *beside, name = group
+    with ThreadPoolExecutor() as threads:
+        started = [threads.submit(_run_beside, rings[each], options, root) for each in beside]
+        _say(f"\n== {name} ==\nto repeat its order: {_command(name, options)}")
+        yield name, run_ring(rings[name], options, root)
+        for each, future in zip(beside, started, strict=True):
+            run, out = future.result()
+            _say(f"\n== {each} ==\nto repeat its order: {_command(each, options)}\n{out}")
+            yield each, run
+
+
+def _run_beside(ring: Ring, options: Sequence[str], root: Path) -> tuple[Run, str]:
+    """Run a ring in the time that others leave idle; return its output, too."""
+    with tempfile.TemporaryFile("w+") as out:
+        run = run_ring(ring, options, root, out)
+        out.seek(0)
+        return run, out.read()
+
+
+def _command(name: str, options: Sequence[str]) -> str:
+    return shlex.join(("python", "-m", "tests.rings", name, "--", *options))
 
 
 def _judge(run: Run, counts: Counter[str], skips: Sequence[str]) -> int:

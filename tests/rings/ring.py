@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 import msgspec
 from msgspec import Struct, field
@@ -28,6 +29,7 @@ class Ring(Struct, frozen=True):
     before: tuple[tuple[str, ...], ...] = ()
     extra_workers: int = 0  # beyond one for each core: its tests mostly wait
     dist: str = "worksteal"  # how xdist gives tests to workers
+    is_timeless: bool = False  # it may run beside the next ring, on what that leaves idle
 
 
 class Run(Struct):
@@ -44,8 +46,14 @@ def seeded(options: Sequence[str]) -> list[str]:
     return [*options] if has_seed else [*options, f"{SEED}={secrets.randbelow(2**32)}"]
 
 
-def run_ring(ring: Ring, options: Sequence[str], root: Path) -> Run:
-    """Run a ring below `root`; a test that fails while a process is late runs once more, alone."""
+def run_ring(
+    ring: Ring, options: Sequence[str], root: Path, idle_out: IO[str] | None = None
+) -> Run:
+    """Run a ring below `root`; a test that fails while a process is late runs once more, alone.
+
+    With `idle_out`, where its output goes then, it has only the time of processors that nothing
+    else wants.
+    """
     for command in ring.before:
         ruff = Path(sys.executable).with_name("ruff")
         linted = subprocess.run((ruff, *command), check=False, cwd=root)
@@ -54,7 +62,7 @@ def run_ring(ring: Ring, options: Sequence[str], root: Path) -> Run:
     workers = min(len(os.sched_getaffinity(0)) + ring.extra_workers, MAX_WORKERS)
     folders = [f"tests/{each}" for each in ring.folders]
     parallel = ["-n", str(workers), "--dist", ring.dist, "--durations", "25"]
-    run = _run_pytest([*folders, *parallel, *options], root)
+    run = _run_pytest([*folders, *parallel, *options], root, idle_out)
     late = {test: lag for test, lag in run.results.failed.items() if lag}
     if 0 < len(late) <= MAX_TWICE:
         again = _run_pytest([*late, *options, "--evidence", f"{EVIDENCE}/second-run"], root)
@@ -65,16 +73,19 @@ def run_ring(ring: Ring, options: Sequence[str], root: Path) -> Run:
     return run
 
 
-def _run_pytest(arguments: Sequence[str], root: Path) -> Run:
+def _run_pytest(arguments: Sequence[str], root: Path, idle_out: IO[str] | None = None) -> Run:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "results.json"
         argv = [
             *("setpriv", "--pdeathsig", "TERM", "--"),  # it must not outlive this process
+            *(("chrt", "--idle", "0") if idle_out else ()),
             *(sys.executable, "-m", "pytest", "-q", "--results", str(path)),
             *(part for plugin in PLUGINS for part in ("-p", plugin)),
             *arguments,
         ]
-        status = subprocess.run(argv, check=False, cwd=root).returncode
+        status = subprocess.run(
+            argv, check=False, cwd=root, stdout=idle_out, stderr=idle_out
+        ).returncode
         if not path.exists():
             return Run(status or TESTS_FAILED)
         return Run(status, msgspec.json.decode(path.read_bytes(), type=Results))

@@ -40,7 +40,12 @@ def test_fails_again(tmp_path):
 FAILS_ONCE = f"{TESTS}\ndef test_fails_once(): assert not is_first_run('fails')\n"
 THREE = f"{TESTS}\ndef test_fails_too(): fail_late()\n"
 SKIPS = "import pytest\n\n@pytest.mark.skip(reason='no tool')\ndef test_a(): pass\n"
-RINGS = {"contract": Ring(("contract",)), "quick": Ring(("unit",))}
+IDLE = "import os\n\ndef test_idle(): assert os.sched_getscheduler(0) == os.SCHED_IDLE\n"
+RINGS = {
+    "contract": Ring(("contract",)),
+    "quick": Ring(("unit",)),
+    "simulate": Ring(("sim",), is_timeless=True),
+}
 REPEAT = "to repeat its order: python -m tests.rings contract -- -n 0 --randomly-seed="
 
 
@@ -54,8 +59,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 def lines_of(
     project: Project, capfd: pytest.CaptureFixture[str], *options: str, ring: str = "contract"
 ) -> tuple[int, list[str]]:
-    """Run a ring without workers, and return its exit status and what it prints."""
-    status = main([ring, "--", "-n", "0", *options], RINGS, project.folder)
+    """Run rings without workers, and return the exit status and what they print."""
+    status = main([*ring.split(), "--", "-n", "0", *options], RINGS, project.folder)
     return status, capfd.readouterr().out.splitlines()
 
 
@@ -114,6 +119,21 @@ def test_a_skip_is_said_and_fails(project: Project, capfd: pytest.CaptureFixture
     assert f"skipped: {said.replace('test_a.py', 'test_b.py')}" in lines
     assert (status, lines[-1]) == (1, "0 passed, 1 failed, 1 skipped")
     assert f"{REPEAT}7" in lines
+
+
+@pytest.mark.parametrize(
+    ("ring", "status", "counts"),
+    [("simulate contract", 0, "2 passed, 0 failed"), ("simulate", 1, "0 passed, 1 failed")],
+)
+def test_simulators_take_idle_time(
+    project: Project, capfd: pytest.CaptureFixture[str], ring: str, status: int, counts: str
+) -> None:
+    """Beside the ring that follows; alone they have all of it, which this test of theirs denies."""
+    project.add("test_a.py", IDLE, "sim")
+    project.add("test_b.py", "def test_b(): pass\n", "contract")
+    assert (ended := lines_of(project, capfd, ring=ring))[0] == status
+    assert ended[1][-1] == counts
+    assert "== simulate ==" in ended[1]
 
 
 def test_what_did_not_run_is_said(project: Project, capfd: pytest.CaptureFixture[str]) -> None:
