@@ -10,8 +10,6 @@ from typing import Any
 import msgspec
 from aiohttp import WSMsgType, web
 
-from tests.harness.ports import free_port
-
 KEY = "key-of-a-test-double-of-assemblyai-0123456789"
 MIN_MESSAGE_MS, MAX_MESSAGE_MS = 50, 1000
 
@@ -24,12 +22,12 @@ class AssemblyAiDouble:
         self.queries: list[Mapping[str, str]] = []
         self.received: list[str] = []
         self.mode = "normal"
-        self.url = ""
+        self.key = KEY  # that it accepts
         self.heard_ms = 0.0
         self._order = 0
 
     async def listen(self, request: web.Request) -> web.StreamResponse:
-        if request.headers.get("Authorization") != KEY:
+        if request.headers.get("Authorization") != self.key:
             return web.Response(status=401, text="Not authorized")
         self.queries.append(dict(request.query))
         rate = int(request.query["sample_rate"])
@@ -110,17 +108,20 @@ class AssemblyAiDouble:
         await socket.close(code=code, message=b"See Error message for details")
 
 
+def url_at(port: int) -> str:
+    """Return the address of a double."""
+    return f"ws://127.0.0.1:{port}/v3/ws"
+
+
 @asynccontextmanager
-async def assemblyai_double() -> AsyncIterator[AssemblyAiDouble]:
-    """Run the double."""
+async def assemblyai_double(port: int) -> AsyncIterator[AssemblyAiDouble]:
+    """Run the double at a port, which may have had one before."""
     double = AssemblyAiDouble()
     app = web.Application()
     app.router.add_get("/v3/ws", double.listen)
-    port = free_port()
-    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.5)
+    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port).start()
-    double.url = f"ws://127.0.0.1:{port}/v3/ws"
     try:
         yield double
     finally:

@@ -10,8 +10,6 @@ from typing import Any
 import msgspec
 from aiohttp import WSMsgType, web
 
-from tests.harness.ports import free_port
-
 KEY = "key-of-a-test-double-of-deepgram-0123456789"
 
 
@@ -25,10 +23,10 @@ class DeepgramDouble:
         self.received: list[str] = []
         self.files: list[bytes] = []
         self.mode = "normal"
-        self.url = ""
+        self.key = KEY  # that it accepts
 
     async def listen(self, request: web.Request) -> web.StreamResponse:
-        if request.headers.get("Authorization") != f"Token {KEY}":
+        if request.headers.get("Authorization") != f"Token {self.key}":
             return web.json_response({"err_code": "INVALID_AUTH"}, status=401)
         self.queries.append({name: request.query.getall(name) for name in request.query})
         socket = web.WebSocketResponse()
@@ -41,7 +39,7 @@ class DeepgramDouble:
         return socket
 
     async def transcribe(self, request: web.Request) -> web.Response:
-        if request.headers.get("Authorization") != f"Token {KEY}":
+        if request.headers.get("Authorization") != f"Token {self.key}":
             return web.json_response({"err_code": "INVALID_AUTH"}, status=401)
         if self.mode == "busy":
             return web.json_response({"err_code": "TOO_MANY_REQUESTS"}, status=429)
@@ -92,18 +90,21 @@ def results(
     }
 
 
+def url_at(port: int) -> str:
+    """Return the address of a double."""
+    return f"ws://127.0.0.1:{port}/v1/listen"
+
+
 @asynccontextmanager
-async def deepgram_double() -> AsyncIterator[DeepgramDouble]:
-    """Run the double."""
+async def deepgram_double(port: int) -> AsyncIterator[DeepgramDouble]:
+    """Run the double at a port, which may have had one before."""
     double = DeepgramDouble()
     app = web.Application()
     app.router.add_get("/v1/listen", double.listen)
     app.router.add_post("/v1/listen", double.transcribe)
-    port = free_port()
-    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.5)
+    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port).start()
-    double.url = f"ws://127.0.0.1:{port}/v1/listen"
     try:
         yield double
     finally:

@@ -11,8 +11,6 @@ from typing import Any
 import msgspec
 from aiohttp import BodyPartReader, WSMsgType, web
 
-from tests.harness.ports import free_port
-
 KEY = "sk-proj-key-of-a-test-double-of-openai-0123456789"
 MIN_COMMIT_BYTES = 4_800  # 100 ms at 24 kHz
 TRANSCRIPTION = "conversation.item.input_audio_transcription"
@@ -27,7 +25,7 @@ class OpenAiDouble:
         self.audio_bytes: list[int] = []  # of each commit
         self.files: list[tuple[bytes, dict[str, list[str]]]] = []
         self.mode = "normal"
-        self.url = ""
+        self.key = KEY  # that it accepts
         self._held: list[dict[str, Any]] = []  # completions that wait for the next commit
 
     async def realtime(self, request: web.Request) -> web.StreamResponse:
@@ -37,7 +35,7 @@ class OpenAiDouble:
             return web.json_response({"error": {"code": "invalid_request"}}, status=400)
         socket = web.WebSocketResponse()
         await socket.prepare(request)
-        if request.headers.get("Authorization") != f"Bearer {KEY}":
+        if request.headers.get("Authorization") != f"Bearer {self.key}":
             await socket.send_json(_error("invalid_api_key"))
             await socket.close(code=3000, message=b"invalid_request_error.invalid_api_key")
             return socket
@@ -58,7 +56,7 @@ class OpenAiDouble:
         return socket
 
     async def transcribe(self, request: web.Request) -> web.Response:
-        if request.headers.get("Authorization") != f"Bearer {KEY}":
+        if request.headers.get("Authorization") != f"Bearer {self.key}":
             return web.json_response({"error": {"code": "invalid_api_key"}}, status=401)
         if self.mode == "busy":
             return web.json_response({"error": {"code": "rate_limit_exceeded"}}, status=429)
@@ -139,18 +137,21 @@ def _error(code: str | None) -> dict[str, Any]:
     return {"type": "error", "event_id": "event_1", "error": details}
 
 
+def url_at(port: int) -> str:
+    """Return the address of a double."""
+    return f"ws://127.0.0.1:{port}/v1/realtime"
+
+
 @asynccontextmanager
-async def openai_double() -> AsyncIterator[OpenAiDouble]:
-    """Run the double."""
+async def openai_double(port: int) -> AsyncIterator[OpenAiDouble]:
+    """Run the double at a port, which may have had one before."""
     double = OpenAiDouble()
     app = web.Application()
     app.router.add_get("/v1/realtime", double.realtime)
     app.router.add_post("/v1/audio/transcriptions", double.transcribe)
-    port = free_port()
-    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.5)
+    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port).start()
-    double.url = f"ws://127.0.0.1:{port}/v1/realtime"
     try:
         yield double
     finally:

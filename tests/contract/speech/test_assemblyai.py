@@ -5,9 +5,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
-from tests.contract.speech.assemblyai_double import KEY, AssemblyAiDouble, assemblyai_double
+from tests.contract.speech.assemblyai_double import KEY, AssemblyAiDouble, assemblyai_double, url_at
 from tests.contract.speech.voices import Voices, silence
+from tests.harness.ports import free_port
 from tests.harness.servers.speech_process import SpeechProcess
 from tests.harness.speech.gateway import stream
 
@@ -19,31 +21,35 @@ FAILURES = {
 }
 
 
+def recognizers(folder: Path, port: int, **settings: str) -> SpeechProcess:
+    """Return recognizers that know the test double at a port."""
+    known = {
+        "SWITCHROOM_SPEECH_ASSEMBLYAI_KEY": KEY,
+        "SWITCHROOM_SPEECH_ASSEMBLYAI_URL": url_at(port),
+    }
+    return SpeechProcess(folder, **known, **settings)
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    """Return the port of the test doubles: each test has its own."""
+    return free_port()
+
+
 @pytest.fixture
-async def assemblyai() -> AsyncIterator[AssemblyAiDouble]:
+async def assemblyai(port: int) -> AsyncIterator[AssemblyAiDouble]:
     """Run the test double."""
-    async with assemblyai_double() as double:
+    async with assemblyai_double(port) as double:
         yield double
 
 
-@pytest.fixture
-def model() -> str:
-    """Return the model of the tests that do not choose one."""
-    return "universal-3-5-pro"
-
-
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server(
-    assemblyai: AssemblyAiDouble, model: str, tmp_path: Path
+    port: int, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[SpeechProcess]:
-    """Run recognizers that know it."""
-    settings = {
-        "SWITCHROOM_SPEECH_ASSEMBLYAI_KEY": KEY,
-        "SWITCHROOM_SPEECH_ASSEMBLYAI_URL": assemblyai.url,
-        "SWITCHROOM_SPEECH_ASSEMBLYAI_MODEL": model,
-    }
-    async with SpeechProcess(tmp_path / "speech", **settings) as server:
-        yield server
+    """Run recognizers for all tests that need no other setting."""
+    async with recognizers(tmp_path_factory.mktemp("speech"), port) as process:
+        yield process
 
 
 async def test_utterances(
@@ -105,21 +111,22 @@ async def test_interim_results(
         assert (await opened.expect("final"))["text"] == "billing please"
 
 
-@pytest.mark.parametrize("model", ["universal-streaming-english"])
 async def test_a_model_that_formats_later(
-    server: SpeechProcess, assemblyai: AssemblyAiDouble, voices: Voices
+    port: int, assemblyai: AssemblyAiDouble, voices: Voices, tmp_path: Path
 ) -> None:
     """What it formats is awaited for two seconds; it understands English only."""
     assemblyai.mode = "unformatted"
     assemblyai.transcripts = ["billing"]
-    async with stream(server, "assemblyai", silenceMs=300) as opened:
-        await opened.send_audio(silence(100), await voices.say("billing"), silence(400))
-        assert (await opened.expect("final"))["text"] == "billing"
+    model = {"SWITCHROOM_SPEECH_ASSEMBLYAI_MODEL": "universal-streaming-english"}
+    async with recognizers(tmp_path / "speech", port, **model) as server:
+        async with stream(server, "assemblyai", silenceMs=300) as opened:
+            await opened.send_audio(silence(100), await voices.say("billing"), silence(400))
+            assert (await opened.expect("final"))["text"] == "billing"
+        async with stream(server, "assemblyai", language="de-AT") as opened:
+            assert (await opened.expect("error"))["code"] == "unsupported-language"
     query = assemblyai.queries[0]
     assert (query["format_turns"], query["end_of_turn_confidence_threshold"]) == ("true", "1.0")
     assert "language_codes" not in query
-    async with stream(server, "assemblyai", language="de-AT") as opened:
-        assert (await opened.expect("error"))["code"] == "unsupported-language"
 
 
 @pytest.mark.parametrize("mode", list(FAILURES))
@@ -135,18 +142,12 @@ async def test_a_service_that_fails(
         assert (error["code"], error["message"]) == FAILURES[mode]
 
 
-async def test_a_wrong_key(assemblyai: AssemblyAiDouble, tmp_path: Path) -> None:
+async def test_a_wrong_key(server: SpeechProcess, assemblyai: AssemblyAiDouble) -> None:
     """The error has the status, and never the key."""
-    settings = {
-        "SWITCHROOM_SPEECH_ASSEMBLYAI_KEY": "another-key-of-an-operator-0123456789",
-        "SWITCHROOM_SPEECH_ASSEMBLYAI_URL": assemblyai.url,
-    }
-    async with (
-        SpeechProcess(tmp_path / "speech", **settings) as server,
-        stream(server, "assemblyai") as opened,
-    ):
+    assemblyai.key = "another-key-0123456789"
+    async with stream(server, "assemblyai") as opened:
         assert (await opened.expect("error"))["message"] == "assemblyai: HTTP 401"
-    assert "another-key" not in server.log.read_text()
+    assert KEY not in server.log.read_text()
 
 
 async def test_recordings(

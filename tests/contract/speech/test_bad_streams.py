@@ -177,21 +177,21 @@ async def test_a_gateway_that_leaves(speech: SpeechProcess, voices: Voices) -> N
         assert (await opened.expect("final"))["text"] == "billing"
 
 
-async def test_a_gateway_that_is_killed(speech: SpeechProcess, voices: Voices) -> None:
+async def test_a_gateway_that_is_killed(own_speech: SpeechProcess, voices: Voices) -> None:
     """A busy server hears its last word, and has nobody for what it understands."""
     audio = silence(100) + await voices.say("billing") + silence(600)
     for _ in range(5):
-        async with stream(speech, hints=["billing"], silenceMs=300) as opened:
+        async with stream(own_speech, hints=["billing"], silenceMs=300) as opened:
             await opened.expect("ready")
-            os.kill(speech.pid, signal.SIGSTOP)
+            os.kill(own_speech.pid, signal.SIGSTOP)
             await opened.send_audio(audio)
             opened.break_off()
-            os.kill(speech.pid, signal.SIGCONT)
-    async with stream(speech, hints=["billing"], silenceMs=300) as opened:
+            os.kill(own_speech.pid, signal.SIGCONT)
+    async with stream(own_speech, hints=["billing"], silenceMs=300) as opened:
         await opened.send_audio(audio)
         assert (await opened.expect("final"))["text"] == "billing"
-    await speech.stop()
-    assert "Traceback" not in speech.log.read_text()
+    await own_speech.stop()
+    assert "Traceback" not in own_speech.log.read_text()
 
 
 async def test_a_slow_reader(speech: SpeechProcess, voices: Voices) -> None:
@@ -204,12 +204,12 @@ async def test_a_slow_reader(speech: SpeechProcess, voices: Voices) -> None:
             assert (await opened.expect("final"))["text"] == "billing"
 
 
-async def test_a_worker_that_dies(speech: SpeechProcess, voices: Voices) -> None:
+async def test_a_worker_that_dies(own_speech: SpeechProcess, voices: Voices) -> None:
     """Its streams end with an error; the next stream gets another one."""
     audio = silence(100) + await voices.say("billing")
-    async with stream(speech, hints=["billing"], silenceMs=300) as opened:
+    async with stream(own_speech, hints=["billing"], silenceMs=300) as opened:
         await opened.expect("ready")
-        for pid in children(speech.pid):
+        for pid in children(own_speech.pid):
             os.kill(pid, signal.SIGKILL)
         await opened.send_in_time(audio + silence(600))
         error = await opened.expect("error")
@@ -217,7 +217,7 @@ async def test_a_worker_that_dies(speech: SpeechProcess, voices: Voices) -> None
         assert await opened.expect_close() == 1011
 
     async def is_understood() -> bool:
-        async with stream(speech, hints=["billing"], silenceMs=300) as again:
+        async with stream(own_speech, hints=["billing"], silenceMs=300) as again:
             await again.send_audio(audio, silence(600))
             return bool((await again.expect("final"))["text"] == "billing")
 

@@ -6,29 +6,44 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
-from tests.contract.speech.deepgram_double import KEY, DeepgramDouble, deepgram_double
+from tests.contract.speech.deepgram_double import KEY, DeepgramDouble, deepgram_double, url_at
 from tests.contract.speech.voices import Voices, silence
+from tests.harness.ports import free_port
 from tests.harness.servers.speech_process import SpeechProcess
 from tests.harness.speech.gateway import stream
 
 
+def recognizers(folder: Path, port: int, **settings: str) -> SpeechProcess:
+    """Return recognizers that know the test double at a port."""
+    known = {
+        "SWITCHROOM_SPEECH_DEEPGRAM_KEY": KEY,
+        "SWITCHROOM_SPEECH_DEEPGRAM_URL": url_at(port),
+    }
+    return SpeechProcess(folder, **known, **settings)
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    """Return the port of the test doubles: each test has its own."""
+    return free_port()
+
+
 @pytest.fixture
-async def deepgram() -> AsyncIterator[DeepgramDouble]:
+async def deepgram(port: int) -> AsyncIterator[DeepgramDouble]:
     """Run the test double."""
-    async with deepgram_double() as double:
+    async with deepgram_double(port) as double:
         yield double
 
 
-@pytest.fixture
-async def server(deepgram: DeepgramDouble, tmp_path: Path) -> AsyncIterator[SpeechProcess]:
-    """Run recognizers that know it."""
-    settings = {
-        "SWITCHROOM_SPEECH_DEEPGRAM_KEY": KEY,
-        "SWITCHROOM_SPEECH_DEEPGRAM_URL": deepgram.url,
-    }
-    async with SpeechProcess(tmp_path / "speech", **settings) as server:
-        yield server
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(
+    port: int, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[SpeechProcess]:
+    """Run recognizers for all tests that need no other setting."""
+    async with recognizers(tmp_path_factory.mktemp("speech"), port) as process:
+        yield process
 
 
 async def test_utterances(server: SpeechProcess, deepgram: DeepgramDouble, voices: Voices) -> None:
@@ -90,32 +105,21 @@ async def test_a_service_that_fails(
         assert await opened.expect_close() == 1011
 
 
-async def test_a_wrong_key(deepgram: DeepgramDouble, tmp_path: Path) -> None:
+async def test_a_wrong_key(server: SpeechProcess, deepgram: DeepgramDouble) -> None:
     """The error has the status, and never the key."""
-    settings = {
-        "SWITCHROOM_SPEECH_DEEPGRAM_KEY": "another-key-of-an-operator-0123456789",
-        "SWITCHROOM_SPEECH_DEEPGRAM_URL": deepgram.url,
-    }
-    async with (
-        SpeechProcess(tmp_path / "speech", **settings) as server,
-        stream(server, "deepgram") as opened,
-    ):
+    deepgram.key = "another-key-0123456789"
+    async with stream(server, "deepgram") as opened:
         error = await opened.expect("error")
         assert error == {"type": "error", "code": "failed", "message": "deepgram: HTTP 401"}
-    assert "another-key" not in server.log.read_text()
+    assert KEY not in server.log.read_text()
 
 
-async def test_an_unreachable_service(tmp_path: Path) -> None:
+async def test_an_unreachable_service(server: SpeechProcess) -> None:
     """A service that cannot be reached is an error of the stream, not of the process."""
-    settings = {
-        "SWITCHROOM_SPEECH_DEEPGRAM_KEY": KEY,
-        "SWITCHROOM_SPEECH_DEEPGRAM_URL": "ws://127.0.0.1:9/v1/listen",
-    }
-    async with SpeechProcess(tmp_path / "speech", **settings) as server:
-        async with stream(server, "deepgram") as opened:
-            assert (await opened.expect("error"))["message"] == "deepgram: refused"
-        async with stream(server, "grammar") as opened:
-            await opened.expect("ready")
+    async with stream(server, "deepgram") as opened:
+        assert (await opened.expect("error"))["message"] == "deepgram: refused"
+    async with stream(server, "grammar") as opened:
+        await opened.expect("ready")
 
 
 async def test_a_recording(server: SpeechProcess, deepgram: DeepgramDouble, voices: Voices) -> None:

@@ -6,44 +6,52 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
-from tests.contract.speech.openai_double import KEY, OpenAiDouble, openai_double
+from tests.contract.speech.openai_double import KEY, OpenAiDouble, openai_double, url_at
 from tests.contract.speech.voices import Voices, silence
+from tests.harness.ports import free_port
 from tests.harness.servers.speech_process import SpeechProcess
 from tests.harness.speech.gateway import stream
+from tests.harness.until import until
 
 FAILURES = {
     "closes": ("failed", "openai: closed with code 1011"),
     "junk": ("failed", "openai: an unexpected message"),
-    "silent": ("failed", "openai: no transcript in 5 s"),
     "fails": ("failed", "openai: server_error"),
     "limited": ("overloaded", "openai: rate_limit_exceeded"),
 }
 
 
+def recognizers(folder: Path, port: int, **settings: str) -> SpeechProcess:
+    """Return recognizers that know the test double at a port."""
+    known = {
+        "SWITCHROOM_SPEECH_OPENAI_KEY": KEY,
+        "SWITCHROOM_SPEECH_OPENAI_URL": url_at(port),
+    }
+    return SpeechProcess(folder, **known, **settings)
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    """Return the port of the test doubles: each test has its own."""
+    return free_port()
+
+
 @pytest.fixture
-async def openai() -> AsyncIterator[OpenAiDouble]:
+async def openai(port: int) -> AsyncIterator[OpenAiDouble]:
     """Run the test double."""
-    async with openai_double() as double:
+    async with openai_double(port) as double:
         yield double
 
 
-@pytest.fixture
-def model() -> str:
-    """Return the model of the tests that do not choose one."""
-    return "gpt-live-transcribe"
-
-
-@pytest.fixture
-async def server(openai: OpenAiDouble, model: str, tmp_path: Path) -> AsyncIterator[SpeechProcess]:
-    """Run recognizers that know it."""
-    settings = {
-        "SWITCHROOM_SPEECH_OPENAI_KEY": KEY,
-        "SWITCHROOM_SPEECH_OPENAI_URL": openai.url,
-        "SWITCHROOM_SPEECH_OPENAI_MODEL": model,
-    }
-    async with SpeechProcess(tmp_path / "speech", **settings) as server:
-        yield server
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(
+    port: int, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[SpeechProcess]:
+    """Run recognizers for all tests that need no other setting."""
+    async with recognizers(tmp_path_factory.mktemp("speech"), port) as process:
+        yield process
 
 
 async def test_utterances(server: SpeechProcess, openai: OpenAiDouble, voices: Voices) -> None:
@@ -81,14 +89,17 @@ async def test_utterances(server: SpeechProcess, openai: OpenAiDouble, voices: V
         assert 3 * len(audio) < each < 3 * (len(audio) + 2 * 8_000)  # no long silence
 
 
-@pytest.mark.parametrize("model", ["gpt-4o-transcribe"])
 async def test_a_model_that_knows_probabilities(
-    server: SpeechProcess, openai: OpenAiDouble, voices: Voices
+    port: int, openai: OpenAiDouble, voices: Voices, tmp_path: Path
 ) -> None:
     """They are its confidence; its hints are a prompt, its language one."""
     openai.transcripts = ["Billing."]
     hints = ["faktura", "human agent"]
-    async with stream(server, "openai", language="en-GB", hints=hints, silenceMs=300) as opened:
+    model = {"SWITCHROOM_SPEECH_OPENAI_MODEL": "gpt-4o-transcribe"}
+    async with (
+        recognizers(tmp_path / "speech", port, **model) as server,
+        stream(server, "openai", language="en-GB", hints=hints, silenceMs=300) as opened,
+    ):
         await opened.send_audio(silence(100), await voices.say("billing"), silence(400))
         assert (await opened.expect("final"))["confidence"] == 0.905
     transcription = openai.sessions[0]["audio"]["input"]["transcription"]
@@ -99,10 +110,13 @@ async def test_a_model_that_knows_probabilities(
     }
 
 
-@pytest.mark.parametrize("model", ["gpt-realtime-whisper"])
-async def test_a_model_without_hints(server: SpeechProcess, openai: OpenAiDouble) -> None:
+async def test_a_model_without_hints(port: int, openai: OpenAiDouble, tmp_path: Path) -> None:
     """It gets none."""
-    async with stream(server, "openai", hints=["faktura"]) as opened:
+    model = {"SWITCHROOM_SPEECH_OPENAI_MODEL": "gpt-realtime-whisper"}
+    async with (
+        recognizers(tmp_path / "speech", port, **model) as server,
+        stream(server, "openai", hints=["faktura"]) as opened,
+    ):
         await opened.expect("ready")
         await opened.send({"type": "stop"})
         assert await opened.expect_close() == 1000
@@ -152,12 +166,22 @@ async def test_an_utterance_cut_off(
 async def test_a_transcript_that_is_not_completed(
     server: SpeechProcess, openai: OpenAiDouble, voices: Voices
 ) -> None:
-    """It is what there is after five seconds."""
-    openai.mode = "unfinished"
+    """It is what there is after five seconds; nothing at all is an error."""
+    audio = silence(100) + await voices.say("billing") + silence(400)
     openai.transcripts = ["billing"]
-    async with stream(server, "openai", silenceMs=300) as opened:
-        await opened.send_audio(silence(100), await voices.say("billing"), silence(400))
-        assert (await opened.expect("final"))["text"] == "billing"
+    async with (
+        stream(server, "openai", silenceMs=300) as silent,
+        stream(server, "openai", silenceMs=300) as begun,
+    ):
+        openai.mode = "silent"
+        await silent.send_audio(audio)
+        await silent.send({"type": "stop"})
+        await until(lambda: len(openai.audio_bytes) == 1, what="the end of the first utterance")
+        openai.mode = "unfinished"
+        await begun.send_audio(audio)
+        error = await silent.expect("error")
+        assert (await begun.expect("final"))["text"] == "billing"
+    assert (error["code"], error["message"]) == ("failed", "openai: no transcript in 5 s")
 
 
 @pytest.mark.parametrize("mode", list(FAILURES))
@@ -182,21 +206,15 @@ async def test_a_busy_service(server: SpeechProcess, openai: OpenAiDouble) -> No
         assert (error["code"], error["message"]) == ("overloaded", "openai: HTTP 429")
 
 
-async def test_a_wrong_key(openai: OpenAiDouble, voices: Voices, tmp_path: Path) -> None:
+async def test_a_wrong_key(server: SpeechProcess, openai: OpenAiDouble, voices: Voices) -> None:
     """The error has the service's code, and never the key."""
-    settings = {
-        "SWITCHROOM_SPEECH_OPENAI_KEY": "sk-another-key-of-an-operator-0123456789",
-        "SWITCHROOM_SPEECH_OPENAI_URL": openai.url,
-    }
-    async with (
-        SpeechProcess(tmp_path / "speech", **settings) as server,
-        stream(server, "openai") as opened,
-    ):
+    openai.key = "sk-another-key-0123456789"
+    async with stream(server, "openai") as opened:
         await opened.send_audio(silence(100), await voices.say("billing"), silence(1000))
         await opened.send({"type": "stop"})
         error = await opened.expect("error")
         assert error == {"type": "error", "code": "failed", "message": "openai: invalid_api_key"}
-    assert "another-key" not in server.log.read_text()
+    assert KEY not in server.log.read_text()
 
 
 async def test_a_recording(server: SpeechProcess, openai: OpenAiDouble, voices: Voices) -> None:

@@ -61,12 +61,12 @@ async def test_the_list(speech: SpeechProcess) -> None:
         assert await response.json() == [{"name": "grammar", "languages": ["en"]}]
 
 
-async def test_its_end(speech: SpeechProcess) -> None:
+async def test_its_end(own_speech: SpeechProcess) -> None:
     """SIGTERM ends streams and worker processes, too."""
-    async with stream(speech) as opened:
+    async with stream(own_speech) as opened:
         await opened.expect("ready")
-        workers = children(speech.pid)
-        await speech.stop()
+        workers = children(own_speech.pid)
+        await own_speech.stop()
         await opened.expect_close()
     assert workers
     assert not running(workers)

@@ -1,12 +1,7 @@
 """Recordings, which are transcribed as fast as they are decoded, apart from live streams."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
-import pytest
-
 from tests.contract.speech.voices import Voices, silence
-from tests.harness.servers.speech_process import SpeechProcess, whisper_model
+from tests.harness.servers.speech_process import SpeechProcess
 from tests.harness.speech.gateway import GatewayStream, stream
 
 MINUTE_MS = 60_000
@@ -51,13 +46,7 @@ async def test_live_streams_have_their_own_capacity(speech: SpeechProcess, voice
         assert len(await finals_of(first, silence(300), await voices.say("billing"))) == 1
     async with stream(speech, live=False, hints=HINTS) as third:
         await third.expect("ready")
-
-
-@pytest.fixture
-async def whisper(tmp_path: Path) -> AsyncIterator[SpeechProcess]:
-    settings = {"SWITCHROOM_SPEECH_WHISPER_MODEL": str(whisper_model())}
-    async with SpeechProcess(tmp_path / "speech", **settings) as server:
-        yield server
+        assert await finals_of(third) == []
 
 
 async def test_sentences(whisper: SpeechProcess, voices: Voices) -> None:

@@ -1,24 +1,8 @@
 """The recognizer of sentences: the real process with a real model, and rendered speech."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
-import pytest
-
 from tests.contract.speech.voices import Voices, silence
-from tests.harness.servers.speech_process import SpeechProcess, whisper_model
+from tests.harness.servers.speech_process import SpeechProcess
 from tests.harness.speech.gateway import stream
-
-
-@pytest.fixture
-async def whisper(tmp_path: Path) -> AsyncIterator[SpeechProcess]:
-    """Run recognizers, with one stream of Whisper at a time."""
-    settings = {
-        "SWITCHROOM_SPEECH_WHISPER_MODEL": str(whisper_model()),
-        "SWITCHROOM_SPEECH_WHISPER_STREAMS": "1",
-    }
-    async with SpeechProcess(tmp_path / "speech", **settings) as server:
-        yield server
 
 
 async def test_a_sentence(whisper: SpeechProcess, voices: Voices) -> None:
@@ -33,6 +17,7 @@ async def test_a_sentence(whisper: SpeechProcess, voices: Voices) -> None:
         await opened.send_audio(await voices.say("yes please"), silence(100))
         await opened.send({"type": "stop"})
         assert "yes" in (await opened.expect("final"))["text"].lower()
+        await opened.expect_close()
 
 
 async def test_no_capacity(whisper: SpeechProcess) -> None:
@@ -49,3 +34,5 @@ async def test_no_capacity(whisper: SpeechProcess) -> None:
         await first.expect_close()
     async with stream(whisper, "whisper") as third:
         await third.expect("ready")
+        await third.send({"type": "stop"})
+        await third.expect_close()

@@ -1,7 +1,11 @@
 """Speech as a caller's telephone sends it, from the project's own voices."""
 
+import asyncio
 import io
 import wave
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
@@ -16,21 +20,40 @@ _QUIET = 0.05  # of the loudest sample: less is the end of a word
 
 
 class Voices:
-    """Renders each text that is not among the rendered ones."""
+    """Renders each text once.
 
-    def __init__(self, rendered: dict[tuple[str, int], bytes]) -> None:
+    The voice's process, which loads for two seconds, belongs to an event loop. It has one in a
+    thread of its own, because the loop of a test ends with the test.
+    """
+
+    def __init__(self, thread: ThreadPoolExecutor, runner: asyncio.Runner) -> None:
         self._neural = Hibari(MediaLimits(workers=1))
-        self._rendered = rendered
+        self._thread = thread
+        self._runner = runner
+        self._rendered: dict[str, bytes] = {}
 
     async def say(self, text: str, rate: int = 8000) -> bytes:
         """Return the samples of a text in the neural voice, without silence around it."""
-        if (text, rate) not in self._rendered:
-            wav = await self._neural.synthesize("acme", Speech(text))
-            self._rendered[text, rate] = _trimmed(_resampled(wav, rate))
-        return self._rendered[text, rate]
+        if text not in self._rendered:
+            rendering = self._neural.synthesize("acme", Speech(text))
+            loop = asyncio.get_running_loop()
+            self._rendered[text] = await loop.run_in_executor(
+                self._thread, self._runner.run, rendering
+            )
+        return _trimmed(_resampled(self._rendered[text], rate))
 
-    async def close(self) -> None:
-        await self._neural.close()
+    def close(self) -> None:
+        """End the voice's process."""
+        self._thread.submit(self._runner.run, self._neural.close()).result()
+
+
+@contextmanager
+def open_voices() -> Iterator[Voices]:
+    """Provide the neural voice for many tests."""
+    with ThreadPoolExecutor(1) as thread, asyncio.Runner() as runner:
+        voices = Voices(thread, runner)
+        yield voices
+        voices.close()
 
 
 async def espeak_says(text: str, rate: int = 8000) -> bytes:

@@ -1,12 +1,13 @@
 """Recordings of spoken words, and real recognizers."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from api.accounts.transcript_setting import TranscriptSetting
 from tests.contract.api.transcripts.scene import path_of, recorded, transcript_scene_with, wav
-from tests.contract.speech.voices import Voices, silence
+from tests.contract.speech.voices import Voices, open_voices, silence
 from tests.harness.api.databases import sqlite_url
 from tests.harness.rpc.scene import RpcScene
 from tests.harness.servers.speech_process import SpeechProcess, whisper_model
@@ -15,13 +16,20 @@ CALLER, AGENT = "i would like to talk to billing", "one moment please"
 MAX_OFF_MS = 300
 
 
+@pytest.fixture(scope="module")
+def voices() -> Iterator[Voices]:
+    """Provide the neural voice."""
+    with open_voices() as made:
+        yield made
+
+
 @pytest.mark.parametrize("recognizer", ["whisper", "grammar"])
-async def test_a_conversation(tmp_path: Path, scene: RpcScene, recognizer: str) -> None:
+async def test_a_conversation(
+    tmp_path: Path, scene: RpcScene, voices: Voices, recognizer: str
+) -> None:
     """Who said what, and when."""
     setting = TranscriptSetting(recognizer, "en-GB", (CALLER, AGENT))
-    voices = Voices({})
     question, reply = await voices.say(CALLER), await voices.say(AGENT)
-    await voices.close()
     question_ms, reply_ms = len(question) // 16, len(reply) // 16
     left = silence(500) + question + silence(reply_ms + 2_000)
     right = silence(1_500 + question_ms) + reply + silence(1_000)

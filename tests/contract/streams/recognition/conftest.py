@@ -1,13 +1,13 @@
 """Fixtures of recognition: a real gateway and real recognizers, and a caller with a voice."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
 import pytest
 
-from tests.contract.speech.voices import Voices
+from tests.contract.speech.voices import Voices, open_voices
 from tests.harness.servers.speech_process import SpeechProcess, gateway_settings
 from tests.harness.streams.gateway import GatewayClient, GatewayProcess
 from tests.harness.streams.simulated_pbx import SimulatedChannel, SimulatedPbx
@@ -37,17 +37,10 @@ def shared_gateway(
 
 
 @pytest.fixture(scope="session")
-def rendered() -> dict[tuple[str, int], bytes]:
-    """Keep what was spoken, for all tests."""
-    return {}
-
-
-@pytest.fixture
-async def voices(rendered: dict[tuple[str, int], bytes]) -> AsyncIterator[Voices]:
+def voices() -> Iterator[Voices]:
     """Provide the neural voice."""
-    made = Voices(rendered)
-    yield made
-    await made.close()
+    with open_voices() as made:
+        yield made
 
 
 class Listening:
