@@ -5,7 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.harness import Process, until
+from dev.servers.process import Process
+from tests.harness.until import until
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(60)"]
 STUBBORN = [
@@ -16,7 +17,7 @@ STUBBORN = [
 PARENT = """
 import sys, time
 from pathlib import Path
-from tests.harness import Process
+from dev.servers.process import Process
 process = Process.start(["sleep", "60"], log=Path(sys.argv[1]), bound=sys.argv[3] == "bound")
 process.save(Path(sys.argv[2]))
 print("up", flush=True)

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from tests.harness import Pbx
+from tests.harness.pbx.asterisk import Pbx
 from tests.harness.pbx.two_nodes import WAITS, TwoNodes, node_of
 from tests.harness.phones.parties import CUSTOMER
 from tests.harness.phones.phone import Phone

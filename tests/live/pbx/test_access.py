@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from engine.ami.client import open_ami
-from tests.harness import Pbx
+from tests.harness.pbx.asterisk import Pbx
 
 STRANGER = "127.0.0.2"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness import Pbx
 from tests.harness.ami.monitoring import RecordingListener, watching
 from tests.harness.fail2ban import Fail2ban
 from tests.harness.operations.log_lines import address
+from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.digest_login import Login, try_login
 from tests.harness.until import until
 

@@ -9,8 +9,8 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
-from tests.harness import Pbx, free_port
-from tests.harness.ports import media_port
+from tests.harness.pbx.asterisk import Pbx
+from tests.harness.ports import free_port, media_port
 from tests.harness.until import until
 
 REFUSED = Path(__file__).with_name("refused.xml")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import aiohttp
 
-from tests.harness import Pbx
+from tests.harness.pbx.asterisk import Pbx
 from tests.harness.until import until
 
 

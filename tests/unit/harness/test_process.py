@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from tests.harness import Process
+from dev.servers.process import Process
 
 
 def test_another_program_with_its_id_is_not_taken_for_it(tmp_path: Path) -> None:
