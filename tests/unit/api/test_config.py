@@ -5,6 +5,7 @@ from pydantic import SecretStr, ValidationError
 
 from api.cli.runtime import load_settings
 from api.config import Settings
+from wire.programs.exit_status import ExitStatus
 
 
 def settings(**more: object) -> Settings:
@@ -35,6 +36,9 @@ def test_the_error_names_the_setting(
     monkeypatch.setenv("SWITCHROOM_RPC_TOKEN", "t" * 16)
     monkeypatch.setenv("SWITCHROOM_TOKEN_SECRET", "s" * 32)
     monkeypatch.setenv("SWITCHROOM_ACCOUNT", "a b/c")
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit) as ended:
         load_settings(Settings)
-    assert "SWITCHROOM_ACCOUNT: expected " in capsys.readouterr().err
+    assert ended.value.code == ExitStatus.NOT_DONE
+    said = capsys.readouterr().err
+    assert "SWITCHROOM_ACCOUNT: expected " in said
+    assert said.endswith("invalid_settings: `switchroom error show invalid_settings` explains it\n")
