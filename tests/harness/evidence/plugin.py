@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.harness.evidence.collector import Collector, start_collecting
+from tests.harness.evidence.report import folder_of, write_evidence
 from tests.harness.gate.results import LAG, without_group
 
 COLLECTOR = pytest.StashKey[Collector]()
@@ -47,11 +48,6 @@ class Evidence:
         report = yield
         if report.failed and self._collects(item) and self._collector is not None:
             setattr(report, LAG, self._collector.meter.late())
-            from tests.harness.evidence.report import (  # noqa: PLC0415 - slower than most test files
-                folder_of,
-                write_evidence,
-            )
-
             folder = folder_of(self._root, without_group(item.nodeid))
             # pytest sets it on every configuration; the public fixture exists only within a test.
             temporary = item.config._tmp_path_factory  # type: ignore[attr-defined]  # noqa: SLF001 - see above

@@ -12,7 +12,6 @@ from tests.harness.evidence.collector import Collector
 from tests.harness.evidence.logs import last_lines
 from tests.harness.evidence.machine import MachineUse
 from tests.harness.evidence.sip_ladder import draw_sip
-from tests.harness.evidence.timelines import read_timelines
 
 Section = tuple[str, str]
 MAX_NAME = 150
@@ -56,6 +55,12 @@ def _timelines(collector: Collector) -> dict[str, str]:
     """Read the timelines in a thread: the test's event loops belong to this one."""
     found = dict(collector.timelines)
     running = [engine for engine in collector.engines if engine.running()]
+    if not running:
+        return found
+    from tests.harness.evidence.timelines import (  # noqa: PLC0415 - it imports a client of engines
+        read_timelines,
+    )
+
     with ThreadPoolExecutor(1) as thread:
         for engine in running:
             reading = read_timelines(engine, collector.began_ms)
