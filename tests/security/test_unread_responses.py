@@ -22,7 +22,7 @@ PARTS = 256  # more than the buffers of both sockets hold
 class Impatient(HeaderLimits):
     """Limits with a short timeout; knows the open connections."""
 
-    write_timeout_s = 2.0
+    write_timeout_s = 1.0
     opened: ClassVar[set[HeaderLimits]] = set()
 
     def connection_made(self, transport: Any) -> None:
