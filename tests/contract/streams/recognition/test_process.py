@@ -118,11 +118,10 @@ async def test_the_metrics_page(
     assert "support" not in log
 
 
-@pytest.mark.parametrize("address", ["http://127.0.0.1:8096", "ws://user:pass@host", "host"])
-async def test_an_invalid_address(tmp_path: Path, address: str) -> None:
+async def test_an_invalid_address(tmp_path: Path) -> None:
     """The gateway does not start, and names the setting."""
     settings = {
-        "SWITCHROOM_STREAMS_RECOGNIZERS": address,
+        "SWITCHROOM_STREAMS_RECOGNIZERS": "http://127.0.0.1:8096",
         "SWITCHROOM_SPEECH_TOKEN": secrets.token_urlsafe(32),
     }
     with pytest.raises(RuntimeError, match="SWITCHROOM_STREAMS_RECOGNIZERS"):
