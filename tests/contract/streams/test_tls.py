@@ -1,9 +1,9 @@
 """TLS to bots, as customers have it, to the PBX, and of the gateway itself."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from tests.contract.streams.conftest import Streams
 from tests.harness.servers.tls_files import TlsFiles
@@ -15,10 +15,10 @@ from tests.harness.until import until
 LOUD = b"\x80\x00" * 80
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> TlsFiles:
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> TlsFiles:
     """Make a CA and certificates for 127.0.0.1."""
-    return TlsFiles(tmp_path / "tls", ["bot", "pbx", "gateway"])
+    return TlsFiles(tmp_path_factory.mktemp("tls"), ["bot", "pbx", "gateway"])
 
 
 @pytest.fixture
@@ -30,23 +30,32 @@ async def secure_bot(files: TlsFiles) -> AsyncIterator[TwilioBot]:
     await server.stop()
 
 
-@pytest.fixture
-async def trusting(tmp_path: Path, files: TlsFiles) -> AsyncIterator[GatewayClient]:
-    """Return the engine of a gateway that trusts this CA."""
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def trusting_gateway(
+    tmp_path_factory: pytest.TempPathFactory, files: TlsFiles
+) -> AsyncIterator[GatewayProcess]:
+    """Run a gateway that trusts this CA."""
     gateway = GatewayProcess(
-        tmp_path / "gateway",
+        tmp_path_factory.mktemp("trusting"),
         SWITCHROOM_STREAMS_CA=str(files.ca),
         SWITCHROOM_TLS_CA=str(files.ca),
         SWITCHROOM_STREAMS_TLS_CERT=str(files.cert("gateway")),
         SWITCHROOM_STREAMS_TLS_KEY=str(files.key("gateway")),
     )
     gateway.trust = files.trust
-    await gateway.start()
-    client = GatewayClient(gateway.url, trust=files.trust)
+    async with gateway:
+        yield gateway
+
+
+@pytest.fixture
+async def trusting(
+    trusting_gateway: GatewayProcess, files: TlsFiles
+) -> AsyncIterator[GatewayClient]:
+    """Return an engine that reads the reports of that gateway."""
+    client = GatewayClient(trusting_gateway.url, trust=files.trust)
     await client.read()
     yield client
     await client.close()
-    await gateway.stop()
 
 
 @pytest.fixture
