@@ -25,6 +25,7 @@ const SOON_MS = 100; // after an event
 const COST = 5; // pauses are so many times as long as reading takes
 const RECORD_MS = 2_000; // until a record is written
 const RECORD_TRIES = 10;
+const ATTEMPT_READS = 5; // engines write attempts within a second
 
 export class CallPage extends ConsoleElement {
   static properties = {
@@ -64,6 +65,7 @@ export class CallPage extends ConsoleElement {
     this.tookMs = 0;
     this.isReading = false;
     this.recordTries = 0;
+    this.attemptReads = 0;
     /** @type {EventStream | null} */
     this.events = null;
   }
@@ -112,8 +114,10 @@ export class CallPage extends ConsoleElement {
     this.tookMs = performance.now() - startMs;
     const { call } = this.timeline ?? {};
     if (call && !call.endedMs) this.readAfter(POLL_MS);
-    else if (call) await this.readRecord();
-    else if (!isMissing(this.error)) this.readAfter(POLL_MS);
+    else if (call) {
+      if (this.lacksAttempts() && this.attemptReads++ < ATTEMPT_READS) this.readAfter(POLL_MS);
+      await this.readRecord();
+    } else if (!isMissing(this.error)) this.readAfter(POLL_MS);
   }
 
   /** Read what is new since the last time, or the whole timeline. */
@@ -171,6 +175,12 @@ export class CallPage extends ConsoleElement {
     if (isDue && this.recordTries < RECORD_TRIES) {
       this.timer = window.setTimeout(() => void this.readRecord(), RECORD_MS);
     }
+  }
+
+  /** Whether the attempt of a fault is not written yet, or not kept any more. */
+  lacksAttempts() {
+    const known = new Set(this.timeline.attempts.map((/** @type {any} */ each) => each.requestId));
+    return may("webhooks") && this.findings.some((each) => each.request && !known.has(each.request));
   }
 
   /**
