@@ -62,10 +62,11 @@ async def test_events_that_were_given_up_are_sent_again(
     await owner.rest("PUT", CALLBACKS, {"target": hooks.answers("/events", status(410))})
     await call_unreachable_agent(owner)
 
-    async def is_given_up() -> bool:
-        return bool((await owner.rest("GET", f"{CALLBACKS}/dead-letters"))["data"])
+    async def is_given_up() -> bool:  # the REST layer reads what engines change each second
+        letters = (await owner.rest("GET", f"{CALLBACKS}/dead-letters"))["data"]
+        return bool(letters) and (await owner.rest("GET", CALLBACKS))["stopped"]
 
-    await until(is_given_up, what="a dead letter")
+    await until(is_given_up, what="a dead letter, and the target to be stopped")
     hooks.answers("/events", None)
     async with console_page(browser, owner, path=PATH) as page:
         await expect(page.get_by_text("stopped: it returned 410")).to_be_visible()
