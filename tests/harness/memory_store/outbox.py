@@ -65,6 +65,17 @@ class MemoryOutbox:
                 )
         return overflowed
 
+    def bury(self, shard: ShardId, change: Change) -> None:
+        """Add a commit's callbacks as dead letters, as if there were no room for them."""
+        for seq, event in enumerate(change.callbacks, change.first_seq):
+            self._dead_letter(
+                self._shards[shard],
+                change.call_id,
+                change.delivery_key,
+                event,
+                GivenUp(seq, "overflow"),
+            )
+
     def calls(self, shard: ShardId) -> int:
         """Count the calls with undelivered events."""
         return len(self._shards[shard].calls)
