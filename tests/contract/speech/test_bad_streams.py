@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from aiohttp import ClientSession, WSServerHandshakeError
@@ -166,15 +167,19 @@ async def test_many_streams(speech: SpeechProcess, voices: Voices) -> None:
     assert await asyncio.gather(*(call() for _ in range(20))) == ["billing"] * 20
 
 
-async def test_a_gateway_that_leaves(speech: SpeechProcess, voices: Voices) -> None:
-    """Streams that break off in the middle of a word occupy nothing."""
+async def test_a_gateway_that_leaves(tmp_path: Path, voices: Voices) -> None:
+    """Streams that break off in the middle of a word free their places: there is only one."""
     audio = silence(100) + await voices.say("billing")
-    for _ in range(30):
-        async with stream(speech, hints=["billing"]) as opened:
-            await opened.send_audio(audio)
-    async with stream(speech, hints=["billing"], silenceMs=300) as opened:
-        await opened.send_audio(audio, silence(600))
-        assert (await opened.expect("final"))["text"] == "billing"
+    async with SpeechProcess(tmp_path / "one", SWITCHROOM_SPEECH_STREAMS="1") as speech:
+
+        async def is_accepted() -> bool:
+            async with stream(speech, hints=["billing"]) as opened:
+                is_ready: bool = (await opened.next())["type"] == "ready"
+                await opened.send_audio(audio)
+                return is_ready
+
+        for _ in range(3):
+            await until(is_accepted, what="the only place to be free")
 
 
 async def test_a_gateway_that_is_killed(own_speech: SpeechProcess, voices: Voices) -> None:

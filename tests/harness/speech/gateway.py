@@ -47,13 +47,18 @@ class GatewayStream:
 
     async def expect(self, kind: str) -> dict[str, Any]:
         """Receive until a message of a kind, which is returned."""
+        while True:
+            message = await self.next()
+            if message["type"] == kind:
+                return message
+
+    async def next(self) -> dict[str, Any]:
+        """Receive the next message."""
         async with asyncio.timeout(MAX_WAIT_S):
-            while True:
-                message = await self._socket.receive()
-                assert message.type is WSMsgType.TEXT, (message, self.received)
-                self.received.append(msgspec.json.decode(message.data))
-                if self.received[-1]["type"] == kind:
-                    return self.received[-1]
+            message = await self._socket.receive()
+        assert message.type is WSMsgType.TEXT, (message, self.received)
+        self.received.append(msgspec.json.decode(message.data))
+        return self.received[-1]
 
     async def expect_close(self) -> int:
         """Receive until the recognizer closes; return its code."""

@@ -63,8 +63,8 @@ async def test_events_that_were_given_up_are_sent_again(
     await call_unreachable_agent(owner)
 
     async def is_given_up() -> bool:  # the REST layer reads what engines change each second
-        letters = (await owner.rest("GET", f"{CALLBACKS}/dead-letters"))["data"]
-        return bool(letters) and (await owner.rest("GET", CALLBACKS))["stopped"]
+        dead_letters = (await owner.rest("GET", f"{CALLBACKS}/dead-letters"))["data"]
+        return bool(dead_letters) and (await owner.rest("GET", CALLBACKS))["stopped"]
 
     await until(is_given_up, what="a dead letter, and the target to be stopped")
     hooks.answers("/events", None)
