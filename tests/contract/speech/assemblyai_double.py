@@ -108,9 +108,12 @@ class AssemblyAiDouble:
         await socket.close(code=code, message=b"See Error message for details")
 
 
-def url_at(port: int) -> str:
-    """Return the address of a double."""
-    return f"ws://127.0.0.1:{port}/v3/ws"
+def settings_at(port: int) -> dict[str, str]:
+    """Return the settings of recognizers that know the double at a port."""
+    return {
+        "SWITCHROOM_SPEECH_ASSEMBLYAI_KEY": KEY,
+        "SWITCHROOM_SPEECH_ASSEMBLYAI_URL": f"ws://127.0.0.1:{port}/v3/ws",
+    }
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 
 from tests.contract.speech.voices import Voices, open_voices
+from tests.harness.ports import free_port
 from tests.harness.servers.speech_process import SpeechProcess, whisper_model
 
 
@@ -29,6 +30,21 @@ async def own_speech(tmp_path: Path) -> AsyncIterator[SpeechProcess]:
     """Run recognizers that a test may harm."""
     async with SpeechProcess(tmp_path / "speech") as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    """Return the port of the doubles of a service: each test has its own."""
+    return free_port()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(
+    settings: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[SpeechProcess]:
+    """Run recognizers that know a service, for all tests that need no other setting."""
+    async with SpeechProcess(tmp_path_factory.mktemp("speech"), **settings) as process:
+        yield process
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

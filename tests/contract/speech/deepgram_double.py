@@ -90,9 +90,12 @@ def results(
     }
 
 
-def url_at(port: int) -> str:
-    """Return the address of a double."""
-    return f"ws://127.0.0.1:{port}/v1/listen"
+def settings_at(port: int) -> dict[str, str]:
+    """Return the settings of recognizers that know the double at a port."""
+    return {
+        "SWITCHROOM_SPEECH_DEEPGRAM_KEY": KEY,
+        "SWITCHROOM_SPEECH_DEEPGRAM_URL": f"ws://127.0.0.1:{port}/v1/listen",
+    }
 
 
 @asynccontextmanager

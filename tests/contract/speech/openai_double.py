@@ -137,9 +137,12 @@ def _error(code: str | None) -> dict[str, Any]:
     return {"type": "error", "event_id": "event_1", "error": details}
 
 
-def url_at(port: int) -> str:
-    """Return the address of a double."""
-    return f"ws://127.0.0.1:{port}/v1/realtime"
+def settings_at(port: int) -> dict[str, str]:
+    """Return the settings of recognizers that know the double at a port."""
+    return {
+        "SWITCHROOM_SPEECH_OPENAI_KEY": KEY,
+        "SWITCHROOM_SPEECH_OPENAI_URL": f"ws://127.0.0.1:{port}/v1/realtime",
+    }
 
 
 @asynccontextmanager

@@ -5,11 +5,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
-from tests.contract.speech.assemblyai_double import KEY, AssemblyAiDouble, assemblyai_double, url_at
+from tests.contract.speech.assemblyai_double import (
+    KEY,
+    AssemblyAiDouble,
+    assemblyai_double,
+    settings_at,
+)
 from tests.contract.speech.voices import Voices, silence
-from tests.harness.ports import free_port
 from tests.harness.servers.speech_process import SpeechProcess
 from tests.harness.speech.gateway import stream
 
@@ -21,19 +24,10 @@ FAILURES = {
 }
 
 
-def recognizers(folder: Path, port: int, **settings: str) -> SpeechProcess:
-    """Return recognizers that know the test double at a port."""
-    known = {
-        "SWITCHROOM_SPEECH_ASSEMBLYAI_KEY": KEY,
-        "SWITCHROOM_SPEECH_ASSEMBLYAI_URL": url_at(port),
-    }
-    return SpeechProcess(folder, **known, **settings)
-
-
 @pytest.fixture(scope="module")
-def port() -> int:
-    """Return the port of the test doubles: each test has its own."""
-    return free_port()
+def settings(port: int) -> dict[str, str]:
+    """Return the settings of recognizers that know the test double."""
+    return settings_at(port)
 
 
 @pytest.fixture
@@ -41,15 +35,6 @@ async def assemblyai(port: int) -> AsyncIterator[AssemblyAiDouble]:
     """Run the test double."""
     async with assemblyai_double(port) as double:
         yield double
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(
-    port: int, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[SpeechProcess]:
-    """Run recognizers for all tests that need no other setting."""
-    async with recognizers(tmp_path_factory.mktemp("speech"), port) as process:
-        yield process
 
 
 async def test_utterances(
@@ -112,13 +97,13 @@ async def test_interim_results(
 
 
 async def test_a_model_that_formats_later(
-    port: int, assemblyai: AssemblyAiDouble, voices: Voices, tmp_path: Path
+    settings: dict[str, str], assemblyai: AssemblyAiDouble, voices: Voices, tmp_path: Path
 ) -> None:
     """What it formats is awaited for two seconds; it understands English only."""
     assemblyai.mode = "unformatted"
     assemblyai.transcripts = ["billing"]
     model = {"SWITCHROOM_SPEECH_ASSEMBLYAI_MODEL": "universal-streaming-english"}
-    async with recognizers(tmp_path / "speech", port, **model) as server:
+    async with SpeechProcess(tmp_path / "speech", **settings, **model) as server:
         async with stream(server, "assemblyai", silenceMs=300) as opened:
             await opened.send_audio(silence(100), await voices.say("billing"), silence(400))
             assert (await opened.expect("final"))["text"] == "billing"

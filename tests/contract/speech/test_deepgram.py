@@ -3,31 +3,19 @@
 import io
 import wave
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
-from tests.contract.speech.deepgram_double import KEY, DeepgramDouble, deepgram_double, url_at
+from tests.contract.speech.deepgram_double import KEY, DeepgramDouble, deepgram_double, settings_at
 from tests.contract.speech.voices import Voices, silence
-from tests.harness.ports import free_port
 from tests.harness.servers.speech_process import SpeechProcess
 from tests.harness.speech.gateway import stream
 
 
-def recognizers(folder: Path, port: int, **settings: str) -> SpeechProcess:
-    """Return recognizers that know the test double at a port."""
-    known = {
-        "SWITCHROOM_SPEECH_DEEPGRAM_KEY": KEY,
-        "SWITCHROOM_SPEECH_DEEPGRAM_URL": url_at(port),
-    }
-    return SpeechProcess(folder, **known, **settings)
-
-
 @pytest.fixture(scope="module")
-def port() -> int:
-    """Return the port of the test doubles: each test has its own."""
-    return free_port()
+def settings(port: int) -> dict[str, str]:
+    """Return the settings of recognizers that know the test double."""
+    return settings_at(port)
 
 
 @pytest.fixture
@@ -35,15 +23,6 @@ async def deepgram(port: int) -> AsyncIterator[DeepgramDouble]:
     """Run the test double."""
     async with deepgram_double(port) as double:
         yield double
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(
-    port: int, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[SpeechProcess]:
-    """Run recognizers for all tests that need no other setting."""
-    async with recognizers(tmp_path_factory.mktemp("speech"), port) as process:
-        yield process
 
 
 async def test_utterances(server: SpeechProcess, deepgram: DeepgramDouble, voices: Voices) -> None:

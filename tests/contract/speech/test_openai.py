@@ -6,11 +6,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
-from tests.contract.speech.openai_double import KEY, OpenAiDouble, openai_double, url_at
+from tests.contract.speech.openai_double import KEY, OpenAiDouble, openai_double, settings_at
 from tests.contract.speech.voices import Voices, silence
-from tests.harness.ports import free_port
 from tests.harness.servers.speech_process import SpeechProcess
 from tests.harness.speech.gateway import stream
 from tests.harness.until import until
@@ -23,19 +21,10 @@ FAILURES = {
 }
 
 
-def recognizers(folder: Path, port: int, **settings: str) -> SpeechProcess:
-    """Return recognizers that know the test double at a port."""
-    known = {
-        "SWITCHROOM_SPEECH_OPENAI_KEY": KEY,
-        "SWITCHROOM_SPEECH_OPENAI_URL": url_at(port),
-    }
-    return SpeechProcess(folder, **known, **settings)
-
-
 @pytest.fixture(scope="module")
-def port() -> int:
-    """Return the port of the test doubles: each test has its own."""
-    return free_port()
+def settings(port: int) -> dict[str, str]:
+    """Return the settings of recognizers that know the test double."""
+    return settings_at(port)
 
 
 @pytest.fixture
@@ -43,15 +32,6 @@ async def openai(port: int) -> AsyncIterator[OpenAiDouble]:
     """Run the test double."""
     async with openai_double(port) as double:
         yield double
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(
-    port: int, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[SpeechProcess]:
-    """Run recognizers for all tests that need no other setting."""
-    async with recognizers(tmp_path_factory.mktemp("speech"), port) as process:
-        yield process
 
 
 async def test_utterances(server: SpeechProcess, openai: OpenAiDouble, voices: Voices) -> None:
@@ -90,14 +70,14 @@ async def test_utterances(server: SpeechProcess, openai: OpenAiDouble, voices: V
 
 
 async def test_a_model_that_knows_probabilities(
-    port: int, openai: OpenAiDouble, voices: Voices, tmp_path: Path
+    settings: dict[str, str], openai: OpenAiDouble, voices: Voices, tmp_path: Path
 ) -> None:
     """They are its confidence; its hints are a prompt, its language one."""
     openai.transcripts = ["Billing."]
     hints = ["faktura", "human agent"]
     model = {"SWITCHROOM_SPEECH_OPENAI_MODEL": "gpt-4o-transcribe"}
     async with (
-        recognizers(tmp_path / "speech", port, **model) as server,
+        SpeechProcess(tmp_path / "speech", **settings, **model) as server,
         stream(server, "openai", language="en-GB", hints=hints, silenceMs=300) as opened,
     ):
         await opened.send_audio(silence(100), await voices.say("billing"), silence(400))
@@ -110,11 +90,13 @@ async def test_a_model_that_knows_probabilities(
     }
 
 
-async def test_a_model_without_hints(port: int, openai: OpenAiDouble, tmp_path: Path) -> None:
+async def test_a_model_without_hints(
+    settings: dict[str, str], openai: OpenAiDouble, tmp_path: Path
+) -> None:
     """It gets none."""
     model = {"SWITCHROOM_SPEECH_OPENAI_MODEL": "gpt-realtime-whisper"}
     async with (
-        recognizers(tmp_path / "speech", port, **model) as server,
+        SpeechProcess(tmp_path / "speech", **settings, **model) as server,
         stream(server, "openai", hints=["faktura"]) as opened,
     ):
         await opened.expect("ready")

@@ -29,8 +29,8 @@ _AUDIO = (
 # https://source.chromium.org/chromium/chromium/src/+/main:base/command_line.cc
 _DISABLED_FEATURES = (
     "WebRtcHideLocalIpsWithMdns",  # so ICE candidates have addresses, not names of mDNS
-    # Each window loads two pages for the list below its address bar, which nobody sees; without
-    # them these tests cost 0.72 of the browser's CPU.
+    # Each window loads two pages for the list below its address bar, which --headless does not
+    # show; without them these tests cost 0.72 of the browser's CPU.
     "WebUIOmniboxPopup",
     "WebUIOmniboxAimPopup",
     # Each window keeps a process for a next site, and the tests stay at one; without it: 0.92.

@@ -49,9 +49,8 @@ class Evidence:
         if report.failed and self._collects(item) and self._collector is not None:
             setattr(report, LAG, self._collector.meter.late())
             folder = folder_of(self._root, without_group(item.nodeid))
-            # pytest sets it on every configuration; the public fixture exists only within a test.
-            temporary = item.config._tmp_path_factory  # type: ignore[attr-defined]  # noqa: SLF001 - see above
-            logs = temporary.getbasetemp()
+            factory = item.config._tmp_path_factory  # type: ignore[attr-defined]  # noqa: SLF001 - pytest has no public name for it outside of a test
+            logs = factory.getbasetemp()
             report.sections += write_evidence(self._collector, folder, logs)
         return report
 

@@ -65,7 +65,7 @@ class ResultsWriter:
         nodeid = without_group(report.nodeid)
         if report.failed:
             self._results.add(nodeid, "failed", getattr(report, LAG, ""))
-        elif report.skipped and not hasattr(report, "wasxfail"):  # else an expected failure
+        elif report.skipped and not hasattr(report, "wasxfail"):  # an expected failure is no skip
             self._results.add(nodeid, "skipped", _reason(report))
         elif report.skipped or report.when == "call":
             self._results.add(nodeid, "passed")
@@ -90,7 +90,7 @@ class WorkerOutput:
 
     @pytest.hookimpl(tryfirst=True)  # xdist sends it at the end of the session
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        output: dict[str, object] = session.config.workeroutput  # type: ignore[attr-defined]  # xdist's
+        output: dict[str, object] = session.config.workeroutput  # type: ignore[attr-defined]  # xdist adds it to its workers
         output["left_out"] = session.config.stash.get(LEFT_OUT, 0)
 
 
