@@ -5,16 +5,20 @@ another party (docs/asterisk.md). A leg whose only peer in a bridge is replaced 
 that has seen the numbers of the first one, until it is reset; after early media both legs get new
 ones in another bridge. A mix of several parties, a prompt and music have no packet numbers.
 Between calls that a Local channel connects (docs/decisions/0008) packets would pass with their
-numbers: a bridge that always mixes removes them.
+numbers: a bridge that always mixes removes them. A conference has such a bridge, too, from its
+third member on: where Asterisk stops mixing because two are left, a packet on its way may make one
+of the two deaf in the next mix.
 """
 
 from msgspec.structs import replace
 
 from engine.calls.media.plan import desired_media, other_legs
-from engine.calls.model.call import Call, IdKind, allocate_id, update_leg
-from engine.calls.model.call_id_format import is_mixed_bridge
+from engine.calls.model.call import Call, allocate_id, update_leg
+from engine.calls.model.call_id_format import is_mixed_bridge, mixed_bridge
 from engine.calls.model.call_states import Bridged, Dialing
 from engine.calls.model.commands import ResetConverter
+
+SMALLEST_MIX = 3
 
 
 def choose_bridge(before: Call, call: Call) -> Call:
@@ -22,9 +26,10 @@ def choose_bridge(before: Call, call: Call) -> Call:
     state = call.state
     if not isinstance(state, Bridged) or is_mixed_bridge(state.bridge):
         return call
-    if any(leg.is_local_channel and leg.state == "up" for leg in call.legs):
-        return _in_new_bridge(call, state, "m")
-    return _in_new_bridge(call, state, "b") if _is_answered(before, state) else call
+    has_local = any(leg.is_local_channel and leg.state == "up" for leg in call.legs)
+    if has_local or (call.conference and _has_third_member(call, state.bridge)):
+        return replace(call, state=replace(state, bridge=mixed_bridge(state.bridge)))
+    return _in_new_bridge(call, state) if _is_answered(before, state) else call
 
 
 def reset_converters(call: Call) -> tuple[Call, tuple[ResetConverter, ...]]:
@@ -47,11 +52,15 @@ def reset_converters(call: Call) -> tuple[Call, tuple[ResetConverter, ...]]:
     return call, commands
 
 
+def _has_third_member(call: Call, bridge: str) -> bool:
+    return sum(media.bridge == bridge for media in desired_media(call).values()) >= SMALLEST_MIX
+
+
 def _is_answered(before: Call, state: Bridged) -> bool:
     """Return whether early media ends: what follows the answer may come from elsewhere."""
     return isinstance(before.state, Dialing) and before.state.bridge == state.bridge
 
 
-def _in_new_bridge(call: Call, state: Bridged, kind: IdKind) -> Call:
-    call, bridge = allocate_id(call, kind)
+def _in_new_bridge(call: Call, state: Bridged) -> Call:
+    call, bridge = allocate_id(call, "b")
     return replace(call, state=replace(state, bridge=bridge))

@@ -196,9 +196,9 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
 
 Step = tuple[Call, tuple[Command, ...]]
 
-# leg, playback, bridge, bridge that always mixes, request, snoop, transfer, conference, recording
-# of the call, voicemail, stream
-IdKind = Literal["l", "p", "b", "m", "r", "s", "t", "f", "k", "v", "w"]
+# leg, playback, bridge, request, snoop, transfer, conference, recording of the call, voicemail,
+# stream
+IdKind = Literal["l", "p", "b", "r", "s", "t", "f", "k", "v", "w"]
 
 
 def is_expected(call: Call, leg_id: str) -> bool:

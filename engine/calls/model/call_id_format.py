@@ -35,6 +35,12 @@ def other_half(leg: str) -> str:
     return f"{leg}.other"
 
 
+def mixed_bridge(bridge: str) -> str:
+    """Return the id of the bridge that always mixes and takes the place of another one."""
+    head, _, number = bridge.rpartition(".b")
+    return f"{head}.m{number}"
+
+
 def is_mixed_bridge(bridge: str) -> bool:
     """Return whether a bridge always mixes (`media.bridge_choice`)."""
     return _MIXED_BRIDGE.search(bridge) is not None

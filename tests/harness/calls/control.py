@@ -22,6 +22,7 @@ from tests.harness.calls.builders import CLIPS, ID, MAIN, Story, bridged_call
 BOB, CAROL, DAN = "+4712345678", "+4787654321", "agent:9"
 PEER = f"{ID}.l1"
 BRIDGE = f"{ID}.b2"
+MIX_BRIDGE = f"{ID}.m2"  # of a conference, from its third member on
 SESSION = f"{ID}.t3"
 TARGET = f"{ID}.l4"
 CONFERENCE = f"{ID}.f3"

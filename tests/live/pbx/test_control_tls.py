@@ -34,6 +34,8 @@ async def test_ami_over_tls(pbx: TlsPbx) -> None:
     login = f"Action: Login\r\nUsername: {pbx.ami_user}\r\nSecret: {pbx.passwords.ami}\r\n\r\n"
     writer.write(login.encode())
     assert (await reader.readline()).decode().strip() == "Response: Success"
+    writer.write(b"Action: Logoff\r\n\r\n")
+    await reader.read()  # all events: OpenSSL reports data that arrive after the close as an error
     writer.close()
     await writer.wait_closed()  # TLS waits for the other end
 

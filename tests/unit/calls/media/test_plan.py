@@ -45,6 +45,7 @@ from tests.harness.calls.builders import (
 from tests.harness.calls.control import (
     BOB,
     BRIDGE,
+    MIX_BRIDGE,
     MUSIC_URL,
     PEER,
     SNOOP,
@@ -60,6 +61,7 @@ from tests.harness.calls.control import (
 )
 
 INSIDE = LegMedia(BRIDGE)
+MIX = LegMedia(MIX_BRIDGE)
 MUSIC = LegMedia(sound="music")
 RINGING = LegMedia(sound="ringing")
 DESIRED_MEDIA: list[tuple[Callable[[], Story], dict[str, LegMedia]]] = [
@@ -74,7 +76,7 @@ DESIRED_MEDIA: list[tuple[Callable[[], Story], dict[str, LegMedia]]] = [
     (lambda: transferring("ringback", mode="blind"), {MAIN: MUSIC}),
     (lambda: transferring("answered", mode="blind"), {MAIN: INSIDE, TARGET: INSIDE}),
     (inviting, {MAIN: INSIDE, PEER: INSIDE}),
-    (in_conference, {MAIN: INSIDE, PEER: INSIDE, THIRD: INSIDE}),
+    (in_conference, {MAIN: MIX, PEER: MIX, THIRD: MIX}),
     (lambda: answered_call({"type": "hangup"}), {}),
 ]
 
@@ -91,9 +93,9 @@ def test_media_of_a_coach() -> None:
     story.take(coach(THIRD, PEER))
     assert RemoveFromBridge not in kinds(story.take(LegCreated(SNOOP)))  # joining moves the leg
     room = coach_bridge(SNOOP)
-    expected = {MAIN: INSIDE, PEER: INSIDE, THIRD: LegMedia(room), SNOOP: LegMedia(room)}
+    expected = {MAIN: MIX, PEER: MIX, THIRD: LegMedia(room), SNOOP: LegMedia(room)}
     assert desired_media(story.call) == expected
-    assert required_bridges(story.call) == {BRIDGE, room}
+    assert required_bridges(story.call) == {MIX_BRIDGE, room}
 
 
 @pytest.mark.parametrize("state", [Ending(0), Ended()])

@@ -11,7 +11,7 @@ from engine.calls.recovery.missed_replacements import MAX_DELAY_MS
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot, Stranger
 from engine.calls.recovery.reconcile import reconcile
 from tests.harness.calls.builders import MAIN, NOW, answered_call, bridged_call, say
-from tests.harness.calls.control import BOB, BRIDGE, PEER, bridged_legs, in_conference
+from tests.harness.calls.control import BOB, BRIDGE, MIX_BRIDGE, PEER, bridged_legs, in_conference
 
 ARRIVED, OTHER = "1700000000.77", "1700000000.78"
 STRANGER = Stranger("", NOW)
@@ -45,7 +45,10 @@ def test_a_stranger_in_the_bridge_of_the_lost_leg() -> None:
 def test_a_stranger_in_a_conference() -> None:
     call = in_conference().call
     rest = tuple(leg.id for leg in call.legs if leg.id != MAIN)
-    snapshot = in_bridge(*rest, ARRIVED, strangers={ARRIVED: STRANGER})
+    channels = (*rest, ARRIVED)
+    snapshot = replace(
+        in_bridge(*channels, strangers={ARRIVED: STRANGER}), bridges={MIX_BRIDGE: channels}
+    )
     assert replaced_legs(call, snapshot) == {MAIN: ARRIVED}
 
 

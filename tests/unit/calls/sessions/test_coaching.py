@@ -9,8 +9,8 @@ from engine.calls.model.events import LegCreated, LegEnded
 from engine.calls.model.requests import MuteRequested
 from tests.harness.calls.builders import ID, MAIN
 from tests.harness.calls.control import (
-    BRIDGE,
     COACH_BRIDGE,
+    MIX_BRIDGE,
     PEER,
     SNOOP,
     THIRD,
@@ -60,7 +60,7 @@ def test_another_member_is_coached() -> None:
     second = f"{ID}.s6"
     assert story.take(coach(THIRD, MAIN)) == (
         Mute(THIRD, "in"),
-        AddToBridge(BRIDGE, (THIRD,)),
+        AddToBridge(MIX_BRIDGE, (THIRD,)),
         DestroyBridge(COACH_BRIDGE),
         Hangup(SNOOP, NORMAL),
     )
@@ -74,11 +74,11 @@ def test_end_of_coaching() -> None:
     """After the request all members hear the coach again."""
     story = coaching()
     assert story.take(coach(THIRD, "")) == (
-        AddToBridge(BRIDGE, (THIRD,)),
+        AddToBridge(MIX_BRIDGE, (THIRD,)),
         DestroyBridge(COACH_BRIDGE),
         Hangup(SNOOP, NORMAL),
     )
-    assert media_of(story, THIRD) == LegMedia(BRIDGE)
+    assert media_of(story, THIRD) == LegMedia(MIX_BRIDGE)
     assert story.take(LegEnded(SNOOP, NORMAL)) == ()
 
 
@@ -87,7 +87,7 @@ def test_an_outbound_mute_of_a_coach_is_kept() -> None:
     story = coaching()
     story.take(MuteRequested(THIRD, "out"))
     story.take(LegEnded(SNOOP, NORMAL))
-    assert media_of(story, THIRD) == LegMedia(BRIDGE, muted="both")
+    assert media_of(story, THIRD) == LegMedia(MIX_BRIDGE, muted="both")
 
 
 def test_a_muted_coach_is_unmuted() -> None:

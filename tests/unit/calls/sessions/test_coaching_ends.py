@@ -10,10 +10,10 @@ from engine.calls.model.requests import AddMemberRequested, HangupRequested
 from tests.harness.calls.builders import ID, MAIN, bridged_call
 from tests.harness.calls.control import (
     BOB,
-    BRIDGE,
     COACH_BRIDGE,
     DAN,
     FOURTH,
+    MIX_BRIDGE,
     PEER,
     SNOOP,
     THIRD,
@@ -82,7 +82,7 @@ def test_a_snoop_that_fails() -> None:
     story = in_conference()
     story.take(coach(THIRD, PEER))
     assert story.take(LegEnded(SNOOP, TEMPORARY_FAILURE)) == ()
-    assert media_of(story, THIRD) == LegMedia(BRIDGE, muted="in")
+    assert media_of(story, THIRD) == LegMedia(MIX_BRIDGE, muted="in")
 
 
 def test_a_late_snoop() -> None:
@@ -98,7 +98,7 @@ def test_coach_and_snoop_that_cannot_be_bridged() -> None:
     story = coaching()
     assert story.take(BridgeFailed(COACH_BRIDGE, "no", (THIRD, SNOOP))) == (
         Mute(THIRD, "in"),
-        AddToBridge(BRIDGE, (THIRD,)),
+        AddToBridge(MIX_BRIDGE, (THIRD,)),
         DestroyBridge(COACH_BRIDGE),
         Hangup(SNOOP, NORMAL),
     )
@@ -115,7 +115,7 @@ def test_two_coaches() -> None:
     story.take(LegEnded(PEER, NORMAL))
     assert {each.leg for each in story.commands_of(Hangup)} == {first, second}
     for leg in (THIRD, FOURTH):
-        assert media_of(story, leg) == LegMedia(BRIDGE, muted="in")
+        assert media_of(story, leg) == LegMedia(MIX_BRIDGE, muted="in")
 
 
 def test_only_coach_and_coached_are_left() -> None:

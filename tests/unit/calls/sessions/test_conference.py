@@ -2,12 +2,13 @@
 
 import pytest
 
-from engine.calls.media.plan import desired_media
+from engine.calls.media.plan import LegMedia, desired_media
 from engine.calls.model.call import agent_of
 from engine.calls.model.call_states import Bridged
-from engine.calls.model.causes import BUSY
+from engine.calls.model.causes import BUSY, NORMAL
 from engine.calls.model.commands import (
     AddToBridge,
+    DestroyBridge,
     Originate,
     RemoveFromBridge,
     StartHoldMusic,
@@ -28,6 +29,7 @@ from tests.harness.calls.control import (
     CONFERENCE,
     DAN,
     FOURTH,
+    MIX_BRIDGE,
     PEER,
     THIRD,
     bridged_legs,
@@ -37,6 +39,7 @@ from tests.harness.calls.control import (
     hold,
     in_conference,
     inviting,
+    media_of,
     member,
     members,
     progress,
@@ -64,11 +67,16 @@ def test_it_is_created_without_media_changes() -> None:
 
 
 def test_the_first_answer_starts_it() -> None:
-    """The answered member joins the others in their bridge."""
+    """All three move to a bridge that always mixes, and stay there when two are left."""
     story = progress(inviting(), THIRD, "ringback")
-    assert story.take(LegAnswered(THIRD), 2_000) == (AddToBridge(BRIDGE, (THIRD,)),)
+    assert story.take(LegAnswered(THIRD), 2_000) == (
+        AddToBridge(MIX_BRIDGE, (MAIN, PEER, THIRD)),
+        DestroyBridge(BRIDGE),
+    )
     assert conference_events(story) == [("init", None), ("in-progress", None)]
     assert story.state_as(Bridged).legs == (PEER, THIRD)
+    assert story.take(LegEnded(PEER, NORMAL), 3_000) == ()
+    assert media_of(story, MAIN) == LegMedia(MIX_BRIDGE)
 
 
 def test_a_party_invited_before_its_creation() -> None:
@@ -96,9 +104,9 @@ def test_the_invited_member_does_not_answer() -> None:
 def test_a_member_on_hold() -> None:
     """The others talk on without it."""
     story = in_conference()
-    assert story.take(hold(PEER)) == (RemoveFromBridge(BRIDGE, PEER), StartHoldMusic(PEER))
+    assert story.take(hold(PEER)) == (RemoveFromBridge(MIX_BRIDGE, PEER), StartHoldMusic(PEER))
     assert bridged_legs(story) == {MAIN, THIRD}
-    assert story.take(unhold(PEER)) == (StopHoldMusic(PEER), AddToBridge(BRIDGE, (PEER,)))
+    assert story.take(unhold(PEER)) == (StopHoldMusic(PEER), AddToBridge(MIX_BRIDGE, (PEER,)))
 
 
 def test_custom_hold_music() -> None:

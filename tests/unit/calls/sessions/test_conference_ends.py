@@ -16,6 +16,7 @@ from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     CAROL,
+    MIX_BRIDGE,
     PEER,
     THIRD,
     bridged_legs,
@@ -34,7 +35,7 @@ def test_the_last_but_one_leaves() -> None:
     story = in_conference(action=say())
     story.take(LegEnded(PEER, NORMAL))
     assert (conference(story).state, bridged_legs(story)) == ("in-progress", {MAIN, THIRD})
-    assert story.take(leave(THIRD))[0] == RemoveFromBridge(BRIDGE, MAIN)
+    assert story.take(leave(THIRD))[0] == RemoveFromBridge(MIX_BRIDGE, MAIN)
     assert conference_events(story)[-1] == ("completed", "too_few_members")
     assert members(story) == {
         MAIN: ("complete", "conference_ended"),
@@ -48,7 +49,7 @@ def test_the_last_but_one_cannot_be_bridged() -> None:
     """The platform has ended the conversation, and neither a party nor the tree the call."""
     story = in_conference()
     story.take(LegEnded(PEER, NORMAL))
-    story.take(BridgeFailed(BRIDGE, "no", (THIRD,)))
+    story.take(BridgeFailed(MIX_BRIDGE, "no", (THIRD,)))
     assert (story.state, story.call.ended_by) == ("ending", "system")
 
 

@@ -10,11 +10,11 @@ from engine.calls.model.events import BridgeFailed, Event, LegAnswered, LegEnded
 from engine.calls.model.requests import AddMemberRequested
 from tests.harness.calls.builders import MAIN, say
 from tests.harness.calls.control import (
-    BRIDGE,
     CAROL,
     CONFERENCE,
     DAN,
     FOURTH,
+    MIX_BRIDGE,
     PEER,
     THIRD,
     bridged_legs,
@@ -85,7 +85,7 @@ def test_a_kick_from_two_members() -> None:
     story = in_conference(action=say())
     story.take(kick(PEER))
     commands = story.take(kick(THIRD))
-    assert commands[:2] == (RemoveFromBridge(BRIDGE, MAIN), DestroyBridge(BRIDGE))
+    assert commands[:2] == (RemoveFromBridge(MIX_BRIDGE, MAIN), DestroyBridge(MIX_BRIDGE))
     assert Hangup(THIRD, NORMAL) in commands
     assert story.state == "playing"
 
@@ -93,7 +93,7 @@ def test_a_kick_from_two_members() -> None:
 def test_a_member_that_cannot_be_bridged() -> None:
     """It is removed; the others are not affected."""
     story = in_conference()
-    assert story.take(BridgeFailed(BRIDGE, "no", (THIRD,))) == (Hangup(THIRD, NORMAL),)
+    assert story.take(BridgeFailed(MIX_BRIDGE, "no", (THIRD,))) == (Hangup(THIRD, NORMAL),)
     assert bridged_legs(story) == {MAIN, PEER}
     story.take(AddMemberRequested(DAN, "7"))
     story.take(LegEnded(FOURTH, BUSY))
@@ -105,7 +105,7 @@ def test_a_member_that_cannot_be_bridged() -> None:
 def test_a_main_leg_that_cannot_be_bridged() -> None:
     """The others go on without it."""
     story = in_conference()
-    assert story.take(BridgeFailed(BRIDGE, "no", (MAIN,))) == (Hangup(MAIN, NORMAL),)
+    assert story.take(BridgeFailed(MIX_BRIDGE, "no", (MAIN,))) == (Hangup(MAIN, NORMAL),)
     assert bridged_legs(story) == {PEER, THIRD}
 
 

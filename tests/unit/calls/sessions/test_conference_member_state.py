@@ -22,9 +22,9 @@ from engine.calls.model.requests import (
 from tests.harness.calls.builders import MAIN, bridged_call
 from tests.harness.calls.control import (
     BOB,
-    BRIDGE,
     DAN,
     FOURTH,
+    MIX_BRIDGE,
     PEER,
     THIRD,
     bridged_legs,
@@ -107,7 +107,7 @@ def test_dialled_into_a_conference() -> None:
     )
     assert members(story)[FOURTH] == ("queued", "")
     assert story.take(LegCreated(FOURTH)) == (Dial(FOURTH, 20),)
-    assert story.take(LegAnswered(FOURTH)) == (AddToBridge(BRIDGE, (FOURTH,)),)
+    assert story.take(LegAnswered(FOURTH)) == (AddToBridge(MIX_BRIDGE, (FOURTH,)),)
     assert members(story)[FOURTH] == ("connected", "")
 
 

@@ -19,6 +19,7 @@ from tests.harness.calls.control import (
     BOB,
     BRIDGE,
     CAROL,
+    MIX_BRIDGE,
     PEER,
     SESSION,
     TARGET,
@@ -121,7 +122,7 @@ def test_a_conference_of_two_ends_with_it() -> None:
     commands = story.take(transfer_to("+4755555555"))
     assert conference_events(story)[-1] == ("completed", "transfer")
     assert (transfer(story).state, story.call.conference) == ("starting", None)
-    assert {RemoveFromBridge(BRIDGE, MAIN), RemoveFromBridge(BRIDGE, PEER)} <= set(commands)
+    assert {RemoveFromBridge(MIX_BRIDGE, MAIN), RemoveFromBridge(MIX_BRIDGE, PEER)} <= set(commands)
     target = transfer(story).target
     progress(story, target, "answered")
     story.take(complete(transfer(story).id))

@@ -14,7 +14,7 @@ from engine.calls.recovery.reconcile import reconcile
 from tests.harness.calls.builders import MAIN, Story, bridged_call
 from tests.harness.calls.control import (
     BOB,
-    BRIDGE,
+    MIX_BRIDGE,
     PEER,
     SNOOP,
     TARGET,
@@ -99,7 +99,7 @@ def test_snoops_come_and_go_in_the_outage() -> None:
 def test_a_snoop_in_its_bridge_is_left_there() -> None:
     """A leg in the right bridge gets no command."""
     story = coaching()
-    pbx = snapshot(story, bridges={f"{SNOOP}b": (THIRD, SNOOP), BRIDGE: (MAIN, PEER)})
+    pbx = snapshot(story, bridges={f"{SNOOP}b": (THIRD, SNOOP), MIX_BRIDGE: (MAIN, PEER)})
     pbx.channels[SNOOP] = "Up"
     before = len(story.commands_of(AddToBridge))
     recovered(story, pbx)
