@@ -187,7 +187,7 @@ class Playout:
             else:
                 break
             self._queue.popleft()
-        if self._tail and now_ms - self._tail_ms >= TAIL_MS:
+        if now_ms - self._tail_ms >= TAIL_MS:
             self._fill_tail(now_ms)
         if self._is_silence:
             is_due = self._busy_ms - now_ms <= SILENCE_AHEAD_MS

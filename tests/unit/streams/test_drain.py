@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from streams.stream.drain import MAX_LEAD_MS, BacklogDrain
+from streams.stream.lead import MAX_PER_STEP, Lead
 
 
 def simulate(
@@ -140,6 +141,20 @@ def test_stalls_in_a_row_leave_no_delay() -> None:
     dropped = [number for number, (_, _, is_dropped) in enumerate(found) if is_dropped]
     assert not [number for number in dropped if number % 5 == 0]
     assert all(backlog_ms <= 20 for at_ms, backlog_ms, _ in found if at_ms >= now_ms + 4_000)
+
+
+def test_a_lead_ends_with_a_step_in_real_time() -> None:
+    """Each step is counted anew: a frame late and one early are those of a voice."""
+    lead = Lead()
+    lead.begin(float("inf"), 0.0)
+    for began_ms in (0, 100, 200):
+        for number in range(MAX_PER_STEP + 1):
+            lead.take(100.0 + number, began_ms + number * 10.0)
+    for number in range(MAX_PER_STEP):
+        lead.take(90.0, 300.0 + number * 10)
+    assert lead.is_growing
+    lead.take(200.0, 400.0)
+    assert (lead.is_growing, lead.ms) == (False, 100.0 + MAX_PER_STEP)
 
 
 def test_a_long_lead_loses_silence() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from streams.stream.audio import ULAW, linear
-from streams.stream.playout import MAX_QUEUE, SETTLED_MS, Playout, QueueFull
+from streams.stream.playout import MAX_QUEUE, SETTLED_MS, TAIL_MS, Playout, QueueFull
 from tests.unit.streams.recording_sink import RecordingSink
 
 SILENCE = ULAW.silence
@@ -96,9 +96,9 @@ def test_frames_are_cut_from_messages_of_any_size(playout: Playout, sink: Record
     playout.add(data[:100], 30.0)
     playout.add(data[100:400], 31.0)
     assert sink.taken() == [frame(0), frame(1)]
-    playout.tick(60.0)
+    playout.tick(31.0 + TAIL_MS - 1)
     assert sink.taken() == []
-    playout.tick(80.0)
+    playout.tick(31.0 + TAIL_MS)
     assert sink.taken() == [data[320:400] + SILENCE[80:]]
 
 
@@ -211,3 +211,9 @@ def test_the_level_of_ulaw() -> None:
     """Silence has none; full scale is that of G.711."""
     assert ULAW.level(SILENCE) == 0
     assert ULAW.level(b"\x00\x80" * 80) == 32_000
+
+
+def test_the_level_of_nothing() -> None:
+    """A message of a PBX may be empty."""
+    assert ULAW.level(b"") == 0
+    assert linear(8000).level(b"") == 0

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import msgspec
+import pytest
 
 from streams.bots.limits import MAX_INVALID, MAX_MARKS, MAX_PENDING_MARKS
 from streams.bots.protocols.protocol import StreamName
@@ -28,7 +29,7 @@ SOUND = b"\x23" * len(SILENCE)
 class Lab:
     """One connected stream of the native protocol, its ends, and a clock that a test moves."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_fork: bool = False) -> None:
         self.now_ms = 0.0
         self.reports: list[dict[str, Any]] = []
         self.pbx, self.bot = RecordingPbx(), RecordingBot()
@@ -42,7 +43,7 @@ class Lab:
             judges,
         )
         address = BotAddress("wss://bot.example/", "native")
-        setup = StreamSetup("ws://pbx/media/1", address, "acme", "c")
+        setup = StreamSetup("ws://pbx/media/1", address, "acme", "c", is_fork=is_fork)
         protocol = protocol_of(StreamName("c.w1", setup))
         self.stream = Stream("c.w1", setup, protocol, context, lambda _, last: context.report(last))
         self.stream.attach(self.pbx, self.bot)
@@ -154,6 +155,19 @@ def test_no_silence_is_added_to_the_frames_of_a_caller() -> None:
         lab.stream.hear_caller(SOUND)
     assert len(lab.bot.audio) == 5
     assert all(each.endswith(SILENCE) for each in lab.bot.audio)
+
+
+@pytest.mark.parametrize("is_fork", [False, True])
+@pytest.mark.parametrize("is_acting", [False, True])
+def test_a_caller_may_interrupt_a_bot_that_can_be_heard(is_fork: bool, is_acting: bool) -> None:
+    """The turns of others are nothing to a fork, or to a bot whose action has the caller."""
+    lab = Lab(is_fork=is_fork)
+    if is_acting:
+        lab.stream.send("1", ActionMessage("started"))
+    for _ in range(10):
+        lab.wait(20)
+        lab.stream.hear_caller(SOUND)
+    assert len(lab.of("speech")) == (not is_fork and not is_acting)
 
 
 def test_the_first_sound_of_a_bot_is_measured() -> None:

@@ -1,0 +1,38 @@
+"""What an ear beside a recognizer decides, frame by frame."""
+
+from array import array
+
+from streams.stream.audio import FRAME_MS, linear
+from streams.stream.barge_in import MAX_PAUSE_MS
+from streams.stream.utterance_ear import UtteranceEar
+from streams.stream.voice import VoiceJudges
+from tests.unit.streams.executors import InlineExecutor
+from tests.unit.streams.fixed_model import FixedModel
+
+AUDIO = linear(8000)
+SOUND = array("h", [9000, -9000] * 80).tobytes()
+
+
+def ear_after(decision: str, voice: float) -> UtteranceEar:
+    """Return an ear that has just made a decision about a sound."""
+    judges = VoiceJudges(lambda _rate: FixedModel(voice), InlineExecutor())
+    ear = UtteranceEar("pause", AUDIO, judges)
+    decisions = (ear.hear(SOUND, True, float(number * FRAME_MS)) for number in range(20))
+    assert decision in decisions  # it hears no frame after that
+    return ear
+
+
+def test_a_pause_ends_without_a_frame() -> None:
+    """A phone may send nothing meanwhile."""
+    ear = ear_after("pause", voice=0.1)
+    paused_ms = float(ear.heard_ms - FRAME_MS)
+    assert ear.tick(paused_ms + MAX_PAUSE_MS - 1) is None
+    assert ear.tick(paused_ms + MAX_PAUSE_MS) == "resume"
+
+
+def test_a_voice_at_the_very_beginning_counts() -> None:
+    """The recognizer may report an utterance from where the voice was noticed, but not later."""
+    for late_ms, is_voice in ((0, True), (1, False)):
+        ear = ear_after("flush", voice=0.9)
+        ear.utterance_began(ear.heard_ms + late_ms)
+        assert ear.utterance_ended() is is_voice
