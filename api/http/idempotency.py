@@ -175,7 +175,8 @@ class Idempotency:
     async def _renew(self, claim: Claim, done: asyncio.Event) -> None:
         while not done.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(done.wait(), self._renew_interval_s)
+                async with asyncio.timeout(self._renew_interval_s):
+                    await done.wait()
                 return
             now_ms = self._now_ms()
             claim.renewed_ms.append(now_ms)

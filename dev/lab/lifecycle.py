@@ -127,7 +127,8 @@ class Lab:
                         step.note("it had ended")
                         await _ensure_running(server, ports)
             with suppress(TimeoutError):
-                await asyncio.wait_for(stopped.wait(), _LOOKS_EVERY_S)
+                async with asyncio.timeout(_LOOKS_EVERY_S):
+                    await stopped.wait()
         return None
 
     async def states(self) -> list[ServerState]:

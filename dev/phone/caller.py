@@ -162,7 +162,8 @@ class _Call:
         while True:
             try:
                 limit_s = ends_s - loop.time() if has_response else repeats_s
-                message = await asyncio.wait_for(self._received.get(), limit_s)
+                async with asyncio.timeout(limit_s):
+                    message = await self._received.get()
             except TimeoutError:
                 if has_response:
                     await self._cancel()
@@ -217,7 +218,8 @@ class _Call:
         """Respond to requests until the call is hung up, and return the cause."""
         while True:
             try:
-                message = await asyncio.wait_for(self._received.get(), self._patience.looks_every_s)
+                async with asyncio.timeout(self._patience.looks_every_s):
+                    message = await self._received.get()
             except TimeoutError:
                 self._sequence += 1
                 self._send(self._request("OPTIONS"))

@@ -45,7 +45,8 @@ class EventNotifier:
     async def wait(self) -> None:
         """Return at the next event or after the poll interval."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._has_event.wait(), POLL_INTERVAL_S)
+            async with asyncio.timeout(POLL_INTERVAL_S):
+                await self._has_event.wait()
         self._has_event.clear()
 
 

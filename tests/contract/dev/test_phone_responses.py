@@ -2,7 +2,7 @@
 
 import asyncio
 import io
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import cast
@@ -75,6 +75,43 @@ async def test_an_answer_that_crosses_the_cancel_is_hung_up() -> None:
     )
     await give_up_when_it_rings(port)
     await until(lambda: pbx.methods == ["INVITE", "CANCEL", "ACK", "BYE"], what="the hangup")
+    transport.close()
+
+
+class Interrupting(Rejecting):
+    """Answers, and calls back so many turns of the loop later."""
+
+    called_back: Callable[[], object]
+
+    def __init__(self, turns: int) -> None:
+        super().__init__("200 OK")
+        self._turns = turns
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        super().datagram_received(data, addr)
+        if self.methods == ["INVITE"]:
+            self._take_turn()
+
+    def _take_turn(self) -> None:
+        self._turns -= 1
+        turn = self._take_turn if self._turns > 0 else self.called_back
+        asyncio.get_running_loop().call_soon(turn)
+
+
+@pytest.mark.parametrize("turns", range(1, 9))
+async def test_an_answer_that_comes_with_the_interruption_is_hung_up(turns: int) -> None:
+    """Whichever of the two the loop serves first."""
+    port = free_port()
+    transport, pbx = await asyncio.get_running_loop().create_datagram_endpoint(
+        lambda: Interrupting(turns), local_addr=("127.0.0.1", port)
+    )
+    calling = asyncio.create_task(
+        place_call(Dialed("127.0.0.1", port, "+1", "+2"), NOTHING, lambda _: None)
+    )
+    pbx.called_back = calling.cancel
+    await until(calling.done, what="the end of the call")
+    assert calling.cancelled()
+    await until(lambda: pbx.methods[-1] == "BYE", what="the hangup")
     transport.close()
 
 

@@ -55,7 +55,8 @@ async def test_a_cut_wire_holds_back(wire: TcpProxy, echo: Echo) -> None:
     wire.cut()
     writer.write(b"two")
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(reader.readexactly(6), 0.1)
+        async with asyncio.timeout(0.1):
+            await reader.readexactly(6)
     assert echo.heard == b"one"
     wire.restore()
     await until(lambda: echo.heard == b"onetwo", what="the second word")
@@ -68,7 +69,8 @@ async def test_who_connects_to_a_cut_wire_waits(wire: TcpProxy, echo: Echo) -> N
     reader, writer = await asyncio.open_connection("127.0.0.1", wire.port)
     writer.write(b"hello")
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(reader.read(1), 0.1)
+        async with asyncio.timeout(0.1):
+            await reader.read(1)
     assert echo.heard == b""
     wire.restore()
     assert await reader.readexactly(5) == b"hello"

@@ -50,8 +50,10 @@ async def test_a_bot_that_never_answers_keeps_no_connection() -> None:
     async with server:
         connecting = BotSocket(NoStream()).connect(destination, PendingConnections())
         attempt = asyncio.create_task(connecting)
-        await asyncio.wait_for(requested.wait(), 5)
+        async with asyncio.timeout(5):
+            await requested.wait()
         attempt.cancel()
         with pytest.raises(asyncio.CancelledError):
             await attempt
-        await asyncio.wait_for(ended.wait(), 5)
+        async with asyncio.timeout(5):
+            await ended.wait()

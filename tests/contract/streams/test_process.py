@@ -108,7 +108,8 @@ async def test_a_killed_gateway_ends_its_channels(
     name, channel = await Streams(own_engine, pbx).start(bot.url)
     await own_engine.wait_for(name, "connected")
     await own_gateway.kill()
-    await asyncio.wait_for(channel.is_closed.wait(), 2)
+    async with asyncio.timeout(2):
+        await channel.is_closed.wait()
 
 
 async def test_an_engine_that_restarts_misses_nothing(

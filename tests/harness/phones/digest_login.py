@@ -52,11 +52,13 @@ async def try_login(pbx: Pbx, login: Login) -> int:
         address = f"{login.host}:{port}"
         contact, via = address + login.parameters, f"UDP {address}"
         udp.sendto(register_request(pbx, login, via, contact, call_id).encode())
-        first = await asyncio.wait_for(answers.received.get(), MAX_WAIT_S)
+        async with asyncio.timeout(MAX_WAIT_S):
+            first = await answers.received.get()
         if not (answer := authorization(first, pbx, login)):
             return _status(first)
         udp.sendto(register_request(pbx, login, via, contact, call_id, answer).encode())
-        return _status(await asyncio.wait_for(answers.received.get(), MAX_WAIT_S))
+        async with asyncio.timeout(MAX_WAIT_S):
+            return _status(await answers.received.get())
     finally:
         udp.close()
 

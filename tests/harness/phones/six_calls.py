@@ -131,7 +131,8 @@ class SixCalls:
     async def _answer(self, _request: web.Request) -> web.Response:
         """Respond with a prompt when the test wants it, but within the engine's limit."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._may_answer.wait(), ANSWER_WITHIN_S)
+            async with asyncio.timeout(ANSWER_WITHIN_S):
+                await self._may_answer.wait()
         return web.json_response(self._prompt)
 
     async def _enter(self, phone: Any) -> Phone:

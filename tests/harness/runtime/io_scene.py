@@ -127,4 +127,5 @@ class IoScene:
         """Run a command to its one event."""
         ended: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
         self.runner.run(command, outbound(contact={"fName": "Ada"}), ended.set_result)
-        return await asyncio.wait_for(ended, 5)
+        async with asyncio.timeout(5):
+            return await ended

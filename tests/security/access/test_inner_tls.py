@@ -156,7 +156,8 @@ async def test_files_that_cannot_be_used(tmp_path: Path, pem: Path) -> None:
         with pytest.raises(TlsFileError, match=path.name):
             server_context(pem, path)
         with pytest.raises(api.engine_client.TlsFileError, match=path.name):
-            await asyncio.wait_for(_open_rest(path), 5)
+            async with asyncio.timeout(5):
+                await _open_rest(path)
         with pytest.raises(UsageError, match=path.name):
             await _open_cli(path)
     assert server_context(pem, None).minimum_version >= ssl.TLSVersion.TLSv1_2

@@ -69,7 +69,8 @@ def test_what_arrived_during_a_freeze_comes_before_a_timer(frozen_s: float) -> N
             await asyncio.sleep(0)  # a turn of the loop, not a time: the reader waits now
             sender.sendall(b"3\n4\n5\n")
             loop.frozen_s += frozen_s
-            await asyncio.wait_for(is_due.wait(), 5)
+            async with asyncio.timeout(5):
+                await is_due.wait()
         await reading
 
     with FreezableLoop.running() as loop:

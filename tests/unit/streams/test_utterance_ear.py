@@ -3,7 +3,7 @@
 from array import array
 
 from streams.stream.audio import FRAME_MS, linear
-from streams.stream.barge_in import MAX_PAUSE_MS
+from streams.stream.barge_in import MAX_PAUSE_MS, Decision
 from streams.stream.utterance_ear import UtteranceEar
 from streams.stream.voice import VoiceJudges
 from tests.unit.streams.executors import InlineExecutor
@@ -13,7 +13,7 @@ AUDIO = linear(8000)
 SOUND = array("h", [9000, -9000] * 80).tobytes()
 
 
-def ear_after(decision: str, voice: float) -> UtteranceEar:
+def ear_after(decision: Decision, voice: float) -> UtteranceEar:
     """Return an ear that has just made a decision about a sound."""
     judges = VoiceJudges(lambda _rate: FixedModel(voice), InlineExecutor())
     ear = UtteranceEar("pause", AUDIO, judges)

@@ -269,5 +269,6 @@ async def test_a_reader_of_an_engine_that_hangs(last: str | None) -> None:
         await until(lambda: checks > 0, what="the first check")
         is_revoked = True
         with pytest.raises(StopAsyncIteration):
-            await asyncio.wait_for(following, 2 * SILENCE_S)
+            async with asyncio.timeout(2 * SILENCE_S):
+                await following
         await reader.close()

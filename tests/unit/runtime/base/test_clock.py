@@ -49,7 +49,8 @@ async def test_a_past_time_fires_at_once() -> None:
     off = asyncio.Event()
     timer = clock.call_at(clock.now_ms() - 10_000, off.set)
     timer.cancel()
-    await asyncio.wait_for(fired.wait(), 5)
+    async with asyncio.timeout(5):
+        await fired.wait()
     assert not off.is_set()
 
 
@@ -68,7 +69,8 @@ async def test_a_clock_that_was_wrong_at_the_start_is_corrected() -> None:
     assert abs(clock.now_ms() - host.now_ms()) < 1_000
     assert abs(clock.offset_ms) < 1_000
     assert metrics.clock.corrections.total == 1
-    await asyncio.wait_for(fired.wait(), 5)
+    async with asyncio.timeout(5):
+        await fired.wait()
 
 
 async def test_a_small_error_is_left_alone() -> None:

@@ -73,7 +73,8 @@ async def test_the_handover_waits_for_every_response() -> None:
     assert not waiting.done()
     scene.shard.feed(calls[0], LegEnded(MAIN, 16))
     done(ActionReceived(command.request, None))
-    await asyncio.wait_for(waiting, 5)
+    async with asyncio.timeout(5):
+        await waiting
 
 
 async def test_nothing_in_flight() -> None:
@@ -81,4 +82,5 @@ async def test_nothing_in_flight() -> None:
     scene = ShardScene()
     answered_call(scene)
     scene.shard.begin_handover()
-    await asyncio.wait_for(scene.shard.wait_for_customers(), 5)
+    async with asyncio.timeout(5):
+        await scene.shard.wait_for_customers()
