@@ -99,7 +99,7 @@ class AccountSettings:
         """Stop callbacks to this target until settings are put again; another target goes on."""
 
         def stop(before: CallbackSettings | None) -> CallbackSettings | None:
-            if before is None or before.target is None:
+            if before is None or before.target is None or before.is_stopped:
                 return before
             is_same = parse_delivery_target(before.target, "target") == target
             return replace(before, is_stopped=True) if is_same else before

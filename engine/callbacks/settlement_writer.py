@@ -34,7 +34,7 @@ class SettlementWriter:
 
     async def flush(self) -> None:
         """Wait until every settlement is stored or the token is stale."""
-        while self._writing is not None and not self.is_stale:
+        while self._writing is not None:
             await asyncio.wait([self._writing])
 
     async def close(self) -> None:

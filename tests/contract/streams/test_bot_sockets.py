@@ -10,6 +10,7 @@ from streams.bots.destinations import DestinationLookups, Destinations
 from streams.bots.dialer import PendingConnections
 from streams.bots.lookups import Lookups, look_up
 from streams.bots.socket import BotSocket
+from tests.harness.until import MAX_WAIT_S
 from wire.streams.reports import EndReason
 from wire.streams.setup import BotAddress, StreamSetup
 
@@ -50,10 +51,10 @@ async def test_a_bot_that_never_answers_keeps_no_connection() -> None:
     async with server:
         connecting = BotSocket(NoStream()).connect(destination, PendingConnections())
         attempt = asyncio.create_task(connecting)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(MAX_WAIT_S):
             await requested.wait()
         attempt.cancel()
         with pytest.raises(asyncio.CancelledError):
             await attempt
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(MAX_WAIT_S):
             await ended.wait()

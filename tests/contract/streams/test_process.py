@@ -108,7 +108,7 @@ async def test_a_killed_gateway_ends_its_channels(
     name, channel = await Streams(own_engine, pbx).start(bot.url)
     await own_engine.wait_for(name, "connected")
     await own_gateway.kill()
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(MAX_WAIT_S):
         await channel.is_closed.wait()
 
 

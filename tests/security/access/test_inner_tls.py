@@ -30,7 +30,7 @@ from tests.harness.rpc.scene import CALL, TOKEN
 from tests.harness.servers.certificate import certificate
 from tests.harness.settings import read_settings
 from tests.harness.store.lossy_connection import LossyProxy
-from tests.harness.until import until
+from tests.harness.until import MAX_WAIT_S, until
 from wire.views import Calls
 
 
@@ -156,7 +156,7 @@ async def test_files_that_cannot_be_used(tmp_path: Path, pem: Path) -> None:
         with pytest.raises(TlsFileError, match=path.name):
             server_context(pem, path)
         with pytest.raises(api.engine_client.TlsFileError, match=path.name):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(MAX_WAIT_S):
                 await _open_rest(path)
         with pytest.raises(UsageError, match=path.name):
             await _open_cli(path)

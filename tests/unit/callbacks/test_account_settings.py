@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from typing import TypeVar
 
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
@@ -17,6 +18,7 @@ from wire.callbacks.targets import GrpcTarget, HttpsTarget
 TARGET = "https://x.example/status"
 NOW = 1_000_000
 SECRETS = AccountSecrets(None, random.randbytes)
+Outboxes = TypeVar("Outboxes", bound=MemoryOutbox)
 
 
 class Scene:
@@ -105,15 +107,38 @@ class SlowOutbox(MemoryOutbox):
         return body
 
 
-def slow_outbox() -> SlowOutbox:
+def new_outbox(kind: type[Outboxes]) -> Outboxes:
     """Return an empty one."""
     documents = MemoryVersionedDocuments(lambda: NOW)
-    return SlowOutbox(lambda: NOW, lambda _shard, _token: None, OutboxLimits(), documents)
+    return kind(lambda: NOW, lambda _shard, _token: None, OutboxLimits(), documents)
+
+
+class CountingOutbox(MemoryOutbox):
+    """An outbox that counts the settings that are written."""
+
+    swaps = 0
+
+    async def swap_account(self, account: str, before: bytes | None, after: bytes | None) -> bool:
+        """See Outbox."""
+        self.swaps += 1
+        return await super().swap_account(account, before, after)
+
+
+async def test_what_changes_nothing_is_not_written() -> None:
+    """A target that answers 410 again, and settings that nobody has made."""
+    outbox = new_outbox(CountingOutbox)
+    targets = AccountSettings(outbox, lambda: NOW, SECRETS)
+    assert not await targets.remove("acme")
+    assert outbox.swaps == 0
+    await targets.put("acme", PutCallback(TARGET))
+    for _ in range(3):
+        await targets.stop("acme", HttpsTarget(TARGET))
+    assert outbox.swaps == 2
 
 
 async def test_two_concurrent_changes_are_both_stored() -> None:
     """A target answers 410 while another engine rotates the account's secret."""
-    outbox = slow_outbox()
+    outbox = new_outbox(SlowOutbox)
     one, other = (AccountSettings(outbox, lambda: NOW, SECRETS) for _ in range(2))
     first, _ = await one.put("acme", PutCallback(TARGET))
     rotated, _ = await asyncio.gather(
@@ -126,7 +151,7 @@ async def test_two_concurrent_changes_are_both_stored() -> None:
 
 async def test_removed_settings_stay_removed() -> None:
     """A change that began before the removal stores nothing."""
-    outbox = slow_outbox()
+    outbox = new_outbox(SlowOutbox)
     targets = AccountSettings(outbox, lambda: NOW, SECRETS)
     await targets.put("acme", PutCallback(TARGET))
     await asyncio.gather(targets.remove("acme"), targets.stop("acme", HttpsTarget(TARGET)))

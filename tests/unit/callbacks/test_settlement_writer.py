@@ -1,0 +1,60 @@
+"""Settlements are stored in the background, and whoever needs them stored waits for that."""
+
+import asyncio
+from collections.abc import Sequence
+
+from engine.callbacks.settlement_writer import SettlementWriter
+from engine.store.errors import Fenced
+from engine.store.outbox import Settlement
+from tests.harness.memory_store.store import MemoryStore
+from tests.harness.shards import SHARD
+from tests.unit.callbacks.dispatchers import SlowOutbox
+from wire.shard import ShardId
+
+
+class HeldOutbox(SlowOutbox):
+    """An outbox that stores settlements when the test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__(MemoryStore().outbox, ())
+        self.may_store: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.stored: list[Settlement] = []
+
+    async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
+        """Wait for the test."""
+        del shard, token
+        await asyncio.shield(self.may_store)
+        self.stored += settlements
+
+
+async def test_a_flush_waits_until_all_are_stored() -> None:
+    """Also those that are added meanwhile."""
+    outbox = HeldOutbox()
+    writer = SettlementWriter(outbox, SHARD, 1)
+    settled: list[str] = []
+    await writer.flush()
+    writer.add(Settlement("a"), lambda: settled.append("a"))
+    flushing = asyncio.create_task(writer.flush())
+    await asyncio.sleep(0)
+    writer.add(Settlement("b"), lambda: settled.append("b"))
+    await asyncio.sleep(0)
+    assert not flushing.done()
+    outbox.may_store.set_result(None)
+    await flushing
+    assert [each.call_id for each in outbox.stored] == settled == ["a", "b"]
+
+
+async def test_a_flush_ends_with_the_token() -> None:
+    """The next owner delivers again what was not settled; nothing is stored any more."""
+    outbox = HeldOutbox()
+    writer = SettlementWriter(outbox, SHARD, 1)
+    settled: list[str] = []
+    writer.add(Settlement("a"), lambda: settled.append("a"))
+    flushing = asyncio.create_task(writer.flush())
+    await asyncio.sleep(0)
+    outbox.may_store.set_exception(Fenced(SHARD, "other"))
+    await flushing
+    assert writer.is_stale
+    writer.add(Settlement("b"), lambda: settled.append("b"))
+    await writer.flush()
+    assert (outbox.stored, settled) == ([], [])
