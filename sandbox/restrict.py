@@ -5,6 +5,7 @@ import resource
 import sys
 import sysconfig
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ class ResourceLimits(NamedTuple):
 
 
 def set_limits(limits: ResourceLimits) -> None:
+    """Set limits, except where those of the system are lower: only root may raise them."""
     values = {
         resource.RLIMIT_AS: limits.memory_bytes,
         resource.RLIMIT_FSIZE: limits.file_bytes,
@@ -45,7 +47,9 @@ def set_limits(limits: ResourceLimits) -> None:
     if limits.cpu_s is not None:
         values[resource.RLIMIT_CPU] = limits.cpu_s
     for kind, value in values.items():
-        resource.setrlimit(kind, (value, value))
+        _, hard = resource.getrlimit(kind)
+        lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (lower, lower))
 
 
 def restrict(readable: Sequence[Path] = (), writable: Sequence[Path] = ()) -> None:
@@ -62,7 +66,13 @@ def restrict(readable: Sequence[Path] = (), writable: Sequence[Path] = ()) -> No
         "seccomp": filter_system_calls(),
     }
     if missing := [name for name, is_set in parts.items() if not is_set]:
-        sys.stderr.write(f"parser of files: the kernel lacks {', '.join(missing)}\n")
+        report(f"parser of files: the kernel lacks {', '.join(missing)}")
+
+
+def report(text: str) -> None:
+    """Write a line to stderr, unless that is a file that has more bytes than the limits allow."""
+    with suppress(OSError):
+        os.write(2, f"{text}\n".encode())
 
 
 def _python_folders() -> list[Path]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from sandbox.prctl import end_with_parent
-from sandbox.restrict import ResourceLimits, restrict, set_limits
+from sandbox.restrict import ResourceLimits, report, restrict, set_limits
 from speech.grammar.grammar import phone_loop
 from speech.worker.protocol import (
     CloseStream,
@@ -63,7 +63,7 @@ class Worker:
             return self._run(job)
         except Exception as error:  # noqa: BLE001 - any error of a library fails only its stream
             self._close(job.stream)
-            sys.stderr.write(f"speech worker: {error!r}\n")
+            report(f"speech worker: {error!r}")
             return StreamFailed(job.stream, "the recognizer failed")
 
     def _run(self, job: Job) -> Reply | None:

@@ -80,6 +80,34 @@ async def test_what_a_parser_may_do(tmp_path: Path, name: str) -> None:
     assert await attempt(tmp_path, ALLOWED[name]) == "done"
 
 
+LIMITED = """
+import resource, sys
+from sandbox.restrict import ResourceLimits, report, set_limits
+resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
+set_limits(ResourceLimits(2 << 30, 1024, 32, 60))
+report("as long as the log is short")
+print(resource.getrlimit(resource.RLIMIT_CPU), resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+
+
+@pytest.mark.parametrize("log", [b"", b"x" * 2048], ids=["a short log", "a long log"])
+async def test_limits_and_logs_of_the_system(tmp_path: Path, log: bytes) -> None:
+    """A lower limit of the host stays; a log that is longer than a parser's files stops none."""
+    path = tmp_path / "log"
+    path.write_bytes(log)
+    with path.open("ab") as stderr:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-c", LIMITED),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=stderr,
+            env=ENVIRONMENT,
+        )
+        output, _ = await process.communicate()
+    assert output.decode().strip() == "(30, 30) (32, 32)"
+    assert process.returncode == 0
+    assert (b"as long as the log is short\n" in path.read_bytes()) is (log == b"")
+
+
 COMPILED = """
 import subprocess, sys
 from sandbox.restrict import ENVIRONMENT, SOURCES

@@ -86,7 +86,11 @@ def main() -> int:
     )
     record = Record(OUT / "killers" / f"{options.seed}.jsonl") if options.killers else None
     setup = Setup(covering, servers, deadline_s, console, record)
-    unchanged = {name: [replace(chosen[0], index=UNCHANGED)] for name, chosen in samples.items()}
+    covered = {
+        name: next(each for each in chosen if covering.stages(PACKAGES[name], each))
+        for name, chosen in samples.items()
+    }
+    unchanged = {name: [replace(each, index=UNCHANGED)] for name, each in covered.items()}
     for name, tried in _try_all(unchanged, setup).items():
         if tried[0].verdict != "survived":
             raise RuntimeError(f"tests of {name} fail without a change: see {OUT}")

@@ -29,7 +29,7 @@ from engine.media.worker.protocol import (
     read_job,
 )
 from sandbox.prctl import end_with_parent
-from sandbox.restrict import ResourceLimits, restrict, set_limits
+from sandbox.restrict import ResourceLimits, report, restrict, set_limits
 
 if TYPE_CHECKING:
     from hibari import Hibari
@@ -74,7 +74,7 @@ def _run_job(job: Job) -> Reply:
     except Exception as error:  # noqa: BLE001 - any error of a library fails only its job
         # Customers read the reply; the engine's log has the error, which may name files.
         reason, text = _failure(job)
-        sys.stderr.write(f"media worker: {text}: {error!r}\n")
+        report(f"media worker: {text}: {error!r}")
         return JobFailed(reason, text)
 
 
