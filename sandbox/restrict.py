@@ -37,7 +37,6 @@ class ResourceLimits(NamedTuple):
 
 
 def set_limits(limits: ResourceLimits) -> None:
-    """Set limits, except where those of the system are lower: only root may raise them."""
     values = {
         resource.RLIMIT_AS: limits.memory_bytes,
         resource.RLIMIT_FSIZE: limits.file_bytes,
@@ -47,9 +46,14 @@ def set_limits(limits: ResourceLimits) -> None:
     if limits.cpu_s is not None:
         values[resource.RLIMIT_CPU] = limits.cpu_s
     for kind, value in values.items():
-        _, hard = resource.getrlimit(kind)
-        lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        lower = allowed_limit(kind, value)
         resource.setrlimit(kind, (lower, lower))
+
+
+def allowed_limit(kind: int, value: int) -> int:
+    """Return a limit, or the system's own one if that is lower: only root may raise it."""
+    _, hard = resource.getrlimit(kind)
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
 
 
 def restrict(readable: Sequence[Path] = (), writable: Sequence[Path] = ()) -> None:

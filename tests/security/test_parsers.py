@@ -136,6 +136,23 @@ async def test_a_parser_reads_what_its_parent_has_compiled(tmp_path: Path) -> No
     assert is_readable == "True"
 
 
+async def test_the_media_worker_has_the_limit_of_its_host(tmp_path: Path) -> None:
+    """A job that may take longer than the host allows is not refused for that."""
+    program = (
+        "import resource; resource.setrlimit(resource.RLIMIT_CPU, (5, 5));"
+        "from engine.media.worker.main import limit_cpu; limit_cpu(60);"
+        "print(resource.getrlimit(resource.RLIMIT_CPU))"
+    )
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-c", program),
+        stdout=asyncio.subprocess.PIPE,
+        env=ENVIRONMENT,
+        cwd=tmp_path,
+    )
+    output, _ = await process.communicate()
+    assert output.decode().strip() == "(5, 5)"
+
+
 async def test_the_media_worker_is_restricted(tmp_path: Path) -> None:
     """It has none of the engine's environment, runs under the filter, and still decodes."""
     source, target = tmp_path / "a.mp3", tmp_path / "a.wav"

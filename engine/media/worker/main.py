@@ -29,7 +29,7 @@ from engine.media.worker.protocol import (
     read_job,
 )
 from sandbox.prctl import end_with_parent
-from sandbox.restrict import ResourceLimits, report, restrict, set_limits
+from sandbox.restrict import ResourceLimits, allowed_limit, report, restrict, set_limits
 
 if TYPE_CHECKING:
     from hibari import Hibari
@@ -50,7 +50,7 @@ def main(memory_bytes: int, job_s: int, parent_pid: int, *folders: Path) -> None
         os.dup2(2, 1)
         while (job := read_job(sys.stdin.buffer)) is not None:
             if not isinstance(job, LoadVoice):
-                _limit_cpu(job_s)
+                limit_cpu(job_s)
             replies.write(frame(_run_job(job)))
             replies.flush()
 
@@ -107,10 +107,12 @@ def _load_voice(name: str) -> "Hibari":
     return Hibari(name, model=voice_path(name, download_missing=False), threads=1)
 
 
-def _limit_cpu(job_s: int) -> None:
+def limit_cpu(job_s: int) -> None:
+    """Limit the CPU time of the job that begins."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + job_s, hard))
+    limit = allowed_limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + job_s)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
 
 
 def _die_with(parent_pid: int) -> None:
