@@ -81,17 +81,21 @@ def _groups(names: Sequence[str], rings: Mapping[str, Ring]) -> Iterator[list[st
 
 def _run_group(
     group: Sequence[str], rings: Mapping[str, Ring], options: Sequence[str], root: Path
-) -> Iterator[tuple[str, Run]]:
+) -> list[tuple[str, Run]]:
     """Run the last ring of a group, and the others in the time that it leaves idle."""
     *beside, name = group
     with ThreadPoolExecutor() as threads:
         started = [threads.submit(_run_beside, rings[each], options, root) for each in beside]
         _say(f"\n== {name} ==\nto repeat its order: {_command(name, options)}")
-        yield name, run_ring(rings[name], options, root)
-        for each, future in zip(beside, started, strict=True):
-            run, out = future.result()
-            _say(f"\n== {each} ==\nto repeat its order: {_command(each, options)}\n{out}")
-            yield each, run
+        runs = list[tuple[str, Run]]()
+        try:
+            runs.append((name, run_ring(rings[name], options, root)))
+        finally:  # an interruption has ended the others, too: what they have found is said
+            for each, future in zip(beside, started, strict=True):
+                run, out = future.result()
+                _say(f"\n== {each} ==\nto repeat its order: {_command(each, options)}\n{out}")
+                runs.append((each, run))
+    return runs
 
 
 def _run_beside(ring: Ring, options: Sequence[str], root: Path) -> tuple[Run, str]:
@@ -110,6 +114,8 @@ def _judge(run: Run, counts: Counter[str], skips: Sequence[str]) -> int:
     """Count the tests of a ring and print its skips; returns its exit status."""
     results = run.results
     unexpected = results.unexpected_skips(skips)
+    for fault in results.faults:
+        _say(f"fault of the run: {fault}")
     for test, reason in sorted(results.skipped.items()):
         how = "skipped, but not in tests/skips.toml:" if test in unexpected else "skipped:"
         _say(f"{how} {test}: {reason}")

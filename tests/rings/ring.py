@@ -20,6 +20,7 @@ MAX_WORKERS = 4  # each worker runs its own servers
 SEED = "--randomly-seed"
 TESTS_FAILED = 1  # of pytest's exit statuses: others are faults of the session
 MAX_TWICE = 2  # tests of a ring that may run twice
+LONGEST_S = 3_600  # only a hang takes so long
 
 
 class Ring(Struct, frozen=True):
@@ -64,7 +65,7 @@ def run_ring(
     parallel = ["-n", str(workers), "--dist", ring.dist, "--durations", "25"]
     run = _run_pytest([*folders, *parallel, *options], root, idle_out)
     late = {test: lag for test, lag in run.results.failed.items() if lag}
-    if 0 < len(late) <= MAX_TWICE:
+    if 0 < len(late) <= MAX_TWICE and not run.results.faults:
         again = _run_pytest([*late, *options, "--evidence", f"{EVIDENCE}/second-run"], root)
         run.results.replace(again.results)
         run.twice = late
@@ -83,9 +84,15 @@ def _run_pytest(arguments: Sequence[str], root: Path, idle_out: IO[str] | None =
             *(part for plugin in PLUGINS for part in ("-p", plugin)),
             *arguments,
         ]
-        status = subprocess.run(
-            argv, check=False, cwd=root, stdout=idle_out, stderr=idle_out
-        ).returncode
+        environ = {name: each for name, each in os.environ.items() if name != "PYTEST_ADDOPTS"}
+        try:
+            status = subprocess.run(
+                argv, check=False, cwd=root, env=environ, stdout=idle_out, stderr=idle_out,
+                timeout=LONGEST_S,
+            ).returncode  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return Run(TESTS_FAILED, Results(faults=[f"it has not ended in {LONGEST_S} s"]))
         if not path.exists():
             return Run(status or TESTS_FAILED)
-        return Run(status, msgspec.json.decode(path.read_bytes(), type=Results))
+        results = msgspec.json.decode(path.read_bytes(), type=Results)
+        return Run(status or int(bool(results.faults)), results)

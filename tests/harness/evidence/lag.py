@@ -56,12 +56,14 @@ class LagMeter:
         self._lags: dict[str, Lag] = {}
         self._servers: dict[int, _Server] = {}
         self._probed_s = 0.0  # when the loop got a callback; 0: it has run
+        self._slept_s = 0.0  # when the thread went to sleep
         self._thread = threading.Thread(target=self._measure, name="lag", daemon=True)
         self._is_stopped = threading.Event()
 
     def begin(self) -> None:
         """Forget what was measured; the first time, start to measure."""
         self._lags = {}
+        self._slept_s = time.monotonic()
         if self._thread.ident is None:
             self._thread.start()
 
@@ -75,9 +77,19 @@ class LagMeter:
         return dict(self._lags)
 
     def late(self) -> str:
-        """Return in words what was late; empty if nothing was above the limits."""
+        """Return in words what was late; empty if nothing was above the limits.
+
+        What is late now counts, too: whoever asks may have kept the thread waiting.
+        """
+        now_s = time.monotonic()
+        waiting = {PROCESS: now_s - self._slept_s - INTERVAL_S}
+        if self._probed_s:
+            waiting[LOOP] = now_s - self._probed_s
+        lags = {name: Lag(each.worst_ms, each.late_ms) for name, each in self.lags.items()}
+        for name, sample_s in waiting.items():
+            lags.setdefault(name, Lag()).add(sample_s * 1000)
         return ", ".join(
-            f"{name} {lag.late_ms:.0f} ms late" for name, lag in self.lags.items() if lag.is_late
+            f"{name} {lag.late_ms:.0f} ms late" for name, lag in lags.items() if lag.is_late
         )
 
     @contextmanager
@@ -92,16 +104,16 @@ class LagMeter:
 
     def _measure(self) -> None:
         refreshed_s = 0.0
-        before_s = time.monotonic()
+        self._slept_s = time.monotonic()
         while not self._is_stopped.wait(INTERVAL_S):
             now_s = time.monotonic()
-            self._add(PROCESS, now_s - before_s - INTERVAL_S)
+            self._add(PROCESS, now_s - self._slept_s - INTERVAL_S)
             self._probe_loop(now_s)
             if now_s - refreshed_s > REFRESH_S:
                 refreshed_s = now_s
                 self._find_servers()
             self._read_servers()
-            before_s = time.monotonic()
+            self._slept_s = time.monotonic()
 
     def _add(self, name: str, sample_s: float) -> None:
         self._lags.setdefault(name, Lag()).add(sample_s * 1000)

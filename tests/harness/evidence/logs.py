@@ -1,6 +1,7 @@
 """The last lines of the logs that a test's servers have written to."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 LINES = 100
@@ -11,16 +12,19 @@ MAX_FILES = 15
 
 def last_lines(folder: Path, since_s: float) -> Iterator[tuple[str, str]]:
     """Yield name and last lines of each log below a folder that was written to since a time."""
-    written = [(path.stat().st_mtime, path) for path in _logs(folder)]
-    recent = sorted(each for each in written if each[0] >= since_s)
+    recent = sorted(each for each in _logs(folder) if each[0] >= since_s)
     for _, path in recent[-MAX_FILES:]:
-        yield str(path.relative_to(folder)), _tail(path)
+        with suppress(OSError):
+            yield str(path.relative_to(folder)), _tail(path)
 
 
-def _logs(folder: Path) -> Iterator[Path]:
+def _logs(folder: Path) -> Iterator[tuple[float, Path]]:
+    """Yield each log that has lines, and when it was written to; some are just being deleted."""
     for path in folder.rglob("*.log"):
-        if path.is_file() and path.stat().st_size:
-            yield path
+        with suppress(OSError):
+            status = path.stat()
+            if path.is_file() and status.st_size:
+                yield status.st_mtime, path
 
 
 def _tail(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import traceback
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from pathlib import Path
 from typing import Any
@@ -48,10 +49,13 @@ class Evidence:
         report = yield
         if report.failed and self._collects(item) and self._collector is not None:
             setattr(report, LAG, self._collector.meter.late())
-            folder = folder_of(self._root, without_group(item.nodeid))
+            folder = folder_of(self._root, without_group(item.nodeid), report.when)
             factory = item.config._tmp_path_factory  # type: ignore[attr-defined]  # noqa: SLF001 - pytest has no public name for it outside of a test
             logs = factory.getbasetemp()
-            report.sections += write_evidence(self._collector, folder, logs)
+            try:
+                report.sections += write_evidence(self._collector, folder, logs)
+            except Exception:  # noqa: BLE001 - the report of the failure matters more
+                report.sections.append(("evidence", traceback.format_exc()))
         return report
 
     def pytest_sessionfinish(self) -> None:

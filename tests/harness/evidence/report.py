@@ -3,6 +3,7 @@
 import asyncio
 import re
 import shutil
+import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -17,10 +18,12 @@ Section = tuple[str, str]
 MAX_NAME = 150
 
 
-def folder_of(root: Path, nodeid: str) -> Path:
-    """Return where the evidence of a test is."""
+def folder_of(root: Path, nodeid: str, when: str = "call") -> Path:
+    """Return where the evidence of a test is; that of its end stands apart from its own."""
     name = re.sub(r"[^\w.=+-]+", "_", nodeid.removeprefix("tests/"))
-    return root / name[:MAX_NAME]
+    if "[" in nodeid:  # variants may differ in other characters, or at the end of long names
+        name = f"{name[:MAX_NAME]}-{zlib.crc32(nodeid.encode()):08x}"
+    return root / (f"{name}-{when}" if when == "teardown" else name)
 
 
 def write_evidence(collector: Collector, folder: Path, logs: Path) -> list[Section]:
@@ -35,7 +38,7 @@ def write_evidence(collector: Collector, folder: Path, logs: Path) -> list[Secti
         (f"end of {name}", text) for name, text in last_lines(logs, collector.began_ms / 1000)
     ]
     for title, text in sections:
-        name = re.sub(r"[^\w.-]+", "-", title)
+        name = re.sub(r"[^\w.-]+", "-", title)[-MAX_NAME:]
         (folder / f"{name}.txt").write_text(f"{text}\n")
     audio = _write_audio(collector, folder)
     return [("evidence", f"files in {folder}: {', '.join(audio) or 'no audio'}"), *sections]

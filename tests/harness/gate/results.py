@@ -5,6 +5,7 @@ With `--results FILE`, the process that the workers report to writes it there as
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -16,23 +17,29 @@ LEFT_OUT = pytest.StashKey[int]()  # the number of tests that only `make full` r
 LAG = (
     "lag"  # an attribute of the reports of failures: what was late, in words; empty if nothing was
 )
+MAX_NAMED = 5
 
 
 class Results(Struct):
     """Tests by outcome; a failure has the words for its lag, a skip its reason.
 
-    `left_out` is the number of tests that only `make full` runs.
+    `left_out` is the number of tests that only `make full` runs; `faults` are those of the run
+    itself: its tests may say less than they seem to.
     """
 
     passed: set[str] = field(default_factory=set)
     failed: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     left_out: int = 0
+    faults: list[str] = field(default_factory=list)
 
     def add(self, nodeid: str, outcome: str, text: str = "") -> None:
-        """Count a phase of a test: a test that fails in one of them has failed."""
+        """Count a phase of a test: a test that fails in one of them has failed.
+
+        The lag is that of the first phase that fails: what follows may be due to that.
+        """
         if outcome == "failed":
-            self.failed[nodeid] = self.failed.get(nodeid, "") or text
+            self.failed.setdefault(nodeid, text)
             self.passed.discard(nodeid)
         elif outcome == "skipped":
             self.skipped[nodeid] = text
@@ -60,38 +67,73 @@ class ResultsWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._results = Results()
+        self._collected: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         nodeid = without_group(report.nodeid)
         if report.failed:
             self._results.add(nodeid, "failed", getattr(report, LAG, ""))
-        elif report.skipped and not hasattr(report, "wasxfail"):  # an expected failure is no skip
-            self._results.add(nodeid, "skipped", _reason(report))
-        elif report.skipped or report.when == "call":
+        elif report.skipped:
+            expected = getattr(report, "wasxfail", None)  # a fault that nobody sees any more
+            reason = _reason(report) if expected is None else f"expected to fail: {expected}"
+            self._results.add(nodeid, "skipped", reason)
+        elif report.when == "call":
             self._results.add(nodeid, "passed")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.skipped:  # a whole file
             self._results.add(report.nodeid, "skipped", _reason(report))
+        elif report.failed:
+            self._results.faults.append(f"not collected: {report.nodeid or 'a list of the gate'}")
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Learn which tests run in this process."""
+        self._collected |= {without_group(item.nodeid) for item in session.items}
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Learn which tests run in workers; all have collected the same."""
+        self._collected |= {without_group(each) for each in ids}
+
+    def pytest_internalerror(self, excrepr: object) -> None:
+        """Note an error of pytest or of a plugin, which xdist only prints."""
+        self._results.faults.append(f"internal error: {str(excrepr).splitlines()[-1]}")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: object) -> None:
         """Learn what a worker has left out; all have collected the same."""
-        output: dict[str, int] = getattr(node, "workeroutput", {})  # without: it has crashed
+        output: dict[str, Any] = getattr(node, "workeroutput", {})  # without: it has crashed
         self._results.left_out = max(self._results.left_out, output.get("left_out", 0))
+        self._results.skipped |= output.get("skipped_files", {})
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         self._results.left_out += session.config.stash.get(LEFT_OUT, 0)
+        results = self._results
+        unknown = self._collected - results.passed - results.failed.keys() - results.skipped.keys()
+        if unknown:  # all that were left, if somebody has interrupted it
+            names = ", ".join(sorted(unknown)[:MAX_NAMED])
+            results.faults.append(f"{len(unknown)} tests have no outcome: {names}")
         self._path.write_bytes(msgspec.json.encode(self._results))
 
 
 class WorkerOutput:
-    """The plugin of a worker: tells the process that it reports to what it has left out."""
+    """The plugin of a worker: tells the process that it reports to what it has left out.
+
+    xdist passes on one of several files that are skipped with the same words.
+    """
+
+    def __init__(self) -> None:
+        self._skipped_files: dict[str, str] = {}
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped:
+            self._skipped_files[report.nodeid] = _reason(report)
 
     @pytest.hookimpl(tryfirst=True)  # xdist sends it at the end of the session
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         output: dict[str, object] = session.config.workeroutput  # type: ignore[attr-defined]  # xdist adds it to its workers
         output["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+        output["skipped_files"] = self._skipped_files
 
 
 def without_group(nodeid: str) -> str:

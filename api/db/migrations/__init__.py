@@ -1,0 +1,1 @@
+"""The migrations of the database; Alembic loads them by their path."""

@@ -1,1 +1,0 @@
-"""Benches: CPU per call and waiting times, compared with Asterisk's dialplan."""
