@@ -1,9 +1,10 @@
 """The tests that only `make full` runs: `tests/full.toml`, and which tests an entry matches."""
 
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 TESTS = Path(__file__).parents[2]
 PATH = TESTS / "full.toml"
@@ -17,9 +18,9 @@ class Group(Struct, frozen=True, forbid_unknown_fields=True):
     all variants of a file with a parameter (`file::*[postgres]`).
     """
 
-    reason: str
-    proven: str
-    tests: tuple[str, ...]
+    reason: Annotated[str, Meta(min_length=1)]
+    proven: Annotated[str, Meta(min_length=1)]
+    tests: Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):

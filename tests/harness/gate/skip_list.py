@@ -1,9 +1,10 @@
 """The tests that may be skipped: `tests/skips.toml`."""
 
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from tests.harness.gate.full_list import TESTS
 
@@ -13,8 +14,8 @@ PATH = TESTS / "skips.toml"
 class Skip(Struct, frozen=True, forbid_unknown_fields=True):
     """A test (a file, a function or a variant) that may be skipped, and when."""
 
-    test: str
-    when: str
+    test: Annotated[str, Meta(min_length=1)]
+    when: Annotated[str, Meta(min_length=1)]
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):

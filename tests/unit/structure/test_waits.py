@@ -29,7 +29,10 @@ def short_limits(code: ast.AST, constants: Mapping[str, float]) -> Iterator[ast.
             limits = [each.value for each in call.keywords if each.arg in LIMITS]
             limits += [each for each in call.args if _is_in_seconds(each)]
         elif _is_of_asyncio(call, "timeout"):
-            limits = call.args
+            limits = [*call.args, *(each.value for each in call.keywords)]
+        elif _is_of_asyncio(call, "timeout_at"):
+            yield call
+            continue
         else:
             continue
         values = (_value(each, constants) for each in limits)
@@ -52,6 +55,14 @@ def waits_with_timeout(code: ast.AST) -> Iterator[ast.AST]:
     for call in _calls(code):
         timeouts = [each.value for each in call.keywords if each.arg == "timeout"]
         if _is_of_asyncio(call, "wait") and timeouts and _value(timeouts[0], {}) != 0:
+            yield call
+
+
+def sleeps(code: ast.AST) -> Iterator[ast.AST]:
+    """Find sleeps, but for the turn of the loop that takes no time."""
+    for call in _calls(code):
+        is_sleep = ast.unparse(call.func) in {"asyncio.sleep", "time.sleep"}
+        if is_sleep and [_value(each, {}) for each in call.args] != [0]:
             yield call
 
 
@@ -82,6 +93,15 @@ def test_no_live_test_limits_the_time_that_passed() -> None:
     assert _faults(limits_of_elapsed_time, "live") == []
 
 
+def test_each_sleep_has_a_reason() -> None:
+    """On its line: what a person, a peer or a network does there."""
+    for folder in WAITING:
+        for path in _modules(folder):
+            lines = path.read_text().splitlines()
+            for line in (getattr(each, "lineno", 0) for each in sleeps(_parsed(path))):
+                assert "  # " in lines[line - 1], f"{path}:{line}"
+
+
 MENTIONS: dict[Finder, tuple[str, ...]] = {  # of modules that may have such a fault
     limits_of_elapsed_time: ("assert ",),
     waits_with_timeout: ("asyncio.wait(",),
@@ -102,6 +122,8 @@ def test_no_test_waits_for_time_to_pass(find: Finder) -> None:
         "lab.wait_ended(call, timeout_s=SHORT_S * 2)",
         "bots.wait_for_bot(2, SHORT_S)",
         "asyncio.timeout(10)",
+        "asyncio.timeout(delay=2)",
+        "asyncio.timeout_at(loop.time() + 2)",
     ],
 )
 def test_a_short_limit_is_found(code: str) -> None:
@@ -154,6 +176,8 @@ def test_orders_and_lower_bounds_are_none(code: str) -> None:
 @pytest.mark.parametrize(
     ("find", "code"),
     [
+        (sleeps, "await asyncio.sleep(3)"),
+        (sleeps, "time.sleep(LONG_S)"),
         (waits_with_timeout, "await asyncio.wait({task}, timeout=0.5)"),
         (waits_for_time, "await until(lambda: now_ms() - began > 100)"),
         (waits_for_time, "def passed():\n    return time.monotonic() > end\nawait until(passed)"),
@@ -166,6 +190,7 @@ def test_a_wait_for_time_is_found(find: Finder, code: str) -> None:
 @pytest.mark.parametrize(
     ("find", "code"),
     [
+        (sleeps, "await asyncio.sleep(0)"),
         (waits_with_timeout, "await asyncio.wait({task})"),
         (waits_with_timeout, "await asyncio.wait({task}, timeout=0)"),
         (waits_for_time, "await until(lambda: bool(found), every_s=0.1)"),
@@ -209,7 +234,7 @@ def _constants(path: Path) -> dict[str, float]:
             if source.exists():
                 numbers = _constants(source)
                 found |= {n.name: numbers[n.name] for n in each.names if n.name in numbers}
-        elif isinstance(each, ast.Assign):
+        elif isinstance(each, ast.Assign | ast.AnnAssign):
             for name, value in _assigned(each):
                 number = _value(value, found)
                 if number is not None:
@@ -217,8 +242,11 @@ def _constants(path: Path) -> dict[str, float]:
     return found
 
 
-def _assigned(statement: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
-    for target in statement.targets:
+def _assigned(statement: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, ast.expr]]:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    for target in targets:
+        if statement.value is None:
+            continue
         if isinstance(target, ast.Name):
             yield target.id, statement.value
         elif isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
