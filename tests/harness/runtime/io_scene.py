@@ -16,6 +16,7 @@ from engine.webhooks.api_sender import ApiResponse
 from engine.webhooks.errors import Attempt, WebhookFailed
 from tests.harness.calls.builders import CLIPS, HTTPS, outbound, say, tree
 from tests.harness.memory_store.store import MemoryStore
+from tests.harness.until import MAX_WAIT_S
 from wire.media import Audio, Clip, Source, Speech
 from wire.tree import Limits
 
@@ -127,5 +128,5 @@ class IoScene:
         """Run a command to its one event."""
         ended: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
         self.runner.run(command, outbound(contact={"fName": "Ada"}), ended.set_result)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(MAX_WAIT_S):
             return await ended
