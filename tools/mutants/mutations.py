@@ -29,6 +29,7 @@ DELETED = (ast.AugAssign, ast.Raise, ast.Continue, ast.Delete)
 DOCUMENTATION = {"title", "description", "summary", "examples", "example", "help", "responses"}
 LOGGERS = {"log", "_log", "event_log", "logger"}
 UNTOUCHED_NAMES = {"__all__", "__slots__"}
+SYMMETRIC = {"max", "min"}  # their arguments may be swapped
 MAX_TEXT = 160
 UNCHANGED = -1  # instead of a mutant's index
 
@@ -204,6 +205,8 @@ def _arguments(place: Place, node: ast.Call) -> Iterator[Change]:
             text = f"{_text(node.func)}(…, {_text(keyword)})"
             fewer = ast.Call(node.func, node.args, rest)
             yield Change("drop keyword", place, node, fewer, text)
+    if isinstance(node.func, ast.Name) and node.func.id in SYMMETRIC:
+        return
     match node.args:
         case [first, second, *others] if not isinstance(first, ast.Starred):
             if not isinstance(second, ast.Starred) and ast.dump(first) != ast.dump(second):

@@ -48,6 +48,7 @@ def test_turns_have_latencies() -> None:
     found = [turns.hear_caller(0, now_ms) for now_ms in range(500, 1000, 20)]
     assert [each for each in found if each] == [Turn(True, False, 480)]
     assert turns.hear_bot(0.0, 1490.0) is None
+    assert turns.hear_bot(1490.0, 1490.0) is None
     assert turns.hear_bot(1520.0, 1500.0) == Turn(False, True, 1500, 1020)
     assert turns.hear_bot(1520.0, 1600.0) is None
     assert turns.hear_bot(1520.0, 1820.0) == Turn(False, False, 1520)

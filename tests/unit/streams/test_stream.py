@@ -14,6 +14,7 @@ from streams.stream.audio import linear
 from streams.stream.context import StreamContext
 from streams.stream.mark_names import MAX_REPORTED_CHARS
 from streams.stream.metrics import StreamMetrics
+from streams.stream.reporter import MAX_DETAIL_CHARS
 from streams.stream.silence_clock import GAP_MS
 from streams.stream.stream import Stream
 from streams.stream.voice import VoiceJudges
@@ -168,6 +169,13 @@ def test_a_caller_may_interrupt_a_bot_that_can_be_heard(is_fork: bool, is_acting
         lab.wait(20)
         lab.stream.hear_caller(SOUND)
     assert len(lab.of("speech")) == (not is_fork and not is_acting)
+
+
+def test_a_long_reason_of_an_end_is_cut() -> None:
+    """A bot chooses it; it has no control characters in a terminal."""
+    lab = Lab()
+    lab.stream.end("bot-closed", "\x1b" + "x" * (MAX_DETAIL_CHARS + 1))
+    assert lab.of("ended")[0]["detail"] == "x" * MAX_DETAIL_CHARS
 
 
 def test_the_first_sound_of_a_bot_is_measured() -> None:

@@ -188,6 +188,14 @@ def test_a_preferred_node_gets_the_call_while_it_has_room() -> None:
     assert other.call(None, False, "pbx2", "pbx9") == "pbx1"
 
 
+def test_an_inbound_call_counts_for_the_rate() -> None:
+    """An outbound one in the same second finds the node's rate reached."""
+    scene = Scene()
+    shard = scene.node("pbx1", max_calls_per_s=2)
+    assert scene.node_selection.admit(shard, True) is None
+    assert [scene.call("pbx1"), scene.call("pbx1")] == ["pbx1", "node_rate"]
+
+
 def test_an_inbound_call_at_the_limit_of_the_trunk() -> None:
     """It is refused like an outbound one; a call that is not from the trunk is admitted."""
     scene = Scene(trunk=CapacityLimits(max_calls=2))

@@ -1,0 +1,118 @@
+"""The streams of a gateway: which are live, which have ended, and when they are forgotten."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from streams.bots.protocols.protocol import StreamName
+from streams.bots.protocols.protocols import protocol_of
+from streams.control.table import KEPT_ENDED_MS, NoRoom, StreamTable
+from streams.stream.context import StreamContext
+from streams.stream.metrics import StreamMetrics
+from streams.stream.stream import Stream
+from streams.stream.voice import VoiceJudges
+from tests.unit.streams.executors import InlineExecutor
+from tests.unit.streams.fixed_model import FixedModel
+from wire.streams.reports import StreamEnded
+from wire.streams.setup import BotAddress, StreamSetup
+
+
+class Scene:
+    """A table with room for two streams, and a clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now_ms = 0.0
+        self.reports: list[dict[str, Any]] = []
+        self.table = StreamTable(
+            lambda report: self.reports.append(msgspec.to_builtins(report)),
+            lambda: self.now_ms,
+            2,
+        )
+
+    def _now(self) -> float:
+        return self.now_ms
+
+    def begin(self, stream_id: str) -> Stream:
+        """Add a stream, whose two ends are nothing to the table."""
+        judges = VoiceJudges(lambda _rate: FixedModel(0.9), InlineExecutor())
+        context = StreamContext(self._now, self._now, lambda _report: None, StreamMetrics(), judges)
+        setup = StreamSetup("ws://pbx/media/1", BotAddress("wss://bot/", "native"), "acme", "c")
+        protocol = protocol_of(StreamName(stream_id, setup))
+        stream = Stream(stream_id, setup, protocol, context, self.table.end)
+        self.table.add(stream)
+        return stream
+
+    def end(self, stream: Stream) -> None:
+        """End a stream."""
+        self.table.end(stream, StreamEnded(stream.id, "stopped", 0, 0, 0, "", "", None))
+
+    def ended(self) -> list[str]:
+        """Return the streams that have ended and are not forgotten."""
+        return [each.stream for each in self.table.snapshot().ended]
+
+
+def test_a_stream_is_known_until_it_is_forgotten() -> None:
+    """Its last report is kept for an engine that was away."""
+    scene = Scene()
+    stream = scene.begin("a")
+    assert scene.table.has("a")
+    assert scene.table.live("a") is stream
+    scene.end(stream)
+    assert (scene.table.has("a"), scene.table.live("a"), len(scene.table)) == (True, None, 0)
+    assert [each["type"] for each in scene.reports] == ["ended"]
+    assert scene.ended() == ["a"]
+    scene.table.forget("a")
+    assert not scene.table.has("a")
+    scene.table.forget("a")
+
+
+def test_old_ones_are_forgotten() -> None:
+    """Ten minutes after their end; later ones stay."""
+    scene = Scene()
+    for stream_id in ("a", "b"):
+        scene.end(scene.begin(stream_id))
+        scene.now_ms += 1
+    scene.now_ms = KEPT_ENDED_MS - 1
+    scene.table.forget_old()
+    assert scene.ended() == ["a", "b"]
+    scene.now_ms += 1
+    scene.table.forget_old()
+    assert scene.ended() == ["b"]
+
+
+def test_a_full_table_has_no_room() -> None:
+    """Until a stream ends."""
+    scene = Scene()
+    streams = [scene.begin("a"), scene.begin("b")]
+    with pytest.raises(NoRoom, match="has 2 streams, as many as it may"):
+        scene.table.check_room()
+    assert list(scene.table) == streams
+    scene.end(streams[0])
+    scene.table.check_room()
+
+
+def test_a_gateway_that_shuts_down_has_no_room() -> None:
+    """It says so once, and tells each engine that asks."""
+    scene = Scene()
+    assert not scene.table.snapshot().is_draining
+    for _ in range(2):
+        scene.table.drain()
+    assert [each["type"] for each in scene.reports] == ["draining"]
+    assert scene.table.snapshot().is_draining
+    with pytest.raises(NoRoom, match="this gateway shuts down"):
+        scene.table.check_room()
+
+
+async def test_the_end_of_all_streams_is_waited_for() -> None:
+    """Without one there is nothing to wait for."""
+    scene = Scene()
+    await scene.table.wait_empty()
+    streams = [scene.begin("a"), scene.begin("b")]
+    waiting = asyncio.create_task(scene.table.wait_empty())
+    for stream in streams:
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        scene.end(stream)
+    await waiting
