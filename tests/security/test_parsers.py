@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -58,14 +59,23 @@ async def attempt(folder: Path, code: str) -> str:
     (folder / "parts").mkdir()
     for name in ("given.csv", "other.csv", ".env"):
         (folder / name).write_bytes(b"secret")
+    output, _ = await run_program(BEGIN.format(attempt=code), str(folder), cwd=folder)
+    return output.split(" ")[0]
+
+
+async def run_program(
+    program: str, *arguments: str, cwd: Path, stderr: IO[bytes] | None = None
+) -> tuple[str, int | None]:
+    """Run a program with the environment of a parser; return its output and its exit status."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-c", BEGIN.format(attempt=code), str(folder)),
+        *(sys.executable, "-P", "-c", program, *arguments),
         stdout=asyncio.subprocess.PIPE,
+        stderr=stderr,
         env=ENVIRONMENT,
-        cwd=folder,
+        cwd=cwd,
     )
     output, _ = await process.communicate()
-    return output.decode().split(" ")[0].strip()
+    return output.decode().strip(), process.returncode
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -81,7 +91,7 @@ async def test_what_a_parser_may_do(tmp_path: Path, name: str) -> None:
 
 
 LIMITED = """
-import resource, sys
+import resource
 from sandbox.restrict import ResourceLimits, report, set_limits
 resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
 set_limits(ResourceLimits(2 << 30, 1024, 32, 60))
@@ -96,15 +106,8 @@ async def test_limits_and_logs_of_the_system(tmp_path: Path, log: bytes) -> None
     path = tmp_path / "log"
     path.write_bytes(log)
     with path.open("ab") as stderr:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-c", LIMITED),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=stderr,
-            env=ENVIRONMENT,
-        )
-        output, _ = await process.communicate()
-    assert output.decode().strip() == "(30, 30) (32, 32)"
-    assert process.returncode == 0
+        ended = await run_program(LIMITED, cwd=tmp_path, stderr=stderr)
+    assert ended == ("(30, 30) (32, 32)", 0)
     assert (b"as long as the log is short\n" in path.read_bytes()) is (log == b"")
 
 
@@ -143,14 +146,7 @@ async def test_the_media_worker_has_the_limit_of_its_host(tmp_path: Path) -> Non
         "from engine.media.worker.main import limit_cpu; limit_cpu(60);"
         "print(resource.getrlimit(resource.RLIMIT_CPU))"
     )
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-c", program),
-        stdout=asyncio.subprocess.PIPE,
-        env=ENVIRONMENT,
-        cwd=tmp_path,
-    )
-    output, _ = await process.communicate()
-    assert output.decode().strip() == "(5, 5)"
+    assert await run_program(program, cwd=tmp_path) == ("(5, 5)", 0)
 
 
 async def test_the_media_worker_is_restricted(tmp_path: Path) -> None:

@@ -20,6 +20,22 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     plugins.register(config, full=HERE / "full.toml")
 """
+SCHEDULED = """
+import os
+import pytest
+from pathlib import Path
+from tests.harness.gate.scheduling import ServersScheduling
+
+SERVERS = {"tests/test_a.py": "a", "tests/test_b.py": "b", "tests/test_b.py::test_c": "a"}
+
+def pytest_xdist_make_scheduler(config, log):
+    return ServersScheduling(config, log, SERVERS)
+
+@pytest.fixture(autouse=True)
+def ran(request):
+    with (Path(__file__).parent / os.environ["PYTEST_XDIST_WORKER"]).open("a") as file:
+        file.write(f"{request.node.name}\\n")
+"""
 OPTIONS = ("-p", "no:cacheprovider", "--disable-plugin-autoload", "-p", "xdist")
 NO_ENTRIES = "group = []\n"
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.gate.project import ROOT, Project
-from tests.contract.gate.test_scheduling import CONFTEST as SCHEDULED
+from tests.contract.gate.project import ROOT, SCHEDULED, Project
 from tests.rings.__main__ import main
 from tests.rings.ring import Ring
 
@@ -25,12 +24,10 @@ LATE_END = """
 import ctypes
 import pytest
 
-RAN = []
-
 @pytest.fixture
 def server():
     yield
-    ctypes.PyDLL(None).usleep(400_000)
+    ctypes.PyDLL(None).usleep(400_000)  # being late is the subject
     raise AssertionError
 
 def test_fails(server):
@@ -39,11 +36,11 @@ def test_fails(server):
 EXPECTED = """
 import pytest
 
-@pytest.mark.xfail(reason="one day")
+@pytest.mark.xfail(reason="one day")  # planted: the gate has to say it
 def test_a(): raise AssertionError
 
 @pytest.fixture
-def postgres(): pytest.xfail("not installed")
+def postgres(): pytest.xfail("not installed")  # planted: the gate has to say it
 
 def test_b(postgres): pass
 """

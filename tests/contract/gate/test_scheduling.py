@@ -2,24 +2,7 @@
 
 from pathlib import Path
 
-from tests.contract.gate.project import Project
-
-CONFTEST = """
-import os
-import pytest
-from pathlib import Path
-from tests.harness.gate.scheduling import ServersScheduling
-
-SERVERS = {"tests/test_a.py": "a", "tests/test_b.py": "b", "tests/test_b.py::test_c": "a"}
-
-def pytest_xdist_make_scheduler(config, log):
-    return ServersScheduling(config, log, SERVERS)
-
-@pytest.fixture(autouse=True)
-def ran(request):
-    with (Path(__file__).parent / os.environ["PYTEST_XDIST_WORKER"]).open("a") as file:
-        file.write(f"{request.node.name}\\n")
-"""
+from tests.contract.gate.project import SCHEDULED, Project
 
 
 def functions(name: str, count: int) -> str:
@@ -29,7 +12,7 @@ def functions(name: str, count: int) -> str:
 def test_each_group_runs_in_one_worker(tmp_path: Path) -> None:
     """By the longest start of a test's id; tests without servers go to either worker."""
     project = Project(tmp_path)
-    project.add("conftest.py", CONFTEST)
+    project.add("conftest.py", SCHEDULED)
     project.add("test_a.py", functions("a", 8))
     project.add("test_b.py", functions("b", 9) + functions("c", 3))
     project.add("test_d.py", functions("d", 6))

@@ -50,7 +50,7 @@ class Evidence:
         if report.failed and self._collects(item) and self._collector is not None:
             setattr(report, LAG, self._collector.meter.late())
             folder = folder_of(self._root, without_group(item.nodeid), report.when)
-            factory = item.config._tmp_path_factory  # type: ignore[attr-defined]  # noqa: SLF001 - pytest has no public name for it outside of a test
+            factory = item.config._tmp_path_factory  # type: ignore[attr-defined]  # its plugin sets it  # noqa: SLF001 - no public name for it outside of a test
             logs = factory.getbasetemp()
             try:
                 report.sections += write_evidence(self._collector, folder, logs)

@@ -53,6 +53,7 @@ class Results(Struct):
         self.passed |= other.passed
         self.failed |= other.failed
         self.skipped |= other.skipped
+        self.faults += other.faults
 
     def unexpected_skips(self, allowed: Sequence[str]) -> list[str]:
         """Return the skipped tests that may not be skipped."""
@@ -74,9 +75,7 @@ class ResultsWriter:
         if report.failed:
             self._results.add(nodeid, "failed", getattr(report, LAG, ""))
         elif report.skipped:
-            expected = getattr(report, "wasxfail", None)  # a fault that nobody sees any more
-            reason = _reason(report) if expected is None else f"expected to fail: {expected}"
-            self._results.add(nodeid, "skipped", reason)
+            self._results.add(nodeid, "skipped", _reason(report))
         elif report.when == "call":
             self._results.add(nodeid, "passed")
 
@@ -97,7 +96,8 @@ class ResultsWriter:
 
     def pytest_internalerror(self, excrepr: object) -> None:
         """Note an error of pytest or of a plugin, which xdist only prints."""
-        self._results.faults.append(f"internal error: {str(excrepr).splitlines()[-1]}")
+        _, _, last = str(excrepr).rstrip().rpartition("\n")
+        self._results.faults.append(f"internal error: {last}")
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: object) -> None:
@@ -143,6 +143,8 @@ def without_group(nodeid: str) -> str:
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    if hasattr(report, "wasxfail"):  # an expected failure tests no more than a skip
+        return f"expected to fail: {report.wasxfail}"
     found = report.longrepr
     text = found[2] if isinstance(found, tuple) else str(found)
     return text.removeprefix("Skipped: ")

@@ -125,7 +125,7 @@ class CountingOutbox(MemoryOutbox):
 
 
 async def test_what_changes_nothing_is_not_written() -> None:
-    """A target that answers 410 again, and settings that nobody has made."""
+    """A target that answers 410 again, and settings that do not exist."""
     outbox = new_outbox(CountingOutbox)
     targets = AccountSettings(outbox, lambda: NOW, SECRETS)
     assert not await targets.remove("acme")

@@ -54,7 +54,7 @@ async def test_the_time_that_an_event_has_waited(late_ms: int, waited_s: float) 
 
 
 async def test_a_retry_has_not_waited_in_a_queue() -> None:
-    """It was due later; one after a restart does not count as a retry, but has waited, too."""
+    """It was due later; neither has one that a new owner finds due, which is no retry."""
     retry, due = queue(), queue()
     retry.tries, due.is_due = 1, True
     for call, retries in ((retry, 1), (due, 0)):

@@ -35,9 +35,9 @@ async def test_a_flush_waits_until_all_are_stored() -> None:
     await writer.flush()
     writer.add(Settlement("a"), lambda: settled.append("a"))
     flushing = asyncio.create_task(writer.flush())
-    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # a turn of the loop
     writer.add(Settlement("b"), lambda: settled.append("b"))
-    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # a turn of the loop
     assert not flushing.done()
     outbox.may_store.set_result(None)
     await flushing
@@ -51,7 +51,7 @@ async def test_a_flush_ends_with_the_token() -> None:
     settled: list[str] = []
     writer.add(Settlement("a"), lambda: settled.append("a"))
     flushing = asyncio.create_task(writer.flush())
-    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # a turn of the loop
     outbox.may_store.set_exception(Fenced(SHARD, "other"))
     await flushing
     assert writer.is_stale

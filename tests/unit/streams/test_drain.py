@@ -144,7 +144,7 @@ def test_stalls_in_a_row_leave_no_delay() -> None:
 
 
 def test_a_lead_ends_with_a_step_in_real_time() -> None:
-    """Each step is counted anew: a frame late and one early are those of a voice."""
+    """Each step has its own count, and one frame late and one early are allowed in it."""
     lead = Lead()
     lead.begin(float("inf"), 0.0)
     for began_ms in (0, 100, 200):

@@ -27,7 +27,7 @@ class Scene:
         self.reports: list[dict[str, Any]] = []
         self.table = StreamTable(
             lambda report: self.reports.append(msgspec.to_builtins(report)),
-            lambda: self.now_ms,
+            self._now,
             2,
         )
 
@@ -112,7 +112,7 @@ async def test_the_end_of_all_streams_is_waited_for() -> None:
     streams = [scene.begin("a"), scene.begin("b")]
     waiting = asyncio.create_task(scene.table.wait_empty())
     for stream in streams:
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # a turn of the loop
         assert not waiting.done()
         scene.end(stream)
     await waiting

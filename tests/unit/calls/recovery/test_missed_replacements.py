@@ -27,9 +27,9 @@ def replaced_legs(call: Call, snapshot: PbxSnapshot) -> dict[str, str]:
     return found
 
 
-def in_bridge(*channels: str, **fields: Any) -> PbxSnapshot:
+def in_bridge(*channels: str, bridge: str = BRIDGE, **fields: Any) -> PbxSnapshot:
     """Return a snapshot with these channels in the bridge of the conversation."""
-    return PbxSnapshot(dict.fromkeys(channels, "Up"), bridges={BRIDGE: channels}, **fields)
+    return PbxSnapshot(dict.fromkeys(channels, "Up"), bridges={bridge: channels}, **fields)
 
 
 def test_a_stranger_in_the_bridge_of_the_lost_leg() -> None:
@@ -45,10 +45,7 @@ def test_a_stranger_in_the_bridge_of_the_lost_leg() -> None:
 def test_a_stranger_in_a_conference() -> None:
     call = in_conference().call
     rest = tuple(leg.id for leg in call.legs if leg.id != MAIN)
-    channels = (*rest, ARRIVED)
-    snapshot = replace(
-        in_bridge(*channels, strangers={ARRIVED: STRANGER}), bridges={MIX_BRIDGE: channels}
-    )
+    snapshot = in_bridge(*rest, ARRIVED, bridge=MIX_BRIDGE, strangers={ARRIVED: STRANGER})
     assert replaced_legs(call, snapshot) == {MAIN: ARRIVED}
 
 
