@@ -1,13 +1,14 @@
 """Decides which pending commands a recovery executes: stored, perhaps not done, still needed."""
 
 from engine.calls.media.awaited_playbacks import active_prompts, playing_hold_music
-from engine.calls.media.plan import UNBRIDGED, desired_media
+from engine.calls.media.plan import UNBRIDGED, desired_media, required_bridges
 from engine.calls.model.call import Call, is_expected
 from engine.calls.model.call_states import AwaitingInstructions, Bridged
 from engine.calls.model.commands import (
     AddToBridge,
     Answer,
     Command,
+    DestroyBridge,
     Dial,
     Originate,
     PausePlayback,
@@ -41,6 +42,8 @@ def should_retry(command: Command, call: Call, snapshot: PbxSnapshot, now: int) 
             # Executed before the leg's next sound; a prompt would delay it.
             is_bridged = leg in snapshot.bridges.get(bridge, ())
             return is_bridged and desired_media(call).get(leg, UNBRIDGED).bridge != bridge
+        case DestroyBridge(bridge):
+            return bridge not in required_bridges(call)  # a stream comes back to its bridge
         case AddToBridge():
             return False  # the Recovered event restores all bridges
         case SendApiRequest(request) | LoadFlow(request) | LoadFlowNode(request):

@@ -127,6 +127,15 @@ def test_an_unused_bridge_is_destroyed() -> None:
     assert again[1][-1] == Recovered(((MAIN, room),))
 
 
+def test_a_bridge_that_is_used_again_is_not_destroyed() -> None:
+    """The conversation with a bot has returned to its bridge; only the reply to DELETE was lost."""
+    story = bridged_call(BOB)
+    bridge = story.state_as(Bridged).bridge
+    seen = PbxSnapshot({MAIN: "Up", LEG: "Up"}, bridges={bridge: (MAIN, LEG)})
+    redo, events = reconcile(story.call, (DestroyBridge(bridge),), seen, story.now)
+    assert (redo, events) == ((), (Recovered(((MAIN, bridge), (LEG, bridge))),))
+
+
 def test_other_pending_commands_are_executed_again() -> None:
     """Hangups, tones, I/O commands: repeating them is harmless."""
     story = dialing_call(BOB)
