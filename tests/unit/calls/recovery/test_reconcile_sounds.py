@@ -128,7 +128,7 @@ def test_an_unused_bridge_is_destroyed() -> None:
 
 
 def test_a_bridge_that_is_used_again_is_not_destroyed() -> None:
-    """The conversation with a bot has returned to its bridge; only the reply to DELETE was lost."""
+    """As when a bot's action has ended: the DELETE was done, and only its reply was lost."""
     story = bridged_call(BOB)
     bridge = story.state_as(Bridged).bridge
     seen = PbxSnapshot({MAIN: "Up", LEG: "Up"}, bridges={bridge: (MAIN, LEG)})
