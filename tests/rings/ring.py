@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from tests.harness.gate.plugins import EVIDENCE
 from tests.harness.gate.results import Results
+from tests.rings import supervisor
 
 PLUGINS = ("xdist", "randomly", "hypothesispytest")  # no others are loaded: see pyproject.toml
 MAX_WORKERS = 4  # each worker runs its own servers
@@ -76,23 +77,27 @@ def run_ring(
 
 def _run_pytest(arguments: Sequence[str], root: Path, idle_out: IO[str] | None = None) -> Run:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "results.json"
+        path, left = Path(folder) / "results.json", Path(folder) / "left"
+        bound = ("setpriv", "--pdeathsig", "TERM", "--")  # it must not outlive its parent
         argv = [
-            *("setpriv", "--pdeathsig", "TERM", "--"),  # it must not outlive this process
+            *(*bound, sys.executable, supervisor.__file__, str(left), *bound),
             *(("chrt", "--idle", "0") if idle_out else ()),
             *(sys.executable, "-m", "pytest", "-q", "--results", str(path)),
             *(part for plugin in PLUGINS for part in ("-p", plugin)),
             *arguments,
         ]
         environ = {name: each for name, each in os.environ.items() if name != "PYTEST_ADDOPTS"}
-        try:
-            status = subprocess.run(
-                argv, check=False, cwd=root, env=environ, stdout=idle_out, stderr=idle_out,
-                timeout=LONGEST_S,
-            ).returncode  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return Run(TESTS_FAILED, Results(faults=[f"it has not ended in {LONGEST_S} s"]))
-        if not path.exists():
+        with subprocess.Popen(
+            argv, cwd=root, env=environ, stdout=idle_out, stderr=idle_out
+        ) as process:
+            try:
+                status = process.wait(LONGEST_S)
+            except subprocess.TimeoutExpired:
+                return Run(TESTS_FAILED, Results(faults=[f"it has not ended in {LONGEST_S} s"]))
+            finally:
+                process.terminate()
+        if not (path.exists() and left.exists()):
             return Run(status or TESTS_FAILED)
         results = msgspec.json.decode(path.read_bytes(), type=Results)
+        results.faults += (f"left behind: {each}" for each in left.read_text().splitlines())
         return Run(status or int(bool(results.faults)), results)

@@ -44,6 +44,24 @@ def postgres(): pytest.xfail("not installed")  # planted: the gate has to say it
 
 def test_b(postgres): pass
 """
+LEAVES = """
+import subprocess
+
+def test_a():
+    argv = ("setsid", "sh", "-c", "sleep 299 & sleep 298 & echo $$; wait")  # planted
+    shell = subprocess.Popen(argv, stdout=subprocess.PIPE)
+    assert shell.stdout.readline()
+    shell.stdout.close()
+    shell.returncode = 0  # so that Popen does not warn
+"""
+LEAKS = """
+from pathlib import Path
+
+def test_a():
+    path = Path(__file__)
+    leak = [path.open()]
+    leak.append(leak)  # only the collector finds it
+"""
 SKIPPED = "from pytest import skip\n\nskip('no tool', allow_module_level=True)\n"
 
 
@@ -163,3 +181,28 @@ def test_a_log_that_disappears_hides_no_failure(
     status, lines = lines_of(project, capfd)
     assert (status, lines[-1]) == (1, "0 passed, 1 failed")
     assert not any("fault of the run" in line for line in lines)
+
+
+def test_a_process_that_is_left_behind(project: Project, capfd: pytest.CaptureFixture[str]) -> None:
+    """It is named, with its children, and ended."""
+    project.add("test_a.py", LEAVES, "contract")
+    status, lines = lines_of(project, capfd)
+    assert (status, lines[-1]) == (1, "1 passed, 1 failed")
+    (said,) = (line for line in lines if line.startswith("fault of the run: left behind: "))
+    assert "sleep 299 & sleep 298" in said
+    commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")]
+    assert not any(b"sleep\x00299" in each for each in commands)
+
+
+def test_a_file_that_the_last_test_leaves_open(
+    project: Project, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It is said, and the run fails: pytest finds it after the last report."""
+    kinds = '"error::ResourceWarning", "error::pytest.PytestUnraisableExceptionWarning"'
+    options = f"[tool.pytest.ini_options]\nfilterwarnings = [{kinds}]\n"
+    (project.folder / "pyproject.toml").write_text(options)
+    project.add("test_a.py", LEAKS, "contract")
+    status, lines = lines_of(project, capfd)
+    (said,) = (line for line in lines if line.startswith("fault of the run: left open: "))
+    assert "test_a.py" in said
+    assert (status, lines[-1]) == (1, "1 passed, 1 failed")

@@ -3,6 +3,8 @@
 With `--results FILE`, the process that the workers report to writes it there as JSON.
 """
 
+import gc
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -105,6 +107,7 @@ class ResultsWriter:
         output: dict[str, Any] = getattr(node, "workeroutput", {})  # without: it has crashed
         self._results.left_out = max(self._results.left_out, output.get("left_out", 0))
         self._results.skipped |= output.get("skipped_files", {})
+        self._results.faults += (f"left open: {each}" for each in output.get("left_open", ()))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         self._results.left_out += session.config.stash.get(LEFT_OUT, 0)
@@ -117,9 +120,10 @@ class ResultsWriter:
 
 
 class WorkerOutput:
-    """The plugin of a worker: tells the process that it reports to what it has left out.
+    """The plugin of a worker: tells the process that it reports to what would be lost.
 
-    xdist passes on one of several files that are skipped with the same words.
+    xdist passes on one of several files that are skipped with the same words, and nothing of what
+    pytest finds after the last test.
     """
 
     def __init__(self) -> None:
@@ -134,6 +138,18 @@ class WorkerOutput:
         output: dict[str, object] = session.config.workeroutput  # type: ignore[attr-defined]  # xdist adds it to its workers
         output["left_out"] = session.config.stash.get(LEFT_OUT, 0)
         output["skipped_files"] = self._skipped_files
+        output["left_open"] = _left_open()
+
+
+def _left_open() -> list[str]:
+    """Return the errors of what only the collector of garbage closes."""
+    found = list[str]()
+    hook, sys.unraisablehook = sys.unraisablehook, lambda each: found.append(str(each.exc_value))
+    try:
+        gc.collect()
+    finally:
+        sys.unraisablehook = hook
+    return found
 
 
 def without_group(nodeid: str) -> str:
