@@ -148,7 +148,8 @@ class Writer:
             while True:
                 await self._wake.wait()
                 self._wake.clear()
-                await self._commit(list(islice(self._pending, _MAX_BATCH)))
+                if self._pending:  # not after a flush of what was being committed
+                    await self._commit(list(islice(self._pending, _MAX_BATCH)))
         except Fenced:
             self._fenced = True
             self._idle.set()

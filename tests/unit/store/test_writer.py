@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from itertools import pairwise
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
 from tests.harness.store.stores import claim_shard
 from tests.harness.until import until
+from tests.harness.virtual_time import virtual_time
 from wire.shard import ShardId
 
 
@@ -23,6 +25,7 @@ class FaultyStore(MemoryStore):
     def __init__(self) -> None:
         super().__init__()
         self.batches: list[list[Change]] = []
+        self.committed_s: list[float] = []  # when each of them came
         self.down = False
         self.overflowed = 0  # number of events that the outbox rejects in the next commit
         self.unblocked = asyncio.Event()
@@ -33,6 +36,7 @@ class FaultyStore(MemoryStore):
     ) -> int:
         """Commit unless down; wait while blocked."""
         self.batches.append(list(changes))
+        self.committed_s.append(asyncio.get_running_loop().time())
         await self.unblocked.wait()
         if self.down:
             raise StoreDown("test fault")
@@ -44,8 +48,9 @@ class FaultyStore(MemoryStore):
 class Scene:
     """A writer on a faulty store, and the calls of its hooks."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, random: float) -> None:
         self.store = FaultyStore()
+        self.random = random
         self.calls: list[str] = []
         self.limit = limit
         self.writer: Writer
@@ -59,7 +64,9 @@ class Scene:
             on_overflow=lambda events: self.calls.append(f"overflow: {events}"),
         )
         token = await claim_shard(self.store, SHARD, "engine1")
-        self.writer = Writer(self.store, SHARD, token, lambda: 0.0, hooks=hooks, limit=self.limit)
+        self.writer = Writer(
+            self.store, SHARD, token, lambda: self.random, hooks=hooks, limit=self.limit
+        )
 
     def write(
         self, call_id: str, number: int, *, urgent: bool = True, has_event: bool = True
@@ -71,9 +78,9 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(limit: int = 100) -> AsyncIterator[Scene]:
+async def scene(limit: int = 100, random: float = 0.0) -> AsyncIterator[Scene]:
     """Run a writer for the length of a test."""
-    created = Scene(limit)
+    created = Scene(limit, random)
     await created.open()
     running = asyncio.create_task(created.writer.run())
     try:
@@ -147,6 +154,21 @@ async def test_nothing_is_lost_while_the_store_is_down() -> None:
         assert at.store.batches[0] == at.store.batches[1] == at.store.batches[2]
         assert at.calls[1:] == ["up", "c1.0", "c1.1"]
         assert await at.store.log(SHARD, "c1") == [b"0", b"1"]
+
+
+@virtual_time
+async def test_repetitions_become_rarer() -> None:
+    """The wait doubles up to a second; the next outage begins with the shortest one again."""
+    async with scene(random=1.0) as at:
+        for waits_s in ([0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0], [0.05, 0.1]):
+            at.store.committed_s.clear()
+            at.store.down = True
+            at.write("c1", 0)
+            await asyncio.sleep(sum(waits_s) - 0.01)
+            at.store.down = False
+            await at.writer.drain()
+            tries_s = at.store.committed_s
+            assert [round(to_s - from_s, 3) for from_s, to_s in pairwise(tries_s)] == waits_s
 
 
 async def test_a_newer_owner_stops_the_writer() -> None:
