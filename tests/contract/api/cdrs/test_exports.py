@@ -11,7 +11,7 @@ import pytest
 from api.cdrs.exports.job import KIND
 from api.jobs.artifacts import RETENTION_MS
 from api.jobs.store import Job
-from api.jobs.worker import Progress, Worker
+from api.jobs.worker import PermanentFailure, Progress, Worker
 from tests.harness.api.cdrs.lists import REQUIRED
 from tests.harness.api.cdrs.records import NOON_MS, leg, missed, record, write_calls
 from tests.harness.api.serving import Served, serve_rest
@@ -91,6 +91,22 @@ async def test_the_progress_of_an_export(rest: Served) -> None:
         await rest.request("POST", EXPORT, "acme", None, **{**REQUIRED, **query})
         assert await Worker(rest.services.jobs, {KIND: observed}, rest.services.metrics).once()
     assert shown == [(0, 7), (7, 7), (0, 3), (3, 3), (0, 0)]
+
+
+async def test_an_export_that_fails_has_a_reason(rest: Served) -> None:
+    """It has no file then."""
+
+    async def failed(_job: Job, _progress: Progress) -> dict[str, Any]:
+        raise PermanentFailure("planted")
+
+    _, export = await rest.request("POST", EXPORT, "acme", None, **REQUIRED)
+    assert await Worker(rest.services.jobs, {KIND: failed}, rest.services.metrics).once()
+    path = f"/srmain/cdr/exports/{export['exportId']}"
+    _, shown = await rest.request("GET", path)
+    assert (shown["state"], shown["error"]) == ("failed", "planted")
+    assert not {"downloadPath", "expiresTime"} & shown.keys()
+    assert shown["endedTime"]
+    assert (await rest.request("GET", f"{path}/download"))[0] == 409
 
 
 async def test_csv_has_privacy_and_diversion(rest: Served) -> None:
