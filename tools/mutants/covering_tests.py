@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
+import pytest
 from coverage import CoverageData
 
 from tools.mutants import line_coverage
@@ -22,6 +23,7 @@ AREAS = ("api", "callbacks", "rpc", "runtime", "store", "streams")
 CONTRACT = (*(f"tests/contract/{name}" for name in AREAS), "tests/security", "-k", "not postgres")
 RUNS: tuple[tuple[str, tuple[str, ...]], ...] = (("unit", UNIT), ("contract", CONTRACT))
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--timeout", "300", "-p", "hypothesispytest")
+MEASURED = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
 MAX_STAGE_S = 90.0  # of tests, as they take without a mutant
 
 
@@ -98,8 +100,9 @@ def measure(folder: Path) -> CoveringTests:
     if not mark.exists() or mark.read_text() != digest:
         mark.unlink(missing_ok=True)
         runs = [_start(folder / name, arguments) for name, arguments in RUNS]
-        for run in runs:
-            run.wait()
+        for (name, _), run in zip(RUNS, runs, strict=True):
+            if run.wait() not in MEASURED:
+                raise RuntimeError(f"the tests have not ended: see {folder / name / 'log'}")
         mark.write_text(digest)
     return CoveringTests(folder)
 
