@@ -1,13 +1,33 @@
-"""Imports the mutated module where a process has not imported it yet."""
+"""Imports the mutated module where a process has not imported it yet, also one that it starts."""
 
 import ast
 import importlib.util
+import os
 from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
+import msgspec
+
 from tools.mutants.mutations import Mutant, mutate
 from tools.mutants.packages import ROOT
+
+MUTANT = "SWITCHROOM_MUTANT"  # the one of this process and of those that it starts, as JSON
+INHERITED = Path(__file__).with_name("inherited")
+
+
+def pass_on(mutant: Mutant) -> None:
+    """Put a mutant into all Python processes that this one starts."""
+    os.environ[MUTANT] = msgspec.json.encode(mutant).decode()
+    folders = (str(INHERITED), str(ROOT), os.environ.get("PYTHONPATH", ""))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
+
+
+def inherited_mutant() -> Mutant | None:
+    """Return the mutant that the process which started this one has passed on."""
+    text = os.environ.get(MUTANT)
+    return msgspec.json.decode(text, type=Mutant) if text else None
 
 
 class MutantLoader(SourceFileLoader):

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from tools.mutants.fork_client import ForkClient
 from tools.mutants.fork_server import Answer, Request
-from tools.mutants.mutant_finder import MutantFinder
+from tools.mutants.mutant_finder import MutantFinder, pass_on
 from tools.mutants.mutations import Mutant
 
 Verdict = Literal["killed", "timeout", "survived", "not covered"]
@@ -176,6 +176,7 @@ def _run_tests(request: Request, log: Path, result: Path) -> None:
         for stream in (1, 2):
             os.dup2(output, stream)
         sys.meta_path.insert(0, MutantFinder(request.mutant))
+        pass_on(request.mutant)
         result.write_bytes(msgspec.json.encode(_failed(request)))
     except BaseException:  # noqa: BLE001 - reported by its exit status
         traceback.print_exc()
