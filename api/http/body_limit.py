@@ -18,12 +18,10 @@ class BodyLimit:
     A path that ends in a slash is a prefix.
     """
 
-    def __init__(
-        self, app: ASGIApp, max_bytes: int, max_bytes_by_path: Mapping[str, int] | None = None
-    ) -> None:
+    def __init__(self, app: ASGIApp, max_bytes: int, max_bytes_by_path: Mapping[str, int]) -> None:
         self._app = app
         self._max_bytes = max_bytes
-        self._max_bytes_by_path = max_bytes_by_path or {}
+        self._max_bytes_by_path = max_bytes_by_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

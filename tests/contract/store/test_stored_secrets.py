@@ -50,6 +50,16 @@ async def test_secrets_are_encrypted(valkey: Valkey) -> None:
         await store.close()
 
 
+def test_a_stored_secret_stays_readable() -> None:
+    """Its form is part of the store's: an engine of a later version has to read it."""
+    form = (
+        "0073697631dd26f180fbde95253edff7b2e046eebf7188363ae3971c50861b0382bd0ed077de838b8679a997fc"
+        "5d4bd6"
+    )
+    assert DocumentCipher(OLD).encrypt("requests:acme", SECRET).hex() == form
+    assert DocumentCipher(NEW, [OLD]).decrypt("requests:acme", bytes.fromhex(form)) == SECRET
+
+
 async def test_a_key_is_introduced_and_changed(valkey: Valkey) -> None:
     """What was stored before stays readable, and is encrypted when it is changed."""
     ciphers = [

@@ -61,6 +61,7 @@ def test_a_verb_with_media_answers_first(verb: dict[str, Any]) -> None:
     assert kinds == [Answer(CHANNEL)]
     assert [each.event for each in story.emitted] == ["initiated"]
     assert (story.status, story.state, story.call.answered_ms) == ("initiated", "starting", 0)
+    assert not story.call.answer_deferred
     story.take(LegAnswered(CHANNEL))
     assert (story.status, story.state == "starting") == ("in-progress", False)
     assert story.commands_of(Answer) == [Answer(CHANNEL)]

@@ -64,6 +64,7 @@ def test_legs_that_ended_unnoticed() -> None:
     cdr = record(story)
     assert (cdr.ended_ms, cdr.unseen_ms, cdr.talk_ms) == (seen_ms, 3 * day_ms - 30_000, 30_000)
     assert {leg.ended_ms for leg in cdr.legs} == {seen_ms}
+    assert {leg.unseen_ms for leg in story.call.ended_legs} == {3 * day_ms - 30_000}
 
 
 def test_a_conversation_begins_when_the_engine_starts_it() -> None:
