@@ -66,7 +66,6 @@ def _renamed(call: Call, old: str, new: str) -> Call:
         main=renamed(call.main),
         state=renamed(call.state),
         invited=renamed(call.invited),
-        continuation=renamed(call.continuation),
     )
 
 

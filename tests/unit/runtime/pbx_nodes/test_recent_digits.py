@@ -54,6 +54,11 @@ def test_the_log_is_bounded() -> None:
         recent_digits.on_digit(f"1.{position}", "1", 80, 1)
     assert len(recent_digits.digits) == MAX_LEGS
     assert MAIN not in recent_digits.digits
+    recent_digits.add_missed(
+        DigitPressed(MAIN, "1", NOW, 80, position) for position in range(MAX_DIGITS_PER_LEG + 2)
+    )
+    assert len(recent_digits.digits[MAIN]) == MAX_DIGITS_PER_LEG
+    assert recent_digits.digits[MAIN][0].pbx_ms == 2
 
 
 def test_keys_that_are_down() -> None:
