@@ -31,6 +31,7 @@ LOGGERS = {"log", "_log", "event_log", "logger"}
 UNTOUCHED_NAMES = {"__all__", "__slots__"}
 SYMMETRIC = {"max", "min"}  # their arguments may be swapped
 MAX_TEXT = 160
+MAX_COUNTED = 10  # larger numbers are limits and amounts
 UNCHANGED = -1  # instead of a mutant's index
 
 
@@ -194,8 +195,15 @@ def _constants(place: Place, node: ast.Constant) -> Iterator[Change]:
     if isinstance(node.value, bool):
         yield Change("flip bool", place, node, ast.Constant(not node.value))
     elif isinstance(node.value, int | float):
-        for by in (1, -1):
-            yield Change("constant", place, node, ast.Constant(node.value + by))
+        for changed in _other_numbers(node.value):
+            yield Change("constant", place, node, ast.Constant(changed))
+
+
+def _other_numbers(value: float) -> tuple[float, float]:
+    """Return two wrong values: a limit of seconds that is off by a millisecond is not a fault."""
+    if value <= MAX_COUNTED:
+        return value + 1, value - 1
+    return value * 2, (value // 2 if isinstance(value, int) else value / 2)
 
 
 def _arguments(place: Place, node: ast.Call) -> Iterator[Change]:

@@ -54,6 +54,8 @@ PACKAGES: Mapping[str, Package] = {
         ("tests/unit/api", "tests/contract/api", "tests/security"),
         (
             "tests/contract/api/test_database.py::test_the_schema_matches_the_code[sqlite]",
+            "tests/contract/api/test_dnc_cli.py",  # commands are processes of their own
+            "tests/contract/api/accounts/test_account_cli.py",
             # A limit or a default of a request is compared with the published documents only.
             "tests/unit/docs/reference/test_pages.py::test_a_page_is_current",
         ),

@@ -18,6 +18,7 @@ from wire.callbacks.targets import DeliveryTarget, HttpsTarget
 from wire.listeners import Listener, ListenerRequest, ListenerResponse
 
 TARGET = HttpsTarget("https://target.example/events")
+AT_MS = 1_795_000_000_000
 CALL = "3-pbx1-12345678"
 NUMBER = "+4721930000"
 
@@ -42,7 +43,9 @@ class Scene:
         self.metrics = ListenerMetrics()
         self.registry = ListenerRegistry(self.store, lambda _call_id: None, now_ms, self.metrics)
         self.log = RecordingLog()
-        self.transport = ListenerTransport(self.registry, self.target, log=self.log)
+        self.transport = ListenerTransport(
+            self.registry, self.target, lambda: AT_MS / 1000, self.log
+        )
 
     async def listen(self, number: str = NUMBER) -> None:
         listener = Listener("a", "acme", now_ms(), now_ms() + 60_000, number)
@@ -137,3 +140,4 @@ async def test_what_a_listener_receives_is_logged() -> None:
     assert (first.url, first.reason, first.response_body) == (TARGET.url, "status_500", b"a bug")
     assert (second.status, second.reason) == (0, "connect")
     assert (first.is_to_listener, second.is_to_listener) == (True, True)
+    assert first.at_ms == AT_MS
