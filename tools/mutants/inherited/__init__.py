@@ -1,0 +1,1 @@
+"""A folder of Python's path in the processes of a trial."""
