@@ -280,6 +280,7 @@ def test_silence_replaces_missing_frames() -> None:
 def test_a_recognizer_that_does_not_accept_is_unreachable() -> None:
     """After five seconds."""
     lab = Lab()
+    lab.wait(100)
     lab.stream.bot_connected()
     lab.wait(READY_MS - 10)
     assert lab.reports == []

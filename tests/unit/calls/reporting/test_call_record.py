@@ -195,8 +195,12 @@ def test_sessions_are_recorded() -> None:
     (transfer,) = ended(transferring("answered")).transfers
     assert (transfer.mode, transfer.party, transfer.state) == ("attended", CAROL, "abandoned")
     assert transfer.source_agent_id == "7"
-    nameless = ended(transferring("answered", target_name=""))
+    nameless = ended(transferring("answered", target_name="", source_agent=""))
     assert nameless.legs[-1].agent_name is None
+    assert (nameless.transfers[0].source_agent_id, nameless.transfers[0].target_name) == (
+        None,
+        None,
+    )
     (conference,) = ended(in_conference()).conferences
     assert conference.state == "completed"
     assert [member.agent_name for member in conference.members] == [None, None, "Carol"]
