@@ -196,6 +196,18 @@ def test_the_end_of_a_dropped_call_is_stored() -> None:
     assert list(replay(entries))[-1].call == stored.call
 
 
+@pytest.mark.parametrize("field", ["transfers", "conferences", "recordings"])
+def test_a_call_with_an_unreadable_part_ends(field: str) -> None:
+    """Its end is stored without that part, which no step can read."""
+    scene = ShardScene()
+    live_call = answered_call(scene)
+    live_call.call = msgspec.structs.replace(live_call.call, **{field: (object(),)})
+    scene.shard.feed(live_call, HangupRequested("api"))
+    stored = decode_stored_call(scene.writer.changes[-1].state)
+    assert (stored.call.is_ended, stored.call.reason) == (True, "internal")
+    assert scene.pbx.lines[-1] == HANGUP
+
+
 def test_hanging_up_a_channel() -> None:
     """A channel of no call is hung up with a cause."""
     scene = ShardScene()
