@@ -116,7 +116,9 @@ class Scene:
 
 
 @asynccontextmanager
-async def open_scene(transport: RejectingTransport) -> AsyncIterator[Scene]:
+async def open_scene(
+    transport: RejectingTransport, schedule: RetrySchedule = SCHEDULE
+) -> AsyncIterator[Scene]:
     """Run a dispatcher that polls the store all the time."""
     scene = Scene(transport)
     async with AsyncExitStack() as stack:
@@ -125,7 +127,7 @@ async def open_scene(transport: RejectingTransport) -> AsyncIterator[Scene]:
             scene.store,
             transport,
             outbox=scene.outbox,
-            schedule=SCHEDULE,
+            schedule=schedule,
             poll_interval_s=0.002,
         )
         yield scene
@@ -150,6 +152,18 @@ async def test_events_that_are_emitted_later_need_not_wait() -> None:
         await at.until_empty()
         assert at.transport.arrived == [1]
         assert await at.dead_letters() == [(0, "status_500")]
+
+
+async def test_an_event_behind_the_first_failure_waits() -> None:
+    """Its own emission is not a retry of the one before it."""
+    async with open_scene(RejectingTransport({0}), RetrySchedule((0.0, HOUR_S, HOUR_S))) as at:
+        await at.emit(0)
+        await at.until_failed(1)
+        await at.emit(1)
+        polls = at.outbox.polls + 3
+        await until(lambda: at.outbox.polls >= polls, what="some polls")
+        assert at.transport.tries == {0: 1}
+        assert await at.pending() == [0, 1]
 
 
 async def test_an_event_that_is_emitted_while_the_third_failure_is_stored() -> None:
