@@ -9,6 +9,16 @@ EQUIVALENTS: Mapping[tuple[str, str, str], str] = {
     ("engine/callbacks/account_settings.py", "0", "-1"): (
         "the default of previous_until_ms, which is read only beside a previous secret, set with it"
     ),
+    ("engine/store/redis/phones.py", "reads.xrevrange(…, count=1)", ""): (
+        "only the first entry is used, of as many as there are"
+    ),
+    ("engine/store/redis/document_cipher.py", "HKDF(…, salt=None)", ""): "None is its default",
+    ("api/dnc/service.py", "1", "2"): "one more row tells as well that there is another page",
+    (
+        "engine/runtime/policy/leg_limits.py",
+        "policy.max_minutes_per_day is None or self._used.get_fresh(account) is not None",
+        "self._used.get_fresh(account) is not None",
+    ): "the read that a decision then waits for does nothing",
 }
 
 
