@@ -9,7 +9,9 @@ from typing import cast
 
 import pytest
 
+from tests.harness.phones.g711 import ULAW
 from tests.harness.phones.phone import Phone
+from tests.harness.phones.rtp import RtpLine
 from tests.harness.phones.sip import SipMessage
 from tests.harness.ports import free_port
 from tests.harness.until import until
@@ -157,3 +159,25 @@ def received(line: socket.socket) -> int:
         while line.recv(2048):
             count += 1
     return count
+
+
+@pytest.mark.parametrize("speaks", [False, True])
+async def test_a_phone_that_has_stopped_stays_silent(speaks: bool) -> None:
+    """Whether its answer is known before that or after, and if the answer is repeated."""
+    stopped, other = RtpLine(700, ULAW), RtpLine(900, ULAW)
+    port = free_port()
+    try:
+        for line in (stopped, other):
+            await line.open()
+        if speaks:
+            stopped.speak_to(port)
+            await until(lambda: stopped.spoken_ms > 0, what="its first packet")
+        stopped.stop_sending()
+        spoken_ms = stopped.spoken_ms
+        for line in (stopped, other):
+            line.speak_to(port)
+        await until(lambda: other.spoken_ms >= 100, what="packets of the other line")
+        assert stopped.spoken_ms == spoken_ms
+    finally:
+        for line in (stopped, other):
+            line.close()

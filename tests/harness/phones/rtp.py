@@ -75,6 +75,7 @@ class RtpLine:
         self._is_pressing = False
         self._socket: socket.socket | None = None
         self._sender: asyncio.Task[None] | None = None
+        self._has_stopped = False
 
     async def open(self) -> int:
         """Bind a free port and return it."""
@@ -88,9 +89,9 @@ class RtpLine:
         return port
 
     def speak_to(self, port: int) -> None:
-        """Send to this port from now on."""
+        """Send to this port from now on, unless it has been told to stop."""
         self.peer = ("127.0.0.1", port)
-        if self._sender is None:
+        if self._sender is None and not self._has_stopped:
             self._sender = asyncio.get_running_loop().create_task(self._send_voice())
 
     def leave(self) -> None:
@@ -123,7 +124,8 @@ class RtpLine:
         return Spoken(self._said_ms[before], self._said_ms[-1])
 
     def stop_sending(self) -> None:
-        """Send no more audio."""
+        """Send no more audio, also if SIPp reports an answer after that, or repeats one."""
+        self._has_stopped = True
         if self._sender is not None:
             self._sender.cancel()
             self._sender = None
