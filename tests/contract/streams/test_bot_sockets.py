@@ -1,18 +1,27 @@
-"""Connections to bots that are not up yet, through sockets."""
+"""Connections to bots through sockets: those that are not up yet, and those that end."""
 
 import asyncio
+import socket
 import ssl
+import struct
+from base64 import b64encode
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from hashlib import sha1
 
 import pytest
 
-from streams.bots.destinations import DestinationLookups, Destinations
+from streams.bots.destinations import Destination, DestinationLookups, Destinations
 from streams.bots.dialer import PendingConnections
 from streams.bots.lookups import Lookups, look_up
 from streams.bots.socket import BotSocket
 from tests.harness.until import MAX_WAIT_S
 from wire.streams.reports import EndReason
 from wire.streams.setup import BotAddress, StreamSetup
+
+CLOSE = b"\x88\x02" + struct.pack(">H", 1000)  # RFC 6455, section 5.5.1
+GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, section 1.3
 
 
 class NoStream:
@@ -28,6 +37,80 @@ class NoStream:
         raise AssertionError(reason, detail)
 
 
+class EndingStream(NoStream):
+    """Learns why its bot has gone."""
+
+    def __init__(self) -> None:
+        self.end: asyncio.Future[tuple[EndReason, str]] = asyncio.Future()
+
+    def bot_lost(self, reason: EndReason, detail: str) -> None:
+        self.end.set_result((reason, detail))
+
+
+class ClosingBot:
+    """A bot that closes as its server's library does, without reading what was sent to it."""
+
+    def __init__(self, listening: socket.socket) -> None:
+        self._listening = listening
+        self._connection: socket.socket | None = None
+
+    def accept(self) -> None:
+        """Accept one connection and its handshake."""
+        self._connection, _ = self._listening.accept()
+        request = b""
+        while not request.endswith(b"\r\n\r\n"):
+            request += self._connection.recv(4_096)
+        (key,) = (
+            line.partition(b": ")[2]
+            for line in request.split(b"\r\n")
+            if line.lower().startswith(b"sec-websocket-key")
+        )
+        accepted = b64encode(sha1(key + GUID).digest())  # noqa: S324 - the protocol's
+        self._connection.sendall(
+            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Accept: %b\r\n\r\n" % accepted
+        )
+
+    def close(self) -> None:
+        """Say goodbye, and reset the connection."""
+        assert self._connection is not None
+        self._connection.sendall(CLOSE)
+        self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._connection.close()
+
+
+def destination_at(port: int) -> Destination:
+    """Return the destination of a bot on this machine."""
+    address = BotAddress(f"ws://127.0.0.1:{port}/", "twilio", networks=("127.0.0.0/8",))
+    trust = ssl.create_default_context()
+    setup = StreamSetup("ws://pbx", address, "account", "call")
+    with ThreadPoolExecutor(1) as threads:
+        lookups = Lookups(look_up, threads, 1)
+        found = Destinations(trust, None, trust, DestinationLookups(lookups, lookups))
+        return found.find(setup, "")
+
+
+@contextmanager
+def closing_bot() -> Iterator[tuple[ClosingBot, Destination]]:
+    """Serve one connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield ClosingBot(listening), destination_at(listening.getsockname()[1])
+
+
+async def test_a_bot_closes_while_it_is_sent_audio() -> None:
+    """Its goodbye counts, although what was sent at the same time could not arrive."""
+    stream = EndingStream()
+    bot_socket = BotSocket(stream)
+    with closing_bot() as (bot, destination):
+        accepting = asyncio.to_thread(bot.accept)
+        await asyncio.gather(accepting, bot_socket.connect(destination, PendingConnections()))
+        bot.close()
+        for _ in range(3):
+            bot_socket.send_text(b"audio")
+        async with asyncio.timeout(MAX_WAIT_S):
+            assert await stream.end == ("bot-closed", "")
+
+
 async def test_a_bot_that_never_answers_keeps_no_connection() -> None:
     """The server reads the end of the connection when the attempt is given up."""
     requested, ended = asyncio.Event(), asyncio.Event()
@@ -41,15 +124,8 @@ async def test_a_bot_that_never_answers_keeps_no_connection() -> None:
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    address = BotAddress(f"ws://127.0.0.1:{port}/", "twilio", networks=("127.0.0.0/8",))
-    trust = ssl.create_default_context()
-    setup = StreamSetup("ws://pbx", address, "account", "call")
-    with ThreadPoolExecutor(1) as threads:
-        lookups = Lookups(look_up, threads, 1)
-        found = Destinations(trust, None, trust, DestinationLookups(lookups, lookups))
-        destination = found.find(setup, "")
     async with server:
-        connecting = BotSocket(NoStream()).connect(destination, PendingConnections())
+        connecting = BotSocket(NoStream()).connect(destination_at(port), PendingConnections())
         attempt = asyncio.create_task(connecting)
         async with asyncio.timeout(MAX_WAIT_S):
             await requested.wait()
