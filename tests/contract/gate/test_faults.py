@@ -62,6 +62,13 @@ def test_a():
     leak = [path.open()]
     leak.append(leak)  # only the collector finds it
 """
+FROZEN = """
+import gc
+
+def test_{name}():
+    assert gc.get_freeze_count() > 10_000  # pytest, its plugins, and the tests
+    gc.unfreeze()
+"""
 SKIPPED = "from pytest import skip\n\nskip('no tool', allow_module_level=True)\n"
 
 
@@ -206,3 +213,13 @@ def test_a_file_that_the_last_test_leaves_open(
     (said,) = (line for line in lines if line.startswith("fault of the run: left open: "))
     assert "test_a.py" in said
     assert (status, lines[-1]) == (1, "1 passed, 1 failed")
+
+
+def test_the_heap_is_frozen_between_files(
+    project: Project, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A collection of garbage in a test does not look at all that a worker has imported."""
+    for name in "ab":
+        project.add(f"test_{name}.py", FROZEN.format(name=name), "contract")
+    status, lines = lines_of(project, capfd)
+    assert (status, lines[-1]) == (0, "2 passed, 0 failed")

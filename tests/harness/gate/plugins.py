@@ -6,6 +6,7 @@ import pytest
 
 from tests.harness.evidence.plugin import Evidence
 from tests.harness.gate import full_list
+from tests.harness.gate.frozen_heap import FrozenHeap
 from tests.harness.gate.results import ResultsWriter, WorkerOutput
 from tests.harness.gate.selection import Selection
 
@@ -28,6 +29,7 @@ def register(config: pytest.Config, full: Path = full_list.PATH) -> None:
     folders = [config.rootpath / "tests" / each for each in WITH_PROGRAMS]
     evidence = Evidence(config.rootpath / config.getoption("evidence"), folders)
     plugins.register(evidence, "evidence")
+    plugins.register(FrozenHeap(), "frozen_heap")
     results = config.getoption("results")
     if hasattr(config, "workeroutput"):
         plugins.register(WorkerOutput(), "worker_output")

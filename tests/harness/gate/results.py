@@ -146,6 +146,7 @@ def _left_open() -> list[str]:
     found = list[str]()
     hook, sys.unraisablehook = sys.unraisablehook, lambda each: found.append(str(each.exc_value))
     try:
+        gc.unfreeze()
         gc.collect()
     finally:
         sys.unraisablehook = hook
