@@ -15,6 +15,7 @@ from engine.calls.model.io_results import MediaFetched
 from engine.calls.replay_audit import ReplayStep
 from tests.harness.sim.media import parts
 from tests.sim.call_histories import CallHistory
+from tests.sim.checks.ends import UNSTORED_MS
 from tests.sim.world_view import WorldView
 from wire.media import Audio, Source
 
@@ -115,7 +116,10 @@ def _left(world: WorldView, history: CallHistory) -> Iterator[str]:
         playback = world.pbx.heard.get(awaited)
         if playback is None or playback.ended_ms is None or _waits_for_key(call.state):
             continue
-        if world.faults.healthy_ms(max(begin_ms, playback.ended_ms), end_ms) > ON_MS:
+        begins_ms = max(begin_ms, playback.ended_ms)
+        # A step before a fault may be lost, like a key that ended the prompt.
+        allowed_ms = ON_MS + UNSTORED_MS * world.faults.is_disturbed(begins_ms, end_ms)
+        if world.faults.healthy_ms(begins_ms, end_ms) > allowed_ms:
             yield f"{playback.id}: waited {end_ms - playback.ended_ms:.0f} ms after its end"
         is_struck = isinstance(step.event, DeadlinePassed) and step.at_ms < call.must_end_ms
         is_struck = is_struck and not _has_limit(call.state)
