@@ -9,13 +9,11 @@ import ctypes
 import os
 import signal
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
-ENDING_S = 5.0  # for what the command has told to end, but not waited for
-POLL_INTERVAL_S = 0.05
+ENDING_S = 5.0  # for processes that the command has stopped, but not waited for
 SIGNALLED = 128  # a shell adds it to the number of the signal that has ended a command
 
 
@@ -46,15 +44,21 @@ def _wait_for(pid: int) -> int:
 
 def _left_behind() -> list[str]:
     """Return the command lines of the children that do not end."""
-    end_s = time.monotonic() + ENDING_S
-    while time.monotonic() < end_s:
-        try:
-            ended, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return []
-        if not ended:
-            time.sleep(POLL_INTERVAL_S)  # processes end
-    return sorted(_command_line(pid) for pid in _children())
+    signal.signal(signal.SIGALRM, _raise_timeout)
+    signal.setitimer(signal.ITIMER_REAL, ENDING_S)
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:  # all have ended
+        return []
+    except TimeoutError:
+        return sorted(_command_line(pid) for pid in _children())
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _raise_timeout(_number: int, _frame: object) -> None:
+    raise TimeoutError
 
 
 def _kill_children() -> None:

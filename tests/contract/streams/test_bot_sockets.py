@@ -65,7 +65,7 @@ class ClosingBot:
             for line in request.split(b"\r\n")
             if line.lower().startswith(b"sec-websocket-key")
         )
-        accepted = b64encode(sha1(key + GUID).digest())  # noqa: S324 - the protocol's
+        accepted = b64encode(sha1(key + GUID).digest())  # noqa: S324 - RFC 6455 has SHA-1
         self._connection.sendall(
             b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             b"Sec-WebSocket-Accept: %b\r\n\r\n" % accepted

@@ -89,7 +89,7 @@ class RtpLine:
         return port
 
     def speak_to(self, port: int) -> None:
-        """Send to this port from now on, unless it has been told to stop."""
+        """Send to this port from now on, unless it has stopped."""
         self.peer = ("127.0.0.1", port)
         if self._sender is None and not self._has_stopped:
             self._sender = asyncio.get_running_loop().create_task(self._send_voice())

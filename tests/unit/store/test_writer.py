@@ -164,7 +164,7 @@ async def test_repetitions_become_rarer() -> None:
             at.store.committed_s.clear()
             at.store.down = True
             at.write("c1", 0)
-            await asyncio.sleep(sum(waits_s) - 0.01)
+            await asyncio.sleep(sum(waits_s) - 0.01)  # on virtual time
             at.store.down = False
             await at.writer.drain()
             tries_s = at.store.committed_s

@@ -29,7 +29,7 @@ class ScriptedClient(GatewayClient):
 
 
 class Log:
-    """A listener that notes what it is told."""
+    """A listener that records its calls."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
