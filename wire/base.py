@@ -22,11 +22,13 @@ def tag_of(value: Struct | type[Struct]) -> str:
 # Also a number or a boolean, which `wire.decoding.lenient` converts.
 Text = Annotated[str, Meta(extra={"scalars": True})]
 Url = Annotated[str, Meta(pattern=patterns.URL, max_length=2048)]
-Number = Annotated[str, Meta(pattern=patterns.NUMBER)]
-Party = Annotated[str, Meta(pattern=patterns.PARTY)]
-DialTarget = Annotated[str, Meta(pattern=patterns.DIAL_TARGET)]
+# Also with separators, as people write a number; `wire.decoding.lenient` removes them.
+_WRITTEN = {"number": True}
+Number = Annotated[str, Meta(pattern=patterns.NUMBER, extra=_WRITTEN)]
+Party = Annotated[str, Meta(pattern=patterns.PARTY, extra=_WRITTEN)]
+DialTarget = Annotated[str, Meta(pattern=patterns.DIAL_TARGET, extra=_WRITTEN)]
 Name = Annotated[str, Meta(pattern=patterns.NAME)]
-CallerId = Annotated[str, Meta(pattern=patterns.CALLER_ID)]
+CallerId = Annotated[str, Meta(pattern=patterns.CALLER_ID, extra=_WRITTEN)]
 Language = Annotated[str, Meta(pattern=patterns.LANGUAGE)]
 Seconds = Annotated[float, Meta(ge=0.001, le=86_400)]  # calls count in milliseconds
 Labels = Annotated[dict[Name, Annotated[str, Meta(max_length=256)]], Meta(max_length=16)]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta, field
 
 from wire.answer_detection import Detection
-from wire.base import Labels, Name, Party, Shape
+from wire.base import CallerId, Labels, Name, Party, Shape
 from wire.callbacks.targets import StatusTarget
 from wire.decoding import patterns
 from wire.verbs import Action, Verb
@@ -51,7 +51,7 @@ class Originate(Shape, frozen=True):
     action: Action | None = None
     flow_id: Name | None = None
     from_first: bool = False
-    caller_id: Annotated[str, Meta(pattern=patterns.CALLER_ID)] | None = None
+    caller_id: CallerId | None = None
     timeout: Annotated[float, Meta(gt=0, le=600)] = 60.0  # seconds of ringing
     custom_data: dict[str, Any] | None = None
     contact: dict[str, Any] | None = None

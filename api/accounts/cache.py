@@ -6,7 +6,7 @@ from api.accounts.store import Account, AccountStore
 from api.common.bounded_dict import BoundedDict
 from api.common.clock import Clock
 from api.common.errors import NotFound
-from api.common.phone_numbers import region_of
+from wire.phone_numbers.e164 import region_of
 
 TTL_MS = 2_000
 

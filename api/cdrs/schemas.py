@@ -13,9 +13,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic import WithJsonSchema as Documented
 from pydantic.alias_generators import to_camel
 
-from api.common.phone_numbers import without_separators
 from api.common.timestamps import parse_ms
 from wire.decoding import patterns
+from wire.phone_numbers.e164 import normalized
 
 MAX_NAMES = 20
 MAX_NAME_CHARS = 128
@@ -27,8 +27,7 @@ _PARTY = re.compile(rf"{patterns.PARTY}|{patterns.NAME}")
 
 
 def _number(text: str) -> str:
-    # An unescaped plus sign arrives as a space.
-    number = without_separators(re.sub("^ ", "+", text))
+    number = normalized(text)
     if number and not _PARTY.search(number):
         raise ValueError("expected a number such as +4721930000, without wildcards")
     return number

@@ -22,9 +22,9 @@ from api.cdrs.today import TodayStats, today_stats
 from api.cdrs.views import NO_TRANSCRIPTS, CdrView, SignUrl, cdr_view
 from api.common.clock import Clock
 from api.common.errors import NotFound
-from api.common.phone_numbers import canonical
 from api.transcripts.store import States, TranscriptStore
 from wire.decoding.errors import BadInput
+from wire.phone_numbers.e164 import canonical
 
 MAX_CLIENTS = 100
 

@@ -12,11 +12,12 @@ from api.accounts.store import AccountStore
 from api.cli.runtime import change_database, fail, read_database
 from api.cli.validators import AccountId
 from api.common.clock import now_ms
-from api.common.phone_numbers import InvalidNumber, e164
 from api.common.timestamps import format_ms
 from api.db.database import Database
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokenStore, parse_token_id
+from wire.phone_numbers.e164 import e164
+from wire.phone_numbers.written_number import InvalidNumber
 from wire.programs.named_commands import with_example
 from wire.programs.output import Column, OutputFlag, rows_shown, shown, write_shown
 

@@ -7,12 +7,13 @@ from msgspec import Struct
 from api.accounts.cache import AccountCache
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import Unauthenticated
-from api.common.phone_numbers import InvalidNumber, e164
 from api.common.timestamps import format_ms
 from api.dnc.schemas import DncEntry, DncEntryRow, DncEntryView, DncPage, EntryQuery, RemovedEntry
 from api.dnc.store import DncStore, EntryFilter, StoredEntry
 from api.dnc.tokens import DncTokenStore
 from wire.decoding.errors import BadInput
+from wire.phone_numbers.e164 import e164
+from wire.phone_numbers.written_number import InvalidNumber
 
 
 class DncService(Struct, frozen=True):

@@ -1,4 +1,8 @@
-"""What every request passes through: request id, log line, metrics, last-resort error handler."""
+"""What every request passes through: request id, log line, metrics, last-resort error handler.
+
+A blank before the digits of a query's value is read as a plus sign: in a query, a plus sign that is
+not escaped means a blank, and people write `?phoneNo=+4721930000`.
+"""
 
 import re
 import secrets
@@ -17,6 +21,7 @@ from wire.programs.docs_address import ERROR_PATH
 log = structlog.get_logger()
 _ID = re.compile(rb"[A-Za-z0-9_\-]{1,64}")
 QUIET_ROUTES = {"/healthz", "/readyz", "/metrics"}  # requested every few seconds
+_BLANK_OF_NUMBER = re.compile(rb"=(?:\+|%20)+(?=[0-9(])")
 _POLICY = b"content-security-policy"
 _CONTENT_POLICY = b"default-src 'none'; frame-ancestors 'none'"
 _PAGE_POLICY = (  # of /docs, whose script is in the page
@@ -57,6 +62,7 @@ class RequestMiddleware:
         started_s, request_id, status = time.perf_counter(), _request_id(scope), 0
         is_complete = False
         structlog.contextvars.bind_contextvars(request_id=request_id)
+        scope["query_string"] = _with_plus(scope["query_string"])
 
         async def send_with_id(message: Message) -> None:
             nonlocal status, is_complete
@@ -108,6 +114,10 @@ class RequestMiddleware:
             agent=state.get("agent_id"),
             address=address,
         )
+
+
+def _with_plus(query: bytes) -> bytes:
+    return _BLANK_OF_NUMBER.sub(b"=%2B", query)
 
 
 def route_of(scope: Scope) -> str:

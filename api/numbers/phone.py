@@ -1,13 +1,14 @@
 """Phone numbers with a country code; as on the messaging platform, the plus sign is optional."""
 
-from api.common.phone_numbers import InvalidNumber, e164
 from wire.decoding.errors import BadInput
+from wire.phone_numbers.e164 import e164
+from wire.phone_numbers.written_number import InvalidNumber
 
 
 def international(text: str, path: str) -> str:
     """Convert a number to E.164; raises BadInput."""
     try:
-        return e164(text if text.lstrip().startswith("+") else f"+{text}", None)
+        return e164(text if text.lstrip().startswith(("+", "00")) else f"+{text.strip()}", None)
     except InvalidNumber as error:
         message = f"{error}; expected a number such as +4721930000"
         raise BadInput(path, message, "impossible_number") from None

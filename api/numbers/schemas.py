@@ -14,7 +14,7 @@ from wire.decoding.errors import BadInput
 
 Via = Literal["add", "register"]
 ShortText = Annotated[str, Meta(min_length=1, max_length=256, pattern=patterns.LINE)]
-Phone = Annotated[str, Meta(max_length=32, pattern=patterns.WRITTEN_NUMBER)]
+Phone = Annotated[str, Meta(min_length=3, max_length=64)]
 Deprecated = Annotated[Via | None, Meta(extra_json_schema={"deprecated": True})]
 DeprecatedChange = Annotated[Via | UnsetType | None, Meta(extra_json_schema={"deprecated": True})]
 

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from api.accounts.store import Account, AccountStore
 from api.common.errors import ApiError, ServiceUnavailable
-from api.common.phone_numbers import calling_code, region_of
 from api.dnc.store import Change, DncStore, ListVersions
 from api.engine_client import EngineClient
 from wire.dial_policy import (
@@ -26,6 +25,7 @@ from wire.dial_policy import (
     DncListChange,
     DncListState,
 )
+from wire.phone_numbers.e164 import calling_code, region_of
 
 log = structlog.get_logger()
 INTERVAL_S = 2.0

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from api.accounts.cache import AccountCache
 from api.audit.trail import entries
 from api.cdrs.removal import FIRST, CdrRemoval, StoredCall
-from api.common.phone_numbers import InvalidNumber, e164
 from api.contacts.erasure import ContactErasure
 from api.db.database import Database
 from api.dnc.tables import entries as dnc_entries
@@ -22,6 +21,8 @@ from api.jobs.tables import jobs
 from api.retention.calls import CallRemoval
 from wire.decoding.errors import BadInput
 from wire.erasure import EraseNumber, ErasureResult, NumberMatcher
+from wire.phone_numbers.e164 import e164
+from wire.phone_numbers.written_number import InvalidNumber
 from wire.views import Calls
 
 PAGE_SIZE = 200

@@ -4,8 +4,8 @@ from contextlib import suppress
 
 from api.accounts.store import AccountStore
 from api.common.errors import NotFound
-from api.common.phone_numbers import spellings
 from api.documents.store import DocumentStore
+from wire.phone_numbers.e164 import spellings
 
 
 async def remove_number(

@@ -13,13 +13,13 @@ from msgspec import Struct
 
 from api.accounts.store import AccountStore
 from api.common.errors import InvalidRequest, NotFound
-from api.common.phone_numbers import spellings
 from api.documents.document import Document, Kind
 from api.documents.editor import DocumentEditor
 from api.engine_client import EngineClient
 from api.http.paging import Page
 from api.http.preconditions import Precondition
 from api.routing.number_schemas import NumberPage, NumberView, RouteDocument, number_view, route_of
+from wire.phone_numbers.e164 import spellings
 from wire.rpc import FieldError
 
 KIND: Kind = "route"

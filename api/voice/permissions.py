@@ -2,14 +2,14 @@
 
 import re
 
-import phonenumbers
 from msgspec import Struct
 
 from api.accounts.cache import CachedAccount
-from api.common.phone_numbers import calling_code
 from wire.decoding.errors import BadInput
 from wire.party import Party
+from wire.phone_numbers.e164 import calling_code, e164
 from wire.phone_numbers.international_form import NEEDS_COUNTRY, international, to_dial
+from wire.phone_numbers.written_number import InvalidNumber
 from wire.tree import walk
 from wire.verbs import Action, Dial
 
@@ -80,8 +80,7 @@ def _numbers(dial: Dial) -> tuple[str, ...]:
 
 def _check_possible(number: str, path: str) -> None:
     try:
-        is_possible = phonenumbers.is_possible_number(phonenumbers.parse(number))
-    except phonenumbers.NumberParseException:
-        is_possible = False
-    if not is_possible:
-        raise BadInput(path, f"{number} can't be a phone number (E.164)", "impossible_number")
+        e164(number, None)
+    except InvalidNumber:
+        message = f"{number} can't be a phone number (E.164)"
+        raise BadInput(path, message, "impossible_number") from None

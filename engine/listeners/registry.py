@@ -7,12 +7,12 @@ from collections.abc import Callable
 import structlog
 
 from engine.calls.model.call_id_format import call_of
-from engine.common.phone_numbers import spellings
 from engine.listeners.exchange import ListenerExchange
 from engine.observe.event_metrics import ListenerMetrics
 from engine.store.errors import StoreDown
 from engine.store.listeners import ListenerStore
 from wire.listeners import Listener
+from wire.phone_numbers.e164 import spellings
 
 log = structlog.get_logger()
 POLL_INTERVAL_S = 0.5

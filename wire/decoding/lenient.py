@@ -2,11 +2,12 @@
 
 A document that its shape accepts costs nothing more. In a rejected document these values are
 converted (decision 0039): a whole float for an integer, null or an empty text for an optional
-field, which is then absent, and a number or a boolean for a `wire.base.Text`.
+field, which is then absent, a number or a boolean for a `wire.base.Text`, and a phone number with
+separators.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from types import UnionType
@@ -25,6 +26,7 @@ from wire.decoding.errors import (
     type_info,
 )
 from wire.decoding.json_document import NOT_JSON, is_out_of_range, json_error, read_json
+from wire.phone_numbers.e164 import normalized
 
 T = TypeVar("T")
 
@@ -120,13 +122,14 @@ def _meant_scalar(value: Any, kind: inspect.Type) -> Any:
         is_int = any(isinstance(each, inspect.IntType) for each in plain)
         if is_int and not any(isinstance(each, inspect.FloatType) for each in plain):
             return int(value)
-    if isinstance(value, bool | int | float) and any(map(_takes_scalars, kinds)):
+    if isinstance(value, bool | int | float) and _has_mark(kinds, "scalars"):
         return msgspec.json.encode(value).decode()
-    return value
+    return normalized(value) if isinstance(value, str) and _has_mark(kinds, "number") else value
 
 
-def _takes_scalars(kind: inspect.Type) -> bool:
-    return isinstance(kind, inspect.Metadata) and "scalars" in (kind.extra or {})
+def _has_mark(kinds: Iterable[inspect.Type], name: str) -> bool:
+    marked = (each.extra or {} for each in kinds if isinstance(each, inspect.Metadata))
+    return any(name in extra for extra in marked)
 
 
 def alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:

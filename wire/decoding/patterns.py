@@ -50,7 +50,6 @@ EMAIL = r"^[^\s@\x00-\x1f\x7f]{1,64}@[^\s@\x00-\x1f\x7f]{1,189}" + END
 TEMPLATE_NAME = r"^[a-z0-9_]+" + END
 TEMPLATE_LANGUAGE = r"^[a-z]{2,3}([_-][A-Za-z]{2,3})?" + END
 TEMPLATE_SUBCATEGORY = r"^[A-Za-z0-9_]{1,64}" + END
-WRITTEN_NUMBER = r"^ *\+?[0-9][0-9 ().\-]*" + END
 TAG = r"^[^ \x00-\x1f\x7f,]([^\x00-\x1f\x7f,]{0,62}[^ \x00-\x1f\x7f,])?" + END
 BRANCH = r"^[0-9A-D*#]{1,16}" + END
 PLAIN = r"[^\x00-\x1f\x7f%*?\\]"
@@ -94,7 +93,6 @@ PATTERNS = {
     TEMPLATE_NAME: "a name of a-z, 0-9 and _",
     TEMPLATE_LANGUAGE: "a language such as en_US",
     TEMPLATE_SUBCATEGORY: "1 to 64 letters, digits or _",
-    WRITTEN_NUMBER: "a number such as +4721930000",
     TAG: "1 to 64 letters without a comma",
     EMAIL: "an e-mail address such as ann@example.com",
     BRANCH: "1 to 16 keys of 0-9 A-D * #",

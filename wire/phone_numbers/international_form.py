@@ -7,10 +7,11 @@ import re
 from functools import lru_cache
 
 import phonenumbers
-from phonenumbers import PhoneNumberFormat
+
+from wire.phone_numbers.e164 import INTERNATIONAL_PREFIX, valid_reading
+from wire.phone_numbers.written_number import InvalidNumber
 
 _DIGITS = re.compile(r"\+?[0-9]{2,20}")
-_INTERNATIONAL_PREFIX = "00"  # ITU-T E.164
 MIN_INTERNATIONAL_CHARS = 8
 # The shortest full numbers, such as those of Niue, have so many digits with their country code.
 _WITHOUT_COUNTRY = re.compile(r"(?!00)[0-9]{7,}")
@@ -25,9 +26,15 @@ def international(number: str, country: str) -> str:
     """
     if not _DIGITS.fullmatch(number) or number.startswith("+"):
         return number
-    if number.startswith(_INTERNATIONAL_PREFIX) and len(number) >= MIN_INTERNATIONAL_CHARS:
-        return f"+{number.removeprefix(_INTERNATIONAL_PREFIX)}"
-    return _from_country(number, int(country)) if country else number
+    region = phonenumbers.region_code_for_country_code(int(country)) if country else None
+    try:
+        found = valid_reading(number, region)
+    except InvalidNumber:  # it has two readings
+        return number
+    if not found and number.startswith(INTERNATIONAL_PREFIX):
+        is_full = len(number) >= MIN_INTERNATIONAL_CHARS
+        return f"+{number.removeprefix(INTERNATIONAL_PREFIX)}" if is_full else number
+    return found or number
 
 
 def to_dial(party: str, country: str) -> str | None:
@@ -44,15 +51,4 @@ def to_dial(party: str, country: str) -> str | None:
 
 def lacks_plus(party: str) -> bool:
     """Return whether a party is a number that begins with neither a plus sign nor 00."""
-    return party.isdecimal() and not party.startswith(_INTERNATIONAL_PREFIX)
-
-
-def _from_country(number: str, country: int) -> str:
-    region = phonenumbers.region_code_for_country_code(country)
-    try:
-        parsed = phonenumbers.parse(number, region)
-    except phonenumbers.NumberParseException:
-        return number
-    if not phonenumbers.is_valid_number(parsed):
-        return number
-    return phonenumbers.format_number(parsed, PhoneNumberFormat.E164)
+    return party.isdecimal() and not party.startswith(INTERNATIONAL_PREFIX)

@@ -6,9 +6,9 @@ from typing import Any
 from msgspec import Struct
 
 from api.cdrs.query.signatures import signature_of
-from api.common.phone_numbers import canonical
 from wire.events.record import CallRecord, LegRecord
 from wire.party import Party
+from wire.phone_numbers.e164 import canonical
 
 MAX_LABEL_CHARS = 256
 MAX_NAME_CHARS = 128

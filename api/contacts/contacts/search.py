@@ -25,10 +25,10 @@ from api.contacts.list_store import ListStore
 from api.contacts.search_keys import normalize
 from api.contacts.tags.schemas import split_tags
 from wire.decoding.errors import BadInput
+from wire.phone_numbers.e164 import normalized
 
 MAX_CRM_ROWS = 100  # rows of a page: each is looked up in call records
 MAX_NUMBER_CHARS = 32
-_SEPARATORS = re.compile(r"[\s\-().]")
 _NUMBER = re.compile(r"\+?[0-9]{1,20}", re.ASCII)
 
 
@@ -119,8 +119,7 @@ def _number_prefixes(path: str, text: str, region: str | None) -> tuple[str, ...
 
     Without a +, the text is read both with a country code and as a number of the account's region.
     """
-    # A plus sign that was not escaped arrives as a space.
-    plain = _SEPARATORS.sub("", re.sub("^ ", "+", text))
+    plain = normalized(text)
     plain = re.sub("^00", "+", plain)
     if len(text) > MAX_NUMBER_CHARS or not _NUMBER.fullmatch(plain):
         raise BadInput(path, "expected the beginning of a number, such as +4721")

@@ -11,7 +11,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.accounts.cache import AccountCache
 from api.common.errors import NotFound
-from api.common.phone_numbers import InvalidNumber, e164
 from api.contacts.contacts.contact import Contact
 from api.contacts.contacts.contact_events import ContactEvents, Kind
 from api.contacts.contacts.schemas import CallStatusRequest, ContactRequest
@@ -22,6 +21,8 @@ from api.contacts.list_store import ContactList, ListStore, adjust_contact_count
 from api.contacts.quotas import ContactQuotas
 from api.db.database import Database
 from wire.decoding.errors import BadInput
+from wire.phone_numbers.e164 import e164
+from wire.phone_numbers.written_number import InvalidNumber
 
 
 class ContactService(Struct, frozen=True):

@@ -14,6 +14,7 @@ from api.voice.listeners.schemas import ListenerList, ListenerView, RequestsQuer
 from wire.decoding.errors import BadInput
 from wire.decoding.messages import decode_message
 from wire.listeners import Listener, ListenerRequests, ListenerResponse, Listeners, NewListener
+from wire.phone_numbers.e164 import spellings
 from wire.views import CallView
 
 POLL_S = 1.0  # a client that has disconnected is noticed between two polls
@@ -78,8 +79,8 @@ def _path(account_id: str, listener: str = "") -> str:
 
 
 def _own_number(given: str, numbers: tuple[str, ...]) -> str:
-    digits = given.lstrip("+").removeprefix("00")
+    others = set(spellings(given))
     for number in numbers:
-        if number.lstrip("+").removeprefix("00") == digits:
+        if not others.isdisjoint(spellings(number)):
             return number
     raise NotFound(f"number: the account has no number {given}", "not_found")

@@ -5,6 +5,7 @@ import re
 from engine.cli.convert.remarks import Place, Remarks
 from wire.decoding import patterns
 from wire.party import SIP_PREFIXES
+from wire.phone_numbers.e164 import normalized
 from wire.phone_numbers.international_form import international, to_dial
 
 
@@ -13,8 +14,8 @@ def phone_number(place: Place, what: str, text: str, remarks: Remarks) -> str:
 
     Without a country it would be another one's: 415… is a number of San Francisco, +415… of Zurich.
     """
-    number = international(re.sub(r"[\s().-]", "", text), country="")
-    if re.search(patterns.FULL_NUMBER, number) and "(0)" not in text:
+    number = international(normalized(text), country="")
+    if re.search(patterns.FULL_NUMBER, number):
         return number
     if re.fullmatch(r"[0-9]{2,}", number) and to_dial(number, country="") == number:
         remarks.note(place, f"{what} {number} is dialled as it is: short numbers are a carrier's")

@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.common.phone_numbers import spellings
 from engine.common.ttl_cache import Cached, TtlCache
 from engine.store.store import Store
 from wire.callbacks.targets import AUTO_SET
 from wire.decoding.messages import decode_message
+from wire.phone_numbers.e164 import spellings
 from wire.phone_numbers.international_form import international
 from wire.rpc import NumberRoute
 

@@ -162,7 +162,7 @@ FAULTS: list[tuple[Any, str, str]] = [
         "not together with number",
     ),
     (
-        {"type": "dial", "data": {"number": "12 34"}},
+        {"type": "dial", "data": {"number": "12 x4"}},
         "action.data.number",
         "expected a number such as +4721930000, agent:1001, or sip:user@host",
     ),

@@ -4,8 +4,9 @@ import re
 
 import msgspec
 
-from api.common.phone_numbers import InvalidNumber, e164
 from api.contacts.imports.reader.messages import Fields, FileRow
+from wire.phone_numbers.e164 import e164
+from wire.phone_numbers.written_number import InvalidNumber
 
 PHONE, F_NAME, L_NAME, EMAIL = "phoneNumber", "fName", "lName", "email"
 CONTACT_FIELDS = (PHONE, F_NAME, L_NAME, EMAIL)

@@ -197,3 +197,38 @@ def test_raw_documents_are_no_errors() -> None:
         found = lenient.decode((text % (body, body)).replace(b'"x"', b"2.0"), _Changes)
         assert [each.version for each in found.changes] == [1, 2]
         assert [bytes(each.body) for each in found.changes] == [body, body]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("+47 90 00 00 01", "+4790000001"),
+        ("+47 (0) 90-00.00 01", "+4790000001"),
+        ("\u202a+4790000001\u202c", "+4790000001"),
+        ("tel:+4790000001", "+4790000001"),
+        ("90 00 00 01", "90000001"),
+        ("1 1 2", "112"),
+    ],
+)
+def test_a_number_may_have_separators(text: str, number: str) -> None:
+    """As people write it; what a party is apart from that stays."""
+    fields = {
+        "account": "acme",
+        "from": "+4721930000",
+        "to": text,
+        "action": {"type": "hangup", "data": {}},
+    }
+    found = lenient.decode(json.dumps(fields).encode(), Originate)
+    assert found.to == number
+
+
+@pytest.mark.parametrize("text", ["12 x4", "+47 90000001/90000002", "agent: 1001", "*21 #", ""])
+def test_another_text_is_not_a_number(text: str) -> None:
+    """The message says what is allowed."""
+    fields = {
+        "account": "acme",
+        "from": "+4721930000",
+        "to": text,
+        "action": {"type": "hangup", "data": {}},
+    }
+    assert "expected a number such as" in faults(fields, Originate)["to"]

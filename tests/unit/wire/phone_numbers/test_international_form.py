@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.common.phone_numbers import spellings
+from wire.phone_numbers.e164 import spellings
 from wire.phone_numbers.international_form import international
 
 
