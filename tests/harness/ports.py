@@ -8,7 +8,6 @@ and RTCP uses the next one.
 
 import fcntl
 import os
-import tempfile
 from functools import cache
 from itertools import cycle
 from pathlib import Path
@@ -19,6 +18,8 @@ from dev.servers.ports import is_free
 BLOCKS = 12
 PORTS = range(25_000, 30_000)
 MEDIA_PORTS = range(30_000, 32_764)
+# Ports are the machine's: a process with another TMPDIR must find the locks of all others.
+LOCKS = Path("/tmp")  # noqa: S108 - the folder in it belongs to one user
 
 
 class PortBlock:
@@ -28,7 +29,7 @@ class PortBlock:
     """
 
     def __init__(self) -> None:
-        index, self._lock = reserve_block(lock_folder(Path(tempfile.gettempdir())))
+        index, self._lock = reserve_block(lock_folder(LOCKS))
         size, media_size = len(PORTS) // BLOCKS, len(MEDIA_PORTS) // BLOCKS // 4 * 4
         self.turns = cycle(PORTS[index * size : (index + 1) * size])
         self.media_turns = cycle(MEDIA_PORTS[index * media_size : (index + 1) * media_size : 4])
