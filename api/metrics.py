@@ -39,6 +39,12 @@ class Metrics:
             "Kinds of accounts' documents that the engines' store has otherwise than the database",
             registry=self.registry,
         )
+        self.dnc_not_in_force = Gauge(
+            "switchroom_api_dnc_entries_not_in_force",
+            "Do-not-call entries that engines do not have, or refuse",
+            ("reason",),
+            registry=self.registry,
+        )
         self.database_up = Gauge(
             "switchroom_api_database_up",
             "1: the database answers",

@@ -63,7 +63,7 @@ async def serve(settings: Settings) -> None:
                 services.metrics,
                 kinds,
                 services.now_ms,
-                (transcripts.measure,),
+                (transcripts.measure, services.dnc.measure),
             ).run(),
             consumer.run(),
             services.policy_sync.run(),

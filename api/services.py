@@ -199,7 +199,7 @@ async def open_services(
                 database, accounts, jobs, settings.mail, quotas, clock
             ),
             lists=api.contacts.lists.plugin.build(database, accounts, jobs, quotas, clock),
-            dnc=api.dnc.plugin.build(database, accounts, policy_sync.notify, clock),
+            dnc=api.dnc.plugin.build(database, accounts, policy_sync, metrics, clock),
             documents=documents,
             routing=api.routing.plugin.build(editor, documents.flows, engine, accounts),
             agents=AgentService(replace(editor, store=documents.agents), documents.agents, engine),

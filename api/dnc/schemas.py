@@ -27,12 +27,16 @@ class DncEntry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
 
 
 class DncEntryView(Struct, frozen=True, rename="camel"):
-    """An entry's state; the number is E.164."""
+    """An entry's state; the number is E.164.
+
+    With `isInForce` engines have it: they call a number by it, or do not.
+    """
 
     account_id: str
     phone_no: str
     provider: str
     is_active: bool
+    is_in_force: bool
 
 
 class EntryQuery(BaseModel):
@@ -63,12 +67,17 @@ class RemovedEntry(BaseModel):
 
 
 class DncEntryRow(Struct, frozen=True, rename="camel"):
-    """An entry of the list, and when it was last changed."""
+    """An entry of the list, and when it was last changed.
+
+    With `isInForce` engines have it as it is here; `refusal` says why they refuse its number.
+    """
 
     phone_no: str
     provider: str
     is_active: bool
     changed_time: str
+    is_in_force: bool
+    refusal: str | None = None
 
 
 class DncPage(Struct, frozen=True, rename="camel"):

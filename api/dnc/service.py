@@ -1,8 +1,9 @@
 """Lists and changes an account's do-not-call list: for its keys, and for those with a token."""
 
-from collections.abc import Callable
+from typing import Protocol
 
 from msgspec import Struct
+from prometheus_client import Gauge
 
 from api.accounts.cache import AccountCache
 from api.auth.throttle import NOT_AUTHENTICATED
@@ -16,13 +17,25 @@ from wire.phone_numbers.e164 import e164
 from wire.phone_numbers.written_number import InvalidNumber
 
 
-class DncService(Struct, frozen=True):
-    """Operations on lists; `on_change` is called with the account whose list has changed."""
+class Engines(Protocol):
+    """What calls an account's numbers, and has its list."""
 
+    async def apply(self, account_id: str) -> None:
+        """Send what has changed of an account's list; engines that do not answer get it later."""
+
+    def list_version(self, account_id: str) -> int:
+        """Return the version of an account's list that engines have."""
+
+    async def count_waiting(self) -> int:
+        """Return how many changes of all lists engines do not have yet."""
+
+
+class DncService(Struct, frozen=True):
     tokens: DncTokenStore
     store: DncStore
     accounts: AccountCache
-    on_change: Callable[[str], None]
+    engines: Engines
+    not_in_force: Gauge
 
     async def list(self, account_id: str, query: EntryQuery) -> DncPage:
         """Return a page of the list; those of a number are none if it is not on the list."""
@@ -34,22 +47,21 @@ class DncService(Struct, frozen=True):
         shown = found[: query.limit]
         has_more = len(found) > query.limit
         cursor = f"{shown[-1].number},{shown[-1].provider}" if has_more else None
-        return DncPage(tuple(map(_row, shown)), query.limit, cursor)
+        version = self.engines.list_version(account_id)
+        return DncPage(tuple(_row(each, version) for each in shown), query.limit, cursor)
 
     async def add(self, account_id: str, entry: DncEntry) -> DncEntryView:
-        """Put a number on the list; engines apply it a moment later."""
+        """Put a number on the list, and give it to the engines."""
         _check_account(entry, account_id)
         number = await self._number(account_id, entry.phone_no)
         await self.store.put(account_id, (number,), entry.provider, is_active=entry.is_active)
-        self.on_change(account_id)
-        return DncEntryView(account_id, number, entry.provider, entry.is_active)
+        return await self._view(account_id, number, entry.provider)
 
     async def remove(self, account_id: str, entry: RemovedEntry | DncEntry) -> DncEntryView:
         """Take a provider's entry off; without one, do nothing."""
         number = await self._number(account_id, entry.phone_no)
         await self.store.remove(account_id, number, entry.provider)
-        self.on_change(account_id)
-        return DncEntryView(account_id, number, entry.provider, False)
+        return await self._view(account_id, number, entry.provider)
 
     async def subscribe(self, token: str, entry: DncEntry) -> DncEntryView:
         """Put a number on the list of a token's account."""
@@ -61,11 +73,25 @@ class DncService(Struct, frozen=True):
         _check_account(entry, account_id)
         return await self.remove(account_id, entry)
 
+    async def measure(self) -> None:
+        """Count the entries that look as if they were in force, and are not."""
+        self.not_in_force.labels("waiting").set(await self.engines.count_waiting())
+        self.not_in_force.labels("refused").set(await self.store.count_refused())
+
     async def _account_of(self, token: str) -> str:
         account_id = await self.tokens.account_of(token)
         if account_id is None:
             raise Unauthenticated(NOT_AUTHENTICATED)
         return account_id
+
+    async def _view(self, account_id: str, number: str, provider: str) -> DncEntryView:
+        """Return an entry as it is once engines have it, or do not answer."""
+        await self.engines.apply(account_id)
+        entry = await self.store.get(account_id, number, provider)
+        if entry is None:  # one that is not on the list is removed
+            return DncEntryView(account_id, number, provider, is_active=False, is_in_force=True)
+        is_in_force = _is_in_force(entry, self.engines.list_version(account_id))
+        return DncEntryView(account_id, number, provider, entry.is_active, is_in_force)
 
     async def _number(self, account_id: str, phone_no: str) -> str:
         region = (await self.accounts.get(account_id)).region
@@ -80,6 +106,16 @@ def _check_account(entry: DncEntry, account_id: str) -> None:
         raise BadInput("accountId", "not the account of this token")
 
 
-def _row(entry: StoredEntry) -> DncEntryRow:
-    changed_time = format_ms(entry.changed_ms)
-    return DncEntryRow(entry.number, entry.provider, entry.is_active, changed_time)
+def _row(entry: StoredEntry, list_version: int) -> DncEntryRow:
+    return DncEntryRow(
+        entry.number,
+        entry.provider,
+        entry.is_active,
+        format_ms(entry.changed_ms),
+        _is_in_force(entry, list_version),
+        entry.refusal or None,
+    )
+
+
+def _is_in_force(entry: StoredEntry, list_version: int) -> bool:
+    return entry.version <= list_version and not (entry.refusal and entry.is_active)

@@ -1,14 +1,14 @@
 """Do-not-call lists in the database: changed singly or in bulk, read as a change log."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import case, exists, select, tuple_, update
+from sqlalchemy import case, exists, func, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.db.database import Store
-from api.dnc.tables import entries, lists
+from api.dnc.tables import MAX_REFUSAL_CHARS, REFUSED, entries, lists
 
 
 class Change(Struct, frozen=True):
@@ -27,12 +27,14 @@ class ListVersions(Struct, frozen=True):
 
 
 class StoredEntry(Struct, frozen=True):
-    """A provider's entry of a number."""
+    """A provider's entry of a number; engines that refuse it, and why: `refusal`."""
 
     number: str
     provider: str
     is_active: bool
     changed_ms: int
+    version: int
+    refusal: str
 
 
 class EntryFilter(Struct, frozen=True):
@@ -58,6 +60,7 @@ class DncStore(Store):
                 "provider": provider,
                 "is_active": is_active,
                 "changed_ms": self._now_ms(),
+                "refusal": "",
             }
             first = last - len(distinct) + 1
             rows = [{**common, "number": n, "version": v} for v, n in enumerate(distinct, first)]
@@ -78,13 +81,48 @@ class DncStore(Store):
             values = {"is_active": False, "version": version, "changed_ms": self._now_ms()}
             await connection.execute(update(entries).where(*entry).values(values))
 
+    async def set_aside(self, account_id: str, reasons: Mapping[str, str]) -> None:
+        """Store why engines refuse numbers; they are not sent until they are put again."""
+        async with self._database.writing() as connection:
+            for number, reason in reasons.items():
+                refused = (entries.c.account_id == account_id, entries.c.number == number)
+                values = {"refusal": reason[:MAX_REFUSAL_CHARS]}
+                await connection.execute(update(entries).where(*refused).values(values))
+
+    async def forget_refusals(self) -> None:
+        """Let all refused entries be sent again."""
+        async with self._database.writing() as connection:
+            await connection.execute(update(entries).where(REFUSED).values(refusal=""))
+
+    async def count_refused(self) -> int:
+        """Return how many active entries engines refuse."""
+        query = select(func.count()).select_from(entries).where(REFUSED, entries.c.is_active)
+        return int(await self._database.scalar(query))
+
+    async def count_after(self, account_id: str, version: int) -> int:
+        """Return how many entries of a list have changed after a version."""
+        changed = (entries.c.account_id == account_id, entries.c.version > version)
+        query = select(func.count()).select_from(entries).where(*changed)
+        return int(await self._database.scalar(query))
+
+    async def get(self, account_id: str, number: str, provider: str) -> StoredEntry | None:
+        """Return a provider's entry; None: the number was never on its list."""
+        columns = [entries.c[name] for name in StoredEntry.__struct_fields__]
+        query = select(*columns).where(
+            entries.c.account_id == account_id,
+            entries.c.number == number,
+            entries.c.provider == provider,
+        )
+        rows = await self._database.rows(query)
+        return StoredEntry(*rows[0]) if rows else None
+
     async def page(
         self, account_id: str, filters: EntryFilter, limit: int
     ) -> Sequence[StoredEntry]:
         """Return entries in the order of numbers and providers."""
         columns = entries.c
         query = (
-            select(columns.number, columns.provider, columns.is_active, columns.changed_ms)
+            select(*(columns[name] for name in StoredEntry.__struct_fields__))
             .where(columns.account_id == account_id)
             .order_by(columns.number, columns.provider)
             .limit(limit)
@@ -110,7 +148,10 @@ class DncStore(Store):
     async def changes(
         self, account_id: str, after: int, until: int, limit: int
     ) -> Sequence[Change]:
-        """Return the changes after a version, in order; after version 0, only active entries."""
+        """Return the changes after a version, in order; after version 0, only active entries.
+
+        Entries that engines refuse are left out.
+        """
         active = entries.alias("active")
         listed = exists().where(
             active.c.account_id == entries.c.account_id,
@@ -123,6 +164,7 @@ class DncStore(Store):
                 entries.c.account_id == account_id,
                 entries.c.version > after,
                 entries.c.version <= until,
+                entries.c.refusal == "",
             )
             .order_by(entries.c.version)
             .limit(limit)
@@ -133,7 +175,7 @@ class DncStore(Store):
 
     def _upsert(self) -> Any:
         added = self._database.insert(entries)
-        names = ("is_active", "version", "changed_ms")
+        names = ("is_active", "version", "changed_ms", "refusal")
         return added.on_conflict_do_update(
             index_elements=["account_id", "number", "provider"],
             set_={name: added.excluded[name] for name in names},

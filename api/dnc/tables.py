@@ -9,6 +9,8 @@ import sqlalchemy as sa
 from api.db.database import metadata
 
 Account = sa.String(64)
+MAX_REFUSAL_CHARS = 200
+REFUSED = sa.text("refusal <> ''")
 
 tokens = sa.Table(
     "dnc_tokens",
@@ -36,5 +38,10 @@ entries = sa.Table(
     sa.Column("is_active", sa.Boolean, nullable=False),
     sa.Column("version", sa.BigInteger, nullable=False),
     sa.Column("changed_ms", sa.BigInteger, nullable=False),
+    # Why engines refuse the number; empty: they do not. Refused entries are not sent again.
+    sa.Column("refusal", sa.String(MAX_REFUSAL_CHARS), nullable=False, server_default=""),
     sa.Index("ix_dnc_entries_account_id_version", "account_id", "version"),
+    sa.Index(
+        "ix_dnc_entries_refused", "account_id", sqlite_where=REFUSED, postgresql_where=REFUSED
+    ),
 )

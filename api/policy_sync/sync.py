@@ -1,12 +1,14 @@
 """Synchronizes dial policies and do-not-call lists to the engines' store.
 
 The store returns the version of each. So comparing finds whatever is missing there (a store that
-lost its data, a process that died between database and engine), and it is sent again.
+lost its data, a process that died between database and engine), and it is sent again. A number that
+engines refuse is set aside: it must not keep the others of its list from them.
 """
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 import msgspec
@@ -14,7 +16,7 @@ import structlog
 from msgspec.structs import replace
 
 from api.accounts.store import Account, AccountStore
-from api.common.errors import ApiError, ServiceUnavailable
+from api.common.errors import ApiError, InvalidRequest, ServiceUnavailable
 from api.dnc.store import Change, DncStore, ListVersions
 from api.engine_client import EngineClient
 from wire.dial_policy import (
@@ -29,7 +31,9 @@ from wire.phone_numbers.e164 import calling_code, region_of
 
 log = structlog.get_logger()
 INTERVAL_S = 2.0
+APPLY_TIMEOUT_S = 1.0  # how long a request waits for engines to have its change
 MAX_CHANGES = 5_000  # in one request
+_ITEM = re.compile(r"(add|remove)\[([0-9]+)\]")  # the path of an error
 
 
 class PolicySync:
@@ -40,8 +44,28 @@ class PolicySync:
         self._accounts = accounts
         self._lists = lists
         self._engine_state: dict[str, DialPolicyView] = {}
+        self._is_compared = False  # the engines' state is known
         self._changed: set[str] = set()
         self._wakeup = asyncio.Event()
+
+    async def apply(self, account_id: str) -> None:
+        """Send what has changed of an account's list; engines that do not answer get it later."""
+        try:
+            async with asyncio.timeout(APPLY_TIMEOUT_S):
+                await (self.sync_account(account_id) if self._is_compared else self.sync_all())
+        except (ApiError, TimeoutError):
+            self.notify(account_id)
+
+    def list_version(self, account_id: str) -> int:
+        """Return the version of an account's list that engines have; 0: none, or not known."""
+        stored = self._engine_state.get(account_id)
+        return stored.list_version if stored is not None else 0
+
+    async def count_waiting(self) -> int:
+        """Return how many changes of all lists engines do not have yet."""
+        versions = await self._lists.all_versions()
+        later = [each for each in versions if versions[each].version > self.list_version(each)]
+        return sum([await self._lists.count_after(each, self.list_version(each)) for each in later])
 
     def notify(self, account_id: str) -> None:
         """Schedule the synchronization of an account whose list has changed."""
@@ -67,6 +91,7 @@ class PolicySync:
         """Send what the engines do not have; raises ServiceUnavailable."""
         stored = await self._engine.request(DialPolicies, "GET", "/terms")
         self._engine_state = {each.account: each for each in stored.accounts}
+        self._is_compared = True
         versions, numbers = await self._lists.all_versions(), await self._accounts.all_numbers()
         accounts = await self._accounts.all()
         found = [
@@ -82,7 +107,11 @@ class PolicySync:
                 await self._sync(account, own, wanted)
 
     async def resend_all(self) -> None:
-        """Send all lists from the beginning; meanwhile their accounts cannot call."""
+        """Send all lists from the beginning; meanwhile their accounts cannot call.
+
+        Numbers that engines refused are sent, too.
+        """
+        await self._lists.forget_refusals()
         for account_id in await self._lists.all_versions():
             await self._engine.request_raw("DELETE", f"/terms/{account_id}/dnc")
         await self.sync_all()
@@ -151,9 +180,22 @@ class PolicySync:
             if after == wanted.version:
                 break
             change = await self._change(account_id, after, wanted.version)
-            path = f"/terms/{account_id}/dnc"
-            stored = (await self._engine.request(DncListState, "PATCH", path, change)).version
+            stored = await self._send_change(account_id, change)
         return stored
+
+    async def _send_change(self, account_id: str, change: DncListChange) -> int:
+        """Send a change without the numbers that engines refuse; return the list's version."""
+        path = f"/terms/{account_id}/dnc"
+        while True:
+            try:
+                return (await self._engine.request(DncListState, "PATCH", path, change)).version
+            except InvalidRequest as error:
+                refused = _refused_numbers(change, error)
+                if not refused:
+                    raise
+                await self._lists.set_aside(account_id, refused)
+                log.warning("do-not-call entries refused", account=account_id, count=len(refused))
+                change = _without(change, refused)
 
     async def _change(self, account_id: str, after: int, until: int) -> DncListChange:
         found = await self._lists.changes(account_id, after, until, MAX_CHANGES)
@@ -176,6 +218,22 @@ def _logging_rejection(account_id: str) -> Iterator[None]:
         raise
     except ApiError as error:
         log.warning("dial policy rejected", account=account_id, reason=error.detail)
+
+
+def _refused_numbers(change: DncListChange, error: InvalidRequest) -> dict[str, str]:
+    """Return the numbers of a change that an engine refuses, each with its reason."""
+    fields = {"add": change.add, "remove": change.remove}
+    found = dict[str, str]()
+    for each in error.errors:
+        if place := _ITEM.fullmatch(each.path):
+            found[fields[place[1]][int(place[2])]] = each.message
+    return found
+
+
+def _without(change: DncListChange, refused: Mapping[str, str]) -> DncListChange:
+    add = tuple(each for each in change.add if each not in refused)
+    remove = tuple(each for each in change.remove if each not in refused)
+    return replace(change, add=add, remove=remove)
 
 
 def _numbers(changes: Sequence[Change], *, listed: bool) -> tuple[str, ...]:

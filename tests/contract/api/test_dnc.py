@@ -6,14 +6,17 @@ import pytest
 from msgspec.structs import replace
 
 from api.common.errors import NotFound
+from api.dnc.schemas import DncEntry, EntryQuery
 from api.dnc.store import DncStore, ListVersions
 from api.dnc.tokens import DncTokenStore
+from api.engine_client import EngineClient, EngineUnavailable
+from api.policy_sync.sync import PolicySync
 from tests.harness.api.rest import CUSTOMER, OURS, Rest
 
 CALL = "/srmain/voice/call"
 REQUESTED = {"from": OURS, "to": CUSTOMER}
 ENTRY = {"phoneNo": CUSTOMER, "provider": "example-telecom"}
-PUT_ON = {"accountId": "acme", **ENTRY, "isActive": True}
+PUT_ON = {"accountId": "acme", **ENTRY, "isActive": True, "isInForce": True}
 FIVE = [f"+479000000{number}" for number in range(5)]
 
 
@@ -74,6 +77,23 @@ async def test_the_query_replaces_the_body(dnc: Dnc, method: str) -> None:
     assert (await dnc.ask("subscribe", ENTRY, "POST"))[0] == 201
 
 
+@pytest.mark.parametrize("query", ["phoneNo=+4722222222", "phoneNo=%204722222222"])
+async def test_a_plus_sign_in_a_query_need_not_be_escaped(kept: Rest, query: str) -> None:
+    """On every route: a browser sends it as it is, and a server reads a blank."""
+    account = await kept.services.accounts.get("acme")
+    await kept.services.accounts.change(replace(account, region="DE"))
+    token = await DncTokenStore(kept.services.database, kept.services.now_ms).add("acme")
+    for path in ("subscribe", "unsubscribe"):
+        link = f"{LIST}/{path}/{token}?{query}&provider=example-telecom"
+        answer = await kept.request("GET", link, token="")
+        assert answer.json()["phoneNo"] == CUSTOMER
+    assert len((await get(kept, phoneNo=CUSTOMER))["data"]) == 1
+    listed = await kept.request("GET", f"{LIST}?{query}")
+    assert [each["phoneNo"] for each in listed.json()["data"]] == [CUSTOMER]
+    removed = await kept.request("DELETE", f"{LIST}?{query}&provider=example-telecom")
+    assert removed.json()["phoneNo"] == CUSTOMER
+
+
 async def test_entries_belong_to_a_provider(dnc: Dnc) -> None:
     """A number is allowed when no provider has an active entry for it."""
     await dnc.ask("subscribe", {**ENTRY, "isActive": False})
@@ -118,6 +138,8 @@ async def test_no_spelling_bypasses_the_list(dnc: Dnc) -> None:
         ({"phoneNo": CUSTOMER}, "provider"),
         ({**ENTRY, "phoneNo": "nobody"}, "phoneNo"),
         ({**ENTRY, "phoneNo": "+1"}, "phoneNo"),
+        ({**ENTRY, "phoneNo": "+4912345678901234"}, "phoneNo"),  # more than 15 digits
+        ({**ENTRY, "phoneNo": "+4722222222/+4722222223"}, "phoneNo"),
         ({**ENTRY, "phoneNo": "+4722222222 ext. 5"}, "phoneNo"),
         ({**ENTRY, "provider": ""}, "provider"),
         ({**ENTRY, "provider": "a\nb"}, "provider"),
@@ -189,12 +211,65 @@ async def test_a_key_lists_adds_checks_and_removes(kept: Rest) -> None:
     row = (await get(kept, phoneNo=CUSTOMER))["data"][0]
     changed = row.pop("changedTime")
     assert changed.endswith("Z")
-    assert row == {**ENTRY, "isActive": True}
+    assert row == {**ENTRY, "isActive": True, "isInForce": True, "refusal": None}
     assert (await get(kept, phoneNo="+4790000000"))["data"] == []
     removed = await kept.request("DELETE", LIST, params=ENTRY)
     assert removed.json() == {**PUT_ON, "isActive": False}
     assert (await get(kept, isActive="true"))["data"] == []
     assert [each["isActive"] for each in (await get(kept))["data"]] == [False]
+
+
+REFUSED = "+4912345678901234"  # it has 16 digits, which no border of the list accepts
+
+
+async def test_a_number_that_engines_refuse_blocks_no_other(kept: Rest) -> None:
+    """It is not in force, with the reason and an alert; a change of the list is its way back."""
+    store = DncStore(kept.services.database, kept.services.now_ms)
+    await store.put("acme", [REFUSED, CUSTOMER], "example-telecom")
+    assert await kept.post(LIST, **ENTRY | {"phoneNo": FIVE[0]}) == PUT_ON | {"phoneNo": FIVE[0]}
+    rows = {each["phoneNo"]: each for each in (await get(kept))["data"]}
+    assert {number for number, row in rows.items() if not row["isInForce"]} == {REFUSED}
+    assert rows[REFUSED]["refusal"] == "expected a number with its country, such as +4721930000"
+    assert rows[CUSTOMER]["refusal"] is None
+    called = Dnc(kept, "")
+    assert not await called.may_call()
+    assert not await called.may_call(FIVE[0])
+    await kept.services.dnc.measure()
+    assert not_in_force(kept) == {"refused": 1, "waiting": 0}
+    await kept.services.policy_sync.resend_all()  # with a list that is whole: calls are placed
+    assert not await called.may_call()
+    assert await called.may_call("+4733333333")
+    await store.remove("acme", REFUSED, "example-telecom")
+    await kept.services.dnc.measure()
+    assert not_in_force(kept)["refused"] == 0
+
+
+async def test_an_entry_that_engines_do_not_have_is_shown_as_such(kept: Rest) -> None:
+    """While none answers; the alert says how many there are."""
+    services = kept.services
+    sync = PolicySync(Unreachable(services.engine.http, ()), services.accounts, services.dnc.store)
+    service = replace(services.dnc, engines=sync)
+    view = await service.add("acme", DncEntry(CUSTOMER, "example-telecom"))
+    assert (view.is_active, view.is_in_force) == (True, False)
+    assert not (await service.list("acme", EntryQuery())).data[0].is_in_force
+    await service.measure()
+    assert not_in_force(kept) == {"refused": 0, "waiting": 1}
+    await kept.services.policy_sync.sync_all()
+    assert (await get(kept))["data"][0]["isInForce"]
+
+
+class Unreachable(EngineClient):
+    """A client whose engines do not answer."""
+
+    async def request_raw(self, *_: object) -> bytes:
+        """Raise ServiceUnavailable."""
+        raise EngineUnavailable("no engine answers")
+
+
+def not_in_force(rest: Rest) -> dict[str, float]:
+    """Return the metric of entries that are not in force, by reason."""
+    (family,) = rest.services.metrics.dnc_not_in_force.collect()
+    return {each.labels["reason"]: each.value for each in family.samples}
 
 
 async def test_the_list_has_pages_in_the_order_of_numbers(kept: Rest) -> None:

@@ -78,9 +78,11 @@ export class DoNotCallList extends ListPage {
 
   renderResult() {
     if (!this.filters?.phoneNo || this.filters.isActive || this.page === null) return nothing;
-    const isListed = this.page.data.some((/** @type {any} */ each) => each.isActive);
-    return html`<p role="status" class=${isListed ? "problem" : "notice"}>
-      ${this.filters.phoneNo} ${isListed ? "is on the list: it is not called." : "is not on the list."}
+    const listed = this.page.data.filter((/** @type {any} */ each) => each.isActive);
+    const isBlocked = listed.some((/** @type {any} */ each) => each.isInForce);
+    const result = isBlocked ? "is on the list: it is not called." : "is on the list, but not in force: it is called.";
+    return html`<p role="status" class=${listed.length ? "problem" : "notice"}>
+      ${this.filters.phoneNo} ${listed.length ? result : "is not on the list."}
     </p>`;
   }
 
@@ -121,7 +123,8 @@ const COLUMNS = [
   { title: "Provider", cell: (row) => html`<span class="break">${row.provider}</span>` },
   {
     title: "State",
-    cell: (row) => (row.isActive ? html`<span class="tag bad">not called</span>` : html`<span class="tag">inactive</span>`),
+    cell: (row) => html`${row.isActive ? html`<span class="tag bad">not called</span>` : html`<span class="tag">inactive</span>`}
+      ${row.isInForce ? nothing : html`<span class="tag warn">not in force</span> ${row.refusal}`}`,
   },
   { title: "Changed", cell: (row) => dateTime(row.changedTime) },
 ];
