@@ -167,6 +167,11 @@ class JobStore:
         ended = {"state": "done", "result": result, "error": None, "ended_ms": self._now_ms()}
         await self._change(job, ended)
 
+    async def release(self, job: Job) -> None:
+        """Let another process run the job at once, as if it had not been claimed here."""
+        values = {"state": "waiting", "due_ms": self._now_ms(), "attempts": job.attempts - 1}
+        await self._change(job, values)
+
     async def fail(self, job: Job, error: str, *, for_good: bool = False) -> None:
         """Store that an attempt failed; it is retried until MAX_ATTEMPTS or `for_good`."""
         now_ms, text = self._now_ms(), error[:MAX_ERROR_CHARS]

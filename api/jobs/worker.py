@@ -17,7 +17,7 @@ import structlog
 
 from api.common.errors import ApiError
 from api.jobs.lease import run_with_lease
-from api.jobs.store import LEASE_MS, Job, JobStore, LeaseLost
+from api.jobs.store import LEASE_MS, MAX_ATTEMPTS, Job, JobStore, LeaseLost
 from api.metrics import Metrics
 
 log = structlog.get_logger()
@@ -69,11 +69,22 @@ class Worker:
         job = await self._jobs.claim(self._name, list(self._handlers))
         if job is None:
             return False
-        with suppress(LeaseLost):
+        try:
             await self._execute(job)
+        except LeaseLost:
+            pass
+        except asyncio.CancelledError:  # the process is stopped: that is no failed attempt
+            with suppress(ApiError, LeaseLost):
+                await self._jobs.release(job)
+            raise
         return True
 
     async def _execute(self, job: Job) -> None:
+        if job.attempts > MAX_ATTEMPTS:
+            log.error("job ended its processes", job=job.id, kind=job.kind)
+            self._count(job, "failed")
+            await self._jobs.fail(job, "each attempt ended with its process", for_good=True)
+            return
         try:
             result = await self._run_with_lease(job)
         except LeaseLost:

@@ -96,6 +96,40 @@ async def test_a_failing_job_is_retried_and_then_failed(database: Database) -> N
     assert not await worker.once()
 
 
+async def test_a_job_that_kills_processes(database: Database) -> None:
+    """It is not claimed for ever, and the next job has its turn."""
+    clock = ManualClock()
+    jobs, (doomed, good) = await added(database, clock, 2)
+    for _ in range(MAX_ATTEMPTS):
+        assert (await _claimed(jobs)).id == doomed
+        clock.now += LEASE_MS
+    worker = Worker(jobs, {"sum": double}, Metrics())
+    assert await worker.once()
+    job = await _got(jobs, doomed)
+    assert (job.state, job.error) == ("failed", "each attempt ended with its process")
+    assert await worker.once()
+    assert (await _got(jobs, good)).state == "done"
+
+
+async def test_a_process_that_is_stopped_leaves_its_job_to_others(database: Database) -> None:
+    """At once, and this was no attempt: a job outlives any number of updates."""
+    jobs, (job_id,) = await added(database, ManualClock())
+    started = asyncio.Event()
+
+    async def endless(_job: Job, _progress: Progress) -> dict[str, Any]:
+        started.set()
+        await asyncio.Event().wait()
+        return {}
+
+    working = asyncio.create_task(Worker(jobs, {"sum": endless}, Metrics()).run())
+    await started.wait()
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    job = await _claimed(jobs)
+    assert (job.id, job.attempts) == (job_id, 1)
+
+
 async def test_a_permanent_failure_is_not_retried(database: Database) -> None:
     """Its error is stored."""
     jobs, (job_id,) = await added(database, ManualClock())
@@ -135,6 +169,12 @@ class MoodyJobs(JobStore):
             self.is_well = True
             raise ZeroDivisionError
         return await super().claim(owner, kinds)
+
+
+async def _claimed(jobs: JobStore) -> Job:
+    job = await jobs.claim("another", ["sum"])
+    assert job is not None
+    return job
 
 
 async def _got(jobs: JobStore, job_id: str) -> Job:
