@@ -18,7 +18,8 @@ from wire.decoding.messages import decode_message
 from wire.events.record import CallRecord
 
 FIRST: Position = (-1, -1)
-REMOVED = ""  # stands for digits that were removed
+REMOVED = ""  # stands for digits and words that were removed
+_INPUT = ("dtmf", "speech")  # what a caller has given in a gather
 
 
 class StoredCall(Struct, frozen=True):
@@ -55,7 +56,7 @@ class CdrRemoval(Struct, frozen=True):
     async def with_digits_before(
         self, account_id: str, before_ms: int, after: Position, limit: int
     ) -> list[StoredCall]:
-        """Return those with digits that were collected from the caller."""
+        """Return those with digits or speech that were collected from the caller."""
         has_digits = sa.exists().where(
             digits.c.account_id == account_id,
             digits.c.started_ms == cdrs.c.started_ms,
@@ -92,9 +93,11 @@ class CdrRemoval(Struct, frozen=True):
         return await self.database.execute(_delete_events(account_id, call_id))
 
     async def remove_digits(self, call: StoredCall) -> None:
-        """Empty the digits in a call's record and events."""
+        """Empty the digits and the speech of gathers in a call's record and events."""
         record = decode_message(call.record, CallRecord)
-        emptied = tuple(replace(each, dtmf=REMOVED) for each in record.gathered)
+        emptied = tuple(
+            replace(each, dtmf=REMOVED, speech=each.speech and REMOVED) for each in record.gathered
+        )
         body = msgspec.json.encode(replace(record, gathered=emptied))
         async with self.database.writing() as connection:
             change = sa.update(bodies).where(bodies.c.cdr_id == call.id)
@@ -162,8 +165,8 @@ async def _empty_events(connection: AsyncConnection, call: StoredCall) -> None:
     query = sa.select(events.c.sequence_number, events.c.body).where(*of_call)
     for number, body in (await connection.execute(query)).all():
         fields: dict[str, Any] = msgspec.json.decode(body)
-        if fields.get("dtmf"):
-            emptied = msgspec.json.encode({**fields, "dtmf": REMOVED})
+        if removed := {name: REMOVED for name in _INPUT if fields.get(name)}:
+            emptied = msgspec.json.encode(fields | removed)
             change = sa.update(events).where(*of_call, events.c.sequence_number == number)
             await connection.execute(change.values(body=emptied))
 

@@ -71,7 +71,7 @@ numbers = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# The calls whose records have digits that callers pressed.
+# The calls whose records have digits that callers pressed, or words that they said, in gathers.
 digits = sa.Table(
     "cdr_digits",
     metadata,

@@ -118,7 +118,8 @@ def _client(row: Row, _record: CallRecord) -> Rows:
 
 def _digits(row: Row, record: CallRecord) -> Rows:
     names = ("account_id", "started_ms", "cdr_id")
-    return [{name: row[name] for name in names}] if any(e.dtmf for e in record.gathered) else []
+    has_input = any(each.dtmf or each.speech for each in record.gathered)
+    return [{name: row[name] for name in names}] if has_input else []
 
 
 def _common(row: Row) -> Row:

@@ -7,8 +7,10 @@ import msgspec
 import pytest
 import sqlalchemy as sa
 
+from api.cdrs.ingest.event_decoder import DecodedEvent
+from api.cdrs.ingest.writer import write_events
 from api.cdrs.store import CdrStore
-from api.cdrs.tables import bodies, cdrs, clients
+from api.cdrs.tables import bodies, cdrs, clients, events
 from api.db.database import Database
 from api.engine_client import open_client
 from api.retention.expiry import DAY_MS
@@ -121,6 +123,28 @@ async def test_digits_expire(kept: Kept) -> None:
     assert await kept.count("cdr_digits") == 1
     for (body,) in await kept.database.rows(sa.select(bodies.c.record)):
         assert b"7700000" not in body
+
+
+async def test_what_gathers_understood_expires_with_the_digits(kept: Kept) -> None:
+    """Of a call with digits, too, and of one with speech only; in records and events."""
+    spoken = GatherRecord(NOON_MS, "l0", "", "speech", speech="my pin is one two", confidence=0.9)
+    calls = [
+        msgspec.structs.replace(call(3, 0), gathered=(spoken,)),
+        msgspec.structs.replace(call(4, 0), gathered=(*call(4, 0).gathered, spoken)),
+    ]
+    for each in calls:
+        body = msgspec.json.encode({"event": "gathered", "dtmf": "", "speech": spoken.speech})
+        event = DecodedEvent("acme", each.call_id, 5, body, each)
+        async with kept.database.writing() as connection:
+            await write_events(connection, [event])
+    await kept.limit(keep_digits_days=5)
+    await kept.expire()
+    records = [await kept.record(number) for number in (3, 4)]
+    assert {each.speech for record in records for each in record.gathered} == {"", None}
+    for table in (bodies.c.record, events.c.body):
+        assert not [
+            text for (text,) in await kept.database.rows(sa.select(table)) if b"pin" in text
+        ]
 
 
 async def test_a_recording_that_is_not_archived_yet(kept: Kept) -> None:
