@@ -15,6 +15,7 @@ from aiohttp import (
 )
 from msgspec import Struct
 
+from engine.common.exact_url import exact_url
 from engine.common.http_errors import failure_word
 from engine.media.clip import MediaError, MediaLimits
 from engine.media.worker.sniff import HEAD_BYTES, Container, detect_container
@@ -50,7 +51,7 @@ async def download(
     """Download audio into `target`, unless its ETag is still `etag`; raises MediaError."""
     try:
         async with session.get(
-            url,
+            exact_url(url),
             allow_redirects=False,
             timeout=ClientTimeout(total=limits.download_s, sock_connect=limits.connect_s),
             headers=_headers(etag),

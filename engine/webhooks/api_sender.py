@@ -12,7 +12,6 @@ import msgspec
 from aiohttp import ClientSession
 from msgspec import Struct
 from msgspec.structs import replace
-from yarl import URL
 
 from engine.calls.flows.templates import Lookup, fill_decoded, to_text
 from engine.calls.flows.variables import MAX_VARIABLE_CHARS
@@ -93,9 +92,7 @@ class ApiSender:
         def headers() -> Mapping[str, str]:
             return {**unsigned, **signer.headers(key, self._clock(), body or b"")}
 
-        return OutgoingRequest(
-            request.method, URL(filled.url, encoded=True), headers, subject, body
-        )
+        return OutgoingRequest(request.method, filled.url, headers, subject, body)
 
 
 def _fill(request: ApiRequest, values: Lookup) -> tuple[ShownRequest, str]:

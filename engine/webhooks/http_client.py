@@ -8,8 +8,8 @@ from typing import Protocol, TypeVar
 from aiohttp import ClientError, ClientSession, ClientTimeout
 from msgspec import Struct
 from msgspec.structs import replace
-from yarl import URL
 
+from engine.common.exact_url import exact_url
 from engine.common.loop_timer import timeout_after_arrivals
 from engine.webhooks.errors import Attempt, AttemptFailed, WebhookFailed, classify_error
 from engine.webhooks.log.exchange import (
@@ -48,7 +48,7 @@ class OutgoingRequest(Struct, frozen=True):
     """A request; headers are created for each attempt, because signatures contain the time."""
 
     method: str
-    url: str | URL
+    url: str
     headers: Callable[[], Mapping[str, str]]
     subject: Subject
     body: bytes | None = None
@@ -126,7 +126,7 @@ class WebhookSender:
         started_s, at_ms = asyncio.get_running_loop().time(), int(self._clock() * 1000)
         reason, detail, received = "timeout", "", Received()  # unless it ends otherwise
         listener = request.listener()
-        sent = Sent(request.method, str(request.url), {}, request.body or b"")
+        sent = Sent(request.method, request.url, {}, request.body or b"")
         try:
             sent = replace(sent, headers=request.headers(), is_to_listener=listener is not None)
             async with self._response(request, sent, listener, ends_s - started_s) as response:
@@ -162,7 +162,7 @@ class WebhookSender:
             return
         async with self._session.request(
             request.method,
-            request.url,
+            exact_url(request.url),
             data=request.body,
             headers=sent.headers,
             timeout=self._timeout,

@@ -10,6 +10,7 @@ import aiohttp
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
 
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, reason_of
+from engine.common.exact_url import exact_url
 from engine.webhooks.errors import classify_error
 from engine.webhooks.log.exchange import NO_LOG, AttemptLog, Received, Sent, exchange
 from engine.webhooks.response import HttpResponse, read_error_body
@@ -47,7 +48,7 @@ class HttpTransport:
         outcome: Outcome = Failed("timeout")  # unless it ends otherwise
         try:
             async with self._session.post(
-                target.url,
+                exact_url(target.url),
                 data=event.body,
                 headers=sent.headers,
                 timeout=self._timeout,

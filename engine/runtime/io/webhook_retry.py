@@ -10,7 +10,6 @@ from functools import partial
 
 from aiohttp import ClientSession
 from msgspec import Struct
-from yarl import URL
 
 from engine.callbacks.transport import SignedEvent, Transport
 from engine.runtime.io.attempt_writer import AttemptWriter
@@ -91,7 +90,7 @@ class WebhookRetry(Struct, frozen=True):
         listener = partial(listener_of, account, attempt.request_id)
         request = OutgoingRequest(
             attempt.method,
-            URL(repeated.url, encoded=bool(attempt.api_request)),
+            repeated.url,
             headers,
             subject,
             repeated.body or None,

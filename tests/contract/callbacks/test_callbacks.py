@@ -143,6 +143,23 @@ async def test_a_handover_waits_for_deliveries_in_flight(store: Store) -> None:
     assert customer.ids() == [f"{call}.e{number}" for number in (0, 1, 2)]
 
 
+async def test_an_address_with_a_signature(store: Store) -> None:
+    """It reaches the server as it is given."""
+    asked: list[str] = []
+
+    async def respond(request: web.Request) -> web.StreamResponse:
+        asked.append(request.raw_path)
+        return web.Response(status=204)
+
+    path = "/?e=a%40b.c&t=a@b:c&sig=%3D"
+    async with CallbackServer() as customer, open_scene(store) as scene:
+        customer.answers["/"] = respond
+        await scene.put_target(customer.url(path))
+        await scene.emit("3-pbx1-aaaaaaaa", 0)
+        await scene.until_empty()
+    assert asked == [path]
+
+
 async def test_gone(store: Store) -> None:
     """410 stops the account's target; its events become dead letters."""
     async with CallbackServer() as customer, open_scene(store) as scene:

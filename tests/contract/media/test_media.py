@@ -89,6 +89,21 @@ async def test_addresses(scene: MediaScene, tmp_path: Path, unused_tcp_port: int
         assert got.reason == "unreachable"
 
 
+async def test_an_address_with_a_signature(scene: MediaScene, tmp_path: Path) -> None:
+    """It reaches the server as it is given: a signature of `%40` is not one of `@`."""
+    asked: list[str] = []
+
+    async def respond(request: web.Request) -> web.StreamResponse:
+        asked.append(request.raw_path)
+        return web.Response(body=sound("wav"))
+
+    scene.origin.handlers["a~(1).wav"] = respond
+    name = "a%7E%281%29.wav?e=a%40b.c&t=a@b:c&sig=%3D"
+    async with scene.open_cache(tmp_path) as cache:
+        await cache.fetch("acme", scene.source_at(name))
+    assert asked == [f"/{name}"]
+
+
 async def test_truncated(scene: MediaScene, tmp_path: Path) -> None:
     """The beginning of a truncated file is played, as in any player."""
     scene.origin.bodies["cut.wav"] = (sound("wav")[: 44 + 96_000], {})

@@ -43,7 +43,7 @@ async def test_query_parameters_are_sent(session: ClientSession) -> None:
         queries.append(request.rel_url.raw_query_string)
         return web.Response(text=HANGUP)
 
-    query = "attempt=1&name=B%26B&a=1+2&attempt=2&empty=&q=%C3%A6"
+    query = "attempt=1&name=B%26B&a=1+2&attempt=2&empty=&q=%C3%A6&e=a%40b.c&t=%7E%28x%29@:"
     async with Server(handle).open() as url:
         await ask(session, f"{url}?{query}")
     assert queries == [query]

@@ -85,7 +85,7 @@ class MediaScene:
 
     def source_at(self, name: str) -> Audio:
         """Return a source at the origin server."""
-        return Audio(str(self._server.make_url(f"/{name}")))
+        return Audio(f"{self._server.make_url('/')}{name}")
 
     @asynccontextmanager
     async def open_cache(
