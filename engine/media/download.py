@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +16,7 @@ from aiohttp import (
     InvalidURL,
 )
 from msgspec import Struct
+from yarl import URL
 
 from engine.common.exact_url import exact_url
 from engine.common.http_errors import failure_word
@@ -25,6 +28,8 @@ _MUST_REVALIDATE = re.compile(r"\bno-(cache|store)\b")
 _MAX_FRESH_MS = 7 * 24 * 3_600_000
 _WRITE_BYTES = 1 << 20
 NOT_MODIFIED = 304
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+MAX_REDIRECTS = 5
 
 
 def fresh_ms(cache_control: str, default_ms: int, min_ms: int) -> int:
@@ -50,13 +55,10 @@ async def download(
 ) -> DownloadResult:
     """Download audio into `target`, unless its ETag is still `etag`; raises MediaError."""
     try:
-        async with session.get(
-            exact_url(url),
-            allow_redirects=False,
-            timeout=ClientTimeout(total=limits.download_s, sock_connect=limits.connect_s),
-            headers=_headers(etag),
-            auto_decompress=False,  # audio is not compressed; this would block the event loop
-        ) as response:
+        async with (
+            asyncio.timeout(limits.download_s),
+            _final_response(session, exact_url(url), _headers(etag), limits) as response,
+        ):
             _check_status(response)
             is_new = response.status != NOT_MODIFIED
             kind = await _save(response, target, limits) if is_new else None
@@ -71,6 +73,36 @@ async def download(
         raise _to_media_error(error) from None
 
 
+@asynccontextmanager
+async def _final_response(
+    session: ClientSession, url: URL, headers: dict[str, str], limits: MediaLimits
+) -> AsyncIterator[ClientResponse]:
+    """Follow redirects, as storage services send them; the session guards each connection."""
+    timeout = ClientTimeout(total=None, sock_connect=limits.connect_s)
+    for _ in range(1 + MAX_REDIRECTS):
+        async with session.get(
+            url,
+            allow_redirects=False,  # aiohttp would change the characters of a signed address
+            timeout=timeout,
+            headers=headers,
+            auto_decompress=False,  # audio is not compressed; this would block the event loop
+        ) as response:
+            if response.status not in REDIRECTS:
+                yield response
+                return
+            url = _redirected(response, url)
+    raise MediaError("redirect", f"more than {MAX_REDIRECTS} redirects")
+
+
+def _redirected(response: ClientResponse, url: URL) -> URL:
+    location = response.headers.get("Location", "")
+    target = url.join(exact_url(location))
+    if not location or target.scheme not in {"https", url.scheme}:
+        text = f"a redirect to {location or 'nowhere'} is not followed"
+        raise MediaError("redirect", f"HTTP status {response.status}; {text}")
+    return target
+
+
 def _headers(etag: str) -> dict[str, str]:
     headers = {"Accept": "audio/*, */*;q=0.1", "Accept-Encoding": "identity"}
     return headers | ({"If-None-Match": etag} if etag else {})
@@ -82,8 +114,6 @@ def _check_status(response: ClientResponse) -> None:
             return
         case 404 | 410 as status:
             raise MediaError("not_found", f"HTTP status {status}")
-        case 301 | 302 | 303 | 307 | 308 as status:
-            raise MediaError("redirect", f"HTTP status {status}; redirects are not followed")
         case status:
             raise MediaError("http_status", f"HTTP status {status}")
 

@@ -1,7 +1,8 @@
 """Transcodes an untrusted audio file into a clip file; runs in a worker process."""
 
 import wave
-from collections.abc import Iterator
+from array import array
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import av
@@ -13,26 +14,38 @@ from av.container import InputContainer
 from engine.media.clip import SAMPLE_RATE_HZ, MediaError
 from engine.media.worker.protocol import Transcode
 
+SILENT = 32  # the highest sample of what is not heard: -60 dB of full scale
+
 
 def transcode(job: Transcode) -> None:
     """Write the clip file; raises MediaError (not_audio, unreadable, too_long)."""
     try:
-        # The demuxer is fixed and protocols are disabled: a playlist can't open other files.
-        with Path(job.path).open("rb") as file:
-            if not file.peek(1):  # PyAV would print a traceback
-                raise MediaError("unreadable", "the file is empty")
-            options = {"protocol_whitelist": "none"}
-            with av.open(file, "r", format=job.container, options=options) as opened:
-                _write(job, _samples(opened))
+        is_heard = _transcode(job, _samples)
+        if not is_heard:  # two channels with inverted phase cancel each other out
+            _transcode(job, _left_samples)
     except av.FFmpegError as error:  # its own text has the name of the file
         raise MediaError("unreadable", f"the audio does not decode: {error.strerror}") from error
     except (ValueError, EOFError) as error:
         raise MediaError("unreadable", "the audio does not decode") from error
 
 
-def _write(job: Transcode, samples: Iterator[bytes]) -> None:
+def _transcode(job: Transcode, read: Callable[[InputContainer], Iterator[bytes]]) -> bool:
+    # The demuxer is fixed and protocols are disabled: a playlist can't open other files.
+    with Path(job.path).open("rb") as file:
+        if not file.peek(1):  # PyAV would print a traceback
+            raise MediaError("unreadable", "the file is empty")
+        options = {"protocol_whitelist": "none"}
+        # Titles and names of artists may be in any encoding.
+        with av.open(
+            file, "r", format=job.container, options=options, metadata_errors="ignore"
+        ) as opened:
+            return _write(job, read(opened))
+
+
+def _write(job: Transcode, samples: Iterator[bytes]) -> bool:
+    """Write the samples; return whether any of them is heard."""
     max_bytes = job.max_ms * SAMPLE_RATE_HZ // 1000 * 2
-    written = 0
+    written, is_heard = 0, False
     with wave.open(job.target, "wb") as clip:
         clip.setparams((1, 2, SAMPLE_RATE_HZ, 0, "NONE", "not compressed"))
         for chunk in samples:
@@ -40,20 +53,34 @@ def _write(job: Transcode, samples: Iterator[bytes]) -> None:
             if written > max_bytes:
                 raise MediaError("too_long", f"longer than {job.max_ms / 1000:g} s")
             clip.writeframesraw(chunk)
+            is_heard = is_heard or _peak(chunk) > SILENT
     if not written:
         raise MediaError("unreadable", "no audio samples")
+    return is_heard
+
+
+def _peak(chunk: bytes) -> int:
+    samples = array("h", chunk)
+    return max(max(samples, default=0), -min(samples, default=0))
 
 
 def _samples(opened: InputContainer) -> Iterator[bytes]:
+    return (_bytes(each, 1) for each in _resampled(opened, "mono"))
+
+
+def _left_samples(opened: InputContainer) -> Iterator[bytes]:
+    for each in _resampled(opened, "stereo"):
+        yield array("h", _bytes(each, 2))[::2].tobytes()
+
+
+def _resampled(opened: InputContainer, layout: str) -> Iterator[AudioFrame]:
     if not opened.streams.audio:
         raise MediaError("not_audio", "no audio track")
-    resampler = AudioResampler("s16", "mono", SAMPLE_RATE_HZ)
+    resampler = AudioResampler("s16", layout, SAMPLE_RATE_HZ)
     for frame in _frames(opened, opened.streams.audio[0]):
         frame.pts = None  # gaps in the timestamps do not become silence
-        for out in resampler.resample(frame):
-            yield _bytes(out)
-    for out in resampler.resample(None):
-        yield _bytes(out)
+        yield from resampler.resample(frame)
+    yield from resampler.resample(None)
 
 
 def _frames(opened: InputContainer, stream: AudioStream) -> Iterator[AudioFrame]:
@@ -65,5 +92,5 @@ def _frames(opened: InputContainer, stream: AudioStream) -> Iterator[AudioFrame]
             continue
 
 
-def _bytes(frame: AudioFrame) -> bytes:
-    return bytes(frame.planes[0])[: frame.samples * 2]  # a plane is padded
+def _bytes(frame: AudioFrame, channels: int) -> bytes:
+    return bytes(frame.planes[0])[: frame.samples * channels * 2]  # a plane is padded

@@ -104,6 +104,64 @@ async def test_an_address_with_a_signature(scene: MediaScene, tmp_path: Path) ->
     assert asked == [f"/{name}"]
 
 
+async def test_a_redirect(scene: MediaScene, tmp_path: Path) -> None:
+    """It is followed, as storage services send it, to the address as it is given."""
+    asked: list[str] = []
+
+    async def redirect(request: web.Request) -> web.StreamResponse:
+        location = request.rel_url.raw_query_string.removeprefix("to=")
+        return web.Response(status=int(request.match_info["name"]), headers={"Location": location})
+
+    async def respond(request: web.Request) -> web.StreamResponse:
+        asked.append(request.raw_path)
+        return web.Response(body=sound("wav"))
+
+    scene.origin.handlers["stored"] = respond
+    async with scene.open_cache(tmp_path) as cache:
+        for status in ("301", "302", "303", "307", "308"):
+            scene.origin.handlers[status] = redirect
+            await cache.fetch("acme", scene.source_at(f"{status}?to=/stored?sig=a%40{status}"))
+    assert asked == [f"/stored?sig=a%40{status}" for status in (301, 302, 303, 307, 308)]
+
+
+async def test_titles_in_any_encoding(scene: MediaScene, tmp_path: Path) -> None:
+    """Texts of a file do not matter for its audio."""
+    title = "Café".encode("cp1252")
+    info = b"INFOINAM" + len(title).to_bytes(4, "little") + title
+    chunk = b"LIST" + len(info).to_bytes(4, "little") + info
+    wav = sound("wav")
+    head = b"RIFF" + (len(wav) - 8 + len(chunk)).to_bytes(4, "little") + wav[8:36]
+    scene.origin.bodies["a.wav"] = (head + chunk + wav[36:], {})
+    tag = b"TAG" + title.ljust(125, b"\0")  # of ID3, version 1
+    scene.origin.bodies["a.mp3"] = (sound("mp3") + tag, {})
+    async with scene.open_cache(tmp_path) as cache:
+        for name in ("a.wav", "a.mp3"):
+            clip = await cache.fetch("acme", scene.source_at(name))
+            assert abs(clip.duration_ms - 1000) < 60, name
+
+
+async def test_channels_with_inverted_phase(scene: MediaScene, tmp_path: Path) -> None:
+    """They would cancel each other out: one of them is heard. Silence stays silence."""
+    left = np.frombuffer(sound("wav")[44:], np.int16)[::2]
+    for name, sign in (("inverted", -1), ("silent", 0)):
+        samples = np.stack([left * abs(sign), left * sign], axis=1).astype("<i2")
+        scene.origin.bodies[name] = (_stereo(samples.tobytes()), {})
+    async with scene.open_cache(tmp_path) as cache:
+        pcm = await read_samples(cache, await cache.fetch("acme", scene.source_at("inverted")))
+        assert abs(level_db(pcm[800:7200], 440) - -6.02) < 0.5
+        pcm = await read_samples(cache, await cache.fetch("acme", scene.source_at("silent")))
+        assert len(pcm) > 7_900
+        assert not pcm.any()
+
+
+def _stereo(samples: bytes) -> bytes:
+    file = io.BytesIO()
+    with wave.open(file, "wb") as out:
+        out.setparams((2, 2, 48_000, 0, "NONE", "not compressed"))
+        out.writeframes(samples)
+    return file.getvalue()
+
+
 async def test_truncated(scene: MediaScene, tmp_path: Path) -> None:
     """The beginning of a truncated file is played, as in any player."""
     scene.origin.bodies["cut.wav"] = (sound("wav")[: 44 + 96_000], {})

@@ -29,6 +29,11 @@ FORMATS = {
     "flac": ("flac", "flac", "s16"),
     "m4a": ("mp4", "aac", "fltp"),
     "webm": ("webm", "libopus", "flt"),
+    "aac": ("adts", "aac", "fltp"),
+    "aiff": ("aiff", "pcm_s16be", "s16"),
+    "au": ("au", "pcm_s16be", "s16"),
+    "mp2": ("mp2", "mp2", "s16"),
+    "caf": ("caf", "pcm_s16le", "s16"),
 }
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -120,6 +125,18 @@ async def redirect(_: web.Request) -> web.StreamResponse:
     raise web.HTTPFound("http://169.254.169.254/latest/meta-data/")
 
 
+async def redirect_to_itself(request: web.Request) -> web.StreamResponse:
+    raise web.HTTPFound(request.path)
+
+
+async def redirect_to_a_file(_: web.Request) -> web.StreamResponse:
+    raise web.HTTPFound("file:///etc/passwd")
+
+
+async def redirect_without_address(_: web.Request) -> web.StreamResponse:
+    return web.Response(status=302)
+
+
 async def fails(_: web.Request) -> web.StreamResponse:
     """Return status 500."""
     raise web.HTTPInternalServerError
@@ -154,7 +171,10 @@ async def drip(request: web.Request) -> web.StreamResponse:
 
 REFUSED: dict[str, tuple[bytes | Handler, str]] = {
     "500": (fails, "http_status"),
-    "redirect": (redirect, "redirect"),
+    "redirect": (redirect, "refused_address"),
+    "circle": (redirect_to_itself, "redirect"),
+    "file": (redirect_to_a_file, "redirect"),
+    "nowhere": (redirect_without_address, "redirect"),
     "page": (b"<!doctype html><html><body>Not your file</body></html>" * 3, "not_audio"),
     "list.m3u8": (b"#EXTM3U\n#EXTINF:9,\nhttp://127.0.0.1/secret.mp3\n" * 3, "not_audio"),
     "list.ffconcat": (b"ffconcat version 1.0\nfile '/etc/passwd'\n" * 3, "not_audio"),

@@ -59,7 +59,7 @@ async def test_a_fallback_runs_after_an_invalid_answer(
     [
         ("/missing", "not_found"),
         ("/page", "not_audio"),
-        ("/elsewhere", "redirect"),
+        ("/elsewhere", "refused_address"),
         ("/huge", "too_large"),
         ("https://169.254.169.254/a.wav", "refused_address"),
     ],

@@ -15,13 +15,22 @@ AUDIO = [
     (b"\x1a\x45\xdf\xa3\x9f", "matroska"),
     (b"#!AMR\n\x3c", "amr"),
     (b"#!AMR-WB\n", "amr"),
+    (b"\xff\xf1\x50\x80", "aac"),
+    (b"\xff\xf9\x4c\x80", "aac"),
+    (b"\xff\xfd\xe4\x04", "mp3"),  # layer II
+    (b"FORM\x00\x02\xee.AIFF", "aiff"),
+    (b"FORM\x00\x02\xee.AIFC", "aiff"),
+    (b".snd\x00\x00\x00 ", "au"),
+    (b"caff\x00\x01\x00\x00desc", "caf"),
 ]
 OTHER = [
     b"",
     b"\xff",
     b"\xff\xfe<\x00h\x00",  # UTF-16 text
     b"\xff\xd8\xff\xe0",  # JPEG
-    b"\xff\xf1\x50\x80",  # ADTS is layer 0
+    b"\xff\xf1\x7c\x80",  # a reserved sample rate of ADTS
+    b"\xff\xe1\x50\x80",  # layer 0 with the short sync word
+    b"FORM\x00\x02\xee.ILBM",  # a picture
     b"RIFF\x24\x00\x00\x00AVI LIST",
     b"<!doctype html>",
     b"#EXTM3U\n#EXTINF:10,",
