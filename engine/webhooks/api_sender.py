@@ -21,6 +21,7 @@ from engine.webhooks.log.exchange import NO_LOG, AttemptLog, ShownRequest, Subje
 from engine.webhooks.response import HttpResponse, read_body
 from engine.webhooks.signatures import Signer
 from wire.decoding.errors import BadInput
+from wire.decoding.json_document import read_json
 from wire.flow import Scalar
 from wire.request import ApiRequest
 
@@ -146,8 +147,8 @@ async def _read(
     if not request.answers:
         return response.status, {}
     try:
-        document = msgspec.json.decode(received)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        document = read_json(bytes(received))
+    except BadInput:
         raise AttemptFailed("not_json", "the body is not JSON") from None
     return response.status, {
         name: _value(resolve_pointer(document, pointer))

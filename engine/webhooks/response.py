@@ -11,6 +11,7 @@ from aiohttp import ClientError
 from engine.webhooks.errors import AttemptFailed
 from engine.webhooks.log.exchange import MAX_RESPONSE_BYTES
 from wire.decoding.errors import BadInput
+from wire.decoding.json_document import repaired
 from wire.tree import Limits, parse_action
 from wire.verbs import Action
 
@@ -42,7 +43,8 @@ _ERROR_BODY_S = 0.2  # how long an error waits for its body, which only the log 
 async def read_action(response: HttpResponse, received: bytearray, limits: Limits) -> Action | None:
     """Read an action; None: there is nothing to add. Raises AttemptFailed, ClientError."""
     await read_body(response, received, limits.size_bytes)
-    return _parsed(bytes(received), limits) if received.strip() else None
+    body = repaired(bytes(received))
+    return _parsed(body, limits) if body.strip() else None
 
 
 async def read_body(response: HttpResponse, received: bytearray, size_bytes: int) -> None:

@@ -7,9 +7,7 @@ from wire.decoding.patterns import PATTERNS
 REQUIRED = "required, but missing"
 UNKNOWN_FIELD = "unknown field"
 INVALID_VALUE = "invalid value"
-TRUNCATED = "the JSON is truncated"
 NUMBER_TOO_LARGE = "a number in the JSON is too large"
-LONE_SURROGATE = "a text contains half of a surrogate pair: \\ud800 to \\udfff come in pairs"
 
 _TYPES = {
     "str": "text",
@@ -35,11 +33,9 @@ _LENGTH = re.compile(
 _VALUE = re.compile(r"Invalid (?:enum )?value (?P<value>.+)", re.DOTALL)
 _POSITION = re.compile(r" \(byte \d+\)$")
 _FIXED = {
-    "Input data was truncated": TRUNCATED,
+    "Input data was truncated": "the JSON is truncated",
     "Integer value out of range": "the number is too large",
     "Number out of range": "the number is too large",
-    "JSON is malformed: invalid utf-16 surrogate pair": LONE_SURROGATE,
-    "JSON is malformed: unexpected end of escaped utf-16 surrogate pair": LONE_SURROGATE,
 }
 
 

@@ -25,7 +25,7 @@ from wire.decoding.errors import (
     raise_errors,
     type_info,
 )
-from wire.decoding.json_document import NOT_JSON, is_out_of_range, json_error, read_json
+from wire.decoding.json_document import NOT_JSON, is_out_of_range, json_error, read_json, repaired
 from wire.phone_numbers.e164 import normalized
 
 T = TypeVar("T")
@@ -46,9 +46,11 @@ def decode(body: bytes, shape: Any, prefix: str = "") -> Any:
     except msgspec.ValidationError as error:
         first = error
     except NOT_JSON as error:
-        raise json_error(error, body, prefix) from None
+        if (meant := repaired(body)) != body:
+            return convert(read_json(meant, prefix), shape, prefix)
+        raise json_error(error, prefix) from None
     if is_out_of_range(first):
-        raise json_error(first, body, prefix)
+        raise json_error(first, prefix)
     return _retry(read_json(body, prefix), shape, prefix, first, strict=True)
 
 

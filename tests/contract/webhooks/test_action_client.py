@@ -35,6 +35,12 @@ async def test_an_action_is_fetched(session: ClientSession) -> None:
     assert Webhook(SIGNING_SECRET).verify(body, headers) == {"callId": "c1"}
 
 
+async def test_a_byte_order_mark_is_skipped(session: ClientSession) -> None:
+    """Editors and some frameworks write it."""
+    async with Server(web.Response(text=f"\ufeff{HANGUP}")).open() as url:
+        assert (await ask(session, url)).action == Hangup()
+
+
 async def test_query_parameters_are_sent(session: ClientSession) -> None:
     """An address keeps its parameters, in their order, with nothing added: a webhook's state."""
     queries: list[str] = []

@@ -55,7 +55,7 @@ WEBHOOKS = CodeGroup(
         ErrorCode(
             "redirect",
             "Redirect",
-            "Your server responded with a redirect, which is not followed; of audio, up to five are.",
+            "Your server responded with a redirect, which is not followed; of audio, five are.",
             "A missing slash at the end, or http instead of https.",
             "Use the final address.",
             (),

@@ -89,15 +89,6 @@ def test_a_number_beyond_all_numbers(body: bytes, path: str) -> None:
     assert _error(body) == (path, "a number in the JSON is too large")
 
 
-@pytest.mark.parametrize(
-    "text", [r"\ud800", r"\udc00", r"a\ud800b", r"\ud800\u0041", r"\ud83d\ud83d"]
-)
-def test_half_of_a_surrogate_pair(text: str) -> None:
-    """It is no character, and the JSON is not truncated."""
-    path, message = _error(f'{{"needed": "{text}"}}'.encode())
-    assert (path, message.partition(":")[0]) == ("in", "a text contains half of a surrogate pair")
-
-
 def _error(body: bytes) -> tuple[str, str]:
     with pytest.raises(BadInput) as raised:
         lenient.decode(body, Shape, "in")
