@@ -20,6 +20,8 @@ from engine.calls.model.requests import RecordingAction
 from engine.calls.reporting.call_events import emit
 from wire.events.call_events import Kind
 
+# Each is part of the state, which every step stores; a part begins with each hold, for example.
+MAX_RECORDINGS = 200
 _ID_KINDS: dict[Purpose, IdKind] = {"call": "k", "voicemail": "v"}
 _EVENT_KINDS: dict[RecordingAction, Kind] = {
     "start": "recording-started",
@@ -57,6 +59,11 @@ def sync_recording(call: Call, now: int) -> Step:
     # A recording that starts while paused would be heard until it is muted.
     is_paused = is_muted or call.taps_paused_until_ms
     if running is None and leg and not is_paused and not isinstance(call.state, ClosingState):
+        if is_full(call):
+            call = replace(call, recording_enabled=False, recording_paused=False)
+            kind = _EVENT_KINDS["stop"]
+            call, event = emit(call, kind, now, channel_id=call.main, reason="too_many_recordings")
+            return call, (*commands, event)
         call, running = start(call, leg, "call", now)
         commands = (*commands, StartRecording(leg, running.name))
     if running is not None and running.muted != is_muted:
@@ -68,6 +75,11 @@ def sync_recording(call: Call, now: int) -> Step:
 def _is_sensitive(state: CallState) -> bool:
     """Return whether keys are pressed whose tones must not be recorded."""
     return isinstance(state, Gathering) and state.verb.data.sensitive
+
+
+def is_full(call: Call) -> bool:
+    """Return whether the call has as many recordings, and parts of them, as a call may have."""
+    return len(call.recordings) >= MAX_RECORDINGS
 
 
 def end_recording(call: Call, leg: str) -> Step:

@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from engine.calls.media.call_recording import MAX_RECORDINGS, is_full
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import (
     Bridged,
@@ -118,6 +119,8 @@ def _check_answered(call: Call) -> Rejection | None:
 def _check_recording(call: Call, action: RecordingAction) -> Rejection | None:
     if call.recording_destination is None:
         return _conflict("no_archive", "recordings can't be kept: see recordings_url, ami_password")
+    if action == "start" and is_full(call):
+        return _conflict("too_many_recordings", f"the call has {MAX_RECORDINGS} recordings")
     was_recorded = any(each.purpose == "call" for each in call.recordings)
     if action == "start" or call.recording_enabled or (action == "stop" and was_recorded):
         return None

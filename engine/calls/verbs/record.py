@@ -39,11 +39,12 @@ ARCHIVE_TIMEOUT_MS = 5_000  # the caller waits; archiving continues after it
 def start(call: Call, verb: Record, now: int) -> Step:
     """Play the prompt and the beep; without them, start to record.
 
-    Without a destination for recordings, advance at once.
+    Without a destination for recordings, or with too many of them, advance at once.
     """
-    if call.recording_destination is not None and verb_sources(verb):
+    can_record = call.recording_destination is not None and not call_recording.is_full(call)
+    if can_record and verb_sources(verb):
         return play.start(call, verb, now)
-    if call.recording_destination is None:
+    if not can_record:
         return _continue(call, verb, "failed", None, now)
     call, emitted = release_leg(call, call.main, now)  # a voicemail is not recorded on hold
     call = drop_earlier(call, call.main, now)

@@ -26,6 +26,7 @@ from wire.shard import ShardId
 
 log = structlog.get_logger()
 MARGIN_MS = 60_000  # between an event's time and that of its commit
+STEPS_PER_TURN = 100  # of a replay, 10 ms
 CALLS_PER_LINE = 500  # of other times; then an empty line keeps the connection alive
 
 
@@ -61,7 +62,7 @@ class EndedCallHandlers(Struct, frozen=True):
             try:
                 call = decode_stored_call(state).call
                 if call.created_ms <= end_ms and call.ended_ms >= first_ms:
-                    yield _events(await self.store.log(shard, call_id))
+                    yield await _events(await self.store.log(shard, call_id))
             except StoreDown:
                 raise
             except Exception as error:  # noqa: BLE001 - of another version, or a fault of the core
@@ -71,7 +72,11 @@ class EndedCallHandlers(Struct, frozen=True):
             await asyncio.sleep(0)
 
 
-def _events(lines: list[bytes]) -> bytes:
-    commands = (command for step in replay(lines) for command in step.commands)
-    events = [msgspec.json.encode(each.event) for each in commands if isinstance(each, EmitEvent)]
-    return b"".join(event + b"\n" for event in events)
+async def _events(lines: list[bytes]) -> bytes:
+    events = list[bytes]()
+    for number, step in enumerate(replay(lines), 1):
+        emitted = (each.event for each in step.commands if isinstance(each, EmitEvent))
+        events += [msgspec.json.encode(each) + b"\n" for each in emitted]
+        if number % STEPS_PER_TURN == 0:
+            await asyncio.sleep(0)
+    return b"".join(events)

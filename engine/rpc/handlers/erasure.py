@@ -24,6 +24,7 @@ log = structlog.get_logger()
 PAGE_SIZE = 1_000
 ATTEMPTS_PER_TURN = 50
 EVENTS_PER_TURN = 100  # then live calls get their turn on the event loop
+LINES_PER_TURN = 500
 
 
 class _Owner(Struct, frozen=True):
@@ -73,8 +74,12 @@ class ErasureHandlers(Struct, frozen=True):
             return False
         if matcher.is_in_json(msgspec.json.encode(call)):
             return True
-        lines = await self.store.log(shard, call_id)
-        return any(matcher.is_in(line.decode(errors="replace")) for line in lines)
+        for number, line in enumerate(await self.store.log(shard, call_id), 1):
+            if matcher.is_in(line.decode(errors="replace")):
+                return True
+            if number % LINES_PER_TURN == 0:
+                await asyncio.sleep(0)
+        return False
 
     async def _erase_events(
         self, shard: ShardId, body: EraseNumber, matcher: NumberMatcher, live: set[str]

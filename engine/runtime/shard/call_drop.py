@@ -6,11 +6,16 @@ from msgspec.structs import replace
 from engine.calls.model import causes
 from engine.calls.model.call_states import Ended, Ending
 from engine.runtime.shard.context import ShardContext
+from engine.runtime.shard.errors import CallTooLarge
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.step_runner import StepRunner
 from engine.store.errors import Overflow
 
 log = structlog.get_logger()
+_REASONS: dict[type[Exception], str] = {
+    Overflow: "store_overflow",
+    CallTooLarge: "call_too_large",
+}
 
 
 def drop_call(
@@ -33,7 +38,7 @@ def drop_call(
 
 def _store_end(live_call: LiveCall, error: Exception, step_runner: StepRunner) -> None:
     """Store the end: without it the call would be billed until the reaper finds it."""
-    reason = "store_overflow" if isinstance(error, Overflow) else "internal"
+    reason = _REASONS.get(type(error), "internal")
     call = live_call.call
     if call.is_ended or not live_call.log_lines:
         return  # its end is stored, or not even its start

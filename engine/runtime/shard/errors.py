@@ -20,5 +20,9 @@ class NotOwner(Exception):
         self.shard = shard
 
 
+class CallTooLarge(Exception):
+    """A call took more steps, or has a larger state, than a call may have."""
+
+
 class LighterLoadElsewhere(NotOwner):
     """Another engine should start a call, at a node with a lower load; this engine may as well."""

@@ -22,11 +22,15 @@ from engine.calls.model.storage_format import encode_log_entry
 from engine.calls.verbs.sensitive_input import is_sealable
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import IoRunner, Writer
+from engine.runtime.shard.errors import CallTooLarge
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.live_call import LiveCall
 from engine.store.errors import Overflow
 
 ALWAYS_LOGGED = (ClockChanged, Recovered)  # also without effect
+# A customer's call must not fill the store: a bot can send 60 marks a second, each a step.
+MAX_LOG_LINES = 200_000
+MAX_STATE_BYTES = 1_000_000
 OnStored = Callable[[], None]
 Core = Callable[[Call, Event, int], Step]  # steps a call, as `engine.calls.step` does
 
@@ -53,6 +57,8 @@ class StepRunner(Struct, frozen=True):
 
         `first_lines` precede the step in the log; `on_stored` is called after the commit.
         """
+        if live_call.log_lines >= MAX_LOG_LINES:
+            raise CallTooLarge(f"{MAX_LOG_LINES} steps")
         now = self.clock.now_ms()
         if isinstance(event, DigitPressed) and is_sealable(live_call.call, event):
             event = replace(event, digit=self.io.seal_digit(live_call.call.id, event.digit))
@@ -67,7 +73,7 @@ class StepRunner(Struct, frozen=True):
         live_call.call, remaining = self._answer_from_cache(call, commands, log, now)
         try:
             self._commit(live_call, remaining, log, on_stored)
-        except Overflow:  # the step was not queued for its commit
+        except (Overflow, CallTooLarge):  # the step was not queued for its commit
             live_call.call, live_call.log_lines = before, log_lines
             raise
         return True
@@ -105,6 +111,8 @@ class StepRunner(Struct, frozen=True):
         self, live_call: LiveCall, commands: list[Command], log: list[bytes], on_stored: OnStored
     ) -> None:
         change = live_call.prepare_commit(commands, log, self.node, self.clock)
+        if len(change.state) > MAX_STATE_BYTES and change.live:
+            raise CallTooLarge(f"a state of {MAX_STATE_BYTES} bytes")
         # Executed before the commit: if both are lost, the call is admitted again unchanged.
         early = [each for each in commands if _precedes_commit(each, live_call)]
         # The commit itself emits events.

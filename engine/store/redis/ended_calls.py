@@ -1,25 +1,46 @@
-"""Ended calls in Redis or Valkey: state and log, later one compressed value (decision 0060)."""
+"""Ended calls in Redis or Valkey: state and log, later one compressed value (decision 0060).
+
+Nothing here takes the server or the event loop for long, whatever is stored: logs are read in
+pages, a long one is compressed in pieces, and compression is done in a thread.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from redis.asyncio import Redis
 
-from engine.store.compressed_call import EndedCall, compress, decompress, is_compressed
-from engine.store.redis.keys import owner_key
+from engine.store.compressed_call import (
+    PIECE_LINES,
+    EndedCall,
+    compress,
+    compress_piece,
+    compress_state,
+    decompress,
+    decompress_piece,
+    is_compressed,
+)
+from engine.store.redis.keys import owner_key, shard_key
 from engine.store.redis.lua_values import encode, lua_string
 from engine.store.redis.script_connection import ScriptRunner, load_script
+from engine.store.redis.versioned_documents import WithTimeout
 from wire.shard import ShardId
 
 _DUE, _COMPRESS = load_script("outbox", "due_ended"), load_script("outbox", "compress")
-CALLS_PER_TURN = 8  # then live calls get their turn on the event loop
+_ADD_PIECE = load_script("outbox", "add_piece")
+MAX_BYTES = 1_000_000  # of calls that are read at once; one more call may follow
+CALLS_PER_TURN = 8  # that a thread compresses before live calls get their turn
+Due = tuple[bytes, bytes, list[bytes] | int]  # as due_ended.lua has it
+Replacement = tuple[str, int, Any, int]  # as compress.lua has it
 
 
 class RedisEndedCalls(Struct, frozen=True):
     """Compresses ended calls; `{node:slot}:uncompressed` has when each of the others has ended."""
 
+    client: Redis
     scripts: ScriptRunner
+    with_timeout: WithTimeout
 
     async def compress(
         self, tokens: Mapping[ShardId, int], after_ms: int, limit: int, dictionary: int
@@ -28,34 +49,73 @@ class RedisEndedCalls(Struct, frozen=True):
             *(self._due(shard, token, after_ms, limit) for shard, token in tokens.items())
         )
         for (shard, token), calls in zip(tokens.items(), due, strict=True):
-            if calls:
-                await self._replace(shard, token, calls, dictionary)
+            short = [each for each in calls if not isinstance(each[2], int)]
+            for first in range(0, len(short), CALLS_PER_TURN):
+                part = short[first : first + CALLS_PER_TURN]
+                await self._replace(
+                    shard, token, await asyncio.to_thread(_compressed, part, dictionary)
+                )
+            for name, _, length in calls:
+                if isinstance(length, int):
+                    await self._compress_long(shard, token, name.decode(), length, dictionary)
         return sum(map(len, due))
 
-    async def _due(
-        self, shard: ShardId, token: int, after_ms: int, limit: int
-    ) -> Sequence[tuple[bytes, bytes, list[bytes]]]:
-        arguments = encode((token, after_ms, limit))
+    async def log(self, shard: ShardId, call_id: str, first: int) -> list[bytes]:
+        """Read a log from a line on, page by page; its call may be compressed meanwhile."""
+        found = list[bytes]()
+        while page := await self._page(shard, call_id, first + len(found)):
+            found += page
+            if (first + len(found)) % PIECE_LINES:
+                break
+        return found
+
+    async def _page(self, shard: ShardId, call_id: str, first: int) -> list[bytes]:
+        """Read what is left of a piece's lines, whether they are compressed or not."""
+        number, skipped = divmod(first, PIECE_LINES)
+        pipeline = self.client.pipeline(transaction=False)
+        key = shard_key(shard, "log", call_id)
+        pipeline.lrange(key, first, (number + 1) * PIECE_LINES - 1)
+        pipeline.llen(key)
+        pipeline.get(shard_key(shard, "ended", call_id))
+        lines, length, record = await self.with_timeout(pipeline.execute())
+        if length or record is None or not is_compressed(record):
+            return lines  # type: ignore[no-any-return]  # LRANGE answers a list
+        ended = decompress(call_id, record)
+        if not ended.in_pieces:
+            return list(ended.log[first:])
+        piece = await self.with_timeout(
+            self.client.lindex(shard_key(shard, "pieces", call_id), number)
+        )
+        return [] if piece is None else decompress_piece(call_id, piece)[skipped:]
+
+    async def _due(self, shard: ShardId, token: int, after_ms: int, limit: int) -> Sequence[Due]:
+        arguments = encode((token, after_ms, limit, PIECE_LINES, MAX_BYTES))
         answer: Any = await self.scripts.run(_DUE, owner_key(shard), arguments)  # a list
         return answer  # type: ignore[no-any-return]  # due_ended.lua says of what
 
+    async def _compress_long(
+        self, shard: ShardId, token: int, call_id: str, length: int, dictionary: int
+    ) -> None:
+        """Compress a call piece by piece; its log stays until all pieces are stored."""
+        number, body = 0, b""
+        for number, first in enumerate(range(0, length, PIECE_LINES), 1):
+            page = self.client.lrange(
+                shard_key(shard, "log", call_id), first, min(first + PIECE_LINES, length) - 1
+            )
+            lines = await self.with_timeout(page)
+            piece = await asyncio.to_thread(compress_piece, call_id, lines, dictionary)
+            arguments = encode((token, call_id, number - 1, lua_string(piece)))
+            if await self.scripts.run(_ADD_PIECE, owner_key(shard), arguments) != 1:
+                break  # it has expired, or is another engine's: the last script decides
+        record = await self.with_timeout(self.client.get(shard_key(shard, "ended", call_id)))
+        if record is not None and not is_compressed(record):
+            body = compress_state(call_id, state_of(call_id, record), length, dictionary)
+        await self._replace(shard, token, [(call_id, length, lua_string(body), number)])
+
     async def _replace(
-        self,
-        shard: ShardId,
-        token: int,
-        calls: Sequence[tuple[bytes, bytes, list[bytes]]],
-        dictionary: int,
+        self, shard: ShardId, token: int, replacements: Sequence[Replacement]
     ) -> None:
         """Replace calls that have not changed since; none if another engine has the shard."""
-        replacements = []
-        for number, (name, record, log) in enumerate(calls, 1):
-            call_id, body = name.decode(), b""
-            if record:
-                ended = EndedCall(state_of(call_id, record), tuple(log))
-                body = compress(call_id, ended, dictionary)
-            replacements.append((call_id, len(log), lua_string(body)))
-            if number % CALLS_PER_TURN == 0:
-                await asyncio.sleep(0)
         await self.scripts.run(_COMPRESS, owner_key(shard), encode((token, replacements)))
 
 
@@ -66,8 +126,13 @@ def state_of(call_id: str, record: bytes) -> bytes:
     return record.partition(b"\0")[2]
 
 
-def log_of(call_id: str, lines: list[bytes], ended: bytes | None, first: int = 0) -> list[bytes]:
-    """Return the log of a call from a line on, given that of its list and, if ended, its record."""
-    if not lines and ended is not None and is_compressed(ended):
-        return list(decompress(call_id, ended).log[first:])
-    return lines
+def _compressed(calls: Sequence[Due], dictionary: int) -> list[Replacement]:
+    replacements = list[Replacement]()
+    for name, record, log in calls:
+        assert not isinstance(log, int)  # noqa: S101 - narrows for mypy: long ones are compressed apart
+        call_id, body = name.decode(), b""
+        if record:
+            call = EndedCall(state_of(call_id, record), tuple(log))
+            body = compress(call_id, call, dictionary)
+        replacements.append((call_id, len(log), lua_string(body), 0))
+    return replacements

@@ -15,7 +15,7 @@ from engine.store.redis.cluster.scripts import ClusterScripts
 from engine.store.redis.cluster.topology import Topology
 from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.documents import RedisDialPolicyStore, RedisDocuments
-from engine.store.redis.ended_calls import RedisEndedCalls, log_of, state_of
+from engine.store.redis.ended_calls import RedisEndedCalls, state_of
 from engine.store.redis.keys import owner_key, shard_key
 from engine.store.redis.listeners import RedisListeners
 from engine.store.redis.lua_values import encode, lua_string
@@ -77,7 +77,7 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         self.outbox = RedisOutbox(
             self._client, self._scripts, self._with_timeout, outbox_limits, cipher, self.documents
         )
-        self._ended_calls = RedisEndedCalls(self._scripts)
+        self._ended_calls = RedisEndedCalls(self._client, self._scripts, self._with_timeout)
         self.listeners = RedisListeners(self._client, self._with_timeout)
         self.dial_policies = RedisDialPolicyStore(self._client, self._with_timeout)
         self.webhook_log = RedisWebhookLog(
@@ -166,7 +166,7 @@ class RedisStore(RedisDocuments, RedisShardLayout):
                 return
 
     async def forget(self, shard: ShardId, call_id: str) -> None:
-        keys = (shard_key(shard, kind, call_id) for kind in ("ended", "log"))
+        keys = (shard_key(shard, kind, call_id) for kind in ("ended", "log", "pieces"))
         await self._with_timeout(self._client.unlink(*keys))
 
     async def compress_ended(
@@ -189,11 +189,7 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         return None if record is None else state_of(call_id, record)
 
     async def log(self, shard: ShardId, call_id: str, first: int = 0) -> list[bytes]:
-        pipeline = self._client.pipeline(transaction=False)
-        pipeline.lrange(shard_key(shard, "log", call_id), first, -1)
-        pipeline.get(shard_key(shard, "ended", call_id))
-        lines, ended = await self._with_timeout(pipeline.execute())
-        return log_of(call_id, lines, ended, first)
+        return await self._ended_calls.log(shard, call_id, first)
 
     async def workloads(self, shards: Sequence[ShardId]) -> list[Workload]:
         reads = self._client.pipeline(transaction=False)

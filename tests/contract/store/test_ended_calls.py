@@ -2,7 +2,9 @@
 
 from functools import partial
 
-from engine.store.compressed_call import DICTIONARY
+from msgspec.structs import replace
+
+from engine.store.compressed_call import DICTIONARY, PIECE_LINES
 from engine.store.store import Store
 from tests.harness.shards import at
 from tests.harness.store.stores import Opener, change, claim_shard, live_calls
@@ -94,6 +96,58 @@ async def test_a_forgotten_call_is_not_compressed(store: Store) -> None:
     assert await compress(store, token) == 0
     for call_id in ("c1", "c2", "c3"):
         assert (await store.read(at(3), call_id), await store.log(at(3), call_id)) == (None, [])
+
+
+LONG = [b"\xc1line %d" % number for number in range(2 * PIECE_LINES + 7)]
+
+
+async def end_long_call(store: Store, token: int, call_id: str = "long") -> None:
+    """Store a call with a log of several pieces, and its end."""
+    for first in range(0, len(LONG), 100):
+        part = change(call_id, seq=first, live=first + 100 < len(LONG))
+        log = tuple(LONG[first : first + 100])
+        await store.commit(at(3), token, [replace(part, log=log, state=b"state")])
+
+
+async def test_a_long_call_reads_as_before(store: Store) -> None:
+    """From any line on, before and after it is compressed, which a short call does not wait for."""
+    token = await claim_shard(store, at(3))
+    await end_long_call(store, token)
+    await end_call(store, token)
+    for _ in range(2):
+        for first in (0, 1, PIECE_LINES - 1, PIECE_LINES, 2 * PIECE_LINES + 6, len(LONG)):
+            assert await store.log(at(3), "long", first) == LONG[first:], first
+        assert await store.read(at(3), "long") == b"state"
+        assert await store.log(at(3), "c1") == LOG
+        await compress(store, token)
+    found = {call_id: state async for call_id, state in store.ended(at(3))}
+    assert found == {"long": b"state", "c1": b"over"}
+    assert await compress(store, token) == 0
+    await store.forget(at(3), "long")
+    assert (await store.read(at(3), "long"), await store.log(at(3), "long")) == (None, [])
+
+
+async def test_a_long_call_that_changes_is_compressed_again(store: Store) -> None:
+    """What it was compressed to is of no use any more."""
+    token = await claim_shard(store, at(3))
+    await end_long_call(store, token)
+    await compress(store, token)
+    late = replace(change("long", seq=len(LONG), live=False, state=b"late"), log=(b"\xc1late",))
+    await store.commit(at(3), token, [late])
+    for _ in range(2):
+        assert await store.read(at(3), "long") == b"late"
+        assert await store.log(at(3), "long") == [*[b""] * len(LONG), b"\xc1late"]
+        await compress(store, token)
+
+
+async def test_the_next_owner_compresses_a_long_call(store: Store) -> None:
+    """An engine that has lost the shard adds no piece."""
+    before = await claim_shard(store, at(3))
+    await end_long_call(store, before)
+    token = await claim_shard(store, at(3), "engine2")
+    assert await compress(store, before) == 0
+    assert await compress(store, token) == 1
+    assert await store.log(at(3), "long") == LONG
 
 
 async def test_a_compressed_call_expires(opened: Opener) -> None:

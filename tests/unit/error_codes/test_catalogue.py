@@ -31,6 +31,7 @@ _COMPUTED = {
     BAD_ROUTE,
     LOST,
     "store_overflow",  # engine/runtime/shard/call_drop.py
+    "call_too_large",  # the same
     "read_only",  # engine/rpc/access.py
     "no_rest",  # engine/cli/errors.py
     "action_failed",  # engine/calls/verbs/awaiting_instructions.py

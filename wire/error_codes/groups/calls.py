@@ -203,6 +203,15 @@ CALLS = CodeGroup(
             _API,
         ),
         ErrorCode(
+            "too_many_recordings",
+            "Too many recordings",
+            "The call has as many recordings, and parts of them, as a call may have: 200.",
+            "It was started and stopped again and again, or a phone held the call as often.",
+            "Start it once, and pause it; the recordings until then are kept.",
+            (409,),
+            _API,
+        ),
+        ErrorCode(
             "no_archive",
             "Recordings cannot be kept",
             "This engine can record nothing.",

@@ -1,15 +1,32 @@
 """Recording by request: started, paused, resumed, stopped, or rejected."""
 
+from msgspec.structs import replace
+
+from engine.calls.media.call_recording import MAX_RECORDINGS
 from engine.calls.model.commands import (
     ArchiveRecordings,
     MuteRecording,
     StartRecording,
     StopRecording,
 )
-from engine.calls.model.events import CallOpened, LegAnswered
+from engine.calls.model.events import (
+    CallOpened,
+    DeadlinePassed,
+    LegAnswered,
+    LegHeldByPhone,
+    LegResumedByPhone,
+)
 from engine.calls.model.requests import RecordingAction, RecordingRequested
 from engine.calls.sessions.preconditions import check_request
-from tests.harness.calls.builders import CHANNEL, MAIN, Story, answered_call, inbound, say
+from tests.harness.calls.builders import (
+    CHANNEL,
+    MAIN,
+    Story,
+    answered_call,
+    bridged_call,
+    inbound,
+    say,
+)
 from tests.harness.calls.recordings import (
     ARCHIVE,
     URL,
@@ -49,6 +66,31 @@ def test_a_pause_before_the_answer_holds() -> None:
     assert recording_commands(story) == []
     request_recording(story, "resume")
     assert [type(each) for each in recording_commands(story)] == [StartRecording]
+
+
+def test_a_call_has_so_many_recordings() -> None:
+    """Each is part of the state, which every step stores: then it is not recorded any more."""
+    story = answered_call(say(), recording_destination=ARCHIVE)
+    for _ in range(MAX_RECORDINGS):
+        request_recording(story, "start", "stop")
+    assert len(story.call.recordings) == MAX_RECORDINGS
+    rejection = check_request(story.call, RecordingRequested("start"))
+    assert rejection is not None
+    assert rejection.code == "too_many_recordings"
+
+
+def test_a_phone_that_holds_without_end_ends_the_recording() -> None:
+    """Each hold ends a part; the last one is followed by an event that says why."""
+    story = bridged_call("+4722222222")
+    story.call = replace(story.call, recording_destination=ARCHIVE, recording_enabled=True)
+    for _ in range(MAX_RECORDINGS + 50):
+        story.take(LegHeldByPhone(MAIN), 200)
+        story.take(LegResumedByPhone(MAIN), 200)
+        story.take(DeadlinePassed(), 200)
+    assert len(story.call.recordings) == MAX_RECORDINGS
+    stopped = [each.reason for each in story.emitted if each.event == "recording-stopped"]
+    assert stopped == ["too_many_recordings"]
+    assert not story.call.recording_enabled
 
 
 def test_rejected_recording_requests() -> None:

@@ -13,10 +13,11 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionReceived, MediaFetched
-from engine.calls.model.requests import HangupRequested
+from engine.calls.model.requests import HangupRequested, MuteRequested
 from engine.calls.model.storage_format import decode_stored_call
 from engine.calls.replay_audit import replay
 from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.shard.step_runner import MAX_LOG_LINES, MAX_STATE_BYTES
 from engine.store.errors import Overflow
 from tests.harness.calls.builders import (
     CHANNEL,
@@ -194,6 +195,39 @@ def test_the_end_of_a_dropped_call_is_stored() -> None:
     assert events[-1]["record"]["reason"] == "store_overflow"
     entries = [line for each in scene.writer.changes for line in each.log]
     assert list(replay(entries))[-1].call == stored.call
+
+
+def test_a_call_of_too_many_steps_ends() -> None:
+    """A customer's call does not fill the store: its end is stored, with that reason."""
+    scene = ShardScene()
+    live_call = answered_call(scene)
+    live_call.log_lines = MAX_LOG_LINES - 1
+    scene.shard.feed(live_call, MuteRequested(MAIN, "in"))
+    assert live_call.call.id in scene.shard.calls
+    scene.shard.feed(live_call, MuteRequested(MAIN, "out"))
+    assert _end_of(scene) == "call_too_large"
+    assert scene.shard.calls == {}
+    assert scene.pbx.lines[-1] == HANGUP
+
+
+def test_a_call_with_too_large_a_state_ends() -> None:
+    """Each commit stores the whole state; the step that made it too large is not stored."""
+    scene = ShardScene()
+    live_call = answered_call(scene)
+    before = len(scene.writer.changes)
+    large = {"text": "x" * MAX_STATE_BYTES}
+    live_call.call = msgspec.structs.replace(live_call.call, custom_data=large)
+    scene.shard.feed(live_call, MuteRequested(MAIN, "in"))
+    assert len(scene.writer.changes) == before + 1
+    assert _end_of(scene) == "call_too_large"
+
+
+def _end_of(scene: ShardScene) -> str:
+    """Return the reason of the end that was stored last."""
+    stored = decode_stored_call(scene.writer.changes[-1].state)
+    assert stored.call.is_ended
+    assert not scene.writer.changes[-1].live
+    return stored.call.reason
 
 
 @pytest.mark.parametrize("field", ["transfers", "conferences", "recordings"])
