@@ -17,10 +17,11 @@ NEEDLE_DIGITS = 2  # groups of digits that people write have two or more
 
 
 class EraseNumber(Shape, frozen=True):
-    """Remove what the store has of a number in one shard's ended calls, without a shard the first.
+    """Remove some of what the store has of a number in one shard, without a shard the first.
 
-    `country` is its calling code, such as 47. With `isNational`, the account is in that country:
-    the number without the code is the same number there.
+    `cursor` continues where the previous request has ended. `country` is the number's calling code,
+    such as 47. With `isNational`, the account is in that country: the number without the code is
+    the same number there.
     """
 
     account: Name
@@ -28,12 +29,14 @@ class EraseNumber(Shape, frozen=True):
     country: Annotated[str, Meta(pattern=patterns.CALLING_CODE)]
     is_national: bool = False
     shard: Annotated[str, Meta(pattern=patterns.SHARD)] | None = None
+    cursor: Annotated[str, Meta(pattern=patterns.ERASURE_CURSOR)] = ""
 
 
 class ErasureResult(Shape, frozen=True):
-    """How much was removed from a shard, and the shard that follows it; None: it was the last."""
+    """How much was removed, and where the next request continues; None: nothing is left."""
 
     next_shard: str | None = None
+    next_cursor: str = ""
     ended_calls: int = 0
     events: int = 0
     dead_letters: int = 0

@@ -47,6 +47,10 @@ def erase(
         sys.exit(ExitStatus.NEGATIVE)
 
 
+def _show(progress: str) -> None:
+    sys.stderr.write(f"{progress}\n")
+
+
 async def _erase(settings: Settings, account: str, number: str) -> ErasureReport:
     from api.services import open_services  # noqa: PLC0415 - `--help` starts faster without
 
@@ -54,7 +58,7 @@ async def _erase(settings: Settings, account: str, number: str) -> ErasureReport
         await migrate(services.database)
         outcome = "failed"
         try:
-            report = await services.retention.erasure.erase(account, number)
+            report = await services.retention.erasure.erase(account, number, _show)
             outcome = "left" if report.left else "done"
         finally:
             # Without the number: the trail is kept.

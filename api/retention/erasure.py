@@ -1,7 +1,7 @@
 """Erases a person: removes all that is stored about a number, and reports what was removed."""
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import msgspec
 import phonenumbers
@@ -28,6 +28,10 @@ from wire.views import Calls
 PAGE_SIZE = 200
 
 
+def _ignore(_text: str) -> None:
+    pass
+
+
 class ErasureReport(Struct, frozen=True):
     """What was removed, by kind; what is kept, and why; and what could not be removed yet."""
 
@@ -46,12 +50,17 @@ class Erasure(Struct, frozen=True):
     calls: CallRemoval
     contacts: ContactErasure
 
-    async def erase(self, account_id: str, number: str) -> ErasureReport:
-        """Remove a number from an account; raises NotFound, BadInput, ServiceUnavailable."""
+    async def erase(
+        self, account_id: str, number: str, on_progress: Callable[[str], None] = _ignore
+    ) -> ErasureReport:
+        """Remove a number from an account; raises NotFound, BadInput, ServiceUnavailable.
+
+        `on_progress` is called with how far engines are.
+        """
         region = (await self.accounts.get(account_id)).region
         matcher = matcher_of(number, region)
         live = await self._live_calls(account_id, matcher)
-        removed = await self._erase_in_engines(account_id, matcher)
+        removed = await self._erase_in_engines(account_id, matcher, on_progress)
         left = [f"call {each} is live: repeat this when it has ended" for each in live]
         removed += await self._erase_calls(account_id, matcher, set(live), left)
         removed += await self.contacts.erase(account_id, matcher)
@@ -68,7 +77,9 @@ class Erasure(Struct, frozen=True):
             each.call_id for each in found.calls if matcher.is_in_json(msgspec.json.encode(each))
         ]
 
-    async def _erase_in_engines(self, account_id: str, matcher: NumberMatcher) -> Counter[str]:
+    async def _erase_in_engines(
+        self, account_id: str, matcher: NumberMatcher, on_progress: Callable[[str], None]
+    ) -> Counter[str]:
         removed = Counter[str]()
         request = EraseNumber(account_id, matcher.number, matcher.country, matcher.is_national)
         while True:
@@ -78,7 +89,8 @@ class Erasure(Struct, frozen=True):
             removed["logged requests"] += erased.attempts
             if erased.next_shard is None:
                 return removed
-            request = replace(request, shard=erased.next_shard)
+            on_progress(f"continues at shard {erased.next_shard}: {removed.total()} removed")
+            request = replace(request, shard=erased.next_shard, cursor=erased.next_cursor)
 
     async def _erase_calls(
         self, account_id: str, matcher: NumberMatcher, live: set[str], left: list[str]

@@ -155,6 +155,12 @@ class Store(Protocol):
     def ended(self, shard: ShardId) -> AsyncIterator[tuple[str, bytes]]:
         """Read id and last state of each ended call of a shard that is still kept."""
 
+    async def ended_page(self, shard: ShardId, cursor: int) -> tuple[int, list[tuple[str, bytes]]]:
+        """Read a page of them, and the cursor of the next page; 0: the first, or none follows.
+
+        A page may be empty although others follow.
+        """
+
     async def forget(self, shard: ShardId, call_id: str) -> None:
         """Remove an ended call and its log."""
 

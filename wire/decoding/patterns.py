@@ -60,6 +60,7 @@ ENCODING = r"^[A-Za-z0-9_.:\-]+" + END
 
 RECOGNIZER = r"^[a-z][a-z0-9\-]{0,31}" + END
 
+ERASURE_CURSOR = r"^((calls|events|dead_letters|attempts):[0-9\-]{0,41})?" + END
 ENTRY_ID = r"^[0-9]{1,20}-[0-9]{1,20}" + END
 # Without a node in earlier versions.
 EVENT_ID = r"^((?:[a-z0-9]{1,16}/)?[0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20})" + END
@@ -108,6 +109,7 @@ PATTERNS = {
     ON_MACHINE: "continue, hangup, an action or an https:// address",
     SHARD: "a node and a slot, such as pbx1/3",
     EVENT_ID: "the id that came with an event",
+    ERASURE_CURSOR: "the nextCursor of the previous request",
     ENTRY_ID: "a number, a hyphen and a number",
     RECOGNIZER: "the name of a recognizer, such as grammar",
     TERMINATOR: 'one key of 0-9 A-D * #, or "" for none',

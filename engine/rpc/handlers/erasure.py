@@ -1,9 +1,12 @@
 """RPC operation that removes a number from the store: ended calls, events, logged requests.
 
-Everything is in the store, so any engine can do it for any shard.
+Everything is in the store, so any engine can do it for any shard. A request works for SLICE_S and
+says where the next one continues, however much is stored.
 """
 
 import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 import msgspec
 import structlog
@@ -21,6 +24,7 @@ from wire.erasure import EraseNumber, ErasureResult, NumberMatcher
 from wire.shard import ShardId
 
 log = structlog.get_logger()
+SLICE_S = 2.0  # a request may take 15 s
 PAGE_SIZE = 1_000
 ATTEMPTS_PER_TURN = 50
 EVENTS_PER_TURN = 100  # then live calls get their turn on the event loop
@@ -35,32 +39,62 @@ class _Owner(Struct, frozen=True):
 _owner_of = msgspec.json.Decoder(_Owner).decode
 
 
+class _Work(Struct, frozen=True):
+    """What is removed from which shard."""
+
+    shard: ShardId
+    body: EraseNumber
+    matcher: NumberMatcher
+
+    @property
+    def account(self) -> str:
+        return self.body.account
+
+
+# Removes what a page has from a position on; returns how much, and the next position; "": the end.
+ErasePage = Callable[[_Work, str], Awaitable[tuple[int, str]]]
+
+
 class ErasureHandlers(Struct, frozen=True):
     store: Store
     shards: ShardMap
+    slice_s: float = SLICE_S
 
     async def erase(self, _request: web.Request, body: EraseNumber) -> ErasureResult:
-        """Remove a number from a shard; live calls stay."""
+        """Remove a number from a part of a shard; live calls stay."""
         shards = self.shards.all
         shard = shards[0] if body.shard is None else shard_in(self.shards, body.shard)
-        matcher = NumberMatcher(body.number, body.country, body.is_national)
-        calls = await self._erase_calls(shard, body, matcher)
-        live = {call_id async for call_id, _node, _state in self.store.live(shard)}
-        events = await self._erase_events(shard, body, matcher, live)
-        dead_letters = await self._erase_dead_letters(shard, body, matcher)
-        attempts = await self._erase_attempts(body.account, matcher) if shard == shards[0] else 0
-        following = next((each for each in shards if each > shard), None)
+        work = _Work(shard, body, NumberMatcher(body.number, body.country, body.is_national))
+        parts = self._parts(has_attempts=shard == shards[0])
+        removed, cursor = await _run(parts, work, self.slice_s)
+        following = shard if cursor else next((each for each in shards if each > shard), None)
         return ErasureResult(
-            str(following) if following else None, calls, events, dead_letters, attempts
+            str(following) if following else None,
+            cursor,
+            ended_calls=removed["calls"],
+            events=removed["events"],
+            dead_letters=removed["dead_letters"],
+            attempts=removed["attempts"],
         )
 
-    async def _erase_calls(self, shard: ShardId, body: EraseNumber, matcher: NumberMatcher) -> int:
+    def _parts(self, *, has_attempts: bool) -> Mapping[str, ErasePage]:
+        """Return what is to be done, in order; the log of attempts belongs to no shard."""
+        parts: dict[str, ErasePage] = {
+            "calls": self._erase_calls,
+            "events": self._erase_events,
+            "dead_letters": self._erase_dead_letters,
+        }
+        return {**parts, "attempts": self._erase_attempts} if has_attempts else parts
+
+    async def _erase_calls(self, work: _Work, position: str) -> tuple[int, str]:
+        cursor, page = await self.store.ended_page(work.shard, int(position or 0))
         removed = 0
-        async for call_id, state in self.store.ended(shard):
-            if await self._is_of_number(shard, body, call_id, state, matcher):
-                await self.store.forget(shard, call_id)
+        for call_id, state in page:
+            if await self._is_of_number(work.shard, work.body, call_id, state, work.matcher):
+                await self.store.forget(work.shard, call_id)
                 removed += 1
-        return removed
+            await asyncio.sleep(0)
+        return removed, str(cursor or "")
 
     async def _is_of_number(
         self, shard: ShardId, body: EraseNumber, call_id: str, state: bytes, matcher: NumberMatcher
@@ -81,41 +115,58 @@ class ErasureHandlers(Struct, frozen=True):
                 await asyncio.sleep(0)
         return False
 
-    async def _erase_events(
-        self, shard: ShardId, body: EraseNumber, matcher: NumberMatcher, live: set[str]
-    ) -> int:
-        removed, position, account = 0, START, body.account.encode()
-        stream = self.store.stream
-        while page := await self.store.stream.read_after({shard: position}, limit=EVENTS_PER_TURN):
-            position = page[-1][1]
-            found = [
-                entry
-                for _, entry, event in page
-                if account in event and _is_of(body.account, event, matcher, live)
-            ]
-            if found:
-                removed += await stream.remove(shard, found)
-        return removed
+    async def _erase_events(self, work: _Work, position: str) -> tuple[int, str]:
+        stream, account = self.store.stream, work.account.encode()
+        page = await stream.read_after({work.shard: position or START}, limit=EVENTS_PER_TURN)
+        if not page:
+            return 0, ""
+        live = {call_id async for call_id, _node, _state in self.store.live(work.shard)}
+        found = [
+            entry
+            for _, entry, event in page
+            if account in event and _is_of(work.account, event, work.matcher, live)
+        ]
+        removed = await stream.remove(work.shard, found) if found else 0
+        return removed, page[-1][1]
 
-    async def _erase_dead_letters(
-        self, shard: ShardId, body: EraseNumber, matcher: NumberMatcher
-    ) -> int:
-        removed, after, outbox = 0, "", self.store.outbox
-        while page := await outbox.dead_letters(shard, body.account, after, PAGE_SIZE):
-            after = page[-1].entry
-            found = [each.entry for each in page if matcher.is_in_json(each.event)]
-            if found:
-                removed += await self.store.remove_dead_letters(shard, body.account, found)
-        return removed
+    async def _erase_dead_letters(self, work: _Work, position: str) -> tuple[int, str]:
+        page = await self.store.outbox.dead_letters(work.shard, work.account, position, PAGE_SIZE)
+        found = [each.entry for each in page if work.matcher.is_in_json(each.event)]
+        removed = (
+            await self.store.remove_dead_letters(work.shard, work.account, found) if found else 0
+        )
+        return removed, page[-1].entry if page else ""
 
-    async def _erase_attempts(self, account: str, matcher: NumberMatcher) -> int:
-        removed, after, log = 0, START, self.store.webhook_log
-        while page := await log.read_after(account, after, ATTEMPTS_PER_TURN):
-            after = page[-1].id
-            if found := [each.id for each in page if _has_number(each, matcher)]:
-                removed += await log.remove(account, found)
+    async def _erase_attempts(self, work: _Work, position: str) -> tuple[int, str]:
+        log = self.store.webhook_log
+        page = await log.read_after(work.account, position or START, ATTEMPTS_PER_TURN)
+        found = [each.id for each in page if _has_number(each, work.matcher)]
+        removed = await log.remove(work.account, found) if found else 0
+        return removed, page[-1].id if page else ""
+
+
+async def _run(
+    parts: Mapping[str, ErasePage], work: _Work, slice_s: float
+) -> tuple[Counter[str], str]:
+    """Remove page by page for a while; return how much of each part, and the next cursor."""
+    loop, removed, names = asyncio.get_running_loop(), Counter[str](), list(parts)
+    ends_s = loop.time() + slice_s
+    name, _, position = work.body.cursor.partition(":")
+    for part in names[names.index(name) if name in parts else 0 :]:
+        while True:
+            count, position = await parts[part](work, position)
+            removed[part] += count
+            is_last = part == names[-1] and not position
+            if loop.time() >= ends_s and not is_last:
+                return removed, f"{part}:{position}" if position else f"{_after(names, part)}:"
+            if not position:
+                break
             await asyncio.sleep(0)
-        return removed
+    return removed, ""
+
+
+def _after(names: Sequence[str], part: str) -> str:
+    return names[names.index(part) + 1]
 
 
 def _has_number(stored: StoredAttempt, matcher: NumberMatcher) -> bool:

@@ -153,17 +153,25 @@ class RedisStore(RedisDocuments, RedisShardLayout):
                 return
 
     async def ended(self, shard: ShardId) -> AsyncIterator[tuple[str, bytes]]:
-        cursor, prefix = 0, shard_key(shard, "ended", "")
+        cursor = 0
         while True:
-            scan = self._client.scan(cursor, match=f"{prefix}*", count=_PAGE_SIZE)
-            cursor, keys = await self._with_timeout(scan)
-            records = await self._with_timeout(self._client.mget(keys)) if keys else []
-            for key, record in zip(keys, records, strict=True):
-                if record is not None:  # not expired meanwhile
-                    call_id = key.decode().removeprefix(prefix)
-                    yield call_id, state_of(call_id, record)
+            cursor, page = await self.ended_page(shard, cursor)
+            for each in page:
+                yield each
             if cursor == 0:
                 return
+
+    async def ended_page(self, shard: ShardId, cursor: int) -> tuple[int, list[tuple[str, bytes]]]:
+        prefix = shard_key(shard, "ended", "")
+        scan = self._client.scan(cursor, match=f"{prefix}*", count=_PAGE_SIZE)
+        following, keys = await self._with_timeout(scan)
+        records = await self._with_timeout(self._client.mget(keys)) if keys else []
+        names = (key.decode().removeprefix(prefix) for key in keys)
+        return following, [
+            (call_id, state_of(call_id, record))
+            for call_id, record in zip(names, records, strict=True)
+            if record is not None  # not expired meanwhile
+        ]
 
     async def forget(self, shard: ShardId, call_id: str) -> None:
         keys = (shard_key(shard, kind, call_id) for kind in ("ended", "log", "pieces"))

@@ -162,8 +162,12 @@ class MemoryStore(MemoryDocuments, MemoryShardLayout):
         return _state_of(call_id, state.ended[call_id][1]) if call_id in state.ended else None
 
     async def ended(self, shard: ShardId) -> AsyncIterator[tuple[str, bytes]]:
-        for call_id, (_expiry_ms, record) in list(self._shard(shard).ended.items()):
-            yield call_id, _state_of(call_id, record)
+        for each in (await self.ended_page(shard, 0))[1]:
+            yield each
+
+    async def ended_page(self, shard: ShardId, _cursor: int) -> tuple[int, list[tuple[str, bytes]]]:
+        calls = self._shard(shard).ended.items()
+        return 0, [(call_id, _state_of(call_id, record)) for call_id, (_, record) in calls]
 
     async def forget(self, shard: ShardId, call_id: str) -> None:
         state = self._shard(shard)

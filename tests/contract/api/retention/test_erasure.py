@@ -2,10 +2,13 @@
 
 import io
 from collections.abc import AsyncIterator
+from functools import partial
 
 import msgspec
 import pytest
 import sqlalchemy as sa
+from aiohttp.test_utils import make_mocked_request
+from msgspec.structs import replace
 
 from api.cdrs.tables import bodies, cdrs, events
 from api.common.errors import NotFound, ServiceUnavailable
@@ -17,6 +20,7 @@ from api.retention.erasure import ErasureReport
 from api.retention.plugin import build
 from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.events import LegAnswered, LegCreated
+from engine.rpc.handlers.erasure import ErasureHandlers
 from tests.harness.api.cdrs.records import leg, record, write_calls
 from tests.harness.api.contacts.lists import BASE, a_list
 from tests.harness.api.rest import Rest, run_rest, settings_for
@@ -24,6 +28,7 @@ from tests.harness.ports import free_port
 from tests.harness.rpc.scene import CALL, TOKEN, RpcScene, end, inject, is_stored_as
 from tests.harness.until import until
 from wire.decoding.errors import BadInput
+from wire.erasure import EraseNumber
 from wire.events.record import RecordingRecord
 from wire.party import Diversion
 from wire.shard import NO_SHARD
@@ -111,6 +116,31 @@ async def test_what_engines_have(rest: Rest) -> None:
     calls = {msgspec.json.decode(body)["callId"] for _, _, body in found}
     assert (ended in calls, live in calls) == (False, True)
     assert (await scene.service.read(live)) is not None
+
+
+async def test_engines_erase_in_slices(rest: Rest) -> None:
+    """Each request does some of it, and says where the next one continues; together they do all."""
+    scene = rest.scene
+    ended = [await scene.start_call(to=PERSON) for _ in range(3)]
+    for call_id in ended:
+        inject(scene, LegCreated(f"{call_id}.l0"))
+        inject(scene, LegAnswered(f"{call_id}.l0"))
+        end(scene, call_id)
+        await until(partial(is_stored_as, scene, call_id, "completed"), what="the end")
+    shards = scene.dependencies.shards
+    handlers = ErasureHandlers(scene.store, shards, slice_s=0.0)
+    request: EraseNumber | None = EraseNumber("acme", PERSON, "47")
+    cursors, calls = list[str](), 0
+    while request is not None:
+        result = await handlers.erase(make_mocked_request("POST", "/"), request)
+        calls += result.ended_calls
+        cursors.append(f"{result.next_shard} {result.next_cursor}")
+        following = replace(request, shard=result.next_shard, cursor=result.next_cursor)
+        request = following if result.next_shard else None
+    assert calls == len(ended)
+    assert len(set(cursors)) == len(cursors) >= 3 * len(shards.all)
+    for call_id in ended:
+        assert await scene.service.read(call_id) is None
 
 
 async def test_contacts_and_copies(rest: Rest) -> None:
