@@ -16,6 +16,7 @@ class PbxSnapshot(Struct, frozen=True):
     `dialed`: the legs that are still `Down` although their party has been called.
     `held_by_phone`: of the legs that were known or reported as held by their phone, those that
     still are.
+    `unsent`: playbacks that this engine has certainly not requested yet.
     `replaced`: the legs that are known to be replaced, each with the channel in its place.
     """
 
@@ -25,6 +26,7 @@ class PbxSnapshot(Struct, frozen=True):
     dialed: frozenset[str] = frozenset()
     voicemails: frozenset[str] = frozenset()
     held_by_phone: frozenset[str] = frozenset()
+    unsent: frozenset[str] = frozenset()
     replaced: dict[str, str] = {}
     strangers: dict[str, Stranger] = {}
     last_seen_ms: int = 0  # when an engine last saw the PBX before; 0: just now

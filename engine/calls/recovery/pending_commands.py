@@ -67,7 +67,8 @@ def _is_still_needed(command: Command, call: Call, snapshot: PbxSnapshot, now: i
     """Return whether a sound or snoop is still needed; other commands always are."""
     match command:
         case Play(playback=playback):
-            is_prompt = now < active_prompts(call).get(playback, 0)
+            ends_ms = active_prompts(call).get(playback)
+            is_prompt = ends_ms is not None and (playback in snapshot.unsent or now < ends_ms)
             is_music = any(each.playback == playback for each in playing_hold_music(call))
             return (is_prompt or is_music) and playback not in snapshot.playbacks
         case PausePlayback(playback=playback):

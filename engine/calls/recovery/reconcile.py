@@ -126,8 +126,10 @@ def _prompt_events(
 ) -> list[Event]:
     events: list[Event] = []
     for playback, ends_ms in active_prompts(call).items():
-        unsent = now < ends_ms and any(_plays(each, playback) for each in outbox)
-        if playback not in snapshot.playbacks and not unsent:
+        # One that may have been heard is over when its time is.
+        begins = playback in snapshot.unsent or now < ends_ms
+        is_unsent = begins and any(_plays(each, playback) for each in outbox)
+        if playback not in snapshot.playbacks and not is_unsent:
             events.append(PlaybackEnded(playback))
     return events
 

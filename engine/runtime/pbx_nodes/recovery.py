@@ -160,7 +160,7 @@ class Recoveries:
         if live_call.call.is_ended:  # dropped meanwhile
             return
         now = self._clock.now_ms()
-        snapshot = _without_known(shard, snapshot)
+        snapshot = replace(_without_known(shard, snapshot), unsent=live_call.unsent_playbacks())
         digits = missing_digits(live_call.call, self._logged_digits(), buffered.first_digits)
         buffer = shard.pause_buffer
         buffer.insert_missed(live_call, digits_in_gap(digits, buffered.last_digits, now))

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call
 from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_id_format import call_of
-from engine.calls.model.commands import Command, EmitEvent, PbxCommand
+from engine.calls.model.commands import Command, EmitEvent, PbxCommand, Play
 from engine.calls.model.storage_format import FORMAT, StoredCall, encode
 from engine.calls.reporting.dialled_legs import ended_legs_ms
 from engine.runtime.base.clock import Clock, Timer
@@ -22,8 +22,8 @@ class LiveCall:
     """What an engine keeps of a call between two events."""
 
     __slots__ = (
-        "armed_ms", "call", "foreign_channels", "generation", "is_busy", "log_lines", "outbox",
-        "queue", "repeated", "timer", "uncommitted",
+        "armed_ms", "call", "foreign_channels", "generation", "held_back", "is_busy", "log_lines",
+        "outbox", "queue", "repeated", "timer", "uncommitted",
     )  # fmt: skip
 
     def __init__(self, call: Call, outbox: tuple[Command, ...] = (), log_lines: int = 0) -> None:
@@ -33,6 +33,7 @@ class LiveCall:
         self.foreign_channels = tuple(each for each in ids if call_of(each) is None)
         self.outbox: list[Command] = list(outbox)  # neither acknowledged nor obsolete
         self.uncommitted: tuple[Command, ...] = ()  # of the outbox: to execute after the commit
+        self.held_back: list[Play] = []  # committed while nothing is played
         self.queue: list[PbxCommand] = []  # sent to the PBX one after another
         self.is_busy = False  # whether the first of the queue is in flight
         self.repeated: tuple[Command, ...] = ()  # executed again by the last recovery
@@ -91,6 +92,12 @@ class LiveCall:
         self.uncommitted = tuple(each for each in self.uncommitted if not _has(due, each))
         return due
 
+    def unsent_playbacks(self) -> frozenset[str]:
+        """Return the playbacks that were certainly not requested from the PBX."""
+        waiting = self.queue[1:] if self.is_busy else self.queue
+        commands = (*self.uncommitted, *self.held_back, *waiting)
+        return frozenset(each.playback for each in commands if isinstance(each, Play))
+
     def recover(self, redo: tuple[Command, ...]) -> tuple[Command, ...]:
         """Start a new generation; return those of the commands to redo that are committed.
 
@@ -99,6 +106,7 @@ class LiveCall:
         committed = tuple(each for each in redo if not _has(self.uncommitted, each))
         self.uncommitted = tuple(each for each in self.uncommitted if _has(redo, each))
         self.outbox, self.queue, self.is_busy = [*committed, *self.uncommitted], [], False
+        self.held_back = []
         self.generation += 1
         self.repeated = committed
         return committed

@@ -131,6 +131,7 @@ class StepRunner(Struct, frozen=True):
         if self.is_paused():
             # Recovery may already have requested a prompt again that its snapshot did not show.
             # Every other command may run twice; Asterisk plays an id as often as it is requested.
+            live_call.held_back += [each for each in due if isinstance(each, Play)]
             due = [each for each in due if not isinstance(each, Play)]
         if due:
             self.executor.execute(live_call, due)

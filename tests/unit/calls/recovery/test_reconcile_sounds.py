@@ -62,6 +62,19 @@ def test_a_playback(
 
 
 @pytest.mark.parametrize("make", [playing_call, playing_gather_prompt])
+def test_a_playback_that_was_not_requested(make: Callable[[], Story]) -> None:
+    """It is requested however late, as it was not heard."""
+    story = make()
+    box = outbox(story, Play)
+    story.now += 60_000
+    seen = PbxSnapshot({MAIN: "Up"}, unsent=frozenset({PLAYBACK}))
+    redo, events = reconcile(story.call, box, seen, story.now)
+    assert (redo, events) == (box, (Recovered(restarted=(PLAYBACK,)),))
+    story.take(events[0])
+    assert playing_state(story).ends_ms > story.now
+
+
+@pytest.mark.parametrize("make", [playing_call, playing_gather_prompt])
 def test_a_repeated_prompt_begins_only_now(make: Callable[[], Story]) -> None:
     """Its end moves by the outage; a hold then resumes it where it is, not later."""
     story = make()

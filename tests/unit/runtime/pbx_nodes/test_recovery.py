@@ -8,12 +8,18 @@ import pytest
 
 from engine.ari.decode import timestamp_ms
 from engine.ari.request import LOST, Reply
+from engine.calls.media.awaited_playbacks import active_playback
 from engine.calls.model.call_states import Gathering
-from engine.calls.model.events import LegAnswered, LegCreated
+from engine.calls.model.events import LegAnswered, LegCreated, PlaybackEnded
+from engine.calls.model.io_commands import FetchMedia
+from engine.calls.model.io_results import MediaFetched
+from engine.runtime.shard.live_call import LiveCall
 from tests.harness.calls.builders import MAIN, outbound, say
 from tests.harness.runtime.ari_messages import ari, channel
 from tests.harness.runtime.inbound_node import InboundNode, inbound_node
+from tests.harness.runtime.shard_scene import ShardScene
 from tests.harness.until import until
+from wire.media import Clip
 
 
 async def test_missed_events_are_recovered() -> None:
@@ -234,6 +240,54 @@ async def test_a_lost_reply_is_recovered() -> None:
         assert at.node.is_paused
         await until(lambda: not at.node.is_paused, every_s=0.001)
         assert at.scene.pbx.lines == ["POST channels/create", "POST channels/create"]
+
+
+@pytest.mark.parametrize("silent_ms", [900, 3_000])
+@pytest.mark.parametrize("is_committed", [True, False])
+async def test_a_prompt_that_waited_for_the_store_is_heard(
+    silent_ms: int, *, is_committed: bool
+) -> None:
+    """However long its commit takes: it was not requested, so nobody has heard it."""
+    async with inbound_node() as at:
+        scene, shard = at.scene, at.scene.shard
+        live_call = shard.start_call(outbound(say(action=say(action=say()))))
+        scene.pbx.settle()
+        shard.feed(live_call, LegAnswered(MAIN))
+        scene.pbx.settle()
+        _fetch(scene)
+        scene.pbx.settle()
+        scene.writer.at_once = False
+        shard.feed(live_call, PlaybackEnded(_prompt(live_call)))
+        scene.writer.commit()
+        _fetch(scene)
+        second = _prompt(live_call)
+        shard.mark_gap()  # the lease is in doubt
+        if is_committed:
+            scene.writer.commit()
+        scene.clock.now += silent_ms
+        scene.writer.at_once = True
+        scene.writer.commit()
+        at.shows(channel(MAIN, "Up"))
+        at.node.on_disconnected(0, 30_000)
+        at.node.on_connected(0)
+        await until(lambda: not at.node.is_paused, every_s=0.001)
+        scene.pbx.settle()
+        assert _prompt(live_call) == second
+        assert [each for each in scene.pbx.lines if f"/play/{second}" in each]
+
+
+def _prompt(live_call: LiveCall) -> str:
+    """Return the playback that a call waits for."""
+    playback = active_playback(live_call.call)
+    assert playback is not None
+    return playback
+
+
+def _fetch(scene: ShardScene) -> None:
+    """Let the audio of a prompt of one second arrive."""
+    command, done = scene.io.running.pop(0)
+    assert isinstance(command, FetchMedia)
+    done(MediaFetched(command.request, (Clip("a" * 32, 1_000),)))
 
 
 async def test_a_lost_reply_of_a_removed_shard_is_ignored() -> None:
