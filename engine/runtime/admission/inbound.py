@@ -78,6 +78,7 @@ class InboundCalls:
         if cached and caller is not None and country is not None:
             self._start(shard, replace(channel, agent=caller), cached.value, country)
             return
+        shard.callers.add(channel.channel)
         self._tasks.start(self._look_up(shard, channel))
 
     def _is_handing_over(self, shard: CallShard) -> bool:
@@ -91,6 +92,12 @@ class InboundCalls:
         return self._directory.known_caller(found.route.account, channel.endpoint)
 
     async def _look_up(self, shard: CallShard, channel: IncomingChannel) -> None:
+        try:
+            await self._read_and_start(shard, channel)
+        finally:
+            shard.callers.discard(channel.channel)
+
+    async def _read_and_start(self, shard: CallShard, channel: IncomingChannel) -> None:
         try:
             found = await self._routes.find(channel.to)
         except StoreDown:
@@ -108,7 +115,8 @@ class InboundCalls:
             if self._directory is not None:
                 agent = await self._directory.agent_of(account, channel.endpoint)
                 channel = replace(channel, agent=agent)
-        self._start(shard, channel, found, country)
+        if channel.channel in shard.callers:  # else the caller has given up meanwhile
+            self._start(shard, channel, found, country)
 
     def _start(
         self, shard: CallShard, channel: IncomingChannel, found: FoundRoute | None, country: str

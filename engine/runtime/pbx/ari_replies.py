@@ -13,6 +13,7 @@ from engine.calls.model.commands import (
     PbxCommand,
     Play,
     Snoop,
+    StartRinging,
     StartVoicemail,
 )
 from engine.calls.model.events import BridgeFailed, Event, LegEnded, PlaybackEnded, VoicemailEnded
@@ -38,7 +39,9 @@ def event_from_reply(command: PbxCommand, reply: Reply) -> Event | None:
             return VoicemailEnded(
                 name, failed=reply.status != CONFLICT
             )  # conflict: it has been recorded
-        case Answer(leg) | Hangup(leg, is_repeated=True) if reply.status == NOT_FOUND:
+        case Answer(leg) | StartRinging(leg) | Hangup(leg, is_repeated=True) if (
+            reply.status == NOT_FOUND
+        ):
             return LegEnded(leg, causes.NORMAL)
         case AddToBridge(bridge, legs) if not reply.ok:  # including 409: a leg that cannot be added
             return BridgeFailed(bridge, _message(reply), legs)

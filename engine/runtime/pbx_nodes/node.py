@@ -6,8 +6,8 @@ import structlog
 from msgspec import Struct
 
 from engine.ari.decode import timestamp_ms
+from engine.ari.generated.events import ChannelDestroyed, StasisEnd, StasisStart
 from engine.ari.generated.events import Event as AriEvent
-from engine.ari.generated.events import StasisStart
 from engine.ari.generated.models import Channel
 from engine.calls.model import causes
 from engine.calls.model.events import DigitPressed, LegEnded, LegReplaced
@@ -173,6 +173,8 @@ class Node:
                 self._take_place(shard, event.channel, event.replace_channel.id)
             else:
                 self._accept_channel(shard, event.channel, event.args)
+        elif isinstance(event, StasisEnd | ChannelDestroyed):
+            shard.callers.discard(about)
 
     def _take_place(self, shard: CallShard, channel: Channel, replaced: str) -> None:
         """Let a channel take the place of a leg: Asterisk has replaced the channel of the leg.

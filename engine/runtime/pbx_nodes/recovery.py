@@ -78,11 +78,12 @@ class Recoveries:
         await cancel_all(self._running.values())
 
     async def _recover(self, slot: int, shard: CallShard) -> None:
-        began_ms = self._clock.now_ms()
+        began_ms, callers = self._clock.now_ms(), set[str]()
         # Let requests in flight arrive: the snapshot must include a playback requested just now.
         await asyncio.sleep(SETTLE_DELAY_MS / 1000)
         while True:
             live_calls = list(shard.calls.values())  # newer calls receive their events
+            callers |= shard.callers
             try:
                 snapshot, channels = await self._take_snapshot(shard, live_calls)
                 await self._complete_digits(
@@ -97,6 +98,7 @@ class Recoveries:
                 _count_failure(shard)
             await asyncio.sleep(RETRY_DELAY_MS / 1000)
         self._running.pop(slot, None)
+        shard.callers -= callers - snapshot.channels.keys()  # their ends were missed
         snapshot = replace(
             snapshot,
             replaced=shard.pause_buffer.replaced_legs(),

@@ -60,6 +60,7 @@ class CallShard:
         self.context = context
         self.calls: dict[str, LiveCall] = {}
         self.foreign: dict[str, LiveCall] = {}  # by the ids of their `foreign_channels`
+        self.callers = set[str]()  # channels whose call is about to start, unless they end
         self.pause_buffer = PauseBuffer()
         self.last_seen_ms = 0  # when events of its calls last arrived, before a gap; 0: unknown
         self.pending_acks: list[RequestAck] = []  # of requests that wait for their commit

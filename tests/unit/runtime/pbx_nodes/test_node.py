@@ -3,17 +3,18 @@
 import asyncio
 from functools import partial
 
+import pytest
 from msgspec.structs import replace
 
 from engine.ari.request import Reply
 from engine.calls.model.call_states import Gathering
 from engine.runtime.pbx_nodes.node import IncomingChannel
-from tests.harness.calls.builders import CHANNEL, MAIN, outbound, say
+from tests.harness.calls.builders import CHANNEL, MAIN, inbound, outbound, say
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.runtime.ari_messages import ari, channel
 from tests.harness.runtime.inbound_node import BRIDGE, inbound_node
 from tests.harness.runtime.recording_pbx import LOST, OK
-from tests.harness.runtime.shard_scene import answered_call
+from tests.harness.runtime.shard_scene import ShardScene, answered_call
 from tests.harness.until import until
 from wire.party import Diversion
 
@@ -129,6 +130,39 @@ async def test_a_channel_reported_twice_is_accepted_once() -> None:
         await asyncio.sleep(0)
         assert at.service.live_calls == 1
         assert at.scene.pbx.lines == [f"POST channels/{CHANNEL}/answer"]
+
+
+@pytest.mark.parametrize("is_missed", [False, True])
+async def test_a_caller_who_gives_up_while_the_route_is_read(*, is_missed: bool) -> None:
+    """No call starts, and nobody is dialled; also if its end was missed in an outage."""
+    store = SlowStore()
+    async with inbound_node(store) as at:
+        await at.route()
+        ringing = channel(CHANNEL, "Ring")
+        at.node.on_event(0, ari("StasisStart", channel=ringing, args=["inbound"]))
+        await asyncio.sleep(0)
+        if is_missed:
+            at.node.on_disconnected(0, 30_000)
+            at.shows()
+            at.node.on_connected(0)
+            await until(lambda: not at.node.is_paused, every_s=0.001)
+        else:
+            at.node.on_event(0, ari("StasisEnd", channel=ringing))
+        store.may_answer.set()
+        for _ in range(20):  # turns of the loop
+            await asyncio.sleep(0)
+        assert not at.has_call(CHANNEL)
+        assert at.scene.pbx.lines == []
+
+
+def test_a_caller_who_is_gone_has_ended() -> None:
+    """Asterisk says so when the caller is to hear a ringing tone."""
+    scene = ShardScene()
+    tree = {"type": "dial", "data": {"number": "+4712345678"}}
+    live_call = scene.shard.start_call(inbound(tree, answer_deferred=True))
+    scene.pbx.reply()  # the party's channel is created
+    scene.pbx.reply(Reply(404, b'{"message":"Channel not found"}'))
+    assert live_call.call.leg(CHANNEL) is None
 
 
 async def test_unknown_numbers_and_stray_channels_are_hung_up() -> None:
