@@ -23,10 +23,10 @@ _NOT_FOUND = 404
 
 
 class RecordingPart(Struct, frozen=True):
-    """One recorded part: its file name on the PBX, and its start (wall-clock milliseconds)."""
+    """One recorded part: its file name on the PBX, and its start, from that of its call."""
 
     name: str
-    started_ms: int
+    offset_ms: int
 
 
 class RecordingArchiver:
@@ -63,12 +63,12 @@ class RecordingArchiver:
     ) -> int | None:
         out.write(wav.header(channels, 0))
         per_ms, first_ms = wav.bytes_per_ms(channels), None
-        for part in sorted(parts, key=lambda part: part.started_ms):
+        for part in sorted(parts, key=lambda part: part.offset_ms):
             async with self._open_part(part.name) as chunks:
                 if chunks is None:
                     continue
-                first_ms = part.started_ms if first_ms is None else first_ms
-                offset = wav.HEADER_BYTES + (part.started_ms - first_ms) * per_ms
+                first_ms = part.offset_ms if first_ms is None else first_ms
+                offset = wav.HEADER_BYTES + (part.offset_ms - first_ms) * per_ms
                 await asyncio.to_thread(_pad_with_silence, out, offset)
                 async for chunk in chunks:
                     await asyncio.to_thread(out.write, chunk)

@@ -95,7 +95,7 @@ def start(call: Call, leg: str, purpose: Purpose, now: int) -> tuple[Call, Recor
     """Add a recording that starts now, and return it."""
     call, recording_id = allocate_id(call, _ID_KINDS[purpose])
     assert call.recording_destination is not None  # noqa: S101 - checked before any start
-    name = recording_name(call.recording_destination, recording_id, leg, now)
+    name = recording_name(call.recording_destination, recording_id, leg, now - call.created_ms)
     recording = Recording(name, leg, purpose, now)
     return replace(call, recordings=(*call.recordings, recording)), recording
 

@@ -1,9 +1,9 @@
 """A recording: a file on the PBX with the audio of one leg, and its place in the archive.
 
 The file's name contains all that archiving needs, also when the call is no longer stored:
-`{account}~{day}~{call}.k{n}~{started}~{leg}`. `k` is the recording of a call, in stereo; `v` a
-voicemail, in mono. The id of a leg that we originated is shortened to its last part, because it
-starts with the call's id.
+`{account}~{day}~{call}.k{n}~{offset}~{leg}`. `k` is the recording of a call, in stereo; `v` a
+voicemail, in mono. The offset is from the call's start: a name cannot follow a corrected clock. The
+id of a leg that we originated is shortened to its last part, because it starts with the call's id.
 """
 
 import re
@@ -21,7 +21,7 @@ _KINDS: dict[str, Purpose] = {"k": "call", "v": "voicemail"}
 _NAME = re.compile(
     r"(?P<account>[A-Za-z0-9_\-]{1,64})~(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})"
     rf"~(?P<id>(?P<call>{re.sub(r'[?]P<[a-z]+>', '?:', CALL_ID.pattern)})\.(?P<kind>[kv])[0-9]+)"
-    r"~(?P<started>[0-9]{1,15})~(?P<leg>[A-Za-z0-9_.\-]{1,64})"
+    r"~(?P<offset>[0-9]{1,15})~(?P<leg>[A-Za-z0-9_.\-]{1,64})"
 )
 
 
@@ -57,17 +57,17 @@ class RecordingName(Struct, frozen=True):
     id: str
     path: str  # of the archived recording that it is part of
     purpose: Purpose
-    started_ms: int
+    offset_ms: int
     leg: str
 
 
 def recording_name(
-    destination: RecordingDestination, recording_id: str, leg: str, started_ms: int
+    destination: RecordingDestination, recording_id: str, leg: str, offset_ms: int
 ) -> str:
     """Return a recording's file name, of at most 255 characters."""
     call = recording_id.rpartition(".")[0]
     short_leg = re.sub(r"[^A-Za-z0-9_.\-]", "_", leg.removeprefix(f"{call}."))[:MAX_LEG_CHARS]
-    return f"{destination.prefix}{recording_id}~{started_ms}~{short_leg}"
+    return f"{destination.prefix}{recording_id}~{offset_ms}~{short_leg}"
 
 
 def parse_recording_name(name: str) -> RecordingName | None:
@@ -79,4 +79,4 @@ def parse_recording_name(name: str) -> RecordingName | None:
     basename = match["call"] if purpose == "call" else match["id"]
     path = f"{match['account']}/{match['day']}/{basename}.wav"
     leg = match["leg"] if "." in match["leg"] else f"{match['call']}.{match['leg']}"
-    return RecordingName(match["call"], match["id"], path, purpose, int(match["started"]), leg)
+    return RecordingName(match["call"], match["id"], path, purpose, int(match["offset"]), leg)

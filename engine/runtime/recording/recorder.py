@@ -185,7 +185,7 @@ class Recorder:
         for file, name in files:
             if await self._is_recording(file, name):
                 raise ArchiveError("busy", f"{file} is being recorded")
-        parts = [RecordingPart(file, name.started_ms) for file, name in files]
+        parts = [RecordingPart(file, name.offset_ms) for file, name in files]
         length_ms = await self._archiver.archive(path, CHANNELS[files[0][1].purpose], parts)
         if length_ms is not None:
             for part in parts:  # the sweeper finds a file that cannot be deleted now

@@ -6,6 +6,7 @@ from engine.calls.model.call_states import ArchivingRecordings, Dialing
 from engine.calls.model.commands import ArchiveRecordings, StartRecording, StopRecording
 from engine.calls.model.events import (
     CallOpened,
+    ClockChanged,
     LegAnswered,
     LegCreated,
     LegEnded,
@@ -29,6 +30,7 @@ from tests.harness.calls.recordings import (
     end_and_archive,
     recorded_call,
     recording_commands,
+    request_recording,
 )
 
 
@@ -38,7 +40,7 @@ def test_a_recording_starts_when_the_main_leg_answers() -> None:
     story.take(CallOpened())
     assert recording_commands(story) == []
     story.take(LegAnswered(CHANNEL), 70)
-    name = f"acme~2026-11-21~{ID}.k1~{NOW + 70}~{CHANNEL}"
+    name = f"acme~2026-11-21~{ID}.k1~70~{CHANNEL}"
     assert recording_commands(story) == [StartRecording(CHANNEL, name)]
 
 
@@ -145,3 +147,17 @@ def test_the_recording_follows_the_main_leg() -> None:
     assert recording_commands(story) == [first, StopRecording(MAIN, first.name), second]
     story.take(LegEnded(MAIN, 16), 10)
     assert len(recording_commands(story)) == 3, "nothing is left to be stopped on it"
+
+
+def test_a_corrected_clock_moves_no_part() -> None:
+    """Names of parts say when they begin in the call, whatever the engine's clock is."""
+    names = []
+    for by_ms in (0, 14_400_000, -NOW + 1):
+        story = answered_call(say(), recording_destination=ARCHIVE)
+        request_recording(story, "start", "stop")
+        story.now += by_ms
+        story.take(ClockChanged(by_ms))
+        request_recording(story, "start")
+        first, second = (each.name for each in story.commands_of(StartRecording))
+        names.append((first, second))
+    assert names == [names[0]] * 3
