@@ -44,7 +44,7 @@ from engine.calls.model.events import (
 )
 from engine.calls.model.recording import parse_recording_name
 from engine.calls.model.requests import ReferReceived
-from wire.decoding.patterns import NUMBER
+from wire.decoding.patterns import NAME, NUMBER
 
 DEVICE_LOST = 1  # Asterisk's AST_SOFTHANGUP_DEV
 REQUEST_TERMINATED = 487  # the SIP response to an INVITE that its caller has canceled
@@ -141,12 +141,15 @@ def _failed_event(event: ChannelHangupRequest) -> LegEnded | None:
 
 
 def _refer_event(event: ChannelTransfer) -> ReferReceived:
-    """Read a REFER; Asterisk reports the Call-ID of a Replaces as its protocol_id."""
+    """Read a REFER, to a number or to what may be the name of an agent.
+
+    Asterisk reports the Call-ID of a Replaces as its protocol_id.
+    """
     destination, replaced = event.refer_to.requested_destination, event.refer_to.destination_channel
-    number, replaces = destination.destination or "", destination.protocol_id is not None
+    target, replaces = destination.destination or "", destination.protocol_id is not None
     return ReferReceived(
         leg=event.referred_by.source_channel.id,
-        party=number if re.search(NUMBER, number) else "",
+        party=target if re.search(f"{NUMBER}|{NAME}", target) else "",
         replaces=replaces,
         replaced=replaced.id if replaces and replaced else "",
         replaced_app=stasis_app(replaced) if replaces and replaced else "",

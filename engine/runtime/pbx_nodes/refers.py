@@ -5,6 +5,7 @@ phone. A REFER with Replaces ends two legs in two calls: the one that it replace
 after the arrival of the leg that takes its place.
 """
 
+import re
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -18,6 +19,7 @@ from engine.runtime.base.clock import Clock
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, check_target
 from engine.runtime.shard.shard import CallShard
+from wire.decoding.patterns import PARTY
 from wire.party import Party
 
 NOT_AN_AGENT = "not_an_agent"
@@ -54,7 +56,9 @@ class Refers:
         with it: anyone else would call at the account's cost.
         The party of a REFER with Replaces is not called: it is one of another call.
         """
-        refer = replace(refer, party=self._party_of(live_call.call.account, refer.party))
+        party = self._party_of(live_call.call.account, refer.party)
+        # A name is one of an agent, or of nobody.
+        refer = replace(refer, party=party if re.search(PARTY, party) else "")
         is_trusted = shard.context.endpoints.trunk_refers
         if not (is_trusted or _is_of_agent(live_call.call, refer.leg)):
             shard.feed(live_call, replace(refer, party="", replaces=False, rejection=NOT_AN_AGENT))

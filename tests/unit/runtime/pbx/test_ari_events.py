@@ -84,6 +84,7 @@ CASES: list[tuple[Any, Event | None]] = [
     (ari("ChannelTalkingStarted", channel=channel(MAIN)), TalkStarted(MAIN)),
     (ari("ChannelTalkingFinished", channel=channel(MAIN), duration=480), TalkEnded(MAIN, 480)),
     (refer(destination="456"), ReferReceived(MAIN, "456")),
+    (refer(destination="anna_b-2"), ReferReceived(MAIN, "anna_b-2")),  # perhaps an agent
     (refer(destination="not a number"), ReferReceived(MAIN, "")),
     (refer(destination="456", protocol_id="a@b"), ReferReceived(MAIN, "456", replaces=True)),
     (

@@ -1,6 +1,6 @@
 """Phones that send REFER, and may hang up before anything else happens."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import pytest
@@ -52,6 +52,20 @@ async def test_a_refer_to_an_extension_is_a_transfer_to_its_agent() -> None:
         assert answers(at) == []
         at.scene.clock.pass_ms(1)
         assert answers(at) == ["channel_progress"]
+
+
+@pytest.mark.parametrize(
+    ("agents", "answer"), [({"anna"}, "channel_progress"), ((), "channel_declined")]
+)
+async def test_a_refer_to_a_name(agents: Collection[str], answer: str) -> None:
+    """It is one of an agent, whose id it is, or it is declined."""
+    async with inbound_node() as at:
+        at.party_of = lambda number: f"agent:{number}" if number in agents else number
+        live_call = start_conversation(at)
+        at.node.on_event(0, refer(destination="anna"))
+        at.scene.clock.pass_ms(ANSWER_DELAY_MS)
+        assert states(live_call) == [("agent:anna", "starting")] * len(agents)
+        assert answers(at) == [answer]
 
 
 @pytest.mark.parametrize("rejection", ["agent_offline", ""])
