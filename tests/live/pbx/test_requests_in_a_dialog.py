@@ -1,0 +1,72 @@
+"""Requests of a carrier within a call: without an answer, it takes the call for dead."""
+
+import asyncio
+import socket
+
+import pytest
+
+from tests.harness.live_lab import Lab
+from tests.harness.phones.phone import Phone
+from tests.harness.phones.sip import SipMessage
+from tests.harness.until import MAX_WAIT_S
+
+REQUEST = """\
+{method} {target} SIP/2.0
+Via: SIP/2.0/UDP 127.0.0.1:{port};rport;branch=z9hG4bK-in-dialog-{method}
+From: {sender}
+To: {receiver}
+Call-ID: {call_id}
+CSeq: {sequence} {method}
+Contact: <sip:phone@127.0.0.1:{port}>
+Max-Forwards: 70
+{more}Content-Length: 0
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "more", "status"),
+    [
+        ("OPTIONS", "", 200),  # a session border controller's ping
+        ("INFO", "", 200),  # the same of others
+    ],
+)
+async def test_a_request_in_a_call_is_answered(
+    lab: Lab, method: str, more: str, status: int
+) -> None:
+    """And the call goes on."""
+    pause = {"type": "pause", "data": {"length": 60}}
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to=phone.address, action=pause)
+        await phone.wait_answered()
+        assert await _answer(phone.messages[0], phone, method, more) == status
+        assert not phone.is_ended
+        await lab.engine.rpc("POST", f"/calls/{call}/hangup", {})
+        await phone.wait_ended()
+
+
+async def _answer(invite: SipMessage, phone: Phone, method: str, more: str) -> int:
+    """Send a request within the dialog of an INVITE from another port; return its status."""
+    answer = next(each for each in phone.dialog.answers if each.is_sent)
+    loop = asyncio.get_running_loop()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as carrier:
+        carrier.bind(("127.0.0.1", 0))
+        carrier.setblocking(False)
+        target = invite.header("Contact").strip("<>")
+        text = REQUEST.format(
+            method=method,
+            target=target,
+            port=carrier.getsockname()[1],
+            sender=answer.header("To"),
+            receiver=answer.header("From"),
+            call_id=invite.header("Call-ID"),
+            sequence=7,
+            more=more,
+        )
+        host, _, port = (
+            target.removeprefix("sip:").rpartition("@")[2].partition(";")[0].partition(":")
+        )
+        await loop.sock_sendto(carrier, text.replace("\n", "\r\n").encode(), (host, int(port)))
+        async with asyncio.timeout(MAX_WAIT_S):
+            reply = await loop.sock_recv(carrier, 4_096)
+        return int(reply.split()[1])
