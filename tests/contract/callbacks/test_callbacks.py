@@ -145,10 +145,10 @@ async def test_a_handover_waits_for_deliveries_in_flight(store: Store) -> None:
 
 async def test_an_address_with_a_signature(store: Store) -> None:
     """It reaches the server as it is given."""
-    asked: list[str] = []
+    requested: list[str] = []
 
     async def respond(request: web.Request) -> web.StreamResponse:
-        asked.append(request.raw_path)
+        requested.append(request.raw_path)
         return web.Response(status=204)
 
     path = "/?e=a%40b.c&t=a@b:c&sig=%3D"
@@ -157,7 +157,7 @@ async def test_an_address_with_a_signature(store: Store) -> None:
         await scene.put_target(customer.url(path))
         await scene.emit("3-pbx1-aaaaaaaa", 0)
         await scene.until_empty()
-    assert asked == [path]
+    assert requested == [path]
 
 
 async def test_gone(store: Store) -> None:

@@ -91,29 +91,29 @@ async def test_addresses(scene: MediaScene, tmp_path: Path, unused_tcp_port: int
 
 async def test_an_address_with_a_signature(scene: MediaScene, tmp_path: Path) -> None:
     """It reaches the server as it is given: a signature of `%40` is not one of `@`."""
-    asked: list[str] = []
+    requested: list[str] = []
 
     async def respond(request: web.Request) -> web.StreamResponse:
-        asked.append(request.raw_path)
+        requested.append(request.raw_path)
         return web.Response(body=sound("wav"))
 
     scene.origin.handlers["a~(1).wav"] = respond
     name = "a%7E%281%29.wav?e=a%40b.c&t=a@b:c&sig=%3D"
     async with scene.open_cache(tmp_path) as cache:
         await cache.fetch("acme", scene.source_at(name))
-    assert asked == [f"/{name}"]
+    assert requested == [f"/{name}"]
 
 
 async def test_a_redirect(scene: MediaScene, tmp_path: Path) -> None:
     """It is followed, as storage services send it, to the address as it is given."""
-    asked: list[str] = []
+    requested: list[str] = []
 
     async def redirect(request: web.Request) -> web.StreamResponse:
         location = request.rel_url.raw_query_string.removeprefix("to=")
         return web.Response(status=int(request.match_info["name"]), headers={"Location": location})
 
     async def respond(request: web.Request) -> web.StreamResponse:
-        asked.append(request.raw_path)
+        requested.append(request.raw_path)
         return web.Response(body=sound("wav"))
 
     scene.origin.handlers["stored"] = respond
@@ -121,7 +121,7 @@ async def test_a_redirect(scene: MediaScene, tmp_path: Path) -> None:
         for status in ("301", "302", "303", "307", "308"):
             scene.origin.handlers[status] = redirect
             await cache.fetch("acme", scene.source_at(f"{status}?to=/stored?sig=a%40{status}"))
-    assert asked == [f"/stored?sig=a%40{status}" for status in (301, 302, 303, 307, 308)]
+    assert requested == [f"/stored?sig=a%40{status}" for status in (301, 302, 303, 307, 308)]
 
 
 async def test_titles_in_any_encoding(scene: MediaScene, tmp_path: Path) -> None:
