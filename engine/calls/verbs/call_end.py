@@ -15,6 +15,7 @@ from engine.calls.reporting.ended_legs import archive_all_legs, archive_leg
 from engine.calls.reporting.ended_streams import archive_all_streams
 from engine.calls.transfer_and_conference_end import end_sessions
 from engine.calls.verbs.stream_report import report_all
+from wire.events.call_events import CallEvent
 
 HANGUP_TIMEOUT_MS = 5_000
 MAX_HANGUP_RETRIES = 3  # after that, the reaper hangs up what is left
@@ -116,6 +117,13 @@ def _end(call: Call, now: int) -> Step:
     call = replace(call, state=Ended())
     call, emitted = emit_completed(call, build_call_record(call), now)
     return call, (emitted,)
+
+
+def last_event(call: Call) -> CallEvent:
+    """Return the last event of an ended call again, with its record."""
+    before = replace(call, event_seq=call.event_seq - 1)
+    _, emitted = emit_completed(before, build_call_record(call), call.ended_ms)
+    return emitted.event
 
 
 def _status(call: Call) -> causes.Status:

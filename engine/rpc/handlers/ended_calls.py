@@ -1,7 +1,8 @@
 """RPC operation that repeats the events of ended calls, for a reader that has lost some.
 
 Everything is in the store, so any engine can do it for any shard. The events are made by replaying
-the calls' logs, one call at a time: live calls get their turn on the event loop.
+the calls' logs, one call at a time: live calls get their turn on the event loop. Of a log that
+cannot be replayed to its end, the last event with the call's record is made from its state.
 """
 
 import asyncio
@@ -12,9 +13,11 @@ import structlog
 from aiohttp import web
 from msgspec import Struct
 
+from engine.calls.model.call import Call
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.storage_format import decode_stored_call
 from engine.calls.replay_audit import replay
+from engine.calls.verbs.call_end import last_event
 from engine.rpc.json_body import read_query
 from engine.rpc.lookup import shard_in
 from engine.runtime.cluster.shard_map import ShardMap
@@ -37,7 +40,7 @@ class EndedCallHandlers(Struct, frozen=True):
     async def read(self, request: web.Request) -> web.StreamResponse:
         """Send the events of a shard's ended calls that were live in a range of the stream.
 
-        One event a line, in order within a call. A call that cannot be replayed is left out.
+        One event a line, in order within a call. A call that cannot be decoded is left out.
         """
         query = read_query(request, ReadEndedCalls)
         shard = shard_in(self.shards, query.shard)
@@ -62,21 +65,25 @@ class EndedCallHandlers(Struct, frozen=True):
             try:
                 call = decode_stored_call(state).call
                 if call.created_ms <= end_ms and call.ended_ms >= first_ms:
-                    yield await _events(await self.store.log(shard, call_id))
-            except StoreDown:
-                raise
-            except Exception as error:  # noqa: BLE001 - of another version, or a fault of the core
-                log.warning("ended call not replayed", call_id=call_id, error=str(error))
+                    yield await _events(call, await self.store.log(shard, call_id))
+            except msgspec.DecodeError as error:  # of another version
+                log.warning("ended call not decoded", call_id=call_id, error=str(error))
             if number % CALLS_PER_LINE == 0:
                 yield b"\n"
             await asyncio.sleep(0)
 
 
-async def _events(lines: list[bytes]) -> bytes:
-    events = list[bytes]()
-    for number, step in enumerate(replay(lines), 1):
-        emitted = (each.event for each in step.commands if isinstance(each, EmitEvent))
-        events += [msgspec.json.encode(each) + b"\n" for each in emitted]
-        if number % STEPS_PER_TURN == 0:
-            await asyncio.sleep(0)
+async def _events(call: Call, lines: list[bytes]) -> bytes:
+    events, is_complete = list[bytes](), False
+    try:
+        for number, step in enumerate(replay(lines), 1):
+            emitted = [each.event for each in step.commands if isinstance(each, EmitEvent)]
+            events += [msgspec.json.encode(each) + b"\n" for each in emitted]
+            is_complete = is_complete or any(each.record for each in emitted)
+            if number % STEPS_PER_TURN == 0:
+                await asyncio.sleep(0)
+    except Exception as error:  # noqa: BLE001 - a fault of the core must not cost the record
+        log.warning("ended call not replayed", call_id=call.id, error=str(error))
+    if not is_complete:
+        events.append(msgspec.json.encode(last_event(call)) + b"\n")
     return b"".join(events)

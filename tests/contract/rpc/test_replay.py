@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -153,6 +154,17 @@ async def test_a_log_that_the_core_breaks_on(scene: RpcScene) -> None:
     assert not found["isSame"]
     detail = found["differences"][0]["detail"]
     assert detail == "the core fails on the next line; see the engine's log"
+
+
+@pytest.mark.parametrize("line", [b"", b"\xc1"])
+async def test_the_record_of_a_call_that_cannot_be_replayed(scene: RpcScene, line: bytes) -> None:
+    """It is made from the state, when a line is lost, or this version cannot read it."""
+    change = talked().change()
+    *_, last = change.events
+    await stored(scene, replace(change, log=(*change.log[:4], line, *change.log[5:])))
+    found = await read_ended(scene)
+    assert msgspec.json.decode(found[-1]) == msgspec.json.decode(last)
+    assert len(found) < len(change.events)
 
 
 async def test_a_call_that_can_not_be_read_is_refused(scene: RpcScene) -> None:
