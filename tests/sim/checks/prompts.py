@@ -184,12 +184,18 @@ def _has_lost_clip(history: CallHistory, at_ms: int) -> bool:
 
 
 def _not_instead(history: CallHistory) -> Iterator[str]:
-    """Yield the verbs that went on although their `onError` had to run."""
+    """Yield the verbs that went on although their `onError` had to run.
+
+    A caller who speaks when a prompt fails is heard out.
+    """
     before = history.opened
     for step in history.steps:
         state = before.state
-        if isinstance(state, Playing | Gathering) and state.verb.on_error and _reports(step):
+        is_heard_out = isinstance(state, Gathering) and state.utterances > 0
+        has_on_error = isinstance(state, Playing | Gathering) and state.verb.on_error is not None
+        if has_on_error and not is_heard_out and _reports(step):
             after = step.call.state
+            assert isinstance(state, Playing | Gathering)
             if isinstance(after, Playing | Gathering) and after.verb == state.verb:
                 yield f"{state.request}: went on instead of its onError"
         before = step.call

@@ -64,8 +64,12 @@ def has_prompt_failed(state: Gathering) -> bool:
 def on_prompt_failed(
     call: Call, state: Gathering, faults: tuple[MediaFault, ...], now: int
 ) -> Step:
-    """Report a prompt that was not played; run the verb's `onError`, or wait for digits."""
+    """Report a prompt that was not played; run the verb's `onError`, or wait for digits.
+
+    A caller who speaks meanwhile is heard out.
+    """
     call, reports = report(call, state.leg, faults, now)
-    if (instead := run_instead(call, state.verb)) is not None:
+    instead = None if state.utterances else run_instead(call, state.verb)
+    if instead is not None:
         return replace(call, state=instead), reports
     return wait_first_input(call, state, now), reports

@@ -11,12 +11,13 @@ from engine.calls.model.commands import (
     Listen,
     StopPlayback,
 )
-from engine.calls.model.events import LegCreated, PlaybackEnded
+from engine.calls.model.events import DeadlinePassed, LegCreated, PlaybackEnded
 from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.stream_commands import StartStream, StopStream
 from engine.calls.verbs.gather.clocks import GRACE_MS, TRANSCRIPT_GRACE_MS
 from tests.harness.calls.builders import HTTPS, MAIN, answered_call, say
-from tests.harness.calls.gathers import PROMPT, gather_result, gathering
+from tests.harness.calls.gathers import HOOK, PROMPT, gather_result, gathering
 from tests.harness.calls.recognizers import (
     BOTH,
     SPEECH,
@@ -28,6 +29,7 @@ from tests.harness.calls.recognizers import (
     speak,
     understand,
 )
+from wire.media import MediaFault
 
 HINTS = ["sales", {"text": "Kjell", "soundsLike": "shell"}]
 
@@ -230,6 +232,31 @@ def test_a_prompt_that_ends_while_the_caller_speaks() -> None:
     story = listening(prompt=True)
     speak(story, after_ms=300)
     story.take(PlaybackEnded(story.state_as(Gathering).request), 2_000)
+    assert phase(story) == "speech"
+    understand(story, "sales", after_ms=500)
+    assert gather_result(story)["reason"] == "speech"
+
+
+@pytest.mark.parametrize("failure", ["fetch", "playback"])
+def test_a_prompt_that_fails_while_the_caller_speaks(failure: str) -> None:
+    """The caller is heard out: neither the failure nor `onError` ends the gather."""
+    verb = {
+        "type": "gather",
+        "data": {"input": list(BOTH), "audioUrl": HTTPS},
+        "action": HOOK,
+        "onError": {"type": "hangup", "data": {}},
+    }
+    story = answered_call(verb)
+    connect(story)
+    if failure == "playback":
+        story.deliver_media()
+    request = story.state_as(Gathering).request
+    speak(story, after_ms=300)
+    if failure == "fetch":
+        story.take(MediaFetched(request, (), failed=(MediaFault(HTTPS, "not_found"),)), 100)
+    else:
+        story.take(PlaybackEnded(request, failed=True), 100)
+        story.take(DeadlinePassed(), 2_000)
     assert phase(story) == "speech"
     understand(story, "sales", after_ms=500)
     assert gather_result(story)["reason"] == "speech"
