@@ -67,6 +67,8 @@ class InboundCalls:
         if self._is_handing_over(shard):
             return
         may_be_agents = self._directory and not self._directory.is_trunk(channel.endpoint)
+        if channel.asserted and not may_be_agents:  # a phone can assert any number
+            channel = replace(channel, from_=channel.asserted)
         reason = self._node_selection.admit(shard, by_trunk=not may_be_agents)
         if reason is not None:
             log.debug("call rejected", node=shard.context.node, code=reason.code)

@@ -34,6 +34,7 @@ _REASONS = {
 }
 _ENTRY = re.compile(r'(?:[^,"<]|"(?:[^"\\]|\\.)*"|<[^>]*>)+')  # of a list of addresses
 _USER = re.compile(r"(?:sips?:|tel:)([^@>?]+)", re.IGNORECASE)
+_NUMBER = re.compile(r"\+?[0-9]{2,20}")
 _REASON = re.compile(r";\s*reason\s*=\s*\"?([A-Za-z0-9.\-]{1,32})", re.IGNORECASE)
 _CAUSE = re.compile(r";\s*cause=([0-9]{3})", re.IGNORECASE)
 _OWN_CAUSE = re.compile(r"[?&]reason=sip;\s*cause=([0-9]{3})", re.IGNORECASE)
@@ -52,6 +53,7 @@ class IncomingArguments(Struct, frozen=True):
 
     dialled: str = ""
     caller: str = ""
+    asserted: str = ""  # the caller's number in P-Asserted-Identity; a phone can send any
     is_withheld: bool = False  # the caller's number must not be shown to others
     diversion: tuple[Diversion, ...] = ()  # the number that was called first comes first
 
@@ -68,6 +70,7 @@ def read_arguments(args: Sequence[str], caller: str) -> IncomingArguments:
     return IncomingArguments(
         dialled=dialled,
         caller=_caller(values, caller),
+        asserted=_asserted(values),
         is_withheld=_is_withheld(values, caller),
         diversion=(
             _diversions(values.get("diversion", [])) or _history(values.get("history", []), dialled)
@@ -115,6 +118,15 @@ def _caller(values: dict[str, list[str]], caller: str) -> str:
     calling = (each.number for each in parties if each.is_calling)
     senders = (_user(each) for each in values.get("from", []))
     return next((each for each in (*calling, *senders) if each), caller)
+
+
+def _asserted(values: dict[str, list[str]]) -> str:
+    """Return the first number of P-Asserted-Identity, which may have a SIP and a tel: address.
+
+    Asterisk reads none of a header with both (RFC 3325, section 9.1).
+    """
+    numbers = map(_user, _entries(values.get("asserted", [])))
+    return next((each for each in numbers if _NUMBER.fullmatch(each)), "")
 
 
 def _is_withheld(values: dict[str, list[str]], caller: str) -> bool:

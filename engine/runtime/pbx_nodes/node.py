@@ -45,6 +45,7 @@ class IncomingChannel(Struct, frozen=True):
     is_up: bool = False  # already answered: by an earlier engine that lost the call
     endpoint: str = ""  # of the caller
     agent: Caller = Caller()  # the agent at that endpoint
+    asserted: str = ""  # the caller's number, as a trunk asserts it
     is_withheld: bool = False  # the caller's number must not be shown to others
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
 
@@ -280,6 +281,7 @@ class Node:
                 to=known.dialled or channel.dialplan.exten,
                 is_up=channel.state == "Up",
                 endpoint=channel.name.rpartition("-")[0],  # PJSIP/1001-0000abcd
+                asserted=known.asserted,
                 is_withheld=known.is_withheld,
                 diversion=known.diversion,
             )

@@ -10,6 +10,10 @@ WAITS = {"type": "gather", "data": {"timeout": 30_000}}
 SUBSCRIBER = "90000777"
 WITHHELD = {
     "asserted": (f"P-Asserted-Identity: <sip:+47{SUBSCRIBER}@127.0.0.1>", "Privacy: id"),
+    "asserted-twice": (
+        f'P-Asserted-Identity: "Eva, A" <sip:+47{SUBSCRIBER}@127.0.0.1>, <tel:+47{SUBSCRIBER}>',
+        "Privacy: id",
+    ),
     "several": (f"P-Asserted-Identity: <sip:+47{SUBSCRIBER}@127.0.0.1>", "Privacy: user;id"),
     "remote-party-id": (f"Remote-Party-ID: <sip:+47{SUBSCRIBER}@127.0.0.1>;privacy=full",),
     "uri": (f"Remote-Party-ID: <sip:+47{SUBSCRIBER}@127.0.0.1>;party=calling;privacy=uri",),
@@ -68,16 +72,25 @@ async def test_an_anonymous_caller_is_withheld(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize(
-    "headers",
-    [(), ("P-Asserted-Identity: <sip:+15550088@127.0.0.1>", "Privacy: history")],
-    ids=["no-header", "history"],
+    ("sender", "headers"),
+    [
+        ("+15550088", ()),
+        ("+15550099", ("P-Asserted-Identity: <sip:+15550088@127.0.0.1>, <tel:+15550088>",)),
+        (
+            "+15550088",
+            ("P-Asserted-Identity: <sip:+15550088@127.0.0.1>", "Privacy: history"),
+        ),
+    ],
+    ids=["no-header", "asserted-twice", "history"],
 )
-async def test_a_number_that_is_not_withheld_is_shown(lab: Lab, headers: tuple[str, ...]) -> None:
+async def test_a_number_that_is_not_withheld_is_shown(
+    lab: Lab, sender: str, headers: tuple[str, ...]
+) -> None:
     """A phone shows it, in From and P-Asserted-Identity, and no privacy is reported."""
     async with Phone.agent(lab.pbx, "1004") as agent:
         number = await lab.add_number({"type": "dial", "data": {"agent_id": "1004"}})
         async with Phone.calling(
-            lab.pbx, number, caller="+15550088", headers=headers, tone_hz=700
+            lab.pbx, number, caller=sender, headers=headers, tone_hz=700
         ) as caller:
             call = await lab.wait_for_call()
             await agent.until_hears(700)

@@ -79,6 +79,21 @@ async def test_privacy_and_diversion_of_an_inbound_call() -> None:
     assert [each.diversion for each in calls] == [(Diversion("+4711111111"),)] * 2
 
 
+@pytest.mark.parametrize(
+    ("endpoint", "number"), [("PJSIP/trunk", "+4790000001"), ("PJSIP/1001", "+4722222222")]
+)
+async def test_an_asserted_number_counts_from_a_trunk(endpoint: str, number: str) -> None:
+    """A phone can assert any."""
+    args = ["inbound", "+4733333333", "asserted=%3Csip%3A%2B4790000001%40a%3E%2C%20%3Ctel%3A5%3E"]
+    async with inbound_node() as at:
+        await at.route()
+        caller = {**channel("1.1", "Ring"), "name": f"{endpoint}-00000001"}
+        at.node.on_event(0, ari("StasisStart", channel=caller, args=args))
+        await until(partial(at.has_call, "1.1"), every_s=0.001)
+        (live_call,) = at.scene.shard.calls.values()
+    assert live_call.call.from_ == number
+
+
 async def test_an_answered_leg_without_media_is_hung_up() -> None:
     """Its party answered with codecs that were not offered: Asterisk keeps it, without audio."""
     async with inbound_node() as at:
