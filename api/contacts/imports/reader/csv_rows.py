@@ -19,7 +19,7 @@ MAX_LINES = 100  # of one row
 SAMPLE_ROWS = 50  # to detect the delimiter
 TOO_LONG = f"longer than {MAX_ROW_CHARS} letters"
 BROKEN = "broken quoting"
-_SEP_LINE = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # as Excel writes it
+_SEP_LINE = re.compile(r"\"?sep=(.)\"?[\s,;]*", re.IGNORECASE)  # as Excel writes it
 
 
 class _Lines:
@@ -87,11 +87,16 @@ def _quoted(lines: _Lines, first: str, delimiter: str, number: int) -> FileRow:
     parts = [first]
     while True:
         try:
-            return FileRow(number, next(csv.reader(parts, delimiter=delimiter, strict=True)))
+            return FileRow(number, _parsed(parts, delimiter))
         except csv.Error as error:
             if "unexpected end" not in str(error) or not _append_lines(lines, parts):
                 lines.push_back(parts[1:])
                 return FileRow(number, [first.rstrip("\n")], BROKEN)
+
+
+def _parsed(lines: list[str], delimiter: str) -> list[str]:
+    # A blank before a quote would make the quote a part of the cell.
+    return next(csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True))
 
 
 def _append_lines(lines: _Lines, parts: list[str]) -> bool:

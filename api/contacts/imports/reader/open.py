@@ -1,6 +1,7 @@
 """Opens files: detects their format, and reads their rows."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -24,6 +25,11 @@ COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")  # [MS-CFB], section 2.2
 SAMPLE_CHARS = 65_536
 MAX_HEADER_CHARS = 128
 _CHUNK_BYTES = 1 << 20
+# Reports that call themselves .xls are often pages, or SpreadsheetML of 2003.
+_MARKUP = re.compile(
+    r"[\s\ufeff]*(<\?xml|<!--|<!doctype|<html|<head|<meta|<table|<style|<workbook|mime-version:)",
+    re.IGNORECASE,
+)
 
 
 def inspect_file(hints: FileHints) -> FileSummary:
@@ -33,8 +39,8 @@ def inspect_file(hints: FileHints) -> FileSummary:
         first = next(rows, None)
         if first is None:
             raise UnreadableFile("the file is empty")
-        headers = _headers(first)
         sample = list(islice(rows, MAX_SAMPLE_ROWS))
+        headers = _headers(first, sample)
         if not sample:
             raise UnreadableFile("a header, and no row below it")
         cells = [[each[:256].replace("\0", "\ufffd") for each in row.cells] for row in sample]
@@ -64,7 +70,10 @@ def _format(hints: FileHints) -> FileFormat:
         return FileFormat("xls")
     encoding = check_encoding(hints.encoding) if hints.encoding else detect_encoding(hints.path)
     with Path(hints.path).open(encoding=encoding, errors="replace") as text:
-        delimiter = hints.delimiter or detect_delimiter(text.read(SAMPLE_CHARS))
+        beginning = text.read(SAMPLE_CHARS)
+    if _MARKUP.match(beginning):
+        raise UnreadableFile("a web page or XML, whatever its name says: save it as CSV or .xlsx")
+    delimiter = hints.delimiter or detect_delimiter(beginning)
     if delimiter not in DELIMITERS:
         raise UnreadableFile(
             f"separated by {delimiter!r}: a comma, a semicolon, a tab or | is expected"
@@ -72,13 +81,15 @@ def _format(hints: FileHints) -> FileFormat:
     return FileFormat("csv", encoding, delimiter)
 
 
-def _headers(row: FileRow) -> list[str]:
-    """Return the columns' names, or numbers for those without one; raises UnreadableFile."""
+def _headers(row: FileRow, sample: Sequence[FileRow]) -> list[str]:
+    """Return the columns' names, or numbers for those without one; raises UnreadableFile.
+
+    The last columns of a header without names are columns if a row has something there.
+    """
     if row.error:
         raise UnreadableFile(f"the header is {row.error}")
-    cells = list(row.cells)
-    while cells and not cells[-1].strip():
-        cells.pop()
+    width = max(map(_width, (row, *(each for each in sample if not each.error))))
+    cells = row.cells[:width]
     if len(cells) > MAX_COLUMNS:
         raise UnreadableFile(f"{len(cells)} columns; at most {MAX_COLUMNS} are taken")
     names = [_column_name(number, cell) for number, cell in enumerate(cells, 1)]
@@ -86,6 +97,11 @@ def _headers(row: FileRow) -> list[str]:
         if names.count(name) > 1:
             raise UnreadableFile(f"two columns are called {name!r}")
     return names
+
+
+def _width(row: FileRow) -> int:
+    """Return the number of a row's cells up to the last one that is not empty."""
+    return max((number for number, cell in enumerate(row.cells, 1) if cell.strip()), default=0)
 
 
 def _column_name(number: int, cell: str) -> str:

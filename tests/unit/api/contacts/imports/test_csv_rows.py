@@ -28,6 +28,12 @@ def test_cells_may_be_quoted() -> None:
     assert read(text) == [(1, ["a", 'b,"c"']), (2, ["d\ne", "f"]), (4, ['g"h', "i"])]
 
 
+def test_a_blank_before_a_quoted_cell() -> None:
+    """It is no part of the cell, as in most programs that read CSV."""
+    (row,) = csv_rows(io.StringIO('+4790000001, "Berg, Nina", "x"\n'), ",")
+    assert row.cells == ["+4790000001", "Berg, Nina", "x"]
+
+
 def test_a_quote_that_is_never_closed_costs_one_line() -> None:
     """Also at the end of the file, and before many lines."""
     rest = [f"{number},x" for number in range(2 * MAX_LINES)]
@@ -48,7 +54,9 @@ def test_a_row_has_a_maximum_length() -> None:
 def test_delimiters_are_detected(delimiter: str) -> None:
     """By rows with the same number of cells; a comma if there is no evidence."""
     assert detect_delimiter(f"a{delimiter}b\n1,5{delimiter}2;5\n") == delimiter
-    assert detect_delimiter(f"sep={delimiter}\na,b;c\n") == delimiter
+    for line in (f"sep={delimiter}", f'"sep={delimiter}"', f'"sep={delimiter}";;'):
+        assert detect_delimiter(f"{line}\na,b;c\n") == delimiter
+        assert [each.cells for each in csv_rows(io.StringIO(f"{line}\na\n"), delimiter)] == [["a"]]
     assert detect_delimiter("Phone\n+4790000001\n") == ","
 
 

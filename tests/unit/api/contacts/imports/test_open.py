@@ -38,6 +38,13 @@ BAD = {
     ),
     "a program": (b"MZ\x90\0\3\0\0\0\4\0\0\0\xff\xff\0\0" * 100, "neither text nor a spreadsheet"),
     "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(1_000), "neither text nor a spread"),
+    "a page": (b"\xef\xbb\xbf\n<HTML><table><tr><td>Phone</td></tr></table>", "a web page or XML"),
+    "a table of a page": (b"<table border=1>\n<tr><td>1</td><td>2</td></tr>", "a web page or XML"),
+    "an XML spreadsheet": (
+        b'<?xml version="1.0"?>\n<?mso-application progid="Excel.Sheet"?>\n<Workbook/>\n',
+        "a web page or XML",
+    ),
+    "a saved page": (b"MIME-Version: 1.0\nX-Document-Type: Workbook\n\n", "a web page or XML"),
     "half a zip file": (sheet(("Phone",), ("+4790000001",))[:3_000], BROKEN),
     "a zip file": (zipped(a=b"Phone\n+4790000001\n"), NO_SHEET),
     "another document": (
@@ -126,7 +133,7 @@ def test_a_delimiter_can_be_given(tmp_path: Path) -> None:
 
 def test_columns_without_a_name(tmp_path: Path) -> None:
     """They are numbered, but not the last ones; blanks in a name are one."""
-    found = summary_of(tmp_path, b"Phone,, My \t name ,,\n1,2,3,4,5\n")
+    found = summary_of(tmp_path, b"Phone,, My \t name ,,\n1,2,3,,\n")
     assert found.headers == ["Phone", "Column 2", "My name"]
     assert found.sample == [["1", "2", "3"]]
 
@@ -148,6 +155,14 @@ def test_a_spreadsheet_is_read(tmp_path: Path, kind: str) -> None:
     rows = [(row.line, [*filter(None, row.cells)]) for row in rows_of(tmp_path, a_sheet(kind))]
     born = ["+4790000001", "Åse", BIRTH.isoformat()]
     assert rows == [(2, born), (4, ["4790000002", "Ola"]), (5, ["nobody"])]
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_last_columns_without_a_name(tmp_path: Path, kind: str) -> None:
+    """They are columns if a row has something there; others are none."""
+    rows = [("Phone", "Name", "", "", ""), ("+4790000001", "Nina", "", "vip", "")]
+    content = "\n".join(map(";".join, rows)).encode() + b"\n" if kind == "csv" else sheet(*rows)
+    assert summary_of(tmp_path, content).headers == ["Phone", "Name", "Column 3", "Column 4"]
 
 
 def test_cells_are_texts(tmp_path: Path) -> None:
