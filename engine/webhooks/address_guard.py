@@ -60,6 +60,9 @@ _DENIED_PORTS = frozenset(
 )
 
 
+MAX_HEADER_BYTES = 65_536  # of one field: policies and cookies of proxies exceed aiohttp's 8,190
+
+
 class AddressRefused(PermissionError):
     """An address that requests may not reach; aiohttp's error for it names the host."""
 
@@ -138,4 +141,6 @@ def guarded_session(
         trust_env=False,
         timeout=ClientTimeout(total=15, sock_connect=5),
         headers={"User-Agent": "switchroom"},
+        max_line_size=MAX_HEADER_BYTES,
+        max_field_size=MAX_HEADER_BYTES,
     )

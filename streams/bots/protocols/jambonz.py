@@ -12,6 +12,7 @@ from streams.bots.protocols.messages import (
     Action,
     BotMessage,
     InvalidMessage,
+    decode_text,
     mark_of,
 )
 from streams.bots.protocols.protocol import Position, StreamName, sides
@@ -74,10 +75,7 @@ class JambonzProtocol:
 
     def read_text(self, data: bytes) -> BotMessage:
         """See BotProtocol."""
-        try:
-            message = _DECODER.decode(data)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise InvalidMessage(str(error)) from None
+        message = decode_text(_DECODER, data)
         if message.event == "switchroom" and (tree := bytes(message.action)):
             return Action(tree)
         match message:

@@ -12,6 +12,7 @@ from streams.bots.protocols.messages import (
     Action,
     BotMessage,
     InvalidMessage,
+    decode_text,
     mark_of,
 )
 from streams.bots.protocols.protocol import Position, StreamName, sides
@@ -60,10 +61,7 @@ class NativeProtocol:
 
     def read_text(self, data: bytes) -> BotMessage:
         """See BotProtocol."""
-        try:
-            message = _DECODER.decode(data)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise InvalidMessage(str(error)) from None
+        message = decode_text(_DECODER, data)
         match message.event:
             case "clear":
                 return CLEAR

@@ -14,6 +14,7 @@ from streams.bots.protocols.messages import (
     SpeechBegan,
     SpeechStopped,
     Understood,
+    decode_text,
 )
 from streams.bots.protocols.protocol import Position
 from streams.stream.audio import AudioFormat, linear
@@ -59,10 +60,7 @@ class RecognizerProtocol:
 
     def read_text(self, data: bytes) -> BotMessage:
         """See BotProtocol."""
-        try:
-            message = _DECODER.decode(data)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise InvalidMessage(str(error)) from None
+        message = decode_text(_DECODER, data)
         match message:
             case _Message(type="ready"):
                 return Ready()

@@ -14,6 +14,7 @@ from streams.bots.protocols.messages import (
     Action,
     BotMessage,
     InvalidMessage,
+    decode_text,
     mark_of,
 )
 from streams.bots.protocols.protocol import Position, StreamName, sides
@@ -96,10 +97,7 @@ class TwilioProtocol:
 
     def read_text(self, data: bytes) -> BotMessage:
         """See BotProtocol."""
-        try:
-            message = _DECODER.decode(data)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise InvalidMessage(str(error)) from None
+        message = decode_text(_DECODER, data)
         match message.event:
             case "media" if message.media is not None:
                 return message.media.payload

@@ -11,6 +11,7 @@ from streams.bots.protocols.messages import (
     Action,
     BotMessage,
     InvalidMessage,
+    decode_text,
     mark_of,
 )
 from streams.bots.protocols.protocol import Position, StreamName, sides
@@ -61,10 +62,7 @@ class VonageProtocol:
 
     def read_text(self, data: bytes) -> BotMessage:
         """See BotProtocol."""
-        try:
-            message = _DECODER.decode(data)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise InvalidMessage(str(error)) from None
+        message = decode_text(_DECODER, data)
         action = bytes(message.action)
         if message.event == "switchroom" and action:
             return Action(action)

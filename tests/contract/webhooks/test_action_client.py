@@ -41,6 +41,13 @@ async def test_a_byte_order_mark_is_skipped(session: ClientSession) -> None:
         assert (await ask(session, url)).action == Hangup()
 
 
+async def test_a_long_header(session: ClientSession) -> None:
+    """Proxies add policies and cookies of more than 8 KB."""
+    answer = web.Response(text=HANGUP, headers={"X-Policy": "x" * 30_000})
+    async with Server(answer).open() as url:
+        assert (await ask(session, url)).action == Hangup()
+
+
 async def test_query_parameters_are_sent(session: ClientSession) -> None:
     """An address keeps its parameters, in their order, with nothing added: a webhook's state."""
     queries: list[str] = []

@@ -36,6 +36,35 @@ def read(protocol: BotProtocol, message: Any) -> object:
 
 
 @pytest.mark.parametrize(
+    "payload", ["-_8A", "+/8A", r"+\/8A", r"+/\r\n8A\n", "-_8", r"-_8\n=", "+/8=", "-_8="]
+)
+def test_audio_in_any_base64(payload: str) -> None:
+    """With line breaks, with the letters of addresses, and without padding; RFC 4648."""
+    audio = b"\xfb\xff\x00" if payload.endswith(("A", "n")) and "8A" in payload else b"\xfb\xff"
+    text = f'{{"event":"media","media":{{"payload":"{payload}"}}}}'
+    assert made("twilio").read_text(text.encode()) == audio
+    content = f'{{"type":"playAudio","data":{{"sampleRate":16000,"audioContent":"{payload}"}}}}'
+    if len(audio) % 2 == 0:
+        assert made("jambonz").read_text(content.encode()) == audio
+
+
+@pytest.mark.parametrize("payload", ["a", "a===", "%%%%", "a b", ""])
+def test_other_audio(payload: str) -> None:
+    """What is not base64 at all is refused, or empty."""
+    text = f'{{"event":"media","media":{{"payload":"{payload}"}}}}'.encode()
+    if payload:
+        with pytest.raises(InvalidMessage):
+            made("twilio").read_text(text)
+    else:
+        assert made("twilio").read_text(text) == b""
+
+
+def test_a_message_with_a_byte_order_mark() -> None:
+    """Some programs begin each text with it."""
+    assert made("twilio").read_text(b'\xef\xbb\xbf{"event":"clear"}') == CLEAR
+
+
+@pytest.mark.parametrize(
     ("name", "message", "meaning"),
     [
         ("twilio", {"event": "clear", "streamSid": "MZ"}, CLEAR),
