@@ -107,10 +107,10 @@ def decode_text(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
 
 
 def _usual_base64(found: re.Match[bytes]) -> bytes:
-    letters = _WHITESPACE.sub(b"", found[2]).replace(b"\\/", b"/")
-    letters = letters.replace(b"-", b"+").replace(b"_", b"/")
+    text = _WHITESPACE.sub(b"", found[2]).replace(b"\\/", b"/")
+    text = text.replace(b"-", b"+").replace(b"_", b"/")
     try:
-        audio = a2b_base64(letters + b"=" * (-len(letters) % 4), strict_mode=True)
+        audio = a2b_base64(text + b"=" * (-len(text) % 4), strict_mode=True)
     except Error:
         return found[0]
     return found[1] + b2a_base64(audio, newline=False) + b'"'
