@@ -191,6 +191,7 @@ async def test_versions_only_grow(kept: Rest) -> None:
     found = await store.changes("acme", 1, 6_000, 10)
     assert [each.version for each in found] == [4_999, 5_000, 5_001, 5_002, 5_003]
     assert [each.number for each in found if not each.is_listed] == [FIVE[0]]
+    assert await store.changes("acme", 4_999, 6_000, 10) == found[1:]
     assert [each.version for each in await store.changes("acme", 0, 5_001, 2)] == [4_999, 5_000]
 
 

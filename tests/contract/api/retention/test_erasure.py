@@ -193,6 +193,7 @@ async def test_a_recording_that_is_not_archived_yet(rest: Rest) -> None:
     await write_calls(
         rest.services.database, record(1, from_=PERSON, ended_ms=now_ms, recordings=(young,))
     )
+    await rest.services.database.execute(sa.update(events).values(body=b'{"from":"+4790000007"}'))
     report = await erase(rest)
     assert "not archived yet" in report.left[0]
     assert await count(rest, "cdrs") == 1
