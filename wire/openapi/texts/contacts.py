@@ -39,6 +39,8 @@ CONTACTS = {
     "hub.verify_token": "The token that the platform was given.",
     "insertTag": "Tag to add instead.",
     "isActive": "Whether it is active.",
+    "isInForce": "Whether engines have it as it is shown; see docs/dnc.md.",
+    "refusal": "Why engines refuse its number; null: they do not.",
     "isDefault": "Whether it is the default list.",
     "is_primary_device_delivery_only": "Whether only the primary device gets the message.",
     "lName": "Last name.",

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.phone_numbers.e164 import InvalidNumber, canonical, e164, region_of
+from wire.phone_numbers.e164 import canonical, e164, region_of
+from wire.phone_numbers.written_number import InvalidNumber
 
 REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)
 
