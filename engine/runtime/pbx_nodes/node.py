@@ -108,8 +108,9 @@ class Node:
             self.logged_digits,
             self._adopt_channel,
             self._complete_digits,
-            recover_streams,
+            self._on_recovered,
         )
+        self._recover_streams = recover_streams
         self._disconnect_grace = DisconnectGrace(pbx, clock, self._give_up)
 
     def add_shard(self, slot: int, shard: CallShard) -> None:
@@ -240,6 +241,10 @@ class Node:
         """Add the digits of the last minute that only other engines have heard."""
         if legs and not self.recent_digits.is_complete:
             self.recent_digits.add_missed(await self._peer_digits(self.name, legs))
+
+    def _on_recovered(self, shard: CallShard) -> None:
+        self._refers.on_recovered(shard)
+        self._recover_streams(shard)
 
     def _give_up(self, slot: int) -> None:
         shard = self.shards[slot]

@@ -79,6 +79,14 @@ class Refers:
         for leg in [leg for leg, each in self._arrivals.items() if each.sender == ended.leg]:
             self.on_arrived(leg)  # the calls can't be joined
 
+    def on_recovered(self, shard: CallShard) -> None:
+        """Forget the REFERs of agents that are being checked: a recovery has declined them."""
+        for leg_id in list(self._unchecked):
+            live_call = shard.find_by_channel(leg_id)
+            leg = live_call.call.leg(leg_id) if live_call is not None else None
+            if leg is not None and leg.agent_id:
+                del self._unchecked[leg_id]
+
     def on_arrived(self, replaced: str) -> None:
         """Feed the end of a leg whose place is taken."""
         arrival = self._arrivals.pop(replaced, None)

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Collection
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
+from engine.ari.request import Reply
 from engine.calls.model.call_id_format import other_half
 from engine.calls.model.events import LegAnswered
 from engine.calls.model.requests import HangupRequested
@@ -14,7 +16,13 @@ from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.refer_answers import ANSWER_DELAY_MS
 from tests.harness.calls.builders import CHANNEL, ID, MAIN, inbound
 from tests.harness.runtime.ari_messages import ari, channel, refer, refer_to_call
-from tests.harness.runtime.inbound_node import InboundNode, inbound_node, start_conversation
+from tests.harness.runtime.inbound_node import (
+    BRIDGE,
+    InboundNode,
+    inbound_node,
+    start_conversation,
+)
+from tests.harness.until import until
 
 PEER = f"{ID}.l1"
 SECOND = "0-pbx1-otherone"
@@ -84,6 +92,29 @@ async def test_a_refer_is_checked_beforehand(rejection: str) -> None:
         at.scene.clock.pass_ms(ANSWER_DELAY_MS)
         assert answers(at) == ["channel_declined" if rejection else "channel_progress"]
         assert bool(live_call.call.transfers) == (not rejection)
+
+
+async def test_a_refer_that_a_recovery_declines_is_not_accepted_later() -> None:
+    """Its target was being checked: the phone is notified of one outcome."""
+    checks: list[Callable[[str], None]] = []
+    async with inbound_node() as at:
+        at.party_of = lambda number: f"agent:{number}"
+        at.check_agent = lambda _account, _agent, done: checks.append(done)
+        live_call = start_conversation(at)
+        (agent, customer) = (replace(each, agent_id=each.agent) for each in live_call.call.legs)
+        live_call.call = replace(live_call.call, legs=(agent, customer))
+        at.node.on_event(0, refer(destination="1002"))
+        at.shows(*(channel(leg.id, "Up") for leg in live_call.call.legs))
+        bridge = {**BRIDGE, "id": f"{MAIN}b", "channels": [agent.id, customer.id]}
+        at.scene.pbx.shows["bridges"] = Reply(200, msgspec.json.encode([bridge]))
+        at.node.on_reply_lost(0)
+        await until(lambda: not at.node.is_paused, every_s=0.001)
+        at.scene.clock.pass_ms(ANSWER_DELAY_MS)
+        (check,) = checks
+        check("")
+        at.scene.clock.pass_ms(ANSWER_DELAY_MS)
+        assert answers(at) == ["channel_declined"]
+        assert live_call.call.transfers == ()
 
 
 @pytest.mark.parametrize("is_checked", [True, False])
