@@ -58,6 +58,16 @@ def test_an_account_without_room_does_not_stop_its_kind() -> None:
     assert start_next(limit) == "b"
 
 
+def test_an_end_makes_room_for_one() -> None:
+    """However many wait."""
+    limit = ConcurrencyLimit(4)
+    for number in range(8):
+        limit.add(target_named(f"a{number} x", is_proven=True))
+    assert [start_next(limit) for _ in range(5)] == ["a0 x", "a1 x", "a2 x", "a3 x", ""]
+    limit.record_end("a0", was_proven=True)
+    assert [start_next(limit) for _ in range(2)] == ["a4 x", ""]
+
+
 def test_accounts_take_turns() -> None:
     """A target of an account waits for one of each other account, not for all of their targets."""
     limit = ConcurrencyLimit(100)

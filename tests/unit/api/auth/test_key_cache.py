@@ -61,3 +61,15 @@ async def test_requests_share_a_read() -> None:
     reads.may_end.set()
     assert await asyncio.gather(*requests[1:]) == [KEY] * 199
     assert reads.ids == [KEY.id]
+
+
+async def test_an_unknown_key_is_read_once_in_a_while() -> None:
+    """A stranger who repeats it costs no reads."""
+    reads = Reads()
+    reads.may_end.set()
+    for _ in range(3):
+        assert await reads.cache.get("unknown", ADDRESS) is None
+    assert reads.ids == ["unknown"]
+    reads.now_ms += KEY_CACHE_MS + 1
+    assert await reads.cache.get("unknown", ADDRESS) is None
+    assert reads.ids == ["unknown"] * 2

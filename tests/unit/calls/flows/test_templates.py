@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from engine.calls.flows.templates import fill, is_name, names, to_text
+from engine.calls.flows.templates import MAX_DEPTH, fill, is_name, names, to_text
 from engine.calls.flows.templates import fill_decoded as fill_in
 from wire.decoding.errors import BadInput
 
@@ -51,6 +51,18 @@ def test_lists_are_filled_and_other_values_kept() -> None:
 def test_no_field_can_add_structure(value: str) -> None:
     """A value stays within its string, and is not filled in again."""
     assert filled({"text": "{{contact.a}}"}, {"a": value, "b": "!"}) == {"text": value}
+
+
+def test_the_depth_of_a_document() -> None:
+    """One that is as deep as allowed is filled in, and a deeper one is refused."""
+    document: Any = "{{contact.a}}"
+    for _ in range(MAX_DEPTH):
+        document = [document]
+    assert json.dumps(filled(document, {"a": "x"})).count('"x"') == 1
+    assert len(list(names(document))) == 1
+    for read in (lambda deeper: filled(deeper, {}), lambda deeper: list(names(deeper))):
+        with pytest.raises(BadInput):
+            read([document])
 
 
 @pytest.mark.parametrize(

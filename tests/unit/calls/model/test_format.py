@@ -110,3 +110,14 @@ def test_an_invalid_call_is_no_later_one() -> None:
     assert decode_later_call(ID, msgspec.msgpack.encode("x")) is None
     with pytest.raises(msgspec.DecodeError):
         decode_later_call(ID, b"\xc1")
+
+
+def test_all_names_of_a_later_call_are_its_own() -> None:
+    """Wherever they are: in a list, in a map, and as a value."""
+    body = msgspec.msgpack.encode([["a", {"key": "b"}], "c", 7, FORMAT + 1])
+    fields = msgspec.msgpack.decode(body)
+    position = StoredCall.__struct_fields__.index("format")
+    later_fields = [*fields[:3], *[0] * (position - 3), FORMAT + 1]
+    found = decode_later_call(ID, msgspec.msgpack.encode(later_fields))
+    assert found is not None
+    assert [each for each in ("a", "b", "c", "key") if found.owns(each)] == ["a", "b", "c"]

@@ -1,7 +1,9 @@
 """Flows that are graphs: nodes run one after another, by their exits."""
 
 import pytest
+from msgspec.structs import replace
 
+from engine.calls.flows.variables import MAX_VARIABLES
 from engine.calls.model.call_states import AwaitingInstructions
 from engine.calls.model.commands import Hangup, Originate
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded
@@ -60,6 +62,16 @@ def test_a_dial_sets_its_result() -> None:
     story.take(LegCreated(leg))
     assert spoken_text(load_nodes(story, flow, story.take(LegEnded(leg, 17)))) == "busy +4712"
     assert story.call.variables["dial.cause"] == 17
+
+
+def test_results_that_exceed_the_limits() -> None:
+    """The call ends, with that reason: it would go on with variables that are missing."""
+    dial = {"type": "dial", "data": {"number": "+4712"}, "timeout": 5, "next": "after"}
+    flow = outline("sales", sales=dial, after=say("x"))
+    story = run_flow(flow)
+    story.call = replace(story.call, variables={f"v{n}": n for n in range(MAX_VARIABLES)})
+    story.take(LegEnded(story.commands_of(Originate)[-1].leg, 17))
+    assert (story.state, story.call.reason) == ("ending", "too_many_variables")
 
 
 def test_flows_nest_and_share_variables() -> None:
