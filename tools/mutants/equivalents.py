@@ -13,6 +13,12 @@ EQUIVALENTS: Mapping[tuple[str, str, str], str] = {
         "only the first entry is used, of as many as there are"
     ),
     ("engine/store/redis/document_cipher.py", "HKDF(…, salt=None)", ""): "None is its default",
+    ("engine/store/redis/documents.py", "self._client.xrevrange(…, count=1)", ""): (
+        "only the first entry is used, of as many as there are"
+    ),
+    ("engine/runtime/io/digit_sealer.py", "-(TOKEN_LENGTH - 1)", "TOKEN_LENGTH - 1"): (
+        "base64 with more padding than it needs is decoded as well"
+    ),
     ("api/dnc/service.py", "1", "2"): "one more row tells as well that there is another page",
     (
         "engine/runtime/policy/leg_limits.py",
