@@ -76,10 +76,12 @@ class RedisEndedCalls(Struct, frozen=True):
         key = shard_key(shard, "log", call_id)
         pipeline.lrange(key, first, (number + 1) * PIECE_LINES - 1)
         pipeline.llen(key)
-        pipeline.get(shard_key(shard, "ended", call_id))
-        lines, length, record = await self.with_timeout(pipeline.execute())
-        if length or record is None or not is_compressed(record):
+        lines, length = await self.with_timeout(pipeline.execute())
+        if length:
             return lines  # type: ignore[no-any-return]  # LRANGE answers a list
+        record = await self.with_timeout(self.client.get(shard_key(shard, "ended", call_id)))
+        if record is None or not is_compressed(record):
+            return []
         ended = decompress(call_id, record)
         if not ended.in_pieces:
             return list(ended.log[first:])
