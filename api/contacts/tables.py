@@ -107,6 +107,7 @@ files = sa.Table(
     sa.Column("kind", Text(8), nullable=False),
     sa.Column("encoding", Text(32)),
     sa.Column("delimiter", Text(1)),
+    sa.Column("header_row", sa.Integer, nullable=False, server_default="1"),
     sa.Column("headers", sa.JSON, nullable=False),
     sa.Column("sample", sa.JSON, nullable=False),
     sa.Column("mappings", sa.JSON),

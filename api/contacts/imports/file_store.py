@@ -32,6 +32,7 @@ class ListFile(Struct, frozen=True):
     kind: Kind
     encoding: str | None
     delimiter: str | None
+    header_row: int
     headers: list[str]
     sample: list[list[str]]
     mappings: Fields | None
@@ -39,7 +40,7 @@ class ListFile(Struct, frozen=True):
 
     @property
     def format(self) -> FileFormat:
-        return FileFormat(self.kind, self.encoding, self.delimiter)
+        return FileFormat(self.kind, self.encoding, self.delimiter, self.header_row)
 
 
 _COLUMNS = [files.c[name] for name in ListFile.__struct_fields__]
@@ -56,6 +57,7 @@ class FileStore(Store):
             "kind": summary.format.kind,
             "encoding": summary.format.encoding,
             "delimiter": summary.format.delimiter,
+            "header_row": summary.format.header_row,
             "headers": summary.headers,
             "sample": summary.sample,
             "uploaded_ms": self._now_ms(),

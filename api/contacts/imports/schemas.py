@@ -11,11 +11,15 @@ Encoding = Annotated[str, Meta(min_length=1, max_length=32, pattern=ENCODING)]
 Delimiter = Literal[",", ";", "\t", "|"]
 
 
-class CsvOptions(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
-    """The encoding and the delimiter of a CSV file, if detection fails."""
+class FileOptions(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
+    """The encoding and the delimiter of a CSV file, if detection fails, and the header's row.
+
+    Without `headerRow`, the first row that is not empty is the header.
+    """
 
     encoding: Encoding | None = None
     delimiter: Delimiter | None = None
+    header_row: Annotated[int, Meta(ge=1, le=1_000)] | None = None
 
 
 class FieldMappingRequest(Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,7 +9,7 @@ from starlette.datastructures import UploadFile
 from api.contacts.imports import reader_client
 from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.reader.messages import FileHints, FileSummary, UnreadableFile
-from api.contacts.imports.schemas import CsvOptions
+from api.contacts.imports.schemas import FileOptions
 from api.contacts.quotas import ContactQuotas
 from wire.decoding.errors import BadInput
 
@@ -23,7 +23,7 @@ class UploadService:
         self._quotas = quotas
         self._inspections = asyncio.Semaphore(MAX_INSPECTIONS)
 
-    async def store(self, account_id: str, file: UploadFile, options: CsvOptions) -> int:
+    async def store(self, account_id: str, file: UploadFile, options: FileOptions) -> int:
         """Inspect and store a file, and return its id.
 
         Raises BadInput if it can't be read, Conflict if the account stores too much.
@@ -36,10 +36,10 @@ class UploadService:
             account_id, _safe_name(file.filename or ""), summary, file.file
         )
 
-    async def _inspect(self, descriptor: int, options: CsvOptions) -> FileSummary:
+    async def _inspect(self, descriptor: int, options: FileOptions) -> FileSummary:
         # The file has no name: the reader inherits it, and opens it once more.
         path = f"/proc/self/fd/{descriptor}"
-        hints = FileHints(path, options.encoding, options.delimiter)
+        hints = FileHints(path, options.encoding, options.delimiter, options.header_row)
         try:
             async with self._inspections:
                 return await reader_client.inspect_file(hints, descriptor)

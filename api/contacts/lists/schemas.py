@@ -7,7 +7,7 @@ from pydantic import Field
 
 from api.contacts.contacts.schemas import LINE, LINES, PageQuery
 from api.contacts.imports.reader.row_parser import CONTACT_FIELDS
-from api.contacts.imports.schemas import CsvOptions
+from api.contacts.imports.schemas import FileOptions
 from api.contacts.tags.schemas import Tags
 from wire.decoding import patterns
 
@@ -17,7 +17,9 @@ FieldId = Annotated[str, Meta(min_length=1, max_length=64, pattern=LINE)]
 FieldIds = Annotated[tuple[FieldId, ...], Meta(max_length=100)]
 
 
-class UploadData(CsvOptions, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
+class UploadData(
+    FileOptions, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"
+):
     """A list to create from a file."""
 
     name: Name
@@ -27,7 +29,9 @@ class UploadData(CsvOptions, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     assigned_fields: FieldIds = ()
 
 
-class ChangeData(CsvOptions, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
+class ChangeData(
+    FileOptions, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"
+):
     """The fields to change; omitted ones keep their values."""
 
     name: Name | UnsetType = UNSET

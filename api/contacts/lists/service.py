@@ -38,7 +38,7 @@ from api.db.database import Database
 from api.jobs.store import JobStore
 from wire.decoding.errors import BadInput, InputErrors
 
-CSV_OPTIONS = ("encoding", "delimiter")
+FILE_OPTIONS = ("encoding", "delimiter", "header_row")
 
 
 class ListService(Struct, frozen=True):
@@ -168,10 +168,10 @@ class ListService(Struct, frozen=True):
 
 
 def _values(data: UploadData | ChangeData | InboundListRequest) -> dict[str, Any]:
-    """Return the columns for the fields that are set, without the CSV options."""
+    """Return the columns for the fields that are set, without the options of the file."""
     fields = msgspec.structs.asdict(data).items()
     found = {
-        name: value for name, value in fields if value is not UNSET and name not in CSV_OPTIONS
+        name: value for name, value in fields if value is not UNSET and name not in FILE_OPTIONS
     }
     if "assigned_fields" in found:
         found["assigned_fields"] = own_fields(found["assigned_fields"])

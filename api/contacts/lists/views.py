@@ -12,13 +12,14 @@ from api.jobs.tables import State
 
 
 class UploadedFile(Struct, frozen=True, rename="camel"):
-    """The file of a list; only CSV has an encoding and a delimiter."""
+    """The file of a list, and the row of its header; only CSV has an encoding and a delimiter."""
 
     name: str
     bytes: int
     kind: Kind
     encoding: str | None
     delimiter: str | None
+    header_row: int
     headers: list[str]
     uploaded_time: str
 
@@ -76,6 +77,7 @@ class FilePreview(Struct, frozen=True, rename="camel"):
     kind: Kind
     encoding: str | None
     delimiter: str | None
+    header_row: int
     headers: list[str]
     rows: list[list[str]]
     mappings: Fields | None

@@ -34,6 +34,7 @@ CONTACTS = {
     "headerText": "Text of the header.",
     "UploadedFile.headers": "The names of the columns.",
     "FilePreview.headers": "The names of the columns.",
+    "headerRow": "The row that names the columns; without it, the first one that is not empty.",
     "hub.challenge": "The text to return.",
     "hub.mode": "Always `subscribe`.",
     "hub.verify_token": "The token that the platform was given.",

@@ -37,6 +37,7 @@ export const FILE_FIELDS = [
   },
   { name: "encoding", label: "Encoding", hint: "Of a CSV file, such as cp1252; empty: it is recognized." },
   { name: "delimiter", label: "Separator", maxLength: 1, hint: "Of a CSV file; empty: it is recognized." },
+  { name: "headerRow", label: "Row of the header", type: "number", min: 1, max: 1000, hint: "Empty: the first row that is not empty." },
 ];
 
 /** @type {Field[]} */

@@ -160,8 +160,8 @@ export class ContactList extends ListPage {
       submit: "Upload",
       note: html`<p class="hint">It replaces the file of the list. Contacts stay until it is imported.</p>`,
       fields: FILE_FIELDS,
-      save: async (/** @type {any} */ { file, encoding, delimiter }) => {
-        const data = JSON.stringify({ ...(encoding && { encoding }), ...(delimiter && { delimiter }) });
+      save: async (/** @type {any} */ { file, ...options }) => {
+        const data = JSON.stringify(options);
         return await sendParts("PATCH", pathOf("updatecontactlist"), { file, data });
       },
     };

@@ -27,11 +27,12 @@ class FileRow(Struct, frozen=True):
 
 
 class FileFormat(Struct, frozen=True):
-    """The format of a file; only CSV has an encoding and a delimiter."""
+    """The format of a file, and the row of its header; only CSV has an encoding and a delimiter."""
 
     kind: Kind
     encoding: str | None = None
     delimiter: str | None = None
+    header_row: int = 1
 
 
 class FileSummary(Struct, frozen=True, tag="summary", array_like=True):
@@ -49,6 +50,7 @@ class FileHints(Struct, frozen=True):
     path: str
     encoding: str | None = None
     delimiter: str | None = None
+    header_row: int | None = None  # without it, the first row that is not empty
 
 
 class ReadRequest(Struct, frozen=True):

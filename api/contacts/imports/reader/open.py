@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import dropwhile, islice
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from api.contacts.imports.reader.csv_rows import DELIMITERS, csv_rows, detect_delimiter
 from api.contacts.imports.reader.encodings import check_encoding, detect_encoding
@@ -38,13 +40,15 @@ def inspect_file(hints: FileHints) -> FileSummary:
     with open_rows(hints.path, file_format) as (rows, max_rows):
         first = next(rows, None)
         if first is None:
-            raise UnreadableFile("the file is empty")
+            below = f" below row {hints.header_row}" if hints.header_row else ""
+            raise UnreadableFile(f"the file is empty{below}")
         sample = list(islice(rows, MAX_SAMPLE_ROWS))
         headers = _headers(first, sample)
         if not sample:
             raise UnreadableFile("a header, and no row below it")
         cells = [[each[:256].replace("\0", "\ufffd") for each in row.cells] for row in sample]
         shown = [row[: len(headers)] for row in cells]
+        file_format = replace(file_format, header_row=first.line)
         return FileSummary(file_format, headers, shown, max_rows)
 
 
@@ -53,10 +57,15 @@ def open_rows(path: str, file_format: FileFormat) -> Iterator[tuple[Iterator[Fil
     """Open a file: its rows, the header first, and an upper bound of their number."""
     if file_format.delimiter is None:  # a spreadsheet
         sheet = Sheet(path)
-        yield sheet.rows(), max(0, sheet.height - 1)
+        yield _from_header(sheet.rows(), file_format), max(0, sheet.height - 1)
         return
     with Path(path).open(encoding=file_format.encoding, errors="replace") as text:
-        yield csv_rows(text, file_format.delimiter), _count_lines(path)
+        rows = csv_rows(text, file_format.delimiter)
+        yield _from_header(rows, file_format), _count_lines(path)
+
+
+def _from_header(rows: Iterator[FileRow], file_format: FileFormat) -> Iterator[FileRow]:
+    return dropwhile(lambda row: row.line < file_format.header_row, rows)
 
 
 def _format(hints: FileHints) -> FileFormat:
@@ -65,20 +74,22 @@ def _format(hints: FileHints) -> FileFormat:
     if not head:
         raise UnreadableFile("the file is empty")
     if head.startswith(ZIP):
-        return FileFormat(kind_of_zip(hints.path))
+        return FileFormat(kind_of_zip(hints.path), header_row=hints.header_row or 1)
     if head == COMPOUND:
-        return FileFormat("xls")
+        return FileFormat("xls", header_row=hints.header_row or 1)
     encoding = check_encoding(hints.encoding) if hints.encoding else detect_encoding(hints.path)
     with Path(hints.path).open(encoding=encoding, errors="replace") as text:
         beginning = text.read(SAMPLE_CHARS)
     if _MARKUP.match(beginning):
         raise UnreadableFile("a web page or XML, whatever its name says: save it as CSV or .xlsx")
-    delimiter = hints.delimiter or detect_delimiter(beginning)
+    header_row = hints.header_row or 1
+    table = beginning.split("\n", header_row - 1)[-1]  # without a title above it
+    delimiter = hints.delimiter or detect_delimiter(table)
     if delimiter not in DELIMITERS:
         raise UnreadableFile(
             f"separated by {delimiter!r}: a comma, a semicolon, a tab or | is expected"
         )
-    return FileFormat("csv", encoding, delimiter)
+    return FileFormat("csv", encoding, delimiter, header_row)
 
 
 def _headers(row: FileRow, sample: Sequence[FileRow]) -> list[str]:

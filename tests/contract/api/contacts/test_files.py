@@ -44,6 +44,13 @@ async def test_a_file_may_be_of_another_encoding(rest: Served) -> None:
     assert "no text encoding" in await rejected_upload(rest, content, encoding="klingon")
 
 
+async def test_a_title_above_the_header(rest: Served) -> None:
+    """The upload says in which row the header is; the preview shows it."""
+    content = f"Our customers\n\n{table('Nina', 'Ola', delimiter=';')}".encode()
+    assert await names_of(rest, content, headerRow=3) == ["Nina", "Ola"]
+    assert "empty below row 7" in await rejected_upload(rest, content, headerRow=7)
+
+
 async def test_a_cell_may_have_lines(rest: Served) -> None:
     """The lines of a cell are joined; doubled quotes become one."""
     content = b'Phone,Name\n+4790000001,"Nina\n""the best""\nBerg"\n\n  \n+4790000002,Ola'

@@ -2,6 +2,7 @@
 
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,7 +66,7 @@ def written(folder: Path, content: bytes) -> str:
     return str(path)
 
 
-def summary_of(folder: Path, content: bytes, **hints: str) -> FileSummary:
+def summary_of(folder: Path, content: bytes, **hints: Any) -> FileSummary:
     """Inspect a file."""
     return inspect_file(FileHints(written(folder, content), **hints))
 
@@ -155,6 +156,25 @@ def test_a_spreadsheet_is_read(tmp_path: Path, kind: str) -> None:
     rows = [(row.line, [*filter(None, row.cells)]) for row in rows_of(tmp_path, a_sheet(kind))]
     born = ["+4790000001", "Åse", BIRTH.isoformat()]
     assert rows == [(2, born), (4, ["4790000002", "Ola"]), (5, ["nobody"])]
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_a_header_below_a_title(tmp_path: Path, kind: str) -> None:
+    """The customer says which row it is; the rows above it are left out."""
+    rows = [("Our customers",), ("", ""), ("Phone", "Name"), ("+4790000001", "Nina")]
+    content = "\n".join(map(";".join, rows)).encode() + b"\n" if kind == "csv" else sheet(*rows)
+    first = summary_of(tmp_path, content)
+    assert first.headers[0] == "Our customers"
+    assert first.format.header_row == 1
+    found = summary_of(tmp_path, content, header_row=3)
+    assert (found.headers, found.format.header_row) == (["Phone", "Name"], 3)
+    assert found.sample == [["+4790000001", "Nina"]]
+    with open_rows(str(tmp_path / "contacts"), found.format) as (left, _):
+        assert [row.line for row in left] == [3, 4]
+    later = summary_of(tmp_path, content, header_row=2)  # it is empty
+    assert (later.headers, later.format.header_row) == (["Phone", "Name"], 3)
+    with pytest.raises(UnreadableFile, match="empty below row 5"):
+        summary_of(tmp_path, content, header_row=5)
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
