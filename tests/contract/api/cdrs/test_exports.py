@@ -115,8 +115,8 @@ async def test_csv_has_privacy_and_diversion(rest: Served) -> None:
     call = record(1, privacy=True, diversion=diversion)
     await write_calls(rest.services.database, call, record(2, after_ms=-1))
     withheld, other = csv.DictReader(io.StringIO(await made(rest)))
-    assert (withheld["privacy"], withheld["divertedFrom"]) == ("True", "'+4711111111 +4722222222")
-    assert (other["privacy"], other["divertedFrom"]) == ("False", "")
+    assert (withheld["privacy"], withheld["divertedFrom"]) == ("true", "'+4711111111 +4722222222")
+    assert (other["privacy"], other["divertedFrom"]) == ("false", "")
 
 
 async def test_json_lines_are_records(rest: Served) -> None:
