@@ -3,6 +3,7 @@
 A document type is rejected, so there are no entities but those of XML itself.
 """
 
+import re
 from collections.abc import Mapping
 from typing import cast
 from xml.parsers import expat
@@ -13,6 +14,8 @@ from engine.cli.convert.result import MAX_BYTES, DocumentError
 
 MAX_DEPTH = 10
 ROOT = "Response"
+# A declaration that was copied: what begins with single bytes is not UTF-16.
+_WIDE = re.compile(rb"\s*<\?xml[^>]*encoding\s*=\s*[\"'](utf|ucs)-?(16|32|2|4)", re.IGNORECASE)
 
 
 class Element(Struct, frozen=True):
@@ -59,7 +62,8 @@ class _Builder:
         line = self._parser.CurrentLineNumber
         if len(self._open) > MAX_DEPTH:
             raise DocumentError(line, f"nested deeper than {MAX_DEPTH} elements")
-        self._open.append((name, line, attributes, []))
+        own = {key: text for key, text in attributes.items() if not key.startswith("xmlns")}
+        self._open.append((_local(name), line, own, []))
 
     def _end(self, _name: str) -> None:
         name, line, attributes, content = self._open.pop()
@@ -72,11 +76,16 @@ class _Builder:
         raise DocumentError(self._parser.CurrentLineNumber, "a document type is not accepted")
 
 
+def _local(name: str) -> str:
+    """Return a name without its prefix: there is one vocabulary only."""
+    return name.rpartition(":")[2]
+
+
 def read_document(content: bytes) -> Element:
     """Return the root of a document; raises DocumentError."""
     if len(content) > MAX_BYTES:
         raise DocumentError(0, f"larger than {MAX_BYTES} bytes")
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate("utf-8" if _WIDE.match(content) else None)
     builder = _Builder(parser)
     try:
         parser.Parse(content, True)

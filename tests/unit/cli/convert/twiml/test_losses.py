@@ -159,6 +159,23 @@ def test_a_client_keeps_its_name() -> None:
     assert converted("<Dial><Client>anna-b</Client></Dial>")[0]["data"]["number"] == "agent:anna-b"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "UTF-16LE", "utf-32"])
+def test_a_declaration_that_was_copied(encoding: str) -> None:
+    """What is UTF-8 is read as such, although a program declares UTF-16."""
+    declaration = f'<?xml version="1.0" encoding="{encoding}"?>'
+    found = convert(f"{declaration}<Response><Say>Blåbær</Say></Response>".encode())
+    assert isinstance(found.action, dict)
+    assert found.action["data"]["text"] == "Blåbær"
+
+
+def test_a_prefix_of_elements() -> None:
+    """Some serializers write one."""
+    found = convert(b'<x:Response xmlns:x="urn:a"><x:Say>Hello</x:Say></x:Response>')
+    assert found.is_complete
+    assert isinstance(found.action, dict)
+    assert found.action["data"]["text"] == "Hello"
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1", "windows-1252"])
 def test_encodings_and_entities_are_read(encoding: str) -> None:
     """An XML declaration names the encoding; references to characters are resolved."""
