@@ -206,7 +206,7 @@ def _other_numbers(value: float) -> tuple[float, float]:
     return value * 2, (value // 2 if isinstance(value, int) else value / 2)
 
 
-def _is_untouched(function: ast.expr, argument: str) -> bool:
+def _documents(function: ast.expr, argument: str) -> bool:
     """Return whether an argument documents, or asserts what holds: that lists are of one length."""
     is_assertion = argument == "strict" and isinstance(function, ast.Name) and function.id == "zip"
     return is_assertion or argument in DOCUMENTATION
@@ -214,7 +214,7 @@ def _is_untouched(function: ast.expr, argument: str) -> bool:
 
 def _arguments(place: Place, node: ast.Call) -> Iterator[Change]:
     for at, keyword in enumerate(node.keywords):
-        if keyword.arg is not None and not _is_untouched(node.func, keyword.arg):
+        if keyword.arg is not None and not _documents(node.func, keyword.arg):
             rest = [*node.keywords[:at], *node.keywords[at + 1 :]]
             text = f"{_text(node.func)}(…, {_text(keyword)})"
             fewer = ast.Call(node.func, node.args, rest)
