@@ -49,7 +49,9 @@ class NumberService(Struct, frozen=True):
         columns = columns_of(body)
         phone, flow_id = columns.get("business_msgapp_number"), columns.get("flowbuilder_id")
         if isinstance(phone, str):
-            columns["business_msgapp_number"] = international_or_as_given(phone)
+            columns["business_msgapp_number"] = international_or_as_given(
+                phone, "businessMsgappNumber"
+            )
         if isinstance(flow_id, str):
             await self.flows.check(account_id, flow_id, "flowbuilderId")
         return columns

@@ -37,7 +37,7 @@ FAULTS: list[tuple[Any, str]] = [
     (b"null", ""),
     ({**CALL, "extra": 1}, "extra"),
     ({**CALL, "to": "x"}, "to"),
-    ({**CALL, "to": "+4711111111\n"}, "to"),
+    ({**CALL, "to": "+4711111111\n+4722222222"}, "to"),
     ({**CALL, "to": "1001&PJSIP/1002"}, "to"),
     ({**CALL, "from": "agent:../x"}, "from"),
     ({**CALL, "account": "a\r\nb"}, "account"),
