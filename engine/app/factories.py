@@ -79,6 +79,7 @@ def store(settings: Settings) -> RedisStore:
         settings.stream_ceiling,
         settings.stream_kept_s * 1000,
         max(settings.stream_kept_s, settings.kept_s) * 1000,
+        settings.stream_mb * 2**20,
     )
     key = settings.store_key.get_secret_value() if settings.store_key else ""
     further = [each.get_secret_value() for each in settings.further_store_keys]

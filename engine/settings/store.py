@@ -80,6 +80,14 @@ class StoreSettings(BaseModel):
         ge=1_000,
         description="Most call events kept for consumers that have not acknowledged them.",
     )
+    stream_mb: int = Field(
+        64,
+        ge=1,
+        description=(
+            "Megabytes that the call events of each shard may take; as much more for consumers that"
+            " have not acknowledged them as `stream_ceiling` is above `stream_events`."
+        ),
+    )
     stream_kept_s: int = Field(
         3_600,
         ge=1,

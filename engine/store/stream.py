@@ -57,13 +57,20 @@ class GroupState(Struct, frozen=True):
 class StreamLimits(Struct, frozen=True, array_like=True):
     """Approximate lengths of a shard's stream: the target, and the maximum while a group lags.
 
-    And how long events are kept that every group has acknowledged, or that no group reads.
+    And how long events are kept that every group has acknowledged, or that no group reads, and
+    what they may take of the store's memory: as much more while a group lags as the lengths say.
     """
 
     target_length: int = 100_000
     max_length: int = 400_000
     kept_ms: int = 3_600_000
     unread_kept_ms: int = 86_400_000
+    max_bytes: int = 67_108_864
+
+    @property
+    def lag_factor(self) -> float:
+        """How much larger than its target a stream may be while a group lags."""
+        return self.max_length / self.target_length
 
 
 DEFAULT_STREAM_LIMITS = StreamLimits()
@@ -119,7 +126,7 @@ class Stream(Protocol):
         """Delete a group; False when it is unknown."""
 
     async def trim_old(self, shards: Sequence[ShardId]) -> None:
-        """Remove events that have been kept for long enough, about."""
+        """Remove events that have been kept for long enough or are too large together, about."""
 
 
 def entry_order(entry: str) -> tuple[int, int]:

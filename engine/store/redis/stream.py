@@ -116,8 +116,10 @@ class RedisStream(Struct, frozen=True):
         return any(each == 1 for each in found[::2])
 
     async def trim_old(self, shards: Sequence[ShardId]) -> None:
-        ages = encode((self.limits.kept_ms, self.limits.unread_kept_ms))
-        runs = (self.scripts.run(_TRIM_OLD, owner_key(shard), ages) for shard in shards)
+        limits = self.limits
+        values = limits.kept_ms, limits.unread_kept_ms, limits.max_bytes, limits.lag_factor
+        argument = encode(values)
+        runs = (self.scripts.run(_TRIM_OLD, owner_key(shard), argument) for shard in shards)
         await asyncio.gather(*runs)
 
     async def _claim_idle(

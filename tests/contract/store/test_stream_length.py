@@ -162,3 +162,50 @@ async def test_events_without_a_group_are_kept_longer(opened: Opener) -> None:
     await publish(*numbers(0, 1_000))
     await impatient.stream.trim_old([at(4)])
     assert len(await all_events(impatient, at(4))) <= 100
+
+
+LARGE = StreamLimits(max_bytes=2_000_000)
+EVENTS = [f"{number}:".ljust(16_000, "x") for number in range(300)]  # 4.8 MB
+
+
+async def test_large_events_are_trimmed_below_a_size(opened: Opener) -> None:
+    """Whatever their age, what all groups have acknowledged: customers put 16 KB into an event."""
+    store = opened(stream_limits=LARGE)
+    publish = await open_publisher(store)
+    await store.stream.read_group(CDR, [at(3)], 0, 10)
+    await publish(*EVENTS)
+    await acknowledge_all(store, await store.stream.read_group(CDR, [at(3)], 0, 1_000))
+    await store.stream.trim_old([at(3)])
+    kept = await all_events(store)
+    assert 1_000_000 < sum(map(len, kept)) < 3_700_000  # whole nodes, of up to a hundred entries
+    assert kept == EVENTS[-len(kept) :]
+    assert (await store.stream.read_group(CDR, [at(3)], 0, 10)).gaps == ()
+
+
+async def test_a_group_that_lags_keeps_more_of_large_events(opened: Opener) -> None:
+    """And what it loses beyond that is a gap."""
+    store = opened(stream_limits=LARGE)
+    publish = await open_publisher(store)
+    await store.stream.read_group(CDR, [at(3)], 0, 10)
+    await publish(*EVENTS)
+    await store.stream.trim_old([at(3)])
+    assert await all_events(store) == EVENTS
+    await publish(*EVENTS, *EVENTS)
+    await store.stream.trim_old([at(3)])
+    kept = await all_events(store)
+    assert 300 < len(kept) < 700
+    batch = await store.stream.read_group(CDR, [at(3)], 0, 1_000)
+    assert [each.max_lost for each in batch.gaps] == [900 - len(kept)]
+
+
+async def test_a_group_that_acknowledged_all_that_was_trimmed_has_no_gap(opened: Opener) -> None:
+    """Its position is the entry before the first that is kept."""
+    store = opened(stream_limits=SHORT)
+    publish = await open_publisher(store)
+    await store.stream.read_group(Consumer("slow", "x"), [at(3)], 0, 10)
+    await publish(*numbers(0, 500))
+    await acknowledge_all(store, await store.stream.read_group(CDR, [at(3)], 0, 200))
+    await publish(*numbers(500, 600))
+    assert await all_events(store) == numbers(200, 600)
+    states = await store.stream.group_states([at(3)])
+    assert {each.group: each.lost for each in states} == {"cdr": 0, "slow": 200}

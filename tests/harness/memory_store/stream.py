@@ -31,11 +31,6 @@ class GroupPosition:
         self.pending: dict[Id, int] = {}  # when each was last delivered
         self.gap: tuple[Id, Id, int] | None = None
 
-    @property
-    def floor(self) -> Id:
-        """The entry before which the group has acknowledged everything."""
-        return min(self.pending, default=self.last)
-
 
 class ShardStream:
     """One shard's entries in order, and its groups."""
@@ -50,6 +45,12 @@ class ShardStream:
         if count > 0:
             del self.ids[:count], self.bodies[:count]
         return max(0, count)
+
+    def floor(self, group: GroupPosition) -> Id:
+        """Return the first entry that a group has not acknowledged; its last one without any."""
+        following = bisect_right(self.ids, group.last)
+        newest = self.ids[following] if following < len(self.ids) else group.last
+        return min(group.pending, default=newest)
 
     def after(self, entry: Id, limit: int) -> Iterator[tuple[Id, bytes]]:
         first = bisect_right(self.ids, entry)
@@ -93,7 +94,7 @@ class MemoryStream:
             stream.ids.append((now_ms, 0) if now_ms > last_ms else (last_ms, number + 1))
             stream.bodies.append(event)
         self._appended.set()
-        self._trim(stream)
+        self._trim(stream, self._limits.target_length, self._limits.max_length)
 
     async def read_after(
         self, after: Mapping[ShardId, str], wait_ms: int = 0, limit: int = 1000
@@ -172,8 +173,11 @@ class MemoryStream:
         for shard in shards:
             stream = self._shard(shard)
             oldest = now_ms - (limits.kept_ms if stream.groups else limits.unread_kept_ms), 0
-            lowest = min([oldest, *(group.floor for group in stream.groups.values())])
+            lowest = min([oldest, *map(stream.floor, stream.groups.values())])
             stream.trim(bisect_left(stream.ids, lowest))
+            if (used := sum(map(len, stream.bodies))) > limits.max_bytes:
+                target = len(stream.ids) * limits.max_bytes // used
+                self._trim(stream, target, int(target * limits.lag_factor))
 
     def _shard(self, shard: ShardId) -> ShardStream:
         return self._shards.setdefault(shard, ShardStream())
@@ -227,20 +231,21 @@ class MemoryStream:
                 found.append(StreamEntry(shard, _entry_id(each), body))
         return found
 
-    def _trim(self, stream: ShardStream) -> None:
+    def _trim(self, stream: ShardStream, target_length: int, max_length: int) -> None:
         """Trim as trim_stream.lua does."""
-        length, limits = len(stream.ids), self._limits
-        if length <= limits.target_length + _SLACK:
+        length = len(stream.ids)
+        if length <= target_length + _SLACK:
             return
-        lowest = min((group.floor for group in stream.groups.values()), default=stream.ids[-1])
-        stream.trim(min(length - limits.target_length, bisect_left(stream.ids, lowest)))
-        if len(stream.ids) <= limits.max_length + _SLACK:
+        floors = {name: stream.floor(group) for name, group in stream.groups.items()}
+        lowest = min(floors.values(), default=stream.ids[-1])
+        stream.trim(min(length - target_length, bisect_left(stream.ids, lowest)))
+        if len(stream.ids) <= max_length + _SLACK:
             return
-        trimmed = stream.trim(len(stream.ids) - limits.max_length)
+        trimmed = stream.trim(len(stream.ids) - max_length)
         first = stream.ids[0]
-        for group in stream.groups.values():
-            if group.floor < first:
-                since, _, lost = group.gap or (group.floor, first, 0)
+        for name, group in stream.groups.items():
+            if floors[name] < first:
+                since, _, lost = group.gap or (floors[name], first, 0)
                 group.gap = since, first, lost + trimmed
 
 

@@ -1,5 +1,6 @@
 -- Functions that limit a shard's stream, prepended to the scripts that use them.
 local SLACK = 100 -- Redis trims whole nodes of a stream, of up to this many entries
+local MAX_TRIMMED = 10000 -- entries in one go: freeing 50,000 large ones holds the store for 0.1 s
 
 local function is_before(one, other)
   local one_ms, one_seq = string.match(one, '(%d+)-(%d+)')
@@ -8,14 +9,16 @@ local function is_before(one, other)
   return tonumber(one_seq) < tonumber(seq)
 end
 
--- Returns, for each group, the entry before which it has acknowledged everything.
+-- Returns, for each group, the first entry that it has not acknowledged; its last one without any.
 local function acknowledged_floors(stream)
   local floors = {}
   for _, group in ipairs(redis.call('XINFO', 'GROUPS', stream)) do
     local fields = {}
     for at = 1, #group, 2 do fields[group[at]] = group[at + 1] end
     local pending = redis.call('XPENDING', stream, fields['name'])
-    floors[fields['name']] = pending[1] > 0 and pending[2] or fields['last-delivered-id']
+    local last = fields['last-delivered-id']
+    local next_one = redis.call('XRANGE', stream, '(' .. last, '+', 'COUNT', 1)[1]
+    floors[fields['name']] = pending[1] > 0 and pending[2] or next_one and next_one[1] or last
   end
   return floors
 end
@@ -48,7 +51,8 @@ local function trim_stream(stream, gaps, target_length, max_length)
   local floors = acknowledged_floors(stream)
   local lowest = lowest_floor(floors)
   if not lowest then return redis.call('XTRIM', stream, 'MAXLEN', '~', target_length) end
-  length = length - redis.call('XTRIM', stream, 'MINID', '~', lowest, 'LIMIT', length - target_length)
+  local excess = math.min(length - target_length, MAX_TRIMMED)
+  length = length - redis.call('XTRIM', stream, 'MINID', '~', lowest, 'LIMIT', excess)
   if length <= max_length + SLACK then return end
   local trimmed = redis.call('XTRIM', stream, 'MAXLEN', '~', max_length)
   if trimmed > 0 then
