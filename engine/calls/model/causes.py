@@ -59,9 +59,11 @@ def unreached_reason(cause: int) -> UnreachedReason:
 
 _NAMES = {
     1: "unallocated_number",
+    3: "no_route_to_destination",
     20: "subscriber_absent",
     REJECTED: "rejected",
     22: "number_changed",
+    23: "redirected",
     27: "destination_out_of_order",
     28: "invalid_number",
     31: "unspecified",
@@ -72,6 +74,7 @@ _NAMES = {
     CHANNEL_UNAVAILABLE: "unavailable",
     BEARER_UNAVAILABLE: "incompatible",
     88: "incompatible",
+    102: "network_timeout",
     INTERWORKING: "interworking",
     LOST: "lost",
 }

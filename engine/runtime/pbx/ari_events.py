@@ -47,6 +47,7 @@ from engine.calls.model.requests import ReferReceived
 from wire.decoding.patterns import NAME, NUMBER
 
 DEVICE_LOST = 1  # Asterisk's AST_SOFTHANGUP_DEV
+UNWANTED = (607, 608)  # RFC 8197, RFC 8688; Asterisk knows neither, and both are its cause 127
 REQUEST_TERMINATED = 487  # the SIP response to an INVITE that its caller has canceled
 SNOOP_ID = r"\.s[0-9]+\Z"
 
@@ -96,7 +97,9 @@ def translate(event: AriEvent, now: int) -> Event | None:
             is_last = not is_engine_channel(channel.id) or re.search(SNOOP_ID, channel.id)
             return LegEnded(channel.id, causes.NORMAL) if is_last else None
         case ChannelDestroyed(channel=channel, cause=cause, tech_cause=sip):
-            return LegEnded(channel.id, cause or causes.NORMAL, sip or 0)
+            is_unwanted = sip in UNWANTED and cause == causes.INTERWORKING
+            cause = causes.REJECTED if is_unwanted else cause or causes.NORMAL
+            return LegEnded(channel.id, cause, sip or 0)
         case _:
             return _sound_event(event)
 

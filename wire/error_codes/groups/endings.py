@@ -177,6 +177,35 @@ ENDINGS = CodeGroup(
             _END,
         ),
         ErrorCode(
+            "no_route_to_destination",
+            "No route to the destination",
+            "The network knows no way to the number (cause 3); carriers also say so with SIP 420.",
+            "A number of a network that the carrier does not serve, or an extension of SIP that it "
+            "does not support.",
+            "Look at the SIP status in the timeline; ask the carrier.",
+            (),
+            _END,
+        ),
+        ErrorCode(
+            "redirected",
+            "Redirected",
+            "The party answered with another address (cause 23, SIP 301 or 302), which is not "
+            "followed.",
+            "The phone forwards its calls itself.",
+            "Turn forwarding off at the phone, or dial the other number.",
+            (),
+            _END,
+        ),
+        ErrorCode(
+            "network_timeout",
+            "Timeout in the network",
+            "A server behind the carrier did not answer in time (cause 102, SIP 504).",
+            "A fault of the carrier, or of a network behind it.",
+            "Call later.",
+            (),
+            _END,
+        ),
+        ErrorCode(
             "subscriber_absent",
             "Phone not reachable",
             "The phone is off or not registered (cause 20).",

@@ -202,7 +202,14 @@ def test_a_phone_without_a_contact() -> None:
 
 def test_a_called_party_refuses() -> None:
     """The callee has ended the call, with a reason that names the cause."""
-    for cause, reason in ((1, "unallocated_number"), (34, "no_circuit"), (17, None)):
+    for cause, reason in (
+        (1, "unallocated_number"),
+        (3, "no_route_to_destination"),
+        (23, "redirected"),
+        (34, "no_circuit"),
+        (102, "network_timeout"),
+        (17, None),
+    ):
         story = Story(outbound(say()))
         story.take(CallOpened())
         story.take(LegEnded(MAIN, cause), 10)

@@ -65,6 +65,13 @@ CASES: list[tuple[Any, Event | None]] = [
         LegEnded(MAIN, 17, 486),
     ),
     (ari("ChannelDestroyed", channel=channel(MAIN), cause=0, cause_txt=""), LegEnded(MAIN, 16)),
+    *(
+        (
+            ari("ChannelDestroyed", channel=channel(MAIN), cause=127, cause_txt="", tech_cause=sip),
+            LegEnded(MAIN, cause, sip),
+        )
+        for sip, cause in ((607, 21), (608, 21), (609, 127))
+    ),
     (  # no RTP: the cause is the kind of the soft request
         ari("ChannelHangupRequest", channel=channel(CHANNEL), cause=1, soft=True),
         LegEnded(CHANNEL, 44),
