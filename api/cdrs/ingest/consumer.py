@@ -7,7 +7,7 @@ again, to it or to another process, and are already written.
 import asyncio
 import re
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import aiohttp
 import msgspec
@@ -118,23 +118,19 @@ class EventConsumer(Struct, frozen=True):
         Returns the number of new records. If it fails, the loss is reported again.
         """
         new, batch = 0, list[bytes]()
+        query = {"shard": gap.shard, "first": gap.first, "end": gap.end}
         try:
-            async for event in self._ended_calls(gap):
-                batch.append(event)
-                if len(batch) >= BATCH_SIZE:
-                    new, batch = new + await self._write_again(batch), []
+            async with self.engine.stream("/events/ended", query, {}) as lines:
+                async for line in lines:
+                    if event := line.strip():
+                        batch.append(event)
+                    if len(batch) >= BATCH_SIZE:
+                        new, batch = new + await self._write_again(batch), []
         except (aiohttp.ClientError, TimeoutError) as error:
             raise EngineUnavailable(f"lost events not read: {type(error).__name__}") from None
         new += await self._write_again(batch)
         log.error("call events lost", shard=gap.shard, first=gap.first, most=gap.most, restored=new)
         return new
-
-    async def _ended_calls(self, gap: LostEvents) -> AsyncIterator[bytes]:
-        query = {"shard": gap.shard, "first": gap.first, "end": gap.end}
-        async with self.engine.stream("/events/ended", query, {}) as lines:
-            async for line in lines:
-                if event := line.strip():
-                    yield event
 
     async def _write_again(self, events: Sequence[bytes]) -> int:
         """Write events that may be written already; raises if the database is not available."""

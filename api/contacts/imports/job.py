@@ -87,10 +87,11 @@ class Importer(Struct, frozen=True):
                 raise PermanentFailure(SUPERSEDED)
             await progress(done, spec.total)
             request = project(ReadRequest, spec, path=file.name, skip=done)
-            async for batch in reader_client.batches(request):
-                await self._write(job, spec, batch, done)
-                done = batch.rows
-                await progress(done, max(done, spec.total))
+            async with reader_client.batches(request) as batches:
+                async for batch in batches:
+                    await self._write(job, spec, batch, done)
+                    done = batch.rows
+                    await progress(done, max(done, spec.total))
         return done
 
     async def _write(self, job: Job, spec: ImportJob, batch: Batch, after: int) -> None:

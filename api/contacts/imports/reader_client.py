@@ -42,13 +42,18 @@ async def inspect_file(hints: FileHints, descriptor: int) -> FileSummary:
     return summary
 
 
-async def batches(request: ReadRequest) -> AsyncIterator[Batch]:
-    """Yield a file's contacts in batches; raises UnreadableFile."""
+@asynccontextmanager
+async def batches(request: ReadRequest) -> AsyncIterator[AsyncIterator[Batch]]:
+    """Read a file's contacts in batches, which raise UnreadableFile, until the context ends."""
     async with _reader("batches", request) as frames:
-        while batch := _BATCH.decode(await _frame(frames)):
-            if isinstance(batch, ReadFailed):
-                raise UnreadableFile(batch.reason)
-            yield batch
+        yield _batches(frames)
+
+
+async def _batches(frames: asyncio.StreamReader) -> AsyncIterator[Batch]:
+    while batch := _BATCH.decode(await _frame(frames)):
+        if isinstance(batch, ReadFailed):
+            raise UnreadableFile(batch.reason)
+        yield batch
 
 
 @asynccontextmanager

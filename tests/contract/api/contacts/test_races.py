@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,9 @@ from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.reader.messages import FileFormat, FileSummary
 from api.contacts.tables import contact_tags, imports
 from api.contacts.tags.store import TagReplacementJob, TagStore
+from api.jobs.store import LeaseLost
 from api.jobs.worker import PermanentFailure
+from tests.contract.speech.workers import children
 from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.harness.api.rest import Rest
 from tests.harness.until import until
@@ -43,11 +46,11 @@ def statements() -> Iterator[list[str]]:
         sa.event.remove(sa.Engine, "before_cursor_execute", collect)
 
 
-async def a_mapped_list(rest: Rest) -> int:
+async def a_mapped_list(rest: Rest, file: bytes = FILE) -> int:
     """Create a list with a file whose columns are mapped."""
     parts = rest.services
     list_id, files = int(await a_list(parts)), FileStore(parts.database, parts.now_ms)
-    file_id = await files.store("acme", "contacts.csv", LOOKED_AT, io.BytesIO(FILE))
+    file_id = await files.store("acme", "contacts.csv", LOOKED_AT, io.BytesIO(file))
     async with parts.database.writing() as connection:
         await files.assign(connection, file_id, list_id)
     await parts.lists.imports.map_columns("acme", list_id, {"Phone": "phoneNumber"})
@@ -118,6 +121,28 @@ async def test_a_new_import_ends_the_last_job(kept: Rest) -> None:
     with pytest.raises(PermanentFailure):
         await parts.lists.jobs[job.KIND](old, partial(parts.jobs.progress, old))
     assert (await parts.lists.lists.get("acme", list_id)).status == "PROCESSING"
+
+
+async def test_an_import_that_loses_its_job_leaves_no_process(kept: Rest) -> None:
+    """The process that reads the file ends with it, though much of the file is unread."""
+    parts = kept.services
+    rows = b"".join(b"+47900%05d\n" % number for number in range(100_000))
+    list_id = await a_mapped_list(kept, b"Phone\n" + rows)
+    await parts.lists.imports.start("acme", list_id, "skip")
+    claimed = await parts.jobs.claim("slow", [job.KIND])
+    assert claimed is not None
+    before = children(os.getpid())
+    reading = list[int]()
+
+    async def progress(done: int, _total: int) -> None:
+        reading.extend(set(children(os.getpid())).difference(before))
+        if done:
+            raise LeaseLost
+
+    with pytest.raises(LeaseLost) as held:
+        await parts.lists.jobs[job.KIND](claimed, progress)
+    assert len(reading) == 1
+    assert children(os.getpid()) == before, held
 
 
 async def test_a_tag_has_the_list_of_its_contact(kept: Rest) -> None:
