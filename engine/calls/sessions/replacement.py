@@ -70,6 +70,11 @@ def take_place(call: Call, event: LegReplaced, now: int) -> Step:
     return leg_swap.swap(call, replaced, arrived, now)
 
 
+def other_party(call: Call, leg: str) -> str:
+    """Return whom a leg talks to, as another call may know it: a withheld number is empty."""
+    return _shown_party(call, _request(call, leg, party="").customer)
+
+
 def _is_known(call: Call, leg: str) -> bool:
     return bool(call.leg(leg)) or any(each.leg.id == leg for each in call.ended_legs)
 

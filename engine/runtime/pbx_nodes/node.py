@@ -99,7 +99,7 @@ class Node:
         self._peer_digits = peer_digits
         self._clock = clock
         self._on_incoming = on_incoming
-        self._refers = Refers(clock, party_of, check_agent)
+        self._refers = Refers(clock, party_of, check_agent, self.shards)
         self._latency_ms = latency_ms
         self._event_delay = EventDelay()
         self._recoveries = Recoveries(

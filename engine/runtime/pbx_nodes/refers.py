@@ -6,7 +6,7 @@ after the arrival of the leg that takes its place.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,6 +15,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.call_id_format import call_of
 from engine.calls.model.events import LegEnded
 from engine.calls.model.requests import ReferReceived
+from engine.calls.sessions.replacement import other_party
 from engine.runtime.base.clock import Clock
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbound_leg_setup import CheckAgent, check_target
@@ -42,8 +43,15 @@ class _Arrival(Struct):
 class Refers:
     """The REFERs of one PBX node that are not settled yet."""
 
-    def __init__(self, clock: Clock, party_of: PartyOf, check_agent: CheckAgent) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        party_of: PartyOf,
+        check_agent: CheckAgent,
+        shards: Mapping[int, CallShard],
+    ) -> None:
         self._clock = clock
+        self._shards = shards
         self._party_of = party_of
         self._check_agent = check_agent
         self._unchecked: dict[str, ReferReceived] = {}  # by leg
@@ -63,7 +71,8 @@ class Refers:
         if not (is_trusted or _is_of_agent(live_call.call, refer.leg)):
             shard.feed(live_call, replace(refer, party="", replaces=False, rejection=NOT_AN_AGENT))
         elif refer.replaces:
-            shard.feed(live_call, refer)
+            party = self._other_party(live_call.call.account, refer)
+            shard.feed(live_call, replace(refer, party=party))
             self._expect_arrival(live_call, refer)
         elif refer.leg not in self._unchecked:  # Asterisk notifies the phone of an outcome for both
             self._check(shard, live_call, refer)
@@ -93,6 +102,14 @@ class Refers:
         for shard, ended in arrival.ends if arrival else ():
             if live_call := shard.find_by_channel(replaced):
                 shard.feed(live_call, ended)
+
+    def _other_party(self, account: str, refer: ReferReceived) -> str:
+        """Return whom the phone talks to in its other call: what it calls that party is a claim."""
+        found = filter(
+            None, (each.find_by_channel(refer.replaced) for each in self._shards.values())
+        )
+        calls = (each.call for each in found if each.call.account == account)
+        return next((other_party(call, refer.replaced) for call in calls), refer.party)
 
     def _check(self, shard: CallShard, live_call: LiveCall, refer: ReferReceived) -> None:
         def checked(rejection: str) -> None:

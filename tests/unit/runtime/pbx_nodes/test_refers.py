@@ -167,12 +167,12 @@ async def test_a_refer_to_another_call() -> None:
 class TwoCalls:
     """A phone that talks in two calls: it has sent REFER to connect its two other parties."""
 
-    def __init__(self, at: InboundNode) -> None:
+    def __init__(self, at: InboundNode, **changes: Any) -> None:
         self._at = at
         self.first = start_conversation(at)
         dial = {"type": "dial", "data": {"number": "+4712345678"}}
         shard = at.scene.shard
-        self.second = shard.start_call(replace(inbound(dial), id=SECOND))
+        self.second = shard.start_call(replace(inbound(dial), id=SECOND, **changes))
         shard.feed(self.second, LegAnswered(CHANNEL))
         shard.feed(self.second, LegAnswered(self.second.call.legs[-1].id))
         at.scene.pbx.settle()
@@ -188,6 +188,22 @@ class TwoCalls:
         """Let the leg arrive that the first call has sent."""
         entered, args = channel(self.sent, "Ring"), ["replaces", CHANNEL, "acme", ""]
         self._at.node.on_event(0, ari("StasisStart", channel=entered, args=args))
+
+
+@pytest.mark.parametrize(
+    ("account", "privacy", "party"),
+    [("acme", "", "+4712345678"), ("acme", "id", "+4712345678"), ("other", "", "456")],
+)
+async def test_a_refer_to_another_call_names_its_party(
+    account: str, privacy: str, party: str
+) -> None:
+    """Whom the phone talks to there, if that call is of the same account."""
+    async with inbound_node() as at:
+        calls = TwoCalls(at, account=account, privacy=privacy)
+        assert states(calls.first) == [(party, "starting")]
+        target = calls.first.call.leg(calls.first.call.transfers[0].target)
+        assert target is not None
+        assert target.party == party
 
 
 async def test_the_replaced_leg_ends_after_the_arrival() -> None:
