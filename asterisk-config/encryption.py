@@ -3,6 +3,7 @@
 # ruff: noqa: INP001 - beside a script, not a package
 
 from collections.abc import Mapping
+from typing import Literal
 
 from errors import SettingError
 
@@ -18,8 +19,7 @@ _AGENT_SRTP = {**_SRTP, "webrtc": "webrtc = yes\ndtls_auto_generate_cert = yes"}
 def encryption(known: Mapping[str, str]) -> dict[str, str]:
     """Return the placeholders of transports and media; raises SettingError."""
     has_tls = bool(known["TLS_CERT"])
-    only_udp = not has_tls and known["PHONE_WEBSOCKET"] != "yes"
-    trunk_tls = is_tls(known["TRUNK"])
+    trunk_tls = transport(known["TRUNK"]) == "tls"
     if has_tls is not bool(known["TLS_KEY"]):
         missing, given = ("KEY", "CERT") if has_tls else ("CERT", "KEY")
         raise SettingError(f"TLS_{missing}", f"required with PBX_TLS_{given}")
@@ -32,17 +32,18 @@ def encryption(known: Mapping[str, str]) -> dict[str, str]:
         raise SettingError("AGENT_SRTP", "webrtc needs PBX_PHONE_WEBSOCKET=yes")
     return {
         "TLS_TRANSPORT": _transport(known) if has_tls else "",
-        "TRUNK_TRANSPORT": "tls" if trunk_tls else "udp",
-        # else a phone over TLS or a websocket would be called over UDP
-        "AGENT_TRANSPORT": "transport = udp" if only_udp else "",
+        "TRUNK_TRANSPORT": transport(known["TRUNK"]),
         "TRUNK_ENCRYPTION": _srtp("TRUNK_SRTP", known, _SRTP),
         "AGENT_ENCRYPTION": _srtp("AGENT_SRTP", known, _AGENT_SRTP),
     }
 
 
-def is_tls(sip_uri: str) -> bool:
-    """Return whether a SIP address is reached over TLS."""
-    return sip_uri.startswith("sips:") or ";transport=tls" in sip_uri.lower()
+def transport(sip_uri: str) -> Literal["udp", "tcp", "tls"]:
+    """Return how a SIP address is reached."""
+    parameters = sip_uri.lower().split(";")[1:]
+    if sip_uri.startswith("sips:") or "transport=tls" in parameters:
+        return "tls"
+    return "tcp" if "transport=tcp" in parameters else "udp"
 
 
 def _transport(known: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from urllib.parse import unquote
 
 from config_value import escaped
-from encryption import is_tls
+from encryption import transport
 from errors import SettingError
 from trunk_login import trunk_auth
 
@@ -18,7 +18,7 @@ _LOGIN = re.compile(r"(sips?:)([^:@;]+):([^@;]+)@")
 def further_trunks(known: Mapping[str, str], host_of: Callable[[str, str], str]) -> str:
     """Return the sections of PBX_FURTHER_TRUNKS, `name=sip:…` separated by spaces.
 
-    An address may have `;transport=tls`, and a login: `sip:user:password@host`.
+    An address may have `;transport=tls` or `;transport=tcp`, and a login: `sip:user:password@host`.
     """
     found: dict[str, str] = {}
     for each in known["FURTHER_TRUNKS"].split():
@@ -35,10 +35,10 @@ def further_trunks(known: Mapping[str, str], host_of: Callable[[str, str], str])
 
 
 def _check_encryption(name: str, address: str, known: Mapping[str, str]) -> None:
-    if is_tls(address) and not known["TLS_CERT"]:
+    if transport(address) == "tls" and not known["TLS_CERT"]:
         text = f"{name} over TLS needs PBX_TLS_CERT and PBX_TLS_KEY"
         raise SettingError("FURTHER_TRUNKS", text)
-    if known["TRUNK_SRTP"] == "required" and not is_tls(address):
+    if known["TRUNK_SRTP"] == "required" and transport(address) != "tls":
         text = f"{name} needs ;transport=tls, as PBX_TRUNK_SRTP=required is for all trunks"
         raise SettingError("FURTHER_TRUNKS", text)
 
@@ -56,7 +56,7 @@ type = identify
 endpoint = {name}
 match = {host}
 [{name}](trunk-options)
-transport = {"tls" if is_tls(address) else "udp"}
+transport = {transport(address)}
 aors = {name}
 {f"outbound_auth = {name}" if login else ""}
 {auth}"""

@@ -78,7 +78,10 @@ SETTINGS: Mapping[str, NodeSetting] = {
         "/etc/ssl/certs/ca-certificates.crt",
     ),
     # carriers
-    "TRUNK": NodeSetting("The carrier's SIP address.", "sip:127.0.0.1:5080"),
+    "TRUNK": NodeSetting(
+        "The carrier's SIP address: over UDP, or with `;transport=tcp` or `;transport=tls`.",
+        "sip:127.0.0.1:5080",
+    ),
     "TRUNK_USER": NodeSetting("User name at the carrier, if it needs a login."),
     "TRUNK_PASSWORD": NodeSetting("Password at the carrier."),
     "TRUNK_REGISTER": NodeSetting("`yes` also registers the node there.", "no"),

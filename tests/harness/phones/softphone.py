@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from dev.servers.process import Process
 from tests.harness.pbx.asterisk import Pbx
@@ -35,9 +35,12 @@ module_tmp account.so
 module_app menu.so
 module_app ctrl_tcp.so
 """
-ACCOUNT = "<sip:{agent}@127.0.0.1:{port}>;auth_user={agent};auth_pass={password};answermode=auto"
+ACCOUNT = (
+    "<sip:{agent}@127.0.0.1:{port};transport={transport}>;auth_user={agent};auth_pass={password}"
+    ";answermode=auto"
+)
 
-TLS_ACCOUNT = ACCOUNT.replace("{port}", "{tls_port};transport=tls")
+Transport = Literal["udp", "tcp", "tls"]
 
 
 class Softphone:
@@ -59,12 +62,14 @@ class Softphone:
         agent: str,
         *,
         tone_hz: int,
+        transport: Transport = "udp",
         tls_port: int = 0,
         ca: Path | None = None,
         encryption: str = "",
     ) -> AsyncIterator["Softphone"]:
         """Register as an agent and answer when called; `encryption` is such as `srtp-mand`."""
-        account = {"agent": agent, "port": pbx.sip_port, "password": pbx.passwords.agents}
+        port = tls_port if transport == "tls" else pbx.sip_port
+        account = {"agent": agent, "port": port, "password": pbx.passwords.agents}
         with tempfile.TemporaryDirectory(prefix="softphone") as name:
             folder = Path(name)
             sound = folder / "tone.wav"
@@ -75,8 +80,7 @@ class Softphone:
                 phone = cls(process, reader, writer)
                 reading = asyncio.get_running_loop().create_task(phone._read())
                 try:
-                    login = TLS_ACCOUNT if tls_port else ACCOUNT
-                    text = login.format(**account, tls_port=tls_port)
+                    text = ACCOUNT.format(**account, transport=transport)
                     phone.command("uanew", text + (f";mediaenc={encryption}" * bool(encryption)))
                     await phone.wait_for("REGISTER_OK")
                     yield phone

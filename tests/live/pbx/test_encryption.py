@@ -51,6 +51,7 @@ async def test_a_phone_over_tls_with_srtp(encrypted: Encrypted) -> None:
         lab.pbx,
         "1004",
         tone_hz=700,
+        transport="tls",
         tls_port=encrypted.tls_port,
         ca=encrypted.ca,
         encryption="srtp-mand",

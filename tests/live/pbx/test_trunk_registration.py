@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import aiohttp
+import pytest
 
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.until import until
 
 
-async def test_a_node_registers_at_its_carrier(tmp_path: Path) -> None:
+@pytest.mark.parametrize("parameter", ["", ";transport=tcp"])
+async def test_a_node_registers_at_its_carrier(tmp_path: Path, parameter: str) -> None:
     """With its user name and password, so the carrier knows where to call it."""
     async with Pbx(tmp_path / "carrier") as carrier:
         settings = {
@@ -16,9 +18,11 @@ async def test_a_node_registers_at_its_carrier(tmp_path: Path) -> None:
             "TRUNK_PASSWORD": carrier.passwords.agents,
             "TRUNK_REGISTER": "yes",
         }
-        trunk = f"sip:127.0.0.1:{carrier.sip_port}"
+        trunk = f"sip:127.0.0.1:{carrier.sip_port}{parameter}"
         async with Pbx(tmp_path / "pbx1", trunk=trunk, settings=settings):
             await until(lambda: is_registered(carrier), what="the node to register")
+            contacts = (await carrier.cli("database show registrar")).lower()
+            assert (";transport=tcp" in contacts) is bool(parameter)
 
 
 async def is_registered(carrier: Pbx) -> bool:

@@ -7,6 +7,7 @@ import pytest
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.parties import TONES_HZ, Parties
+from tests.harness.phones.phone import Phone
 from tests.harness.phones.softphone import Softphone
 
 AGENT = "1002"
@@ -53,3 +54,15 @@ async def test_keys_reach_a_gather(lab: Lab, hooks: WebhookServer) -> None:
         body = (await hooks.wait_for_request("/keys")).body
         assert (body["dtmf"], body["reason"]) == ("1402*", "terminator")
         await lab.wait_ended(call)
+
+
+async def test_a_phone_over_tcp(lab: Lab) -> None:
+    """It registers over TCP, is called over that connection, and both sides hear each other."""
+    number = await lab.add_number({"type": "dial", "data": {"agent_id": AGENT}})
+    async with Softphone.agent(lab.pbx, AGENT, tone_hz=700, transport="tcp") as softphone:
+        contacts = await lab.pbx.cli("database show registrar")
+        assert ";transport=tcp" in contacts.lower()
+        async with Phone.calling(lab.pbx, number, tone_hz=900) as caller:
+            await caller.until_hears(700)
+            await caller.hang_up()
+        await softphone.wait_for("CALL_CLOSED")

@@ -123,11 +123,25 @@ def test_an_encrypted_trunk_and_phones(prepare: ModuleType) -> None:
     }
     found = prepare.values(Path("/x"), environ)
     assert found["TRUNK_TRANSPORT"] == "tls"
-    assert found["AGENT_TRANSPORT"] == ""
     assert "cert_file = /c.pem" in found["TLS_TRANSPORT"]
     assert "external_media_address = 198.51.100.7" in found["TLS_TRANSPORT"]
     assert found["TRUNK_ENCRYPTION"].endswith("optimistic = no")
     assert found["AGENT_ENCRYPTION"].endswith("optimistic = yes")
+
+
+def test_a_trunk_over_tcp(prepare: ModuleType) -> None:
+    """The parameter of its address says so; another one that only begins alike does not."""
+    for trunk, transport in (
+        ("sip:carrier.example;transport=TCP", "tcp"),
+        ("sip:carrier.example;lr;transport=tcp", "tcp"),
+        ("sip:carrier.example;transport=tcpish", "udp"),
+        ("sip:carrier.example", "udp"),
+        ("sips:carrier.example", "tls"),
+    ):
+        found = prepare.values(Path("/x"), {**TLS, "PBX_TRUNK": trunk})
+        assert found["TRUNK_TRANSPORT"] == transport
+    further = {"PBX_FURTHER_TRUNKS": "backup=sip:203.0.113.7;transport=tcp"}
+    assert "transport = tcp" in prepare.values(Path("/x"), further)["MORE_TRUNKS"]
 
 
 CONTROL_TLS = {"PBX_CONTROL_TLS_CERT": "/c.pem", "PBX_CONTROL_TLS_KEY": "/k.pem"}
