@@ -77,8 +77,8 @@ class LimitSettings(BaseModel):
         5_000,
         ge=1,
         description=(
-            "Most live calls of one engine; above it new calls are rejected with 503, and other"
-            " engines' calls are not taken over."
+            "Most live calls of one engine; above it new calls go to another engine with room, or"
+            " are rejected with 503, and other engines' calls are not taken over."
         ),
     )
     max_calls_per_s: int = Field(400, ge=1, description="Most new calls per second of one engine.")

@@ -36,6 +36,7 @@ from wire.phone_numbers.international_form import international
 
 log = structlog.get_logger()
 MAX_NAME_LENGTH = 80
+MAX_EXTENSION = 70  # Asterisk's own maximum is 79, of which the slot takes three
 ACCOUNT_STOPPED = "account_stopped"
 BAD_ROUTE = "bad_route"  # the stored route can't be read
 
@@ -69,10 +70,10 @@ class InboundCalls:
         may_be_agents = self._directory and not self._directory.is_trunk(channel.endpoint)
         if channel.asserted and not may_be_agents:  # a phone can assert any number
             channel = replace(channel, from_=channel.asserted)
-        reason = self._node_selection.admit(shard, by_trunk=not may_be_agents)
+        by_trunk = not may_be_agents
+        reason = self._node_selection.admit(shard, by_trunk)
         if reason is not None:
-            log.debug("call rejected", node=shard.context.node, code=reason.code)
-            self._reject(shard, channel, reason.code, NO_CIRCUIT)
+            self._pass_on(shard, channel, reason.code, by_trunk)
             return
         cached = self._routes.cached(channel.to)
         caller = self._cached_caller(channel, cached.value) if cached else None
@@ -82,6 +83,21 @@ class InboundCalls:
             return
         shard.callers.add(channel.channel)
         self._tasks.start(self._look_up(shard, channel))
+
+    def _pass_on(
+        self, shard: CallShard, channel: IncomingChannel, code: str, by_trunk: bool
+    ) -> None:
+        """Let another engine take the call if this one is full, else reject it."""
+
+        def reject() -> None:
+            log.debug("call rejected", node=shard.context.node, code=code)
+            self._reject(shard, channel, code, NO_CIRCUIT)
+
+        other = self._node_selection.other_for_inbound(shard, by_trunk)
+        if other is None or channel.is_passed_on or len(channel.to) > MAX_EXTENSION:
+            reject()
+        else:
+            shard.context.pass_channel_on(channel.channel, other.slot, channel.to, reject)
 
     def _is_handing_over(self, shard: CallShard) -> bool:
         """Return whether a call might be answered but not stored; the channel waits in Stasis."""

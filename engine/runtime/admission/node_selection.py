@@ -168,6 +168,17 @@ class NodeSelection:
         """Return another engine's shard for a call when this one has all the calls it may have."""
         if self.live_calls < self.rate_limiter.max_calls:
             return None
+        return self._other_engine(name, by_trunk, preferred)
+
+    def other_for_inbound(self, shard: CallShard, by_trunk: bool) -> ShardId | None:
+        """Return another engine's shard for a call that this one has no room for, at its node."""
+        if self._limit_reached() is None:
+            return None
+        return self._other_engine(shard.context.node, by_trunk, frozenset())
+
+    def _other_engine(
+        self, name: str | None, by_trunk: bool, preferred: frozenset[str]
+    ) -> ShardId | None:
         candidates = [node for node in self.nodes.values() if name in {None, node.name}]
         names = {node.name for node in self._open_nodes(candidates, by_trunk)}
         find, slots = self._cluster.owner_with_room, self._shards.slots
@@ -273,15 +284,19 @@ class NodeSelection:
         return status.limiter.unavailable(lambda: self.calls_on(node.name))
 
     def _engine_unavailable(self, by_trunk: bool) -> Unavailable | None:
+        if reason := self._limit_reached():
+            return reason
+        return self.trunk.unavailable(lambda: self.trunk_legs) if by_trunk else None
+
+    def _limit_reached(self) -> Unavailable | None:
+        """Return which limit of this engine leaves no room, whatever the node and the trunk."""
         limiter = self.rate_limiter
         if self.live_calls >= limiter.max_calls:
             return Unavailable("overloaded", f"this engine has its {limiter.max_calls} calls")
         if limiter.available < 1:
             detail = f"this engine takes {limiter.per_s} new calls a second"
             return Unavailable("overloaded", detail)
-        if not by_trunk:
-            return None
-        return self.trunk.unavailable(lambda: self.trunk_legs)
+        return None
 
     def _count(self, name: str, by_trunk: bool) -> None:
         self.rate_limiter.take()

@@ -56,6 +56,7 @@ class IncomingArguments(Struct, frozen=True):
     asserted: str = ""  # the caller's number in P-Asserted-Identity; a phone can send any
     is_withheld: bool = False  # the caller's number must not be shown to others
     diversion: tuple[Diversion, ...] = ()  # the number that was called first comes first
+    is_passed_on: bool = False  # by another engine, which had no room
 
 
 def read_arguments(args: Sequence[str], caller: str) -> IncomingArguments:
@@ -75,6 +76,7 @@ def read_arguments(args: Sequence[str], caller: str) -> IncomingArguments:
         diversion=(
             _diversions(values.get("diversion", [])) or _history(values.get("history", []), dialled)
         )[:MAX_DIVERSIONS],
+        is_passed_on="passed-on" in values,
     )
 
 

@@ -48,6 +48,7 @@ class IncomingChannel(Struct, frozen=True):
     asserted: str = ""  # the caller's number, as a trunk asserts it
     is_withheld: bool = False  # the caller's number must not be shown to others
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
+    is_passed_on: bool = False  # by another engine, which had no room
 
 
 # Returns a node's recent digits on some legs, as other engines have heard them; raises nothing.
@@ -289,5 +290,6 @@ class Node:
                 asserted=known.asserted,
                 is_withheld=known.is_withheld,
                 diversion=known.diversion,
+                is_passed_on=known.is_passed_on,
             )
             self._on_incoming(shard, incoming)

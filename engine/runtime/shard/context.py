@@ -1,9 +1,11 @@
 """The context of a shard: its slot and PBX node, the connections to it, and its lease."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from msgspec import Struct, field
 
+from engine.ari.generated.operations import channels
 from engine.calls.model import causes
 from engine.calls.model.commands import Hangup
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
@@ -60,3 +62,12 @@ class ShardContext(Struct, frozen=True):
         """Hang up a channel that belongs to no call."""
         hangup = requests_for(Hangup(channel, cause), self.endpoints)[0]
         self.pbx.send(hangup, channel, False, lambda _reply: None)
+
+    def pass_channel_on(
+        self, channel: str, slot: int, number: str, on_failed: Callable[[], None]
+    ) -> None:
+        """Let the dialplan offer a channel that belongs to no call to another slot of the node."""
+        request = channels.continue_in_dialplan(
+            channel, context="passed-on", extension=f"{slot:03}{number}"
+        )
+        self.pbx.send(request, channel, False, lambda reply: None if reply.ok else on_failed())

@@ -10,6 +10,7 @@ from engine.ari.request import Reply
 SendReply = Callable[[Reply], None]
 OK, NO_CONTENT, CREATED = Reply(200, b"{}"), Reply(204), Reply(201, b"{}")
 NOT_FOUND = Reply(404, b'{"message":"Channel not found"}')
+NOT_IN_STASIS = Reply(409, b'{"message":"Channel not in Stasis application"}')
 BAD_CHANNEL = Reply(400, b'{"message":"Channel not found"}')
 ALREADY_EXISTS = Reply(409, b'{"message":"Channel with given unique ID already exists"}')
 NOT_PLAYING = Reply(409, b'{"message":"Can only pause while media is playing"}')

@@ -16,6 +16,7 @@ from tests.harness.sim.ari_request import (
     ALREADY_EXISTS,
     NO_CONTENT,
     NOT_FOUND,
+    NOT_IN_STASIS,
     OK,
     AriRequest,
     Handlers,
@@ -107,6 +108,22 @@ class SimAsterisk(SimRecordings):
             self._end(channel, 0, 0)  # Stasis() fails
         return OK
 
+    def _pass_on(self, request: AriRequest) -> Reply:
+        """Offer a channel to another app, as the context passed-on does, or end it."""
+        channel = self.channels.get(request.target)
+        if channel is None:
+            return NOT_FOUND
+        if not channel.in_stasis:
+            return NOT_IN_STASIS
+        slot, number = request.query["extension"][:3], request.query["extension"][3:]
+        self._leave_stasis(channel)
+        channel.app = f"{channel.app.rpartition('-')[0]}-{int(slot)}"
+        if self.is_heard(channel.app):
+            self._enter_stasis(channel, "inbound", number, "passed-on=yes")
+        else:
+            self._end(channel, 42, 0)
+        return NO_CONTENT
+
     def _set_variable(self, request: AriRequest) -> Reply:
         channel = self.channels.get(request.target)
         if channel is None:
@@ -190,4 +207,5 @@ class SimAsterisk(SimRecordings):
         ("DELETE", "channels", "silence"): _change_silence,
         ("DELETE", "channels", ""): _hang_up,
         ("POST", "channels", "answer"): _answer,
+        ("POST", "channels", "continue"): _pass_on,
     }

@@ -190,13 +190,7 @@ class SimChannels:
     def _end(self, channel: SimChannel, cause: int, sip: int) -> None:
         self._remove_channel(channel, cause)
         if channel.in_stasis:
-            self._emit(
-                StasisEnd(
-                    application=channel.app,
-                    timestamp=self._clock.timestamp(),
-                    channel=channel.shape(),
-                )
-            )
+            self._leave_stasis(channel)
         if not channel.is_inbound and channel.snooped is None:
             self._emit(
                 ChannelDestroyed(
@@ -242,6 +236,15 @@ class SimChannels:
         self._emit(
             ChannelStateChange(
                 application=channel.app, timestamp=self._clock.timestamp(), channel=channel.shape()
+            )
+        )
+
+    def _leave_stasis(self, channel: SimChannel) -> None:
+        self._emit(
+            StasisEnd(
+                application=channel.app,
+                timestamp=self._clock.timestamp(),
+                channel=channel.shape(),
             )
         )
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import aiohttp
@@ -180,3 +181,26 @@ async def _wait_for_presence(lab: Lab, agent: str, presence: str) -> None:
 
 async def _owns_all(cluster: Cluster, lab: Lab) -> bool:
     return len(await cluster.shards_of(lab.engine)) == len(cluster.shards)
+
+
+async def test_a_full_engine_passes_callers_on(tmp_path: Path, sounds: MediaServer) -> None:
+    """The dial plan offers a caller to any engine: the one with room takes it."""
+    async with Cluster(tmp_path, engines=0) as cluster, AsyncExitStack() as phones:
+        full = cluster.add_engine({"SWITCHROOM_MAX_CALLS": "1"})
+        free = cluster.add_engine()
+        for lab in (full, free):
+            await phones.enter_async_context(lab.engine)
+        await cluster.wait_balanced()
+        action = {"type": "play", "data": {"audioUrl": sounds.tone(600, 60_000)}}
+        number = await free.add_number(action)
+        callers = [
+            await phones.enter_async_context(Phone.calling(cluster.nodes[0], number))
+            for _ in range(6)
+        ]
+        for caller in callers:
+            await caller.until_hears(600)
+        shown = (await full.engine.rpc("GET", "/calls?account=acme"))["calls"]
+        assert len(shown) == len(callers)
+        for caller in callers:
+            await caller.hang_up()
+        await cluster.wait_empty()

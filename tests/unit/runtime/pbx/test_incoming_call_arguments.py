@@ -23,6 +23,12 @@ def test_an_earlier_dialplan_passes_the_number_only() -> None:
     assert read_arguments([], "") == IncomingArguments()
 
 
+def test_a_caller_that_another_engine_has_passed_on() -> None:
+    """The dialplan says so; otherwise the argument is empty."""
+    assert read_arguments([*passed(), "passed-on=yes"], "").is_passed_on
+    assert not read_arguments([*passed(), "passed-on="], "").is_passed_on
+
+
 @pytest.mark.parametrize(
     ("dialled", "number"),
     [
