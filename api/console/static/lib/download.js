@@ -11,7 +11,17 @@ import { request } from "./rest.js";
 export async function download(path, name) {
   const response = await request(path);
   const given = fileName(response.headers.get("Content-Disposition") ?? "");
-  saveAs(await response.blob(), given || name);
+  saveAs(forSpreadsheet(await response.blob()), given || name);
+}
+
+/**
+ * Return a CSV file with a byte order mark, without which Excel takes UTF-8 for the Windows code page.
+ *
+ * The REST layer sends none: programs would read it as a part of the first header.
+ * @param {Blob} blob
+ */
+function forSpreadsheet(blob) {
+  return blob.type.startsWith("text/csv") ? new Blob(["\ufeff", blob], { type: blob.type }) : blob;
 }
 
 /**

@@ -53,7 +53,9 @@ async def test_records_are_filtered_changed_and_exported(
         await dialog.get_by_role("button", name="Start").click()
         async with page.expect_download() as download:
             await page.get_by_role("button", name="Download csv").click()
-        assert call in await read_download(await download.value)
+        exported = await read_download(await download.value)
+        assert call in exported
+        assert exported.startswith("\ufeff")  # else Excel takes it for the Windows code page
         async with console_page(browser, other, path=PATH) as theirs:
             await expect(theirs.get_by_text("No record matches")).to_be_visible()
 
