@@ -22,6 +22,8 @@ from wire.phone_numbers.written_number import InvalidNumber, is_plain, plain, wr
 
 INTERNATIONAL_PREFIX = "00"  # ITU-T E.164
 MAX_DIGITS = 15  # ITU-T E.164, section 6.1
+# Of a number without an area code: its country is given, so it can't be one of another place.
+_WITH_COUNTRY = Length.IS_POSSIBLE, Length.IS_POSSIBLE_LOCAL_ONLY
 _MOBILE = {PhoneNumberType.MOBILE, PhoneNumberType.FIXED_LINE_OR_MOBILE}
 
 
@@ -130,9 +132,9 @@ def _foreign(number: str, full: str | None, region: str) -> str | None:
 
 def _possible_reading(number: str, region: str | None) -> str | None:
     if number.startswith("+"):
-        return _possible(number, None)
+        return _possible(number, None, _WITH_COUNTRY)
     if number.startswith(INTERNATIONAL_PREFIX):
-        return _possible(f"+{number[2:]}", None)
+        return _possible(f"+{number[2:]}", None, _WITH_COUNTRY)
     if region is None:
         return None
     national, full = _possible(number, region), _possible(f"+{number}", None)
@@ -150,12 +152,14 @@ def _valid(number: str, region: str | None) -> str | None:
     return _format(parsed) if parsed and phonenumbers.is_valid_number(parsed) else None
 
 
-def _possible(number: str, region: str | None) -> str | None:
+def _possible(
+    number: str, region: str | None, lengths: Sequence[int] = (Length.IS_POSSIBLE,)
+) -> str | None:
     parsed = _parsed(number, region)
     if parsed is None:
         return None
     length = phonenumbers.is_possible_number_with_reason(parsed)
-    return _format(parsed) if length == Length.IS_POSSIBLE else None
+    return _format(parsed) if length in lengths else None
 
 
 def _parsed(number: str, region: str | None) -> PhoneNumber | None:

@@ -39,6 +39,8 @@ REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)
         ("011 47 21930000", "US", "+4721930000"),
         ("4915123456789", "DE", "+4915123456789"),  # rather than a fixed line
         ("447911123456", "NO", "+447911123456"),
+        ("+15550100", None, "+15550100"),  # its country is given, if not its area
+        ("0015550100", "NO", "+15550100"),
         ("\u00a0+47\u00a090\u00a000\u00a000\u00a001", None, "+4790000001"),
     ],
 )
