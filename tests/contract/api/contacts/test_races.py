@@ -134,7 +134,7 @@ async def test_an_import_that_loses_its_job_leaves_no_process(kept: Rest) -> Non
     before = children(os.getpid())
     reading = list[int]()
 
-    async def progress(done: int, _total: int) -> None:
+    async def progress(done: int, _total: int | None) -> None:
         reading.extend(set(children(os.getpid())).difference(before))
         if done:
             raise LeaseLost
