@@ -160,7 +160,8 @@ SETTINGS: Mapping[str, NodeSetting] = {
     ),
     "AGENT_REFER": NodeSetting(
         "`yes` lets agents' phones [transfer](sessions.md) by REFER. One with `Refer-Sub: false`"
-        " crashes Asterisk before 20.21, 22.11 and 23.5, with all its calls. The lab sets `yes`.",
+        " crashes Asterisk before 20.21, 22.11 and 23.5, with all its calls. With `no`"
+        " the transfer key of a phone is declined (603).",
         "no",
     ),
     "AGENTS_AT_TRUNK": NodeSetting(
