@@ -58,8 +58,6 @@ _DENIED_PORTS = frozenset(
         *(9200, 11211, 27017),
     }
 )
-
-
 MAX_HEADER_BYTES = 65_536  # of one field: policies and cookies of proxies exceed aiohttp's 8,190
 
 

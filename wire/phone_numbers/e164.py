@@ -4,9 +4,9 @@ A valid number is read before one that has only a possible length, and what has 
 refused: a number on a list must not become another number. See
 docs/decisions/0034-numbers-are-stored-in-international-form.md.
 
-Reading with all rules of a country takes 100 µs. Most numbers are plain: a country code and as many
-digits as its numbers have. For these the result is the same without the rules (tests compare the
-two), and takes 1 µs.
+Most numbers are plain: a country code and as many digits as its numbers have. Reading with all
+rules of the country takes 20 to 35 times as long as without them, and gives the same for these
+(tests compare the two).
 """
 
 import re

@@ -71,7 +71,7 @@ def take_place(call: Call, event: LegReplaced, now: int) -> Step:
 
 
 def other_party(call: Call, leg: str) -> str:
-    """Return whom a leg talks to, as another call may know it: a withheld number is empty."""
+    """Return the party that a leg talks to; empty if its number is withheld from other calls."""
     return _shown_party(call, _request(call, leg, party="").customer)
 
 

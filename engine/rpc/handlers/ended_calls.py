@@ -29,7 +29,7 @@ from wire.shard import ShardId
 
 log = structlog.get_logger()
 MARGIN_MS = 60_000  # between an event's time and that of its commit
-STEPS_PER_TURN = 100  # of a replay, 10 ms
+STEPS_PER_TURN = 100  # of a replay; then live calls get their turn
 CALLS_PER_LINE = 500  # of other times; then an empty line keeps the connection alive
 
 

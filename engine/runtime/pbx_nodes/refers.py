@@ -65,7 +65,7 @@ class Refers:
         The party of a REFER with Replaces is not called: it is one of another call.
         """
         party = self._party_of(live_call.call.account, refer.party)
-        # A name is one of an agent, or of nobody.
+        # A name that is not an agent's cannot be called.
         refer = replace(refer, party=party if re.search(PARTY, party) else "")
         is_trusted = shard.context.endpoints.trunk_refers
         if not (is_trusted or _is_of_agent(live_call.call, refer.leg)):
@@ -104,7 +104,10 @@ class Refers:
                 shard.feed(live_call, ended)
 
     def _other_party(self, account: str, refer: ReferReceived) -> str:
-        """Return whom the phone talks to in its other call: what it calls that party is a claim."""
+        """Return the party of the phone's other call; if that is unknown, the number in the REFER.
+
+        The engine's own record comes first, as a phone can send any number.
+        """
         found = filter(
             None, (each.find_by_channel(refer.replaced) for each in self._shards.values())
         )

@@ -31,7 +31,9 @@ _DUE, _COMPRESS = load_script("outbox", "due_ended"), load_script("outbox", "com
 _ADD_PIECE = load_script("outbox", "add_piece")
 MAX_BYTES = 1_000_000  # of calls that are read at once; one more call may follow
 CALLS_PER_TURN = 8  # that a thread compresses before live calls get their turn
-Due = tuple[bytes, bytes, list[bytes] | int]  # as due_ended.lua has it
+ShortCall = tuple[bytes, bytes, list[bytes]]
+LongCall = tuple[bytes, bytes, int]  # the length of its log
+Due = ShortCall | LongCall  # as due_ended.lua has it
 Replacement = tuple[str, int, Any, int]  # as compress.lua has it
 
 
@@ -49,7 +51,7 @@ class RedisEndedCalls(Struct, frozen=True):
             *(self._due(shard, token, after_ms, limit) for shard, token in tokens.items())
         )
         for (shard, token), calls in zip(tokens.items(), due, strict=True):
-            short = [each for each in calls if not isinstance(each[2], int)]
+            short = [(name, state, log) for name, state, log in calls if isinstance(log, list)]
             for first in range(0, len(short), CALLS_PER_TURN):
                 part = short[first : first + CALLS_PER_TURN]
                 await self._replace(
@@ -78,7 +80,7 @@ class RedisEndedCalls(Struct, frozen=True):
         pipeline.llen(key)
         lines, length = await self.with_timeout(pipeline.execute())
         if length:
-            return lines  # type: ignore[no-any-return]  # LRANGE answers a list
+            return list(lines)
         record = await self.with_timeout(self.client.get(shard_key(shard, "ended", call_id)))
         if record is None or not is_compressed(record):
             return []
@@ -128,10 +130,9 @@ def state_of(call_id: str, record: bytes) -> bytes:
     return record.partition(b"\0")[2]
 
 
-def _compressed(calls: Sequence[Due], dictionary: int) -> list[Replacement]:
+def _compressed(calls: Sequence[ShortCall], dictionary: int) -> list[Replacement]:
     replacements = list[Replacement]()
     for name, record, log in calls:
-        assert not isinstance(log, int)  # noqa: S101 - narrows for mypy: long ones are compressed apart
         call_id, body = name.decode(), b""
         if record:
             call = EndedCall(state_of(call_id, record), tuple(log))

@@ -1,6 +1,6 @@
 -- Functions that limit a shard's stream, prepended to the scripts that use them.
 local SLACK = 100 -- Redis trims whole nodes of a stream, of up to this many entries
-local MAX_TRIMMED = 10000 -- entries in one go: freeing 50,000 large ones holds the store for 0.1 s
+local MAX_TRIMMED = 10000 -- entries in one go, as XTRIM has it by default: the script holds the store
 
 local function is_before(one, other)
   local one_ms, one_seq = string.match(one, '(%d+)-(%d+)')

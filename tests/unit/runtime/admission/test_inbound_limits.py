@@ -1,4 +1,4 @@
-"""Callers whom an engine has no room for."""
+"""Inbound calls that arrive at a full engine."""
 
 from typing import Any
 

@@ -149,7 +149,7 @@ async def test_a_channel_reported_twice_is_accepted_once() -> None:
 
 @pytest.mark.parametrize("is_missed", [False, True])
 async def test_a_caller_who_gives_up_while_the_route_is_read(*, is_missed: bool) -> None:
-    """No call starts, and nobody is dialled; also if its end was missed in an outage."""
+    """No call starts, and no party is dialled; also if its end was missed in an outage."""
     store = SlowStore()
     async with inbound_node(store) as at:
         await at.route()

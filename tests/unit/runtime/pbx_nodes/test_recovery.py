@@ -247,7 +247,7 @@ async def test_a_lost_reply_is_recovered() -> None:
 async def test_a_prompt_that_waited_for_the_store_is_heard(
     silent_ms: int, *, is_committed: bool
 ) -> None:
-    """However long its commit takes: it was not requested, so nobody has heard it."""
+    """However long its commit takes: it was not requested, so it was not heard."""
     async with inbound_node() as at:
         scene, shard = at.scene, at.scene.shard
         live_call = shard.start_call(outbound(say(action=say(action=say()))))

@@ -197,7 +197,7 @@ class TwoCalls:
 async def test_a_refer_to_another_call_names_its_party(
     account: str, privacy: str, party: str
 ) -> None:
-    """Whom the phone talks to there, if that call is of the same account."""
+    """The other party of that call, if the account is the same."""
     async with inbound_node() as at:
         calls = TwoCalls(at, account=account, privacy=privacy)
         assert states(calls.first) == [(party, "starting")]
