@@ -202,12 +202,11 @@ async def test_audio_at_ten_times_real_time_is_played_in_real_time(
     assert not engine.of(name, "ended")
 
 
-async def test_a_wrong_format_is_no_noise(
-    streams: Streams, engine: GatewayClient, bot: TwilioBot
-) -> None:
-    """The PBX has been given another format than the protocol's."""
-    name, _ = await streams.start(bot.url, bot={"protocol": "native", "rate": 16000})
-    ended = await engine.wait_for(name, "ended")
+async def test_a_wrong_format_is_no_noise(streams: Streams, engine: GatewayClient) -> None:
+    """The PBX has been given another format than the protocol's; the bot is a patient one."""
+    async with serving(sending()) as url:
+        name, _ = await streams.start(url, bot={"protocol": "native", "rate": 16000})
+        ended = await engine.wait_for(name, "ended")
     assert ended["reason"] == "pbx-unreachable"
     assert "slin16" in ended["detail"]
 
