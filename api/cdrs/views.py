@@ -23,6 +23,7 @@ from wire.events.record import (
     LegRecord,
     RecordingRecord,
     StreamRecord,
+    TakeoverRecord,
     TransferRecord,
 )
 from wire.media import MediaFault
@@ -107,6 +108,7 @@ class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     custom_data: dict[str, Any] | None = None
     media_fault: MediaFault | None = None  # the first audio that could not be played
+    takeovers: tuple[TakeoverRecord, ...] = ()  # by other engines, the latest ones
     timeline: tuple[Raw, ...] | None = None
 
 

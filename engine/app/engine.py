@@ -87,7 +87,7 @@ class Engine:
             await shards.check(store)
             telemetry = await stack.enter_async_context(open_telemetry(os.environ))
             clock = LoopClock(asyncio.get_running_loop())
-            parts = factories.assembly(settings, stack, store, clock, telemetry)
+            parts = factories.assembly(settings, stack, store, clock, telemetry, engine=self._name)
             clips = await factories.clip_cache(parts)
             targets = callback_factory.account_settings(settings, store)
             stopped = StoppedAccounts(store.dial_policies)

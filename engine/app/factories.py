@@ -94,10 +94,16 @@ def store(settings: Settings) -> RedisStore:
     )
 
 
-def assembly(
-    settings: Settings, stack: AsyncExitStack, store: Store, clock: Clock, telemetry: Telemetry
+def assembly(  # noqa: PLR0913 - collaborators are passed in
+    settings: Settings,
+    stack: AsyncExitStack,
+    store: Store,
+    clock: Clock,
+    telemetry: Telemetry,
+    *,
+    engine: str,
 ) -> Assembly:
-    context = EngineContext(store, clock, telemetry.metrics)
+    context = EngineContext(store, clock, telemetry.metrics, engine=engine)
     if telemetry.traces is not None:
         context = replace(context, link_call=telemetry.traces.link_call)
     attempts = AttemptWriter(

@@ -36,7 +36,7 @@ from engine.calls.media.call_recording import apply_archive_result
 from engine.calls.media.diff import diff_media, restore_media
 from engine.calls.media.talk_time import update_talk_time
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, with_leg
+from engine.calls.model.call import Call, Step, Takeover, with_leg
 from engine.calls.model.call_deadline import own_deadline_ms
 from engine.calls.model.call_states import Bridged, ClosingState, Gathering
 from engine.calls.model.clock_shift import move_times
@@ -114,6 +114,7 @@ from engine.calls.verbs.gather import gather
 from engine.calls.verbs.sensitive_input import expect_surplus
 
 BEFORE_MEDIA = (StopPlayback, StopVoicemail, Answer)
+MAX_TAKEOVERS = 20  # of a call are kept
 
 OtherEvent = (
     CallOpened
@@ -185,13 +186,21 @@ def _apply(call: Call, event: Event, now: int) -> Step:
         case DeadlinePassed():
             return _on_deadline(call, event, now)
         case Recovered(bridged, left_over):
-            call, commands = dispatch(call, (), event, now)
+            call, commands = dispatch(_with_takeover(call, event, now), (), event, now)
             media = (*restore_media(call, bridged), *map(DestroyBridge, left_over))
             return call, (*commands, *media, *decline_lost_refers(call))
         case ReferReceived() | ReplacementArrived():
             return on_refer(call, event, now)
         case _:
             return _apply_other(call, event, now)
+
+
+def _with_takeover(call: Call, event: Recovered, now: int) -> Call:
+    """Remember for the record that another engine has the call now."""
+    if not event.engine:
+        return call
+    takeover = Takeover(now, event.engine, event.uncontrolled_ms)
+    return replace(call, takeovers=(*call.takeovers, takeover)[-MAX_TAKEOVERS:])
 
 
 def _apply_other(call: Call, event: OtherEvent, now: int) -> Step:

@@ -130,6 +130,14 @@ class ConferenceRecord(_Part, frozen=True):
     reason: str | None = None
 
 
+class TakeoverRecord(_Part, frozen=True):
+    """An engine took the call over from another, or from one that had died."""
+
+    at_ms: int
+    engine: str
+    uncontrolled_ms: int = 0  # since the last engine certainly had the call; 0: unknown
+
+
 class CallRecord(_Part, frozen=True):
     """An ended call; `legsOmitted`: number of its first legs that are not listed."""
 
@@ -174,3 +182,4 @@ class CallRecord(_Part, frozen=True):
     agent_id: str | None = field(default=None, name="agent_id")  # of the last dial with such
     reference_id: str | None = field(default=None, name="reference_id")
     media_fault: MediaFault | None = None  # the first audio that could not be played
+    takeovers: tuple[TakeoverRecord, ...] = ()  # the latest ones

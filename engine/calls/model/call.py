@@ -63,6 +63,14 @@ class CallMediaFault(Struct, frozen=True, omit_defaults=True, gc=False):
     is_reported: bool = False
 
 
+class Takeover(Struct, frozen=True, array_like=True, gc=False):
+    """A recovery by an engine that did not have the call before, after this time without one."""
+
+    at_ms: int
+    engine: str
+    uncontrolled_ms: int  # 0: unknown
+
+
 class Call(Struct, frozen=True, array_like=True, gc=False):
     """One call. It stays on one slot and one PBX node; times are wall-clock milliseconds.
 
@@ -130,6 +138,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     streams: tuple[Stream, ...] = ()  # live ones
     ended_streams: tuple[EndedStream, ...] = ()  # the latest ones
     sensitive_until_ms: int = 0  # digits in every state are sealed; 0: those of gathers only
+    takeovers: tuple[Takeover, ...] = ()  # the latest ones
 
     @property
     def delivery_key(self) -> str:

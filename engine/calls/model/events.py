@@ -177,6 +177,8 @@ class Recovered(StoredEvent, frozen=True, tag="recovered"):
     bridged: tuple[tuple[str, str], ...] = ()  # (leg, bridge) of each leg that is in a bridge
     left_over: tuple[str, ...] = ()  # bridges of the call that it no longer needs
     restarted: tuple[str, ...] = ()  # playbacks that had not begun, and begin only now
+    engine: str = ""  # that took the call over; empty: the engine that had it
+    uncontrolled_ms: int = 0  # since an engine last saw the call's events; 0: unknown
 
 
 Event = (

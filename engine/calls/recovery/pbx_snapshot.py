@@ -18,6 +18,7 @@ class PbxSnapshot(Struct, frozen=True):
     still are.
     `unsent`: playbacks that this engine has certainly not requested yet.
     `replaced`: the legs that are known to be replaced, each with the channel in its place.
+    `new_owner`: the engine that has taken the calls over; empty if it had them before.
     """
 
     channels: dict[str, str]
@@ -30,3 +31,4 @@ class PbxSnapshot(Struct, frozen=True):
     replaced: dict[str, str] = {}
     strangers: dict[str, Stranger] = {}
     last_seen_ms: int = 0  # when an engine last saw the PBX before; 0: just now
+    new_owner: str = ""

@@ -75,7 +75,10 @@ def reconcile(
     )
     bridged, left_over = _bridged_legs(call, snapshot), _left_over_bridges(call, outbox, snapshot)
     restarted = tuple(each.playback for each in retried if isinstance(each, Play))
-    return retried, (*events, Recovered(bridged, left_over, restarted))
+    since_ms = snapshot.last_seen_ms
+    uncontrolled_ms = max(0, now - since_ms) if since_ms else 0
+    recovered = Recovered(bridged, left_over, restarted, snapshot.new_owner, uncontrolled_ms)
+    return retried, (*events, recovered)
 
 
 def legs_being_dialled(outbox: Iterable[Command]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from wire.events.record import (
     MemberRecord,
     RecordingRecord,
     StreamRecord,
+    TakeoverRecord,
     TransferRecord,
 )
 from wire.party import Party
@@ -65,6 +66,9 @@ def build_call_record(call: Call) -> CallRecord:
         diversion=call.diversion,
         custom_data=call.custom_data,
         media_fault=call.first_media_fault,
+        takeovers=tuple(
+            TakeoverRecord(each.at_ms, each.engine, each.uncontrolled_ms) for each in call.takeovers
+        ),
     )
 
 

@@ -78,13 +78,21 @@ def _rare(  # noqa: C901 - one case for each event
             state.bridges.clear()
             for leg, bridge in event.get("bridged", ()):
                 state.join(bridge, (leg,))
-            return Row("call recovered by an engine", shape="break", kind="success")
+            return Row(_recovered(event), shape="break", kind="success")
         case _:
             return (
                 recognizer_event_row(event, state)
                 or stream_event_row(event, state)
                 or request_row(event, state)
             )
+
+
+def _recovered(event: Mapping[str, Any]) -> str:
+    engine = event.get("engine")
+    text = f"engine {engine} took over" if engine else "the engine is connected again"
+    if uncontrolled_ms := event.get("uncontrolled_ms"):
+        text += f", {wording.seconds(uncontrolled_ms)} without control"
+    return text
 
 
 def _ended(event: Mapping[str, Any], state: TimelineState) -> Row | None:

@@ -24,3 +24,4 @@ class EngineContext(Struct, frozen=True):
     random: Callable[[], float] = random.random
     random_bytes: Callable[[int], bytes] = os.urandom
     link_call: Callable[[str], None] = _no_trace
+    engine: str = ""  # its name among the engines

@@ -43,6 +43,7 @@ class ShardLifecycle:
         tasks: Tasks,
         callbacks: CallbackDispatcher | None = None,
     ) -> None:
+        self._engine = context.engine
         self._store = context.store
         self._clock = context.clock
         self._metrics = context.metrics
@@ -65,7 +66,10 @@ class ShardLifecycle:
         taken_over = self._metrics.calls.taken_over.table(shard.node)
         taken_over[str(shard.slot)] += len(claimed.calls)
         log.info("shard taken", shard=str(shard), calls=len(claimed.calls))
-        self._open(shard, lease, claimed.writer, claimed.calls, claimed.seen_ms)
+        self._open(shard, lease, claimed.writer, claimed.calls)
+        taken = self._shard(shard)
+        taken.last_seen_ms = claimed.seen_ms + self._clock.offset_ms if claimed.seen_ms else 0
+        taken.new_owner = self._engine
         self._leave_alone(shard, claimed.later)
 
     async def restore(self, shard: ShardId, lease: Lease) -> None:
@@ -201,13 +205,14 @@ class ShardLifecycle:
             async with asyncio.timeout(CUSTOMER_TIMEOUT_S):
                 await asyncio.gather(*waits)
 
+    async def _finish_pbx_requests(self, shard: ShardId) -> None:
+        if held := self._find(shard):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PBX_TIMEOUT_S):
+                    await held.wait_for_pbx()
+
     def _open(
-        self,
-        shard: ShardId,
-        lease: Lease,
-        writer: Writer,
-        calls: Collection[StoredCall],
-        seen_ms: int = 0,
+        self, shard: ShardId, lease: Lease, writer: Writer, calls: Collection[StoredCall]
     ) -> None:
         if shard.node not in self._service.nodes:
             # Its calls end after the grace period, unless the node is configured again.
@@ -218,7 +223,6 @@ class ShardLifecycle:
             self._callbacks.open_shard(shard, lease)
         self._tasks.start(_writer_task(shard), writer.run())
         self._add_shard(shard, calls)
-        self._shard(shard).last_seen_ms = seen_ms + self._clock.offset_ms if seen_ms else 0
         self._listen(shard)
 
     def _add_shard(self, shard: ShardId, calls: Collection[StoredCall]) -> None:

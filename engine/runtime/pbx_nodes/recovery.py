@@ -104,6 +104,7 @@ class Recoveries:
             replaced=shard.pause_buffer.replaced_legs(),
             strangers=_answered_strangers(shard, channels),
             last_seen_ms=shard.last_seen_ms,
+            new_owner=shard.new_owner,
         )
         self._reconcile(shard, live_calls, snapshot)
         self._adopt_channels(shard, channels)

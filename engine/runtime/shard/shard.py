@@ -63,6 +63,7 @@ class CallShard:
         self.callers = set[str]()  # channels whose call is about to start, unless they end
         self.pause_buffer = PauseBuffer()
         self.last_seen_ms = 0  # when events of its calls last arrived, before a gap; 0: unknown
+        self.new_owner = ""  # the engine that took its calls over, until they are recovered
         self.pending_acks: list[RequestAck] = []  # of requests that wait for their commit
         self._later_calls: tuple[LaterCall, ...] = ()
         self._clock = clock
@@ -205,9 +206,17 @@ class CallShard:
         if self._is_handing_over:
             await self._executor.customer_requests.wait_until_empty()
 
+    async def wait_for_pbx(self) -> None:
+        """Wait until the PBX has all committed commands.
+
+        The next owner takes a prompt for heard whose time is over.
+        """
+        if self._is_handing_over:
+            await self._executor.wait_until_sent(self.calls.values())
+
     def resume(self) -> None:
         """Process the buffered events and restart the deadlines."""
-        self.last_seen_ms = 0
+        self.last_seen_ms, self.new_owner = 0, ""
         for live_call, event in self.pause_buffer.resume():
             self.feed(live_call, event)
         for live_call in list(self.calls.values()):

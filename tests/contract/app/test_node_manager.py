@@ -63,7 +63,7 @@ class Scene:
         clips = await stack.enter_async_context(
             open_clip_cache(folder, lambda _account: session, [], clock.now_ms, MediaLimits())
         )
-        parts = factories.assembly(SETTINGS, stack, store, clock, telemetry)
+        parts = factories.assembly(SETTINGS, stack, store, clock, telemetry, engine="e1")
         io = await factories.io_runner(parts, clips, Limits(), fixed_signer(), no_listener)
         directory = factories.directory(parts)
         members, shards = Membership("me"), ShardMap(1, ["pbx1", "ip1"])

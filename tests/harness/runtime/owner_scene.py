@@ -69,7 +69,7 @@ class OwnerScene:
         self.store = ManualStore()
         self.now_s = 0.0
         clock = self.clock = ManualClock()
-        context = EngineContext(self.store, clock, random=lambda: 0.0)
+        context = EngineContext(self.store, clock, random=lambda: 0.0, engine="pbx-7")
         settings = AdmissionConfig(
             ShardMap(2, ["pbx1"]), 3_600_000, max_calls=100, max_calls_per_s=100
         )

@@ -72,7 +72,7 @@ class Engine:
         self.peers = Membership(name, stored_format)
         self.shards = SimShardFactory(env, name, self.loop, self.link)
         context = EngineContext(
-            store, clock, self.shards.meter, env.rng.random, Random(name).randbytes
+            store, clock, self.shards.meter, env.rng.random, Random(name).randbytes, engine=name
         )
         shards = ShardMap(env.slots, sorted(env.pbxs))
         settings = AdmissionConfig(

@@ -83,6 +83,12 @@ export function eventSteps(state, { event, commands }) {
       state.add(`${what}: ${event.reason}`, { kind: "failure", source });
       break;
     }
+    case "recovered": {
+      const who = event.engine ? `engine ${event.engine} took over` : "the engine is connected again";
+      const gap = event.uncontrolledMs ? `, ${say.seconds(event.uncontrolledMs)} without control` : "";
+      state.add(`${who}${gap}`, { kind: "faint", source });
+      break;
+    }
     case "recordings-archived":
       addArchived(state, event);
       break;

@@ -551,6 +551,7 @@ class CdrView(Received, frozen=True, kw_only=True):
     diversion: tuple[Diversion, ...] = ()
     custom_data: dict[str, Any] | None = None
     media_fault: MediaFault | None = None
+    takeovers: tuple[TakeoverRecord, ...] = ()
     timeline: tuple[Any, ...] | None = None
 
 
@@ -1117,6 +1118,14 @@ class StreamView(Received, frozen=True, kw_only=True):
     connected_ms: int = 0
     heard_ms: int = 0
     last_mark: str = ""
+
+
+class TakeoverRecord(Received, frozen=True, kw_only=True):
+    """An engine took the call over from another, or from one that had died."""
+
+    at_ms: int
+    engine: str
+    uncontrolled_ms: int = 0
 
 
 class TodayStats(Received, frozen=True, kw_only=True):

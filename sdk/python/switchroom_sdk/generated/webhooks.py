@@ -215,6 +215,7 @@ class CallRecord(Received, frozen=True, kw_only=True):
     agent_id: str | None = field(default=None, name="agent_id")
     reference_id: str | None = field(default=None, name="reference_id")
     media_fault: MediaFault | None = None
+    takeovers: tuple[TakeoverRecord, ...] = ()
 
 
 class LegRecord(Received, frozen=True, kw_only=True):
@@ -327,3 +328,11 @@ class StreamRecord(Received, frozen=True, kw_only=True):
     barge_ins: int = 0
     median_latency_ms: int | None = None
     max_latency_ms: int | None = None
+
+
+class TakeoverRecord(Received, frozen=True, kw_only=True):
+    """An engine took the call over from another, or from one that had died."""
+
+    at_ms: int
+    engine: str
+    uncontrolled_ms: int = 0

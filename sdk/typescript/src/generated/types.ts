@@ -537,6 +537,8 @@ export interface CallRecord {
   agent_id?: string | null;
   reference_id?: string | null;
   mediaFault?: MediaFault | null;
+  /** Default: []. */
+  takeovers?: TakeoverRecord[];
 }
 
 /** One leg; `requestedMs` is the time of the outbound or inbound call attempt. */
@@ -659,4 +661,12 @@ export interface StreamRecord {
   bargeIns?: number;
   medianLatencyMs?: number | null;
   maxLatencyMs?: number | null;
+}
+
+/** An engine took the call over from another, or from one that had died. */
+export interface TakeoverRecord {
+  atMs: number;
+  engine: string;
+  /** Default: 0. */
+  uncontrolledMs?: number;
 }

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from engine.calls.model import causes
 from engine.calls.model.call_deadline import deadline_ms
@@ -83,7 +84,7 @@ def test_a_phone_resumed_after_another_was_lost() -> None:
     seen = PbxSnapshot({MAIN: "Up"}, last_seen_ms=story.now)
     _, events = reconcile(story.call, (), seen, story.now + 60_000)
     lost = LegEnded(LEG, causes.LOST, seen_ms=story.now)
-    assert events == (lost, LegResumedByPhone(MAIN), Recovered())
+    assert events == (lost, LegResumedByPhone(MAIN), Recovered(uncontrolled_ms=60_000))
 
 
 def test_an_unsent_originate_is_sent() -> None:
@@ -216,3 +217,13 @@ def test_when_a_lost_leg_was_last_seen() -> None:
     story = answered_call(say())
     _, events = reconcile(story.call, (), PbxSnapshot({}, last_seen_ms=NOW), story.now)
     assert LegEnded(MAIN, 0, seen_ms=NOW) in events
+
+
+def test_a_recovery_tells_who_has_the_call_now_and_how_long_none_had_it() -> None:
+    """Without the time that an engine last saw it, that is not known."""
+    story = answered_call()
+    up = PbxSnapshot({MAIN: "Up"}, new_owner="pbx-7")
+    assert reconcile(story.call, (), up, story.now)[1][-1] == Recovered(engine="pbx-7")
+    seen = replace(up, last_seen_ms=story.now - 1_900)
+    expected = Recovered(engine="pbx-7", uncontrolled_ms=1_900)
+    assert reconcile(story.call, (), seen, story.now)[1][-1] == expected

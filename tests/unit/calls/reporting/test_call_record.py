@@ -11,6 +11,7 @@ from engine.calls.model.events import (
     LegCreated,
     LegEnded,
     LegRinging,
+    Recovered,
 )
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
@@ -40,7 +41,7 @@ from tests.harness.calls.control import (
     progress,
     transferring,
 )
-from wire.events.record import CallRecord
+from wire.events.record import CallRecord, TakeoverRecord
 from wire.media import MediaFault
 from wire.party import Diversion
 
@@ -49,6 +50,18 @@ def ended(story: Story) -> CallRecord:
     """Hang up all legs and return the record."""
     story.hang_up()
     return record(story)
+
+
+def test_engines_that_took_the_call_over() -> None:
+    """Another connection of the same engine is none; the latest ones are kept."""
+    story = answered_call(say())
+    story.take(Recovered(uncontrolled_ms=400))
+    for number in range(21):
+        story.take(Recovered(engine=f"e{number}", uncontrolled_ms=1_900))
+    recovered_ms = story.now
+    found = ended(story).takeovers
+    assert found[0] == TakeoverRecord(recovered_ms, "e1", 1_900)
+    assert [each.engine for each in found] == [f"e{number}" for number in range(1, 21)]
 
 
 def test_privacy_and_diversion() -> None:

@@ -1,5 +1,7 @@
 """Rows of timeline entries."""
 
+from typing import Any
+
 import pytest
 
 from engine.cli.timeline.timeline import build_diagram
@@ -32,10 +34,22 @@ def test_who_may_not_be_called_is_shown_with_the_reason() -> None:
     )
 
 
-def test_a_recovery_is_shown_across_all_lifelines() -> None:
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({}, "the engine is connected again"),
+        ({"uncontrolled_ms": 400}, "the engine is connected again, 0.4 s without control"),
+        ({"engine": "pbx2-7"}, "engine pbx2-7 took over"),
+        (
+            {"engine": "pbx2-7", "uncontrolled_ms": 1_900},
+            "engine pbx2-7 took over, 1.9 s without control",
+        ),
+    ],
+)
+def test_a_recovery_is_shown_across_all_lifelines(fields: dict[str, Any], text: str) -> None:
     """A recovery is a break across all lifelines."""
-    row = story(OPENED, ({"type": "recovered", "bridged": []}, [], "playing")).rows[-1]
-    assert (row.shape, row.text) == ("break", "call recovered by an engine")
+    row = story(OPENED, ({"type": "recovered", "bridged": [], **fields}, [], "playing")).rows[-1]
+    assert (row.shape, row.text) == ("break", text)
 
 
 def test_a_gather_without_prompt_is_shown() -> None:

@@ -125,6 +125,12 @@ test("a party that the engine itself hangs up is no fault", () => {
   assert.deepEqual(found, []);
 });
 
+test("an engine that took the call over is named, with the time without one", () => {
+  const shown = (event) => texts(buildLadder(timeline([moment(5, { type: "recovered", ...event })])));
+  assert.deepEqual(shown({ engine: "pbx2-7", uncontrolledMs: 1_900 }), ["engine pbx2-7 took over, 1.9 s without control"]);
+  assert.deepEqual(shown({ engine: "", uncontrolledMs: 0 }), ["the engine is connected again"]);
+});
+
 test("a party that did not answer in time rang, or nothing responded", () => {
   const unanswered = (...events) =>
     findFaults(timeline([

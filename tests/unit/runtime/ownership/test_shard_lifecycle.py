@@ -33,15 +33,18 @@ async def test_a_taken_shard_is_listened_to(scene: OwnerScene) -> None:
 
 
 async def test_calls_that_ended_while_nobody_looked(scene: OwnerScene) -> None:
-    """The next owner knows when their legs were last seen."""
+    """The next owner knows when their legs were last seen, and that it is a new one."""
     await scene.begin()
     await scene.owner.drain(SHARD)
     scene.owner.drop(SHARD)
     token = await scene.store.claim(SHARD, "me", 0) or 0
     await scene.store.renew(SHARD, token, 0)
     await scene.owner.take(SHARD, await scene.lease())
-    seen_ms = scene.node.shards[SLOT].last_seen_ms
-    assert seen_ms == await scene.store.last_seen_ms(SHARD) > 0
+    shard = scene.node.shards[SLOT]
+    assert shard.last_seen_ms == await scene.store.last_seen_ms(SHARD) > 0
+    assert shard.new_owner == "pbx-7"
+    shard.resume()
+    assert (shard.last_seen_ms, shard.new_owner) == (0, "")
 
 
 async def test_calls_pass_from_owner_to_owner(scene: OwnerScene) -> None:
