@@ -30,6 +30,7 @@ log = structlog.get_logger()
 DRAIN_TIMEOUT_S = 1.0
 RESERVE_INTERVAL_S = 0.5
 CUSTOMER_TIMEOUT_S = 0.25  # of the drain: longer would delay control and events of all its calls
+PBX_TIMEOUT_S = 0.1  # of the drain, too
 
 
 class ShardLifecycle:
@@ -116,6 +117,7 @@ class ShardLifecycle:
             async with asyncio.timeout(DRAIN_TIMEOUT_S):
                 await self._finish_customer_requests(shard)
                 await self._writers[shard].drain()
+                await self._finish_pbx_requests(shard)
                 if self._callbacks:
                     await self._callbacks.drain(shard)
         except TimeoutError:

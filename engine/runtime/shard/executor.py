@@ -4,7 +4,8 @@ A command stays in the outbox until it is acknowledged; a command without a repl
 recovery.
 """
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
 
 from engine.ari.request import Reply, Request
 from engine.calls.model.commands import (
@@ -75,6 +76,7 @@ class CommandExecutor:
         self._guard = guard
         self.customer_requests = PendingKeys()  # in flight, by id
         self.is_handing_over = False
+        self._sent = asyncio.Event()  # a command, during a handover
         self._parties_rejected = context.metrics.calls.parties_rejected.table()
         self._refers_declined = context.metrics.calls.refers_declined.table()
         self._refer_answers = ReferAnswers(clock, self._send_unqueued)
@@ -83,6 +85,13 @@ class CommandExecutor:
         """Start every command without waiting; an exception ends the call."""
         with self._guard(live_call, "commands"):
             self._execute(live_call, commands)
+
+    async def wait_until_sent(self, live_calls: Iterable[LiveCall]) -> None:
+        """Wait during a handover until no command waits for the reply to another one."""
+        waiting = list(live_calls)
+        while any(each.queue for each in waiting):
+            self._sent.clear()
+            await self._sent.wait()
 
     def _execute(self, live_call: LiveCall, commands: Sequence[Command]) -> None:
         for command in commands:
@@ -259,6 +268,8 @@ class CommandExecutor:
             live_call.queue.pop(0)
         live_call.is_busy = False
         self._send_next(live_call)
+        if self.is_handing_over:
+            self._sent.set()
 
 
 def _is_for_customer(command: IoCommand) -> bool:

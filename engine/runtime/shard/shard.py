@@ -78,7 +78,7 @@ class CallShard:
             context, io, self.feed, self._on_reply_lost, self.guard, clock=clock
         )
         self._step_runner = StepRunner(
-            context.node, clock, writer, io, self._executor, lambda: self.is_paused, core
+            context.node, clock, writer, io, self._executor, self._holds_back_prompts, core
         )
 
     def start_call(self, call: Call, on_stored: OnStored = no_op) -> LiveCall:
@@ -186,6 +186,7 @@ class CallShard:
     def mark_gap(self) -> None:
         """Pause: events are missed from here on."""
         self.last_seen_ms = self.last_seen_ms or self._clock.now_ms()
+        self._is_handing_over = False  # the next owner finds first what was missed
         self.pause_buffer.mark_gap()
 
     def pause(self) -> None:
@@ -193,7 +194,7 @@ class CallShard:
         self.pause_buffer.pause()
 
     def begin_handover(self) -> None:
-        """Pause until the shard stops, but step calls by customers' responses.
+        """Pause until the shard stops, but step calls by customers' responses, and send commands.
 
         The next owner would repeat requests in flight; it sends those that are not started yet.
         """
@@ -288,6 +289,10 @@ class CallShard:
         """End a call because of an error, which must not affect other calls."""
         self._remove_call(live_call)
         drop_call(live_call, activity, error, self.context, self._step_runner)
+
+    def _holds_back_prompts(self) -> bool:
+        """Whether a recovery may have requested the prompts that are committed now."""
+        return self.is_paused and not (self._is_handing_over and self.context.lease.holds)
 
     def _is_last_response(self, event: Event) -> bool:
         """Whether this is a customer's response that the next owner would not receive."""

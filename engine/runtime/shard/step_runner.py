@@ -47,7 +47,7 @@ class StepRunner(Struct, frozen=True):
     writer: Writer
     io: IoRunner
     executor: CommandExecutor
-    is_paused: Callable[[], bool]
+    holds_back_prompts: Callable[[], bool]
     core: Core
 
     def step(
@@ -128,7 +128,7 @@ class StepRunner(Struct, frozen=True):
     ) -> None:
         on_stored()
         due = live_call.mark_committed(commands)
-        if self.is_paused():
+        if self.holds_back_prompts():
             # Recovery may already have requested a prompt again that its snapshot did not show.
             # Every other command may run twice; Asterisk plays an id as often as it is requested.
             live_call.held_back += [each for each in due if isinstance(each, Play)]

@@ -4,10 +4,10 @@ import asyncio
 
 from engine.calls.model.call_states import AwaitingInstructions
 from engine.calls.model.events import LegAnswered, LegEnded, LegRinging
-from engine.calls.model.io_commands import SendWebhook
-from engine.calls.model.io_results import ActionReceived
+from engine.calls.model.io_commands import FetchMedia, SendWebhook
+from engine.calls.model.io_results import ActionReceived, MediaFetched
 from engine.runtime.shard.live_call import LiveCall
-from tests.harness.calls.builders import HTTPS, MAIN, outbound, say, tree
+from tests.harness.calls.builders import CLIPS, HTTPS, MAIN, outbound, say, tree
 from tests.harness.runtime.shard_scene import ShardScene, answered_call
 
 WEBHOOK = HTTPS + "/next"
@@ -84,3 +84,53 @@ async def test_nothing_in_flight() -> None:
     scene.shard.begin_handover()
     async with asyncio.timeout(5):
         await scene.shard.wait_for_customers()
+
+
+def playing(scene: ShardScene) -> LiveCall:
+    """Let a prompt wait for its commit."""
+    live_call = answered_call(scene, say())
+    fetch, done = scene.io.running.pop()
+    assert isinstance(fetch, FetchMedia)
+    scene.writer.at_once = False
+    done(MediaFetched(fetch.request, CLIPS[:1]))
+    return live_call
+
+
+def plays(scene: ShardScene) -> list[str]:
+    """List the requests of prompts."""
+    return [each for each in scene.pbx.lines if each.startswith(f"POST channels/{MAIN}/play")]
+
+
+def test_a_prompt_that_is_committed_during_the_handover_is_played() -> None:
+    """The next owner may come when the prompt's time is over, and would take it for heard."""
+    scene = ShardScene()
+    playing(scene)
+    scene.shard.begin_handover()
+    assert plays(scene) == []
+    scene.writer.commit()
+    assert len(plays(scene)) == 1
+
+
+def test_a_prompt_is_held_back_if_the_node_disconnects_during_the_handover() -> None:
+    """This engine's recovery, or the next owner's, may play it."""
+    scene = ShardScene()
+    live_call = playing(scene)
+    scene.shard.begin_handover()
+    scene.shard.mark_gap()
+    scene.writer.commit()
+    assert plays(scene) == []
+    assert len(live_call.held_back) == 1
+
+
+async def test_the_handover_waits_until_the_pbx_has_all_commands() -> None:
+    """A command waits for the reply to the one before it."""
+    scene = ShardScene()
+    playing(scene)
+    scene.writer.commit()
+    scene.shard.begin_handover()
+    waiting = asyncio.create_task(scene.shard.wait_for_pbx())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    scene.pbx.settle()
+    async with asyncio.timeout(5):
+        await waiting
