@@ -115,7 +115,7 @@ async def test_a_clear_drops_what_was_not_heard(
     await bot.send("clear")
     mark = await engine.wait_for(name, "mark")
     assert mark["isCleared"] is True
-    assert 200 <= mark["heardMs"] <= 1000
+    assert 0 < mark["heardMs"] <= 1000  # of ten seconds; an estimate between two reports of the PBX
     heard = len(channel.audio())
     seen = len(channel.played)
     await until(lambda: len(channel.played) > seen + 20, what="silence after it")
