@@ -27,6 +27,7 @@ class Change(Struct, frozen=True, gc=False):
     first_seq: int = 0  # the number of the first callback; the others follow
     account: str = ""
     used_ms: int = 0  # how long the legs that an ended call dialled were up
+    unsent: bool = False  # whether an ended call still has webhooks to send
 
     def __post_init__(self) -> None:
         """Reject a change without a cause: it could not be distinguished from its repetition."""

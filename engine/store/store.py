@@ -138,16 +138,25 @@ class Store(Protocol):
         """
 
     async def commit(
-        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
+        self,
+        shard: ShardId,
+        token: int,
+        changes: Sequence[Change],
+        number: int = 0,
+        sent: Sequence[str] = (),
     ) -> int:
         """Store a batch, all or nothing, at most one change a call; raises Fenced.
 
         `number` is the batch's number, counted by the owner; a repetition has the same.
+        `sent` are ended calls whose last webhooks have been sent.
         Returns how many events became dead letters because the outbox was full.
         """
 
     def live(self, shard: ShardId) -> AsyncIterator[tuple[str, str, bytes]]:
         """Read call id, node and state of each live call of a shard, page by page."""
+
+    async def unsent(self, shard: ShardId) -> dict[str, bytes | None]:
+        """Read the states of ended calls whose last webhooks may not have been sent."""
 
     async def read(self, shard: ShardId, call_id: str) -> bytes | None:
         """Read a call's last state, live or ended; None when unknown or expired."""

@@ -74,6 +74,7 @@ class Writer:
         self._hooks = hooks
         self._limit = limit
         self._pending: deque[tuple[Change, Callable[[], None]]] = deque()
+        self._sent: list[str] = []
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -121,10 +122,19 @@ class Writer:
         """Commit state that is held in memory, whatever the backlog."""
         self._add(change, _nothing, urgent=True)
 
+    def mark_sent(self, call_id: str) -> None:
+        """Store that the last webhooks of an ended call have been sent."""
+        self._sent.append(call_id)
+        if not self._fenced:
+            self._idle.clear()
+            self._flush_within(QUIET_DELAY_S)
+
     def take_pending_from(self, writer: "Writer") -> None:
         """Write what is pending at a fenced writer of this shard; its `done` is not called."""
         for change, _ in writer._pending:  # noqa: SLF001 - the same class
             self.rewrite(change)
+        for call_id in writer._sent:  # noqa: SLF001
+            self.mark_sent(call_id)
 
     def reset_numbering(self) -> None:
         """Start again at batch number 1: the store lost acknowledged batches."""
@@ -133,7 +143,7 @@ class Writer:
     def flush(self) -> None:
         """Commit pending changes now."""
         self._cancel_timer()
-        if self._pending:
+        if self._pending or self._sent:
             self._wake.set()
 
     async def drain(self) -> None:
@@ -148,8 +158,10 @@ class Writer:
             while True:
                 await self._wake.wait()
                 self._wake.clear()
-                if self._pending:  # not after a flush of what was being committed
-                    await self._commit(list(islice(self._pending, _MAX_BATCH)))
+                if self._pending or self._sent:  # not after a flush of what was being committed
+                    await self._commit(
+                        list(islice(self._pending, _MAX_BATCH)), self._sent[:_MAX_BATCH]
+                    )
         except Fenced:
             self._fenced = True
             self._idle.set()
@@ -182,32 +194,35 @@ class Writer:
             self._timer.cancel()
             self._timer = None
 
-    async def _commit(self, batch: list[tuple[Change, Callable[[], None]]]) -> None:
+    async def _commit(
+        self, batch: list[tuple[Change, Callable[[], None]]], sent: list[str]
+    ) -> None:
         changes = coalesce([change for change, _ in batch])
         failures = 0
         self._commit_since_s = perf_counter()
         try:
-            while not await self._try(changes):
+            while not await self._try(changes, sent):
                 await asyncio.sleep(self._backoff_s(failures))
                 failures += 1
         finally:
             self._commit_since_s = None
+        del self._sent[: len(sent)]
         for _, done in batch:
             self._pending.popleft()
             done()
         for change in changes:
             if change.has_callbacks:
                 self._hooks.on_callbacks(change)
-        if not self._pending:
+        if not (self._pending or self._sent):
             self._idle.set()
-        elif len(batch) == _MAX_BATCH:
+        elif _MAX_BATCH in {len(batch), len(sent)}:
             self._wake.set()  # for the rest; what came meanwhile has its own time
 
-    async def _try(self, changes: list[Change]) -> bool:
+    async def _try(self, changes: list[Change], sent: list[str]) -> bool:
         started_s = perf_counter()
         try:
             number = self.last_number + 1
-            overflowed = await self._store.commit(self._shard, self._token, changes, number)
+            overflowed = await self._store.commit(self._shard, self._token, changes, number, sent)
         except StoreDown as error:
             self._failures[str(self._shard.slot)] += 1
             if self.is_healthy:

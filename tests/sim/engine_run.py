@@ -231,6 +231,8 @@ class EngineRun:
         )
         for call in owned.calls:
             self.service.adopt(SHARD, call)
+        for ended in owned.unsent:
+            self.shard.send_last_webhooks(ended)
         self.is_ready = True
         if self.connection.is_up:
             self.connect()

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 
+from engine.runtime.pbx_nodes.recent_digits import RETENTION_MS
 from tests.harness.sim.asterisk import SimAsterisk
 from tests.harness.sim.clock import SimClock
 from tests.sim.engine_run import EngineRun, Environment, PartOverrides
@@ -78,7 +79,8 @@ class FaultInjector:
         self._begin("lost websocket")
         self._pbx.is_listened_to = False
         notices_ms = self._rng.choice((0, 0, 50, 6_000)) * self._rng.random()
-        back_ms = notices_ms + self._some_ms(60, 500, 5_000, 50_000)
+        # A PBX that answers is connected again before AMI's digits of the outage expire.
+        back_ms = min(notices_ms + self._some_ms(60, 500, 5_000, 50_000), RETENTION_MS - 5_000)
         self._clock.after(notices_ms, engine.disconnect, engine.loop, engine.websockets)
         self._clock.after(back_ms, self._reconnect, engine.loop, engine)
 

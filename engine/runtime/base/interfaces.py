@@ -53,6 +53,9 @@ class Writer(Protocol):
     def rewrite(self, change: Change) -> None:
         """Queue a change that rewrites state held in memory, whatever the backlog."""
 
+    def mark_sent(self, call_id: str) -> None:
+        """Store that the last webhooks of an ended call have been sent."""
+
 
 class AgentPhone(Struct, frozen=True):
     """What an engine dials to reach an agent, and the agent's name in the directory, if any."""

@@ -71,6 +71,8 @@ class ShardLifecycle:
         taken = self._shard(shard)
         taken.last_seen_ms = claimed.seen_ms + self._clock.offset_ms if claimed.seen_ms else 0
         taken.new_owner = self._engine
+        for ended in claimed.unsent:
+            taken.send_last_webhooks(ended)
         self._leave_alone(shard, claimed.later)
 
     async def restore(self, shard: ShardId, lease: Lease) -> None:

@@ -30,11 +30,13 @@ LAST_SEEN_TIMEOUT_S = 0.1
 class ClaimedShard(Struct, frozen=True):
     """The writer of a claimed shard, its live calls, and those that only a later version reads.
 
-    `seen_ms`: when an owner last saw the calls.
+    `unsent` are ended calls whose last webhooks may not have been sent; `seen_ms`: when an owner
+    last saw the calls.
     """
 
     writer: Writer
     calls: tuple[StoredCall, ...]
+    unsent: tuple[StoredCall, ...]
     later: tuple[LaterCall, ...] = ()
     seen_ms: int = 0
 
@@ -83,13 +85,20 @@ async def load_shard(
                 later.append(unreadable)
             case None:
                 pass
+    writer = writers.writer(store, shard, token)
+    unsent: list[StoredCall] = []
+    for call, state in (await store.unsent(shard)).items():
+        if state is None:
+            writer.mark_sent(call)  # it is not kept any more
+        elif isinstance(ended := _decode(call, state), StoredCall):
+            unsent.append(ended)
     seen_ms = 0
     if calls:
         # It only dates lost calls, so a takeover must not fail or wait for it.
         with suppress(StoreDown, TimeoutError):
             async with asyncio.timeout(LAST_SEEN_TIMEOUT_S):
                 seen_ms = await store.last_seen_ms(shard)
-    return ClaimedShard(writers.writer(store, shard, token), tuple(calls), tuple(later), seen_ms)
+    return ClaimedShard(writer, tuple(calls), tuple(unsent), tuple(later), seen_ms)
 
 
 def _decode(call: str, body: bytes) -> StoredCall | LaterCall | None:

@@ -65,6 +65,7 @@ class CommandExecutor:
         guard: Guard,
         *,
         clock: Clock,
+        on_last_webhook: Callable[[str], None],
     ) -> None:
         self._pbx = context.pbx
         self._endpoints = context.endpoints
@@ -74,6 +75,7 @@ class CommandExecutor:
         self._feed = feed
         self._on_reply_lost = on_reply_lost
         self._guard = guard
+        self._on_last_webhook = on_last_webhook  # of an ended call
         self.customer_requests = PendingKeys()  # in flight, by id
         self.is_handing_over = False
         self._sent = asyncio.Event()  # a command, during a handover
@@ -129,6 +131,8 @@ class CommandExecutor:
 
         def done(event: Event) -> None:
             live_call.acknowledge(command)
+            if live_call.call.is_ended and not live_call.unsent_webhooks():
+                self._on_last_webhook(live_call.call.id)
             self._feed(live_call, event)
             self.customer_requests.discard(command.request)
 

@@ -9,6 +9,7 @@ from engine.calls.model.call import Call
 from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_id_format import call_of
 from engine.calls.model.commands import Command, EmitEvent, PbxCommand, Play
+from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.storage_format import FORMAT, StoredCall, encode
 from engine.calls.reporting.dialled_legs import ended_legs_ms
 from engine.runtime.base.clock import Clock, Timer
@@ -68,6 +69,7 @@ class LiveCall:
             first_seq=events[0].sequence_number if events else 0,
             account=self.call.account,
             used_ms=ended_legs_ms(self.call) if self.call.is_ended else 0,
+            unsent=self.call.is_ended and bool(self.unsent_webhooks()),
         )
 
     def snapshot(self, node: str, clock: Clock) -> Change:
@@ -91,6 +93,10 @@ class LiveCall:
         due = [each for each in commands if _has(self.uncommitted, each)]
         self.uncommitted = tuple(each for each in self.uncommitted if not _has(due, each))
         return due
+
+    def unsent_webhooks(self) -> list[Command]:
+        """Return the webhooks that have no result yet."""
+        return [each for each in self.outbox if isinstance(each, SendWebhook)]
 
     def unsent_playbacks(self) -> frozenset[str]:
         """Return the playbacks that were certainly not requested from the PBX."""

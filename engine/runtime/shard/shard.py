@@ -20,7 +20,7 @@ from engine.calls.model.events import (
 from engine.calls.model.io_commands import PrefetchMedia
 from engine.calls.model.io_results import CUSTOMER_RESPONSES
 from engine.calls.model.requests import CallRequest, ReplacementArrived
-from engine.calls.model.storage_format import LaterCall, encode
+from engine.calls.model.storage_format import LaterCall, StoredCall, encode
 from engine.calls.step import step
 from engine.calls.verbs.audio_sources import pending_audio_sources
 from engine.calls.verbs.sensitive_input import sensitive_leg
@@ -75,7 +75,13 @@ class CallShard:
         self._metrics = ShardMetrics(context.metrics, context.node, context.slot)
         self._deadlines = Deadlines(self, clock, host, self._metrics)
         self._executor = CommandExecutor(
-            context, io, self.feed, self._on_reply_lost, self.guard, clock=clock
+            context,
+            io,
+            self.feed,
+            self._on_reply_lost,
+            self.guard,
+            clock=clock,
+            on_last_webhook=writer.mark_sent,
         )
         self._step_runner = StepRunner(
             context.node, clock, writer, io, self._executor, self._holds_back_prompts, core
@@ -94,6 +100,11 @@ class CallShard:
         self.foreign.update(dict.fromkeys(live_call.foreign_channels, live_call))
         self.context.legs.update(live_call.call)
         return live_call
+
+    def send_last_webhooks(self, ended: StoredCall) -> None:
+        """Send what the last owner of an ended call may not have sent."""
+        live_call = LiveCall(ended.call, ended.outbox, ended.log_length)
+        self._executor.execute(live_call, live_call.unsent_webhooks())
 
     def join(self, live_call: LiveCall, replacement: Replacement) -> None:
         """Offer a call a leg from outside it, and pass it the events of that leg."""

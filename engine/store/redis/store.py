@@ -135,9 +135,18 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         return await self._write(shard, (token, 0), (change,), create=True) != _EXISTS
 
     async def commit(
-        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
+        self,
+        shard: ShardId,
+        token: int,
+        changes: Sequence[Change],
+        number: int = 0,
+        sent: Sequence[str] = (),
     ) -> int:
-        return max(0, -await self._write(shard, (token, number), changes, create=False))
+        return max(0, -await self._write(shard, (token, number), changes, sent, create=False))
+
+    async def unsent(self, shard: ShardId) -> dict[str, bytes | None]:
+        calls = await self._with_timeout(self._client.smembers(shard_key(shard, "unsent")))
+        return {call.decode(): await self.read(shard, call.decode()) for call in sorted(calls)}
 
     async def live(self, shard: ShardId) -> AsyncIterator[tuple[str, str, bytes]]:
         cursor, seen = 0, set[bytes]()
@@ -233,6 +242,7 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         shard: ShardId,
         token_and_number: tuple[int, int],
         changes: Sequence[Change],
+        sent: Sequence[str] = (),
         *,
         create: bool,
     ) -> int:
@@ -242,6 +252,7 @@ class RedisStore(RedisDocuments, RedisShardLayout):
             self._stream_limits,
             create,
             self._outbox_limits,
+            sent,
         )
         batch = encode_batch(head, changes)
         answer = await self._scripts.run(_COMMIT, owner_key(shard), batch)
@@ -277,6 +288,7 @@ def encode_batch(head: tuple[Any, ...], changes: Iterable[Change]) -> bytes:
                     change.first_seq,
                     change.account,
                     change.used_ms,
+                    change.unsent,
                 )
                 for change in changes
             ],

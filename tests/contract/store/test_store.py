@@ -103,6 +103,26 @@ async def test_an_ended_call_leaves_the_live_ones_and_is_kept(store: Store) -> N
     assert await store.log(at(3), "c1") == [b"\xc1entry 0", b"\xc1entry 1"]
 
 
+async def test_webhooks_of_an_ended_call_that_are_still_to_be_sent(store: Store) -> None:
+    """The next owner finds the call until they are sent; a repeated end does not bring it back."""
+    token = await claim_shard(store, at(3), "engine1")
+    end = change(state=b"over", live=False, unsent=True)
+    await store.commit(at(3), token, [end, change("c2", live=False), change("c3")])
+    assert await store.unsent(at(3)) == {"c1": b"over"}
+    assert await store.unsent(at(1)) == {}
+    await store.commit(at(3), token, [], sent=["c1", "c4"])
+    await store.commit(at(3), token, [end])
+    assert await store.unsent(at(3)) == {}
+
+
+async def test_an_unsent_call_that_is_not_kept_any_more(store: Store) -> None:
+    """It is named, so that its owner can forget it."""
+    token = await claim_shard(store, at(3), "engine1")
+    await store.commit(at(3), token, [change(live=False, unsent=True)])
+    await store.forget(at(3), "c1")
+    assert await store.unsent(at(3)) == {"c1": None}
+
+
 async def test_an_ended_call_expires(opened: Opener) -> None:
     """After the retention time an ended call and its log are deleted; a live one stays."""
     store = opened(retention_s=0.05)

@@ -39,6 +39,7 @@ class ShardState:
         self.ended: dict[str, tuple[int, bytes]] = {}  # when it expires, state or compressed call
         self.uncompressed: dict[str, int] = {}  # when each has ended
         self.used: dict[tuple[int, str], int] = {}  # milliseconds by day and account
+        self.unsent = set[str]()  # ended calls that still have webhooks to send
 
 
 class MemoryStore(MemoryDocuments, MemoryShardLayout):
@@ -139,17 +140,33 @@ class MemoryStore(MemoryDocuments, MemoryShardLayout):
         return True
 
     async def commit(
-        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
+        self,
+        shard: ShardId,
+        token: int,
+        changes: Sequence[Change],
+        number: int = 0,
+        sent: Sequence[str] = (),
     ) -> int:
-        return self.commit_now(shard, token, changes, number)
+        return self.commit_now(shard, token, changes, number, sent)
 
     def commit_now(
-        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
+        self,
+        shard: ShardId,
+        token: int,
+        changes: Sequence[Change],
+        number: int = 0,
+        sent: Sequence[str] = (),
     ) -> int:
         """Commit at once; raises Fenced."""
         state = self._owned(shard, token)
         state.number = number
-        return sum(self._store(state, shard, change) for change in changes)
+        overflowed = sum(self._store(state, shard, change) for change in changes)
+        state.unsent -= {*sent}
+        return overflowed
+
+    async def unsent(self, shard: ShardId) -> dict[str, bytes | None]:
+        calls = sorted(self._shard(shard).unsent)
+        return {call_id: await self.read(shard, call_id) for call_id in calls}
 
     async def live(self, shard: ShardId) -> AsyncIterator[tuple[str, str, bytes]]:
         for call_id, (node, state) in list(self._shard(shard).live.items()):
@@ -271,6 +288,8 @@ class MemoryStore(MemoryDocuments, MemoryShardLayout):
             state.ended[change.call_id] = self._now_ms() + self._retention_ms, change.state
             state.uncompressed.pop(change.call_id, None)
             state.uncompressed[change.call_id] = self._now_ms()
+            if change.unsent:
+                state.unsent.add(change.call_id)
         return self.outbox.append(shard, change) if change.callbacks else 0
 
 

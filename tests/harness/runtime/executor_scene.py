@@ -88,6 +88,7 @@ class ExecutorScene:
         self.events: list[Event] = []
         self.lost_replies: list[bool] = []
         self.dropped: list[str] = []  # activities that raised
+        self.sent: list[str] = []  # ended calls
         self.live_call = LiveCall(outbound(), commands)
         self.executor = CommandExecutor(
             ShardContext("pbx1", 0, self.pbx, replace(ENDPOINTS, agents=agents, policy=policy)),
@@ -96,6 +97,7 @@ class ExecutorScene:
             lambda: self.lost_replies.append(True),
             self._guard,
             clock=self.clock,
+            on_last_webhook=self.sent.append,
         )
         self.executor.execute(self.live_call, commands)
 

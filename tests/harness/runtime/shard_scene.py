@@ -86,6 +86,7 @@ class ManualWriter:
 
     def __init__(self) -> None:
         self.changes: list[Change] = []
+        self.sent: list[str] = []  # ended calls
         self.urgent: list[bool] = []  # of each change
         self.pending: list[Callable[[], None]] = []
         self.at_once = True
@@ -117,6 +118,10 @@ class ManualWriter:
     def rewrite(self, change: Change) -> None:
         """Keep a change."""
         self.changes.append(change)
+
+    def mark_sent(self, call_id: str) -> None:
+        """Keep an ended call."""
+        self.sent.append(call_id)
 
     def commit(self) -> None:
         """Commit all changes."""

@@ -95,9 +95,17 @@ class SimLink:
         return self._memory.membership_changes()
 
     async def commit(
-        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
+        self,
+        shard: ShardId,
+        token: int,
+        changes: Sequence[Change],
+        number: int = 0,
+        sent: Sequence[str] = (),
     ) -> None:
-        await self._write(lambda: self._memory.commit_now(shard, token, changes, number))
+        await self._write(lambda: self._memory.commit_now(shard, token, changes, number, sent))
+
+    async def unsent(self, shard: ShardId) -> dict[str, bytes | None]:
+        return await self._request(lambda: done(self._memory.unsent(shard)))
 
     async def live(self, shard: ShardId) -> AsyncIterator[tuple[str, str, bytes]]:
         for each in await self._request(lambda: done(_all(self._memory.live(shard)))):

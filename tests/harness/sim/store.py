@@ -42,7 +42,12 @@ class SimStore:
         return self._memory.live(shard)
 
     async def commit(
-        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
+        self,
+        shard: ShardId,
+        token: int,
+        changes: Sequence[Change],
+        number: int = 0,
+        sent: Sequence[str] = (),
     ) -> int:
         """Commit; the engine may die before it, or after it without seeing the reply."""
         await self._loop.sleep(0.2 + 0.3 * self._random())
@@ -52,10 +57,13 @@ class SimStore:
         self._faults.passes("commit")
         if self._loop.is_dead:
             return 0
-        overflowed = self._memory.commit_now(shard, token, changes, number)
+        overflowed = self._memory.commit_now(shard, token, changes, number, sent)
         if self._faults.passes("committed") and self._faults.loses():
             raise StoreDown("sim: the answer was lost")
         return overflowed
+
+    async def unsent(self, shard: ShardId) -> dict[str, bytes | None]:
+        return await self._memory.unsent(shard)
 
     async def read(self, shard: ShardId, call_id: str) -> bytes | None:
         self._check()

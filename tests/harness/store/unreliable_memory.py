@@ -53,10 +53,12 @@ class UnreliableStore(MemoryStore):
         """Delete all shards, as on an emptied server."""
         self._shards.clear()
 
-    async def commit(self, shard: ShardId, token: int, changes: Any, number: int = 0) -> int:
+    async def commit(
+        self, shard: ShardId, token: int, changes: Any, number: int = 0, sent: Any = ()
+    ) -> int:
         """Commit, unless down."""
         self._check()
-        return await super().commit(shard, token, changes, number)
+        return await super().commit(shard, token, changes, number, sent)
 
     async def ended(self, shard: ShardId) -> AsyncIterator[tuple[str, bytes]]:
         """Read ended calls, unless down."""

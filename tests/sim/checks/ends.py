@@ -1,4 +1,7 @@
-"""Every call ends once, its log leads to its stored state, and nothing is left on the PBX."""
+"""Every call ends once, its log leads to its stored state, and nothing is left on the PBX.
+
+Nor in its outbox: each webhook reaches its server at least once.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -9,6 +12,7 @@ from engine.calls.model.call_id_format import call_of
 from engine.calls.model.call_states import Ended, Ending
 from engine.calls.model.commands import AddToBridge, Originate, Play, Snoop
 from engine.calls.model.events import LegAnswered, LegCreated, LegRinging, Recovered
+from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.stream_commands import StartStream
 from engine.store.writer import QUIET_DELAY_S
 from tests.sim.call_histories import CallHistory
@@ -41,7 +45,12 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
         yield left, "is left on the PBX"
     yield from _ghosts(world, histories)
     for history in histories:
-        for message in (*_ended(history), *_late(world, history), *_status(world, history)):
+        for message in (
+            *_ended(history),
+            *_late(world, history),
+            *_status(world, history),
+            *_unsent(world, history),
+        ):
             yield history.id, message
 
 
@@ -62,6 +71,13 @@ def _ended(history: CallHistory) -> Iterator[str]:
         is_idle = isinstance(step.event, Recovered) and not step.commands
         if not (is_refused or is_idle):
             yield f"went on after its end: {step.event}"
+
+
+def _unsent(world: WorldView, history: CallHistory) -> Iterator[str]:
+    """Find webhooks that reached no server, as that of a call that had ended meanwhile."""
+    for command in history.commands:
+        if isinstance(command, SendWebhook) and command.request not in world.servers.bodies:
+            yield f"{command.request} was never sent"
 
 
 def _late(world: WorldView, history: CallHistory) -> Iterator[str]:

@@ -24,10 +24,19 @@ class LaterVersionStore:
         return getattr(self._link, name)
 
     async def commit(
-        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
+        self,
+        shard: ShardId,
+        token: int,
+        changes: Sequence[Change],
+        number: int = 0,
+        sent: Sequence[str] = (),
     ) -> None:
         later = [replace(each, state=_numbered(each.state, self._format)) for each in changes]
-        await self._link.commit(shard, token, later, number)
+        await self._link.commit(shard, token, later, number, sent)
+
+    async def unsent(self, shard: ShardId) -> dict[str, bytes | None]:
+        calls = await self._link.unsent(shard)
+        return {call: state and _numbered(state, FORMAT) for call, state in calls.items()}
 
     async def live(self, shard: ShardId) -> AsyncIterator[tuple[str, str, bytes]]:
         async for call_id, node, state in self._link.live(shard):

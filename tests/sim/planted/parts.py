@@ -98,6 +98,9 @@ class _WriterProxy:
     def rewrite(self, change: Change) -> None:
         self._writer.rewrite(change)
 
+    def mark_sent(self, call_id: str) -> None:
+        self._writer.mark_sent(call_id)
+
 
 class LosingWriter(_WriterProxy):
     """Acknowledges every nth change without writing it."""
@@ -157,6 +160,14 @@ class ForgingIoRunner(_IoRunnerProxy):
                 self._io_runner.run(forged, call, done)
 
         self._io_runner.run(command, call, ended)
+
+
+class LivingIoRunner(_IoRunnerProxy):
+    """Sends no webhook of a call that has ended."""
+
+    def run(self, command: IoCommand, call: Call, done: Callable[[Event], None]) -> None:
+        if not call.is_ended:
+            self._io_runner.run(command, call, done)
 
 
 class IdleIoRunner(_IoRunnerProxy):

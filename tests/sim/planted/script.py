@@ -97,10 +97,10 @@ class ScriptedWorld(World):
         self.faults.disturb(1)
         self.clock.after(for_ms, self._injector.start)
 
-    def crash_at_commit(self) -> None:
-        """Let the engine die just before its next commit."""
+    def crash_at(self, boundary: str) -> None:
+        """Let the engine die at the next boundary of this name, as before or after a commit."""
         if isinstance(self.faults, _ScriptedFaults):
-            self.faults.is_armed = True
+            self.faults.armed = boundary
 
     def _plan(self, within_ms: float) -> None:
         del within_ms
@@ -151,12 +151,12 @@ class _ScriptedFaults(Faults):
 
     def __init__(self, clock: SimClock, rng: random.Random, kinds: frozenset[str]) -> None:
         super().__init__(clock, rng, kinds)
-        self.is_armed = False
+        self.armed = ""
 
     def passes(self, boundary: str) -> bool:
         """Pass a boundary; return False when the engine dies there."""
-        if not self.is_armed or boundary != "commit":
+        if boundary != self.armed:
             return True
-        self.is_armed = False
+        self.armed = ""
         self.crash(boundary)
         return False

@@ -13,7 +13,7 @@ from engine.calls.model.requests import (
     RecordingRequested,
 )
 from tests.harness.sim.streams.callers import Utterance
-from tests.sim.planted.script import Script, ScriptedWorld, Step
+from tests.sim.planted.script import Script, Step
 from wire import verbs
 
 MAIN, CALLEE, MEMBER = 0, 1, 2  # legs, in the order of their creation
@@ -51,6 +51,10 @@ def say(text: str, length_ms: float) -> Step:
 
 def cough(length_ms: float) -> Step:
     return lambda world: world.utter(Utterance(length_ms, is_voice=False))
+
+
+def crash_at(boundary: str) -> Step:
+    return lambda world: world.crash_at(boundary)
 
 
 def record(wanted: RecordingAction) -> Step:
@@ -111,7 +115,7 @@ TIMEOUT = Script(_menu(verbs.Hangup()), ((28_000, hang_up(MAIN)),))
 CRASH = Script(
     _dial(),
     (
-        (7_000, ScriptedWorld.crash_at_commit),
+        (7_000, crash_at("commit")),
         (7_001, add_member),
         (15_000, hang_up(MAIN)),
     ),
@@ -145,6 +149,13 @@ RECORDING = Script(
 
 # An action that a customer's server answers.
 WEBHOOK = Script("https://hooks/1", ())
+
+# The caller hangs up in a gather, whose webhook is still to be sent when the engine dies.
+CRASH_AT_END = Script(
+    verbs.Gather(verbs.GatherData(max_digits=8, timeout=60_000), "https://hooks/1"),
+    ((5_000, crash_at("committed")), (5_001, hang_up(MAIN))),
+    kinds=frozenset({"crash"}),
+)
 
 # Digits before, during and after the loss of the websocket.
 OUTAGE = Script(

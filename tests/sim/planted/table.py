@@ -27,6 +27,7 @@ from tests.sim.planted.parts import (
     EarlyWriter,
     ForgingIoRunner,
     IdleIoRunner,
+    LivingIoRunner,
     LosingWriter,
     SlowClock,
     StoppedClock,
@@ -103,6 +104,9 @@ TIME = {
 IO = {
     "two bodies have one request id": Planted(
         scripts.WEBHOOK, PartOverrides(io_runner=ForgingIoRunner), "was used for two bodies"
+    ),
+    "the last webhook is forgotten": Planted(
+        scripts.CRASH_AT_END, PartOverrides(io_runner=LivingIoRunner), "was never sent"
     ),
     "I/O commands never finish": Planted(
         scripts.DIAL, PartOverrides(io_runner=IdleIoRunner), "gave up in"

@@ -32,7 +32,12 @@ class FaultyStore(MemoryStore):
         self.unblocked.set()
 
     async def commit(
-        self, shard: ShardId, token: int, changes: Sequence[Change], number: int = 0
+        self,
+        shard: ShardId,
+        token: int,
+        changes: Sequence[Change],
+        number: int = 0,
+        sent: Sequence[str] = (),
     ) -> int:
         """Commit unless down; wait while blocked."""
         self.batches.append(list(changes))
@@ -40,7 +45,7 @@ class FaultyStore(MemoryStore):
         await self.unblocked.wait()
         if self.down:
             raise StoreDown("test fault")
-        await super().commit(shard, token, changes, number)
+        await super().commit(shard, token, changes, number, sent)
         overflowed, self.overflowed = self.overflowed, 0
         return overflowed
 
@@ -169,6 +174,29 @@ async def test_repetitions_become_rarer() -> None:
             await at.writer.drain()
             tries_s = at.store.committed_s
             assert [round(to_s - from_s, 3) for from_s, to_s in pairwise(tries_s)] == waits_s
+
+
+async def test_calls_whose_webhooks_are_sent() -> None:
+    """They go with the next batch, or alone; those of a fenced writer go with its successor."""
+    async with scene() as at:
+        for call_id in ("c1", "c2"):
+            end = Change(call_id, "pbx1", b"over", 0, (b"over",), live=False, unsent=True)
+            at.writer.write(end, lambda: None)
+        await at.writer.drain()
+        assert [*await at.store.unsent(SHARD)] == ["c1", "c2"]
+        at.writer.mark_sent("c1")
+        await at.writer.drain()
+        assert [*await at.store.unsent(SHARD)] == ["c2"]
+        token = await claim_shard(at.store, SHARD, "engine1")
+        at.writer.mark_sent("c2")
+        await at.writer.drain()
+        assert [*await at.store.unsent(SHARD)] == ["c2"]
+        successor = Writer(at.store, SHARD, token, lambda: 0.0)
+        successor.take_pending_from(at.writer)
+        writing = asyncio.create_task(successor.run())
+        await successor.drain()
+        await cancel_all([writing])
+        assert await at.store.unsent(SHARD) == {}
 
 
 async def test_a_newer_owner_stops_the_writer() -> None:

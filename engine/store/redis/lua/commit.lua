@@ -1,14 +1,14 @@
 -- Commits one shard's batch of changes, all or nothing.
 -- KEYS: {node:slot}:owner. ARGV: msgpack of {token, number, retention_ms, {target_length, max_length, …},
--- create, limits, changes}, each change {call_id, record, seq, log, events, is_live, delivery_key,
--- callbacks, first_seq, account, used_ms}. Returns 1 when stored, or -n when the outbox was full for n events, 2 when
+-- create, limits, sent, changes}, each change {call_id, record, seq, log, events, is_live, delivery_key,
+-- callbacks, first_seq, account, used_ms, is_unsent}. Returns 1 when stored, or -n when the outbox was full for n events, 2 when
 -- a call to create exists, the owner's name when the token is stale.
 -- All keys share the shard's hash tag, so they lie on one node of a cluster, declared or not.
-local token, number, retention_ms, stream_limits, create, limits, changes = unpack(cmsgpack.unpack(ARGV[1]))
+local token, number, retention_ms, stream_limits, create, limits, sent, changes = unpack(cmsgpack.unpack(ARGV[1]))
 local stored_owner = redis.call('HMGET', KEYS[1], 'token', 'owner')
 if tonumber(stored_owner[1] or -1) ~= token then return stored_owner[2] or '' end
 
-local live, stream = shard .. ':live', shard .. ':events'
+local live, stream, unsent = shard .. ':live', shard .. ':events', shard .. ':unsent'
 
 local function append(key, entries, first)
   for from = first, #entries, 1000 do -- what unpack can put on Lua's stack is limited
@@ -44,7 +44,7 @@ local function compressed_length(id)
 end
 
 local function store(id, record, seq, entries, events, is_live, delivery_key, callbacks, first_seq,
-    account, used_ms)
+    account, used_ms, is_unsent)
   local key = shard .. ':log:' .. id
   local stored = redis.call('LLEN', key)
   if stored == 0 and compressed_length(id) >= seq + #entries then return end
@@ -63,6 +63,7 @@ local function store(id, record, seq, entries, events, is_live, delivery_key, ca
     redis.call('SET', shard .. ':ended:' .. id, record, 'PX', retention_ms)
     redis.call('PEXPIRE', key, retention_ms)
     redis.call('ZADD', shard .. ':uncompressed', to_integer(now_ms), id)
+    if is_unsent then redis.call('SADD', unsent, id) end -- the next owner sends its webhooks
   end
 end
 
@@ -73,6 +74,7 @@ if create then
   if stored or redis.call('EXISTS', shard .. ':ended:' .. id) == 1 then return 2 end
 end
 for _, change in ipairs(changes) do store(unpack(change)) end
+for _, id in ipairs(sent) do redis.call('SREM', unsent, id) end
 redis.call('HSET', KEYS[1], 'number', number)
 trim_stream(stream, shard .. ':gaps', unpack(stream_limits))
 return overflowed > 0 and -overflowed or 1

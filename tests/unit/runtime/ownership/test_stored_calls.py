@@ -8,13 +8,16 @@ import pytest
 from engine.ari.request import Reply
 from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.causes import NORMAL
-from engine.calls.model.events import LegEnded
+from engine.calls.model.events import LegAnswered, LegEnded
+from engine.calls.model.io_commands import SendWebhook
+from engine.calls.model.io_results import ActionReceived
 from engine.calls.model.requests import HangupRequested, ReferReceived
 from engine.calls.model.storage_format import FORMAT, decode_stored_call
 from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.pbx_nodes.reaper import Reaper
 from engine.runtime.shard.request_ack import COMMIT_TIMEOUT_S
 from engine.store.errors import StoreDown
+from tests.harness.calls.builders import HTTPS
 from tests.harness.runtime.ari_messages import ari, channel
 from tests.harness.runtime.owner_scene import SHARD, SLOT, OwnerScene
 from tests.harness.until import until
@@ -198,3 +201,52 @@ async def test_a_corrected_clock_moves_the_deadlines(scene: OwnerScene) -> None:
     live_call = shard.calls[call]
     assert deadline_ms(live_call.call) == due_ms + 7_200_000
     assert live_call.armed_ms == due_ms + 7_200_000
+
+
+async def ended_in_a_gather(scene: OwnerScene) -> str:
+    """Let a caller hang up in a gather; return the call, whose webhook is in flight."""
+    gather = {"type": "gather", "data": {"maxDigits": 8}, "action": HTTPS}
+    call = await scene.begin(gather)
+    shard = scene.node.shards[SLOT]
+    shard.feed(shard.calls[call], LegAnswered(f"{call}.l0"))
+    shard.feed(shard.calls[call], LegEnded(f"{call}.l0", NORMAL))
+    await until(lambda: bool(scene.factory.io.running), what="the webhook")
+    return call
+
+
+async def test_the_last_webhook_is_sent_by_the_next_owner(scene: OwnerScene) -> None:
+    """Its call has ended; without a response the engine that died had perhaps not sent it."""
+    call = await ended_in_a_gather(scene)
+    (lost, _) = scene.factory.io.running.pop()
+    scene.owner.drop(SHARD)
+    await scene.owner.take(SHARD, await scene.lease())
+    repeated, done = scene.factory.io.running.pop()
+    assert isinstance(repeated, SendWebhook)
+    assert repeated == lost
+    done(ActionReceived(repeated.request, None))
+    await scene.owner.drain(SHARD)
+    assert await scene.store.unsent(SHARD) == {}
+    assert scene.owner.calls(SHARD) == 0
+    assert await scene.store.read(SHARD, call) is not None
+
+
+async def test_a_last_webhook_with_a_response_is_not_repeated(scene: OwnerScene) -> None:
+    """Another owner has nothing to send."""
+    await ended_in_a_gather(scene)
+    command, done = scene.factory.io.running.pop()
+    done(ActionReceived(command.request, None))
+    await scene.owner.drain(SHARD)
+    scene.owner.drop(SHARD)
+    await scene.owner.take(SHARD, await scene.lease())
+    assert scene.factory.io.running == []
+
+
+async def test_an_ended_call_that_is_not_kept_has_no_webhook(scene: OwnerScene) -> None:
+    """It was erased, or its time is over."""
+    call = await ended_in_a_gather(scene)
+    scene.factory.io.running.clear()
+    scene.owner.drop(SHARD)
+    await scene.store.forget(SHARD, call)
+    await scene.owner.take(SHARD, await scene.lease())
+    await scene.owner.drain(SHARD)
+    assert (scene.factory.io.running, await scene.store.unsent(SHARD)) == ([], {})
