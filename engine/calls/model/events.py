@@ -179,6 +179,7 @@ class Recovered(StoredEvent, frozen=True, tag="recovered"):
     restarted: tuple[str, ...] = ()  # playbacks that had not begun, and begin only now
     engine: str = ""  # that took the call over; empty: the engine that had it
     uncontrolled_ms: int = 0  # since an engine last saw the call's events; 0: unknown
+    uncertain: tuple[str, ...] = ()  # playbacks taken for ended, which perhaps never began
 
 
 Event = (

@@ -77,7 +77,11 @@ def reconcile(
     restarted = tuple(each.playback for each in retried if isinstance(each, Play))
     since_ms = snapshot.last_seen_ms
     uncontrolled_ms = max(0, now - since_ms) if since_ms else 0
-    recovered = Recovered(bridged, left_over, restarted, snapshot.new_owner, uncontrolled_ms)
+    ended = (each.playback for each in prompts_ended)
+    uncertain = tuple(e for e in ended if any(_plays(command, e) for command in outbox))
+    recovered = Recovered(
+        bridged, left_over, restarted, snapshot.new_owner, uncontrolled_ms, uncertain
+    )
     return retried, (*events, recovered)
 
 
@@ -126,8 +130,8 @@ def _dials(command: Command, leg: Leg) -> bool:
 
 def _prompt_events(
     call: Call, outbox: tuple[Command, ...], snapshot: PbxSnapshot, now: int
-) -> list[Event]:
-    events: list[Event] = []
+) -> list[PlaybackEnded]:
+    events: list[PlaybackEnded] = []
     for playback, ends_ms in active_prompts(call).items():
         # One that may have been heard is over when its time is.
         begins = playback in snapshot.unsent or now < ends_ms

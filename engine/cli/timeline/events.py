@@ -92,7 +92,7 @@ def _recovered(event: Mapping[str, Any]) -> str:
     text = f"engine {engine} took over" if engine else "the engine is connected again"
     if uncontrolled_ms := event.get("uncontrolled_ms"):
         text += f", {wording.seconds(uncontrolled_ms)} without control"
-    return text
+    return f"{text}; a prompt was perhaps not heard" if event.get("uncertain") else text
 
 
 def _ended(event: Mapping[str, Any], state: TimelineState) -> Row | None:

@@ -1,6 +1,6 @@
 """Every prompt is heard once and whole, unless it is unavailable, interrupted or cut off.
 
-A prompt that is unavailable is reported, and no other.
+A prompt that is unavailable or perhaps not heard is reported, and no other.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from engine.calls.media.awaited_playbacks import active_playback
 from engine.calls.model.call import Call, is_held
 from engine.calls.model.call_states import Gathering, Playing
 from engine.calls.model.commands import EmitEvent, Play
-from engine.calls.model.events import DeadlinePassed
+from engine.calls.model.events import DeadlinePassed, PlaybackEnded, Recovered
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.replay_audit import ReplayStep
@@ -97,9 +97,19 @@ def _was_heard(world: WorldView, history: CallHistory, play: Play, now: int) -> 
     channel = world.pbx.past.get(play.leg)
     ended_ms = channel.ended_ms if channel and channel.ended_ms is not None else until_ms
     disturbed_ms = world.faults.disturbed_until_ms(now, WAY_MS)
-    if min(until_ms, ended_ms) <= disturbed_ms + WAY_MS:
-        return True  # interrupted before it could begin
-    return disturbed_ms >= now + sum(clip.duration_ms for clip in play.clips)
+    if any(each.event == PlaybackEnded(play.playback) for each in history.steps):
+        is_reported = disturbed_ms > now and _is_uncertain(history, play.playback)
+        return is_reported or ended_ms <= until_ms + WAY_MS
+    return min(until_ms, ended_ms) <= disturbed_ms + WAY_MS  # interrupted before it could begin
+
+
+def _is_uncertain(history: CallHistory, playback: str) -> bool:
+    """Return whether a takeover reported that the prompt was perhaps not heard.
+
+    An engine that dies between a commit and its commands leaves no trace of which it sent.
+    """
+    events = (step.event for step in history.steps)
+    return any(isinstance(each, Recovered) and playback in each.uncertain for each in events)
 
 
 def _waited_until_ms(history: CallHistory, playback: str) -> float:

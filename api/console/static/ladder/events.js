@@ -86,7 +86,8 @@ export function eventSteps(state, { event, commands }) {
     case "recovered": {
       const who = event.engine ? `engine ${event.engine} took over` : "the engine is connected again";
       const gap = event.uncontrolledMs ? `, ${say.seconds(event.uncontrolledMs)} without control` : "";
-      state.add(`${who}${gap}`, { kind: "faint", source });
+      const prompt = event.uncertain?.length ? "; a prompt was perhaps not heard" : "";
+      state.add(`${who}${gap}${prompt}`, { kind: "faint", source });
       break;
     }
     case "recordings-archived":

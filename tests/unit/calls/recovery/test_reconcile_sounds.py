@@ -59,6 +59,8 @@ def test_a_playback(
     redo, events = reconcile(story.call, box, seen, story.now + later_ms)
     assert redo == (box if again else ())
     assert (PlaybackEnded(PLAYBACK) in events) is ended
+    assert isinstance(events[-1], Recovered)
+    assert events[-1].uncertain == ((PLAYBACK,) if ended and unsent else ())
 
 
 @pytest.mark.parametrize("make", [playing_call, playing_gather_prompt])

@@ -44,6 +44,10 @@ def test_who_may_not_be_called_is_shown_with_the_reason() -> None:
             {"engine": "pbx2-7", "uncontrolled_ms": 1_900},
             "engine pbx2-7 took over, 1.9 s without control",
         ),
+        (
+            {"engine": "pbx2-7", "uncertain": ["p0"]},
+            "engine pbx2-7 took over; a prompt was perhaps not heard",
+        ),
     ],
 )
 def test_a_recovery_is_shown_across_all_lifelines(fields: dict[str, Any], text: str) -> None:

@@ -128,6 +128,7 @@ test("a party that the engine itself hangs up is no fault", () => {
 test("an engine that took the call over is named, with the time without one", () => {
   const shown = (event) => texts(buildLadder(timeline([moment(5, { type: "recovered", ...event })])));
   assert.deepEqual(shown({ engine: "pbx2-7", uncontrolledMs: 1_900 }), ["engine pbx2-7 took over, 1.9 s without control"]);
+  assert.deepEqual(shown({ engine: "e1", uncertain: ["p0"] }), ["engine e1 took over; a prompt was perhaps not heard"]);
   assert.deepEqual(shown({ engine: "", uncontrolledMs: 0 }), ["the engine is connected again"]);
 });
 
