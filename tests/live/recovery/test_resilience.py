@@ -215,6 +215,24 @@ async def test_a_pending_webhook_is_requested_again(
     assert again.body == hooks.requests[0].body
 
 
+@crash_and_deploy
+async def test_the_last_webhook_of_an_ended_call_is_requested_again(
+    lab: Lab, hooks: WebhookServer, leave: Leave
+) -> None:
+    """The caller hangs up in a gather; a restart before the response repeats its webhook."""
+    after = hooks.answers("/after", silent(), None)
+    gather = {"type": "gather", "data": {"maxDigits": 1, "timeout": LASTS_MS}, "action": after}
+    async with Phone.calling(lab.pbx, await lab.add_number(gather), tone_hz=400) as phone:
+        await phone.wait_answered()
+        await phone.hang_up()
+        first = await hooks.wait_for_request("/after")
+        await lab.wait_empty()
+        await leave(lab)
+        again = await hooks.wait_for_request("/after", times=2)
+    assert (again.id, again.body) == (first.id, first.body)
+    assert again.body["reason"] == "hangup"
+
+
 async def _wait_until_stored(lab: Lab, call: str, event: str) -> None:
     """Wait until an event is stored; otherwise it may happen again after a crash."""
 

@@ -66,6 +66,10 @@ async def test_records_survive_the_death_of_an_engine(
     assert record is not None
     assert record.hold_ms > 0
     assert len(record.legs) == 2
+    (takeover,) = record.takeovers
+    assert record.answered_ms < takeover.at_ms < record.ended_ms
+    assert takeover.engine
+    assert takeover.uncontrolled_ms > 0
     listed = await staying.engine.rpc("GET", "/calls/ended?limit=6")
     assert sorted(listed["callIds"]) == sorted(ids.values())
 
