@@ -59,7 +59,9 @@ def _fetched(history: CallHistory) -> Iterator[str]:
                     yield f"{request}: an available clip was left out"
                 is_replaced = event.failed and _has_on_error(before.state)
                 is_played = any(isinstance(each, Play) for each in step.commands)
-                if clips and not is_played and not is_replaced:
+                # A caller who speaks already is heard out.
+                is_held = isinstance(before.state, Gathering) and before.state.utterances > 0
+                if clips and not is_played and not is_replaced and not is_held:
                     yield f"{request}: was fetched but not played"
             case _:
                 pass

@@ -32,7 +32,13 @@ def wait_first_input(call: Call, state: Gathering, now: int) -> Call:
 def wait_transcript(state: Gathering, now: int, *, is_over: bool = False) -> Gathering:
     """Wait for the transcript of an utterance that has begun, or that is over."""
     longest_ms = 0 if is_over else state.verb.data.endpointing.max_ms
-    return enter_phase(state, "speech", now + longest_ms + TRANSCRIPT_GRACE_MS)
+    phase: GatherPhase = "fetch" if holds_prompt(state) else "speech"
+    return enter_phase(state, phase, now + longest_ms + TRANSCRIPT_GRACE_MS)
+
+
+def holds_prompt(state: Gathering) -> bool:
+    """Return whether the prompt is there, and waits for a caller who speaks already."""
+    return state.phase == "fetch" and state.clips != ()
 
 
 def wait_next_digit(state: Gathering, now: int) -> Gathering:

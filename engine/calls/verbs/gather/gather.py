@@ -29,6 +29,7 @@ from engine.calls.model.stream_events import (
 )
 from engine.calls.verbs.gather.clocks import (
     GRACE_MS,
+    holds_prompt,
     is_after_timeout,
     restart_clock_after_outage,
     restart_phase_clock,
@@ -167,6 +168,9 @@ def suspend(call: Call, state: Gathering, now: int) -> Step:
     state = replace(unpaused(state, now), suspended_ms=now)
     if has_prompt_failed(state):  # its deadline decides
         return replace(call, state=replace(state, suspended=True)), ()
+    if holds_prompt(state):
+        state = replace(state, suspended=True, phase="prompt", deadline_ms=call.must_end_ms)
+        return replace(call, state=state), ()
     if state.phase == "prompt":
         call, state, stops = suspend_prompt(call, state, now)
         return replace(call, state=state), stops
@@ -221,6 +225,8 @@ def _on_phase_timeout(call: Call, state: Gathering, now: int) -> Step:
         state, commands = continue_prompt(state, now)
         return replace(call, state=state), commands
     match state.phase:
+        case "fetch" if holds_prompt(state):
+            return forget_utterance(call, state, now)
         case "fetch":
             faults = playback_fault(state.verb, "timeout")
             return on_prompt_failed(call, state, faults, now)

@@ -9,7 +9,7 @@ from engine.calls.model.events import PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.verbs.audio_sources import verb_sources
-from engine.calls.verbs.gather.clocks import enter_prompt, wait_first_input
+from engine.calls.verbs.gather.clocks import enter_prompt, wait_first_input, wait_transcript
 from engine.calls.verbs.media_faults import fetch_faults, playback_fault, report, run_instead
 from engine.calls.verbs.play import HANGUP_GRACE_MS
 from engine.calls.verbs.suspendable_playback import resume_prompt
@@ -33,9 +33,11 @@ def on_prompt_fetched(call: Call, state: Gathering, event: MediaFetched, now: in
     faults = fetch_faults(event, state.verb)
     if faults:
         return on_prompt_failed(call, state, faults, now)
-    state = replace(state, clips=event.clips, phase="prompt")
+    state = replace(state, clips=event.clips)
     if state.suspended:
-        return replace(call, state=state), ()
+        return replace(call, state=replace(state, phase="prompt")), ()
+    if state.utterances:  # a prompt would be heard over the caller
+        return replace(call, state=wait_transcript(state, now)), ()
     return play_prompt(call, state, now)
 
 

@@ -20,11 +20,12 @@ from engine.calls.model.stream_events import (
 from engine.calls.verbs.gather.clocks import (
     MAX_PAUSE_MS,
     enter_prompt,
+    holds_prompt,
     wait_first_input,
     wait_transcript,
 )
 from engine.calls.verbs.gather.end import finish
-from engine.calls.verbs.gather.prompt import has_prompt_failed
+from engine.calls.verbs.gather.prompt import has_prompt_failed, play_prompt
 from engine.calls.verbs.suspendable_playback import stop_sound
 
 NOISE_CONFIDENCE = 0.5  # that a sound needs in which the detector heard no voice
@@ -70,6 +71,8 @@ def forget_utterance(call: Call, state: Gathering, now: int) -> Step:
     """Go on as if nothing had been said: the recognizer has ended, or the leg is on hold."""
     was_speaking = state.utterances > 0
     state, commands = continue_prompt(replace(state, utterances=0), now)
+    if holds_prompt(state) and not state.suspended:
+        return play_prompt(call, state, now)
     if state.phase == "speech" or (was_speaking and state.phase == "first"):
         return wait_first_input(call, state, now), commands
     return replace(call, state=state), commands
@@ -115,7 +118,8 @@ def _on_speech(call: Call, state: Gathering, is_speaking: bool, now: int) -> Ste
     # An end without a beginning: the report of the beginning is lost.
     begun = state.utterances + 1 if is_speaking else max(state.utterances, 1)
     state = replace(state, utterances=begun)
-    if state.phase not in {"first", "speech"}:  # the prompt's end decides
+    if state.phase not in {"first", "speech"} and not holds_prompt(state):
+        # The prompt's end decides.
         return replace(call, state=state), ()
     return replace(call, state=wait_transcript(state, now, is_over=not is_speaking)), ()
 
