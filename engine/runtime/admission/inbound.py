@@ -67,10 +67,9 @@ class InboundCalls:
         """Start a call, reject it, or leave it to the next owner of its shard."""
         if self._is_handing_over(shard):
             return
-        may_be_agents = self._directory and not self._directory.is_trunk(channel.endpoint)
-        if channel.asserted and not may_be_agents:  # a phone can assert any number
+        by_trunk = self._is_by_trunk(channel)
+        if channel.asserted and by_trunk:  # a phone can assert any number
             channel = replace(channel, from_=channel.asserted)
-        by_trunk = not may_be_agents
         reason = self._node_selection.admit(shard, by_trunk)
         if reason is not None:
             self._pass_on(shard, channel, reason.code, by_trunk)
@@ -99,6 +98,10 @@ class InboundCalls:
         else:
             shard.context.pass_channel_on(channel.channel, other.slot, channel.to, reject)
 
+    def _is_by_trunk(self, channel: IncomingChannel) -> bool:
+        """Return whether a channel is no agent's phone."""
+        return self._directory is None or self._directory.is_trunk(channel.endpoint)
+
     def _is_handing_over(self, shard: CallShard) -> bool:
         """Return whether a call might be answered but not stored; the channel waits in Stasis."""
         context = shard.context
@@ -119,12 +122,12 @@ class InboundCalls:
         try:
             found = await self._routes.find(channel.to)
         except StoreDown:
-            self._reject(shard, channel, "store_down", NO_CIRCUIT)
+            self._refuse(shard, channel, "store_down", NO_CIRCUIT)
             return
         except msgspec.DecodeError as error:
             # Written by another version: an engine of that version may take the call.
             log.warning("invalid route", number=channel.to, error=str(error))
-            self._reject(shard, channel, BAD_ROUTE, NO_CIRCUIT)
+            self._refuse(shard, channel, BAD_ROUTE, NO_CIRCUIT)
             return
         country = ""
         if found is not None:
@@ -144,13 +147,13 @@ class InboundCalls:
             return  # found twice while its route was read: by its event and by a recovery
         if found is None:
             log.warning("no route", number=channel.to, node=context.node, slot=context.slot)
-            self._reject(shard, channel, "no_route", NO_SUCH_NUMBER)
+            self._refuse(shard, channel, "no_route", NO_SUCH_NUMBER)
             return
         now, route = self._clock.now_ms(), found.route
         policy = context.endpoints.policy
         if policy is not None and policy.is_stopped(route.account):
             log.info("call of a stopped account rejected", account=route.account)
-            self._reject(shard, channel, ACCOUNT_STOPPED, REJECTED)
+            self._refuse(shard, channel, ACCOUNT_STOPPED, REJECTED)
             return
         new = self._settings.new_call(context, route.account, self._ids.new(now), now)
         live_call = shard.start_call(inbound_call(new, channel, found, country))
@@ -158,6 +161,11 @@ class InboundCalls:
             log.error("call not recorded: no archive", call_id=new.id)
         if channel.is_up:
             shard.feed(live_call, LegAnswered(channel.channel))
+
+    def _refuse(self, shard: CallShard, channel: IncomingChannel, code: str, cause: int) -> None:
+        """Reject a call that was admitted before its route was known."""
+        self._node_selection.give_back(shard, self._is_by_trunk(channel))
+        self._reject(shard, channel, code, cause)
 
     def _reject(self, shard: CallShard, channel: IncomingChannel, code: str, cause: int) -> None:
         self._rejected[code] += 1

@@ -204,6 +204,13 @@ class NodeSelection:
             self._count(node.name, by_trunk)
         return reason
 
+    def give_back(self, shard: CallShard, by_trunk: bool) -> None:
+        """Take back that a call was admitted: a flood of calls to no number leaves room."""
+        self.rate_limiter.give_back()
+        self.status(shard.context.node).limiter.give_back()
+        if by_trunk:
+            self.trunk.give_back()
+
     def unavailable(self, node: Node) -> Unavailable | None:
         """Return why a node gets no new call; None: it does."""
         if node.shards and all(shard.is_paused for shard in node.shards.values()):

@@ -116,6 +116,10 @@ class RateLimiter:
     def take(self) -> None:
         self._available -= 1
 
+    def give_back(self) -> None:
+        """Take back that a call was counted: it did not start."""
+        self._available += 1
+
 
 class CapacityLimiter:
     """Limits live calls over all engines, and new calls to this engine's share of the rate.
@@ -154,3 +158,6 @@ class CapacityLimiter:
 
     def take(self) -> None:
         self._rate_limiter.take()
+
+    def give_back(self) -> None:
+        self._rate_limiter.give_back()

@@ -7,7 +7,7 @@ import pytest
 from engine.ari.request import Reply
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.inbound import MAX_EXTENSION, InboundCalls
-from engine.runtime.admission.inbound_routes import InboundRoutes
+from engine.runtime.admission.inbound_routes import NO_SUCH_NUMBER, InboundRoutes
 from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.shard.shard import CallShard
@@ -15,6 +15,7 @@ from tests.harness.calls.builders import CHANNEL
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.runtime.node_selection_scene import Scene
 from tests.harness.runtime.recording_pbx import RecordingPbx
+from tests.harness.until import until
 from wire.shard import ShardId
 
 NUMBER = "+4721930000"
@@ -95,3 +96,16 @@ def test_a_long_number_is_not_passed_on() -> None:
         arrival.shard, IncomingChannel(CHANNEL, "+4799", "9" * (MAX_EXTENSION + 1))
     )
     assert arrival.pbx.lines == [REJECTED]
+
+
+@pytest.mark.parametrize("limits", [{}, {"max_calls_per_s": 2}])
+async def test_calls_to_no_number_use_up_no_rate(limits: dict[str, float]) -> None:
+    """Else a flood of them, which costs its sender nothing, would reject those of customers."""
+    arrival = Arrival(rate=(2, 1_000), **limits)
+    for number in range(10):
+        channel = IncomingChannel(f"{CHANNEL}{number}", "+4799", f"+4700{number}")
+        arrival.inbound.handle(arrival.shard, channel)
+        await until(lambda seen=number + 1: len(arrival.pbx.lines) == seen, every_s=0.001)
+    causes = {dict(each.request.query)["reason_code"] for each in arrival.pbx.sent}
+    assert causes == {str(NO_SUCH_NUMBER)}
+    assert arrival.scene.node_selection.rate_limiter.available == 2
