@@ -101,6 +101,7 @@ class CallView(Shape, frozen=True):
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     agents: tuple[str, ...] = ()  # that take or took part
     media_fault: MediaFault | None = None  # the first audio that could not be played
+    caller_name: str = ""  # as the caller's network or the directory has it; empty if withheld
 
 
 class Calls(Shape, frozen=True):

@@ -74,6 +74,7 @@ class ActionRequest(Struct, frozen=True, omit_defaults=True, rename="camel"):
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     custom_data: dict[str, Any] | None = None
     media_fault: MediaFault | None = None
+    caller_name: str = ""  # as the caller's network or the directory has it; empty if withheld
 
 
 class GatherResult(Struct, frozen=True, rename="camel"):

@@ -109,6 +109,7 @@ class CdrView(Struct, frozen=True, omit_defaults=True, rename="camel"):
     custom_data: dict[str, Any] | None = None
     media_fault: MediaFault | None = None  # the first audio that could not be played
     takeovers: tuple[TakeoverRecord, ...] = ()  # by other engines, the latest ones
+    caller_name: str = ""  # as the caller's network or the directory has it; empty if withheld
     timeline: tuple[Raw, ...] | None = None
 
 

@@ -16,7 +16,16 @@ from wire.request import ApiRequest
 ApiRequests = Mapping[str, ApiRequest]
 CALL_NAMES = frozenset(
     f"call.{each}"
-    for each in ("id", "from", "to", "direction", "channelId", "privacy", "divertedFrom")
+    for each in (
+        "id",
+        "from",
+        "to",
+        "direction",
+        "channelId",
+        "privacy",
+        "callerName",
+        "divertedFrom",
+    )
 )
 ANY = "*"  # a nested flow may set any name
 

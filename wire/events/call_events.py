@@ -84,3 +84,4 @@ class CallEvent(Struct, frozen=True, omit_defaults=True, rename="camel"):
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     speech: str | None = None  # that a gather understood
     confidence: float | None = None  # of that, 0 to 1
+    caller_name: str = ""  # as the caller's network or the directory has it; empty if withheld

@@ -183,3 +183,4 @@ class CallRecord(_Part, frozen=True):
     reference_id: str | None = field(default=None, name="reference_id")
     media_fault: MediaFault | None = None  # the first audio that could not be played
     takeovers: tuple[TakeoverRecord, ...] = ()  # the latest ones
+    caller_name: str = ""  # as the caller's network or the directory has it; empty if withheld

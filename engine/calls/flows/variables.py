@@ -49,6 +49,7 @@ def _call_fields(call: Call) -> dict[str, Scalar]:
         "direction": call.direction,
         "channelId": call.main,
         "privacy": call.privacy,
+        "callerName": call.caller_name,
         "divertedFrom": call.diversion[0].number if call.diversion else "",
     }
 

@@ -139,6 +139,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     ended_streams: tuple[EndedStream, ...] = ()  # the latest ones
     sensitive_until_ms: int = 0  # digits in every state are sealed; 0: those of gathers only
     takeovers: tuple[Takeover, ...] = ()  # the latest ones
+    caller_name: str = ""  # shown to agents; empty if withheld
 
     @property
     def delivery_key(self) -> str:

@@ -42,6 +42,7 @@ def emit(
         version=VERSION,
         privacy=call.privacy,
         diversion=call.diversion,
+        caller_name=call.caller_name,
         **fields,
     )
     return replace(call, event_seq=call.event_seq + 1), EmitEvent(event)

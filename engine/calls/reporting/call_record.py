@@ -66,6 +66,7 @@ def build_call_record(call: Call) -> CallRecord:
         diversion=call.diversion,
         custom_data=call.custom_data,
         media_fault=call.first_media_fault,
+        caller_name=call.caller_name,
         takeovers=tuple(
             TakeoverRecord(each.at_ms, each.engine, each.uncontrolled_ms) for each in call.takeovers
         ),

@@ -45,6 +45,7 @@ def start_url(call: Call, url: str, ended: Advance, now: int) -> Step:
         diversion=call.diversion,
         custom_data=call.custom_data,
         media_fault=fault,
+        caller_name=call.caller_name,
     )
     awaiting = AwaitingInstructions(request, now + WEBHOOK_TIMEOUT_MS, ended.fallback)
     return replace(call, state=awaiting), (SendWebhook(request, url, to_json(body)),)

@@ -48,6 +48,7 @@ def call_view(call: Call) -> CallView:
         diversion=call.diversion,
         agents=_agents(call),
         media_fault=call.first_media_fault,
+        caller_name=call.caller_name,
     )
 
 

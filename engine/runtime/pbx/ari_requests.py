@@ -205,6 +205,8 @@ def _create(command: Originate, endpoints: EndpointTemplates) -> Request:
     variables = {"CONNECTEDLINE(num,i)": command.caller_id} if command.caller_id else {}
     if command.withheld:
         variables["CONNECTEDLINE(pres,i)"] = "prohib"
+    elif endpoints.caller_name:
+        variables["CONNECTEDLINE(name,i)"] = endpoints.caller_name
     endpoint = endpoints.endpoint(command.party)
     if endpoint.startswith("Local/"):
         return _create_by_dialplan(command.leg, endpoint, endpoints, variables)

@@ -25,6 +25,7 @@ class EndpointTemplates(Struct, frozen=True):
     trunk_refers: bool = False  # whether a party of the trunk may transfer by REFER
     trunks: Mapping[str, str] = {}  # templates of all trunks, by name, in order; else `trunk` only
     agent_gets_leg: bool = False  # whether the agent's phone gets the id of its leg
+    caller_name: str = ""  # that the agent's phone shows
 
     def over_trunk(self, number: int, names: tuple[str, ...]) -> "EndpointTemplates | None":
         """Return the templates with the trunk of a number among the names; None: there is none.

@@ -49,6 +49,7 @@ class IncomingChannel(Struct, frozen=True):
     is_withheld: bool = False  # the caller's number must not be shown to others
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     is_passed_on: bool = False  # by another engine, which had no room
+    caller_name: str = ""  # that the phone or its network shows
 
 
 # Returns a node's recent digits on some legs, as other engines have heard them; raises nothing.
@@ -291,5 +292,6 @@ class Node:
                 is_withheld=known.is_withheld,
                 diversion=known.diversion,
                 is_passed_on=known.is_passed_on,
+                caller_name=channel.caller.name,
             )
             self._on_incoming(shard, incoming)

@@ -121,7 +121,11 @@ def _locate(endpoints: EndpointTemplates, call: Call, command: Originate, done: 
             done(LegEnded(command.leg, causes.TEMPORARY_FAILURE))
         else:
             gets_leg = phone.kind == "browser"
-            chosen = replace(endpoints, agent=phone.endpoint, agent_gets_leg=gets_leg)
+            is_own = command.caller_id in {call.from_, call.caller_id}
+            name = call.caller_name if is_own else ""
+            chosen = replace(
+                endpoints, agent=phone.endpoint, agent_gets_leg=gets_leg, caller_name=name
+            )
             requests = requests_for(command, chosen)
             done(OutboundLeg(requests, phone.name))
 

@@ -100,6 +100,7 @@ class Phone(ReceivedAudio):
         *,
         tone_hz: int = 0,
         caller: str = "+15550001",
+        name: str = "",
         agent: str = "",
         uri: str = "",
         headers: Sequence[str] = (),
@@ -115,6 +116,7 @@ class Phone(ReceivedAudio):
             "URI": uri or f"sip:{number}@[remote_ip]:[remote_port]",
             "NUMBER": number,
             "FROM": agent or caller,
+            "NAME": f"{name} " if name else "",
         }
         remote = f"127.0.0.1:{pbx.sip_port}"
         async with cls._open("call", free_port(), tone_hz, values, remote) as phone:

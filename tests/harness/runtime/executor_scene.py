@@ -81,6 +81,7 @@ class ExecutorScene:
         *commands: Command,
         agents: ManualAgentResolver | None = None,
         policy: ManualDialPolicy | None = None,
+        call: Call | None = None,
     ) -> None:
         self.clock = ManualClock()
         self.pbx = RecordingPbx()
@@ -89,7 +90,7 @@ class ExecutorScene:
         self.lost_replies: list[bool] = []
         self.dropped: list[str] = []  # activities that raised
         self.sent: list[str] = []  # ended calls
-        self.live_call = LiveCall(outbound(), commands)
+        self.live_call = LiveCall(call or outbound(), commands)
         self.executor = CommandExecutor(
             ShardContext("pbx1", 0, self.pbx, replace(ENDPOINTS, agents=agents, policy=policy)),
             self.io,

@@ -5,6 +5,7 @@ import pytest
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
+from tests.harness.phones.sip import SipMessage
 
 WAITS = {"type": "gather", "data": {"timeout": 30_000}}
 SUBSCRIBER = "90000777"
@@ -100,6 +101,48 @@ async def test_a_number_that_is_not_withheld_is_shown(
     assert len(invites) == 1, "no re-INVITE with the caller's number after the answer"
     assert "+15550088" in invites[0].header("P-Asserted-Identity")
     assert "privacy" not in await lab.wait_ended(call)
+
+
+@pytest.mark.parametrize(
+    ("sent", "name"),
+    [
+        ("Anna", "Anna"),
+        ('"Åse Ødegård, 株式会社"', "Åse Ødegård, 株式会社"),
+        (r'"Bo \"The Man\" <x>;y"', 'Bo "The Man" <x>;y'),
+        ('"+15550088"', ""),
+        ("", ""),
+    ],
+    ids=["ascii", "utf-8", "quoted", "number", "none"],
+)
+async def test_the_name_of_a_caller_is_shown_to_agents(
+    lab: Lab, hooks: WebhookServer, sent: str, name: str
+) -> None:
+    """In webhook requests, events and records, and at an agent's phone; carriers get none."""
+    to_trunk = {"type": "dial", "data": {"number": ["+15550123"]}}
+    to_agent = {"type": "dial", "data": {"agent_id": "1004"}, "action": to_trunk}
+    async with Phone.answering(lab.trunk_port) as carrier, Phone.agent(lab.pbx, "1004") as agent:
+        number = await lab.add_number(hooks.answers("/start", to_agent))
+        async with Phone.calling(
+            lab.pbx, number, caller="+15550088", name=sent, tone_hz=700
+        ) as caller:
+            call = await lab.wait_for_call()
+            await agent.until_hears(700)
+            await agent.hang_up()
+            await carrier.until_hears(700)
+            await caller.hang_up()
+            completed = await lab.engine.wait_for_event(call, "completed")
+    start = await hooks.wait_for_request("/start")
+    found = [each.get("callerName", "") for each in (start.body, completed, completed["record"])]
+    assert found == [name] * 3
+    if name:
+        escaped = name.replace('"', r"\"")
+        assert _invite(agent).header("From").startswith(f'"{escaped}" <sip:+15550088@')
+        assert name not in _invite(carrier).text
+    assert (agent.caller_id, carrier.caller_id) == ("+15550088", "+15550088")
+
+
+def _invite(phone: Phone) -> SipMessage:
+    return next(each for each in phone.messages if each.first_line.startswith("INVITE"))
 
 
 async def test_a_trusted_trunk_gets_the_withheld_number(strict: Lab) -> None:

@@ -21,6 +21,7 @@ _EVENT = _SHAPES.of(CallEvent)
 COMMON = (
     "id", "event", "sequenceNumber", "timestamp", "callId", "accountId", "callStatus", "direction",
     "from", "to", "agent_id", "reference_id", "customData", "version", "privacy", "diversion",
+    "callerName",
 )  # fmt: skip
 _ALWAYS = {"version"}  # it has a default for events of the time before formats were numbered
 _BASE = {

@@ -41,6 +41,7 @@ CALLS = {
     "customData": "Data of the customer, which is sent with each webhook request and event.",
     "customerChannelId": "Channel of the customer's leg.",
     "data": "The settings of the verb or node.",
+    "callerName": "The caller's name by the network or the directory; empty if it is withheld.",
     "cause": "Cause of the hangup (Q.850).",
     "dial": "The result of the dial that ended.",
     "dialedNumbers": "The numbers that the call dialed.",

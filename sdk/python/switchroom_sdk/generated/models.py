@@ -341,6 +341,7 @@ class CallDetails(Received, frozen=True, kw_only=True):
     diversion: tuple[Diversion, ...] = ()
     agents: tuple[str, ...] = ()
     media_fault: MediaFault | None = None
+    caller_name: str = ""
 
 
 class CallRecordExport(Received, frozen=True, kw_only=True):
@@ -552,6 +553,7 @@ class CdrView(Received, frozen=True, kw_only=True):
     custom_data: dict[str, Any] | None = None
     media_fault: MediaFault | None = None
     takeovers: tuple[TakeoverRecord, ...] = ()
+    caller_name: str = ""
     timeline: tuple[Any, ...] | None = None
 
 

@@ -30,6 +30,7 @@ class ActionRequest(Received, frozen=True, kw_only=True):
     diversion: tuple[Diversion, ...] = ()
     custom_data: dict[str, Any] | None = None
     media_fault: MediaFault | None = None
+    caller_name: str = ""
 
 
 class DialResult(Received, frozen=True, kw_only=True):
@@ -169,6 +170,7 @@ class CallEvent(Received, frozen=True, kw_only=True):
     diversion: tuple[Diversion, ...] = ()
     speech: str | None = None
     confidence: float | None = None
+    caller_name: str = ""
 
 
 class CallRecord(Received, frozen=True, kw_only=True):
@@ -216,6 +218,7 @@ class CallRecord(Received, frozen=True, kw_only=True):
     reference_id: str | None = field(default=None, name="reference_id")
     media_fault: MediaFault | None = None
     takeovers: tuple[TakeoverRecord, ...] = ()
+    caller_name: str = ""
 
 
 class LegRecord(Received, frozen=True, kw_only=True):

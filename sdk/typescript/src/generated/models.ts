@@ -664,6 +664,8 @@ export interface CallDetails {
   diversion?: Diversion[];
   agents?: string[];
   mediaFault?: MediaFault | null;
+  /** Default: "". */
+  callerName?: string;
 }
 
 /** An export; `total` is an estimate until it is done. */
@@ -874,6 +876,8 @@ export interface CdrView {
   customData?: { [name: string]: unknown } | null;
   mediaFault?: MediaFault | null;
   takeovers?: TakeoverRecord[];
+  /** Default: "". */
+  callerName?: string;
   timeline?: unknown[] | null;
 }
 

@@ -340,6 +340,8 @@ export interface ActionRequest {
   diversion?: Diversion[];
   customData?: { [name: string]: unknown } | null;
   mediaFault?: MediaFault | null;
+  /** Default: "". */
+  callerName?: string;
 }
 
 /**
@@ -478,6 +480,8 @@ export interface CallEvent {
   diversion?: Diversion[];
   speech?: string | null;
   confidence?: number | null;
+  /** Default: "". */
+  callerName?: string;
 }
 
 /** An ended call; `legsOmitted`: number of its first legs that are not listed. */
@@ -539,6 +543,8 @@ export interface CallRecord {
   mediaFault?: MediaFault | null;
   /** Default: []. */
   takeovers?: TakeoverRecord[];
+  /** Default: "". */
+  callerName?: string;
 }
 
 /** One leg; `requestedMs` is the time of the outbound or inbound call attempt. */

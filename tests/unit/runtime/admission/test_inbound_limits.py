@@ -1,5 +1,6 @@
 """Inbound calls that arrive at a full engine."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -44,6 +45,9 @@ class Arrival:
         channel = IncomingChannel(CHANNEL, "+4799", NUMBER, **changes)
         self.inbound.handle(self.shard, channel)
         return self.pbx.lines
+
+    def has_sent(self, requests: int) -> bool:
+        return len(self.pbx.lines) == requests
 
     @property
     def pbx(self) -> RecordingPbx:
@@ -105,7 +109,7 @@ async def test_calls_to_no_number_use_up_no_rate(limits: dict[str, float]) -> No
     for number in range(10):
         channel = IncomingChannel(f"{CHANNEL}{number}", "+4799", f"+4700{number}")
         arrival.inbound.handle(arrival.shard, channel)
-        await until(lambda seen=number + 1: len(arrival.pbx.lines) == seen, every_s=0.001)
+        await until(partial(arrival.has_sent, number + 1), every_s=0.001)
     causes = {dict(each.request.query)["reason_code"] for each in arrival.pbx.sent}
     assert causes == {str(NO_SUCH_NUMBER)}
     assert arrival.scene.node_selection.rate_limiter.available == 2

@@ -1,6 +1,7 @@
 """Routes of inbound numbers, and the calls that they start."""
 
 import asyncio
+from typing import Any
 
 import msgspec
 import pytest
@@ -197,3 +198,22 @@ def test_a_lost_answer_is_repeated_in_time() -> None:
     """The PBX is asked again when the request counts as lost, before the call is given up."""
     lost_after_ms = DEFAULT_TIMEOUTS.request_s * 1000
     assert lost_after_ms + SETTLE_DELAY_MS + RETRY_DELAY_MS < ANSWER_TIMEOUT_MS
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"caller_name": "Anna Berg"}, "Anna Berg"),
+        ({"caller_name": "Anna\x1b[2J\r\n Berg" + "x" * 80}, ("Anna[2J Berg" + "x" * 80)[:80]),
+        ({"caller_name": "Anna", "is_withheld": True}, ""),
+        ({"caller_name": "+4790000001"}, ""),
+        ({"caller_name": " "}, ""),
+        ({"caller_name": r"Bo \"The Man\" A\\B"}, r'Bo "The Man" A\B'),
+        ({"caller_name": "1002", "agent": Caller("ada", name="Ada")}, "Ada"),
+        ({}, ""),
+    ],
+)
+def test_the_name_of_a_caller(fields: dict[str, Any], name: str) -> None:
+    """The network's or the directory's, without control characters; a number is none."""
+    incoming = IncomingChannel(CHANNEL, "+4790000001", "+47", **fields)
+    assert inbound_call(NEW, incoming, FOUND).caller_name == name

@@ -239,6 +239,15 @@ def test_what_a_called_phone_shows(
     assert (request.body or {}).get("variables") == variables
 
 
+@pytest.mark.parametrize("withheld", [False, True])
+def test_the_name_that_an_agents_phone_shows(withheld: bool) -> None:
+    """Beside the number, which a withheld one is not."""
+    command = do.Originate(f"{ID}.l1", "agent:ada", "+4799", withheld)
+    (request,) = requests_for(command, replace(ENDPOINTS, caller_name="Åse"))
+    variables = (request.body or {})["variables"]
+    assert variables.get("CONNECTEDLINE(name,i)") == (None if withheld else "Åse")
+
+
 @pytest.mark.parametrize(
     ("endpoint", "variable"),
     [

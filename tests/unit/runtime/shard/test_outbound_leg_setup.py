@@ -1,11 +1,12 @@
 """Resolving a party: permission and an agent's endpoint come before any PBX request."""
 
 import pytest
+from msgspec.structs import replace
 
 from engine.calls.model.commands import Originate, StartRinging
 from engine.calls.model.events import AgentNamed, LegEnded
 from engine.runtime.base.interfaces import DialDecision, DialRejection
-from tests.harness.calls.builders import ID, MAIN
+from tests.harness.calls.builders import ID, MAIN, outbound
 from tests.harness.runtime.executor_scene import (
     ExecutorScene,
     ManualAgentResolver,
@@ -34,6 +35,21 @@ def test_the_call_learns_the_name_of_its_agent() -> None:
     agents.resolve_to("PJSIP/1002", "Nina Berg")
     assert scene.events == [AgentNamed(CALLS_AGENT.leg, "Nina Berg")]
     assert scene.pbx.lines == ["POST channels/create"]
+
+
+@pytest.mark.parametrize(
+    ("caller_id", "name"), [("+4799", "Anna"), ("+4721930000", None)], ids=["own", "another"]
+)
+def test_an_agent_sees_the_name_that_belongs_to_the_number(
+    caller_id: str, name: str | None
+) -> None:
+    """With another number than the caller's, the caller's name would be wrong."""
+    agents = ManualAgentResolver()
+    calls_agent = replace(CALLS_AGENT, caller_id=caller_id)
+    scene = ExecutorScene(calls_agent, agents=agents, call=outbound(caller_name="Anna"))
+    agents.resolve_to("PJSIP/1002")
+    (sent,) = scene.pbx.sent
+    assert (sent.request.body or {})["variables"].get("CONNECTEDLINE(name,i)") == name
 
 
 def test_an_agent_without_endpoint_fails_the_leg() -> None:
