@@ -32,6 +32,7 @@ _PLACES: dict[str, tuple[tuple[str, int], ...]] = {
     "LimitReached": (("engine/", 0),),
     "AccountQueue": (("engine/", 0),),
     "_reject": (("engine/runtime/admission/", 2),),
+    "_refuse": (("engine/runtime/admission/", 2),),
     "DialDecision": (("engine/", 0),),
     "MediaError": (("engine/", 0),),
     "MediaFault": (("engine/", 1),),

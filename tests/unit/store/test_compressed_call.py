@@ -22,8 +22,8 @@ from tests.harness.calls.control import BOB, PEER
 from tests.harness.recorded_call import record_call
 
 SEALED = {
-    1: "f997ebb753c4d5318bf832a770dc863e14861b54247646945ff6e21d2303865d",
     2: "35d6182524cc90daefe05595146af19c4ce7cf1c93e6672c6304eb34cf2eb02a",
+    3: "2a33de66db5fadd7b15c26e24bc7f97e142baa0bcc0034ebae648827752f4a80",
 }
 
 
