@@ -226,7 +226,8 @@ def dial_policy(
         context.clock.now_ms,
         parts.settings.caller_id,
         sip_hosts=parts.settings.sip_hosts,
-        default=default_policy(parts.settings.default_allow),
+        default=default_policy(parts.settings.default_allow, parts.settings.default_country),
+        default_country=parts.settings.default_country,
         is_stopped=is_stopped,
         limits=limits,
     )
@@ -234,12 +235,12 @@ def dial_policy(
     return policy
 
 
-def default_policy(allowed: tuple[str, ...]) -> AccountDialPolicy | None:
+def default_policy(allowed: tuple[str, ...], country: str) -> AccountDialPolicy | None:
     """Return the policy of accounts that have none; None: they may not call."""
     if not allowed:
         return None
     prefixes = tuple(each for each in allowed if each != "agents")  # whom every policy allows
-    return AccountDialPolicy(destinations=None if "any" in allowed else prefixes)
+    return AccountDialPolicy(None if "any" in allowed else prefixes, country=country)
 
 
 def _action_client(

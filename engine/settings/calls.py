@@ -17,6 +17,7 @@ AgentEndpoint = Annotated[
         pattern=r"^PJSIP/([A-Za-z0-9_.\-]*\{account\}\.)?[A-Za-z0-9_.\-]*\{agent_id\}[A-Za-z0-9_.\-]*$"
     ),
 ]
+DefaultCountry = Annotated[str, StringConstraints(pattern=r"^([1-9][0-9]{0,2})?$")]
 
 
 class DialSettings(BaseModel):
@@ -59,6 +60,13 @@ class DialSettings(BaseModel):
             ' policy may call, beside their agents; `["agents"]` is agents alone: for engines'
             " without the REST layer, which gives each account one; none by default"
             " ([decision](decisions/0043-an-account-may-call-what-it-is-allowed-to.md))."
+        ),
+    )
+    default_country: DefaultCountry = Field(
+        "",
+        description=(
+            "Calling code, such as `47`, of numbers without one, for accounts without a dial"
+            " policy: for engines without the REST layer, which gives each account one."
         ),
     )
     trunk_refer: bool = Field(

@@ -26,7 +26,7 @@ ANY = AccountDialPolicy()
 @pytest.mark.parametrize("party", ["+4721930000", "agent:1001"])
 async def test_an_account_without_a_policy_calls_nobody(party: str) -> None:
     """Also not after the store has lost its data."""
-    policy = DialPolicy(MemoryDialPolicyStore(), lambda: 0, default=default_policy(()))
+    policy = DialPolicy(MemoryDialPolicyStore(), lambda: 0, default=default_policy((), ""))
     assert await policy.check("acme", party) == "terms_unknown"
     decisions: list[str] = []
     policy.authorize(outbound(), party, "+4799999999", lambda d: decisions.append(d.rejection))
@@ -41,7 +41,7 @@ async def test_engines_without_a_rest_layer(
     allowed: tuple[str, ...], number: str, agent: str
 ) -> None:
     """Their default names what accounts without a policy may call, and always allows agents."""
-    policy = DialPolicy(MemoryDialPolicyStore(), lambda: 0, default=default_policy(allowed))
+    policy = DialPolicy(MemoryDialPolicyStore(), lambda: 0, default=default_policy(allowed, ""))
     found = [await policy.check("acme", party) for party in ("+4721930000", "agent:1001")]
     assert found == [number, agent]
 

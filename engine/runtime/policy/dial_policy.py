@@ -40,11 +40,13 @@ class DialPolicy:
         *,
         sip_hosts: tuple[str, ...] = (),
         default: AccountDialPolicy | None = None,
+        default_country: str = "",
         is_stopped: Callable[[str], bool] = lambda _account: False,
         limits: LegLimits | None = None,
     ) -> None:
         self._store = store
         self._default = default  # of accounts without a policy; None: they may not call
+        self._default_country = default_country
         self.is_stopped = is_stopped
         self._limits = limits  # None: of an engine that dials nothing
         self._sip_hosts = sip_hosts  # which sip: addresses may name
@@ -131,12 +133,12 @@ class DialPolicy:
         cached = self._policies.get_fresh(account)
         if cached is None:
             return None
-        return cached.value.country if cached.value else ""
+        return cached.value.country if cached.value else self._default_country
 
     async def country(self, account: str) -> str:
         """Return the calling code of an account's national numbers; empty: none is known."""
         policy = await self._policy(account)
-        return policy.country if policy else ""
+        return policy.country if policy else self._default_country
 
     def update(self, account: str, policy: AccountDialPolicy) -> None:
         """Apply a policy that was just stored."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
+from engine.app.factories import default_policy
 from engine.runtime.base.interfaces import DialDecision
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.errors import StoreDown
@@ -91,6 +92,18 @@ async def test_the_default_policy(scene: Scene) -> None:
     assert await policy.check("acme", "+15550001") == "not_allowed"
     await scene.put(AccountDialPolicy(destinations=("+1",)))
     assert await policy.check("acme", "+15550001") == ""
+
+
+@pytest.mark.parametrize("allowed", [(), ("+47",)])
+async def test_the_default_country(scene: Scene, allowed: tuple[str, ...]) -> None:
+    """It is that of numbers of accounts without a policy, whether they may call or not."""
+    default = default_policy(allowed, "47")
+    policy = DialPolicy(scene.store, scene.clock.now_ms, default=default, default_country="47")
+    assert await policy.country("acme") == "47"
+    assert policy.known_country("acme") == "47"
+    assert await policy.check("acme", "21930000") == ("" if allowed else "terms_unknown")
+    await scene.put(AccountDialPolicy(country="1"))
+    assert await policy.country("acme") == "1"
 
 
 async def test_policies_are_cached_for_a_second(scene: Scene) -> None:
