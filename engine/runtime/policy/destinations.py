@@ -32,10 +32,9 @@ _TRUNK_ZERO = re.compile(
 
 def reject_destination(policy: AccountDialPolicy, party: str) -> DialRejection:
     """Return why the prefixes and number types of a policy do not allow a party."""
-    allowed = policy.destinations
-    if allowed is not None and not party.startswith(allowed):
+    allowed, dialled = policy.destinations, to_dial(party, policy.country)
+    if allowed is not None and not (dialled or party).startswith(allowed):
         return "not_allowed"
-    dialled = to_dial(party, policy.country)
     if dialled is None:
         return "number_without_country"
     numbers = full_numbers(dialled, policy.country)
