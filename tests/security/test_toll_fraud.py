@@ -180,3 +180,17 @@ async def test_a_call_that_dials_for_ever(party: str) -> None:
         several = replace(call, legs=(call.legs[0],), ended_legs_omitted=dialled - 1)
         policy.authorize(several, party, "", lambda found: decisions.append(found.rejection))
     assert decisions == ["", "legs_per_call"]
+
+
+async def test_the_caller_is_no_leg_that_was_dialled() -> None:
+    """An inbound call may dial as many parties as any other."""
+    policy = DialPolicy(
+        MemoryDialPolicyStore(), lambda: 0, default=AccountDialPolicy(max_legs_per_call=2)
+    )
+    decisions: list[str] = []
+    call = inbound()
+    await policy.check(call.account, "agent:1001")
+    for dialled in (2, 3):
+        several = replace(call, ended_legs_omitted=dialled)
+        policy.authorize(several, "agent:1001", "", lambda it: decisions.append(it.rejection))
+    assert decisions == ["", "legs_per_call"]

@@ -60,3 +60,20 @@ async def test_a_target_that_is_set_late(store: Store) -> None:
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert [(each.call_id, each.reason) for each in dead_letters] == [(CALL, "no_target")]
     assert customer.ids() == [f"{OTHER}.e0"]
+
+
+async def test_a_server_that_never_responds(store: Store) -> None:
+    """Its attempts end with a timeout, although it accepts them."""
+    never = asyncio.Event()
+
+    async def wait(_request: web.Request) -> web.StreamResponse:
+        await never.wait()
+        raise AssertionError
+
+    async with CallbackServer() as customer, open_scene(store, response_timeout_s=0.2) as scene:
+        await scene.put_target(customer.url("/"))
+        customer.answers["/"] = wait
+        await scene.emit(CALL, 0)
+        await scene.until_empty()
+        dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
+    assert [(each.reason, each.tries) for each in dead_letters] == [("timeout", 3)]

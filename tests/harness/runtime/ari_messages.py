@@ -44,12 +44,12 @@ def ari(kind: str, **fields: Any) -> Any:
     return _decode(msgspec.json.encode(message))
 
 
-def refer(**destination: str) -> Any:
-    """Make the event of a REFER that a phone sent on the main leg."""
+def refer(leg: str = MAIN, **destination: str) -> Any:
+    """Make the event of a REFER that a phone sent on a leg."""
     return ari(
         "ChannelTransfer",
         refer_to={"requested_destination": destination},
-        referred_by={"source_channel": channel(MAIN)},
+        referred_by={"source_channel": channel(leg)},
     )
 
 

@@ -6,7 +6,6 @@ from typing import TypeVar
 
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
-from engine.callbacks.settings_changes import ROTATION_OVERLAP_MS
 from engine.common.ttl_cache import DEFAULT_TTL_MS
 from engine.store.outbox import OutboxLimits
 from tests.harness.memory_store.outbox import MemoryOutbox
@@ -41,7 +40,8 @@ async def test_a_rotated_secret_signs_for_another_day() -> None:
     assert is_new
     second = await scene.targets.rotate_secret("acme")
     assert second.secrets(scene.now_ms) == (second.secret, first.secret)
-    assert second.secrets(scene.now_ms + ROTATION_OVERLAP_MS) == (second.secret,)
+    assert second.secrets(scene.now_ms + 86_399_999) == (second.secret, first.secret)
+    assert second.secrets(scene.now_ms + 86_400_000) == (second.secret,)
     again, is_new = await scene.targets.put("acme", PutCallback(TARGET))
     assert (again.secret, is_new) == (second.secret, False)
 

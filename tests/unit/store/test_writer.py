@@ -95,7 +95,10 @@ async def scene(limit: int = 100, random: float = 0.0) -> AsyncIterator[Scene]:
 
 
 async def test_changes_of_one_tick_are_one_batch() -> None:
-    """Changes written before the loop runs are committed together; `done` follows in order."""
+    """Changes written before the loop runs are committed together; `done` follows in order.
+
+    Batches are numbered.
+    """
     async with scene() as at:
         for call_id in ("c1", "c2", "c3"):
             at.write(call_id, 0)
@@ -103,6 +106,10 @@ async def test_changes_of_one_tick_are_one_batch() -> None:
         await at.writer.drain()
         assert [len(batch) for batch in at.store.batches] == [3]
         assert at.calls == ["c1.0", "c2.0", "c3.0"]
+        assert at.writer.last_number == 1
+        at.write("c1", 1)
+        await at.writer.drain()
+        assert at.writer.last_number == 2
 
 
 async def test_rejected_events_are_reported() -> None:

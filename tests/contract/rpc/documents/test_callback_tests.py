@@ -36,6 +36,8 @@ async def test_a_test_event_is_signed(scene: RpcScene, hooks: WebhookServer) -> 
     assert (received.id, received.body["event"], received.body["accountId"]) == (
         "test-1", "test", "acme",
     )  # fmt: skip
+    signed_s = int(received.headers["webhook-timestamp"])
+    assert 0 <= signed_s - received.body["timestamp"] // 1_000 <= 1
 
 
 @pytest.mark.parametrize(

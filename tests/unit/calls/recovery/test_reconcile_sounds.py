@@ -117,6 +117,18 @@ def test_the_awaited_playback() -> None:
     assert active_playback(dialing_call(BOB).call) is None
 
 
+def test_a_leg_that_has_come_back_to_its_bridge_is_not_removed() -> None:
+    """The removal is of a time before."""
+    story = bridged_call(BOB)
+    bridge = story.state_as(Bridged).bridge
+    seen = PbxSnapshot({MAIN: "Up", LEG: "Up"}, bridges={bridge: (MAIN, LEG)})
+    box = (RemoveFromBridge(bridge, LEG),)
+    assert reconcile(story.call, box, seen, story.now)[0] == ()
+    elsewhere = PbxSnapshot({MAIN: "Up", LEG: "Up"}, bridges={"other": (LEG,)})
+    box = (RemoveFromBridge("other", LEG),)
+    assert reconcile(story.call, box, elsewhere, story.now)[0] == box
+
+
 def test_a_bridge_is_joined_by_recovered() -> None:
     """AddToBridge is not repeated: Recovered has the bridged legs, and the call adds the others."""
     story = bridged_call(BOB)

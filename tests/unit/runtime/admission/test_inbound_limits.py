@@ -93,13 +93,14 @@ def test_a_node_without_room_has_none_for_any_engine() -> None:
     assert Arrival(max_calls=0).arrive() == [REJECTED]
 
 
-def test_a_long_number_is_not_passed_on() -> None:
+@pytest.mark.parametrize(
+    ("length", "request_line"), [(MAX_EXTENSION, PASSED_ON), (MAX_EXTENSION + 1, REJECTED)]
+)
+def test_a_long_number_is_not_passed_on(length: int, request_line: str) -> None:
     """Asterisk would cut the extension off."""
     arrival = Arrival()
-    arrival.inbound.handle(
-        arrival.shard, IncomingChannel(CHANNEL, "+4799", "9" * (MAX_EXTENSION + 1))
-    )
-    assert arrival.pbx.lines == [REJECTED]
+    arrival.inbound.handle(arrival.shard, IncomingChannel(CHANNEL, "+4799", "9" * length))
+    assert arrival.pbx.lines == [request_line]
 
 
 @pytest.mark.parametrize("limits", [{}, {"max_calls_per_s": 2}])

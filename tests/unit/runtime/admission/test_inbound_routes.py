@@ -217,3 +217,15 @@ def test_the_name_of_a_caller(fields: dict[str, Any], name: str) -> None:
     """The network's or the directory's, without control characters; a number is none."""
     incoming = IncomingChannel(CHANNEL, "+4790000001", "+47", **fields)
     assert inbound_call(NEW, incoming, FOUND).caller_name == name
+
+
+@pytest.mark.parametrize(
+    ("answers", "is_up", "deferred"),
+    [(True, False, False), (False, False, True), (False, True, False)],
+)
+def test_a_call_rings_until_it_needs_media(answers: bool, is_up: bool, deferred: bool) -> None:
+    """If its route says so, and no earlier engine has answered it."""
+    route = replace(ROUTE, answer=answers)
+    incoming = IncomingChannel(CHANNEL, "+4790000001", "+47", is_up=is_up)
+    call = inbound_call(NEW, incoming, FoundRoute("+4733333333", route))
+    assert call.answer_deferred is deferred

@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import pytest
+
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Starting
+from engine.calls.model.recording import RecordingDestination
 from engine.runtime.admission.config import NewCall
 from engine.runtime.admission.outbound import outbound_call
 from tests.harness.calls.builders import HTTPS, ID, NOW, say, tree
@@ -83,3 +86,13 @@ def test_from_first_detects_on_the_dial() -> None:
     assert isinstance(dial, verbs.Dial)
     assert dial.data.machine_detection == MachineDetection(timeout=9_000, on_machine="hangup")
     assert call.state == Starting(dial, NOW + 60_000)
+
+
+@pytest.mark.parametrize("is_recorded", [False, True])
+@pytest.mark.parametrize("has_archive", [False, True])
+def test_a_recorded_call(is_recorded: bool, has_archive: bool) -> None:
+    """It is recorded if it is to be, and there is an archive."""
+    destination = RecordingDestination("file:///archive", "acme") if has_archive else None
+    new = NewCall(ID, NOW, NOW + 9, destination)
+    call = outbound_call(new, Originate("acme", "+4799", "+4711", record_call=is_recorded), "4700")
+    assert call.recording_enabled is (is_recorded and has_archive)

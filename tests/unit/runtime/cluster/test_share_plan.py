@@ -262,3 +262,14 @@ def test_an_engine_has_shards_of_few_nodes(at_once: bool) -> None:
     settled = settle(engines, loads)
     assert sum(len({shard.node for shard in each.shards}) for each in settled.values()) <= 20
     assert all(len(each.shards) == 8 for each in settled.values()) or not at_once
+
+
+def test_the_shard_moves_that_makes_loads_most_equal() -> None:
+    """A larger one would make the other engine the busier one."""
+    nodes = frozenset({"pbx1"})
+    calls = {ShardId("pbx1", slot): calls for slot, calls in enumerate((130, 100, 130))}
+    engines = {
+        "a": EngineState(1_000, calls, nodes),
+        "b": EngineState(1_000, {ShardId("pbx1", 3): 170}, nodes),
+    }
+    assert plan_shares(engines, {}, {}).moves == {ShardId("pbx1", 1): "b"}

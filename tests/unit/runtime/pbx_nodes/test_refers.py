@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from engine.ari.request import Reply
 from engine.calls.model.call_id_format import other_half
 from engine.calls.model.events import LegAnswered
-from engine.calls.model.requests import HangupRequested
+from engine.calls.model.requests import HangupRequested, ReferReceived
+from engine.calls.model.storage_format import decode_log_entry
 from engine.runtime.pbx_nodes.refers import ARRIVAL_TIMEOUT_MS
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.refer_answers import ANSWER_DELAY_MS
@@ -92,6 +93,29 @@ async def test_a_refer_is_checked_beforehand(rejection: str) -> None:
         at.scene.clock.pass_ms(ANSWER_DELAY_MS)
         assert answers(at) == ["channel_declined" if rejection else "channel_progress"]
         assert bool(live_call.call.transfers) == (not rejection)
+
+
+async def test_a_caller_who_is_no_agent_can_not_transfer() -> None:
+    """It would be at the cost of the account that is called: the party is not even kept."""
+    async with inbound_node() as at:
+        at.party_of = lambda number: f"agent:{number}"
+        live_call = at.scene.shard.start_call(
+            inbound({"type": "dial", "data": {"number": "+4712345678"}})
+        )
+        for event in (LegAnswered(CHANNEL), LegAnswered(f"{ID}.l0")):
+            at.scene.shard.feed(live_call, event)
+        at.scene.pbx.settle()
+        at.node.on_event(0, refer(CHANNEL, destination="1002"))
+        at.scene.clock.pass_ms(ANSWER_DELAY_MS)
+        assert answers(at) == ["channel_declined"]
+        assert not live_call.call.transfers
+        (rejected,) = (
+            entry.event
+            for change in at.scene.writer.changes
+            for entry in map(decode_log_entry, change.log[-1:])
+            if isinstance(entry.event, ReferReceived)
+        )
+        assert (rejected.party, rejected.rejection) == ("", "not_an_agent")
 
 
 async def test_a_refer_that_a_recovery_declines_is_not_accepted_later() -> None:

@@ -171,3 +171,12 @@ def test_a_spare_terminator_ends_the_wait_for_its_key() -> None:
     story.take(DigitPressed(MAIN, "#", down_ms, 2_000))
     ended = [(each.dtmf, each.reason) for each in story.emitted if each.event == "gathered"]
     assert ended == [("12", "max-digits"), ("", "timeout")]
+
+
+def test_a_key_is_not_waited_for_by_a_gather_of_speech() -> None:
+    """It takes no digits, so its time is over."""
+    story = gathering(input=["speech"], timeout=2_000)
+    before = story.call.state
+    state = story.state_as(Gathering)
+    story.take(DigitStarted(MAIN, state.deadline_ms - GRACE_MS - 50), 1_900)
+    assert story.call.state == before
