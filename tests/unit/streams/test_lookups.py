@@ -38,6 +38,15 @@ async def test_a_literal_needs_no_thread(host: str) -> None:
     assert names.requested == []
 
 
+async def test_a_name_is_looked_up_in_a_thread() -> None:
+    """Also one that this machine knows: the loop would wait for its file or its server."""
+    names, threads = Names(), HeldExecutor()
+    finding = asyncio.create_task(Lookups(names.look_up, threads, 1).find("a", "localhost", 443))
+    await settle()
+    assert threads.run_all() == 1
+    assert await finding == [ADDRESS]
+
+
 async def test_slow_names_of_one_account_delay_no_other() -> None:
     """Its third waits until one of the first two has ended."""
     names, threads = Names(), HeldExecutor()

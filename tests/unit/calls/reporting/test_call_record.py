@@ -16,6 +16,7 @@ from engine.calls.model.events import (
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.model.requests import HangupRequested, HoldRequested, TransferRequested
+from engine.calls.reporting.call_record import build_call_record
 from engine.calls.reporting.ended_legs import MAX_HISTORY
 from tests.harness.calls.builders import (
     CHANNEL,
@@ -298,3 +299,13 @@ def test_a_clock_that_goes_back() -> None:
     times = (leg.ring_ms, leg.talk_ms, leg.hold_ms, leg.wait_ms, leg.answered_duration_ms)
     assert times == (5_000, 0, 0, 0, 0)
     assert (found.answered_duration_ms, found.answered_duration) == (0, 0)
+
+
+def test_no_time_is_below_zero() -> None:
+    """The clock of an engine that takes a call over may be behind."""
+    story = Story(inbound(say()))
+    story.now -= 50
+    story.take(LegAnswered(CHANNEL))
+    story.hang_up()
+    cdr = build_call_record(story.call)
+    assert (cdr.ring_ms, cdr.legs[0].ring_ms) == (0, 0)

@@ -47,6 +47,8 @@ def test_a_row_has_a_maximum_length() -> None:
     """A longer one is one rejected row, and the next line is the next row."""
     assert read("x" * 3 * MAX_ROW_CHARS + "\na,b\n") == [(1, TOO_LONG), (2, ["a", "b"])]
     assert read("x" * MAX_ROW_CHARS + "\n")[0][1] == TOO_LONG
+    (row,) = csv_rows(io.StringIO("x" * (MAX_ROW_CHARS + 1)), ",")
+    assert row.cells == ["x" * 80]
     assert read("x" * (MAX_ROW_CHARS - 1) + "\n")[0][1] == ["x" * (MAX_ROW_CHARS - 1)]
 
 

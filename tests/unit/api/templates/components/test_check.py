@@ -113,6 +113,8 @@ def test_invalid_placeholders(text: str, code: str) -> None:
          "components[1].example.header_handle", "invalid"),
         ([BODY, header(format="IMAGE")],
          "components[1].example.header_handle", "example_required"),
+        ([BODY, header(format="IMAGE", example={})],
+         "components[1].example.header_handle", "example_required"),
         ([BODY, header(format="IMAGE", text="x", **HANDLE)], "components[1].text", "invalid"),
         ([BODY, header(format="LOCATION", **HANDLE)], "components[1].example", "invalid"),
         ([BODY, {"type": "FOOTER", "text": "{{1}}"}],
