@@ -33,6 +33,7 @@ class RejectingTransport:
         self.broken: set[int] = set()
         self.reason = "status_500"
         self.gone = False
+        self.recovers_at = 0  # the attempt from which on an event is accepted
         self.tries = Counter[int]()
         self.arrived: list[int] = []
 
@@ -40,6 +41,8 @@ class RejectingTransport:
         """Reject, fail or accept an event."""
         number = msgspec.json.decode(event.body)["sequenceNumber"]
         self.tries[number] += 1
+        if self.tries[number] == self.recovers_at:
+            self.rejected.discard(number)
         if number in self.broken:
             raise RuntimeError("an internal error")
         if number in self.rejected:
@@ -141,6 +144,17 @@ async def test_the_others_follow_after_three_attempts() -> None:
         assert at.transport.arrived == [0, 2, 3]
         assert at.transport.tries[1] == 3
         assert await at.dead_letters() == [(1, "status_500")]
+
+
+async def test_an_event_that_arrives_at_its_third_attempt() -> None:
+    """It is not given up, and is not sent again; the others follow it."""
+    transport = RejectingTransport({0})
+    transport.recovers_at = BLOCKING_TRIES
+    async with open_scene(transport) as at:
+        await at.emit(0, 1)
+        await at.until_empty()
+        assert transport.arrived == [0, 1]
+        assert await at.dead_letters() == []
 
 
 async def test_events_that_are_emitted_later_need_not_wait() -> None:
