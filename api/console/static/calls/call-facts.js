@@ -16,7 +16,7 @@ export function renderFacts(call, hasFaults) {
   return html`
     <dl class="facts card">
       <dt>Call</dt><dd><code>${call.callId}</code></dd>
-      <dt>From</dt><dd>${call.from}</dd>
+      <dt>From</dt><dd>${call.from}${call.callerName ? ` (${call.callerName})` : ""}</dd>
       <dt>To</dt><dd>${call.to}</dd>
       <dt>${call.endedMs ? "Outcome" : "State"}</dt>
       <dd>
