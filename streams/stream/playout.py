@@ -193,7 +193,7 @@ class Playout:
             is_due = self._busy_ms - now_ms <= SILENCE_AHEAD_MS
         else:
             is_due = now_ms - self._busy_ms >= GRACE_MS
-        if is_due and not self._queue:
+        if is_due:  # so the queue is empty: its frames wait only while the PBX has MAX_AHEAD_MS
             self._busy_ms = max(now_ms, self._busy_ms) + FRAME_MS
             self._is_silence = True
             self._sink.send_frame(self._silence)

@@ -86,5 +86,6 @@ async def test_all_readers_of_a_process_are_limited() -> None:
             await live.stream(account, None, asyncio.Event().wait) for account in ("acme", "other")
         ]
         assert len(streams) == 2
-        with pytest.raises(ServiceUnavailable, match="too many event streams"):
+        with pytest.raises(ServiceUnavailable, match="too many event streams") as refused:
             await live.stream("third", None, asyncio.Event().wait)
+        assert refused.value.retry_after_s == 5

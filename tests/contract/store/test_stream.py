@@ -14,6 +14,7 @@ from tests.contract.store.streams import (
     open_publisher,
 )
 from tests.harness.shards import at
+from tests.harness.until import MAX_WAIT_S
 
 
 async def test_a_group_reads_each_event_once(store: Store) -> None:
@@ -55,7 +56,7 @@ async def test_unacknowledged_events_are_redelivered(store: Store) -> None:
     batch = await store.stream.read_group(CDR, [at(3)], 0, 10)
     assert await store.stream.acknowledge("cdr", {at(3): [batch.entries[1].id]}, {}) == 1
     assert await store.stream.read_group(OTHER, [at(3)], 0, 10) == Batch()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(MAX_WAIT_S):
         again = await store.stream.read_group(NOW, [at(3)], 60_000, 10)
     assert event_texts(again) == ["a", "c"]
     assert all(each.redelivered for each in again.entries)

@@ -161,6 +161,16 @@ async def test_requests_need_the_token(
     await stranger.close()
 
 
+async def test_reports_are_not_compressed(shared_gateway: GatewayProcess) -> None:
+    """An engine may offer it, but each report would take time and memory of the gateway."""
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with (
+        aiohttp.ClientSession(headers=headers) as session,
+        session.ws_connect(shared_gateway.url + "/reports", compress=15) as socket,
+    ):
+        assert not socket.compress
+
+
 async def test_the_metrics_page(
     shared_gateway: GatewayProcess, streams: Streams, engine: GatewayClient, bot: TwilioBot
 ) -> None:

@@ -1,10 +1,11 @@
-"""The client of a stream gateway: how often it connects again."""
+"""The client of a stream gateway: how often it connects again, and what it logs of that."""
 
 import asyncio
 from itertools import pairwise
 
 import aiohttp
 import pytest
+from structlog.testing import capture_logs
 
 from engine.streams.client import GatewayClient, ReportListener
 from tests.harness.virtual_time import virtual_time
@@ -55,3 +56,15 @@ async def test_tries_become_rarer() -> None:
     waits_s = [round(to_s - from_s, 3) for from_s, to_s in pairwise(client.tried_s)]
     assert waits_s == [0.2, 0.4, 0.8, 1.6, 2.0, 2.0, 0.1, 0.2]
     assert log.words == [*["disconnected"] * 6, "connected", "disconnected", "disconnected"]
+
+
+@virtual_time
+async def test_a_warning_names_the_gateway() -> None:
+    """A node has several gateways; a reason that stays is logged once."""
+    async with aiohttp.ClientSession() as http:
+        with capture_logs() as logs, pytest.raises(EOFError):
+            await ScriptedClient(http, "refused", "refused", "").run(Log())
+    assert [(each["gateway"], each["event"]) for each in logs] == [
+        ("http://gateway", "stream gateway not connected"),
+        ("http://gateway", "stream gateway lost"),
+    ]

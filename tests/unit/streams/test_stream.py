@@ -21,7 +21,7 @@ from streams.stream.voice import VoiceJudges
 from tests.unit.streams.executors import InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel
 from tests.unit.streams.recording_links import RecordingBot, RecordingPbx
-from wire.streams.setup import ActionMessage, BotAddress, StreamSetup
+from wire.streams.setup import ActionMessage, BargeIn, BotAddress, StreamSetup
 
 SILENCE = linear(8000).silence
 SOUND = b"\x23" * len(SILENCE)
@@ -30,7 +30,7 @@ SOUND = b"\x23" * len(SILENCE)
 class Lab:
     """One connected stream of the native protocol, its ends, and a clock that a test moves."""
 
-    def __init__(self, *, is_fork: bool = False) -> None:
+    def __init__(self, *, is_fork: bool = False, barge_in: BargeIn = "off") -> None:
         self.now_ms = 0.0
         self.reports: list[dict[str, Any]] = []
         self.pbx, self.bot = RecordingPbx(), RecordingBot()
@@ -44,7 +44,9 @@ class Lab:
             judges,
         )
         address = BotAddress("wss://bot.example/", "native")
-        setup = StreamSetup("ws://pbx/media/1", address, "acme", "c", is_fork=is_fork)
+        setup = StreamSetup(
+            "ws://pbx/media/1", address, "acme", "c", is_fork=is_fork, barge_in=barge_in
+        )
         protocol = protocol_of(StreamName("c.w1", setup))
         self.stream = Stream("c.w1", setup, protocol, context, lambda _, last: context.report(last))
         self.stream.attach(self.pbx, self.bot)
@@ -169,6 +171,19 @@ def test_a_caller_may_interrupt_a_bot_that_can_be_heard(is_fork: bool, is_acting
         lab.wait(20)
         lab.stream.hear_caller(SOUND)
     assert len(lab.of("speech")) == (not is_fork and not is_acting)
+
+
+def test_a_bot_learns_that_it_was_interrupted() -> None:
+    """With how much of its audio the caller has heard."""
+    lab = Lab(barge_in="flush")
+    lab.wait(1_000)
+    lab.stream.read_binary(SOUND * 50)
+    for _ in range(10):
+        lab.wait(20)
+        lab.stream.hear_caller(SOUND)
+    (report,) = lab.of("barge-in")
+    (sent,) = (json.loads(each) for each in lab.bot.texts if b"bargeIn" in each)
+    assert sent["bargeIn"] == {"outcome": "flushed", "heardMs": report["heardMs"]}
 
 
 def test_a_long_reason_of_an_end_is_cut() -> None:

@@ -11,6 +11,7 @@ from tests.unit.streams.fixed_model import FixedModel
 
 AUDIO = linear(8000)
 SOUND = array("h", [9000, -9000] * 80).tobytes()
+LATE_FRAMES = 5  # with the two before them and one after them, the shortest voice
 
 
 def ear_after(decision: Decision, voice: float) -> UtteranceEar:
@@ -28,6 +29,18 @@ def test_a_pause_ends_without_a_frame() -> None:
     paused_ms = float(ear.heard_ms - FRAME_MS)
     assert ear.tick(paused_ms + MAX_PAUSE_MS - 1) is None
     assert ear.tick(paused_ms + MAX_PAUSE_MS) == "resume"
+
+
+def test_the_frames_before_an_utterance_belong_to_it() -> None:
+    """A recognizer reports where it noticed the utterance, which began two frames before."""
+    judges = VoiceJudges(lambda _rate: FixedModel(0.9), InlineExecutor())
+    for late, is_voice in ((LATE_FRAMES, True), (LATE_FRAMES - 1, False)):
+        ear = UtteranceEar("off", AUDIO, judges)
+        for number in range(20):
+            ear.hear(SOUND, False, float(number * FRAME_MS))
+        ear.utterance_began(ear.heard_ms - late * FRAME_MS)
+        ear.hear(SOUND, False, 20.0 * FRAME_MS)
+        assert ear.utterance_ended() is is_voice
 
 
 def test_a_voice_at_the_very_beginning_counts() -> None:

@@ -11,16 +11,22 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from msgspec.structs import replace
+from starlette.datastructures import UploadFile
 
 from api.common.errors import Conflict
 from api.contacts.contacts.store import ContactStore
 from api.contacts.imports import job
 from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.reader.messages import FileFormat, FileSummary
+from api.contacts.imports.schemas import FileOptions
+from api.contacts.imports.uploads import UploadService
+from api.contacts.lists.schemas import ChangeData
 from api.contacts.tables import contact_tags, imports
 from api.contacts.tags.store import TagReplacementJob, TagStore
 from api.jobs.store import LeaseLost
 from api.jobs.worker import PermanentFailure
+from api.services import Services
 from tests.contract.speech.workers import children
 from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
 from tests.harness.api.rest import Rest
@@ -46,6 +52,19 @@ def statements() -> Iterator[list[str]]:
         sa.event.remove(sa.Engine, "before_cursor_execute", collect)
 
 
+class SlowUploads(UploadService):
+    """Takes files that are there only when the import of a list has begun."""
+
+    def __init__(self, parts: Services, list_id: int) -> None:
+        super().__init__(FileStore(parts.database, parts.now_ms), parts.lists.lists.quotas)
+        self._imports = parts.lists.imports
+        self._list_id = list_id
+
+    async def store(self, account_id: str, file: UploadFile, _options: FileOptions) -> int:
+        await self._imports.start(account_id, self._list_id, "skip")
+        return await self._files.store(account_id, "new.csv", LOOKED_AT, file.file)
+
+
 async def a_mapped_list(rest: Rest, file: bytes = FILE) -> int:
     """Create a list with a file whose columns are mapped."""
     parts = rest.services
@@ -67,6 +86,16 @@ async def test_a_file_is_imported_once(kept: Rest) -> None:
         query = sa.select(sa.func.count()).where(imports.c.list_id == list_id)
         async with kept.services.database.reading() as connection:
             assert (await connection.execute(query)).scalar_one() == 1
+
+
+async def test_a_file_is_not_replaced_during_its_import(kept: Rest) -> None:
+    """An import that begins while the new file is uploaded keeps the file that it reads."""
+    parts, list_id = kept.services, await a_mapped_list(kept)
+    slow = replace(parts.lists.lists, uploads=SlowUploads(parts, list_id))
+    with pytest.raises(Conflict):
+        await slow.change("acme", list_id, ChangeData(), UploadFile(io.BytesIO(FILE)))
+    found = await parts.lists.lists.get("acme", list_id)
+    assert (found.status, found.file and found.file.name) == ("PROCESSING", "contacts.csv")
 
 
 async def test_a_contact_that_is_moved_and_removed_counts_once(kept: Rest) -> None:

@@ -2,17 +2,22 @@
 
 import asyncio
 import secrets
+import ssl
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from streams.bots.destinations import RecognizerServer
+from streams.control.recognizers import RecognizerDirectory
 from tests.contract.streams.conftest import Streams
 from tests.contract.streams.recognition.conftest import Listening, say
 from tests.harness.ports import free_port
 from tests.harness.streams.gateway import GatewayClient, GatewayProcess
+from tests.harness.streams.odd_bots import answering, serving
 from tests.harness.streams.simulated_recognizers import SimulatedRecognizers
 from tests.harness.streams.twilio_bot import TwilioBot
 from tests.harness.until import until
+from wire.streams.recognizer import RecognizerList
 
 LOUD = b"\x80\x00" * 80
 
@@ -83,6 +88,16 @@ async def test_a_server_that_is_not_there(listening: Listening, engine: GatewayC
         "unreachable",
         "the server of recognizers: Connection refused",
     )
+
+
+async def test_a_server_without_a_list_of_recognizers() -> None:
+    """The reason names the address that answered with something else."""
+    page = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>"
+    async with serving(answering(page)) as url:
+        server = RecognizerServer(url, secrets.token_urlsafe(32))
+        found = await RecognizerDirectory(server, ssl.create_default_context()).read()
+    address = url.replace("ws", "http", 1)
+    assert found == RecognizerList(error=f"{address}/recognizers: no list of recognizers")
 
 
 @pytest.mark.usefixtures("simulated")
