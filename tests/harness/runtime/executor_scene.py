@@ -20,6 +20,7 @@ from engine.runtime.shard.live_call import LiveCall
 from tests.harness.calls.builders import outbound
 from tests.harness.runtime.recording_pbx import RecordingPbx
 from tests.harness.runtime.shard_scene import ENDPOINTS, ManualClock, ManualIoRunner
+from wire.agents import PhoneKind
 
 
 class ManualAgentResolver:
@@ -34,9 +35,9 @@ class ManualAgentResolver:
         self.requests.append((account, agent_id))
         self._done = done
 
-    def resolve_to(self, endpoint: str | None, name: str = "") -> None:
+    def resolve_to(self, endpoint: str | None, name: str = "", kind: PhoneKind = "sip") -> None:
         """Answer the last request."""
-        self._done(AgentPhone(endpoint, name) if endpoint else None)
+        self._done(AgentPhone(endpoint, name, kind) if endpoint else None)
 
 
 class ManualDialPolicy:

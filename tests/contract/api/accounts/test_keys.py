@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from api.auth.store import KeyStore, KeyTerms, generate_credentials, parse_key_id
+from api.common.errors import NotFound
 from api.http.idempotency import responses
 from tests.harness.api.databases import sqlite_url
 from tests.harness.api.manual_clock import ManualClock
@@ -259,3 +260,12 @@ async def test_a_repeated_request_gets_the_secret_again(kept: Rest, of: str) -> 
     made = first.json()
     for stored in await kept.services.database.rows(select(responses)):
         assert not any(made[name] in str(stored) for name in ("apiSecret", "apiKey"))
+
+
+async def test_the_store_rotates_no_key_of_another_account(rest: Rest, owner: str) -> None:
+    """Whatever a service has checked before."""
+    made = await created(rest, owner)
+    keys = KeyStore(rest.services.database, rest.services.now_ms)
+    with pytest.raises(NotFound):
+        await keys.rotate("other", made["id"], generate_credentials(), 0)
+    assert not (await listed(rest, owner))[made["id"]]["isExpired"]

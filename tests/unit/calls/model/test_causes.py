@@ -31,7 +31,8 @@ def test_why_a_party_was_not_reached() -> None:
 
 def test_some_causes_have_names() -> None:
     """21 is `rejected`; normal ones have no reason."""
-    assert [reason(cause) for cause in (21, 41, 42, 0)] == [
+    assert [reason(cause) for cause in (20, 21, 41, 42, 0)] == [
+        "subscriber_absent",
         "rejected",
         "unavailable",
         "congestion",

@@ -13,6 +13,7 @@ from tests.harness.runtime.executor_scene import (
     ManualDialPolicy,
 )
 from tests.harness.runtime.shard_scene import ORIGINATE
+from wire.agents import PhoneKind
 
 CALLS_AGENT = Originate(f"{ID}.l1", "agent:sales7", "")
 
@@ -50,6 +51,17 @@ def test_an_agent_sees_the_name_that_belongs_to_the_number(
     agents.resolve_to("PJSIP/1002")
     (sent,) = scene.pbx.sent
     assert (sent.request.body or {})["variables"].get("CONNECTEDLINE(name,i)") == name
+
+
+@pytest.mark.parametrize(("kind", "gets_leg"), [("browser", True), ("sip", False)])
+def test_a_phone_in_a_browser_learns_its_leg(kind: PhoneKind, gets_leg: bool) -> None:
+    """Other phones would be told an id that is not theirs to use."""
+    agents = ManualAgentResolver()
+    scene = ExecutorScene(replace(CALLS_AGENT, caller_id="+4799"), agents=agents)
+    agents.resolve_to("PJSIP/1002", kind=kind)
+    (sent,) = scene.pbx.sent
+    variables = (sent.request.body or {})["variables"]
+    assert ("PJSIP_HEADER(add,X-Switchroom-Leg)" in variables) is gets_leg
 
 
 def test_an_agent_without_endpoint_fails_the_leg() -> None:
