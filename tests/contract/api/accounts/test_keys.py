@@ -268,4 +268,5 @@ async def test_the_store_rotates_no_key_of_another_account(rest: Rest, owner: st
     keys = KeyStore(rest.services.database, rest.services.now_ms)
     with pytest.raises(NotFound):
         await keys.rotate("other", made["id"], generate_credentials(), 0)
+    assert [*await keys.all("other")] == []
     assert not (await listed(rest, owner))[made["id"]]["isExpired"]
