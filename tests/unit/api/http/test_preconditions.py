@@ -5,7 +5,7 @@ import pytest
 from fastapi import FastAPI, Response
 
 from api.common.errors import PreconditionFailed
-from api.http.preconditions import IfMatch, Precondition, tagged_response
+from api.http.preconditions import ABSENT, IfMatch, Precondition, tagged_response
 from api.http.problems import register_error_handlers
 
 
@@ -68,3 +68,17 @@ def test_a_resource_that_does_not_exist_has_version_0() -> None:
     Precondition(0).check(0)
     with pytest.raises(PreconditionFailed):
         Precondition(7).check(0)
+
+
+@pytest.mark.parametrize(
+    ("expected", "version", "words"),
+    [
+        (ABSENT, 7, "there is such a resource already"),
+        (6, ABSENT, "does not exist"),
+        (6, 7, "has changed"),
+    ],
+)
+def test_a_problem_says_what_differs(expected: int, version: int, words: str) -> None:
+    """The resource is there, is not, or has another version."""
+    with pytest.raises(PreconditionFailed, match=words):
+        Precondition(expected).check(version)

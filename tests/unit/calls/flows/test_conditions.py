@@ -47,6 +47,7 @@ def test_cases_that_hold(given_: Any, operator: Operator, value: Any) -> None:
     ("given_", "operator", "value"),
     [
         ("gold", "eq", "Gold"),
+        (3, "eq", 4),
         ("b", "gt", "a"),
         ("10", "gt", 10),
         ("10", "lt", 10),
