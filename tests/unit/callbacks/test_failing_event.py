@@ -4,13 +4,14 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 import msgspec
 
 from engine.callbacks.call_delivery import BLOCKING_TRIES
 from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.callbacks.retry_schedule import RetrySchedule
-from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent
+from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, Transport
 from engine.store.outbox import DeadLetter, Outbox, Settlement
 from tests.harness.callbacks.scene import commit_of
 from tests.harness.memory_store.store import MemoryStore
@@ -74,7 +75,7 @@ class HeldOutbox(SlowOutbox):
 class Scene:
     """A dispatcher whose customer rejects events."""
 
-    def __init__(self, transport: RejectingTransport) -> None:
+    def __init__(self, transport: Any) -> None:
         self.store = MemoryStore()
         self.transport = transport
         self.outbox = HeldOutbox(self.store.outbox, (1, 3, 0, 2))
@@ -120,7 +121,7 @@ class Scene:
 
 @asynccontextmanager
 async def open_scene(
-    transport: RejectingTransport, schedule: RetrySchedule = SCHEDULE
+    transport: Transport, schedule: RetrySchedule = SCHEDULE
 ) -> AsyncIterator[Scene]:
     """Run a dispatcher that polls the store all the time."""
     scene = Scene(transport)
@@ -270,3 +271,31 @@ async def test_an_internal_error_counts_as_an_attempt() -> None:
         await at.until_empty()
         assert transport.arrived == [1]
         assert await at.dead_letters() == [(0, "internal")]
+
+
+class HeldTransport:
+    """A customer that never responds; `is_cancelled` when nobody waits for it any more."""
+
+    def __init__(self) -> None:
+        self.is_asked = asyncio.Event()
+        self.is_cancelled = False
+
+    async def deliver(self, _target: DeliveryTarget, _event: SignedEvent) -> Outcome:
+        """Wait until the delivery is cancelled."""
+        self.is_asked.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.is_cancelled = True
+            raise
+        raise AssertionError
+
+
+async def test_deliveries_in_flight_end_with_the_engine() -> None:
+    """The events stay in the store, for another engine."""
+    transport = HeldTransport()
+    async with open_scene(transport) as at:
+        await at.emit(0)
+        await transport.is_asked.wait()
+    assert transport.is_cancelled
+    assert await at.pending() == [0]

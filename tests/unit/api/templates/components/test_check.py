@@ -1,9 +1,11 @@
 """Validation of a template's components."""
 
+import re
 from typing import Any
 
 import pytest
 
+from api.templates.components.check import check
 from api.templates.components.parser import Shortcuts, parse_components
 from api.templates.input_mapping import draft_columns
 from api.templates.schemas import NewTemplate
@@ -153,3 +155,14 @@ def test_spellings_of_the_platform() -> None:
     )
     assert (columns["language"], columns["category"]) == ("en_US", "MARKETING")
     assert columns["sub_category"] == "CUSTOM"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [(body("{{1}} {{2}}", "a"), "({{1}}, {{2}}), there are 1"), (body("x", "a"), "(none), there")],
+)
+def test_an_error_names_the_placeholders(given: Any, words: str) -> None:
+    """So the writer of a template knows which examples are missing, or too many."""
+    found = parse_components([given], Shortcuts(), "POSITIONAL")
+    with pytest.raises(BadInput, match=re.escape(words)):
+        check(found, "UTILITY", "POSITIONAL")
