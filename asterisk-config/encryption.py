@@ -32,7 +32,6 @@ def encryption(known: Mapping[str, str]) -> dict[str, str]:
         raise SettingError("AGENT_SRTP", "webrtc needs PBX_PHONE_WEBSOCKET=yes")
     return {
         "TLS_TRANSPORT": _transport(known) if has_tls else "",
-        "TRUNK_TRANSPORT": transport(known["TRUNK"]),
         "TRUNK_ENCRYPTION": _srtp("TRUNK_SRTP", known, _SRTP),
         "AGENT_ENCRYPTION": _srtp("AGENT_SRTP", known, _AGENT_SRTP),
     }

@@ -56,7 +56,6 @@ type = identify
 endpoint = {name}
 match = {host}
 [{name}](trunk-options)
-transport = {transport(address)}
 aors = {name}
 {f"outbound_auth = {name}" if login else ""}
 {auth}"""

@@ -17,7 +17,7 @@ from access import check_binds, is_loopback, own_address, permit_only
 from agents import agent_sections
 from config_value import escaped
 from control_tls import control_listeners
-from encryption import encryption
+from encryption import encryption, transport
 from errors import SettingError
 from further_trunks import further_trunks
 from music import write_music
@@ -67,7 +67,7 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
     derived |= encryption(known)
     derived["MORE_TRUNKS"] = further_trunks(known, host_of)
     derived |= signing(known) | phone_websocket({**known, **derived})
-    derived |= trunk_login(known, trunk, derived["TRUNK_TRANSPORT"])
+    derived |= trunk_login(known, trunk, transport(known["TRUNK"]))
     if known["TLS_CERT"]:
         derived["TLS_TRANSPORT"] += derived["EXTERNAL"] + "\n"
     return {**derived, **{name: escaped(value) for name, value in known.items()}}

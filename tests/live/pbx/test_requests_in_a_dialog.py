@@ -34,6 +34,27 @@ Content-Length: 0
 """
 
 
+INVITE = """\
+{method} sip:{number}@127.0.0.1;transport=tcp SIP/2.0
+Via: SIP/2.0/TCP 127.0.0.1:{port};branch=z9hG4bK-tcp-{method}
+From: <sip:+4790000001@127.0.0.1>;tag=1
+To: {to}
+Call-ID: over-tcp-{port}
+CSeq: 1 {method}
+Contact: <sip:carrier@127.0.0.1:{port};transport=tcp>
+Max-Forwards: 70
+{body}"""
+SDP = """\
+v=0
+o=- 1 1 IN IP4 127.0.0.1
+s=-
+c=IN IP4 127.0.0.1
+t=0 0
+m=audio 9 RTP/AVP 0
+"""
+NO_BODY = "Content-Length: 0\n\n"
+
+
 @pytest.mark.parametrize(
     ("method", "more", "status"),
     [
@@ -96,3 +117,32 @@ async def test_a_bye_of_an_earlier_call(lab: Lab) -> None:
         assert not phone.is_ended
         await lab.engine.rpc("POST", f"/calls/{call}/hangup", {})
         await phone.wait_ended()
+
+
+async def test_a_call_over_tcp_is_ended_over_it(lab: Lab) -> None:
+    """A carrier that calls over TCP hears of the end of its call on the same connection."""
+    number = await lab.add_number({"type": "pause", "data": {"length": 1}})
+    async with asyncio.timeout(MAX_WAIT_S):
+        reader, writer = await asyncio.open_connection("127.0.0.1", lab.pbx.sip_port)
+        port = writer.get_extra_info("sockname")[1]
+
+        def send(method: str, to: str, body: str = NO_BODY) -> None:
+            text = INVITE.format(method=method, number=number, port=port, to=to, body=body)
+            writer.write(text.replace("\n", "\r\n").encode())
+
+        length = len(SDP.replace("\n", "\r\n"))
+        body = f"Content-Type: application/sdp\nContent-Length: {length}\n\n{SDP}"
+        send("INVITE", f"<sip:{number}@127.0.0.1>", body)
+        while not (answer := await _read(reader)).first_line.startswith("SIP/2.0 200"):
+            pass
+        send("ACK", answer.header("To"))
+        ended = await _read(reader)
+        writer.close()
+    assert ended.first_line.startswith("BYE ")
+
+
+async def _read(reader: asyncio.StreamReader) -> SipMessage:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    found = SipMessage(0, False, head)
+    await reader.readexactly(int(found.header("Content-Length") or 0))
+    return found

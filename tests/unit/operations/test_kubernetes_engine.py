@@ -75,7 +75,7 @@ def test_calls_are_encrypted() -> None:
     env = {each["name"]: each["value"] for each in PBX["env"] if "value" in each}
     secret = filled(KUBERNETES / "overlays/trial/pbx.env.example")
     node = node_values({**secret, **env, "PBX_BIND": ADDRESS, "PBX_SIP_BIND": "198.51.100.11"})
-    assert node["TRUNK_TRANSPORT"] == "tls"
+    assert "transport=tls" in node["TRUNK"]
     for name in ("AGENT", "TRUNK"):
         assert node[f"{name}_ENCRYPTION"].endswith("optimistic = no")
     ports = {each["name"]: each["containerPort"] for each in PBX["ports"]}

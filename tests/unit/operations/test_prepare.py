@@ -86,6 +86,7 @@ def test_separate_or_allowed_addresses(prepare: ModuleType, environ: dict[str, s
 
 
 TLS = {"PBX_TLS_CERT": "/c.pem", "PBX_TLS_KEY": "/k.pem"}
+LOGIN = {"PBX_TRUNK_REGISTER": "yes", "PBX_TRUNK_USER": "me", "PBX_TRUNK_PASSWORD": "secret"}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def test_an_encrypted_trunk_and_phones(prepare: ModuleType) -> None:
         "PBX_EXTERNAL_ADDRESS": "198.51.100.7",
     }
     found = prepare.values(Path("/x"), environ)
-    assert found["TRUNK_TRANSPORT"] == "tls"
+    assert "transport=tls" in found["TRUNK"]
     assert "cert_file = /c.pem" in found["TLS_TRANSPORT"]
     assert "external_media_address = 198.51.100.7" in found["TLS_TRANSPORT"]
     assert found["TRUNK_ENCRYPTION"].endswith("optimistic = no")
@@ -138,10 +139,15 @@ def test_a_trunk_over_tcp(prepare: ModuleType) -> None:
         ("sip:carrier.example", "udp"),
         ("sips:carrier.example", "tls"),
     ):
-        found = prepare.values(Path("/x"), {**TLS, "PBX_TRUNK": trunk})
-        assert found["TRUNK_TRANSPORT"] == transport
-    further = {"PBX_FURTHER_TRUNKS": "backup=sip:203.0.113.7;transport=tcp"}
-    assert "transport = tcp" in prepare.values(Path("/x"), further)["MORE_TRUNKS"]
+        found = prepare.values(Path("/x"), {**TLS, **LOGIN, "PBX_TRUNK": trunk})
+        assert f"transport = {transport}\n" in found["TRUNK_REGISTRATION"]
+
+
+@pytest.mark.parametrize("transport", ["", ";transport=tcp", ";transport=tls"])
+def test_a_trunk_has_no_transport_of_its_own(prepare: ModuleType, transport: str) -> None:
+    """A carrier may call over another one than it is called over."""
+    further = {**TLS, "PBX_FURTHER_TRUNKS": f"backup=sip:203.0.113.7{transport}"}
+    assert "transport =" not in prepare.values(Path("/x"), further)["MORE_TRUNKS"]
 
 
 CONTROL_TLS = {"PBX_CONTROL_TLS_CERT": "/c.pem", "PBX_CONTROL_TLS_KEY": "/k.pem"}
@@ -236,7 +242,7 @@ def test_a_further_trunk_with_tls_and_a_login(prepare: ModuleType) -> None:
     found = prepare.values(Path("/x"), {**TLS, "PBX_FURTHER_TRUNKS": text})["MORE_TRUNKS"]
     lines = found.splitlines()
     assert r"contact = sip:192.0.2.7:5061\;transport=tls" in lines
-    assert {"transport = tls", "outbound_auth = backup", "match = 192.0.2.7"} <= {*lines}
+    assert {"outbound_auth = backup", "match = 192.0.2.7"} <= {*lines}
     assert {"username = us", r"password = a\;b@"} <= {*lines}
 
 
