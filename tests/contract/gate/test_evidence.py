@@ -1,11 +1,13 @@
 """What a failed test leaves: the ends of its logs, load, and how late the processes were."""
 
+import ctypes
 from pathlib import Path
 
 import pytest
 
 from tests.contract.gate.project import Project
-from tests.harness.evidence.lag import LAG_LIMIT_MS, LATE_LIMIT_MS, Lag
+from tests.harness.evidence.lag import LAG_LIMIT_MS, LATE_LIMIT_MS, PROCESS, Lag, LagMeter
+from tests.harness.until import until
 
 FAILS = """
 import subprocess, sys, time
@@ -76,3 +78,32 @@ def test_what_is_late(samples_ms: list[float], is_late: bool) -> None:
         lag.add(each)
     assert lag.is_late == is_late
     assert lag.worst_ms == max(samples_ms)
+
+
+class BlockedMeter(LagMeter):
+    """The process stands still while it reads its servers, once."""
+
+    is_blocked = False
+
+    def _read_servers(self) -> None:
+        if not self.is_blocked:
+            self.is_blocked = True
+            stand_still()
+
+
+def stand_still() -> None:
+    """Keep the GIL, so that no other thread runs."""
+    ctypes.PyDLL(None).usleep(400_000)
+
+
+async def test_a_process_that_stands_still_is_late() -> None:
+    """Also before the thread that measures has run, and while it reads."""
+    meter = LagMeter()
+    meter.begin()
+    stand_still()
+    assert "test process" in meter.late()
+    meter.stop()
+    reading = BlockedMeter()
+    reading.begin()
+    await until(lambda: reading.lags.get(PROCESS, Lag()).late_ms > 0, what="the lag")
+    reading.stop()

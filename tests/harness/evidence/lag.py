@@ -56,7 +56,7 @@ class LagMeter:
         self._lags: dict[str, Lag] = {}
         self._servers: dict[int, _Server] = {}
         self._probed_s = 0.0  # when the loop got a callback; 0: it has run
-        self._slept_s = 0.0  # when the thread went to sleep
+        self._slept_s = 0.0  # when the thread last woke up, or a test has begun
         self._thread = threading.Thread(target=self._measure, name="lag", daemon=True)
         self._is_stopped = threading.Event()
 
@@ -104,16 +104,17 @@ class LagMeter:
 
     def _measure(self) -> None:
         refreshed_s = 0.0
-        self._slept_s = time.monotonic()
         while not self._is_stopped.wait(INTERVAL_S):
             now_s = time.monotonic()
             self._add(PROCESS, now_s - self._slept_s - INTERVAL_S)
+            # What the thread reads takes milliseconds, unless the process is late just then. A test
+            # may have begun meanwhile.
+            self._slept_s = max(self._slept_s, now_s)
             self._probe_loop(now_s)
             if now_s - refreshed_s > REFRESH_S:
                 refreshed_s = now_s
                 self._find_servers()
             self._read_servers()
-            self._slept_s = time.monotonic()
 
     def _add(self, name: str, sample_s: float) -> None:
         self._lags.setdefault(name, Lag()).add(sample_s * 1000)
