@@ -31,9 +31,9 @@ def fail_over(call: Call, leg: Leg, ended: LegEnded) -> Step | None:
 def _is_of_last_trunk(leg: Leg, ended: LegEnded) -> bool:
     """Return whether it is about the channel at the last trunk, whose end was reported before.
 
-    A channel that is not created has a reason, and one that ended unnoticed its time.
+    A channel that is not created has a reason, and one that ended unnoticed is lost.
     """
-    is_seen = not (ended.reason or ended.seen_ms or ended.cause == causes.LOST)
+    is_seen = not (ended.reason or ended.cause == causes.LOST)
     return leg.trunk > 0 and leg.state == "requested" and is_seen
 
 

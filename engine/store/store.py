@@ -56,6 +56,10 @@ class LeaseView(Protocol):
     def holds(self) -> bool:
         """Whether no other engine can own the shard yet."""
 
+    @property
+    def unseen_ms(self) -> int:
+        """For how long the engine may have seen nothing; 0 while the lease holds."""
+
 
 class Store(Protocol):
     """Shards with their owners, calls, logs and events; documents of accounts; drained nodes.

@@ -66,6 +66,7 @@ class _Unlimited:
 
     token = 0
     holds = True
+    unseen_ms = 0
 
 
 class Environment(Struct, frozen=True):

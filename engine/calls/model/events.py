@@ -52,7 +52,7 @@ class LegEnded(StoredEvent, frozen=True, tag="leg-ended"):
     """A leg's channel ended, with its Q.850 cause and, where known, the SIP status.
 
     `reason` is why it was never created: its party may not be called, or the PBX refused. `seen_ms`
-    is when a leg that ended unnoticed was last known to be up; 0: it ended just now.
+    is when it ended, or, if that was unnoticed, when it was last known to be up; 0: just now.
     """
 
     leg: str

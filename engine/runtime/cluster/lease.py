@@ -19,8 +19,10 @@ class Lease:
         ends_s: float,
         monotonic: Callable[[], float],
         on_suspect: Callable[[], None] = lambda: None,
+        valid_s: float = 0.0,
     ) -> None:
         self.token = token
+        self._valid_s = valid_s  # from the request for a renewal
         self.suspect = on_suspect  # to be called when another engine may have the shard
         self._ends_s = ends_s
         self._monotonic = monotonic
@@ -28,6 +30,13 @@ class Lease:
     @property
     def holds(self) -> bool:
         return self._monotonic() < self._ends_s
+
+    @property
+    def unseen_ms(self) -> int:
+        """For how long the engine may have been frozen, since a renewal; 0 while it holds."""
+        if self.holds or self._ends_s == -inf:
+            return 0
+        return round((self._monotonic() - self._ends_s + self._valid_s) * 1000)
 
     def extend(self, ends_s: float) -> None:
         self._ends_s = ends_s

@@ -59,7 +59,9 @@ class LeaseOperations:
         for change in CHANGES:  # shown as zero from the start
             self._changes.initialize(shard.node, shard.slot, change)
         suspect = partial(self._on_suspect, shard)
-        lease = self.held[shard] = Lease(token, ends_s, self._monotonic, suspect)
+        lease = self.held[shard] = Lease(
+            token, ends_s, self._monotonic, suspect, self._timings.valid_s
+        )
         return lease
 
     async def take(self, claimed: Sequence[tuple[ShardId, Lease]]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.ari.decode import timestamp_ms
 from engine.ari.generated.events import ChannelDestroyed, StasisEnd, StasisStart
@@ -207,6 +208,8 @@ class Node:
             if isinstance(translated, ReferReceived):
                 self._refers.on_refer(shard, live_call, translated)
             elif isinstance(translated, LegEnded):
+                if delay_ms:  # the end counts, not when the engine had time for it
+                    translated = replace(translated, seen_ms=now - delay_ms)
                 self._refers.on_leg_ended(shard, live_call, translated)
             elif translated is not None:
                 shard.feed(live_call, translated)

@@ -39,6 +39,7 @@ class _Unlimited:
 
     token = 0
     holds = True
+    unseen_ms = 0
 
 
 class ShardContext(Struct, frozen=True):

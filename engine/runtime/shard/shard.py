@@ -196,7 +196,9 @@ class CallShard:
 
     def mark_gap(self) -> None:
         """Pause: events are missed from here on."""
-        self.last_seen_ms = self.last_seen_ms or self._clock.now_ms()
+        # An engine that was frozen notices it now.
+        seen_ms = self._clock.now_ms() - self.context.lease.unseen_ms
+        self.last_seen_ms = self.last_seen_ms or seen_ms
         self._is_handing_over = False  # the next owner finds first what was missed
         self.pause_buffer.mark_gap()
 

@@ -52,6 +52,7 @@ class FakeLease:
     """A lease that holds until the test ends it."""
 
     holds = True
+    unseen_ms = 0
 
     def __init__(self, token: int) -> None:
         self.token = token

@@ -23,6 +23,7 @@ class EndlessLease:
     """A lease that never ends."""
 
     holds = True
+    unseen_ms = 0
 
 
 class _StoreProxy:

@@ -277,12 +277,12 @@ class HeldTransport:
     """A customer that never responds; `is_cancelled` when nobody waits for it any more."""
 
     def __init__(self) -> None:
-        self.is_asked = asyncio.Event()
+        self.is_requested = asyncio.Event()
         self.is_cancelled = False
 
     async def deliver(self, _target: DeliveryTarget, _event: SignedEvent) -> Outcome:
         """Wait until the delivery is cancelled."""
-        self.is_asked.set()
+        self.is_requested.set()
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -296,6 +296,6 @@ async def test_deliveries_in_flight_end_with_the_engine() -> None:
     transport = HeldTransport()
     async with open_scene(transport) as at:
         await at.emit(0)
-        await transport.is_asked.wait()
+        await transport.is_requested.wait()
     assert transport.is_cancelled
     assert await at.pending() == [0]

@@ -45,6 +45,7 @@ class Held:
     def __init__(self, token: int = 0) -> None:
         self.token = token
         self.holds = True
+        self.unseen_ms = 0
 
 
 class AnsweringPbx(RecordingPbx):

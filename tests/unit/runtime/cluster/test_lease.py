@@ -53,3 +53,19 @@ def test_a_shard_without_a_lease_is_paused() -> None:
     shard.context.hang_up_channel("y")
     assert len(writer.changes) == stored
     assert all("y" not in line for line in pbx.lines)
+
+
+def test_an_engine_that_was_frozen_has_seen_nothing_since_its_last_renewal() -> None:
+    """So a leg whose end it finds ended then at the earliest: a freeze is no talk time."""
+    hand, clock = ManualTime(), ManualClock()
+    lease = Lease(1, hand.now_s + 1.75, hand.monotonic, valid_s=1.75)
+    context = ShardContext("pbx1", 0, RecordingPbx(), ENDPOINTS, lease=lease)
+    shard = CallShard(context, clock, ManualWriter(), ManualIoRunner(), FakeShardHost())
+    hand.pass_s(1.5)
+    assert lease.unseen_ms == 0
+    hand.pass_s(4.5)
+    assert lease.unseen_ms == 6_000
+    shard.mark_gap()
+    assert shard.last_seen_ms == clock.now - 6_000
+    lease.end()
+    assert lease.unseen_ms == 0

@@ -44,6 +44,21 @@ async def test_a_digit_that_waited_in_the_socket_was_pressed_in_time() -> None:
     assert live_call.call.state.digits == "123"
 
 
+async def test_a_call_ends_when_its_caller_hangs_up() -> None:
+    """The engine was frozen, and reads it late: that is no talk time."""
+    async with inbound_node() as at:
+        live_call = at.scene.shard.start_call(outbound(say()))
+        for kind, second, read_after_ms in (("Up", 0, 0), ("Down", 1, 1_900)):
+            at.scene.clock.now += read_after_ms
+            ended = ari("ChannelDestroyed", channel=channel(MAIN), cause=16, cause_txt="")
+            event = ari("ChannelStateChange", channel=channel(MAIN, kind))
+            timestamp = f"2026-11-21T05:00:0{second}.000+0000"
+            at.node.on_event(0, replace(ended if second else event, timestamp=timestamp))
+            at.scene.pbx.settle()
+    call = live_call.call
+    assert (call.ended_ms - call.answered_ms, call.unseen_ms) == (1_000, 900)
+
+
 async def test_an_inbound_call() -> None:
     """It is routed by the dialled number, accepted and answered."""
     async with inbound_node() as at:

@@ -21,6 +21,7 @@ class Lease:
     def __init__(self) -> None:
         self.token = 1
         self.holds = True
+        self.unseen_ms = 0
 
 
 async def test_a_channel_is_not_created_for_another_owner() -> None:
