@@ -64,7 +64,7 @@ class AlertSource:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             log.warning("alerts not read", error=str(error) or "no response in time")
             return AlertList((), 0, UNREACHABLE)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             log.warning("alerts not read", error=str(error))
             return AlertList((), 0, NOT_UNDERSTOOD)
         views = sorted(map(_view, found), key=_order)

@@ -95,6 +95,6 @@ def _is_json(body: bytes) -> bool:
         msgspec.json.decode(body)
     except RecursionError:
         return True
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return False
     return True

@@ -26,6 +26,7 @@ COLUMNS: Mapping[str, Callable[[CdrView], Any]] = {
     "clientId": lambda cdr: cdr.client_id,
     "from": lambda cdr: cdr.from_,
     "callerId": lambda cdr: cdr.caller_id,
+    "callerName": lambda cdr: cdr.caller_name,
     "privacy": lambda cdr: "true" if cdr.privacy else "false",  # as in JSON
     "divertedFrom": lambda cdr: SPACE.join(each.number for each in cdr.diversion),
     "toNumber": lambda cdr: cdr.to_number,

@@ -38,7 +38,6 @@ log = structlog.get_logger()
 MAX_NAME_LENGTH = 80
 MAX_EXTENSION = 70  # Asterisk's own maximum is 79, of which the slot takes three
 ACCOUNT_STOPPED = "account_stopped"
-_QUOTED_PAIR = re.compile(r"\\(.)")  # of a SIP display name (RFC 3261, 25.1): Asterisk keeps them
 BAD_ROUTE = "bad_route"  # the stored route can't be read
 
 
@@ -201,8 +200,9 @@ def inbound_call(
         agent_id=agent.agent_id or None,
         agent_name=agent.name,
     )
-    name = _printable(agent.name or _QUOTED_PAIR.sub(r"\1", channel.caller_name)).strip()
-    is_named = not channel.is_withheld and name != strip_parameters(channel.from_)
+    name = _printable(agent.name or channel.caller_name).strip()
+    # Some carriers send the number as the name, too, in any spelling.
+    is_named = not channel.is_withheld and any(map(str.isalpha, name))
     return Call(
         id=new.id,
         account=route.account,

@@ -1,4 +1,4 @@
-"""Reads what the dialplan passes about an incoming call: privacy, and earlier called numbers.
+"""Reads what the dialplan passes about an incoming call: the caller, privacy, earlier numbers.
 
 `Stasis(app,inbound,<dialled number>,<name>=<value>,…)`, see asterisk-config/etc/extensions.conf;
 values of headers are percent-encoded. A dialplan of an earlier version passes the number only.
@@ -35,6 +35,7 @@ _REASONS = {
 _ENTRY = re.compile(r'(?:[^,"<]|"(?:[^"\\]|\\.)*"|<[^>]*>)+')  # of a list of addresses
 _USER = re.compile(r"(?:sips?:|tel:)([^@>?]+)", re.IGNORECASE)
 _NUMBER = re.compile(r"\+?[0-9]{2,20}")
+_QUOTED_PAIR = re.compile(r"\\(.)")  # of a name (RFC 3261, 25.1), which Asterisk keeps
 _REASON = re.compile(r";\s*reason\s*=\s*\"?([A-Za-z0-9.\-]{1,32})", re.IGNORECASE)
 _CAUSE = re.compile(r";\s*cause=([0-9]{3})", re.IGNORECASE)
 _OWN_CAUSE = re.compile(r"[?&]reason=sip;\s*cause=([0-9]{3})", re.IGNORECASE)
@@ -57,17 +58,19 @@ class IncomingArguments(Struct, frozen=True):
     is_withheld: bool = False  # the caller's number must not be shown to others
     diversion: tuple[Diversion, ...] = ()  # the number that was called first comes first
     is_passed_on: bool = False  # by another engine, which had no room
+    name: str = ""  # of the caller, from the header that has the number; empty if it is withheld
 
 
-def read_arguments(args: Sequence[str], caller: str) -> IncomingArguments:
-    """Read the arguments of Stasis() after `inbound`, and the caller's number by Asterisk."""
+def read_arguments(args: Sequence[str], caller: str, name: str = "") -> IncomingArguments:
+    """Read the arguments of Stasis() after `inbound`; `caller` and `name` are Asterisk's."""
     values: dict[str, list[str]] = {}
-    for name, _equals, value in (each.partition("=") for each in args[1:]):
+    for key, _equals, value in (each.partition("=") for each in args[1:]):
         if value:
-            values.setdefault(name, []).append(unquote(value))
+            values.setdefault(key, []).append(unquote(value))
     dialled = strip_parameters(args[0]) if args else ""
     if not values:
-        return IncomingArguments(dialled, caller, is_withheld=caller.lower() in ANONYMOUS)
+        is_withheld = caller.lower() in ANONYMOUS
+        return IncomingArguments(dialled, caller, is_withheld=is_withheld, name=_unescaped(name))
     return IncomingArguments(
         dialled=dialled,
         caller=_caller(values, caller),
@@ -77,6 +80,7 @@ def read_arguments(args: Sequence[str], caller: str) -> IncomingArguments:
             _diversions(values.get("diversion", [])) or _history(values.get("history", []), dialled)
         )[:MAX_DIVERSIONS],
         is_passed_on="passed-on" in values,
+        name=_name(values),
     )
 
 
@@ -84,8 +88,10 @@ class _Party(Struct, frozen=True):
     """An entry of Remote-Party-ID."""
 
     number: str
+    name: str
     is_calling: bool
     is_withheld: bool
+    is_name_withheld: bool
 
 
 def _parties(values: dict[str, list[str]]) -> list[_Party]:
@@ -100,15 +106,17 @@ def _parties(values: dict[str, list[str]]) -> list[_Party]:
 
 def _party(entry: str) -> _Party:
     parameters = ";" + entry.rpartition(">")[2].partition(";")[2]
-    tokens = (
+    tokens = {
         token.strip().lower()
         for privacy in _PARTY_PRIVACY.findall(parameters)
         for token in re.split(r"[-;,\"]", privacy)
-    )
+    }
     return _Party(
         number=_user(entry),
+        name=_display(entry),
         is_calling=_first(_PARTY, parameters).lower() in {"", "calling"},
         is_withheld=not _WITHHELD_PARTY.isdisjoint(tokens),
+        is_name_withheld=not tokens.isdisjoint({"name", "full"}),
     )
 
 
@@ -129,6 +137,30 @@ def _asserted(values: dict[str, list[str]]) -> str:
     """
     numbers = map(_user, _entries(values.get("asserted", [])))
     return next((each for each in numbers if _NUMBER.fullmatch(each)), "")
+
+
+def _name(values: dict[str, list[str]]) -> str:
+    """Return the caller's name: of the first header that has one, in the order of their trust.
+
+    Asterisk takes the name of From beside a number of P-Asserted-Identity, or a called party's.
+    """
+    if asserted := [*_entries(values.get("asserted", []))]:
+        return next(filter(None, map(_display, asserted)), "")
+    calling = [each for each in _parties(values) if each.is_calling]
+    if calling:
+        return "" if any(each.is_name_withheld for each in calling) else calling[0].name
+    return next(map(_display, values.get("from", [])), "")
+
+
+def _display(entry: str) -> str:
+    """Return the name before an address; empty without one."""
+    name, opening, _ = entry.rpartition("<")
+    name = name.strip()
+    return _unescaped(name.removeprefix('"').removesuffix('"')) if opening else ""
+
+
+def _unescaped(name: str) -> str:
+    return _QUOTED_PAIR.sub(r"\1", name)
 
 
 def _is_withheld(values: dict[str, list[str]], caller: str) -> bool:

@@ -284,7 +284,7 @@ class Node:
         elif is_engine_channel(channel.id) or args[:1] != ["inbound"]:
             shard.context.hang_up_channel(channel.id)
         else:
-            known = read_arguments(args[1:], channel.caller.number)
+            known = read_arguments(args[1:], channel.caller.number, channel.caller.name)
             incoming = IncomingChannel(
                 channel=channel.id,
                 from_=known.caller,
@@ -295,6 +295,6 @@ class Node:
                 is_withheld=known.is_withheld,
                 diversion=known.diversion,
                 is_passed_on=known.is_passed_on,
-                caller_name=channel.caller.name,
+                caller_name=known.name,
             )
             self._on_incoming(shard, incoming)

@@ -95,9 +95,12 @@ async def test_redirects_are_not_followed(session: ClientSession) -> None:
     assert len(server.requests) == 1
 
 
-async def test_a_web_page_is_not_an_action(session: ClientSession) -> None:
-    """HTML has its own reason."""
-    async with Server(web.Response(text="<html>Hello</html>")).open() as url:
+@pytest.mark.parametrize(
+    "body", [b"<html>Hello</html>", '{"type": "say", "data": {"text": "Blå"}}'.encode("latin-1")]
+)
+async def test_what_is_not_json_is_not_an_action(session: ClientSession, body: bytes) -> None:
+    """HTML, and JSON in another encoding than UTF-8, have their own reason."""
+    async with Server(web.Response(body=body)).open() as url:
         assert (await refused(session, url)).reason == "not_json"
 
 

@@ -109,14 +109,15 @@ async def test_an_export_that_fails_has_a_reason(rest: Served) -> None:
     assert (await rest.request("GET", f"{path}/download"))[0] == 409
 
 
-async def test_csv_has_privacy_and_diversion(rest: Served) -> None:
+async def test_csv_has_the_caller_and_diversion(rest: Served) -> None:
     """`divertedFrom` lists the numbers that forwarded the call, the first one first."""
     diversion = (Diversion("+4711111111", "no-answer"), Diversion("+4722222222"))
     call = record(1, privacy=True, diversion=diversion)
-    await write_calls(rest.services.database, call, record(2, after_ms=-1))
+    await write_calls(rest.services.database, call, record(2, after_ms=-1, caller_name="Åse"))
     withheld, other = csv.DictReader(io.StringIO(await made(rest)))
     assert (withheld["privacy"], withheld["divertedFrom"]) == ("true", "'+4711111111 +4722222222")
     assert (other["privacy"], other["divertedFrom"]) == ("false", "")
+    assert (withheld["callerName"], other["callerName"]) == ("", "Åse")
 
 
 async def test_json_lines_are_records(rest: Served) -> None:

@@ -85,9 +85,17 @@ async def test_a_redirect_is_not_followed() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["<html>", '{"a":1}', '[{"labels":{"a":1}}]', "[" + " " * MAX_RESPONSE_BYTES + "]", ""]
+    "body",
+    [
+        b"<html>",
+        b'{"a":1}',
+        b'[{"labels":{"a":1}}]',
+        b"[" + b" " * MAX_RESPONSE_BYTES + b"]",
+        b"",
+        '[{"labels":{"a":"å"}}]'.encode("latin-1"),
+    ],
 )
-async def test_other_answers_are_said_as_such(body: str) -> None:
+async def test_other_answers_are_said_as_such(body: bytes) -> None:
     """Neither an error page nor a large response is shown or kept."""
     assert await firing(AlertServer({MANAGER: body})) == AlertList((), 0, NOT_UNDERSTOOD)
 

@@ -29,8 +29,8 @@ class AlertServer:
         if body is None:
             return web.Response(status=404)
         headers = {"Location": f"{self.url}/elsewhere"} if self.status == 302 else None
-        text = body if isinstance(body, str) else json.dumps(body)
-        return web.Response(text=text, status=self.status, headers=headers)
+        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return web.Response(body=sent, status=self.status, headers=headers)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["AlertServer"]:

@@ -194,3 +194,40 @@ def test_the_number_of_diversions_is_limited() -> None:
     """They are part of every event of the call."""
     header = ",".join(f"<sip:+47{number}@a>" for number in range(1_000, 1_100))
     assert len(read_arguments(passed(diversion=header), "").diversion) == MAX_DIVERSIONS
+
+
+ASSERTED = '"Pai N" <sip:+4790000002@h>, <tel:+4790000002>'
+SENT = '"From N" <sip:+4790000001@h>;tag=1'
+
+
+@pytest.mark.parametrize(
+    ("headers", "name"),
+    [
+        ({"from": SENT}, "From N"),
+        ({"from": "Anna <sip:+4790000001@h>"}, "Anna"),
+        ({"from": r'"Bo \"The Man\" A\\B <x>" <sip:1@h>'}, r'Bo "The Man" A\B <x>'),
+        ({"from": "<sip:+4790000001@h>"}, ""),
+        ({"from": "sip:+4790000001@h"}, ""),
+        ({"from": SENT, "asserted": ASSERTED}, "Pai N"),
+        ({"from": SENT, "asserted": '<tel:+4790000002>, "Pai N" <sip:+4790000002@h>'}, "Pai N"),
+        ({"from": SENT, "asserted": "<sip:+4790000002@h>"}, ""),
+        ({"from": SENT, "rpid": '"R N" <sip:+4790000001@h>;party=calling'}, "R N"),
+        ({"from": SENT, "rpid": '"R N" <sip:+4790000001@h>;privacy=name'}, ""),
+        ({"from": SENT, "rpid": '"C N" <sip:+4721930000@h>;party=called'}, "From N"),
+    ],
+)
+def test_the_name_belongs_to_the_number(headers: dict[str, str], name: str) -> None:
+    """It is of the header that has the caller's number, unless it is withheld there."""
+    assert read_arguments(passed(**headers), "+4790000001", "Asterisk's").name == name
+
+
+def test_the_name_of_the_caller_beside_a_called_party() -> None:
+    """Asterisk takes the first party's, whichever it is."""
+    called = passed(rpid='"Called N" <sip:+4721930000@h>;party=called')
+    calling = passed(rpid='"R N" <sip:+4790000001@h>;party=calling')[1:]
+    assert read_arguments([*called, *calling], "+4721930000", "Called N").name == "R N"
+
+
+def test_the_name_of_an_earlier_dialplan() -> None:
+    """It passes no header: Asterisk's name is taken, which keeps escaped characters as they are."""
+    assert read_arguments(["+4721930000"], "+4799", r"Bo \"B\"").name == 'Bo "B"'
