@@ -180,3 +180,13 @@ def test_a_key_is_not_waited_for_by_a_gather_of_speech() -> None:
     state = story.state_as(Gathering)
     story.take(DigitStarted(MAIN, state.deadline_ms - GRACE_MS - 50), 1_900)
     assert story.call.state == before
+
+
+@pytest.mark.parametrize(
+    ("held_ms", "digits"), [(40, "1"), (100, "1"), (10_000, "1")], ids=["held", "info", "lost end"]
+)
+def test_no_key_goes_down_before_the_answer(held_ms: int, digits: str) -> None:
+    """A phone names a fixed hold in SIP INFO, or the end of its key is lost: the digit counts."""
+    story = gathering(timeout=5_000)
+    story.take(DigitPressed(MAIN, "1", story.now + 60 - held_ms, held_ms), 60)
+    assert story.state_as(Gathering).digits == digits
