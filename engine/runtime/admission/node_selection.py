@@ -38,6 +38,7 @@ from wire.shard import ShardId
 
 # Other engines' calls are known from heartbeats only: a smaller difference may be none by now.
 LIGHTER_LOAD = 0.9
+CANNOT_STORE = Unavailable("store_down", "calls can't be stored now")
 
 
 class NodeStatus(Struct, frozen=True):
@@ -214,7 +215,7 @@ class NodeSelection:
     def unavailable(self, node: Node) -> Unavailable | None:
         """Return why a node gets no new call; None: it does."""
         if node.shards and all(shard.is_paused for shard in node.shards.values()):
-            return _not_connected(node)
+            return _why_paused(node, next(iter(node.shards.values())))
         return self._node_unavailable(node)
 
     def _shard_at(self, node: Node) -> CallShard | None:
@@ -231,7 +232,7 @@ class NodeSelection:
         self, node: Node, shard: CallShard | None, by_trunk: bool
     ) -> Unavailable | None:
         if shard is None or shard.is_paused:
-            return _not_connected(node)
+            return _why_paused(node, shard)
         return self._trunk_unavailable(node, by_trunk) or self._shard_unavailable(shard, node)
 
     def _trunk_unavailable(self, node: Node, by_trunk: bool) -> Unavailable | None:
@@ -275,7 +276,7 @@ class NodeSelection:
 
     def _shard_unavailable(self, shard: CallShard, node: Node) -> Unavailable | None:
         if not shard.can_store:
-            return Unavailable("store_down", "calls can't be stored now")
+            return CANNOT_STORE
         return self._node_unavailable(node)
 
     def _node_unavailable(self, node: Node) -> Unavailable | None:
@@ -318,5 +319,8 @@ class NodeSelection:
         return (calls + 1) / self.status(node.name).limits.weight
 
 
-def _not_connected(node: Node) -> Unavailable:
+def _why_paused(node: Node, shard: CallShard | None) -> Unavailable:
+    """Return why a shard is paused: without its store an engine has no lease, with any node."""
+    if shard is not None and not shard.context.lease.holds:
+        return CANNOT_STORE
     return Unavailable("no_node", f"PBX node {node.name} is not connected")

@@ -1,8 +1,10 @@
 """Selection of a node: by weight, live calls and health; and why there is no capacity."""
 
 import pytest
+from msgspec.structs import replace
 
 from engine.runtime.admission.no_capacity import NoCapacity
+from engine.runtime.cluster.lease import Lease
 from engine.runtime.policy.capacity_limits import TRUNK, CapacityLimits
 from tests.harness.runtime.node_selection_scene import Scene
 from wire.shard import ShardId
@@ -95,6 +97,18 @@ def test_an_unavailable_node() -> None:
             assert offered is not None
             assert offered.code == code
         ends()
+
+
+def test_an_engine_without_its_store() -> None:
+    """Its lease is over, so its shards are paused, although the node is there."""
+    scene = Scene()
+    shard = scene.node("pbx1")
+    shard.context = replace(shard.context, lease=Lease(1, 0.0, lambda: 1.0))
+    assert shard.is_paused
+    assert scene.call() == "store_down"
+    reason = scene.node_selection.unavailable(scene.node_selection.nodes["pbx1"])
+    assert reason is not None
+    assert (reason.code, reason.detail) == ("store_down", "calls can't be stored now")
 
 
 def test_an_unreachable_trunk_blocks_outbound_trunk_calls_only() -> None:
