@@ -49,10 +49,11 @@ def is_of_earlier_state(leg: Leg, pressed: DigitPressed) -> bool:
 
     After an outage, events are applied late: a digit that arrives after a state started belongs to
     it, even if its key was released before that start. No key goes down before the answer: then a
-    phone has named its hold too long (SIP INFO), or the PBX has missed its end.
+    phone has named its hold too long (SIP INFO), or the PBX has missed its end; unless it was the
+    key of a leg whose place this one has taken.
     """
     is_earlier = pressed.pressed_ms < leg.digits_from_ms <= pressed.up_ms
-    return is_earlier and pressed.pressed_ms >= leg.answered_ms
+    return is_earlier and (bool(leg.replaces) or pressed.pressed_ms >= leg.answered_ms)
 
 
 def take(call: Call, leg_id: str) -> tuple[Call, tuple[TypedDigit, ...]]:
