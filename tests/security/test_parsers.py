@@ -149,6 +149,17 @@ async def test_the_media_worker_has_the_limit_of_its_host(tmp_path: Path) -> Non
     assert await run_program(program, cwd=tmp_path) == ("(5, 5)", 0)
 
 
+async def test_a_job_has_all_of_its_cpu_time(tmp_path: Path) -> None:
+    """Whatever part of a second the worker has used before; the limit is in whole ones."""
+    program = (
+        "import resource; from time import process_time;"
+        "from engine.media.worker.main import limit_cpu;"
+        "\nwhile process_time() % 1 < 0.5: pass\n"
+        "limit_cpu(1); print(resource.getrlimit(resource.RLIMIT_CPU)[0] - process_time() >= 1)"
+    )
+    assert await run_program(program, cwd=tmp_path) == ("True", 0)
+
+
 async def test_the_media_worker_is_restricted(tmp_path: Path) -> None:
     """It has none of the engine's environment, runs under the filter, and still decodes."""
     source, target = tmp_path / "a.mp3", tmp_path / "a.wav"

@@ -13,6 +13,7 @@ import signal
 import sys
 import wave
 from functools import lru_cache
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,7 +112,8 @@ def limit_cpu(job_s: int) -> None:
     """Limit the CPU time of the job that begins."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    limit = allowed_limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + job_s)
+    # The kernel counts whole seconds: rounded down, a job would have up to one less.
+    limit = allowed_limit(resource.RLIMIT_CPU, ceil(used.ru_utime + used.ru_stime) + job_s)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
 
 
