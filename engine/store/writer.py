@@ -133,7 +133,7 @@ class Writer:
         """Write what is pending at a fenced writer of this shard; its `done` is not called."""
         for change, _ in writer._pending:  # noqa: SLF001 - the same class
             self.rewrite(change)
-        for call_id in writer._sent:  # noqa: SLF001
+        for call_id in writer._sent:  # noqa: SLF001 - the same class
             self.mark_sent(call_id)
 
     def reset_numbering(self) -> None:

@@ -145,8 +145,15 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         return max(0, -await self._write(shard, (token, number), changes, sent, create=False))
 
     async def unsent(self, shard: ShardId) -> dict[str, bytes | None]:
-        calls = await self._with_timeout(self._client.smembers(shard_key(shard, "unsent")))
-        return {call.decode(): await self.read(shard, call.decode()) for call in sorted(calls)}
+        members = await self._with_timeout(self._client.smembers(shard_key(shard, "unsent")))
+        calls, found = sorted(each.decode() for each in members), dict[str, bytes | None]()
+        for first in range(0, len(calls), _PAGE_SIZE):
+            page = calls[first : first + _PAGE_SIZE]
+            keys = [shard_key(shard, "ended", each) for each in page]
+            records = await self._with_timeout(self._client.mget(keys))
+            for call, record in zip(page, records, strict=True):
+                found[call] = None if record is None else state_of(call, record)
+        return found
 
     async def live(self, shard: ShardId) -> AsyncIterator[tuple[str, str, bytes]]:
         cursor, seen = 0, set[bytes]()

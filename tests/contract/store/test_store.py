@@ -115,6 +115,14 @@ async def test_webhooks_of_an_ended_call_that_are_still_to_be_sent(store: Store)
     assert await store.unsent(at(3)) == {}
 
 
+async def test_more_unsent_calls_than_a_page(store: Store) -> None:
+    """A customer whose server does not respond leaves many."""
+    token = await claim_shard(store, at(3), "engine1")
+    ends = [change(f"c{n}", state=b"%d" % n, live=False, unsent=True) for n in range(1_001)]
+    await store.commit(at(3), token, ends)
+    assert await store.unsent(at(3)) == {f"c{n}": b"%d" % n for n in range(1_001)}
+
+
 async def test_an_unsent_call_that_is_not_kept_any_more(store: Store) -> None:
     """It is named, so that its owner can forget it."""
     token = await claim_shard(store, at(3), "engine1")
