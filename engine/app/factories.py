@@ -31,7 +31,6 @@ from engine.runtime.admission.inbound_routes import DefaultTargetLookup, no_defa
 from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.agent_template import AgentTemplate
 from engine.runtime.agents.directory import Directory
-from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
@@ -51,7 +50,6 @@ from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.policy.leg_limits import LegLimits
 from engine.store.redis.document_cipher import DocumentCipher
 from engine.store.redis.store import RedisStore
-from engine.store.store import Store
 from engine.store.stream import StreamLimits
 from engine.store.webhook_log import WebhookLogLimits
 from engine.webhooks.action_client import ActionClient
@@ -94,20 +92,13 @@ def store(settings: Settings) -> RedisStore:
     )
 
 
-def assembly(  # noqa: PLR0913 - collaborators are passed in
-    settings: Settings,
-    stack: AsyncExitStack,
-    store: Store,
-    clock: Clock,
-    telemetry: Telemetry,
-    *,
-    engine: str,
+def assembly(
+    settings: Settings, stack: AsyncExitStack, context: EngineContext, telemetry: Telemetry
 ) -> Assembly:
-    context = EngineContext(store, clock, telemetry.metrics, engine=engine)
     if telemetry.traces is not None:
         context = replace(context, link_call=telemetry.traces.link_call)
     attempts = AttemptWriter(
-        store.webhook_log, telemetry.metrics.webhook_log, is_on=settings.webhook_log_s > 0
+        context.store.webhook_log, telemetry.metrics.webhook_log, is_on=settings.webhook_log_s > 0
     )
     attempts.start()
     stack.push_async_callback(attempts.close)

@@ -131,7 +131,7 @@ class ConferenceRecord(_Part, frozen=True):
 
 
 class TakeoverRecord(_Part, frozen=True):
-    """An engine took the call over from another, or from one that had died."""
+    """Another engine got the call, because its engine had died or handed it over."""
 
     at_ms: int
     engine: str

@@ -77,8 +77,11 @@ def reconcile(
     restarted = tuple(each.playback for each in retried if isinstance(each, Play))
     since_ms = snapshot.last_seen_ms
     uncontrolled_ms = max(0, now - since_ms) if since_ms else 0
-    ended = (each.playback for each in prompts_ended)
-    uncertain = tuple(e for e in ended if any(_plays(command, e) for command in outbox))
+    uncertain = tuple(
+        each.playback
+        for each in prompts_ended
+        if any(_plays(command, each.playback) for command in outbox)
+    )
     recovered = Recovered(
         bridged, left_over, restarted, snapshot.new_owner, uncontrolled_ms, uncertain
     )

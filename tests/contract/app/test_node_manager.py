@@ -19,6 +19,7 @@ from engine.observe.telemetry import Telemetry
 from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.base.clock import LoopClock
+from engine.runtime.base.context import EngineContext
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.cluster.membership import Membership
@@ -63,7 +64,8 @@ class Scene:
         clips = await stack.enter_async_context(
             open_clip_cache(folder, lambda _account: session, [], clock.now_ms, MediaLimits())
         )
-        parts = factories.assembly(SETTINGS, stack, store, clock, telemetry, engine="e1")
+        context = EngineContext(store, clock, telemetry.metrics)
+        parts = factories.assembly(SETTINGS, stack, context, telemetry)
         io = await factories.io_runner(parts, clips, Limits(), fixed_signer(), no_listener)
         directory = factories.directory(parts)
         members, shards = Membership("me"), ShardMap(1, ["pbx1", "ip1"])

@@ -93,7 +93,7 @@ class BlockedMeter(LagMeter):
 
 def stand_still() -> None:
     """Keep the GIL, so that no other thread runs."""
-    ctypes.PyDLL(None).usleep(400_000)
+    ctypes.PyDLL(None).usleep(400_000)  # being late is the subject
 
 
 async def test_a_process_that_stands_still_is_late() -> None:

@@ -274,7 +274,7 @@ async def test_an_internal_error_counts_as_an_attempt() -> None:
 
 
 class HeldTransport:
-    """A customer that never responds; `is_cancelled` when nobody waits for it any more."""
+    """A customer that never responds; `is_cancelled` says whether its delivery was."""
 
     def __init__(self) -> None:
         self.is_requested = asyncio.Event()

@@ -1123,7 +1123,7 @@ class StreamView(Received, frozen=True, kw_only=True):
 
 
 class TakeoverRecord(Received, frozen=True, kw_only=True):
-    """An engine took the call over from another, or from one that had died."""
+    """Another engine got the call, because its engine had died or handed it over."""
 
     at_ms: int
     engine: str

@@ -669,7 +669,7 @@ export interface StreamRecord {
   maxLatencyMs?: number | null;
 }
 
-/** An engine took the call over from another, or from one that had died. */
+/** Another engine got the call, because its engine had died or handed it over. */
 export interface TakeoverRecord {
   atMs: number;
   engine: string;

@@ -55,7 +55,7 @@ def test_an_agent_sees_the_name_that_belongs_to_the_number(
 
 @pytest.mark.parametrize(("kind", "gets_leg"), [("browser", True), ("sip", False)])
 def test_a_phone_in_a_browser_learns_its_leg(kind: PhoneKind, gets_leg: bool) -> None:
-    """Other phones would be told an id that is not theirs to use."""
+    """Only a page that runs the phone can use the id."""
     agents = ManualAgentResolver()
     scene = ExecutorScene(replace(CALLS_AGENT, caller_id="+4799"), agents=agents)
     agents.resolve_to("PJSIP/1002", kind=kind)

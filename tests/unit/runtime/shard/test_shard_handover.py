@@ -129,7 +129,7 @@ async def test_the_handover_waits_until_the_pbx_has_all_commands() -> None:
     scene.writer.commit()
     scene.shard.begin_handover()
     waiting = asyncio.create_task(scene.shard.wait_for_pbx())
-    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # a turn of the loop, not a time
     assert not waiting.done()
     scene.pbx.settle()
     async with asyncio.timeout(5):
