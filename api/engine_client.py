@@ -149,6 +149,8 @@ class EngineClient:
                     yield reply
                     return
                 error = _to_error(reply.status, await reply.read(), None)
+                if isinstance(error, RangeNotSatisfiable):
+                    error.content_range = reply.headers.get("Content-Range", "")
             if not isinstance(error, ServiceUnavailable):  # else another engine may have room
                 break
         raise error

@@ -45,6 +45,11 @@ class Metrics:
             ("reason",),
             registry=self.registry,
         )
+        self.dial_policies_refused = Gauge(
+            "switchroom_api_dial_policies_refused",
+            "Accounts whose dial policy engines refuse",
+            registry=self.registry,
+        )
         self.database_up = Gauge(
             "switchroom_api_database_up",
             "1: the database answers",

@@ -140,6 +140,7 @@ async def open_services(
         policy_sync = PolicySync(engine, accounts, DncStore(database, clock))
         secrets = _token_secrets(settings)
         metrics = Metrics()
+        metrics.dial_policies_refused.set_function(policy_sync.count_refused)
         transcripts = api.transcripts.plugin.build(
             settings, database, engine, accounts, recognizers, metrics, clock
         )

@@ -21,18 +21,25 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_pycollect_makemodule(module_path: Path) -> None:
-    """Drop Hypothesis' limits on time before a module that uses it is imported.
-
-    A busy machine is no fault.
-    """
+    """Set Hypothesis up before a module that uses it is imported."""
     if b"hypothesis" in module_path.read_bytes():
-        _drop_time_limits()
+        _set_hypothesis_up()
 
 
 @cache
-def _drop_time_limits() -> None:
-    from hypothesis import HealthCheck, settings  # noqa: PLC0415 - costs 0.4 s where it is not used
+def _set_hypothesis_up() -> None:
+    from hypothesis import (  # noqa: PLC0415 - costs 0.4 s where it is not used
+        HealthCheck,
+        Phase,
+        settings,
+    )
 
-    checks = [HealthCheck.too_slow]
-    settings.register_profile("untimed", deadline=None, suppress_health_check=checks)
-    settings.load_profile("untimed")
+    settings.register_profile(
+        "switchroom",
+        deadline=None,  # a busy machine is not a fault
+        suppress_health_check=[HealthCheck.too_slow],
+        # To explain a story takes three times as long as to shorten it: more than a test may take.
+        phases=[each for each in Phase if each is not Phase.explain],
+        print_blob=True,  # to repeat a failure elsewhere
+    )
+    settings.load_profile("switchroom")

@@ -10,9 +10,13 @@ from wire.decoding import patterns
 NumberType = Literal["premium", "shared_cost", "personal", "satellite", "high_risk", "service_code"]
 MAX_LIST_CHANGES = 10_000  # of a list in one request, limited by the body size
 MAX_CALLER_IDS = 10_000
+MAX_PREFIXES = 1_000  # allowed ones, and as many denied ones
+MAX_TRUNKS = 16
 DEFAULT_LEGS_PER_CALL = 100
+POLICY_TTL_MS = 1_000  # engines read a stored policy again after it
 Prefix = Annotated[str, Meta(pattern=patterns.PREFIX)]
 FullNumber = Annotated[str, Meta(pattern=patterns.FULL_NUMBER)]
+Region = Annotated[str, Meta(pattern=patterns.REGION)]
 CallingCode = Annotated[str, Meta(pattern=patterns.CALLING_CODE)]
 Numbers = Annotated[tuple[FullNumber, ...], Meta(max_length=MAX_LIST_CHANGES)]
 
@@ -27,31 +31,37 @@ class AccountDialPolicy(Shape, frozen=True):
     may dial, at once or one after another. `maxLiveLegs` and `maxLegsPerS` limit what all calls of
     the account dial, `maxMinutesPerDay` (UTC) what they dial over the trunk; absent, they do not.
     `trunks` are those over which its numbers are called, the first one first; without it all.
-    `country` is the calling code of numbers without one. With `doNotCall`, no call is placed while
-    the account's list is unknown. `version` is chosen by the client that puts the policy.
+    `country` is the calling code of numbers without one, `region` (ISO 3166-1) their country where
+    several share a code. With `doNotCall`, no call is placed while the account's list is unknown.
+    `version` is chosen by the client that puts the policy.
     """
 
-    destinations: Annotated[tuple[Prefix, ...], Meta(max_length=1_000)] | None = None
+    destinations: Annotated[tuple[Prefix, ...], Meta(max_length=MAX_PREFIXES)] | None = None
     numbers: Annotated[tuple[CallerId, ...], Meta(max_length=MAX_CALLER_IDS)] | None = None
     country: CallingCode = ""
     do_not_call: bool = False
     version: Annotated[str, Meta(max_length=64)] = ""
-    denied: Annotated[tuple[Prefix, ...], Meta(max_length=1_000)] = ()
+    denied: Annotated[tuple[Prefix, ...], Meta(max_length=MAX_PREFIXES)] = ()
     number_types: tuple[NumberType, ...] = ()
     is_stopped: bool = False
     max_legs_per_call: Annotated[int, Meta(ge=1)] = DEFAULT_LEGS_PER_CALL
     max_live_legs: Annotated[int, Meta(ge=1)] | None = None
     max_legs_per_s: Annotated[float, Meta(gt=0)] | None = None
     max_minutes_per_day: Annotated[int, Meta(ge=1)] | None = None
-    trunks: Annotated[tuple[Name, ...], Meta(max_length=16)] = ()
+    trunks: Annotated[tuple[Name, ...], Meta(max_length=MAX_TRUNKS)] = ()
+    region: Region = ""
 
 
 class DialPolicyView(Shape, frozen=True):
-    """The versions of an account's dial policy and do-not-call list."""
+    """The versions of an account's dial policy and do-not-call list.
+
+    Engines check the list if `doNotCall` is true.
+    """
 
     account: Name
     version: str = ""
     list_version: int = 0
+    do_not_call: bool = False
 
 
 class DialPolicies(Shape, frozen=True):

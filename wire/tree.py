@@ -9,7 +9,10 @@ from wire.answer_detection import Prompt
 from wire.base import tag_of
 from wire.decoding import lenient, patterns
 from wire.decoding.errors import BadInput, raise_errors
+from wire.decoding.host_and_port import host_and_port
 from wire.party import Party
+from wire.phone_numbers.e164 import e164
+from wire.phone_numbers.written_number import InvalidNumber
 from wire.verbs import (
     SINGLE_LEG_VERBS,
     Action,
@@ -193,7 +196,7 @@ def _prompt_errors(data: Prompt, path: str, limits: Limits) -> Iterator[BadInput
 
 
 def check_party(party: str, limits: Limits, path: str) -> None:
-    """Check that a sip: address names an allowed host; raises BadInput."""
+    """Check that a number is possible, and that a sip: address names a host; raises BadInput."""
     raise_errors(list(_party_errors(party, limits, path)))
 
 
@@ -202,10 +205,20 @@ def _party_errors(party: str, limits: Limits, path: str) -> Iterator[BadInput]:
     if parsed.kind == "sip" and parsed.host not in limits.sip_hosts:
         allowed = ", ".join(limits.sip_hosts) or "none"
         yield BadInput(path, f"the host is not allowed; allowed hosts: {allowed}", "sip_host")
+    yield from number_errors(party, path)
+
+
+def number_errors(party: str, path: str) -> Iterator[BadInput]:
+    """Yield that a number with a country code has no length that its country's numbers have."""
+    if party.startswith("+"):
+        try:
+            e164(party, None)
+        except InvalidNumber:
+            yield BadInput(path, f"{party} can't be a phone number (E.164)", "impossible_number")
 
 
 def check_url(url: str, limits: Limits, path: str) -> None:
-    """Check that an address is https://, or if allowed on this machine; raises BadInput."""
+    """Check an address's host and port, and its https:// or this machine; raises BadInput."""
     raise_errors(list(_url_errors(url, limits, path)))
 
 
@@ -213,6 +226,15 @@ def _url_errors(url: str, limits: Limits, path: str) -> Iterator[BadInput]:
     is_allowed = url.startswith("https://") or (limits.allow_insecure and _is_loopback(url))
     if not is_allowed:
         yield BadInput(path, "an https:// address is required", "insecure_url")
+    else:
+        yield from _host_errors(url, path)
+
+
+def _host_errors(url: str, path: str) -> Iterator[BadInput]:
+    try:
+        host_and_port(url, path)
+    except BadInput as error:
+        yield error
 
 
 def check_stream(data: StreamData, limits: Limits) -> None:
@@ -224,6 +246,8 @@ def _stream_errors(data: StreamData, path: str, limits: Limits) -> Iterator[BadI
     as_web = f"http{data.url.removeprefix('ws')}"  # the same rule as for other addresses
     if not as_web.startswith("https://") and not (limits.allow_insecure and _is_loopback(as_web)):
         yield BadInput(_join(path, "url"), "a wss:// address is required", "insecure_url")
+    else:
+        yield from _host_errors(as_web, _join(path, "url"))
     if data.protocol == "twilio" and data.rate != TWILIO_RATE:
         yield BadInput(_join(path, "rate"), f"{TWILIO_RATE} with protocol twilio")
     if data.fork and data.barge_in != "off":

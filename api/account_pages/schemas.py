@@ -9,17 +9,16 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from api.accounts.store import Account
+from api.accounts.store import MAX_KEPT_DAYS, Account
 from api.accounts.transcript_setting import TranscriptSetting
 from api.accounts.usage import Usage, plus
 from api.common.timestamps import format_ms
 from api.jobs.store import Job
 from wire.decoding.patterns import COUNTRY, EMAIL, LINE
 
-MAX_DAYS = 36_500
 EPOCH = date(1970, 1, 1)
 MINUTE_MS = 60_000
-Days = Annotated[int, Meta(ge=1, le=MAX_DAYS)] | UnsetType | None
+Days = Annotated[int, Meta(ge=1, le=MAX_KEPT_DAYS)] | UnsetType | None
 
 
 class AccountLimits(Struct, frozen=True, rename="camel"):

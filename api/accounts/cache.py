@@ -20,7 +20,7 @@ class CachedAccount(Struct, frozen=True):
 
     @property
     def region(self) -> str | None:
-        """The country of numbers without a country code: the account's, or its first number's."""
+        """The country of numbers without a country code: the account's, or that of its numbers."""
         return region_of(self.account.region, self.numbers)
 
 

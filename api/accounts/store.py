@@ -28,7 +28,8 @@ from api.accounts.transcript_setting import TranscriptSetting
 from api.common.errors import Conflict, NotFound
 from api.db.database import Store, metadata
 from wire.decoding.messages import decode_message
-from wire.dial_policy import NumberType
+from wire.dial_policy import MAX_CALLER_IDS, NumberType
+from wire.phone_numbers.e164 import region_of
 
 accounts = Table(
     "accounts",
@@ -54,6 +55,7 @@ accounts = Table(
     Column("trunks", JSON, nullable=False),
     Column("transcripts", JSON(none_as_null=True)),
 )
+MAX_KEPT_DAYS = 36_500
 numbers = Table(
     "numbers",
     metadata,
@@ -71,8 +73,8 @@ class Account(Struct, frozen=True):
     """An account; None means no limit, and for `destinations` that any number may be called.
 
     Denied prefixes and costly types of numbers that are not in `number_types` are never called.
-    Numbers without a + belong to its `region` (ISO 3166-1, such as NO); without a region they are
-    invalid.
+    Numbers without a + belong to its `region` (ISO 3166-1, such as NO), else to the country of its
+    first number that has one.
     """
 
     id: str
@@ -163,6 +165,11 @@ class AccountStore(Store):
         )
         return tuple([number for (number,) in await self._database.rows(query)])
 
+    async def region(self, account_id: str) -> str | None:
+        """Return the region of an account's numbers without a country code; raises NotFound."""
+        account = await self.get(account_id)
+        return region_of(account.region, await self.numbers(account_id))
+
     async def page_numbers(self, account_id: str, limit: int, offset: int) -> tuple[list[str], int]:
         """Return some of an account's numbers, in ascending order, and how many it has."""
         query = (
@@ -196,8 +203,11 @@ class AccountStore(Store):
         return found
 
     async def add_number(self, account_id: str, number: str) -> None:
-        """Add a number to an account; raises Conflict if another account has it."""
+        """Add a number to an account; raises Conflict if another has it, or there are too many."""
         await self.get(account_id)
+        own = await self.numbers(account_id)
+        if len(own) >= MAX_CALLER_IDS and number not in own:
+            raise Conflict(f"{account_id} has {MAX_CALLER_IDS:,} numbers, which engines accept")
         row = {"number": number, "account_id": account_id, "created_ms": self._now_ms()}
         try:
             await self._database.execute(insert(numbers).values(row))

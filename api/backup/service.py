@@ -115,7 +115,7 @@ async def _load(connection: AsyncConnection, records: Iterator[Record]) -> Conte
 
 def _current_migration(connection: Connection) -> str:
     """Return the migration of a database; raises InvalidBackup for one of another version."""
-    found, known = migration_of(connection), known_migrations(connection)
+    found, known = migration_of(connection), known_migrations()
     if found is None:
         raise InvalidBackup("the database is empty: there is nothing to back up")
     if found != known[0]:
@@ -128,7 +128,7 @@ def _current_migration(connection: Connection) -> str:
 
 def _prepare(connection: Connection, header: Header) -> None:
     """Create the tables of the backup's version, unless they are there and empty."""
-    if header.migration not in known_migrations(connection):
+    if header.migration not in known_migrations():
         raise InvalidBackup(
             f"the backup is of another version, {header.version} (migration {header.migration}):"
             " restore it with that version or a later one"

@@ -14,11 +14,15 @@ from api.cdrs.ingest.row_mapping import participant_numbers
 from api.cdrs.query.queries import Position
 from api.cdrs.tables import agents, bodies, cdrs, clients, digits, events, numbers
 from api.db.database import Database
+from api.db.text_columns import text_columns
 from wire.decoding.messages import decode_message
 from wire.events.record import CallRecord
 
 FIRST: Position = (-1, -1)
+EventPosition = tuple[str, int]  # of a call, in its events
+FIRST_EVENT: EventPosition = ("", -1)
 REMOVED = ""  # stands for digits and words that were removed
+TEXTS = text_columns(cdrs, {"account_id": "the customer's"})
 _INPUT = ("dtmf", "speech")  # what a caller has given in a gather
 
 
@@ -35,6 +39,16 @@ class StoredCall(Struct, frozen=True):
     @property
     def position(self) -> Position:
         return self.started_ms, self.id
+
+
+class StoredEvent(Struct, frozen=True):
+    call_id: str
+    sequence_number: int
+    body: bytes
+
+    @property
+    def position(self) -> EventPosition:
+        return self.call_id, self.sequence_number
 
 
 class CdrRemoval(Struct, frozen=True):
@@ -64,22 +78,30 @@ class CdrRemoval(Struct, frozen=True):
         )
         return await self._calls(account_id, before_ms, after, limit, has_digits)
 
-    async def mentioning(
-        self, account_id: str, text: bytes, after: Position, limit: int
-    ) -> list[StoredCall]:
-        """Return calls whose record contains a text; scans all records of the account."""
-        found = _position(self.database, bodies.c.record, text)
-        return await self._calls(account_id, None, after, limit, found)
+    async def calls_after(self, account_id: str, after: Position, limit: int) -> list[StoredCall]:
+        """Return calls after a position, oldest first."""
+        return await self._calls(account_id, None, after, limit)
 
-    async def events_mentioning(self, account_id: str, text: bytes) -> dict[str, list[bytes]]:
-        """Return events that contain a text, by call; scans all events of the account."""
-        query = sa.select(events.c.call_id, events.c.body).where(
-            events.c.account_id == account_id, _position(self.database, events.c.body, text)
+    async def texts_of(self, calls: Sequence[StoredCall]) -> dict[int, list[str]]:
+        """Return the texts in the rows of calls, such as dispositions, by the calls' ids."""
+        query = sa.select(cdrs.c.id, *TEXTS).where(cdrs.c.id.in_([each.id for each in calls]))
+        return {
+            call: [each for each in texts if each]
+            for call, *texts in await self.database.rows(query)
+        }
+
+    async def events_after(
+        self, account_id: str, after: EventPosition, limit: int
+    ) -> list[StoredEvent]:
+        """Return events after a position, call by call."""
+        position = sa.tuple_(events.c.call_id, events.c.sequence_number)
+        query = (
+            sa.select(events.c.call_id, events.c.sequence_number, events.c.body)
+            .where(events.c.account_id == account_id, position > after)
+            .order_by(events.c.call_id, events.c.sequence_number)
+            .limit(limit)
         )
-        found: dict[str, list[bytes]] = {}
-        for call_id, body in await self.database.rows(query):
-            found.setdefault(call_id, []).append(body)
-        return found
+        return [StoredEvent(*row) for row in await self.database.rows(query)]
 
     async def remove(self, call: StoredCall, region: str | None) -> None:
         """Remove a call's record with all that belongs to it; `region` is its account's."""
@@ -192,9 +214,3 @@ def _digits_of(call: StoredCall) -> sa.ColumnElement[bool]:
         digits.c.started_ms == call.started_ms,
         digits.c.cdr_id == call.id,
     )
-
-
-def _position(database: Database, column: sa.Column[bytes], text: bytes) -> sa.ColumnElement[bool]:
-    if database.is_sqlite:
-        return sa.func.instr(column, text) > 0
-    return sa.func.position(sa.literal(text, sa.LargeBinary).op("IN")(column)) > 0

@@ -93,6 +93,7 @@ async def get_export(
     id="records.downloadExport",
     scope="cdr:own",
     errors=(404, 409),
+    has_file=True,
 )
 async def download(
     export_id: ExportId, user: AuthenticatedUser, exports: Exports

@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 from fastapi import Path
 from msgspec import UNSET, Meta, Struct, UnsetType, field
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 from pydantic import WithJsonSchema as Documented
 from pydantic.alias_generators import to_camel
 
 from api.common.timestamps import parse_ms
 from wire.decoding import patterns
-from wire.phone_numbers.e164 import normalized
+from wire.phone_numbers.e164 import without_separators
 
 MAX_NAMES = 20
 MAX_NAME_CHARS = 128
@@ -23,11 +23,12 @@ MAX_LIMIT = 1_000
 MAX_OFFSET = 100_000  # beyond it, use a cursor: skipping rows takes time
 MAX_EXPORT_ROWS = 5_000_000
 _PLAIN = re.compile(f"{patterns.PLAIN}*")
+_LINE = re.compile(r"[^\x00-\x1f\x7f]*")
 _PARTY = re.compile(rf"{patterns.PARTY}|{patterns.NAME}")
 
 
 def _number(text: str) -> str:
-    number = normalized(text)
+    number = without_separators(text)
     if number and not _PARTY.search(number):
         raise ValueError("expected a number such as +4721930000, without wildcards")
     return number
@@ -37,20 +38,37 @@ def _time(text: Any) -> int | None:
     return parse_ms(text) if isinstance(text, str) and text else text or None
 
 
-def _end_time(text: Any) -> int | None:
-    is_text = isinstance(text, str) and text
-    return parse_ms(text, is_end=True) if is_text else text or None
+def _end_time(text: Any, others: ValidationInfo) -> int | None:
+    if not (isinstance(text, str) and text):
+        return text or None
+    start_ms, end_ms = others.data.get("start_time"), parse_ms(text, is_end=True)
+    if start_ms is not None and parse_ms(text) < start_ms >= end_ms:
+        raise ValueError("before startTime")
+    return end_ms
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """Split comma-separated names."""
-    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    """Split comma-separated names; the whole text may be one, too, such as "Berg, Nina"."""
+    names = _between_commas(text)
+    whole = (text,) if names and len(text) <= MAX_NAME_CHARS else ()
+    return tuple(dict.fromkeys((*whole, *names)))
+
+
+def _between_commas(text: str) -> tuple[str, ...]:
+    names = (name.strip(" ") for name in text.split(","))  # other blanks may be part of a name
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def _names(text: str) -> str:
-    names = split_names(_plain(text))
+    names = _between_commas(_line(text))
     if len(names) > MAX_NAMES or any(len(name) > MAX_NAME_CHARS for name in names):
         raise ValueError(f"expected at most {MAX_NAMES} names of {MAX_NAME_CHARS} letters")
+    return text
+
+
+def _line(text: str) -> str:
+    if not _LINE.fullmatch(text):
+        raise ValueError("expected text on one line, without control characters")
     return text
 
 
@@ -61,15 +79,18 @@ def _plain(text: str) -> str:
 
 
 PlainText = Annotated[str, Field(max_length=256), AfterValidator(_plain)]
+# What customers name: it may have any character that a line has, and is compared as it is.
+CustomText = Annotated[str, Field(max_length=256), AfterValidator(_line)]
 Number = Annotated[str, Field(max_length=330), AfterValidator(_number)]
 Timestamp = Annotated[
     int | None, BeforeValidator(_time), Documented({"type": "string", "format": "date-time"})
 ]
+# After the field `start_time`: the end is not before it.
 EndTimestamp = Annotated[
     int | None, BeforeValidator(_end_time), Documented({"type": "string", "format": "date-time"})
 ]
 AgentNames = Annotated[str, Field(max_length=4_096), AfterValidator(_names)]
-Prefix = Annotated[str, Path(min_length=1, max_length=256), AfterValidator(_plain)]
+Prefix = Annotated[str, Path(min_length=1, max_length=256), AfterValidator(_line)]
 
 
 class CdrFilterQuery(BaseModel):
@@ -89,14 +110,16 @@ class CdrFilterQuery(BaseModel):
         None,
         description="Calls that started before, or until the end of a date; requires startTime.",
     )
-    client_id: PlainText = ""
+    client_id: CustomText = ""
     caller_id: Number = ""
     to_number: Number = ""
     call_path: PlainText = ""
-    obd_type: PlainText = ""
+    obd_type: CustomText = ""
     answer_status: Literal["answered", "missed", ""] = ""
     recording_purpose: Literal["call", "voicemail", ""] = ""
-    agent_name: AgentNames = Field("", description="One or more names, separated by commas.")
+    agent_name: AgentNames = Field(
+        "", description="One or more names, separated by commas; the whole text may be one, too."
+    )
 
 
 class CdrListQuery(CdrFilterQuery):

@@ -174,5 +174,3 @@ def _check_times(query: CdrFilterQuery) -> None:
         raise BadInput("startTime", "needed with endTime")
     if start_ms is not None and end_ms is None:
         raise BadInput("endTime", "needed with startTime")
-    if start_ms is not None and end_ms is not None and end_ms < start_ms:
-        raise BadInput("endTime", "before startTime")

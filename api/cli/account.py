@@ -14,6 +14,7 @@ from api.cli.runtime import change_stores, read_stores
 from api.cli.validators import (
     NUMBER_TYPES,
     AccountId,
+    check_line,
     check_name,
     parse_denied,
     parse_email,
@@ -32,6 +33,8 @@ from wire.programs.output import (
     shown,
     write_shown,
 )
+
+MAX_NAME_CHARS = 128  # of an account
 
 
 def _may_call(row: Row) -> str:
@@ -71,7 +74,7 @@ Types = Annotated[
 def create(  # noqa: PLR0913 - one parameter for each option
     account: AccountId,
     *,
-    name: Annotated[str, Parameter(help="Display name; default: the id.")] = "",
+    name: Annotated[str | None, Parameter(help="Display name; default: the id.")] = None,
     limits: Limits = None,
     allow: Allow = None,
     deny: Deny = None,
@@ -82,7 +85,8 @@ def create(  # noqa: PLR0913 - one parameter for each option
 
     Example: switchroom account create acme --allow +47 --max-calls 20
     """
-    new = with_limits(Account(check_name(account), name or account), limits)
+    shown_name = account if name is None else check_line(name, "--name", MAX_NAME_CHARS)
+    new = with_limits(Account(check_name(account), shown_name), limits)
     created = _with_destinations(new, allow, deny, allow_type)
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:

@@ -6,10 +6,11 @@ from typing import Annotated
 import msgspec
 from cyclopts import Parameter, validators
 
-from api.accounts.store import Account
+from api.accounts.store import MAX_KEPT_DAYS, Account
 from wire.programs.output import Row
 
-_NOT_NEGATIVE = validators.Number(gte=0)
+_COUNT = validators.Number(gte=0, lte=1_000_000_000)  # the database stores 32 bits
+_DAYS = validators.Number(gte=0, lte=MAX_KEPT_DAYS)
 
 
 @dataclass(frozen=True)
@@ -18,61 +19,59 @@ class AccountLimits:
 
     max_calls: Annotated[
         int | None,
-        Parameter(help="Maximum number of live calls; 0 for no limit.", validator=_NOT_NEGATIVE),
+        Parameter(help="Maximum number of live calls; 0 for no limit.", validator=_COUNT),
     ] = None
     max_calls_per_s: Annotated[
         float | None,
-        Parameter(
-            help="Maximum rate of new calls per second; 0 for no limit.", validator=_NOT_NEGATIVE
-        ),
+        Parameter(help="Maximum rate of new calls per second; 0 for no limit.", validator=_COUNT),
     ] = None
     max_live_legs: Annotated[
         int | None,
         Parameter(
             help="Maximum number of live dialled legs, of all calls; 0 for no limit.",
-            validator=_NOT_NEGATIVE,
+            validator=_COUNT,
         ),
     ] = None
     max_legs_per_s: Annotated[
         float | None,
         Parameter(
             help="Maximum rate of dialled legs per second; 0 for no limit.",
-            validator=_NOT_NEGATIVE,
+            validator=_COUNT,
         ),
     ] = None
     max_minutes_per_day: Annotated[
         int | None,
         Parameter(
             help="Maximum minutes of dialled legs in a day (UTC); 0 for no limit.",
-            validator=_NOT_NEGATIVE,
+            validator=_COUNT,
         ),
     ] = None
     max_legs_per_call: Annotated[
         int | None,
         Parameter(
             help="Maximum number of legs that one call dials; 0 for the default, 100.",
-            validator=_NOT_NEGATIVE,
+            validator=_COUNT,
         ),
     ] = None
     keep_records_days: Annotated[
         int | None,
         Parameter(
             help="Days after which call records and their recordings are deleted; 0: never.",
-            validator=_NOT_NEGATIVE,
+            validator=_DAYS,
         ),
     ] = None
     keep_digits_days: Annotated[
         int | None,
         Parameter(
             help="Days after which the digits in call records are deleted; 0: never.",
-            validator=_NOT_NEGATIVE,
+            validator=_DAYS,
         ),
     ] = None
     keep_recordings_days: Annotated[
         int | None,
         Parameter(
             help="Days after which recordings and voicemails are deleted; 0: never.",
-            validator=_NOT_NEGATIVE,
+            validator=_DAYS,
         ),
     ] = None
 

@@ -1,23 +1,31 @@
 """`switchroom account dnc-token` and `switchroom account dnc`: do-not-call lists, their tokens."""
 
-import itertools
 import sys
-from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
 from cyclopts.types import ExistingFile
+from msgspec.structs import replace
 
 from api.accounts.store import AccountStore
 from api.cli.runtime import change_database, fail, read_database
-from api.cli.validators import AccountId
+from api.cli.validators import AccountId, check_line
 from api.common.clock import now_ms
 from api.common.timestamps import format_ms
+from api.contacts.imports import reader_client
+from api.contacts.imports.reader.messages import (
+    FileHints,
+    ReadRequest,
+    RejectedRow,
+    UnreadableFile,
+)
+from api.contacts.imports.reader.open import detect_format
+from api.contacts.imports.reader.row_parser import PHONE
 from api.db.database import Database
 from api.dnc.store import DncStore
 from api.dnc.tokens import DncTokenStore, parse_token_id
-from wire.phone_numbers.e164 import e164
-from wire.phone_numbers.written_number import InvalidNumber
+from wire.programs.exit_status import ExitStatus
 from wire.programs.named_commands import with_example
 from wire.programs.output import Column, OutputFlag, rows_shown, shown, write_shown
 
@@ -39,45 +47,60 @@ _COLUMNS: tuple[Column, ...] = (
     ("token", lambda row: f"swd_{row['id']}_…"),
     ("created", lambda row: row["createdTime"][:16].replace("T", " ")),
 )
-CHUNK_ROWS = 10_000
+_NO_DELIMITER = "\0"  # a line is one number
 MAX_PROVIDER_CHARS = 64  # as in the REST API
 
 
 @dnc.command(name="import")
 def import_file(
     account: AccountId,
-    file: Annotated[ExistingFile, Parameter(help="Text file with one number per line.")],
+    file: Annotated[ExistingFile, Parameter(help="Text or workbook with one number per line.")],
     *,
     provider: Annotated[str, Parameter(help="Telecom provider of the entries.")],
     output: OutputFlag = "table",
 ) -> None:
-    """Add the numbers of a file, one per line; invalid lines are reported and skipped.
+    """Add the numbers of a file, one per line; it fails if a line is not a number.
+
+    The other lines are added. A text may be in UTF-8, UTF-16 or a usual 8-bit encoding.
+
+    A workbook (xlsx, xls, ods) has a single column of numbers in its first visible sheet.
 
     Example: switchroom account dnc import acme numbers.txt --provider telco
     """
-    if not 0 < len(provider) <= MAX_PROVIDER_CHARS:
-        fail(f"--provider: 1 to {MAX_PROVIDER_CHARS} characters are expected")
+    check_line(provider, "--provider", MAX_PROVIDER_CHARS)
 
     async def command(database: Database) -> None:
-        region = (await AccountStore(database, now_ms).get(account)).region
-        store, count = DncStore(database, now_ms), 0
-        with file.open(encoding="utf-8", errors="replace") as lines:
-            numbers = _numbers(lines, region)
-            while chunk := list(itertools.islice(numbers, CHUNK_ROWS)):
-                await store.put(account, chunk, provider)
-                count += len(chunk)
-        write_shown(shown({"numbers": count}, f"{count} numbers"), output)
+        region = await AccountStore(database, now_ms).region(account)
+        store, count, refused = DncStore(database, now_ms), 0, 0
+        try:
+            async with reader_client.batches(_request(file, region)) as batches:
+                async for batch in batches:
+                    await store.put(account, batch.phone_number, provider)
+                    count += len(batch.phone_number) + batch.duplicates
+                    refused += len(batch.rejects)
+                    _report(batch.rejects)
+        except UnreadableFile as error:
+            fail(f"{file}: {error}")
+        found = {"numbers": count, "refused": refused}
+        write_shown(shown(found, f"{count} numbers"), output)
+        if refused:  # these numbers may still be called
+            sys.stderr.write(f"switchroom: lines left out: {refused}; import them again\n")
+            sys.exit(ExitStatus.NEGATIVE)
 
     change_database("account dnc import", account, command)
 
 
-def _numbers(lines: Iterable[str], region: str | None) -> Iterator[str]:
-    for place, line in enumerate(lines, 1):
-        try:
-            if text := line.strip():
-                yield e164(text, region)
-        except InvalidNumber as error:
-            sys.stderr.write(f"line {place}: {error}\n")
+def _request(file: Path, region: str | None) -> ReadRequest:
+    """Return the request to read a file as contacts that are numbers only, without a header."""
+    found = replace(detect_format(FileHints(str(file), region=region)), header_row=0)
+    if found.kind == "csv":
+        found = replace(found, delimiter=_NO_DELIMITER)
+    return ReadRequest(str(file), found, [PHONE], {PHONE: PHONE}, region, "skip", skip=0)
+
+
+def _report(rejects: list[RejectedRow]) -> None:
+    for each in rejects:
+        sys.stderr.write(f"line {each.line}: {each.reason.removeprefix(f'{PHONE}: ')}\n")
 
 
 @dnc_token.command

@@ -37,9 +37,15 @@ def erase(
         report = asyncio.run(_erase(load_settings(Settings), account, number))
     except (ApiError, BadInput, TlsFileError) as error:
         fail(str(error))
-    lines = [f"{count} {kind} removed" for kind, count in sorted(report.removed.items())]
+    lines = [f"{report.searched} call records searched"]
+    lines += [f"{count} {kind} removed" for kind, count in sorted(report.removed.items())]
     lines += [f"{count} {kind} that name the number kept" for kind, count in report.kept.items()]
-    value = {"removed": report.removed, "kept": report.kept, "left": report.left}
+    value = {
+        "searched": report.searched,
+        "removed": report.removed,
+        "kept": report.kept,
+        "left": report.left,
+    }
     write_shown(shown(value, *lines), output)
     for each in report.left:
         sys.stderr.write(f"switchroom: {each}\n")

@@ -41,7 +41,7 @@ key = App(
 def create(  # noqa: PLR0913 - one parameter for each option
     account: AccountId,
     *,
-    agent: Annotated[str, Parameter(help="Agent that the key acts for.")] = "",
+    agent: Annotated[str | None, Parameter(help="Agent that the key acts for.")] = None,
     scope: Annotated[
         tuple[str, ...],
         Parameter(help=f"Scope, or one of the bundles {', '.join(BUNDLES)}; repeatable."),
@@ -62,10 +62,10 @@ def create(  # noqa: PLR0913 - one parameter for each option
 
     Example: switchroom account key create acme --scope read-only --days 90
     """
-    if agent and OPERATIONS in scope:
+    if agent is not None and OPERATIONS in scope:
         fail(f"--scope {OPERATIONS}: no --agent is expected, as an agent is no operator")
     terms = KeyTerms(
-        agent_id=check_name(agent) if agent else None,
+        agent_id=None if agent is None else check_name(agent),
         scopes=check_scopes(scope),
         networks=check_networks(network),
         expires_ms=_expiry(days),

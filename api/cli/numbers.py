@@ -14,10 +14,14 @@ from api.db.database import Database
 from api.documents.cipher import DocumentCipher
 from api.documents.store import DocumentStore
 from api.routing.number_removal import remove_number
+from wire.phone_numbers.e164 import canonical
 from wire.programs.named_commands import with_example
 from wire.programs.output import OutputFlag, shown, write_shown
 
-PhoneNumber = Annotated[str, Parameter(help="Number in E.164, such as +4721930000.")]
+PhoneNumber = Annotated[
+    str,
+    Parameter(help="Number such as +4721930000; without a + it is of the account's region."),
+]
 
 number = App(
     name="number",
@@ -32,9 +36,9 @@ def add(account: AccountId, number: PhoneNumber, *, output: OutputFlag = "table"
 
     Example: switchroom account number add acme +4721930000
     """
-    caller_id = parse_caller_id(number)
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
+        caller_id = parse_caller_id(number, await accounts.region(account))
         await accounts.add_number(account, caller_id)
         write_shown(shown({"number": caller_id}), output)
 
@@ -65,10 +69,12 @@ def remove(account: AccountId, number: PhoneNumber, *, output: OutputFlag = "tab
 
     async def command(database: Database) -> None:
         documents = DocumentStore(database, now_ms, DocumentCipher(()))  # routes are not encrypted
+        accounts = AccountStore(database, now_ms)
         try:
-            await remove_number(AccountStore(database, now_ms), documents, account, number)
+            caller_id = canonical(number, await accounts.region(account))
+            await remove_number(accounts, documents, account, caller_id)
         except NotFound:
             fail_not_found("number", f"{number} of account {account}")
-        write_shown(shown({"number": number}), output)
+        write_shown(shown({"number": caller_id}), output)
 
     change_database("account number rm", account, command)

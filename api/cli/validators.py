@@ -14,19 +14,29 @@ from wire.decoding import patterns
 from wire.decoding.errors import BadInput, InputErrors
 from wire.decoding.lenient import convert
 from wire.decoding.patterns import NAME, PATTERNS
-from wire.dial_policy import NumberType
+from wire.dial_policy import MAX_PREFIXES, MAX_TRUNKS, NumberType
+from wire.phone_numbers.e164 import e164
+from wire.phone_numbers.written_number import InvalidNumber
 
 AccountId = Annotated[str, Parameter(help="Account id.")]
 
 NUMBER_TYPES: tuple[NumberType, ...] = get_args(NumberType)
 _PREFIX = re.compile(r"\+[1-9][0-9]{0,14}|sips?:")
+_LINE = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]+")  # half a surrogate pair is no UTF-8
 _TRUNK = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 
 def check_name(text: str) -> str:
     """Return the name of an account or agent; exit if it is invalid."""
     if re.search(NAME, text) is None:
-        fail(f"{text}: expected {PATTERNS[NAME]}")
+        fail(f"{text or 'an empty text'}: expected {PATTERNS[NAME]}")
+    return text
+
+
+def check_line(text: str, option: str, max_chars: int) -> str:
+    """Return a text that REST takes, too; exit if it is empty, too long or has line breaks."""
+    if len(text) > max_chars or not _LINE.fullmatch(text):
+        fail(f"{option}: 1 to {max_chars} characters are expected, without control characters")
     return text
 
 
@@ -72,21 +82,20 @@ def _checked_prefixes(prefixes: list[str], option: str, expected: str) -> tuple[
         return ()
     if len(prefixes) > 1 and (alone := {"any", "none"}.intersection(prefixes)):
         fail(f"{option} {min(alone)}: it must stand alone, without other prefixes")
+    if len(prefixes) > MAX_PREFIXES:
+        fail(f"{option}: at most {MAX_PREFIXES:,} prefixes are expected")
     for prefix in prefixes:
         if _PREFIX.fullmatch(prefix) is None:
             fail(f"{option} {prefix}: {expected} is expected")
     return tuple(prefixes)
 
 
-def parse_caller_id(text: str) -> str:
-    """Return a phone number as E.164."""
+def parse_caller_id(text: str, region: str | None) -> str:
+    """Return a phone number as E.164; one without a + or 00 is of the region."""
     try:
-        number = phonenumbers.parse(text)
-    except phonenumbers.NumberParseException:
-        fail(f"{text}: a number such as +4721930000 is expected")
-    if not phonenumbers.is_possible_number(number):
-        fail(f"{text}: no number can be that long or short")
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+        return e164(text, region)
+    except InvalidNumber as error:
+        fail(f"{text}: {error}; a number such as +4721930000 is expected")
 
 
 def parse_region(text: str) -> str | None:
@@ -112,6 +121,8 @@ def parse_transcripts(recognizer: str, language: str, hints: list[str]) -> Trans
 
 def parse_trunks(names: list[str]) -> tuple[str, ...]:
     """Return names of trunks; the engines know which there are."""
+    if len(names) > MAX_TRUNKS:
+        fail(f"at most {MAX_TRUNKS} trunks are expected")
     for name in names:
         if not _TRUNK.fullmatch(name):
             fail(f"{name}: the name of a trunk such as backup is expected")

@@ -57,9 +57,10 @@ class PreconditionFailed(ApiError):
 
 
 class RangeNotSatisfiable(ApiError):
-    """The resource has no such part."""
+    """The resource has no such part; `Content-Range` says how long it is (RFC 9110, 14.4)."""
 
     status, code = 416, "range"
+    content_range = ""
 
 
 class TooManyRequests(ApiError):

@@ -1,78 +1,94 @@
-"""Removes a person from contact lists, and the files that may contain the person."""
+"""Removes a person from contact lists, and the uploaded files that may contain the person."""
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from msgspec import Struct
 
 from api.contacts.list_store import adjust_contact_count
-from api.contacts.tables import contacts, files, imports, lists, rejects
+from api.contacts.tables import contact_tags, contacts, files, imports, list_tags, lists, rejects
+from api.contacts.tags.store import TagReplacementJob, TagStore
 from api.db.database import Database
-from api.jobs.artifacts import job_parts
-from api.jobs.tables import UNFINISHED, jobs
+from api.db.text_columns import text_columns
 from wire.erasure import NumberMatcher
 
 PAGE_SIZE = 1_000
+_COPIES = {f"{name}_key": f"of {name}" for name in ("f_name", "l_name", "email")}
+TEXTS = text_columns(contacts, {"account_id": "the customer's", **_COPIES})
 
 
 class ContactErasure(Struct, frozen=True):
     database: Database
 
     async def erase(self, account_id: str, matcher: NumberMatcher) -> Counter[str]:
-        """Remove a number's contacts, and the rows of imports that were rejected."""
+        """Remove a number's contacts, tags that name it, and rejected rows of imports.
+
+        A tag is of all contacts of a list: they are not those of the number.
+        """
         return Counter(
             {
                 "contacts": await self._erase_contacts(account_id, matcher),
+                "tags": await self._erase_tags(account_id, matcher),
                 "rejected rows": await self._erase_rejects(account_id, matcher),
             }
         )
 
-    async def erase_files(self, account_id: str) -> Counter[str]:
-        """Remove all uploaded files and downloads of an account.
+    async def erase_uploads(self, account_id: str) -> int:
+        """Remove all uploaded files of an account.
 
-        They are copies: lists can be exported again. A person cannot be found in them and left
-        out, as they are compressed, and some are workbooks.
+        A person cannot be found in them and left out, as they are compressed, and some are
+        workbooks.
         """
-        return Counter(
-            {
-                "uploaded files": await self._erase_uploads(account_id),
-                "downloads": await self._erase_downloads(account_id),
-            }
-        )
-
-    async def unfinished_jobs(self, account_id: str) -> int:
-        """Count the jobs that may still read or write the person."""
-        query = sa.select(sa.func.count()).where(
-            jobs.c.account_id == account_id, jobs.c.state.in_(UNFINISHED)
-        )
-        return int(await self.database.scalar(query))
+        return await self.database.execute(sa.delete(files).where(files.c.account_id == account_id))
 
     async def _erase_contacts(self, account_id: str, matcher: NumberMatcher) -> int:
-        ids = await self._contacts(account_id, matcher)
-        for contact_id, list_id in ids:
-            async with self.database.writing() as connection:
-                deletion = sa.delete(contacts).where(contacts.c.id == contact_id)
-                if (await connection.execute(deletion)).rowcount:
-                    await adjust_contact_count(connection, list_id, -1)
-        return len(ids)
+        count, after = 0, 0
+        while page := await self._contacts(account_id, after):
+            for each in page:
+                if _has(each, matcher):
+                    count += await self._erase_contact(each.id, each.list_id)
+            after = page[-1].id
+        return count
 
-    async def _contacts(self, account_id: str, matcher: NumberMatcher) -> list[tuple[int, int]]:
-        """Return the contacts that have the number, also in a field, and their lists."""
-        text = matcher.needle.decode()
-        query = sa.select(
-            contacts.c.id, contacts.c.list_id, contacts.c.phone_number, contacts.c.fields
-        ).where(
-            contacts.c.account_id == account_id,
-            sa.or_(
-                contacts.c.phone_number == matcher.number,
-                contacts.c.fields.contains(text, autoescape=True),
-            ),
+    async def _erase_contact(self, contact_id: int, list_id: int) -> int:
+        async with self.database.writing() as connection:
+            deletion = sa.delete(contacts).where(contacts.c.id == contact_id)
+            count = (await connection.execute(deletion)).rowcount
+            if count:
+                await adjust_contact_count(connection, list_id, -1)
+        return count
+
+    async def _contacts(self, account_id: str, after: int) -> Sequence[sa.Row[Any]]:
+        query = (
+            sa.select(contacts.c.id, contacts.c.list_id, *TEXTS)
+            .where(contacts.c.account_id == account_id, contacts.c.id > after)
+            .order_by(contacts.c.id)
+            .limit(PAGE_SIZE)
         )
-        return [
-            (contact_id, list_id)
-            for contact_id, list_id, number, fields in await self.database.rows(query)
-            if number == matcher.number or matcher.is_in_json((fields or "").encode())
-        ]
+        return await self.database.rows(query)
+
+    async def _erase_tags(self, account_id: str, matcher: NumberMatcher) -> int:
+        """Remove tags of lists, and of their contacts; return how many lists had them."""
+        found = set[tuple[int, str]]()
+        for table in (list_tags, contact_tags):
+            query = (
+                sa.select(table.c.list_id, table.c.tag_id)
+                .join(lists, lists.c.id == table.c.list_id)
+                .where(lists.c.account_id == account_id)
+                .distinct()
+            )
+            rows = await self.database.rows(query)
+            found |= {(list_id, tag) for list_id, tag in rows if matcher.is_in(tag)}
+        tags = TagStore(self.database)
+        for list_id, tag in found:
+            async with self.database.writing() as connection:
+                await tags.change(connection, list_id, (), (tag,))
+            replacement, after = TagReplacementJob(list_id, tag, None), 0
+            while ids := await tags.replace_batch(replacement, after):
+                after = ids[-1]
+        return len(found)
 
     async def _erase_rejects(self, account_id: str, matcher: NumberMatcher) -> int:
         of_account = (
@@ -91,14 +107,13 @@ class ContactErasure(Struct, frozen=True):
             await self.database.execute(sa.delete(rejects).where(*is_it))
         return len(found)
 
-    async def _erase_uploads(self, account_id: str) -> int:
-        return await self.database.execute(sa.delete(files).where(files.c.account_id == account_id))
 
-    async def _erase_downloads(self, account_id: str) -> int:
-        ids = sa.select(jobs.c.id).where(jobs.c.account_id == account_id)
-        query = sa.select(sa.func.count(sa.distinct(job_parts.c.job_id))).where(
-            job_parts.c.job_id.in_(ids)
-        )
-        count = int(await self.database.scalar(query))
-        await self.database.execute(sa.delete(job_parts).where(job_parts.c.job_id.in_(ids)))
-        return count
+def _has(contact: sa.Row[Any], matcher: NumberMatcher) -> bool:
+    """Return whether a contact has the number, in any text of its row."""
+    row: Sequence[Any] = contact
+    texts = [text for text in row[2:] if text]  # of TEXTS
+    return (
+        contact.phone_number == matcher.number
+        or matcher.is_in_json((contact.fields or "").encode())
+        or any(matcher.is_in(each) for each in texts if each is not contact.fields)
+    )

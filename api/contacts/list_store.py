@@ -1,6 +1,8 @@
 """Contact lists in the database, each with its tags.
 
-A deleted list is hidden at once; its contacts are deleted in batches.
+A deleted list is hidden at once; its contacts are deleted in batches. While a list's file is
+processed, and after it, the list's status is that of the job: however a job ends (it is cancelled,
+say, or each of its processes dies), its list is not `PROCESSING`.
 """
 
 from collections.abc import Mapping
@@ -13,11 +15,24 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.accounts.store import accounts
 from api.common.errors import NotFound
 from api.contacts.search_keys import normalize
-from api.contacts.tables import list_tags, lists
+from api.contacts.tables import imports, list_tags, lists
 from api.db.database import Store
+from api.jobs.tables import jobs
 
 Status = Literal["CREATED", "UPLOADED", "MAPPING_DONE", "PROCESSING", "COMPLETED", "FAILED"]
-_COLUMNS = [column for column in lists.c if column.name not in ("name_key", "is_deleted")]
+_STATUSES = {"done": "COMPLETED", "failed": "FAILED"}  # by the state of the import's job
+_IMPORT_STATUS = (
+    sa.select(sa.case(_STATUSES, value=jobs.c.state, else_="PROCESSING"))
+    .join(imports, imports.c.job_id == jobs.c.id)
+    .where(imports.c.list_id == lists.c.id)
+    .scalar_subquery()
+)
+_STATUS = sa.case(
+    (lists.c.status == "PROCESSING", sa.func.coalesce(_IMPORT_STATUS, "FAILED")),
+    else_=lists.c.status,
+).label("status")
+_HIDDEN = ("name_key", "is_deleted", "status")
+_COLUMNS = [*(column for column in lists.c if column.name not in _HIDDEN), _STATUS]
 
 
 class ContactList(Struct, frozen=True):
@@ -64,8 +79,13 @@ class ListStore(Store):
         return await _one(connection, _select(account_id, list_id))
 
     async def lock(self, connection: AsyncConnection, account_id: str, list_id: int) -> ContactList:
-        """Return a list, locked until the transaction ends; raises NotFound."""
-        return await _one(connection, _select(account_id, list_id).with_for_update(key_share=True))
+        """Return a list, locked until the transaction ends; raises NotFound.
+
+        It is read after it is locked: who waits for a lock would see the other tables as before.
+        """
+        row = sa.select(lists.c.id).where(lists.c.account_id == account_id, lists.c.id == list_id)
+        await connection.execute(row.with_for_update(key_share=True))
+        return await self.read(connection, account_id, list_id)
 
     async def page(
         self, account_id: str, filters: ListFilters, limit: int, offset: int
@@ -154,7 +174,7 @@ def _conditions(filters: ListFilters) -> list[sa.ColumnElement[bool]]:
     if filters.name:
         conditions.append(lists.c.name_key.contains(normalize(filters.name), autoescape=True))
     if filters.status:
-        conditions.append(lists.c.status == filters.status)
+        conditions.append(_STATUS.element == filters.status)
     if filters.tags:
         with_tag = sa.select(list_tags.c.list_id).where(list_tags.c.tag_id.in_(filters.tags))
         conditions.append(lists.c.id.in_(with_tag))

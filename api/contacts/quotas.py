@@ -47,14 +47,17 @@ class ContactQuotas(Struct, frozen=True):
             raise _exceeded(f"an account has at most {self.limits.contacts} contacts")
 
     async def check_bytes(self, account_id: str, more: int) -> None:
-        """Check that there is room for a file: uploads and downloads count."""
+        """Check that there is room for a file: uploads and downloads count.
+
+        Not what failed jobs have written: it can't be read, and is deleted.
+        """
         uploaded = sa.select(sa.func.coalesce(sa.func.sum(files.c.bytes), 0)).where(
             files.c.account_id == account_id
         )
         made = (
             sa.select(sa.func.coalesce(sa.func.sum(sa.func.length(job_parts.c.body)), 0))
             .join(jobs, jobs.c.id == job_parts.c.job_id)
-            .where(jobs.c.account_id == account_id)
+            .where(jobs.c.account_id == account_id, jobs.c.state != "failed")
         )
         stored = int(await self.database.scalar(uploaded))
         stored += int(await self.database.scalar(made))

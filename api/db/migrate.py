@@ -1,5 +1,6 @@
 """Migrates the database: at start, or by `switchroom api migrate`."""
 
+from functools import cache
 from pathlib import Path
 
 from alembic import command
@@ -33,14 +34,15 @@ async def migrate(database: Database) -> None:
     """
     async with database.writing() as connection:
         await lock_migrations(connection)
-        await connection.run_sync(_check_known)
-        await connection.run_sync(upgrade)
+        await connection.run_sync(_migrate)
 
 
-def _check_known(connection: Connection) -> None:
-    found, known = migration_of(connection), known_migrations(connection)
+def _migrate(connection: Connection) -> None:
+    found, known = migration_of(connection), known_migrations()
     if found is not None and found not in known:
         raise LaterDatabase(found, known[0])
+    if found != known[0]:
+        upgrade(connection)
 
 
 async def lock_migrations(connection: AsyncConnection) -> None:
@@ -59,15 +61,21 @@ def migration_of(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
-def known_migrations(connection: Connection) -> list[str]:
+@cache
+def known_migrations() -> tuple[str, ...]:
     """Return the migrations of this version, the last one first."""
-    scripts = ScriptDirectory.from_config(alembic_config(connection))
-    return [each.revision for each in scripts.walk_revisions()]
+    scripts = ScriptDirectory.from_config(_config())
+    return tuple(each.revision for each in scripts.walk_revisions())
 
 
 def alembic_config(connection: Connection) -> Config:
     """Return the Alembic configuration for a connection."""
+    config = _config()
+    config.attributes["connection"] = connection
+    return config
+
+
+def _config() -> Config:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
-    config.attributes["connection"] = connection
     return config

@@ -32,4 +32,5 @@ def _place_of_next(page: Any) -> tuple[str, str] | None:
         return ("cursor", page.next_cursor) if page.next_cursor else None
     end = page.offset + len(page.data)
     has_more = end < page.total or not getattr(page, "total_is_exact", True)
-    return ("offset", str(end)) if page.data and has_more else None
+    can_be_read = end <= getattr(page, "max_offset", end)
+    return ("offset", str(end)) if page.data and has_more and can_be_read else None

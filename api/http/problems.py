@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 
-from api.common.errors import ApiError, InvalidRequest, Unauthenticated
+from api.common.errors import ApiError, InvalidRequest, RangeNotSatisfiable, Unauthenticated
 from wire.decoding.error_texts import REQUIRED, expected_range, expected_size, expected_types
 from wire.decoding.errors import BadInput, InputErrors
 from wire.error_codes.catalogue import code_of_status
@@ -58,6 +58,8 @@ async def _api_error(_request: Request, error: ApiError) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if error.status == Unauthenticated.status else {}
     if error.retry_after_s is not None:
         headers["Retry-After"] = str(error.retry_after_s)
+    if isinstance(error, RangeNotSatisfiable) and error.content_range:
+        headers["Content-Range"] = error.content_range
     return problem_response(error.status, error.code, error.detail, error.errors, headers)
 
 

@@ -14,18 +14,22 @@ first line of its docstring is the operation's summary in the OpenAPI document, 
 description. 400 is always documented. A handler that takes an authenticated user has a `scope`,
 which is checked before anything else; 401, 403 and 429 are documented.
 
+A parameter of the query that is repeated is an error: readers would take one, and lose the others.
+A GET with `has_file` answers HEAD, too.
+
 With `idempotent`, a request that is sent again with the same Idempotency-Key gets the first
 response again; a parameter of type RequestId receives an id that is the same for both.
 """
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Annotated, Any, NamedTuple, TypeVar, Unpack, get_args, get_type_hints
 
 import msgspec
 from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.security.base import SecurityBase
 from msgspec import Struct
 
@@ -34,6 +38,7 @@ from api.http.msgspec_adapter import json_body, json_response
 from api.http.multipart import Form
 from api.http.openapi.operation import Options, document_operation
 from api.http.page_links import has_pages, link_to_next
+from wire.decoding.errors import MAX_ERRORS, BadInput, raise_errors
 
 _TAGGED = b'{"type":"tagged",'
 T = TypeVar("T")
@@ -135,6 +140,10 @@ class Routes:
             operation_id=options["id"],
             deprecated="alias_of" in options or None,
         )
+        if options.get("has_file", False):
+            self.router.add_api_route(
+                path, endpoint, methods=["HEAD"], response_model=None, include_in_schema=False
+            )
 
 
 class _Parameters(NamedTuple):
@@ -182,8 +191,10 @@ def _endpoint(
     handler: Callable[..., Awaitable[Any]], parameters: _Parameters, status: int
 ) -> Callable[..., Awaitable[Response]]:
     @functools.wraps(handler)
-    async def endpoint(**arguments: Any) -> Response:
+    async def endpoint(*, http_request: Request, **arguments: Any) -> Response:
         result = await handler(**arguments)
+        if http_request.method == "HEAD" and isinstance(result, StreamingResponse):
+            result.body_iterator = no_body()
         return result if isinstance(result, Response) else json_response(result, status)
 
     return _with_signature(endpoint, parameters.for_fastapi)
@@ -200,7 +211,7 @@ def _list_endpoint(
             response.headers["Link"] = link
         return response
 
-    return _with_signature(endpoint, [*parameters.for_fastapi, _parameter("http_request", Request)])
+    return _with_signature(endpoint, parameters.for_fastapi)
 
 
 def _idempotent_endpoint(
@@ -236,11 +247,22 @@ def _idempotent_endpoint(
         idempotency = http_request.state.services.idempotency
         return _response(await idempotency.once(request, run), status)
 
-    added = (
-        _parameter("http_request", Request),
-        _parameter("idempotency_key", IdempotencyKey, default=None),
-    )
-    return _with_signature(endpoint, [*parameters.for_fastapi, *added])
+    key = _parameter("idempotency_key", IdempotencyKey, default=None)
+    return _with_signature(endpoint, [*parameters.for_fastapi, key])
+
+
+async def no_body() -> AsyncIterator[bytes]:
+    """Return what a response to HEAD has instead of its content."""
+    return
+    yield
+
+
+async def _checked(request: Request) -> Request:
+    """Return the request; raises an error for each parameter of its query that is repeated."""
+    counts = Counter(name for name, _ in request.query_params.multi_items())
+    repeated = (name for name, count in counts.items() if count > 1)
+    raise_errors([BadInput(name, "given more than once") for name in repeated][:MAX_ERRORS])
+    return request
 
 
 class _Tagged(Struct, frozen=True, tag="tagged"):
@@ -275,7 +297,8 @@ def _parameter(
 def _with_signature(
     endpoint: Callable[..., Awaitable[Response]], parameters: list[inspect.Parameter]
 ) -> Callable[..., Awaitable[Response]]:
-    signature = inspect.Signature(parameters, return_annotation=Response)
+    found = [*parameters, _parameter("http_request", Annotated[Request, Depends(_checked)])]
+    signature = inspect.Signature(found, return_annotation=Response)
     endpoint.__signature__ = signature  # type: ignore[attr-defined]  # what FastAPI reads
     return endpoint
 

@@ -86,7 +86,10 @@ class ArtifactStore(Store):
 
     async def bodies(self, job_id: str) -> AsyncIterator[bytes]:
         """Yield the parts in order; raises ArtifactDeleted if they are deleted meanwhile."""
-        for part in range((await self.progress(job_id)).parts):
+        parts = (await self.progress(job_id)).parts
+        if not parts and not await self._has_output(job_id):
+            raise ArtifactDeleted(job_id)
+        for part in range(parts):
             query = sa.select(job_parts.c.body).where(
                 job_parts.c.job_id == job_id, job_parts.c.part == part
             )
@@ -95,10 +98,18 @@ class ArtifactStore(Store):
                 raise ArtifactDeleted(job_id)
             yield body
 
+    async def _has_output(self, job_id: str) -> bool:
+        """Return whether a job without parts has written nothing, rather than lost its parts."""
+        query = sa.select(jobs.c.id).where(jobs.c.id == job_id, jobs.c.state != "failed")
+        return await self._database.scalar(query) is not None
+
     def retained_since_ms(self) -> int:
         """Return the creation time of the oldest jobs whose parts are retained."""
         return self._now_ms() - RETENTION_MS
 
     async def delete_expired(self) -> None:
+        """Delete old parts, and those of jobs that were cancelled or have failed."""
         is_old = job_parts.c.made_ms < self.retained_since_ms()
-        await self._database.execute(sa.delete(job_parts).where(is_old))
+        failed = sa.select(jobs.c.id).where(jobs.c.state == "failed")
+        is_useless = sa.or_(is_old, job_parts.c.job_id.in_(failed))
+        await self._database.execute(sa.delete(job_parts).where(is_useless))

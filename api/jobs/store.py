@@ -15,6 +15,7 @@ from api.common.clock import Clock
 from api.db.database import Database
 from api.jobs.fair_queue import next_turn
 from api.jobs.tables import UNFINISHED, State, jobs
+from wire.decoding.printable import printable
 
 LEASE_MS = 15_000
 MAX_ATTEMPTS = 5
@@ -173,8 +174,11 @@ class JobStore:
         await self._change(job, values)
 
     async def fail(self, job: Job, error: str, *, for_good: bool = False) -> None:
-        """Store that an attempt failed; it is retried until MAX_ATTEMPTS or `for_good`."""
-        now_ms, text = self._now_ms(), error[:MAX_ERROR_CHARS]
+        """Store that an attempt failed; it is retried until MAX_ATTEMPTS or `for_good`.
+
+        The error may be the text of another server, with what no database stores.
+        """
+        now_ms, text = self._now_ms(), printable(error)[:MAX_ERROR_CHARS]
         if for_good or job.attempts >= MAX_ATTEMPTS:
             await self._change(job, {"state": "failed", "error": text, "ended_ms": now_ms})
             return

@@ -2,16 +2,15 @@
 
 The store returns the version of each. So comparing finds whatever is missing there (a store that
 lost its data, a process that died between database and engine), and it is sent again. A number that
-engines refuse is set aside: it must not keep the others of its list from them.
+engines refuse is set aside: it must not keep the others of its list from them. Of a policy that
+they refuse, they get what allows no more than it does, and checks the list.
 """
 
 import asyncio
-import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
-import msgspec
 import structlog
 from msgspec.structs import replace
 
@@ -19,15 +18,15 @@ from api.accounts.store import Account, AccountStore
 from api.common.errors import ApiError, InvalidRequest, ServiceUnavailable
 from api.dnc.store import Change, DncStore, ListVersions
 from api.engine_client import EngineClient
+from api.policy_sync.policies import dial_policy_of, without_refused
 from wire.dial_policy import (
-    DEFAULT_LEGS_PER_CALL,
+    POLICY_TTL_MS,
     AccountDialPolicy,
     DialPolicies,
     DialPolicyView,
     DncListChange,
     DncListState,
 )
-from wire.phone_numbers.e164 import calling_code, region_of
 
 log = structlog.get_logger()
 INTERVAL_S = 2.0
@@ -39,27 +38,49 @@ _ITEM = re.compile(r"(add|remove)\[([0-9]+)\]")  # the path of an error
 class PolicySync:
     """Compares all accounts at intervals, and a changed account at once."""
 
-    def __init__(self, engine: EngineClient, accounts: AccountStore, lists: DncStore) -> None:
+    def __init__(
+        self,
+        engine: EngineClient,
+        accounts: AccountStore,
+        lists: DncStore,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._sleep = sleep
         self._engine = engine
         self._accounts = accounts
         self._lists = lists
         self._engine_state: dict[str, DialPolicyView] = {}
+        self._refusals: dict[str, str] = {}  # reasons, by account
         self._is_compared = False  # the engines' state is known
         self._changed: set[str] = set()
         self._wakeup = asyncio.Event()
 
     async def apply(self, account_id: str) -> None:
-        """Send what has changed of an account's list; engines that do not answer get it later."""
+        """Send what has changed of an account's list; engines that do not answer get it later.
+
+        After an account's first entry, wait until all engines know that there is a list.
+        """
+        is_known = self.list_version(account_id) > 0
         try:
             async with asyncio.timeout(APPLY_TIMEOUT_S):
                 await (self.sync_account(account_id) if self._is_compared else self.sync_all())
         except (ApiError, TimeoutError):
             self.notify(account_id)
+        else:
+            if not is_known and self.list_version(account_id):
+                await self._sleep(POLICY_TTL_MS / 1000)
 
     def list_version(self, account_id: str) -> int:
-        """Return the version of an account's list that engines have; 0: none, or not known."""
+        """Return the version of an account's list that engines check; 0: none, or not known.
+
+        They check no list of an account whose policy does not say that there is one.
+        """
         stored = self._engine_state.get(account_id)
-        return stored.list_version if stored is not None else 0
+        return stored.list_version if stored is not None and stored.do_not_call else 0
+
+    def count_refused(self) -> int:
+        """Return how many accounts have a dial policy that engines refuse."""
+        return len(self._refusals)
 
     async def count_waiting(self) -> int:
         """Return how many changes of all lists engines do not have yet."""
@@ -124,14 +145,60 @@ class PolicySync:
             await self._sync(account, numbers, await self._lists.versions(account_id))
 
     async def send_policy(self, account_id: str) -> None:
-        """Send the policy of an account as it is now, without its list; raises ApiError."""
+        """Send the policy of an account as it is now, without its list; raises ApiError.
+
+        Of one that engines refuse, send what is left; the next comparison offers the whole again.
+        """
+        errors: list[InvalidRequest] = []
+        refused: AccountDialPolicy | None = None
+        while (policy := await self._rest_of_policy(account_id, errors)) != refused:
+            try:
+                await self._put_policy(account_id, policy, is_whole=not errors)
+                break
+            except InvalidRequest as error:
+                errors.append(error)
+                refused = policy
+        self._note_refusal(account_id, errors)
+        if policy == refused:
+            raise errors[-1]
+
+    async def _rest_of_policy(
+        self, account_id: str, errors: Sequence[InvalidRequest]
+    ) -> AccountDialPolicy:
+        """Return an account's policy without what engines refused.
+
+        The account is read each time, as it may be stopped meanwhile.
+        """
         account = await self._accounts.get(account_id)
         numbers = await self._accounts.numbers(account_id)
         versions = await self._lists.versions(account_id)
         policy = dial_policy_of(account, numbers, has_list=versions.version > 0)
-        await self._engine.request(DialPolicyView, "PUT", f"/terms/{account_id}", policy)
+        for error in errors:
+            policy = without_refused(policy, error)
+        return policy
+
+    async def _put_policy(
+        self, account_id: str, policy: AccountDialPolicy, *, is_whole: bool
+    ) -> None:
+        """Send a policy; not again what was left of one."""
         stored = self._engine_state.get(account_id, DialPolicyView(account_id))
-        self._engine_state[account_id] = replace(stored, version=policy.version)
+        if policy.version == stored.version and not is_whole:
+            return
+        await self._engine.request(DialPolicyView, "PUT", f"/terms/{account_id}", policy)
+        stored = self._engine_state.get(account_id, stored)
+        self._engine_state[account_id] = replace(
+            stored, version=policy.version, do_not_call=policy.do_not_call
+        )
+
+    def _note_refusal(self, account_id: str, errors: Sequence[InvalidRequest]) -> None:
+        """Count an account whose policy was refused, and log why, once."""
+        if not errors:
+            self._refusals.pop(account_id, None)
+            return
+        reason = errors[0].detail
+        if self._refusals.get(account_id) != reason:
+            log.warning("dial policy refused", account=account_id, reason=reason)
+        self._refusals[account_id] = reason
 
     async def _sync_changed(self) -> None:
         while True:
@@ -168,7 +235,10 @@ class PolicySync:
         stored = self._engine_state.get(account.id, DialPolicyView(account.id))
         if policy.version != stored.version:
             await self.send_policy(account.id)
-            log.info("dial policy sent", account=account.id)
+            if account.id not in self._refusals:
+                log.info("dial policy sent", account=account.id)
+        else:
+            self._note_refusal(account.id, ())
 
     async def _sync_list(self, account_id: str, stored: int, wanted: ListVersions) -> int:
         """Send the changes after the stored version of a list; return its new version."""
@@ -238,38 +308,3 @@ def _without(change: DncListChange, refused: Mapping[str, str]) -> DncListChange
 
 def _numbers(changes: Sequence[Change], *, listed: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.number for each in changes if each.is_listed == listed))
-
-
-def dial_policy_of(
-    account: Account, numbers: Sequence[str], *, has_list: bool
-) -> AccountDialPolicy:
-    """Return an account's dial policy, with a hash as its version.
-
-    A stopped account's policy contains nothing that an engine could reject.
-    """
-    if account.is_active:
-        policy = _active_policy(account, numbers, has_list=has_list)
-    else:
-        policy = AccountDialPolicy(destinations=(), do_not_call=has_list, is_stopped=True)
-    digest = hashlib.sha256(msgspec.json.encode(policy)).hexdigest()
-    return replace(policy, version=digest[:16])
-
-
-def _active_policy(
-    account: Account, numbers: Sequence[str], *, has_list: bool
-) -> AccountDialPolicy:
-    """Numbers without a country code belong to the account's region, else to its first number's."""
-    region = region_of(account.region, numbers)
-    return AccountDialPolicy(
-        destinations=account.destinations,
-        numbers=tuple(numbers),
-        country=calling_code(region),
-        do_not_call=has_list,
-        denied=account.denied,
-        number_types=account.number_types,
-        max_legs_per_call=account.max_legs_per_call or DEFAULT_LEGS_PER_CALL,
-        max_live_legs=account.max_live_legs,
-        max_legs_per_s=account.max_legs_per_s,
-        max_minutes_per_day=account.max_minutes_per_day,
-        trunks=account.trunks,
-    )

@@ -35,7 +35,13 @@ async def list_recordings(
     return await recordings.list(user, query)
 
 
-@routes.get(f"{FILES}{_FILE}", id="recordings.download", scope="recordings", errors=(404, 416, 503))
+@routes.get(
+    f"{FILES}{_FILE}",
+    id="recordings.download",
+    scope="recordings",
+    errors=(404, 416, 503),
+    has_file=True,
+)
 async def get_recording(  # noqa: PLR0913, PLR0917 - the parts of the path, and what FastAPI provides
     user: AuthenticatedUser,
     account_id: AccountId,
@@ -85,7 +91,7 @@ async def request_transcript(
     return await recordings.transcripts.request(own_path(user, account_id, day, file))
 
 
-@routes.get(f"{BASE}{_FILE}", id="recordings.downloadSigned", errors=(404, 416, 503))
+@routes.get(f"{BASE}{_FILE}", id="recordings.downloadSigned", errors=(404, 416, 503), has_file=True)
 async def get_signed_recording(  # noqa: PLR0913, PLR0917 - the parts of the address
     account_id: AccountId,
     day: Day,

@@ -16,6 +16,7 @@ from api.common.errors import NotFound
 from api.common.recording_paths import RecordingPath, path_of_url, recording_path
 from api.common.timestamps import format_ms
 from api.engine_client import EngineClient
+from api.http.routes import no_body
 from api.recordings.schemas import RecordingItem, RecordingPage, RecordingQuery
 from api.recordings.signed_urls import UrlSigner
 from api.recordings.transcripts import RecordingTranscripts
@@ -102,15 +103,16 @@ class RecordingResponse(Response):
         self._part = {"Range": part} if part else {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it; an engine's error is raised before anything is sent."""
-        async with self._engine.open(f"/recordings/{self._path.text}", {}, self._part) as reply:
+        """Send it, for HEAD without a body; an engine's error is raised before anything is sent."""
+        # RFC 9110, section 14.2: only GET has parts.
+        part = self._part if scope["method"] == "GET" else {}
+        async with self._engine.open(f"/recordings/{self._path.text}", {}, part) as reply:
             headers = {
                 name: reply.headers[name] for name in COPIED_HEADERS if name in reply.headers
             }
             headers |= {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"}
-            body = StreamingResponse(
-                reply.content.iter_any(), reply.status, headers, media_type="audio/wav"
-            )
+            pieces = no_body() if scope["method"] == "HEAD" else reply.content.iter_any()
+            body = StreamingResponse(pieces, reply.status, headers, media_type="audio/wav")
             await body(scope, receive, send)
 
 

@@ -1,31 +1,31 @@
 """Erases a person: removes all that is stored about a number, and reports what was removed."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Set as AbstractSet
 
 import msgspec
-import phonenumbers
 import sqlalchemy as sa
 from msgspec import Struct
 from msgspec.structs import replace
 
 from api.accounts.cache import AccountCache
 from api.audit.trail import entries
-from api.cdrs.removal import FIRST, CdrRemoval, StoredCall
+from api.cdrs.removal import FIRST, FIRST_EVENT, CdrRemoval, StoredCall
 from api.contacts.erasure import ContactErasure
 from api.db.database import Database
 from api.dnc.tables import entries as dnc_entries
 from api.engine_client import EngineClient
 from api.http.idempotency import responses
-from api.jobs.tables import jobs
 from api.retention.calls import CallRemoval
+from api.retention.jobs import JobErasure
 from wire.decoding.errors import BadInput
 from wire.erasure import EraseNumber, ErasureResult, NumberMatcher
 from wire.phone_numbers.e164 import e164
 from wire.phone_numbers.written_number import InvalidNumber
 from wire.views import Calls
 
-PAGE_SIZE = 200
+PAGE_SIZE = 500
 
 
 def _ignore(_text: str) -> None:
@@ -33,8 +33,12 @@ def _ignore(_text: str) -> None:
 
 
 class ErasureReport(Struct, frozen=True):
-    """What was removed, by kind; what is kept, and why; and what could not be removed yet."""
+    """What was removed, by kind; what is kept, and why; and what could not be removed yet.
 
+    `searched` is the number of call records that were looked at.
+    """
+
+    searched: int
     removed: Counter[str]
     kept: dict[str, int]
     left: list[str]
@@ -49,6 +53,7 @@ class Erasure(Struct, frozen=True):
     removal: CdrRemoval
     calls: CallRemoval
     contacts: ContactErasure
+    jobs: JobErasure
 
     async def erase(
         self, account_id: str, number: str, on_progress: Callable[[str], None] = _ignore
@@ -59,71 +64,123 @@ class Erasure(Struct, frozen=True):
         """
         region = (await self.accounts.get(account_id)).region
         matcher = matcher_of(number, region)
-        live = await self._live_calls(account_id, matcher)
-        removed = await self._erase_in_engines(account_id, matcher, on_progress)
-        left = [f"call {each} is live: repeat this when it has ended" for each in live]
-        removed += await self._erase_calls(account_id, matcher, set(live), left)
+        # What ends during the search is in no page of it, and was not searched.
+        ended = await self.jobs.ended(account_id)
+        unfinished = await self.calls.transcripts.unfinished(account_id)
+        live = await self._live_calls(account_id)
+        left = [_is_live(each) for each, view in live.items() if matcher.is_in_json(view)]
+        removed = await self._erase_in_engines(account_id, matcher, left, on_progress)
+        searched, of_calls = await self._erase_calls(account_id, matcher, live.keys(), left)
+        removed += of_calls
         removed += await self.contacts.erase(account_id, matcher)
-        removed += await self._erase_requests(account_id, matcher)
-        if running := await self.contacts.unfinished_jobs(account_id):
-            left.append(f"{running} jobs are in progress: repeat this when they have ended")
+        removed["stored responses"] += await self._erase_responses(account_id, matcher)
+        removed["jobs"] += await self.jobs.erase(account_id, matcher)
+        if count := await self._count_transcripts(account_id, unfinished):
+            left.append(f"{count} transcripts are in progress: repeat this when they are done")
+        if count := await self.jobs.count_others(account_id, ended):
+            left.append(f"{count} jobs are in progress: repeat this when they have ended")
         else:
-            removed += await self.contacts.erase_files(account_id)
-        return ErasureReport(removed, await self._kept(account_id, matcher), left)
+            # Copies that are compressed: lists and records can be exported again.
+            removed["uploaded files"] += await self.contacts.erase_uploads(account_id)
+            removed["downloads"] += await self.jobs.erase_downloads(account_id)
+        return ErasureReport(searched, removed, await self._kept(account_id, matcher), left)
 
-    async def _live_calls(self, account_id: str, matcher: NumberMatcher) -> list[str]:
+    async def _count_transcripts(self, account_id: str, before: frozenset[str]) -> int:
+        """Count the transcripts in progress, now or before the search; not those removed by it."""
+        store = self.calls.transcripts
+        return len(await store.unfinished(account_id) | await store.stored(account_id, before))
+
+    async def _live_calls(self, account_id: str) -> dict[str, bytes]:
+        """Return each live call's view, as JSON."""
         found = await self.engine.request(Calls, "GET", "/calls", query={"account": account_id})
-        return [
-            each.call_id for each in found.calls if matcher.is_in_json(msgspec.json.encode(each))
-        ]
+        return {each.call_id: msgspec.json.encode(each) for each in found.calls}
 
     async def _erase_in_engines(
-        self, account_id: str, matcher: NumberMatcher, on_progress: Callable[[str], None]
+        self,
+        account_id: str,
+        matcher: NumberMatcher,
+        left: list[str],
+        on_progress: Callable[[str], None],
     ) -> Counter[str]:
         removed = Counter[str]()
-        request = EraseNumber(account_id, matcher.number, matcher.country, matcher.is_national)
+        request = EraseNumber(account_id, matcher.number, matcher.region)
         while True:
             erased = await self.engine.request(ErasureResult, "POST", "/erasures", request)
             removed["calls in the store"] += erased.ended_calls
             removed["undelivered events"] += erased.events + erased.dead_letters
             removed["logged requests"] += erased.attempts
+            removed["cached prompts"] += erased.prompts
+            if erased.silent_engines:
+                left.append(f"{erased.silent_engines} engines do not answer: repeat this")
             if erased.next_shard is None:
                 return removed
             on_progress(f"continues at shard {erased.next_shard}: {removed.total()} removed")
             request = replace(request, shard=erased.next_shard, cursor=erased.next_cursor)
 
     async def _erase_calls(
-        self, account_id: str, matcher: NumberMatcher, live: set[str], left: list[str]
-    ) -> Counter[str]:
-        removed = Counter[str]()
-        async for call in self._calls(account_id, matcher):
+        self, account_id: str, matcher: NumberMatcher, live: AbstractSet[str], left: list[str]
+    ) -> tuple[int, Counter[str]]:
+        """Remove calls that have the number: in record, row, events or transcripts.
+
+        Return how many were seen.
+        """
+        searched, removed = 0, Counter[str]()
+        mentioned = await self._calls_with_events(account_id, matcher)
+        mentioned |= await self._calls_with_transcripts(account_id, matcher)
+        live |= (await self._live_calls(account_id)).keys()  # also those that began meanwhile
+        unrecorded = set(mentioned)
+        async for call, texts in self._calls(account_id):
+            searched += 1
+            unrecorded.discard(call.req_id)
+            is_found = call.req_id in mentioned or matcher.is_in_json(call.record)
+            if not is_found and not any(map(matcher.is_in, texts)):
+                continue
             recordings = await self.calls.remove(call)
             if recordings is None:
                 left.append(f"a recording of call {call.req_id} is not archived yet: repeat this")
                 continue
             removed["call records"] += 1
             removed["recordings"] += recordings
-        found = await self.removal.events_mentioning(account_id, matcher.needle)
-        for call_id, bodies in found.items():
-            if call_id not in live and any(map(matcher.is_in_json, bodies)):
-                if await self._is_recorded(account_id, call_id):
-                    continue  # of a call that is left
-                removed["events of calls"] += await self.removal.remove_events(account_id, call_id)
+        left += sorted({_is_live(each) for each in unrecorded & live}.difference(left))
+        removed += await self._erase_unrecorded(account_id, unrecorded - live, left)
+        return searched, removed
+
+    async def _erase_unrecorded(
+        self, account_id: str, call_ids: AbstractSet[str], left: list[str]
+    ) -> Counter[str]:
+        removed = Counter[str]()
+        for call_id in call_ids:
+            if await self.calls.cdrs.get(account_id, call_id) is not None:
+                left.append(f"call {call_id} has ended meanwhile: repeat this")
+                continue
+            removed["events of calls"] += await self.removal.remove_events(account_id, call_id)
+            removed["transcripts"] += await self.calls.transcripts.remove_call(account_id, call_id)
         return removed
 
-    async def _is_recorded(self, account_id: str, call_id: str) -> bool:
-        return await self.calls.cdrs.get(account_id, call_id) is not None
+    async def _calls_with_events(self, account_id: str, matcher: NumberMatcher) -> set[str]:
+        found, after = set[str](), FIRST_EVENT
+        while page := await self.removal.events_after(account_id, after, PAGE_SIZE):
+            found |= {each.call_id for each in page if matcher.is_in_json(each.body)}
+            after = page[-1].position
+        return found
 
-    async def _calls(self, account_id: str, matcher: NumberMatcher) -> AsyncIterator[StoredCall]:
+    async def _calls_with_transcripts(self, account_id: str, matcher: NumberMatcher) -> set[str]:
+        found, after = set[str](), ""
+        while page := await self.calls.transcripts.texts_after(account_id, after, PAGE_SIZE):
+            found |= {each.call_id for each in page if any(map(matcher.is_in, each.texts))}
+            after = page[-1].path
+        return found
+
+    async def _calls(self, account_id: str) -> AsyncIterator[tuple[StoredCall, Sequence[str]]]:
+        """Yield calls with the texts in their rows."""
         after = FIRST
-        while found := await self.removal.mentioning(account_id, matcher.needle, after, PAGE_SIZE):
+        while found := await self.removal.calls_after(account_id, after, PAGE_SIZE):
+            texts = await self.removal.texts_of(found)
             for call in found:
-                if matcher.is_in_json(call.record):
-                    yield call
+                yield call, texts.get(call.id, ())
             after = found[-1].position
 
-    async def _erase_requests(self, account_id: str, matcher: NumberMatcher) -> Counter[str]:
-        """Remove stored responses, and what jobs were asked and have answered."""
+    async def _erase_responses(self, account_id: str, matcher: NumberMatcher) -> int:
         stored = sa.select(responses.c.key, responses.c.response).where(
             responses.c.account_id == account_id, responses.c.response.is_not(None)
         )
@@ -135,45 +192,34 @@ class Erasure(Struct, frozen=True):
         for key in keys:
             is_it = (responses.c.account_id == account_id, responses.c.key == key)
             await self.database.execute(sa.delete(responses).where(*is_it))
-        return Counter(
-            {"stored responses": len(keys), "jobs": await self._empty_jobs(account_id, matcher)}
-        )
-
-    async def _empty_jobs(self, account_id: str, matcher: NumberMatcher) -> int:
-        query = sa.select(jobs.c.id, jobs.c.payload, jobs.c.result).where(
-            jobs.c.account_id == account_id, jobs.c.ended_ms.is_not(None)
-        )
-        found = [
-            job_id
-            for job_id, payload, result in await self.database.rows(query)
-            if matcher.is_in_json(msgspec.json.encode([payload, result]))
-        ]
-        for job_id in found:
-            change = sa.update(jobs).where(jobs.c.id == job_id)
-            await self.database.execute(change.values(payload={}, result=None))
-        return len(found)
+        return len(keys)
 
     async def _kept(self, account_id: str, matcher: NumberMatcher) -> dict[str, int]:
         listed = sa.select(sa.func.count()).where(
             dnc_entries.c.account_id == account_id, dnc_entries.c.number == matcher.number
         )
-        audited = sa.select(entries.c.object).where(
-            entries.c.account_id == account_id, entries.c.object.contains(matcher.needle.decode())
-        )
-        objects = [text for (text,) in await self.database.rows(audited)]
         return {
             "do-not-call entries": int(await self.database.scalar(listed)),
-            "audit entries": sum(map(matcher.is_in, objects)),
+            "audit entries": await self._count_audited(account_id, matcher),
         }
+
+    async def _count_audited(self, account_id: str, matcher: NumberMatcher) -> int:
+        count, after = 0, 0
+        page = sa.select(entries.c.id, entries.c.object).order_by(entries.c.id).limit(PAGE_SIZE)
+        of_account = page.where(entries.c.account_id == account_id)
+        while rows := await self.database.rows(of_account.where(entries.c.id > after)):
+            count += sum(matcher.is_in(text) for _, text in rows)
+            after = rows[-1][0]
+        return count
+
+
+def _is_live(call_id: str) -> str:
+    return f"call {call_id} is live: repeat this when it has ended"
 
 
 def matcher_of(number: str, region: str | None) -> NumberMatcher:
     """Return what finds a number; raises BadInput if it is none."""
     try:
-        full = e164(number, region)
+        return NumberMatcher(e164(number, region), region)
     except InvalidNumber as error:
         raise BadInput("number", str(error)) from None
-    parsed = phonenumbers.parse(full)
-    code = str(parsed.country_code)
-    home = str(phonenumbers.country_code_for_region(region)) if region else ""
-    return NumberMatcher(full, code, code == home)

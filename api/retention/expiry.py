@@ -1,6 +1,5 @@
 """Removes call records, recordings and digits once their account's time for them is over."""
 
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Literal
 
@@ -29,11 +28,17 @@ class Expiry(Struct, frozen=True):
     now_ms: Clock
 
     async def run_once(self) -> None:
-        """Remove what has expired of all accounts; a fault concerns its call only."""
+        """Remove what has expired of all accounts; a fault concerns its call or account only."""
         for account in await self.accounts.all():
-            counts = Counter({kind: await self._expire(account, kind) for kind in _days(account)})
-            if removed := {kind: count for kind, count in counts.items() if count}:
-                log.info("expired data removed", account=account.id, **removed)
+            try:
+                await self._expire_all(account)
+            except Exception:
+                log.exception("expired data not removed", account=account.id)
+
+    async def _expire_all(self, account: Account) -> None:
+        counts = {kind: await self._expire(account, kind) for kind in _days(account)}
+        if removed := {kind: count for kind, count in counts.items() if count}:
+            log.info("expired data removed", account=account.id, **removed)
 
     async def _expire(self, account: Account, kind: Kind) -> int:
         before_ms = self.now_ms() - _days(account)[kind] * DAY_MS

@@ -13,6 +13,7 @@ from api.engine_client import EngineClient
 from api.retention.calls import CallRemoval
 from api.retention.erasure import Erasure
 from api.retention.expiry import Expiry
+from api.retention.jobs import JobErasure
 from api.transcripts.store import TranscriptStore
 
 
@@ -34,5 +35,13 @@ def build(
     calls = CallRemoval(removal, CdrStore(database), transcripts, engine, cached, now_ms)
     return RetentionSlice(
         Expiry(accounts, removal, calls, now_ms),
-        Erasure(database, engine, cached, removal, calls, ContactErasure(database)),
+        Erasure(
+            database,
+            engine,
+            cached,
+            removal,
+            calls,
+            ContactErasure(database),
+            JobErasure(database),
+        ),
     )

@@ -19,7 +19,7 @@ from api.engine_client import EngineClient
 from api.http.paging import Page
 from api.http.preconditions import Precondition
 from api.routing.number_schemas import NumberPage, NumberView, RouteDocument, number_view, route_of
-from wire.phone_numbers.e164 import spellings
+from wire.phone_numbers.e164 import canonical, spellings
 from wire.rpc import FieldError
 
 KIND: Kind = "route"
@@ -82,7 +82,7 @@ class NumberRoutes(Struct, frozen=True):
         await self.documents.delete(account_id, KIND, found.id, condition.version)
 
     async def _own(self, account_id: str, text: str) -> str:
-        digits = _DIGITS.fullmatch(text)
+        digits = _DIGITS.fullmatch(canonical(text, None))
         number = f"+{digits[1]}" if digits else ""
         if not await self.accounts.has_number(account_id, number):
             raise NotFound(f"{text} is no number of this account{_advice(text)}")

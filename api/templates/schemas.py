@@ -13,6 +13,7 @@ from api.templates.store import Template
 from wire.base import Name
 from wire.base import Text as AnyScalar
 from wire.decoding import patterns
+from wire.phone_numbers.written_number import MAX_CHARS
 
 Category = Literal[
     "AUTHENTICATION", "MARKETING", "UTILITY", "authentication", "marketing", "utility"
@@ -80,7 +81,7 @@ class TestMessageRequest(
     """A test message to send."""
 
     template_id: Annotated[str, Meta(min_length=1, max_length=64)]
-    phone_number: Annotated[str, Meta(min_length=4, max_length=32)]
+    phone_number: Annotated[str, Meta(min_length=4, max_length=MAX_CHARS)]
     variable_values: Values = {}
     sender_phone_number_id: Name | None = None
 

@@ -16,7 +16,7 @@ After = Annotated[
     str | None,
     Query(
         max_length=64,
-        pattern=r"^[0-9]{1,9}\.[0-9]{1,15}-[0-9]{1,9}$",
+        pattern=r"^([0-9]{1,9}\.[0-9]{1,15}-[0-9]{1,9})?$",
         description="The `next` of an earlier timeline: shows what is new since.",
     ),
 ]

@@ -7,10 +7,8 @@ from msgspec import Struct
 from api.accounts.cache import CachedAccount
 from wire.decoding.errors import BadInput
 from wire.party import Party
-from wire.phone_numbers.e164 import calling_code, e164
-from wire.phone_numbers.international_form import NEEDS_COUNTRY, international, to_dial
-from wire.phone_numbers.written_number import InvalidNumber
-from wire.tree import walk
+from wire.phone_numbers.international_form import NEEDS_COUNTRY, dialled, international, to_dial
+from wire.tree import number_errors, walk
 from wire.verbs import Action, Dial
 
 _DIGITS = re.compile(r"\+?[0-9]{2,20}")
@@ -19,24 +17,24 @@ _DIGITS = re.compile(r"\+?[0-9]{2,20}")
 class Permissions(Struct, frozen=True):
     """An account's numbers, the default one first, and the prefixes it may call; None: any.
 
-    `country` is the calling code of numbers without one; empty: none is known.
+    `region` is that of numbers without a country; empty: none is known.
     """
 
     numbers: tuple[str, ...]
     destinations: tuple[str, ...] | None = None
-    country: str = ""
+    region: str = ""
 
     @classmethod
     def of(cls, entry: CachedAccount) -> "Permissions":
         """Return the permissions of an account."""
-        return cls(entry.numbers, entry.account.destinations, calling_code(entry.region))
+        return cls(entry.numbers, entry.account.destinations, entry.region or "")
 
     def own(self, text: str) -> str | None:
         """Return the account's number that the text denotes, in any of its spellings."""
         if not _DIGITS.fullmatch(text):
             return None
-        for number in (f"+{text.removeprefix('+')}", international(text, self.country)):
-            if number in self.numbers:
+        for each in (text, f"+{text.removeprefix('+')}"):
+            if (number := international(each, self.region)) in self.numbers:
                 return number
         return None
 
@@ -49,14 +47,14 @@ class Permissions(Struct, frozen=True):
         """Check that a party may be called; raises BadInput."""
         if Party.parse(party).kind == "agent":
             return
-        if party.startswith("+"):
-            _check_possible(party, path)
+        if errors := list(number_errors(party, path)):
+            raise errors[0]
         allowed = self.destinations
-        if allowed is not None and not party.startswith(allowed):
+        if allowed is not None and not dialled(party, self.region).startswith(allowed):
             prefixes = ", ".join(allowed) or "none"
             begins = f"; {NEEDS_COUNTRY}" if party[0].isdigit() else ""
             raise BadInput(path, f"may not be called; allowed: {prefixes}{begins}", "not_allowed")
-        if to_dial(party, self.country) is None:
+        if to_dial(party, self.region) is None:
             detail = f"the country of {party} is not certain: {NEEDS_COUNTRY}"
             raise BadInput(path, detail, "number_without_country")
 
@@ -76,11 +74,3 @@ def _numbers(dial: Dial) -> tuple[str, ...]:
     if number is None:
         return ()
     return (number,) if isinstance(number, str) else number
-
-
-def _check_possible(number: str, path: str) -> None:
-    try:
-        e164(number, None)
-    except InvalidNumber:
-        message = f"{number} can't be a phone number (E.164)"
-        raise BadInput(path, message, "impossible_number") from None

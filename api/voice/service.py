@@ -36,6 +36,7 @@ from wire.custom_data import check_custom_data
 from wire.decoding.errors import BadInput, ErrorCollector
 from wire.decoding.messages import decode_message
 from wire.party import ENDPOINT_PREFIX, Party
+from wire.phone_numbers.e164 import canonical
 from wire.tree import Limits, check_action
 from wire.verbs import Action
 from wire.views import CallView, Replay
@@ -71,7 +72,9 @@ class VoiceService(Struct, frozen=True):
 
     async def list_live(self, user: Principal, query: LiveCallQuery) -> bytes:
         """List the live calls of the account, or of the token's agent."""
-        return await list_live_calls(self.engine, user, query)
+        region = (await self.accounts.get(user.account_id)).region
+        number = canonical(query.number, region)
+        return await list_live_calls(self.engine, user, query.model_copy(update={"number": number}))
 
     async def show(self, user: Principal, call_id: str) -> bytes:
         """Show a call, live or ended; an agent's token shows those of the agent."""

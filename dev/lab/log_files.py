@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dev.errors import ToolMissing
+from sandbox.child import kill
 from wire.programs.exit_status import ExitStatus
 
 _LINES = "20"
@@ -19,7 +20,6 @@ async def follow(files: Sequence[Path]) -> int:
     try:
         await tail.wait()
     finally:
-        if tail.returncode is None:
-            tail.terminate()
-            await tail.wait()
+        kill(tail)  # Ctrl-C has reached it too
+        await tail.wait()
     return ExitStatus.DONE

@@ -45,7 +45,7 @@ this account may call any number but costly ones; a new one may call nothing unt
   switchroom account set acme --allow +47 --allow +46 --allow sip:
 next:
   switchroom doctor
-  switchroom route set {number} http://127.0.0.1:3000/call    your webhook, or a file with a verb
+  switchroom route set {number} http://127.0.0.1:3000/call    your webhook, or @FILE with a verb
   switchroom dev call {number} --save call.wav                call it, and keep what is heard"""
 
 

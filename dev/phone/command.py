@@ -24,6 +24,7 @@ from dev.phone.g711 import RATE_HZ, read_wav, sound_s, write_wav
 from dev.phone.rtp import KEYS
 from dev.phone.speech import spoken
 from dev.phone.strokes import PAUSES_S, SOUND, Pressed
+from wire.phone_numbers.e164 import normalized
 from wire.programs.exit_status import ExitStatus
 from wire.programs.output import Shown
 
@@ -61,6 +62,8 @@ class CallOptions(NamedTuple):
 
 async def call_number(options: CallOptions, console: Console) -> Shown:
     """Place a call, show its course, and return its outcome."""
+    number, caller = map(normalized, (options.number, options.caller))
+    options = options._replace(number=number, caller=caller)
     _check(options)
     host, port = pbx_address(options, os.environ)
     _hang_up_on_signals()

@@ -26,7 +26,12 @@ from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx.trunks import trunk_templates
 from engine.runtime.pbx.wrappers import FencedPbx, LatencyAverage, TimedPbx, TracedPbx
 from engine.runtime.pbx_nodes.dialplan_slots import DialplanSlots
-from engine.runtime.pbx_nodes.node import Node, PeerDigits, no_peer_digits, no_streams
+from engine.runtime.pbx_nodes.node import (
+    NO_STREAM_REPORTS,
+    Node,
+    PeerDigits,
+    no_peer_digits,
+)
 from engine.runtime.pbx_nodes.slot_listener import SlotListener
 from engine.runtime.recording.recorder import FencedRecorder, Recorder
 from engine.runtime.shard.context import ShardContext
@@ -92,7 +97,7 @@ class NodeShardFactory:
             latency_ms=lambda: latency.average_ms,
             peer_digits=peer_digits,
             shards=shards,
-            recover_streams=streams.reports.recover if streams else no_streams,
+            stream_reports=streams.reports if streams else NO_STREAM_REPORTS,
             gateways=streams.gateways if streams else (),
         )
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 import structlog
-from aiohttp import WSMsgType
+from aiohttp import ServerTimeoutError, WSMsgType
 
 from engine.ari.config import UNUSED_EVENTS, PbxConnection
 from engine.ari.decode import UnknownEvent, decode_event
@@ -34,8 +34,8 @@ class EventListener(Protocol):
     def on_event(self, event: Message | UnknownEvent) -> None:
         """Handle one event; events arrive in the order in which Asterisk sent them."""
 
-    def on_disconnected(self, reason: str) -> None:
-        """Handle that events stopped or cannot start; called once for each outage."""
+    def on_disconnected(self, reason: str, silent_ms: int) -> None:
+        """Handle that events stopped `silent_ms` ago, or cannot start; called once per outage."""
 
     def on_replaced(self) -> None:
         """Handle that another websocket has taken the app and `run` has ended."""
@@ -64,6 +64,7 @@ class EventSocket:
         self._probe = SubscriptionProbe(app, transport, pbx.timeouts)
         self._unused_events = unused_events
         self._is_away = False
+        self._silent_ms = 0  # for how long nothing had come when the websocket was given up
         self._log = structlog.get_logger().bind(node=pbx.address.name, app=app)
 
     async def run(self) -> None:
@@ -81,6 +82,8 @@ class EventSocket:
         while True:
             message = await websocket.receive()
             if message.type is not WSMsgType.TEXT:
+                if isinstance(websocket.exception(), ServerTimeoutError):
+                    self._silent_ms = self._connection.dead_after_ms
                 return close_reason(websocket)
             self._dispatch(message.data)
 
@@ -106,4 +109,5 @@ class EventSocket:
     def _on_lost(self, reason: str) -> None:
         if not self._is_away:
             self._is_away = True
-            self._listener.on_disconnected(reason)
+            self._listener.on_disconnected(reason, self._silent_ms)
+        self._silent_ms = 0

@@ -72,6 +72,11 @@ class ReconnectingWebsocket:
         self._last_reason = ""
         self._log = structlog.get_logger().bind(node=pbx.address.name, app=app)
 
+    @property
+    def dead_after_ms(self) -> int:
+        """After what time without a message a peer is dead: a ping, and half as long for a pong."""
+        return round(1_500 * self._heartbeat_s)
+
     async def run(self, serve: Serve, on_lost: Callable[[str], None]) -> None:
         """Connect and serve until cancelled or Stopped; `on_lost` gets the reason of each end."""
         while True:

@@ -45,9 +45,12 @@ class AccountSettings:
         return await self.settings(account)
 
     async def auto_set(self, account: str) -> str | None:
-        """Return the default target of an account's calls, if any; raises StoreDown."""
+        """Return the default target of an account's calls, if any; raises StoreDown.
+
+        A stopped target is one: what is for it becomes dead letters, and can be sent again.
+        """
         settings = await self.settings(account)
-        return AUTO_SET if settings and settings.target and not settings.is_stopped else None
+        return AUTO_SET if settings and settings.target else None
 
     async def resolve(self, account: str, target: str) -> DeliveryTarget | None:
         """Resolve a call's target; None: there is none now. Raises StoreDown."""

@@ -47,10 +47,10 @@ class CallDelivery(Struct, frozen=True):
             outbox.in_flight.discard(call.call_id)
 
     async def rate_limit(self, call: CallQueue) -> RateLimit:
-        """Return the limits of a call's target; the defaults while the store is down."""
+        """Return the limits of a call's target; the defaults while they cannot be read."""
         try:
             return await self.delivery.rate_limit(call)
-        except StoreDown:
+        except Exception:  # noqa: BLE001 - the delivery reads them again, and logs the error
             return RateLimit()
 
     def postpone(self, call: CallQueue, wait_s: float) -> None:

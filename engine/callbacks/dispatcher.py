@@ -125,9 +125,11 @@ class CallbackDispatcher:
         except (StoreDown, Fenced):
             return  # the next poll retries, or the lease manager closes the shard
         self._metrics.set_pending(outbox.shard, batch.pending, batch.oldest_ms)
+        # A claim ahead repeats those before it, after the calls that none of them took.
+        is_repeated = outbox.is_new and all(due.call_id in outbox.queues for due in batch.calls)
         for due in batch.calls:
             self._accept(outbox, due)
-        is_all = len(batch.calls) < MAX_CLAIMED_CALLS
+        is_all = is_repeated or len(batch.calls) < MAX_CLAIMED_CALLS
         outbox.is_new = outbox.is_new and not is_all
         if not is_all:
             self._wake.set()

@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from engine.calls.hold_and_mute import set_hold
 from engine.calls.media.streams import track_stream
 from engine.calls.model import causes
 from engine.calls.model.call import (
@@ -36,7 +37,7 @@ from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.model.requests import ReplacementArrived
 from engine.calls.pending_hangups import initiator
 from engine.calls.reporting.call_events import emit, emit_leg, emit_leg_completed, is_called_leg
-from engine.calls.reporting.ended_legs import archive_leg
+from engine.calls.reporting.ended_legs import archive_leg, update_hold_time
 from engine.calls.sessions import conference, conversation, invites, transfer
 from engine.calls.sessions.leg_control import on_phone_hold
 from engine.calls.sessions.replacement import take_place
@@ -47,6 +48,9 @@ from engine.calls.verbs.gather import end as gather_end
 from wire.events.call_events import Kind
 
 LegProgress = LegCreated | LegRinging | LegAnswered
+# Asterisk reports the hold of a 200 about 1 ms before the answer. That of a 183 may be over with
+# the 200, which Asterisk does not report (docs/asterisk.md).
+MAX_BEFORE_ANSWER_MS = 100
 
 
 def reject_leg(event: Event) -> tuple[Command, ...]:
@@ -72,12 +76,25 @@ def apply_progress(call: Call, leg: Leg, event: LegProgress, now: int) -> Step:
                 call = replace(call, status="ringing")
             return _emit_progress(with_leg(call, leg), "ringing", leg, now)
         case LegAnswered() if leg.state != "up":
-            leg = replace(leg, state="up", answered_ms=now, digits_from_ms=now)
-            if leg.id == call.main:
-                call = replace(call, status="in-progress", answered_ms=now)
-            return _emit_progress(with_leg(call, leg), "answered", leg, now)
+            return _answer(call, leg, now)
         case _:
             return call, ()
+
+
+def _answer(call: Call, leg: Leg, now: int) -> Step:
+    """Note that a leg is answered, maybe on hold."""
+    is_held = leg.held_by_phone and now - leg.held_since_ms <= MAX_BEFORE_ANSWER_MS
+    leg = replace(leg, held_by_phone=False, held_since_ms=0)
+    leg = replace(leg, state="up", answered_ms=now, digits_from_ms=now)
+    if leg.id == call.main:
+        call = replace(call, status="in-progress", answered_ms=now)
+    call = update_hold_time(with_leg(call, leg), now)  # another leg may be on hold already
+    call, answered = _emit_progress(call, "answered", leg, now)
+    if not is_held:
+        return call, answered
+    held = leg.with_holds(now, held=leg.held, held_by_phone=True)
+    call, events = set_hold(call, held, now)
+    return call, (*answered, *events)
 
 
 def apply_late_answer(call: Call, leg: Leg | None, event: LegProgress, now: int) -> Step:
@@ -257,7 +274,8 @@ def _on_main_ended(call: Call, ended: EndedLeg, now: int) -> Step:
         return end_call(lost, now, "system", causes.TEMPORARY_FAILURE)
     call = replace(call, cause=ended.cause, sip_code=ended.sip_code)
     call = replace(call, reason=ended.reason or call.reason)
-    is_fault = causes.is_fault(ended.cause, is_answered=ended.leg.answered_ms > 0)
+    is_answered = ended.leg.answered_ms > 0
+    is_fault = causes.is_fault(ended.cause, ended.sip_code, is_answered=is_answered)
     return end_call(call, now, ended.ended_by, causes.NORMAL if is_fault else ended.cause)
 
 

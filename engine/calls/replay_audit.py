@@ -57,7 +57,7 @@ def replay_on(call: Call, lines: Sequence[bytes]) -> Iterator[ReplayStep]:
 
 def find_gap(log: Sequence[bytes]) -> int | None:
     """Return the first line that the store has lost."""
-    return next((number for number, line in enumerate(log) if not line), None)
+    return log.index(b"") if b"" in log else None
 
 
 class Mismatch(Struct, frozen=True):
@@ -81,21 +81,25 @@ def compare_decisions(steps: Iterable[ReplayStep], first: int = 0) -> Iterator[M
             yield Mismatch("the commands differ", index)
 
 
-def compare_result(steps: Sequence[ReplayStep], stored: StoredCall) -> Iterator[Mismatch]:
-    """Compare the result of a complete log with the stored call."""
-    if not steps:
+def compare_result(last: ReplayStep | None, steps: int, stored: StoredCall) -> Iterator[Mismatch]:
+    """Compare the result of a complete log, the last of so many steps, with the stored call."""
+    if last is None:
         yield Mismatch("the call is stored, but its log is missing")
-    elif steps[-1].call != stored.call:
-        fields = _differing_fields(stored.call, steps[-1].call)
-        yield Mismatch(f"the result differs from the stored call: {fields}", len(steps) - 1)
+    elif last.call != stored.call:
+        fields = _differing_fields(stored.call, last.call)
+        yield Mismatch(f"the result differs from the stored call: {fields}", steps - 1)
 
 
 def compare_events(
-    steps: Sequence[ReplayStep], events: Sequence[CallEvent], *, is_complete: bool = True
+    steps: Iterable[tuple[int, ReplayStep]],
+    events: Sequence[CallEvent],
+    *,
+    is_complete: bool = True,
 ) -> EventComparison:
     """Compare the replayed events with `events` of the stream, which may be trimmed.
 
-    If the log is not complete, events beyond its end are ignored.
+    `steps` are those with events, and their indexes. If the log is not complete, events beyond its
+    end are ignored.
     """
     expected = _expected_events(steps)
     found: dict[int, CallEvent] = {}
@@ -121,10 +125,12 @@ def compare_events(
     return EventComparison(tuple(mismatches), sum(number < oldest for number in expected))
 
 
-def _expected_events(steps: Sequence[ReplayStep]) -> Mapping[int, tuple[int, CallEvent]]:
+def _expected_events(
+    steps: Iterable[tuple[int, ReplayStep]],
+) -> Mapping[int, tuple[int, CallEvent]]:
     return {
         command.event.sequence_number: (index, command.event)
-        for index, each in enumerate(steps)
+        for index, each in steps
         for command in each.commands
         if isinstance(command, EmitEvent)
     }

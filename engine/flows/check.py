@@ -32,7 +32,7 @@ from wire.decoding.errors import (
     raise_errors,
     type_info,
 )
-from wire.decoding.json_document import read_json
+from wire.decoding.json_document import check_unique, read_json
 from wire.flow import DialNode, FlowOutline, GatherNode, Node, RequestNode
 from wire.tree import Limits, check_action
 from wire.verbs import Action
@@ -45,7 +45,9 @@ def read_document(body: bytes, size_bytes: int) -> Any:
     """Read JSON; raises BadInput."""
     if len(body) > size_bytes:
         raise BadInput("", f"larger than {size_bytes} bytes", "too_large")
-    return read_json(body)
+    document = read_json(body)
+    check_unique(body)
+    return document
 
 
 def requested_ids(document: Any) -> set[str]:

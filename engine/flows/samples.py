@@ -13,6 +13,7 @@ from wire.decoding.lenient import alternatives
 _VALUE = "1"  # of a template; where a text of it does not fit, the pattern's own sample
 _SAMPLES = {
     patterns.URL: "https://example.com/",
+    patterns.STREAM_URL: "wss://example.com/",
     patterns.NUMBER: "+4721930000",
     patterns.PARTY: "+4721930000",
     patterns.CALLER_ID: "+4721930000",
@@ -21,6 +22,7 @@ _SAMPLES = {
     patterns.DTMF_KEY: "1",
     patterns.TERMINATOR: "#",
 }
+_TEMPLATED_HOST = re.compile(r"(http|ws)s?://[^/?#]*\{\{")
 
 
 def with_samples(value: Any, kind: inspect.Type) -> Any:
@@ -52,7 +54,8 @@ def _sample(text: str, kind: inspect.Type) -> str:
     for each in alternatives(kind):
         match each.type if isinstance(each, inspect.Metadata) else each:
             case inspect.StrType(pattern=pattern):
-                if pattern is None or re.search(pattern, filled):
+                is_part = pattern in _SAMPLES and _is_part(text, filled)
+                if pattern is None or (re.search(pattern, filled) and not is_part):
                     return filled
                 samples.insert(0, _SAMPLES.get(pattern, text))
             case inspect.LiteralType(values=values):
@@ -60,3 +63,8 @@ def _sample(text: str, kind: inspect.Type) -> str:
             case _:
                 pass
     return samples[0]
+
+
+def _is_part(text: str, filled: str) -> bool:
+    """Return whether a number or a host needs its templates to be a possible one."""
+    return filled.startswith("+") or _TEMPLATED_HOST.match(text) is not None

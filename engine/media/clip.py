@@ -36,12 +36,16 @@ class OwnedSource(Struct, frozen=True):
 
 
 class MadeClip(Struct, frozen=True):
-    """A source's new clip (None: unchanged), how long it is fresh (None: forever), its origin."""
+    """A source's new clip (None: unchanged), how long it is fresh (None: forever), its origin.
+
+    `is_silent`: nothing is heard of it, which may be meant.
+    """
 
     clip: Clip | None
     fresh_ms: int | None
     etag: str = ""
     provider: str = ""
+    is_silent: bool = False
 
 
 class MediaError(Exception):

@@ -5,7 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
+
+from msgspec.structs import replace
 
 from engine.common.fair_slots import URGENCY, FairSlots, Urgency
 from engine.common.tasks import cancel_all
@@ -13,7 +15,7 @@ from engine.media.clip import Clip, MadeClip, MediaError, MediaLimits, OwnedSour
 from engine.media.clip_demand import ClipDemand
 from engine.media.files import ClipFiles
 from engine.media.index import ClipIndex, IndexEntry
-from wire.media import Source
+from wire.media import Audio, Source, Speech
 
 _NOT_FOUND = "not_found"
 MAX_WAIT_S = 5.0
@@ -51,6 +53,7 @@ class ClipCache:
         self._failed: dict[OwnedSource, tuple[int, MediaError]] = {}
         self._background: dict[OwnedSource, asyncio.Task[None]] = {}
         self._urgency: WeakKeyDictionary[asyncio.Task[Clip], Urgency] = WeakKeyDictionary()
+        self._erased: WeakSet[asyncio.Task[Clip]] = WeakSet()  # what they make is not stored
         self._demand = ClipDemand()
         self._waiting: Counter[str] = Counter()  # in the background, by account
         self._background_slots = FairSlots(
@@ -72,6 +75,11 @@ class ClipCache:
         if entry.fresh_until_ms is not None and entry.fresh_until_ms <= now_ms:
             self._refresh_in_background(owned)
         return entry.clip
+
+    def is_silent(self, account: str, source: Source) -> bool:
+        """Return whether an account has a cached clip of which nothing is heard."""
+        entry = self._index.get(OwnedSource(account, source))
+        return entry is not None and entry.is_silent
 
     async def fetch(self, account: str, source: Source) -> Clip:
         """Return a source's clip; make it if needed, once for all callers. Raises MediaError."""
@@ -135,6 +143,27 @@ class ClipCache:
         self._files.forget(key)
         self._index.drop_clips({key})
 
+    async def erase(self, account: str, is_named: Callable[[str], bool]) -> int:
+        """Drop an account's speech, and audio whose address names a person; return how many.
+
+        All speech, as a text may be about a person without the name; it is made again when it
+        is next used. The files are removed when they have not been fetched for a minute. What is
+        being made is played to those who wait, and not stored.
+        """
+        making = (each.source for each in self._tasks if each.account == account)
+        sources = {*self._index.sources_of(account), *making}
+        found = await asyncio.to_thread(_sources_about, sources, is_named)
+        for owned in (OwnedSource(account, source) for source in found):
+            self._index.drop(owned)
+            if task := self._tasks.get(owned):
+                self._erased.add(task)
+            elif queued := self._background.get(owned):
+                queued.cancel()
+        self._failed = {each: f for each, f in self._failed.items() if each.account != account}
+        self._files.expect_erased()
+        self.index_changed.set()
+        return len(found)
+
     async def close(self) -> None:
         """Cancel the clips being made and stop the processes."""
         await cancel_all([*self._background.values(), *self._tasks.values()])
@@ -172,16 +201,25 @@ class ClipCache:
         try:
             made = await self._maker.make(owned, entry.etag if entry else "", self._now_ms())
         except MediaError as failure:
-            self._store_failure(owned, entry, failure)
+            if not self._is_erased():
+                self._store_failure(owned, entry, failure)
             raise
         return self._store(owned, entry, made)
+
+    def _is_erased(self) -> bool:
+        """Return whether the source that this task makes was erased meanwhile."""
+        return asyncio.current_task() in self._erased
 
     def _store(self, owned: OwnedSource, before: IndexEntry | None, made: MadeClip) -> Clip:
         clip = made.clip or (before.clip if before else None)
         if clip is None:
             raise MediaError("http_status", "'not modified' without a cached clip")
+        if self._is_erased():
+            self._files.expect_erased()
+            return clip
+        is_silent = made.is_silent if made.clip or before is None else before.is_silent
         until_ms = None if made.fresh_ms is None else self._now_ms() + made.fresh_ms
-        self._index.put(IndexEntry(owned, clip, until_ms, made.etag, made.provider))
+        self._index.put(IndexEntry(owned, clip, until_ms, made.etag, made.provider, is_silent))
         self._failed.pop(owned, None)
         self.index_changed.set()
         return clip
@@ -192,8 +230,7 @@ class ClipCache:
         now_ms = self._now_ms()
         if before is not None and failure.reason != _NOT_FOUND:
             # The old clip is better than none; the URL is retried later.
-            retry_ms = now_ms + self._limits.retry_ms
-            self._index.put(IndexEntry(owned, before.clip, retry_ms, before.etag, before.provider))
+            self._index.put(replace(before, fresh_until_ms=now_ms + self._limits.retry_ms))
             return
         self._index.drop(owned)
         self._failed = {s: f for s, f in self._failed.items() if f[0] > now_ms}
@@ -230,3 +267,14 @@ class ClipCache:
     async def _run_in_background(self, owned: OwnedSource) -> None:
         async with self._background_slots.slot(owned.account):
             await asyncio.wait([self._start_making(owned, is_urgent=False)])
+
+
+def _sources_about(
+    sources: Iterable[Source], is_named: Callable[[str], bool]
+) -> tuple[Source, ...]:
+    """Return speech, and audio whose address names a person."""
+    return tuple(
+        each
+        for each in sources
+        if isinstance(each, Speech) or (isinstance(each, Audio) and is_named(each.url))
+    )

@@ -9,14 +9,15 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from time import perf_counter
+from urllib.parse import urlsplit
 
 import structlog
 from aiohttp import ClientSession
+from msgspec.structs import replace
 
 from engine.common.fair_slots import FairSlots
 from engine.media.clip import (
     SAMPLE_RATE_HZ,
-    Clip,
     MadeClip,
     MediaError,
     MediaLimits,
@@ -66,7 +67,7 @@ class ClipMaker:
                 case Speech() as speech:
                     return await self._synthesize(account, speech, now_ms)
                 case Tone() as tone:
-                    return MadeClip(await self._from_wav(account, beep(tone), now_ms), None)
+                    return await self._from_wav(account, beep(tone), now_ms)
         except OSError as error:
             log.warning("clip not stored", error=str(error))
             raise MediaError("not_stored", error.strerror or "the disk can't be used") from error
@@ -86,27 +87,33 @@ class ClipMaker:
             async with self._downloads.slot(account):
                 result = await download(self._session_of(account), url, etag, raw, self._limits)
             kind = result.kind
-            clip = await self._transcode(account, raw, kind, now_ms) if kind else None
-        return MadeClip(clip, result.fresh_ms, result.etag or etag)
+            unchanged = MadeClip(None, None)
+            made = await self._transcode(account, raw, kind, now_ms) if kind else unchanged
+        if made.is_silent:  # its address may be a secret
+            log.info("audio is silent", account=account, host=urlsplit(url).hostname)
+        # Of new audio, the ETag before would be wrong: a 304 for it means other audio.
+        new_etag = result.etag if kind else result.etag or etag
+        return replace(made, fresh_ms=result.fresh_ms, etag=new_etag)
 
     async def _synthesize(self, account: str, speech: Speech, now_ms: int) -> MadeClip:
         wav, provider = await synthesize(self._providers, account, speech)
-        clip = await self._from_wav(account, wav, now_ms)
+        made = await self._from_wav(account, wav, now_ms)
         # Speech by a substitute is retried with the preferred provider after a while.
         fresh_ms = None if provider == self.first_provider(speech) else self._limits.fresh_ms
-        return MadeClip(clip, fresh_ms, provider=provider)
+        return replace(made, fresh_ms=fresh_ms, provider=provider)
 
-    async def _from_wav(self, account: str, wav: bytes, now_ms: int) -> Clip:
+    async def _from_wav(self, account: str, wav: bytes, now_ms: int) -> MadeClip:
         async with self._temporary_file() as raw:
             await asyncio.to_thread(raw.write_bytes, wav)
             return await self._transcode(account, raw, "wav", now_ms)
 
-    async def _transcode(self, account: str, raw: Path, kind: Container, now_ms: int) -> Clip:
+    async def _transcode(self, account: str, raw: Path, kind: Container, now_ms: int) -> MadeClip:
         async with self._temporary_file() as clip:
             job = Transcode(str(raw), kind, str(clip), self._limits.clip_ms)
             size = (await asyncio.to_thread(raw.stat)).st_size
-            await self._workers_for(size).run(account, job)
-            return await self._files.add(clip, now_ms)
+            done = await self._workers_for(size).run(account, job)
+            added = await self._files.add(clip, now_ms)
+            return MadeClip(added, None, is_silent=done.is_silent)
 
     def _workers_for(self, size_bytes: int) -> WorkerPool:
         # Large files have their own workers: they never delay the prompts that callers wait for.

@@ -13,7 +13,6 @@ from aiohttp import (
     ClientResponse,
     ClientSession,
     ClientTimeout,
-    InvalidURL,
 )
 from msgspec import Struct
 from yarl import URL
@@ -42,6 +41,15 @@ def fresh_ms(cache_control: str, default_ms: int, min_ms: int) -> int:
     return default_ms
 
 
+def usable_etag(etag: str) -> str:
+    """Return an ETag that can be stored and sent back; empty for any other.
+
+    It is visible ASCII (RFC 9110, section 8.8.3). Other bytes, which are obsolete there, may be in
+    no encoding.
+    """
+    return etag if etag.isascii() and etag.isprintable() else ""
+
+
 class DownloadResult(Struct, frozen=True):
     """The container (None: not modified), the ETag, and how long the audio is fresh."""
 
@@ -64,10 +72,11 @@ async def download(
             kind = await _save(response, target, limits) if is_new else None
             rule = response.headers.get("Cache-Control", "")
             freshness_ms = fresh_ms(rule, limits.fresh_ms, limits.retry_ms)
-            return DownloadResult(kind, response.headers.get("ETag", ""), freshness_ms)
+            new_etag = usable_etag(response.headers.get("ETag", ""))
+            return DownloadResult(kind, new_etag, freshness_ms)
     except TimeoutError:
         raise MediaError("timeout", f"no audio within {limits.download_s:g} s") from None
-    except (InvalidURL, UnicodeError) as error:  # UnicodeError: IDNA can't encode the host
+    except ValueError as error:  # of an address, perhaps of a redirect: its host or its port
         raise MediaError("refused_address", f"not a valid address: {error}") from None
     except ClientError as error:
         raise _to_media_error(error) from None

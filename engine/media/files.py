@@ -26,6 +26,7 @@ class ClipFiles:
         self._limits = limits
         self._clips: dict[str, _ClipFile] = {}
         self._lock = asyncio.Lock()  # an eviction must not unlink a clip that is added again
+        self._has_erased = True  # what a process before this one has not removed
         self.total_bytes = 0
 
     def load(self, used_ms: Mapping[str, int]) -> None:
@@ -68,6 +69,10 @@ class ClipFiles:
         if clip := self._clips.pop(key, None):
             self.total_bytes -= clip.size_bytes
 
+    def expect_erased(self) -> None:
+        """Let the next evictions remove all clips without a source, also if there is room."""
+        self._has_erased = True
+
     def used_ms(self) -> dict[str, int]:
         """Return each clip's last use, which is stored with the index."""
         return {key: clip.used_ms for key, clip in self._clips.items()}
@@ -75,12 +80,15 @@ class ClipFiles:
     async def evict(self, now_ms: int, indexed: Callable[[], Iterable[str]]) -> set[str]:
         """Remove clips until the rest fit, but none in use.
 
-        First those that the index has no longer, then the least recently used ones.
+        First those that the index has no longer, then the least recently used ones. After an
+        erasure the first ones do not stay, however few there are.
         """
-        if self.total_bytes <= self._limits.cache_bytes:
+        if self.total_bytes <= self._limits.cache_bytes and not self._has_erased:
             return set()
         async with self._lock:
-            removed = self._remove_surplus(now_ms, frozenset(indexed()))
+            still_indexed = frozenset(indexed())
+            removed = self._remove_surplus(now_ms, still_indexed)
+            self._has_erased = self._has_erased and not self._clips.keys() <= still_indexed
             await asyncio.to_thread(self._unlink, removed)
         return removed
 
@@ -94,7 +102,8 @@ class ClipFiles:
         }
         removed = set()
         for key in sorted(idle, key=idle.__getitem__):
-            if self.total_bytes <= self._limits.cache_bytes:
+            has_room = self.total_bytes <= limits.cache_bytes
+            if has_room and (key in indexed or not self._has_erased):
                 break
             self.total_bytes -= self._clips.pop(key).size_bytes
             removed.add(key)

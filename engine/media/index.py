@@ -7,16 +7,21 @@ import msgspec
 from msgspec import Struct
 
 from engine.media.clip import Clip, OwnedSource, file_bytes
+from wire.media import Source
 
 
 class IndexEntry(Struct, frozen=True, rename={"provider": "speaker"}):  # stored files have it
-    """A source's clip, its TTS provider, its ETag, and when it expires (None: never)."""
+    """A source's clip, its TTS provider, its ETag, and when it expires (None: never).
+
+    `is_silent`: nothing is heard of it.
+    """
 
     owned: OwnedSource
     clip: Clip
     fresh_until_ms: int | None = None
     etag: str = ""
     provider: str = ""
+    is_silent: bool = False
 
 
 class SavedIndex(Struct, frozen=True):
@@ -81,6 +86,11 @@ class ClipIndex:
         if not share.entries:
             del self._shares[owned.account]
 
+    def sources_of(self, account: str) -> tuple[Source, ...]:
+        """Return the sources of an account's clips."""
+        share = self._shares.get(account)
+        return tuple(owned.source for owned in share.entries) if share else ()
+
     def _drop_oldest_of(self, share: _AccountShare) -> None:
         self.drop(next(iter(share.entries)))
 
@@ -111,7 +121,21 @@ def load_index(file: Path) -> SavedIndex:
 
 
 def save_index(file: Path, saved: SavedIndex) -> None:
-    """Write the index atomically (blocking)."""
+    """Write the index atomically (blocking), without entries that no file can have."""
     part = file.with_suffix(".part")
-    part.write_bytes(msgspec.json.encode(saved))
+    try:
+        body = msgspec.json.encode(saved)
+    except UnicodeEncodeError:
+        entries = tuple(filter(_is_storable, saved.entries))
+        body = msgspec.json.encode(msgspec.structs.replace(saved, entries=entries))
+    part.write_bytes(body)
     part.replace(file)
+
+
+def _is_storable(entry: IndexEntry) -> bool:
+    """Return whether JSON can have an entry: not with half of a surrogate pair."""
+    try:
+        msgspec.json.encode(entry)
+    except UnicodeEncodeError:
+        return False
+    return True

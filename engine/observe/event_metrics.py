@@ -54,7 +54,7 @@ class CallbackMetrics:
         self.open_circuits = Gauge(
             "switchroom_callback_open_circuits", "Targets paused because they fail"
         )
-        for reason in ("overflow", "circuit_open", "timeout", "gone"):
+        for reason in ("overflow", "circuit_open", "timeout", "gone", "stopped"):
             self.dead_lettered.initialize(reason)  # an alert needs the series from the start
 
     def set_pending(self, shard: ShardId, waiting: int, oldest_ms: int) -> None:

@@ -65,6 +65,11 @@ class CallMetrics:
         self.refers_declined = Counter(
             "switchroom_refers_declined_total", "REFERs of phones that were declined"
         )
+        self.failed_recordings = Counter(
+            "switchroom_recordings_failed_total",
+            "Recordings that are lost, or much shorter than their calls",
+            "node", "reason",
+        )  # fmt: skip
         self.timer_lateness = Histogram(
             "switchroom_timer_lateness_seconds",
             "Delay between a call's deadline and its timer",

@@ -6,6 +6,7 @@ import msgspec
 from aiohttp import web
 
 from wire.decoding import lenient
+from wire.decoding.json_document import check_unique
 
 T = TypeVar("T")
 MAX_BODY_BYTES = 262_144
@@ -13,7 +14,10 @@ MAX_BODY_BYTES = 262_144
 
 async def read_body(request: web.Request, shape: type[T]) -> T:
     """Decode a JSON body; raises BadInput with the path of the invalid field."""
-    return lenient.decode(await request.read() or b"{}", shape)
+    body = await request.read()
+    found = lenient.decode(body or b"{}", shape)
+    check_unique(body)
+    return found
 
 
 async def read_large_body(request: web.Request, shape: type[T], max_bytes: int) -> T:

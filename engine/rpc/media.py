@@ -1,7 +1,8 @@
 """Serves clips to the PBX over HTTP: GET and HEAD /media/{key}.wav, or {key}-lead-in.wav.
 
 A key is its content's digest, so a clip has the same path at every engine, and a PBX that has
-cached it needs none of them. An engine without the clip passes it on from one that has it.
+cached it needs none of them. An engine without the clip passes it on from one that has it. Several
+clips are one file: {key}-{key}.wav.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from aiohttp import hdrs, web
 
 from engine.common.tasks import first_found
 from engine.media.clip_cache import ClipCache
-from engine.media.lead_in import read_with_lead_in
+from engine.media.served_clip import MAX_JOINED, served_clip
 from engine.rpc.peers.client import is_forwarded
 from engine.rpc.peers.remote_clips import RemoteClips
 
@@ -23,30 +24,48 @@ _HEADERS = {
     "Cache-Control": "public, max-age=31536000, immutable",
 }
 _CHUNK_BYTES = 65_536
+_KEYS = rf"[0-9a-f]{{32}}(?:-[0-9a-f]{{32}}){{0,{MAX_JOINED - 1}}}"
 
 
 def media_routes(cache: ClipCache, remote: RemoteClips) -> list[web.RouteDef]:
     """Return the routes for the engine's HTTP server; a key that no engine has is a 404."""
 
     async def clip(request: web.Request) -> web.StreamResponse:
-        key = request.match_info["key"]
+        keys, has_lead_in = request.match_info["keys"].split("-"), request.match_info["lead_in"]
+        if len(keys) > 1 or has_lead_in:
+            clips = [await _read(await find(request, each), remote, each) for each in keys]
+            body = await asyncio.to_thread(served_clip, clips, has_lead_in=bool(has_lead_in))
+            return web.Response(body=body, headers=_HEADERS)
+        found = await find(request, keys[0])
+        if isinstance(found, str):
+            return await _pass_on(request, remote, found)
+        return web.FileResponse(found, headers=_HEADERS)
+
+    async def find(request: web.Request, key: str) -> Path | str:
+        """Return the file of a clip, or the engine that has it."""
         found: Path | str | None = await _existing(cache, key)
         if found is None:
             # Here, where it may be in the making, and at the other engines.
             searches: list[Awaitable[Path | str | None]] = [cache.wait_for(key)]
             if not is_forwarded(request):
-                searches.append(remote.find(request.path))
+                searches.append(remote.find(_path(key)))
             found = await first_found(searches)
-        if isinstance(found, str):
-            return await _pass_on(request, remote, found)
         if found is None:
             raise web.HTTPNotFound
-        if request.match_info["lead_in"]:
-            body = await asyncio.to_thread(read_with_lead_in, found)
-            return web.Response(body=body, headers=_HEADERS)
-        return web.FileResponse(found, headers=_HEADERS)
+        return found
 
-    return [web.get("/media/{key:[0-9a-f]{32}}{lead_in:(-lead-in)?}.wav", clip)]
+    return [web.get(f"/media/{{keys:{_KEYS}}}{{lead_in:(-lead-in)?}}.wav", clip)]
+
+
+def _path(key: str) -> str:
+    return f"/media/{key}.wav"
+
+
+async def _read(found: Path | str, remote: RemoteClips, key: str) -> bytes:
+    if isinstance(found, Path):
+        return await asyncio.to_thread(found.read_bytes)
+    async with _opened(remote, found, _path(key)) as response:
+        return await response.read()
 
 
 async def _existing(cache: ClipCache, key: str) -> Path | None:

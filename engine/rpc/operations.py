@@ -39,7 +39,7 @@ from wire.documents.versioned import (
     PatchedDocuments,
     ReadDocuments,
 )
-from wire.erasure import EraseNumber, ErasureResult
+from wire.erasure import ErasedPrompts, EraseNumber, ErasePrompts, ErasureResult
 from wire.events.consumer_groups import (
     AcknowledgeEvents,
     AcknowledgementResult,
@@ -263,6 +263,13 @@ DOCTOR = (get("/doctor", "report", "Check the installation", cluster.DoctorRepor
 PEERS = (
     post("/peers/digits", "digits", "Show heard digits", rpc.HeardDigits, rpc.GetDigits),
     get("/peers/phones", "phones", "Show phones of supervised nodes", rpc.PhoneReport),
+    post(
+        "/peers/prompt-erasures",
+        "erase_prompts",
+        "Remove a number from the audio cache",
+        ErasedPrompts,
+        ErasePrompts,
+    ),
 )
 OPERATIONS = (
     *CALLS,

@@ -58,6 +58,7 @@ from engine.rpc.middleware.tracing import tracing
 from engine.rpc.operation import Operation
 from engine.rpc.peers.client import PeerClient, ShardDirectory, open_peer_client
 from engine.rpc.peers.fan_out import FanOut
+from engine.rpc.peers.prompt_erasure import PromptErasure
 from engine.rpc.peers.remote_clips import RemoteClips
 from engine.rpc.problems import Handler, problem_middleware
 from engine.rpc.views.timelines import TimelineTurns
@@ -155,14 +156,15 @@ def rpc_app(deps: ServerDependencies, access: RpcAccess, peers: PeerClient) -> w
             forwarding(peers),
         ]
     )
-    app.add_routes(_routes(deps, FanOut(peers), DigitSealer(access.tokens, os.urandom)))
+    app.add_routes(_routes(deps, peers, DigitSealer(access.tokens, os.urandom)))
     app.router.add_get("/openapi.json", schemas.openapi)
     return app
 
 
 def _routes(
-    deps: ServerDependencies, fan_out: FanOut, sealer: DigitSealer
+    deps: ServerDependencies, peers: PeerClient, sealer: DigitSealer
 ) -> Iterator[web.RouteDef]:
+    fan_out, prompts = FanOut(peers), PromptErasure(deps.clip_cache, peers)
     service, store, limits, shards = deps.service, deps.store, deps.limits, deps.shards
     policy, targets, tester = deps.dial_policy, deps.account_settings, deps.callback_tester
     agents, timelines = deps.agent_presence, TimelineTurns()
@@ -197,13 +199,13 @@ def _routes(
         (operations.DIAL_POLICIES, DialPolicyHandlers(store.dial_policies, policy, deps.trunks)),
         (operations.DOCUMENTS, DocumentHandlers(store, documents)),
         (operations.SCHEMAS, schemas),
-        (operations.ERASURE, ErasureHandlers(store, shards)),
+        (operations.ERASURE, ErasureHandlers(store, shards, prompts.erase)),
         (operations.NODES, NodeHandlers(service, fan_out)),
         (operations.SLOTS, SlotHandlers(store, shards)),
         (operations.ENGINES, EngineHandlers(_engine_report(deps), deps.cluster, shards, fan_out)),
         (operations.STORE, StoreHandlers(store, shards)),
         (operations.DOCTOR, DoctorHandlers(deps.doctor)),
-        (operations.PEERS, PeerHandlers(service, sealer)),
+        (operations.PEERS, PeerHandlers(service, sealer, prompts)),
     )
     for group, handlers in served:
         for each in group:

@@ -18,7 +18,11 @@ _MARK = b"\xc1"  # the first byte of each
 _TIME = b"\xcf\x00\x00\x01"  # how wall-clock milliseconds begin in msgpack, from 2004 to 2039
 _TIME_BYTES = 5  # that follow
 _times = re.compile(_TIME + b"(.{5})", re.DOTALL)
-_channel = re.compile(rb"[\w-]+-\d{10}\.\d+")
+# Asterisk's id of a channel: a name, the second of its creation, a number. The name is looked for
+# backwards from the second: forwards, long words of a customer's would take quadratic time.
+_created = re.compile(rb"-\d{10}\.\d+")
+_name = re.compile(rb"[\w-]+\Z")
+_MAX_NAME = 64
 _encode = msgspec.msgpack.Encoder().encode
 _text = msgspec.msgpack.Decoder(tuple[bytes, list[int], bytes])
 _parts = msgspec.msgpack.Decoder(list[bytes])
@@ -28,9 +32,8 @@ def encode_parts(call_id: str, parts: Sequence[bytes]) -> tuple[bool, bytes]:
     """Return parts as one text; or as they are, and False, if the text would be ambiguous."""
     joined = _NEXT_PART.join(parts)
     text = joined.replace(call_id.encode(), _CALL)
-    found = _channel.search(text)
-    channel = found[0] if found else b""
-    if found:
+    channel = _first_channel(text)
+    if channel:
         text = text.replace(channel, _CHANNEL)
     pieces = _times.split(text)
     times = [0, *(int.from_bytes(each) for each in pieces[1::2])]
@@ -40,6 +43,14 @@ def encode_parts(call_id: str, parts: Sequence[bytes]) -> tuple[bool, bytes]:
     if has_marks and not _is_exact(call_id, encoded, parts):
         return False, _encode(parts)
     return True, encoded
+
+
+def _first_channel(text: bytes) -> bytes:
+    for created in _created.finditer(text):
+        first = max(0, created.start() - _MAX_NAME)
+        if name := _name.search(text[first : created.start()]):
+            return name[0] + created[0]
+    return b""
 
 
 def _is_exact(call_id: str, encoded: bytes, parts: Sequence[bytes]) -> bool:

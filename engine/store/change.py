@@ -35,6 +35,11 @@ class Change(Struct, frozen=True, gc=False):
             raise ValueError(f"a change of {self.call_id} without a log entry")
 
     @property
+    def size(self) -> int:
+        """How many bytes it stores, about."""
+        return len(self.state) + sum(map(len, self.log)) + sum(map(len, self.events))
+
+    @property
     def has_callbacks(self) -> bool:
         """Whether the change has events to deliver to a customer."""
         return bool(self.callbacks)

@@ -26,16 +26,16 @@ _MEMORY_LEVEL = 8
 MARK = b"\0\xc1"
 # Mark, number of the dictionary, form, length of the whole log; also in commit.lua.
 _head = struct.Struct(">2sBBI")
+HEAD_BYTES = _head.size
 _TEXT, _IN_PIECES = 0b01, 0b10  # of the form: the parts are a text; the log is elsewhere
 _dictionaries = {int(each.stem): each.read_bytes() for each in DICTIONARIES.glob("*.bin")}
 
 
 class EndedCall(Struct, frozen=True):
-    """An ended call's last state, and the lines of its log; `in_pieces`: they are stored apart."""
+    """An ended call's last state, and the lines of its log, unless these are stored in pieces."""
 
     state: bytes
     log: tuple[bytes, ...]
-    in_pieces: bool = False
 
 
 def compress(call_id: str, call: EndedCall, dictionary: int = DICTIONARY) -> bytes:
@@ -57,22 +57,27 @@ def is_compressed(record: bytes) -> bool:
     return record.startswith(MARK)
 
 
+def is_in_pieces(head: bytes) -> bool:
+    """Return whether a record with these first HEAD_BYTES is of a call whose log is in pieces."""
+    return is_compressed(head) and len(head) >= HEAD_BYTES and bool(head[3] & _IN_PIECES)
+
+
 def decompress(call_id: str, record: bytes) -> EndedCall:
     """Return a compressed call; one that this version cannot read has its record as state.
 
     No version can decode such a state, so the call is treated like every one that does not decode.
     """
     try:
-        form, (state, *log) = _unpack(call_id, record)
+        state, *log = _unpack(call_id, record)
     except (struct.error, KeyError, zlib.error, ValueError):
         return EndedCall(record, ())
-    return EndedCall(state, tuple(log), bool(form & _IN_PIECES))
+    return EndedCall(state, tuple(log))
 
 
 def decompress_piece(call_id: str, piece: bytes) -> list[bytes]:
     """Return lines of a log; none if this version cannot read them."""
     try:
-        return _unpack(call_id, piece)[1]
+        return _unpack(call_id, piece)
     except (struct.error, KeyError, zlib.error, ValueError):
         return []
 
@@ -87,9 +92,9 @@ def _pack(
     return head + deflate.compress(body) + deflate.flush()
 
 
-def _unpack(call_id: str, record: bytes) -> tuple[int, list[bytes]]:
-    """Return the form and the parts."""
+def _unpack(call_id: str, record: bytes) -> list[bytes]:
+    """Return the parts."""
     _mark, dictionary, form, _lines = _head.unpack_from(record)
     inflate = zlib.decompressobj(_RAW, zdict=_dictionaries[dictionary])
     body = inflate.decompress(record[_head.size :])
-    return form, decode_parts(call_id, body, is_text=bool(form & _TEXT))
+    return decode_parts(call_id, body, is_text=bool(form & _TEXT))

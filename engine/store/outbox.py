@@ -101,6 +101,17 @@ class Outbox(Protocol):
     async def pending_events(self, shard: ShardId, call_id: str, limit: int) -> PendingEvents:
         """Read a call's first undelivered events."""
 
+    async def pending_calls(
+        self, shard: ShardId, account: str, cursor: int
+    ) -> tuple[int, list[str]]:
+        """Read some of an account's calls with undelivered events, and the next cursor; 0: the end.
+
+        A call may come twice.
+        """
+
+    async def remove_pending(self, shard: ShardId, call_id: str, numbers: Sequence[int]) -> int:
+        """Remove undelivered events of a call, whoever owns the shard; returns how many."""
+
     async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
         """Store the outcome of events; raises Fenced."""
 

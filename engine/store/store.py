@@ -191,8 +191,13 @@ class Store(Protocol):
     ) -> int:
         """Remove dead letters of an account; returns how many there were."""
 
-    async def log(self, shard: ShardId, call_id: str, first: int = 0) -> list[bytes]:
-        """Read a call's log in order, from an entry on; a lost entry reads as empty bytes."""
+    async def log(
+        self, shard: ShardId, call_id: str, first: int = 0, limit: int | None = None
+    ) -> list[bytes]:
+        """Read a call's log in order, from an entry on, or so many entries of it.
+
+        A lost entry reads as empty bytes.
+        """
 
     async def workloads(self, shards: Sequence[ShardId]) -> list[Workload]:
         """Read how many calls each shard has."""

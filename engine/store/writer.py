@@ -19,7 +19,9 @@ from wire.shard import ShardId
 EVENT_DELAY_S = 0.02
 QUIET_DELAY_S = 0.2
 MAX_PENDING = 20_000
-_MAX_BATCH = 256  # changes; a script blocks the whole store while it runs
+# A script blocks the whole store while it runs.
+_MAX_BATCH = 256  # changes
+_MAX_BATCH_BYTES = 4_000_000  # a call may have a megabyte
 _BACKOFF_S = 0.05
 _MAX_BACKOFF_S = 1.0
 
@@ -159,15 +161,21 @@ class Writer:
                 await self._wake.wait()
                 self._wake.clear()
                 if self._pending or self._sent:  # not after a flush of what was being committed
-                    await self._commit(
-                        list(islice(self._pending, _MAX_BATCH)), self._sent[:_MAX_BATCH]
-                    )
+                    await self._commit(self._next_batch(), self._sent[:_MAX_BATCH])
         except Fenced:
             self._fenced = True
             self._idle.set()
             self._hooks.on_fenced()
-        finally:
-            self._cancel_timer()
+
+    def _next_batch(self) -> list[tuple[Change, Callable[[], None]]]:
+        """Return the first pending changes: at least one, and not too many or too large ones."""
+        batch, size = list[tuple[Change, Callable[[], None]]](), 0
+        for each in islice(self._pending, _MAX_BATCH):
+            size += each[0].size
+            if batch and size > _MAX_BATCH_BYTES:
+                break
+            batch.append(each)
+        return batch
 
     def _add(self, change: Change, done: Callable[[], None], *, urgent: bool) -> None:
         self._pending.append((change, done))
@@ -197,6 +205,7 @@ class Writer:
     async def _commit(
         self, batch: list[tuple[Change, Callable[[], None]]], sent: list[str]
     ) -> None:
+        is_all = len(batch) == len(self._pending) and len(sent) == len(self._sent)
         changes = coalesce([change for change, _ in batch])
         failures = 0
         self._commit_since_s = perf_counter()
@@ -215,7 +224,7 @@ class Writer:
                 self._hooks.on_callbacks(change)
         if not (self._pending or self._sent):
             self._idle.set()
-        elif _MAX_BATCH in {len(batch), len(sent)}:
+        elif not is_all:
             self._wake.set()  # for the rest; what came meanwhile has its own time
 
     async def _try(self, changes: list[Change], sent: list[str]) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import structlog
 from msgspec import Struct
 
+from sandbox.child import kill
 from sandbox.restrict import ENVIRONMENT
 from speech.recognizer import RecognitionFailed
 from speech.worker.protocol import (
@@ -193,9 +194,8 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """End the process at once, with its streams."""
-        if self._process is not None and self._process.returncode is None:
-            with suppress(ProcessLookupError):
-                self._process.kill()
+        if self._process is not None:
+            kill(self._process)
 
     async def close_stream(self, number: int) -> None:
         """Forget a stream, here and in the worker."""

@@ -11,6 +11,7 @@ from engine.common.tasks import cancel_all
 from engine.common.tls import client_context, server_context
 from streams.app.settings import Settings
 from streams.bots.destinations import DestinationLookups, Destinations
+from streams.bots.limits import Accounts
 from streams.bots.lookups import (
     BOT_THREADS,
     MAX_LOOKUPS_PER_ACCOUNT,
@@ -58,8 +59,10 @@ class Gateway:
 
     async def _run(self, loader: Executor, lookups: DestinationLookups) -> None:
         settings, hub, metrics = self._settings, ReportHub(), StreamMetrics()
-        judges = VoiceJudges(SileroVAD, loader)
-        context = StreamContext(_now_ms, lambda: time.time() * 1000, hub.report, metrics, judges)
+        judges, accounts = VoiceJudges(SileroVAD, loader), Accounts()
+        context = StreamContext(
+            _now_ms, lambda: time.time() * 1000, hub.report, metrics, judges, accounts
+        )
         table = StreamTable(hub.report, _now_ms, settings.max_streams)
         destinations = Destinations(self._bot_trust, settings.recognizers, self._own_trust, lookups)
         service = StreamService(context, table, hub, self._own_trust, destinations)

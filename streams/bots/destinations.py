@@ -13,6 +13,8 @@ from streams.bots.errors import BotUnreachable
 from streams.bots.lookups import Lookups
 from wire.streams.setup import BotAddress, StreamSetup
 
+RECOGNIZER_PING_S = 4.0
+BOT_PING_S = 15.0  # some compute between their messages, and answer nothing meanwhile
 _UNAUTHORIZED = (401, 403)
 _NOT_FOUND = 404
 
@@ -33,6 +35,7 @@ class Destination(Struct, frozen=True):
     dialer: Dialer
     trust: ssl.SSLContext
     refusal: Callable[[WSHandshakeError], BotUnreachable]
+    ping_s: float = BOT_PING_S  # after as much silence, and then for an answer
 
     def parsed(self) -> WSParsedURL:
         """Return the parts of the address; raises WSError or ValueError."""
@@ -93,7 +96,7 @@ class Destinations:
         def refusal(error: WSHandshakeError) -> BotUnreachable:
             return _recognizer_refusal(name, error)
 
-        return Destination(account, url, headers, dialer, self._trust, refusal)
+        return Destination(account, url, headers, dialer, self._trust, refusal, RECOGNIZER_PING_S)
 
 
 def _bot_headers(address: BotAddress, subprotocol: str) -> dict[str, str]:

@@ -85,6 +85,9 @@ class BotSocket(WSListener):
                 destination.url,
                 ssl_context=destination.trust,
                 websocket_handshake_timeout=None,
+                enable_auto_ping=True,  # one that hangs is as silent as one that listens
+                auto_ping_idle_timeout=destination.ping_s,
+                auto_ping_reply_timeout=destination.ping_s,
                 max_frame_size=MAX_MESSAGE_BYTES,
                 extra_headers=destination.headers,
                 max_redirects=0,
@@ -137,8 +140,8 @@ class BotSocket(WSListener):
         if kind == WSMsgType.CLOSE:
             transport.send_close(frame.get_close_code())
             transport.disconnect()
-        elif self._transport is None:
-            pass  # it was closed meanwhile
+        elif self._transport is None or transport.is_close_frame_sent:
+            pass  # it was closed meanwhile, or one of its frames was refused
         elif frame.fin and kind == WSMsgType.TEXT:
             self._listener.read_text(frame.get_payload_as_bytes())
         elif frame.fin and kind == WSMsgType.BINARY:
@@ -192,12 +195,14 @@ def _loss(transport: WSTransport) -> tuple[EndReason, str]:
     handshake = transport.close_handshake
     if handshake is None:
         return "bot-lost", "the connection broke"
-    received = handshake.recv
-    if received is None:
-        if handshake.sent is not None and handshake.sent.code == WSCloseCode.MESSAGE_TOO_BIG:
+    sent, received = handshake.sent, handshake.recv
+    if sent is not None and not handshake.recv_then_sent:
+        # A frame was refused: whatever the bot answers to that close is not why it has ended.
+        if sent.code == WSCloseCode.MESSAGE_TOO_BIG:
             return "too-large", _TOO_LARGE
-        reason = handshake.sent.reason if handshake.sent is not None else None
-        return "bot-lost", reason or "the connection broke"
+        return "bot-lost", sent.reason or "the connection broke"
+    if received is None:
+        return "bot-lost", "the connection broke"
     if received.code in _ORDINARY:
         return "bot-closed", received.reason or ""
     code = received.code.value if isinstance(received.code, WSCloseCode) else received.code

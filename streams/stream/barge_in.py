@@ -38,7 +38,7 @@ class BargeInRule:
 
     def began(self, is_playing: bool, now_ms: float) -> Decision | None:
         """Take the beginning of a sound of the caller."""
-        if not is_playing or self._mode == "off" or self._is_watching:
+        if not is_playing or self._mode == "off":
             return None
         if self._mode == "flush":
             return "flush"
@@ -61,8 +61,7 @@ class BargeInRule:
 
     def ended(self) -> None:
         """Take the end of the caller's sound."""
-        if self._paused_ms is None:
-            self._is_watching = False
+        self._is_watching = False
 
     def reset(self) -> None:
         """Start again: the audio was dropped, by the bot or by this rule."""
@@ -74,5 +73,4 @@ class BargeInRule:
         if self._paused_ms is None or not (is_over or now_ms - self._paused_ms >= MAX_PAUSE_MS):
             return None
         self._paused_ms = None
-        self._is_watching = not is_over
         return "resume"

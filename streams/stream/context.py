@@ -1,10 +1,11 @@
-"""What streams share: clocks, reports, metrics, and detectors of voices."""
+"""What streams share: clocks, reports, metrics, detectors of voices, and limits of accounts."""
 
 from collections.abc import Callable
 from typing import Protocol
 
 from msgspec import Struct
 
+from streams.bots.limits import Accounts
 from streams.stream.metrics import StreamMetrics
 from streams.stream.playout import PbxSink
 from streams.stream.voice import VoiceJudges
@@ -35,3 +36,4 @@ class StreamContext(Struct, frozen=True):
     report: Callable[[StreamReport], None]
     metrics: StreamMetrics
     judges: VoiceJudges
+    accounts: Accounts

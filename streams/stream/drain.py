@@ -71,7 +71,7 @@ class BacklogDrain:
         lead_ms, was_delayed = self._lead.ms, self._excess > 0
         self._excess = self._above(lead_ms) if is_live else 0
         self._silent_excess = self._above(min(lead_ms, MAX_LEAD_MS)) if is_live else 0
-        self._is_lasting = was_delayed and self._excess > 0 and not has_silence
+        self._is_lasting = was_delayed and not has_silence
         self._window_ms = now_ms
         self._reset_window()
 

@@ -121,7 +121,7 @@ class Playout:
     def queue_known(self, frames: int) -> None:
         """Take the length of Asterisk's queue: on a busy machine its clock may have stood still."""
         ahead_ms, self._probed_ms = self._probed_ms, None
-        if ahead_ms is None or self._paused_ms is not None or self._marks:
+        if ahead_ms is None or self._marks:
             return  # marks are in that queue, too
         least_ms = float(frames * FRAME_MS)
         shift_ms = min(max(ahead_ms, least_ms), least_ms + FRAME_MS) - ahead_ms

@@ -42,7 +42,7 @@ class StreamReporter:
         """Report that a side began or ceased to speak."""
         if turn.latency_ms is not None:
             self._context.metrics.turn_latency.series().observe(turn.latency_ms / 1000)
-        if self._accepted_ms is not None and turn.is_speaking and not turn.is_caller:
+        if self._accepted_ms is not None and not turn.is_caller:
             waited_ms = turn.at_ms - self._accepted_ms
             self._context.metrics.first_audio.series().observe(waited_ms / 1000)
             self._accepted_ms = None

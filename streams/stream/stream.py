@@ -55,7 +55,7 @@ class Stream:
         self._connected_ms: float | None = None
         self._is_ended = False
         self._inbox = Inbox()
-        self._limits = MessageLimits()
+        self._limits = MessageLimits(context.accounts.join(setup.account))
         self._silence = SilenceClock()
         self._reporter = StreamReporter(stream_id, context)
         self._transcription: Transcription | None = None
@@ -124,6 +124,7 @@ class Stream:
         if self._is_ended:
             return
         self._is_ended = True
+        self._context.accounts.leave(self.setup.account)
         now_ms = self._context.now_ms()
         heard_ms = self._output.heard_ms(now_ms)
         self._output.end()
@@ -176,12 +177,18 @@ class Stream:
             self._limits.check_message(len(data), now_ms)
             self._obey(meaning(data), now_ms)
         except InvalidMessage as error:
-            if self._limits.is_invalid_too_often():
-                self.end("invalid-message", str(error))
+            self._reject(str(error), now_ms)
         except TooFast as error:
             self.end("too-fast", str(error))
         except QueueFull:
             self.end("too-fast", "more than ten minutes of audio wait to be heard")
+
+    def _reject(self, why: str, now_ms: float) -> None:
+        """Tell the bot that a message has no effect: it may wait for a mark to come back."""
+        if self._limits.is_invalid_too_often(now_ms):
+            self.end("invalid-message", why)
+        else:
+            self._extend({"invalid": why}, now_ms)
 
     def _obey(self, message: BotMessage, now_ms: float) -> None:
         if isinstance(message, bytes):

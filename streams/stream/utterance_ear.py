@@ -46,7 +46,7 @@ class UtteranceEar:
                 self._sound.begin(PRE_ROLL)
         else:
             decision = rule.hear(is_voice, caller.quiet_ms, now_ms)
-        if has_changed and not caller.is_speaking:
+        if not caller.is_speaking:
             rule.ended()
         self._release()
         return decision

@@ -9,7 +9,7 @@ from dev.setup.debian import ensure_unpacked
 
 SHIPPED = Path(__file__).parents[2] / "docs/operations/fail2ban"
 NAME = "switchroom-pbx"
-LOG = "/var/lib/switchroom-pbx/var/log/security.log"
+LOGS = "/var/lib/switchroom-pbx/var/log/"
 
 
 class Fail2ban:
@@ -28,12 +28,12 @@ class Fail2ban:
         assert done.returncode == 0, done.stderr
         return set(done.stdout.split())
 
-    def test_configuration(self, log: Path) -> subprocess.CompletedProcess[str]:
-        """Let it read filter, jail and actions, with another log than that of the unit."""
+    def test_configuration(self, logs: Path) -> subprocess.CompletedProcess[str]:
+        """Let it read filter, jail and actions, with another folder of logs than the unit's."""
         jail = self._config / f"jail.d/{NAME}.conf"
         text = jail.read_text()
-        assert LOG in text
-        jail.write_text(text.replace(LOG, str(log)))
+        assert LOGS in text
+        jail.write_text(text.replace(LOGS, f"{logs}/"))
         return self._run("fail2ban-client", "--test")
 
     def _run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:

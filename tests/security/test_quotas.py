@@ -9,7 +9,9 @@ import httpx2
 import pytest
 import sqlalchemy as sa
 
+from api.common.errors import Conflict
 from api.common.token_buckets import Rate, TokenBuckets
+from api.contacts.quotas import ContactLimits, ContactQuotas
 from api.contacts.tables import contacts, files
 from api.jobs.artifacts import job_parts
 from api.jobs.tables import jobs
@@ -110,6 +112,15 @@ async def test_contacts(rest: Rest) -> None:
     assert (await rest.request("POST", f"{BASE}/contactNumber", body)).is_success
     body["phoneNumber"] = "+4790000002"
     assert (await rest.rejected("POST", f"{BASE}/contactNumber", body))[:2] == (409, "quota")
+
+
+async def test_what_fits_exactly(rest: Rest) -> None:
+    """It is accepted; one more is not."""
+    quotas = ContactQuotas(rest.services.database, ContactLimits(contacts=10, bytes=10))
+    for check in (quotas.check_contacts, quotas.check_bytes):
+        await check("acme", 10)
+        with pytest.raises(Conflict):
+            await check("acme", 11)
 
 
 async def count(rest: Rest, table: sa.Table) -> int:

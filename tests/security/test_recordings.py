@@ -87,8 +87,31 @@ async def test_the_audio_is_sent_in_parts(
     assert (answer.status_code, answer.content) == (status, expected)
     assert answer.headers["content-type"] == "audio/wav"
     assert answer.headers["accept-ranges"] == "bytes"
-    beyond = await rest.request("GET", found["url"], headers={"Range": "bytes=200000-"})
-    assert (beyond.status_code, beyond.json()["code"]) == (416, "range")
+    for empty in ("bytes=200000-", "bytes=-0"):
+        beyond = await rest.request("GET", found["url"], headers={"Range": empty})
+        assert (beyond.status_code, beyond.json()["code"]) == (416, "range")
+        assert beyond.headers["content-range"] == "bytes */200000"
+
+
+async def test_head_is_answered_as_get(rest: Rest) -> None:
+    """Without the audio: players ask for its size, with a token or a signed address."""
+    await store_recordings(rest, 1)
+    (found,) = await listed(rest)
+    for address in (found["url"], found["signedUrl"]):
+        whole = await rest.request("GET", address)
+        answer = await rest.request("HEAD", address)
+        assert (answer.status_code, answer.content) == (200, b"")
+        own = {"x-request-id", "ratelimit"}
+        assert {name: answer.headers[name] for name in answer.headers.keys() - own} == {
+            name: whole.headers[name] for name in whole.headers.keys() - own
+        }
+        assert answer.headers["content-length"] == str(len(AUDIO))
+        part = await rest.request("HEAD", address, headers={"Range": "bytes=0-9"})
+        assert (part.status_code, part.headers["content-length"]) == (200, str(len(AUDIO)))
+    unknown = found["url"].replace("00000000", "00000009")
+    assert (await rest.request("HEAD", unknown)).status_code == 404
+    assert (await rest.request("HEAD", found["url"], token="")).status_code == 401
+    assert (await rest.request("POST", found["url"])).headers["allow"] == "DELETE, GET, HEAD"
 
 
 async def test_others_see_nothing(rest: Rest) -> None:

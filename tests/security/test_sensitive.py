@@ -54,7 +54,7 @@ def press(scene: ShardScene, live_call: LiveCall, digits: str) -> None:
 
 
 def webhooks(live_call: LiveCall) -> list[SendWebhook]:
-    return [each for each in live_call.outbox if isinstance(each, SendWebhook)]
+    return [each for each in live_call.outbox.commands if isinstance(each, SendWebhook)]
 
 
 def written(scene: ShardScene) -> bytes:

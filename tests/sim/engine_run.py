@@ -83,6 +83,7 @@ class Environment(Struct, frozen=True):
     archive_url: str  # empty: recording is off
     recent_digits: RecentDigits | None  # shared with the next engine; None: each has its own
     gateway: SimGateway
+    max_log_lines: int
     core: Core = step
     metrics: Metrics = field(default_factory=Metrics)  # of all engines; they are not read
 
@@ -100,6 +101,7 @@ class PartOverrides(Struct, frozen=True):
     dtmf: Callable[[DtmfListener], DtmfListener] = lambda listener: listener  # over AMI
     reports: WrapReports = lambda listener: listener  # of gateways
     streams: Callable[[StreamRunner], StreamRunner] = lambda streams: streams
+    max_log_lines: Callable[[int], int] = lambda limit: limit
 
 
 class EngineRun:
@@ -150,7 +152,7 @@ class EngineRun:
         """Notice that a websocket is closed, unless that is known."""
         if websocket == self.websockets and self._is_connected:
             self._is_connected = False
-            self.listener.on_disconnected("sim")
+            self.listener.on_disconnected("sim", 0)
 
     @property
     def calls(self) -> list[Call]:
@@ -209,7 +211,7 @@ class EngineRun:
             no_extensions,
             recent_digits=log,
             shards=shards,
-            recover_streams=streams.reports.recover,
+            stream_reports=streams.reports,
         )
         if log is None:
             self._env.pbx.manager.log_in(self._overrides.dtmf(self.node.recent_digits), self.loop)
@@ -220,6 +222,7 @@ class EngineRun:
             io_runner,
             self.node,
             core=self._env.core,
+            max_log_lines=self._overrides.max_log_lines(self._env.max_log_lines),
         )
         self.node.add_shard(0, self.shard)
         self.service.nodes[NODE] = self.node

@@ -75,6 +75,8 @@ def test_steps_that_ran_are_those_of_a_replay(seed: int) -> None:
         scripts.MENUS,
         scripts.SPEECH,
         scripts.SPEECH_OUTAGE,
+        scripts.FLOOD,
+        scripts.HOLDS,
     ],
     ids=[
         "dial",
@@ -87,6 +89,8 @@ def test_steps_that_ran_are_those_of_a_replay(seed: int) -> None:
         "menus",
         "speech",
         "speech-outage",
+        "flood",
+        "holds",
     ],
 )
 def test_script_without_planted_fault_satisfies_all_checks(script: Script) -> None:

@@ -9,7 +9,7 @@ from engine.ari.generated.events import Event as AriEvent
 from engine.calls.step import step
 from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
-from engine.runtime.shard.step_runner import Core
+from engine.runtime.shard.step_runner import MAX_LOG_LINES, Core
 from engine.store.errors import StoreDown
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.scenarios import graphs
@@ -31,6 +31,7 @@ from tests.harness.sim.media import length_ms
 from tests.harness.sim.phone import SimPhones, choose_holds
 from tests.harness.sim.recorder import Archive
 from tests.harness.sim.store import done
+from tests.harness.sim.streams.bots import MakeBot, SimBot
 from tests.harness.sim.streams.callers import Callers, SimCallers
 from tests.harness.sim.streams.gateway import SimGateway
 from tests.harness.sim.streams.recognizers import SimRecognizer
@@ -66,6 +67,7 @@ class World:
         self.calls = calls
         self.refused = 0
         self.is_at_rest = False  # whether all calls ended and all faults are over
+        self.max_log_lines = self._choose_max_log_lines()
         self.clock = SimClock()
         self._rng = rng = random.Random(seed)
         self.faults = self._choose_faults()
@@ -73,7 +75,9 @@ class World:
         self.pbx = SimAsterisk(self.clock, self.phones, self._deliver, length_ms)
         self.phones.pbx = self.pbx
         bots = random.Random(f"bots {seed}")
-        self.gateway = SimGateway(self.clock, self.pbx, bots, self._choose_callers())
+        self.gateway = SimGateway(
+            self.clock, self.pbx, bots, self._choose_callers(), self._choose_bots()
+        )
         self.memory = MemoryStore(self.clock.now_ms, retention_s=1e9)
         self._records = self._choose_recorders()
         self.scenarios = Scenarios(
@@ -107,6 +111,7 @@ class World:
             self._records.archive_url,
             self._recent_digits,
             self.gateway,
+            self.max_log_lines,
             core,
         )
         self._injector = FaultInjector(env, overrides, self._trace_fault if trace else None)
@@ -179,6 +184,12 @@ class World:
 
     def _choose_callers(self) -> Callers:
         return SimCallers(random.Random(f"callers {self.seed}"))
+
+    def _choose_bots(self) -> MakeBot:
+        return SimBot
+
+    def _choose_max_log_lines(self) -> int:
+        return MAX_LOG_LINES
 
     def _choose_recorders(self) -> Recorders:
         return recorders.choose(self.seed)

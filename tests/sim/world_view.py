@@ -103,5 +103,9 @@ class WorldView(Protocol):
         """Uncaught exceptions of the engines' tasks."""
 
     @property
+    def max_log_lines(self) -> int:
+        """How many lines the log of a call may have."""
+
+    @property
     def is_at_rest(self) -> bool:
         """Whether all calls ended and all faults are over."""

@@ -19,6 +19,7 @@ from tools.bench.engine.core import core
 from tools.bench.engine.ended_calls import ended_calls
 from tools.bench.engine.engine_alone import engine_alone
 from tools.bench.engine.idle_memory import idle_memory
+from tools.bench.engine.long_calls import long_calls
 from tools.bench.engine.scale import scale
 from tools.bench.engine.sim import sim
 from tools.bench.engine.store import store
@@ -60,6 +61,7 @@ BENCHES: Mapping[str, Bench] = {
     "callbacks_beside_dead": callbacks_beside_dead,
     "commits": commits,
     "ended_calls": ended_calls,
+    "long_calls": long_calls,
     "webhook_log": webhook_log,
     "idle_memory": idle_memory,
     "timers": timers,

@@ -59,6 +59,10 @@ OTHERS = (
     Row("engine alone: CPU a call at that rate", "engine_alone.engine_cpu"),
     Row("commits: share of the engine's CPU at 50 calls/s", "commits.share_of_engine_cpu", "15 %"),
     Row("an ended call in Valkey, compressed", "ended_calls.ended_call_bytes", "600 B"),
+    Row(
+        "ended calls of 144,000 lines, of 100: longest turn of the loop", "long_calls.turn", "50 ms"
+    ),
+    Row("the same: longest script", "long_calls.script", "50 ms"),
     Row("webhook log: share of the engine's CPU a call", "webhook_log.share_of_call", "3 %"),
     Row("the same: an attempt in Valkey", "webhook_log.attempt_bytes", "1 KB"),
     Row("memory of a waiting call", "idle_memory.resident", "2.5 KiB"),

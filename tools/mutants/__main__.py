@@ -55,7 +55,7 @@ class Setup(Struct, frozen=True):
     def stages(self, name: str, mutant: Mutant) -> list[Stage]:
         """Return the stages of a mutant: all its unit tests, or those that detect it soonest."""
         is_served = mutant.index == UNCHANGED or not self.covering.runs_at_import(mutant)
-        last = PACKAGES[name].last
+        last = PACKAGES[name].last_of(mutant.path)
         stages = [
             Stage(tests, self._seconds(tests), is_served and tests != list(last))
             for tests in self.covering.stages(PACKAGES[name], mutant)

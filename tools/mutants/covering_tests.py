@@ -54,7 +54,7 @@ class CoveringTests:
         others = [each for each in unit if not each.startswith(package.mirrors)]
         contract = [each for each in tests if not each.startswith(UNIT_TESTS)]
         stages = [[*self.quickest(nearest), *self.quickest(others)], self.quickest(contract)]
-        return [stage for stage in (*stages, list(package.last)) if stage]
+        return [stage for stage in (*stages, list(package.last_of(mutant.path))) if stage]
 
     def _of(self, mutant: Mutant) -> set[str]:
         return (

@@ -29,7 +29,8 @@ DELETED = (ast.AugAssign, ast.Raise, ast.Continue, ast.Delete)
 DOCUMENTATION = {"title", "description", "summary", "examples", "example", "help", "responses"}
 LOGGERS = {"log", "_log", "event_log", "logger"}
 UNTOUCHED_NAMES = {"__all__", "__slots__"}
-SYMMETRIC = {"max", "min"}  # their arguments may be swapped
+# Their arguments may be swapped.
+SYMMETRIC = {"max", "min", "and_", "or_", "where", "compare_digest"}
 MAX_TEXT = 160
 MAX_COUNTED = 10  # larger numbers are limits and amounts
 UNCHANGED = -1  # instead of a mutant's index
@@ -219,7 +220,7 @@ def _arguments(place: Place, node: ast.Call) -> Iterator[Change]:
             text = f"{_text(node.func)}(…, {_text(keyword)})"
             fewer = ast.Call(node.func, node.args, rest)
             yield Change("drop keyword", place, node, fewer, text)
-    if isinstance(node.func, ast.Name) and node.func.id in SYMMETRIC:
+    if ast.unparse(node.func).rpartition(".")[2] in SYMMETRIC:
         return
     match node.args:
         case [first, second, *others] if not isinstance(first, ast.Starred):

@@ -156,7 +156,8 @@ def _failed(request: Request) -> list[str]:
     first = ["-x"] if request.stops_at_failure else []
     try:
         status = int(pytest.main([*options, *shown, *first, *request.tests], plugins=[failures]))
-    except ExceptionGroup:  # at its end, pytest raises the errors of what the tests left open
+    except (ExceptionGroup, pytest.PytestUnraisableExceptionWarning):
+        # At its end, pytest raises the errors, or the only one, of what the tests left open.
         traceback.print_exc()
         status = pytest.ExitCode.TESTS_FAILED
     if (

@@ -2,12 +2,12 @@
 
 import re
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct
 
 from wire.decoding import patterns
 from wire.decoding.errors import BadInput
+from wire.decoding.host_and_port import host_and_port
 
 AUTO_SET = "auto-set"
 DEFAULT_GRPC_PORTS = {False: 80, True: 443}  # without and with TLS, as for http and https
@@ -68,14 +68,8 @@ def parse_delivery_target(text: str, path: str) -> DeliveryTarget:
 
 
 def _grpc(text: str, path: str) -> GrpcTarget:
-    parts = urlsplit(text)
-    try:
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port = None, 0
-    if not host or port == 0:
-        raise BadInput(path, "expected a host, and a port of 1 to 65535")
-    is_tls = parts.scheme == "grpcs"
+    host, port = host_and_port(text, path)
+    is_tls = text.startswith("grpcs://")
     return GrpcTarget(host, port or DEFAULT_GRPC_PORTS[is_tls], is_tls)
 
 

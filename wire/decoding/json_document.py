@@ -1,6 +1,8 @@
 """Reads JSON, repairs what is clear, and reports why a document is not valid."""
 
+import json
 import re
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -25,6 +27,45 @@ def read_json(body: bytes, prefix: str = "") -> Any:
         return msgspec.json.decode(repaired(body))
     except NOT_JSON as error:
         raise json_error(error, prefix) from None
+
+
+def check_unique(body: bytes, prefix: str = "") -> None:
+    """Raise BadInput if an object of a document has a name twice; the document is valid JSON.
+
+    Readers differ in which of the two values they take (RFC 8259, section 4).
+    """
+    repeated: list[tuple[str, dict[str, Any]]] = []
+
+    def as_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(members)
+        if len(found) < len(members):
+            count = Counter(name for name, _ in members)
+            repeated.append((count.most_common(1)[0][0], found))
+        return found
+
+    text = body.lstrip(_BYTE_ORDER_MARK).decode(errors="replace")
+    try:  # as floats: Python rejects an integer of thousands of digits
+        document = json.loads(text, object_pairs_hook=as_object, parse_int=float)
+    except (ValueError, RecursionError):  # the decoder has the reason
+        return
+    if repeated:
+        name, holder = repeated[-1]  # the outermost of its branch, so it is in the document
+        raise BadInput(_path_to(holder, document, prefix, name), "given twice in its object")
+
+
+def _path_to(holder: dict[str, Any], document: Any, prefix: str, name: str) -> str:
+    """Return the path of a member of an object that is somewhere in a document."""
+    pending = [(document, prefix)]
+    while pending:
+        value, path = pending.pop()
+        before = f"{path}." if path else ""
+        if value is holder:
+            return f"{before}{name}"
+        if isinstance(value, dict):
+            pending += [(each, f"{before}{key}") for key, each in value.items()]
+        elif isinstance(value, list):
+            pending += [(each, f"{path}[{index}]") for index, each in enumerate(value)]
+    return prefix
 
 
 def repaired(body: bytes) -> bytes:

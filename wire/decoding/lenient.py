@@ -26,7 +26,7 @@ from wire.decoding.errors import (
     type_info,
 )
 from wire.decoding.json_document import NOT_JSON, is_out_of_range, json_error, read_json, repaired
-from wire.phone_numbers.e164 import normalized
+from wire.phone_numbers.e164 import without_separators
 
 T = TypeVar("T")
 
@@ -126,7 +126,11 @@ def _meant_scalar(value: Any, kind: inspect.Type) -> Any:
             return int(value)
     if isinstance(value, bool | int | float) and _has_mark(kinds, "scalars"):
         return msgspec.json.encode(value).decode()
-    return normalized(value) if isinstance(value, str) and _has_mark(kinds, "number") else value
+    return (
+        without_separators(value)
+        if isinstance(value, str) and _has_mark(kinds, "number")
+        else value
+    )
 
 
 def _has_mark(kinds: Iterable[inspect.Type], name: str) -> bool:

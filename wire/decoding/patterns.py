@@ -19,6 +19,7 @@ NAME = r"^[A-Za-z0-9_\-]{1,64}" + END
 CALLER_ID = r"^\+?[0-9]{2,20}" + END
 PREFIX = r"^(\+[1-9][0-9]{0,14}|sips?:)" + END
 FULL_NUMBER = r"^\+[1-9][0-9]{1,14}" + END  # ITU-T E.164
+REGION = r"^([A-Z]{2})?" + END  # ISO 3166-1
 CALLING_CODE = r"^([1-9][0-9]{0,2})?" + END
 ENDPOINT = r"^PJSIP/[A-Za-z0-9_.\-]{1,64}" + END
 DIAL_TARGET = PARTY.replace("^(", r"^(PJSIP/[A-Za-z0-9_.\-]{1,64}|", 1)
@@ -60,7 +61,9 @@ ENCODING = r"^[A-Za-z0-9_.:\-]+" + END
 
 RECOGNIZER = r"^[a-z][a-z0-9\-]{0,31}" + END
 
-ERASURE_CURSOR = r"^((calls|events|dead_letters|attempts):[0-9\-]{0,41})?" + END
+_CALLS_CURSOR = r"calls:[0-9]{0,20}(/[0-9]{1,7}(/[A-Za-z0-9_\-]{1,90})+)?"
+_OTHER_CURSOR = r"(events|pending|dead_letters|attempts):[0-9\-]{0,41}"
+ERASURE_CURSOR = f"^({_CALLS_CURSOR}|{_OTHER_CURSOR})?" + END
 ENTRY_ID = r"^[0-9]{1,20}-[0-9]{1,20}" + END
 # Without a node in earlier versions.
 EVENT_ID = r"^((?:[a-z0-9]{1,16}/)?[0-9]{1,3})\.(lost\.)?([0-9]{1,20}-[0-9]{1,20})" + END
@@ -101,6 +104,7 @@ PATTERNS = {
     CALLER_ID: "a number such as +4721930000",
     PREFIX: "a prefix such as +47, or sip:",
     FULL_NUMBER: "a number with its country, such as +4721930000",
+    REGION: "a country of two capital letters, such as NO",
     CALLING_CODE: "a country's calling code such as 47",
     ENDPOINT: "an endpoint such as PJSIP/1001",
     DIAL_TARGET: "a number such as +4721930000, agent:1001, PJSIP/1001, or sip:user@host",

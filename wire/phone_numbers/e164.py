@@ -10,32 +10,46 @@ rules of the country takes 20 to 35 times as long as without them, and gives the
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 
 import phonenumbers
+from msgspec import Struct
 from phonenumbers import PhoneMetadata, PhoneNumber, PhoneNumberFormat, PhoneNumberType
 from phonenumbers import ValidationResult as Length
 
-from wire.phone_numbers.written_number import InvalidNumber, is_plain, plain, written_forms
+from wire.phone_numbers.written_number import (
+    AN_ADDRESS,
+    InvalidNumber,
+    TwoReadings,
+    is_plain,
+    likelier_meaning,
+    written_forms,
+)
 
 INTERNATIONAL_PREFIX = "00"  # ITU-T E.164
 MAX_DIGITS = 15  # ITU-T E.164, section 6.1
 # Of a number without an area code: its country is given, so it can't be one of another place.
 _WITH_COUNTRY = Length.IS_POSSIBLE, Length.IS_POSSIBLE_LOCAL_ONLY
+_NO_COUNTRY = "001"  # the region of +800, +870 and others, which no national number belongs to
+_REGIONS = {
+    str(code): regions[0]  # the one with the most numbers
+    for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items()
+    if regions[0] != _NO_COUNTRY
+}
 _MOBILE = {PhoneNumberType.MOBILE, PhoneNumberType.FIXED_LINE_OR_MOBILE}
 
 
 def e164(text: str, region: str | None) -> str:
-    """Convert a number to E.164; one without a + or 00 is of the region. Raises InvalidNumber."""
-    number = plain(text)
-    if is_plain(number):
-        if number[0] == "+" and _is_plain_international(number):
-            return number
-        if region and (found := _plain_national(number, region)):
-            return found
+    """Convert a number to E.164; a national one is of the region. Raises InvalidNumber."""
     forms = written_forms(text)
+    if len(forms) == 1 and is_plain_e164(forms[0]):
+        return forms[0]
+    if meaning := likelier_meaning(text):
+        if found := _as_the_region_writes(text, forms[0], region):
+            return found
+        raise InvalidNumber(meaning)
     for form in forms:
         if found := valid_reading(form, region):
             return found
@@ -45,12 +59,23 @@ def e164(text: str, region: str | None) -> str:
     raise InvalidNumber(_reason(forms[0], region))
 
 
+def is_plain_e164(number: str) -> bool:
+    """Return whether a number of digits is E.164 without a look at all rules of its country."""
+    if not number.startswith("+"):
+        return False
+    for end in (2, 3, 4):  # no country code is the prefix of another
+        if region := _REGIONS.get(number[1:end]):
+            return _plain_numbers(region).has(number, end)
+    return False
+
+
 def canonical(text: str, region: str | None) -> str:
     """Return the E.164 form of a number in any form; any other party, or no number, as it is.
 
     A number without a + whose region is not known has its country code already.
     """
-    forms = (text, f"+{text.strip()}") if region is None else (text,)
+    is_full = region is None and not likelier_meaning(text)
+    forms = (text, f"+{text.strip()}") if is_full else (text,)
     for form in forms:
         with suppress(InvalidNumber):
             return e164(form, region)
@@ -64,8 +89,21 @@ def normalized(text: str) -> str:
     """
     with suppress(InvalidNumber):
         return e164(text, None)
+    return without_separators(text)
+
+
+def without_separators(text: str) -> str:
+    """Return a number without its separators, for a reader who knows its region.
+
+    A text with a plus sign is E.164. One that may mean two numbers, such as 2193.0000, stays as it
+    is: which one may depend on the region.
+    """
     with suppress(InvalidNumber):
-        return written_forms(text)[0]
+        forms = written_forms(text)
+        if forms[0].startswith("+") or (len(forms) > 1 and forms[0].startswith("00")):
+            return e164(text, None)
+        if len(forms) == 1:
+            return forms[0]
     return text
 
 
@@ -76,7 +114,7 @@ def valid_reading(number: str, region: str | None) -> str | None:
     """
     if number.startswith("+"):
         return _valid(number, None)
-    if number.startswith(INTERNATIONAL_PREFIX) and (found := _valid(f"+{number[2:]}", None)):
+    if found := _only(_valid(each, None) for each in _international(number, region)):
         return found
     if region is None:
         return None
@@ -94,19 +132,45 @@ def valid_reading(number: str, region: str | None) -> str | None:
 
 
 def spellings(number: str) -> tuple[str, ...]:
-    """Return the forms in which a number is dialled or stored: the given one, then the others."""
+    """Return the forms in which a number is dialled or stored: the given one, then the others.
+
+    A trunk prefix behind the country's code is left out in the last ones.
+    """
     if not is_plain(number):
         return (number,)
     digits = number.removeprefix("+")
     if number.startswith(INTERNATIONAL_PREFIX):
         digits = digits.removeprefix(INTERNATIONAL_PREFIX)
-    others = (f"+{digits}", digits, f"{INTERNATIONAL_PREFIX}{digits}")
-    return tuple(dict.fromkeys((number, *others)))
+    forms = _forms(digits)
+    if (read := parsed_form(f"+{digits}")) != f"+{digits}":
+        forms += _forms(read.removeprefix("+"))
+    return tuple(dict.fromkeys((number, *forms)))
+
+
+def _forms(digits: str) -> tuple[str, ...]:
+    return f"+{digits}", digits, f"{INTERNATIONAL_PREFIX}{digits}"
+
+
+@lru_cache(maxsize=8_192)
+def parsed_form(number: str) -> str:
+    """Return a number with a plus sign without its trunk prefix, also if it is too long.
+
+    Unchanged if it is of no country.
+    """
+    if is_plain_e164(number):
+        return number
+    parsed = _parsed(number, None)
+    return phonenumbers.format_number(parsed, PhoneNumberFormat.E164) if parsed else number
 
 
 def region_of(region: str | None, numbers: Sequence[str]) -> str | None:
-    """Return an account's region; without one, that of its first number."""
-    return region or (_region_of_number(numbers[0]) if numbers else None)
+    """Return an account's region; without one, that of its first number that has a country."""
+    return region or next(filter(None, map(_region_of_number, numbers)), None)
+
+
+def main_region(code: str) -> str:
+    """Return the region, of those with a calling code, that has the most numbers; empty: none."""
+    return _REGIONS.get(code, "")
 
 
 def calling_code(region: str | None) -> str:
@@ -117,9 +181,10 @@ def calling_code(region: str | None) -> str:
 @lru_cache(10_000)
 def _region_of_number(number: str) -> str | None:
     try:
-        return phonenumbers.region_code_for_number(phonenumbers.parse(number))
+        found = phonenumbers.region_code_for_number(phonenumbers.parse(number))
     except phonenumbers.NumberParseException:  # numbers from the settings are not checked
         return None
+    return None if found == _NO_COUNTRY else found
 
 
 def _foreign(number: str, full: str | None, region: str) -> str | None:
@@ -134,7 +199,8 @@ def _possible_reading(number: str, region: str | None) -> str | None:
     if number.startswith("+"):
         return _possible(number, None, _WITH_COUNTRY)
     if number.startswith(INTERNATIONAL_PREFIX):
-        return _possible(f"+{number[2:]}", None, _WITH_COUNTRY)
+        forms = _international(number, region)
+        return _only(_possible(each, None, _WITH_COUNTRY) for each in forms)
     if region is None:
         return None
     national, full = _possible(number, region), _possible(f"+{number}", None)
@@ -143,8 +209,50 @@ def _possible_reading(number: str, region: str | None) -> str | None:
     return national
 
 
-def _ambiguous(national: str, full: str) -> InvalidNumber:
-    return InvalidNumber(f"{national} or {full}? expected + and the country's code")
+def _international(number: str, region: str | None) -> tuple[str, ...]:
+    """Return what a number with a prefix of international calls may mean, with a plus sign.
+
+    Many countries have another prefix than 00, or one for each carrier, and several of them begin
+    with 00: of 0011 47…, an Australian dials Norway. A carrier's SIP has 00 everywhere.
+    """
+    if not number.startswith(INTERNATIONAL_PREFIX):
+        return ()  # the library reads a region's other prefixes
+    usual, own = f"+{number[2:]}", _behind_own_prefix(number, region)
+    if own in {None, usual}:
+        return (usual,)
+    # +1 147… is not written as 00 11 47…: what needs a trunk prefix removed is not meant.
+    return (own, usual) if parsed_form(usual) == usual else (own,)
+
+
+def _behind_own_prefix(number: str, region: str | None) -> str | None:
+    """Return what follows the prefix that a region dials before other countries' numbers."""
+    metadata = PhoneMetadata.metadata_for_region(region) if region else None
+    found = metadata and _compiled(metadata.international_prefix or "(?!)").match(number)
+    rest = number[found.end() :] if found else ""
+    return f"+{rest}" if rest and not rest.startswith("0") else None
+
+
+def _only(readings: Iterable[str | None]) -> str | None:
+    """Return the only number of some readings; None: there is none. Raises TwoReadings."""
+    found = tuple(dict.fromkeys(filter(None, readings)))
+    if len(found) > 1:
+        raise _ambiguous(found[0], found[1])
+    return found[0] if found else None
+
+
+def _as_the_region_writes(text: str, number: str, region: str | None) -> str | None:
+    """Return the valid number of the region, if a text like a date or an address is one there."""
+    found = _valid(number, region) if region else None
+    if found is None or not found.startswith(f"+{calling_code(region)}"):
+        return None
+    if likelier_meaning(text) == AN_ADDRESS:
+        return found
+    shown = phonenumbers.format_number(phonenumbers.parse(found), PhoneNumberFormat.NATIONAL)
+    return found if re.findall("[0-9]+", shown) == re.findall("[0-9]+", text) else None
+
+
+def _ambiguous(national: str, full: str) -> TwoReadings:
+    return TwoReadings(f"{national} or {full}? expected + and the country's code")
 
 
 def _valid(number: str, region: str | None) -> str | None:
@@ -169,8 +277,9 @@ def _parsed(number: str, region: str | None) -> PhoneNumber | None:
 
 
 def _format(parsed: PhoneNumber) -> str | None:
+    """Return the E.164 form of a number; None if it has too many digits, or is read as another."""
     number = phonenumbers.format_number(parsed, PhoneNumberFormat.E164)
-    return number if len(number) <= 1 + MAX_DIGITS else None
+    return number if len(number) <= 1 + MAX_DIGITS and parsed_form(number) == number else None
 
 
 def _reason(number: str, region: str | None) -> str:
@@ -178,27 +287,23 @@ def _reason(number: str, region: str | None) -> str:
     if region is None and not international:
         return "no country: expected + and its code, for the account has no region"
     try:
-        phonenumbers.parse(number, region)
+        parsed = phonenumbers.parse(number, region)
     except phonenumbers.NumberParseException as error:
         if error.error_type == phonenumbers.NumberParseException.INVALID_COUNTRY_CODE:
             return "no country has this code"
+        is_too_long = error.error_type == phonenumbers.NumberParseException.TOO_LONG
+    else:
+        full = phonenumbers.format_number(parsed, PhoneNumberFormat.E164)
+        is_too_long = len(full) > 1 + MAX_DIGITS
+    if is_too_long:
+        return f"too long: a number has at most {MAX_DIGITS} digits with its country code"
     return "too long or too short for a number of its country"
-
-
-def _is_plain_international(number: str) -> bool:
-    if number[1:2] in ("", "0"):
-        return False
-    for digits in (1, 2, 3):  # no country code is the prefix of another
-        metadata = _metadata_of_code(number[1 : 1 + digits])
-        if metadata is not None:
-            return _is_plain(number[1 + digits :], metadata)
-    return False
 
 
 def _plain_national(number: str, region: str) -> str | None:
     """Return a number of a region's usual lines, without a prefix; None: it takes all rules."""
     metadata = PhoneMetadata.metadata_for_region(region)
-    if metadata is None or not _is_plain(number, metadata):
+    if metadata is None or not _plain_numbers(region).has(number):
         return None
     lines = filter(None, (metadata.mobile, metadata.fixed_line))
     patterns = filter(None, (each.national_number_pattern for each in lines))
@@ -206,27 +311,31 @@ def _plain_national(number: str, region: str) -> str | None:
     return f"+{metadata.country_code}{number}" if is_usual else None
 
 
-def _is_plain(national: str, metadata: PhoneMetadata) -> bool:
-    """Return whether a number has a possible length, and no prefix to strip."""
-    rules = metadata.general_desc
-    if national[:1] in ("", "0") or rules is None or len(national) not in rules.possible_length:
-        return False
-    prefix = metadata.national_prefix_for_parsing
-    exit_code = metadata.international_prefix
-    return not (
-        (prefix and _compiled(prefix).match(national))
-        or (exit_code and _compiled(exit_code).match(national))
-        or national.startswith(str(metadata.country_code))
-        or len(national) + len(str(metadata.country_code)) > MAX_DIGITS
-    )
+class _PlainNumbers(Struct, frozen=True):
+    """The numbers of a region that have a possible length, and no prefix to strip."""
+
+    pattern: re.Pattern[str]
+    prefix: re.Pattern[str]  # of national calls; that of Argentina may be empty
+
+    def has(self, number: str, start: int = 0) -> bool:
+        if not self.pattern.fullmatch(number, start):
+            return False
+        found = self.prefix.match(number, start)
+        return found is None or found.end() == start
 
 
 @cache
-def _metadata_of_code(code: str) -> PhoneMetadata | None:
-    regions = phonenumbers.COUNTRY_CODE_TO_REGION_CODE.get(int(code or 0), ())
-    if not regions or regions[0] == "001":
-        return None
-    return PhoneMetadata.metadata_for_region(regions[0])
+def _plain_numbers(region: str) -> _PlainNumbers:
+    metadata = PhoneMetadata.metadata_for_region(region)
+    rules = metadata.general_desc if metadata else None
+    if metadata is None or rules is None:
+        return _PlainNumbers(_compiled("(?!)"), _compiled(""))
+    code = str(metadata.country_code)
+    lengths = (each for each in rules.possible_length if 0 < each <= MAX_DIGITS - len(code))
+    possible = "|".join(f"[0-9]{{{each}}}" for each in lengths) or "(?!)"
+    exit_code = metadata.international_prefix or INTERNATIONAL_PREFIX
+    pattern = f"(?!{INTERNATIONAL_PREFIX}|{code}|{exit_code})(?:{possible})"
+    return _PlainNumbers(_compiled(pattern), _compiled(metadata.national_prefix_for_parsing or ""))
 
 
 @cache

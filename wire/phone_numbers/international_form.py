@@ -1,52 +1,68 @@
-"""The international form of a number, and whether a number without a plus sign has one for certain.
+"""What a number is dialled and shown as: what a list would store for it.
 
-See docs/decisions/0034-numbers-are-stored-in-international-form.md.
+See docs/decisions/0095-a-number-has-one-reading.md.
 """
 
 import re
 from functools import lru_cache
 
-import phonenumbers
-
-from wire.phone_numbers.e164 import INTERNATIONAL_PREFIX, valid_reading
-from wire.phone_numbers.written_number import InvalidNumber
+from wire.phone_numbers.e164 import INTERNATIONAL_PREFIX, e164, is_plain_e164, valid_reading
+from wire.phone_numbers.written_number import InvalidNumber, TwoReadings
 
 _DIGITS = re.compile(r"\+?[0-9]{2,20}")
-MIN_INTERNATIONAL_CHARS = 8
-# The shortest full numbers, such as those of Niue, have so many digits with their country code.
-_WITHOUT_COUNTRY = re.compile(r"(?!00)[0-9]{7,}")
+# Without a country: the shortest full numbers, such as those of Niue, have 7 digits with its code.
+_FULL = re.compile(r"(?:\+|00)[0-9]{1,20}|[0-9]{7,20}")
 NEEDS_COUNTRY = "a number needs its country code and a plus sign, such as +4721930000"
 
 
-@lru_cache(maxsize=4_096)
-def international(number: str, country: str) -> str:
-    """Return a number as +, country and number; unchanged if its country is not known.
+@lru_cache(maxsize=8_192)
+def international(number: str, region: str) -> str:
+    """Return a number as +, country and number; unchanged if its country is not certain.
 
-    `country` is the calling code of numbers without one; empty: they stay as they are.
+    `region` is that of numbers without a country; empty: they stay as they are.
     """
-    if not _DIGITS.fullmatch(number) or number.startswith("+"):
+    if is_plain_e164(number) or not _DIGITS.fullmatch(number):
         return number
-    region = phonenumbers.region_code_for_country_code(int(country)) if country else None
     try:
-        found = valid_reading(number, region)
-    except InvalidNumber:  # it has two readings
+        if _FULL.fullmatch(number):
+            return e164(number, region or None)
+        return valid_reading(number, region or None) or number
+    except InvalidNumber:
         return number
-    if not found and number.startswith(INTERNATIONAL_PREFIX):
-        is_full = len(number) >= MIN_INTERNATIONAL_CHARS
-        return f"+{number.removeprefix(INTERNATIONAL_PREFIX)}" if is_full else number
-    return found or number
 
 
-def to_dial(party: str, country: str) -> str | None:
+def to_dial(party: str, region: str) -> str | None:
     """Return what a party is dialled as; None for a number whose country is not certain.
 
     A carrier may take digits without a plus sign for a number of any country: those of an account's
-    own country get its code. A short number, such as 112, is the carrier's, and stays as it is.
+    own region get its code. A short number, such as 112, is the carrier's, and stays as it is.
     """
-    if not _WITHOUT_COUNTRY.fullmatch(party):
+    if not _FULL.fullmatch(party):
         return party
-    number = international(party, country)
-    return number if number.startswith("+") else None
+    number = international(party, region)
+    if number.startswith(INTERNATIONAL_PREFIX) and _has_two_readings(number, region):
+        return None  # a do-not-call list may have either
+    return number if number.startswith(("+", INTERNATIONAL_PREFIX)) else None
+
+
+def _has_two_readings(number: str, region: str) -> bool:
+    try:
+        e164(number, region or None)
+    except TwoReadings:
+        return True
+    except InvalidNumber:
+        pass
+    return False
+
+
+def dialled(party: str, region: str) -> str:
+    """Return what a party is dialled as; itself if it is not dialled."""
+    return to_dial(party, region) or party
+
+
+def is_short(party: str) -> bool:
+    """Return whether a party is a number that is dialled as it is, such as 112."""
+    return party.isdecimal() and not _FULL.fullmatch(party)
 
 
 def lacks_plus(party: str) -> bool:

@@ -57,9 +57,20 @@ def costly_type(number: str) -> NumberType | None:
     kind = _type_of(number)
     if kind != PhoneNumberType.UNKNOWN:
         return _TYPES.get(kind)
-    # Switches ignore digits after the end of a number: what such a number begins with is called.
+    kinds = (_TYPES.get(_type_of(each)) for each in valid_beginnings(number))
+    return next(filter(None, kinds), None)
+
+
+@lru_cache(maxsize=8_192)
+def valid_beginnings(number: str) -> tuple[str, ...]:
+    """Return the valid numbers that a full number begins with, if it is not valid itself.
+
+    Switches ignore digits after the end of a number: what such a number begins with is called.
+    """
+    if _type_of(number) != PhoneNumberType.UNKNOWN:
+        return ()
     beginnings = (number[:end] for end in range(len(number) - 1, MIN_LENGTH, -1))
-    return next((found for each in beginnings if (found := _TYPES.get(_type_of(each)))), None)
+    return tuple(each for each in beginnings if _type_of(each) != PhoneNumberType.UNKNOWN)
 
 
 def _type_of(number: str) -> int:

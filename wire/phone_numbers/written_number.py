@@ -5,15 +5,29 @@ import unicodedata
 from itertools import pairwise
 
 MAX_CHARS = 64
-_SEPARATORS = str.maketrans("", "", " \t\u00a0\u2009\u202f-()")
+_SPACED = re.compile(r"\+?[0-9]+(?: [0-9]{1,5})*")  # as most are written: one number, no date
 # Letters that are seen as nothing, although Unicode has them as letters or marks.
 _INVISIBLE = re.compile("[\ufe00-\ufe0f\u034f\u115f\u1160\u3164\uffa0]")
 # Of Unicode, dashes, a minus sign, a swung dash, and the long vowel that Japan writes as a dash.
+# A sign before the digits makes a sum of them: a spreadsheet computes +45-31234567.
 _WRITTEN = re.compile(
-    "['\"]?[0-9+\\s().\\-/\\\\~\\[\\]\u00b7\u2010-\u2015\u2212\u2053\u30fc]+['\"]?"
+    "['\"]?\\s*[0-9+(\\[~\u2053][0-9+\\s().\\-/\\\\~\\[\\]\u00b7\u2010-\u2015\u2212\u2053\u30fc]+['\"]?"
 )
 _ROUNDED = re.compile(r"[0-9][.,][0-9]+[eE]\+?[0-9]+")
 _WHOLE = re.compile(r"(\+?[0-9]+)[.,](0+)")  # a number that a spreadsheet keeps as a fraction
+_YEAR = "(?:19|20)[0-9]{2}"
+_DAY = "(?:0?[1-9]|[12][0-9]|3[01])"  # or a month
+_MONTH = "(?:0?[1-9]|1[0-2])"
+_DATE = re.compile(rf"{_YEAR}([-./]){_DAY}\1{_DAY}|{_DAY}([-./]){_DAY}\2{_YEAR}")
+_SHORT_DATE = re.compile(
+    rf"{_DAY}([-./]){_MONTH}\1[0-9]{{2}}|{_MONTH}([-./]){_DAY}\2[0-9]{{2}}"
+    rf"|[0-9]{{2}}([-./]){_MONTH}\3{_DAY}"
+)
+_TIME = re.compile(r"(?<=[0-9])[\sT]+[0-9]{1,2}(?:[.:][0-9]{2}){1,2}")
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_IPV4 = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}(?:/[0-9]{{1,2}})?")
+_PAIRS = re.compile(r"[0-9]+\.[0-9]+\.[0-9]{2}\.[0-9]{2}")  # as many countries end a number
+A_DATE, AN_ADDRESS = "a date", "an IP address"
 _SCHEME = re.compile(r"(?:tel|callto):(?://)?\s*", re.IGNORECASE)
 _LINK = re.compile(rf"^{_SCHEME.pattern}|;\s*[a-z\-]+=", re.IGNORECASE)
 _EXTENSION = re.compile(r"(?:\s|[0-9])(?:x|ext\.?|extension)[\s:.]*[0-9]+$", re.IGNORECASE)
@@ -33,14 +47,46 @@ class InvalidNumber(ValueError):
     """The text is not a phone number; the message says why."""
 
 
-def plain(text: str) -> str:
-    """Remove what separates the digits of a number."""
-    return text.translate(_SEPARATORS)
+class TwoReadings(InvalidNumber):
+    """The digits may be either of two numbers."""
 
 
 def is_plain(number: str) -> bool:
     """Return whether a text is digits only, perhaps after a plus sign."""
     return number.isascii() and number.removeprefix("+").isdigit()
+
+
+def is_date(text: str) -> bool:
+    """Return whether a text is a day of these two centuries, as people and files write it."""
+    return _DATE.fullmatch(_bare(text)) is not None
+
+
+def likelier_meaning(text: str) -> str:
+    """Return what a text is, unless a region writes its numbers so; empty: a number at most.
+
+    24.12.26 is a day, and a number of Greenland; 88.198.45.67 is a host, and a number of Spain.
+    """
+    if _SPACED.fullmatch(text):
+        return ""
+    bare = _bare(text)
+    if _SHORT_DATE.fullmatch(bare):
+        return A_DATE
+    return AN_ADDRESS if _IPV4.fullmatch(bare) else ""
+
+
+def _certain_meaning(text: str) -> str:
+    """Return what a text is that no country writes as a number; empty: it may be one."""
+    bare = _bare(text)
+    day = _TIME.sub("", bare)
+    is_short_date = _SHORT_DATE.fullmatch(day) is not None
+    if _DATE.fullmatch(day) or (is_short_date and (day != bare or "/" in day)):
+        return A_DATE
+    return AN_ADDRESS if _IPV4.fullmatch(bare) and not _PAIRS.fullmatch(bare) else ""
+
+
+def _bare(text: str) -> str:
+    bare = re.sub("[\u2010-\u2015\u2212]", "-", text).strip(" ()[].'\"")
+    return re.sub(r"\s*([-./])\s*", r"\1", bare)
 
 
 def written_forms(text: str) -> tuple[str, ...]:
@@ -50,6 +96,8 @@ def written_forms(text: str) -> tuple[str, ...]:
     """
     if len(text) > MAX_CHARS:
         raise InvalidNumber("not a phone number")
+    if _SPACED.fullmatch(text):
+        return (text.replace(" ", ""),)
     visible = _visible(text)
     number = _of_link(visible) if _LINK.search(visible) else visible
     if whole := _WHOLE.fullmatch(number):
@@ -88,13 +136,18 @@ def _of_link(link: str) -> str:
 
 
 def _check(number: str) -> None:
+    if not re.search("[0-9]", number):
+        raise InvalidNumber("not a phone number")
     if _ROUNDED.fullmatch(number):
         raise InvalidNumber("a spreadsheet has rounded this number")
+    if meaning := _certain_meaning(number):
+        raise InvalidNumber(meaning)
     if _EXTENSION.search(number) or re.search(r"[0-9]\s*#\s*[0-9]+$", number):
         raise InvalidNumber("a number with an extension can't be called")
     if _is_several(number):
         raise InvalidNumber("more than one number")
-    if not _WRITTEN.fullmatch(number) or not re.search("[0-9]", number):
+    is_balanced = number.count("(") == number.count(")")
+    if not _WRITTEN.fullmatch(number) or not is_balanced:
         raise InvalidNumber("not a phone number")
 
 
@@ -104,7 +157,7 @@ def _is_several(number: str) -> bool:
     parts = [re.sub(r"\D", "", part) for part in _SLASHES.split(number)]
     if len(parts) > 1:
         return not _is_joined(parts, number)
-    groups = [re.sub(r"\D", "", group) for group in number.split()]
+    groups = [re.sub(r"\D", "", group) for group in re.split(r"[\s-]+", number)]
     return any(
         len(first) >= MIN_NUMBER and len(second) >= MIN_NUMBER and second.startswith("0")
         for first, second in pairwise(groups)

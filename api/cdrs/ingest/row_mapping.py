@@ -1,5 +1,6 @@
 """Maps call records to the rows that filters use."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,9 @@ from wire.phone_numbers.e164 import canonical
 MAX_LABEL_CHARS = 256
 MAX_NAME_CHARS = 128
 MAX_ID_CHARS = 64  # of an agent
+# What a filter does not accept, or a database does not store. Names have other characters that are
+# not printable: Japanese ones U+3000, Persian ones U+200C.
+_DROPPED = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 class AgentRow(Struct, frozen=True):
@@ -118,7 +122,5 @@ def _numbers(record: CallRecord) -> Iterator[str]:
 
 
 def _clean(text: str, max_chars: int) -> str:
-    """Return the printable characters, up to a limit."""
-    if not text.isprintable():
-        text = "".join(each for each in text if each.isprintable())
-    return text[:max_chars]
+    """Return a text without control characters, up to a limit."""
+    return _DROPPED.sub("", text)[:max_chars]

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from api.contacts.tags.schemas import Tags
 from wire.decoding import patterns
+from wire.phone_numbers.written_number import MAX_CHARS
 
 MAX_LIMIT = 1_000
 MAX_OFFSET = 100_000  # skipping rows takes time; a download has them all
@@ -28,7 +29,7 @@ def parse_flag(text: str) -> bool:
 
 
 SearchText = Annotated[str, Field(max_length=128, pattern=r"^[^\x00-\x1f\x7f]*$")]
-Number = Annotated[str, Field(max_length=32, description="A prefix of the number.")]
+Number = Annotated[str, Field(max_length=MAX_CHARS, description="A prefix of the number.")]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Rows of a page.")]
 Offset = Annotated[int, Field(ge=0, le=MAX_OFFSET, description="Rows to skip.")]
 

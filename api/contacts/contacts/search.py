@@ -1,8 +1,8 @@
 """Searches contacts: by page, or one with all its details."""
 
 import re
+from contextlib import suppress
 
-import phonenumbers
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -25,11 +25,13 @@ from api.contacts.list_store import ListStore
 from api.contacts.search_keys import normalize
 from api.contacts.tags.schemas import split_tags
 from wire.decoding.errors import BadInput
-from wire.phone_numbers.e164 import normalized
+from wire.phone_numbers.e164 import calling_code, e164, normalized
+from wire.phone_numbers.written_number import InvalidNumber
+
+_NUMBER = re.compile(r"\+?[0-9]{1,20}", re.ASCII)
+_SEPARATORS = re.compile(r"[\s().\-]")
 
 MAX_CRM_ROWS = 100  # rows of a page: each is looked up in call records
-MAX_NUMBER_CHARS = 32
-_NUMBER = re.compile(r"\+?[0-9]{1,20}", re.ASCII)
 
 
 class ContactSearch(Struct, frozen=True):
@@ -102,7 +104,7 @@ class ContactSearch(Struct, frozen=True):
         if not text:
             return ()
         region = (await self.accounts.get(account_id)).region
-        return _number_prefixes(path, text, region)
+        return number_prefixes(path, text, region)
 
 
 def _contact_id(text: str) -> int | None:
@@ -114,18 +116,25 @@ def _contact_id(text: str) -> int | None:
         return 0  # matches no contact
 
 
-def _number_prefixes(path: str, text: str, region: str | None) -> tuple[str, ...]:
+def number_prefixes(path: str, text: str, region: str | None) -> tuple[str, ...]:
     """Return the prefixes of E.164 numbers that match; raises BadInput.
 
     Without a +, the text is read both with a country code and as a number of the account's region.
+    A whole number is read as lists read it, too: with prefixes of its region, or as a link.
     """
-    plain = normalized(text)
-    plain = re.sub("^00", "+", plain)
-    if len(text) > MAX_NUMBER_CHARS or not _NUMBER.fullmatch(plain):
+    plain = re.sub("^00", "+", _SEPARATORS.sub("", normalized(text)))
+    prefixes = _beginnings(plain, region) if _NUMBER.fullmatch(plain) else ()
+    with suppress(InvalidNumber):
+        prefixes += (e164(text, region),)
+    if not prefixes:
         raise BadInput(path, "expected the beginning of a number, such as +4721")
+    return tuple(dict.fromkeys(prefixes))
+
+
+def _beginnings(plain: str, region: str | None) -> tuple[str, ...]:
     if plain.startswith("+"):
         return (plain,)
-    code = phonenumbers.country_code_for_region(region) if region else 0
+    code = calling_code(region)
     national = (plain, plain.lstrip("0")) if code else ()
     prefixes = (f"+{plain}", *(f"+{code}{each}" for each in national))
-    return tuple(dict.fromkeys(each for each in prefixes if not each.startswith("+0")))
+    return tuple(each for each in prefixes if not each.startswith("+0"))

@@ -1,11 +1,14 @@
 """Views of contacts."""
 
+from typing import ClassVar
+
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from api.cdrs.views import AgentName
 from api.common.projection import project
 from api.common.timestamps import format_ms
 from api.contacts.contacts.contact import Contact
+from api.contacts.contacts.schemas import MAX_OFFSET
 
 
 class LastCall(Struct, frozen=True, rename="camel"):
@@ -50,6 +53,8 @@ class ContactView(Struct, frozen=True, rename="camel"):
 
 class ContactPage(Struct, frozen=True, rename="camel"):
     """A page of contacts; the total is a lower bound if it is not exact."""
+
+    max_offset: ClassVar[int] = MAX_OFFSET  # of the next page
 
     data: tuple[ContactView, ...]
     total: int

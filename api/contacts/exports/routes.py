@@ -61,6 +61,7 @@ async def get_download(
     id="downloads.download",
     scope="contacts:export",
     errors=(404, 409),
+    has_file=True,
 )
 async def download(
     download_id: IdPath, user: AuthenticatedUser, downloads: Downloads

@@ -1,5 +1,7 @@
 """The exports of each list, so that they are deleted with it."""
 
+from collections.abc import Sequence
+
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -24,6 +26,10 @@ async def add_download(connection: AsyncConnection, job_id: str, list_id: int) -
 async def delete_downloads(connection: AsyncConnection, list_id: int) -> None:
     """Delete a list's exports, their files and jobs, within a transaction."""
     query = sa.select(downloads.c.job_id).where(downloads.c.list_id == list_id)
-    ids = list((await connection.execute(query)).scalars())
+    await delete_jobs(connection, list((await connection.execute(query)).scalars()))
+
+
+async def delete_jobs(connection: AsyncConnection, ids: Sequence[str]) -> None:
+    """Delete jobs that write files, and the files, within a transaction."""
     for column in (job_parts.c.job_id, downloads.c.job_id, jobs.c.id):
         await connection.execute(sa.delete(column.table).where(column.in_(ids)))

@@ -5,7 +5,6 @@ resumed after its last batch; if two workers resume it at once, the commit of on
 """
 
 import tempfile
-from contextlib import suppress
 from typing import Any, BinaryIO, cast
 
 import msgspec
@@ -26,10 +25,10 @@ from api.contacts.imports.reader.messages import (
     UnreadableFile,
 )
 from api.contacts.imports.store import ImportProgress, ImportStore
-from api.contacts.list_store import ListStore, Status, adjust_contact_count
+from api.contacts.list_store import ListStore, adjust_contact_count
 from api.contacts.quotas import ContactQuotas
 from api.db.database import Database
-from api.jobs.store import MAX_ATTEMPTS, Job, LeaseLost
+from api.jobs.store import Job
 from api.jobs.worker import PermanentFailure, Progress
 
 KIND = "contacts-import"
@@ -66,15 +65,7 @@ class Importer(Struct, frozen=True):
         except NotFound:
             raise PermanentFailure(LIST_DELETED) from None
         except (UnreadableFile, Conflict) as error:  # Conflict: no room for its contacts
-            await self._set_status(job, spec, "FAILED")
             raise PermanentFailure(str(error)) from None
-        except LeaseLost:
-            raise
-        except Exception:
-            if job.attempts >= MAX_ATTEMPTS:
-                await self._set_status(job, spec, "FAILED")
-            raise
-        await self._set_status(job, spec, "COMPLETED")
         return {"rows": rows}
 
     async def _import(self, job: Job, spec: ImportJob, progress: Progress) -> int:
@@ -113,9 +104,3 @@ class Importer(Struct, frozen=True):
             await adjust_contact_count(connection, spec.list_id, added)
             if added:
                 await self.quotas.check_contacts_of(connection, job.account_id)
-
-    async def _set_status(self, job: Job, spec: ImportJob, status: Status) -> None:
-        with suppress(NotFound):  # the list was deleted meanwhile
-            async with self.database.writing() as connection:
-                values = {"status": status}
-                await self.lists.change(connection, job.account_id, spec.list_id, values)

@@ -1,14 +1,17 @@
 """Reads files of contacts in a subprocess (`reader/__main__.py`)."""
 
 import asyncio
+import signal
 import struct
 import sys
+from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 import msgspec
 
 from api.contacts.imports.reader.messages import (
+    OUT_OF_MEMORY,
     Batch,
     FileHints,
     FileSummary,
@@ -16,11 +19,15 @@ from api.contacts.imports.reader.messages import (
     ReadRequest,
     UnreadableFile,
 )
+from sandbox.child import kill
 from sandbox.restrict import ENVIRONMENT
 
 INSPECT_TIMEOUT_S = 60.0  # longer than any file of the maximum size takes
 _READ_AHEAD_BYTES = 1 << 20
 UNREADABLE = "it can't be read"
+TOO_SLOW = f"it takes longer than {INSPECT_TIMEOUT_S:.0f} s to read"
+# How the reader ends when the spreadsheet library gets no memory.
+_REASONS = {-signal.SIGABRT: OUT_OF_MEMORY}
 
 _SUMMARY = msgspec.msgpack.Decoder(FileSummary | ReadFailed)
 _BATCH = msgspec.msgpack.Decoder(Batch | ReadFailed | None)
@@ -31,12 +38,12 @@ async def inspect_file(hints: FileHints, descriptor: int) -> FileSummary:
 
     The reader inherits the descriptor under its number.
     """
-    async with _reader("inspect", hints, descriptor) as frames:
+    async with _reader("inspect", hints, descriptor) as reader:
         try:
             async with asyncio.timeout(INSPECT_TIMEOUT_S):
-                summary: FileSummary | ReadFailed = _SUMMARY.decode(await _frame(frames))
+                summary: FileSummary | ReadFailed = _SUMMARY.decode(await _frame(reader))
         except TimeoutError:
-            raise UnreadableFile(UNREADABLE) from None
+            raise UnreadableFile(TOO_SLOW) from None
     if isinstance(summary, ReadFailed):
         raise UnreadableFile(summary.reason)
     return summary
@@ -45,21 +52,19 @@ async def inspect_file(hints: FileHints, descriptor: int) -> FileSummary:
 @asynccontextmanager
 async def batches(request: ReadRequest) -> AsyncIterator[AsyncIterator[Batch]]:
     """Read a file's contacts in batches, which raise UnreadableFile, until the context ends."""
-    async with _reader("batches", request) as frames:
-        yield _batches(frames)
+    async with _reader("batches", request) as reader:
+        yield _batches(reader)
 
 
-async def _batches(frames: asyncio.StreamReader) -> AsyncIterator[Batch]:
-    while batch := _BATCH.decode(await _frame(frames)):
+async def _batches(reader: Process) -> AsyncIterator[Batch]:
+    while batch := _BATCH.decode(await _frame(reader)):
         if isinstance(batch, ReadFailed):
             raise UnreadableFile(batch.reason)
         yield batch
 
 
 @asynccontextmanager
-async def _reader(
-    command: str, request: object, *inherited: int
-) -> AsyncIterator[asyncio.StreamReader]:
+async def _reader(command: str, request: object, *inherited: int) -> AsyncIterator[Process]:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "api.contacts.imports.reader", command),
         stdin=asyncio.subprocess.PIPE,
@@ -69,22 +74,22 @@ async def _reader(
         pass_fds=inherited,
     )
     assert process.stdin is not None  # noqa: S101 - for the type checker: requested above
-    assert process.stdout is not None  # noqa: S101 - for the type checker: requested above
     try:
         with suppress(ConnectionError):  # it ended: its output says why
             process.stdin.write(msgspec.json.encode(request))
             process.stdin.write_eof()
             await process.stdin.drain()
-        yield process.stdout
+        yield process
     finally:
-        with suppress(ProcessLookupError):
-            process.kill()
+        kill(process)
         await process.wait()
 
 
-async def _frame(frames: asyncio.StreamReader) -> bytes:
+async def _frame(reader: Process) -> bytes:
+    frames = reader.stdout
+    assert frames is not None  # noqa: S101 - for the type checker: requested above
     try:
         (size,) = struct.unpack(">I", await frames.readexactly(4))
         return await frames.readexactly(size)
     except asyncio.IncompleteReadError:
-        raise UnreadableFile(UNREADABLE) from None
+        raise UnreadableFile(_REASONS.get(await reader.wait(), UNREADABLE)) from None

@@ -7,6 +7,7 @@ early without notice when the list's file is imported again meanwhile.
 import asyncio
 import tempfile
 from collections.abc import AsyncIterator
+from itertools import chain, count
 from typing import BinaryIO, cast
 
 import msgspec
@@ -24,7 +25,8 @@ async def rejected_csv(
     """Return the CSV of rejected rows: line number, reason, and the cells of each."""
     file = cast("BinaryIO", tempfile.SpooledTemporaryFile(MAX_MEMORY_BYTES))  # noqa: SIM115 - _chunks closes it
     try:
-        file.write(encode_escaped_csv([["line", "reason", *headers]]))
+        own = [_free(each, headers) for each in ("line", "reason")]
+        file.write(encode_escaped_csv([[*own, *headers]]))
         async for page in pages:
             await asyncio.to_thread(_write, file, page)
     except BaseException:
@@ -32,6 +34,12 @@ async def rejected_csv(
         raise
     file.seek(0)
     return _chunks(file)
+
+
+def _free(name: str, headers: list[str]) -> str:
+    """Return the name of an own column: a corrected file may be rejected in part once more."""
+    names = (f"{name} {number}" for number in count(2))
+    return next(each for each in chain((name,), names) if each not in headers)
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:

@@ -6,6 +6,7 @@ from typing import BinaryIO
 
 from starlette.datastructures import UploadFile
 
+from api.accounts.cache import AccountCache
 from api.contacts.imports import reader_client
 from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.reader.messages import FileHints, FileSummary, UnreadableFile
@@ -18,7 +19,8 @@ MAX_NAME_CHARS = 255
 
 
 class UploadService:
-    def __init__(self, files: FileStore, quotas: ContactQuotas) -> None:
+    def __init__(self, files: FileStore, quotas: ContactQuotas, accounts: AccountCache) -> None:
+        self._accounts = accounts
         self._files = files
         self._quotas = quotas
         self._inspections = asyncio.Semaphore(MAX_INSPECTIONS)
@@ -30,16 +32,19 @@ class UploadService:
         """
         await self._quotas.check_bytes(account_id, file.size or 0)
         descriptor = await asyncio.to_thread(_on_disk, file.file)
-        summary = await self._inspect(descriptor, options)
+        region = await self._accounts.region(account_id)
+        summary = await self._inspect(descriptor, options, region)
         await file.seek(0)
         return await self._files.store(
             account_id, _safe_name(file.filename or ""), summary, file.file
         )
 
-    async def _inspect(self, descriptor: int, options: FileOptions) -> FileSummary:
+    async def _inspect(
+        self, descriptor: int, options: FileOptions, region: str | None
+    ) -> FileSummary:
         # The file has no name: the reader inherits it, and opens it once more.
         path = f"/proc/self/fd/{descriptor}"
-        hints = FileHints(path, options.encoding, options.delimiter, options.header_row)
+        hints = FileHints(path, options.encoding, options.delimiter, options.header_row, region)
         try:
             async with self._inspections:
                 return await reader_client.inspect_file(hints, descriptor)

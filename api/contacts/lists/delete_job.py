@@ -6,18 +6,16 @@ import sqlalchemy as sa
 
 from api.contacts.exports.store import delete_downloads
 from api.contacts.tables import contacts, files, lists
-from api.db.database import Database
+from api.db.database import Store
 from api.jobs.store import Job
+from api.jobs.tables import jobs
 from api.jobs.worker import Progress
 
 KIND = "contacts-erase"
 BATCH_ROWS = 5_000
 
 
-class ListDeleter:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class ListDeleter(Store):
     async def run(self, job: Job, progress: Progress) -> dict[str, Any]:
         """Delete what is left of a list."""
         list_id, deleted = job.payload["list_id"], 0
@@ -25,6 +23,12 @@ class ListDeleter:
             deleted += count
             await progress(deleted, None)
         return {"contacts": deleted}
+
+    async def resume_failed(self) -> None:
+        """Let jobs that have failed go on: what a customer deleted must not stay stored."""
+        has_failed = sa.and_(jobs.c.kind == KIND, jobs.c.state == "failed")
+        again = {"state": "waiting", "attempts": 0, "due_ms": self._now_ms(), "ended_ms": None}
+        await self._database.execute(sa.update(jobs).where(has_failed).values(again))
 
     async def _delete_batch(self, list_id: int) -> int:
         """Delete some contacts, or the list if there are none; return how many contacts."""

@@ -9,6 +9,7 @@ from api.contacts.imports.service import ImportService
 from api.contacts.lists.service import ListService
 from api.http.services import service
 from wire.decoding import lenient
+from wire.decoding.json_document import check_unique
 
 DATA = {"data": {"type": "string", "contentMediaType": "application/json"}}
 T = TypeVar("T")
@@ -25,4 +26,6 @@ ListId = Annotated[int, Depends(_list_id)]
 
 def decode_data(text: str, shape: type[T]) -> T:
     """Decode the JSON in a form's field `data`; raises BadInput."""
-    return lenient.decode(text.encode(), shape, "data")
+    found = lenient.decode(text.encode(), shape, "data")
+    check_unique(text.encode(), "data")
+    return found

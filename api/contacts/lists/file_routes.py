@@ -96,6 +96,7 @@ async def process_file(
     id="contactLists.rejectedRows",
     scope="contacts:read",
     errors=(404, 409),
+    has_file=True,
 )
 async def rejected_rows(
     user: AuthenticatedUser, list_id: ListId, lists: Lists

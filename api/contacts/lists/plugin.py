@@ -27,6 +27,7 @@ class ListSlice(Struct, frozen=True):
     lists: ListService
     imports: ImportService
     jobs: Mapping[str, Handler]
+    deleter: ListDeleter
 
 
 def build(
@@ -39,6 +40,7 @@ def build(
     lists, files = ListStore(database, now_ms), FileStore(database, now_ms)
     imports = ImportStore(database, now_ms)
     account_cache = AccountCache(accounts, now_ms)
+    deleter = ListDeleter(database, now_ms)
     importer = Importer(database, lists, files, imports, quotas, now_ms)
     return ListSlice(
         lists=ListService(
@@ -48,7 +50,7 @@ def build(
             imports=imports,
             jobs=jobs,
             quotas=quotas,
-            uploads=UploadService(files, quotas),
+            uploads=UploadService(files, quotas, account_cache),
         ),
         imports=ImportService(
             database=database,
@@ -59,5 +61,6 @@ def build(
             quotas=quotas,
             accounts=account_cache,
         ),
-        jobs={job.KIND: importer.run, delete_job.KIND: ListDeleter(database).run},
+        jobs={job.KIND: importer.run, delete_job.KIND: deleter.run},
+        deleter=deleter,
     )

@@ -5,15 +5,18 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 from pydantic import Field
 
-from api.contacts.contacts.schemas import LINE, LINES, PageQuery
+from api.contacts.contacts.schemas import LINES, PageQuery
+from api.contacts.exports.writers import COLUMNS
 from api.contacts.imports.reader.row_parser import CONTACT_FIELDS
 from api.contacts.imports.schemas import FileOptions
 from api.contacts.tags.schemas import Tags
 from wire.decoding import patterns
+from wire.decoding.errors import BadInput
 
+DOWNLOAD_COLUMNS = frozenset(COLUMNS) - frozenset(CONTACT_FIELDS)
 Name = Annotated[str, Meta(min_length=1, max_length=256, pattern=patterns.TITLE)]
 Description = Annotated[str, Meta(max_length=2_000, pattern=LINES)]
-FieldId = Annotated[str, Meta(min_length=1, max_length=64, pattern=LINE)]
+FieldId = Annotated[str, Meta(min_length=1, max_length=64, pattern=patterns.TITLE)]
 FieldIds = Annotated[tuple[FieldId, ...], Meta(max_length=100)]
 
 
@@ -61,7 +64,20 @@ class ListQuery(PageQuery):
     tags: Tags = ""
 
 
-def own_fields(*fields: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the distinct fields that a list adds to those of every contact."""
-    named = dict.fromkeys(name for each in fields for name in each)
+def own_fields(**fields: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the distinct fields that a list adds to those of every contact, by parameter.
+
+    Raises BadInput for one that a download could not tell from another column.
+    """
+    for parameter, names in fields.items():
+        for index, name in enumerate(names):
+            if _one_spaced(name) in DOWNLOAD_COLUMNS:
+                text = f"{_one_spaced(name)} is a column of each download: another name is expected"
+                raise BadInput(f"{parameter}[{index}]", text)
+    named = dict.fromkeys(_one_spaced(name) for each in fields.values() for name in each)
     return tuple(name for name in named if name not in CONTACT_FIELDS)
+
+
+def _one_spaced(name: str) -> str:
+    """Return a name as it is read in the header of a file."""
+    return " ".join(name.split())

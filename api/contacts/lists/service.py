@@ -54,9 +54,9 @@ class ListService(Struct, frozen=True):
 
     async def upload(self, account_id: str, data: UploadData, file: UploadFile) -> ContactListView:
         """Create a list from a file; raises Conflict if the account has its lists or bytes."""
+        values = {**_values(data), "status": "UPLOADED", "additional_fields": []}
         await self.quotas.check_list(account_id)
         file_id = await self.uploads.store(account_id, file, data)
-        values = {**_values(data), "status": "UPLOADED", "additional_fields": []}
         async with self.database.writing() as connection:
             list_id = await self.lists.add(connection, account_id, values)
             await self.files.assign(connection, file_id, list_id)
@@ -65,7 +65,9 @@ class ListService(Struct, frozen=True):
     async def create_inbound(self, account_id: str, body: InboundListRequest) -> ContactListView:
         """Create a list without a file; raises Conflict if the account has its lists."""
         await self.quotas.check_list(account_id)
-        fields = own_fields(body.assigned_fields, body.additional_fields)
+        fields = own_fields(
+            assignedFields=body.assigned_fields, additionalFields=body.additional_fields
+        )
         flags = {"status": "CREATED", "is_default": False, "is_active": True}
         values = {**_values(body), **flags, "assigned_fields": fields}
         async with self.database.writing() as connection:
@@ -174,7 +176,7 @@ def _values(data: UploadData | ChangeData | InboundListRequest) -> dict[str, Any
         name: value for name, value in fields if value is not UNSET and name not in FILE_OPTIONS
     }
     if "assigned_fields" in found:
-        found["assigned_fields"] = own_fields(found["assigned_fields"])
+        found["assigned_fields"] = own_fields(**{"data.assignedFields": found["assigned_fields"]})
     return found
 
 

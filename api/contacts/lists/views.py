@@ -103,7 +103,7 @@ def list_view(
         mappings=file.mappings if file else None,
         processing=_processing(latest) if latest else None,
         created_time=format_ms(contact_list.created_ms),
-        updated_time=format_ms(contact_list.updated_ms),
+        updated_time=format_ms(max(contact_list.updated_ms, (latest and latest.ended_ms) or 0)),
     )
 
 

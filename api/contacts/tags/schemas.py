@@ -21,8 +21,11 @@ def _validate_tags(text: str) -> str:
 
 
 def split_tags(text: str) -> tuple[str, ...]:
-    """Return the distinct tags of a comma-separated text."""
-    return tuple(dict.fromkeys(tag.strip() for tag in text.split(",") if tag.strip()))
+    """Return the distinct tags of a comma-separated text, without the spaces around them.
+
+    Other blanks are part of a tag, as of the pattern.
+    """
+    return tuple(dict.fromkeys(filter(None, (tag.strip(" ") for tag in text.split(",")))))
 
 
 Tags = Annotated[

@@ -58,6 +58,7 @@ class Options(TypedDict, total=False):
     idempotent: bool
     has_secret: bool  # the response has one
     has_etag: bool  # the response has one
+    has_file: bool  # it is one, and HEAD is answered, too
     response_class: type[Response]
 
 

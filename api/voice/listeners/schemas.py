@@ -15,9 +15,9 @@ class RequestsQuery(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     after: str = Field(
-        "0-0",
-        pattern="^[0-9]{1,16}-[0-9]{1,16}$",
-        description="The `after` of the previous response.",
+        "",
+        pattern="^([0-9]{1,16}-[0-9]{1,16})?$",
+        description="The `after` of the previous response; empty: from the first request.",
     )
     wait: int = Field(MAX_WAIT_S, ge=0, le=MAX_WAIT_S, description="Seconds.")
 

@@ -18,6 +18,7 @@ from wire.phone_numbers.e164 import spellings
 from wire.views import CallView
 
 POLL_S = 1.0  # a client that has disconnected is noticed between two polls
+FIRST = "0-0"  # the position before the first request
 IsConnected = Callable[[], Awaitable[bool]]
 
 
@@ -51,7 +52,7 @@ class ListenerService(Struct, frozen=True):
         until_s = loop.time() + query.wait
         while True:
             wait_s = max(0.0, min(POLL_S, until_s - loop.time()))
-            sent = {"after": query.after, "waitMs": str(round(wait_s * 1000))}
+            sent = {"after": query.after or FIRST, "waitMs": str(round(wait_s * 1000))}
             found = await self.engine.request(ListenerRequests, "GET", path, query=sent)
             if found.requests or loop.time() >= until_s or not await is_connected():
                 return found

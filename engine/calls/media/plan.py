@@ -149,7 +149,7 @@ def _with_hold_and_mute(leg: Leg, media: LegMedia) -> LegMedia:
     A phone that holds is in no bridge and keeps the sound that it will hear when it resumes.
     """
     muted = combine_mutes(media.muted, leg.muted)
-    if leg.held_by_phone and not leg.held:
+    if leg.is_held_by_phone and not leg.held:
         return LegMedia(sound=media.sound, muted=muted)
     if not leg.held:
         return LegMedia(media.bridge, media.sound, muted)
@@ -217,7 +217,7 @@ def _put_on_hold(call: Call, legs: Sequence[str], music: HoldMusic | None = None
 
 def _is_held_by_phone(call: Call, leg_id: str) -> bool:
     leg = call.leg(leg_id)
-    return leg is not None and leg.held_by_phone
+    return leg is not None and leg.is_held_by_phone
 
 
 def _waiting_media(conference: Conference, up: list[str]) -> MediaPlan:

@@ -12,8 +12,10 @@ LASTED_MS = 10_000  # a stream that was connected for so long is no failure of t
 GATEWAY_LOSSES = frozenset({"gateway-lost", "no-gateway", "pbx-lost", "pbx-unreachable", "drained"})
 # No losses: the bot, a request or the verb has ended the stream.
 ENDS = frozenset({"bot-closed", "stopped", "max-duration"})
-# Another try would have the same result.
-FINAL_LOSSES = frozenset({"address-refused", "bot-refused"})
+# Another try would have the same result. Messages that are invalid or too large are a fault of the
+# bot's program, not of its process or network: callers would hear music for seven seconds, and the
+# action would learn what was wrong only then.
+FINAL_LOSSES = frozenset({"address-refused", "bot-refused", "invalid-message", "too-large"})
 
 
 def is_retried(

@@ -27,6 +27,7 @@ from wire.callbacks.targets import CallTarget, format_target
 from wire.flow import Scalar
 from wire.media import MediaFault
 from wire.party import Diversion
+from wire.phone_numbers.international_form import dialled, international
 from wire.verbs import DialData, FlowData
 from wire.webhooks import GatherReason
 
@@ -140,6 +141,7 @@ class Call(Struct, frozen=True, array_like=True, gc=False):
     sensitive_until_ms: int = 0  # digits in every state are sealed; 0: those of gathers only
     takeovers: tuple[Takeover, ...] = ()  # the latest ones
     caller_name: str = ""  # shown to agents; empty if withheld
+    region: str = ""  # of its account's numbers without a country; empty: not known
 
     @property
     def delivery_key(self) -> str:
@@ -291,13 +293,20 @@ def _with_leg_at(call: Call, place: int, leg: Leg) -> Call:
     return replace(call, legs=(*call.legs[:place], leg, *call.legs[place + 1 :]))
 
 
+def full_party(call: Call, party: str) -> str:
+    """Return a party as it is dialled, and shown in events and records: a number in E.164 form."""
+    return dialled(party, call.region)
+
+
 def originate(call: Call, leg_id: str, party: str, caller_id: str = "") -> Originate:
     """Return the command that creates a leg, showing a caller id or else the call's.
 
     The number of a caller who withheld it stays withheld, also if a verb names it as its caller id.
     """
-    shown = caller_id or call.caller_id
-    own = {each.lstrip("+0") for each in ("", call.caller_id, call.from_)}
+    shown = international(caller_id, call.region) or call.caller_id
+    given = "", call.caller_id, call.from_
+    read = (international(each, call.region) for each in given)
+    own = {each.lstrip("+0") for each in (*given, *read)}
     withheld = call.privacy and shown.lstrip("+0") in own
     originator = next((each.id for each in call.legs if each.id != leg_id), "")
     return Originate(leg_id, party, shown, withheld, originator)

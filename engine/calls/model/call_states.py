@@ -30,7 +30,7 @@ class ClosingState(State, frozen=True):
 
 
 class Starting(UnbridgedState, frozen=True, tag="starting"):
-    """The main leg is not answered yet; `action` runs when it is."""
+    """The main leg is not answered yet, or awaits its ACK; then `action` runs."""
 
     action: Action | None
     deadline_ms: int
@@ -124,7 +124,7 @@ class Gathering(UnbridgedState, frozen=True, tag="gathering"):
     recognition: RecognitionState = ""  # whether a recognizer listens
     recognizer_error: str = ""  # why the last one ended
     utterances: int = 0  # that have begun, and whose transcripts are awaited
-    paused_ms: int = 0  # since when a sound has paused the prompt; 0: it is not paused
+    paused_ms: int = 0  # since when a sound has paused the prompt, or holds it back; 0: it does not
     speech: str = ""  # what was understood
     confidence: float | None = None  # of that; None: no utterance has ended
 

@@ -22,6 +22,9 @@ BUSY = 17
 NO_USER_RESPONSE = 18  # after the answer: no ACK, or no answer to a session refresh
 NO_ANSWER = 19
 REJECTED = 21
+NUMBER_CHANGED = 22
+REDIRECTED = 23  # SIP 301 or 302, which is not followed: the phone takes no call itself
+ROUTING_LOOP = 25  # SIP 483: too many hops, as of a call that goes round at the carrier
 ANSWERED_ELSEWHERE = 26
 NO_CIRCUIT = 34
 NETWORK_OUT_OF_ORDER = 38
@@ -34,6 +37,7 @@ LOST = 0  # the leg ended while no engine listened: its cause is not known
 
 _STATUS: dict[int, Status] = {
     BUSY: "busy",
+    REDIRECTED: "busy",
     NO_USER_RESPONSE: "no-answer",
     NO_ANSWER: "no-answer",
 }
@@ -46,6 +50,7 @@ def unanswered_status(cause: int) -> Status:
 
 _UNREACHED_REASONS: dict[int, UnreachedReason] = {
     BUSY: "busy",
+    REDIRECTED: "busy",
     NO_USER_RESPONSE: "no_answer",
     NO_ANSWER: "no_answer",
     REJECTED: "rejected",
@@ -62,8 +67,9 @@ _NAMES = {
     3: "no_route_to_destination",
     20: "subscriber_absent",
     REJECTED: "rejected",
-    22: "number_changed",
-    23: "redirected",
+    NUMBER_CHANGED: "number_changed",
+    REDIRECTED: "redirected",
+    ROUTING_LOOP: "routing_loop",
     27: "destination_out_of_order",
     28: "invalid_number",
     31: "unspecified",
@@ -81,18 +87,16 @@ _NAMES = {
 _NAMES_AFTER_ANSWER = {CHANNEL_UNAVAILABLE: "media_timeout", NO_USER_RESPONSE: "signaling_timeout"}
 
 # With these an answered leg ends although no party hung up.
-_FAULTS = {
-    NO_USER_RESPONSE,
+_FAULTS = {NO_USER_RESPONSE, CHANNEL_UNAVAILABLE, BEARER_UNAVAILABLE, 88, LOST}
+# With these, too, if they come of a response in the dialog. Else a BYE has named them as its Reason
+# (RFC 3326), as many gateways do when their party hangs up.
+_FAULTS_OF_RESPONSES = {
     27,
     NO_CIRCUIT,
     NETWORK_OUT_OF_ORDER,
     TEMPORARY_FAILURE,
     CONGESTION,
-    CHANNEL_UNAVAILABLE,
-    BEARER_UNAVAILABLE,
-    88,
     INTERWORKING,
-    LOST,
 }
 
 
@@ -102,6 +106,8 @@ def reason(cause: int, *, is_answered: bool = False) -> str:
     return after_answer or _NAMES.get(cause, "")
 
 
-def is_fault(cause: int, *, is_answered: bool) -> bool:
+def is_fault(cause: int, sip_code: int, *, is_answered: bool) -> bool:
     """Return whether no party ended the leg: its media, its signaling or the PBX failed."""
-    return cause in _FAULTS if is_answered else cause == LOST
+    if not is_answered:
+        return cause == LOST
+    return cause in _FAULTS or (sip_code > 0 and cause in _FAULTS_OF_RESPONSES)

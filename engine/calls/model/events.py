@@ -43,9 +43,13 @@ class LegRinging(StoredEvent, frozen=True, tag="leg-ringing"):
 
 
 class LegAnswered(StoredEvent, frozen=True, tag="leg-answered"):
-    """A leg was answered."""
+    """A leg was answered.
+
+    `awaits_ack`: what is played to it before its ACK is lost; the event comes again after that.
+    """
 
     leg: str
+    awaits_ack: bool = False
 
 
 class LegEnded(StoredEvent, frozen=True, tag="leg-ended"):

@@ -9,12 +9,16 @@ Attempts = tuple[tuple[int, int], ...]  # of a request: (duration in ms, HTTP st
 
 
 class MediaFetched(StoredEvent, frozen=True, tag="media-fetched"):
-    """Audio was fetched: clips in the requested order, without those that failed."""
+    """Audio was fetched: clips in the requested order, without those that failed.
+
+    `silent` names those of which nothing is heard: they are played, as silence may be meant.
+    """
 
     request: str
     clips: tuple[Clip, ...]
     faults: tuple[str, ...] = ()  # texts, for people
     failed: tuple[MediaFault, ...] = ()
+    silent: tuple[str, ...] = ()
 
 
 class ActionReceived(StoredEvent, frozen=True, tag="action-received"):

@@ -99,9 +99,14 @@ class Leg(Struct, frozen=True, array_like=True, gc=False):
         return bool(self.replaces)
 
     @property
+    def is_held_by_phone(self) -> bool:
+        """Whether its phone holds its other party; before the answer it is not on hold."""
+        return self.held_by_phone and self.state == "up"
+
+    @property
     def is_held(self) -> bool:
         """Whether it is on hold, by a request or by its phone."""
-        return self.held or self.held_by_phone
+        return self.held or self.is_held_by_phone
 
     @property
     def ring_timeout_ms(self) -> int:

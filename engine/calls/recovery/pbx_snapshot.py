@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from engine.calls.model.commands import Command
+
 
 class Stranger(Struct, frozen=True):
     """An answered channel in the app of the calls that belongs to none of them."""
@@ -17,6 +19,8 @@ class PbxSnapshot(Struct, frozen=True):
     `held_by_phone`: of the legs that were known or reported as held by their phone, those that
     still are.
     `unsent`: playbacks that this engine has certainly not requested yet.
+    `finished`: the commands of the call that were acknowledged while the snapshot was taken, which
+    may not show what they have started.
     `replaced`: the legs that are known to be replaced, each with the channel in its place.
     `new_owner`: the engine that has taken the calls over; empty if it had them before.
     """
@@ -28,6 +32,7 @@ class PbxSnapshot(Struct, frozen=True):
     voicemails: frozenset[str] = frozenset()
     held_by_phone: frozenset[str] = frozenset()
     unsent: frozenset[str] = frozenset()
+    finished: tuple[Command, ...] = ()
     replaced: dict[str, str] = {}
     strangers: dict[str, Stranger] = {}
     last_seen_ms: int = 0  # when an engine last saw the PBX before; 0: just now

@@ -52,7 +52,8 @@ def reconcile(
 
     `digits`: those that the call lacks, as AMI logged them.
     """
-    prompts_ended = _prompt_events(call, outbox, snapshot, now)
+    unseen = (*snapshot.finished, *outbox)  # what they start may not be in the snapshot
+    prompts_ended = _prompt_events(call, unseen, snapshot, now)
     late = digits_after_prompt(call, digits, prompts_ended)
     events: list[Event] = [e for e in collected_digits(call, digits) if e not in late]
     replacements = missed_replacements(call, snapshot)
@@ -62,25 +63,25 @@ def reconcile(
         else:
             events += _leg_events(call, leg, snapshot, outbox)
     events += _phone_hold_events(call, snapshot)
-    events += _snoop_events(call, snapshot, outbox)
-    events += _stream_events(call, snapshot, outbox)
+    events += _snoop_events(call, snapshot, unseen)
+    events += _stream_events(call, snapshot, unseen)
     events += prompts_ended
-    events += _hold_music_events(call, outbox, snapshot)
-    events += _voicemail_events(call, outbox, snapshot)
+    events += _hold_music_events(call, unseen, snapshot)
+    events += _voicemail_events(call, unseen, snapshot)
     events += late
     retried = tuple(
         command
         for command in outbox
         if should_retry(command, call, snapshot, now) and not is_stopped(command, outbox)
     )
-    bridged, left_over = _bridged_legs(call, snapshot), _left_over_bridges(call, outbox, snapshot)
+    bridged, left_over = _bridged_legs(call, snapshot), _left_over_bridges(call, unseen, snapshot)
     restarted = tuple(each.playback for each in retried if isinstance(each, Play))
     since_ms = snapshot.last_seen_ms
     uncontrolled_ms = max(0, now - since_ms) if since_ms else 0
     uncertain = tuple(
         each.playback
         for each in prompts_ended
-        if any(_plays(command, each.playback) for command in outbox)
+        if any(_plays(command, each.playback) for command in unseen)
     )
     recovered = Recovered(
         bridged, left_over, restarted, snapshot.new_owner, uncontrolled_ms, uncertain
@@ -98,7 +99,8 @@ def _leg_events(
 ) -> list[Event]:
     state = snapshot.channels.get(leg.id)
     if state is None:
-        unsent = leg.state == "requested" and any(_originates(each, leg) for each in outbox)
+        unseen = (*snapshot.finished, *outbox)
+        unsent = leg.state == "requested" and any(_originates(each, leg) for each in unseen)
         lost = LegEnded(leg.id, causes.LOST, seen_ms=snapshot.last_seen_ms)
         return [] if unsent and is_expected(call, leg.id) else [lost]
     if state == "Up":
@@ -132,24 +134,24 @@ def _dials(command: Command, leg: Leg) -> bool:
 
 
 def _prompt_events(
-    call: Call, outbox: tuple[Command, ...], snapshot: PbxSnapshot, now: int
+    call: Call, unseen: tuple[Command, ...], snapshot: PbxSnapshot, now: int
 ) -> list[PlaybackEnded]:
     events: list[PlaybackEnded] = []
     for playback, ends_ms in active_prompts(call).items():
         # One that may have been heard is over when its time is.
         begins = playback in snapshot.unsent or now < ends_ms
-        is_unsent = begins and any(_plays(each, playback) for each in outbox)
+        is_unsent = begins and any(_plays(each, playback) for each in unseen)
         if playback not in snapshot.playbacks and not is_unsent:
             events.append(PlaybackEnded(playback))
     return events
 
 
 def _hold_music_events(
-    call: Call, outbox: tuple[Command, ...], snapshot: PbxSnapshot
+    call: Call, unseen: tuple[Command, ...], snapshot: PbxSnapshot
 ) -> list[Event]:
     playbacks = (each.playback for each in playing_hold_music(call))
     ended = (each for each in playbacks if each not in snapshot.playbacks)
-    return [PlaybackEnded(p) for p in ended if not any(_plays(each, p) for each in outbox)]
+    return [PlaybackEnded(p) for p in ended if not any(_plays(each, p) for each in unseen)]
 
 
 def _plays(command: Command, playback: str) -> bool:
@@ -157,16 +159,16 @@ def _plays(command: Command, playback: str) -> bool:
 
 
 def _voicemail_events(
-    call: Call, outbox: tuple[Command, ...], snapshot: PbxSnapshot
+    call: Call, unseen: tuple[Command, ...], snapshot: PbxSnapshot
 ) -> list[Event]:
     name = active_voicemail(call.state)
     if name is None or name in snapshot.voicemails:
         return []
-    unsent = any(isinstance(each, StartVoicemail) and each.name == name for each in outbox)
+    unsent = any(isinstance(each, StartVoicemail) and each.name == name for each in unseen)
     return [] if unsent else [VoicemailEnded(name)]
 
 
-def _snoop_events(call: Call, snapshot: PbxSnapshot, outbox: tuple[Command, ...]) -> list[Event]:
+def _snoop_events(call: Call, snapshot: PbxSnapshot, unseen: tuple[Command, ...]) -> list[Event]:
     """Return the missed starts and ends of the snoops of coaches and forks."""
     events: list[Event] = []
     members = call.conference.members if call.conference else ()
@@ -176,19 +178,19 @@ def _snoop_events(call: Call, snapshot: PbxSnapshot, outbox: tuple[Command, ...]
         if snoop in snapshot.channels and not is_snooping:
             events.append(LegCreated(snoop))
         elif snoop and snoop not in snapshot.channels:
-            unsent = any(isinstance(c, Snoop) and c.snoop == snoop for c in outbox)
+            unsent = any(isinstance(c, Snoop) and c.snoop == snoop for c in unseen)
             events += [] if unsent else [LegEnded(snoop, causes.LOST)]
     return events
 
 
-def _stream_events(call: Call, snapshot: PbxSnapshot, outbox: tuple[Command, ...]) -> list[Event]:
+def _stream_events(call: Call, snapshot: PbxSnapshot, unseen: tuple[Command, ...]) -> list[Event]:
     """Return the missed starts and ends of streams' channels."""
     events: list[Event] = []
     for stream in call.streams:
         if stream.channel == "requested" and snapshot.channels.get(stream.id) == "Up":
             events.append(LegCreated(stream.id))
         elif stream.channel != "ended" and stream.id not in snapshot.channels:
-            unsent = any(isinstance(c, StartStream) and c.stream == stream.id for c in outbox)
+            unsent = any(isinstance(c, StartStream) and c.stream == stream.id for c in unseen)
             events += [] if unsent else [LegEnded(stream.id, causes.LOST)]
     return events
 
@@ -200,8 +202,8 @@ def _bridged_legs(call: Call, snapshot: PbxSnapshot) -> tuple[tuple[str, str], .
 
 
 def _left_over_bridges(
-    call: Call, outbox: tuple[Command, ...], snapshot: PbxSnapshot
+    call: Call, unseen: tuple[Command, ...], snapshot: PbxSnapshot
 ) -> tuple[str, ...]:
-    destroyed = {each.bridge for each in outbox if isinstance(each, DestroyBridge)}
+    destroyed = {each.bridge for each in unseen if isinstance(each, DestroyBridge)}
     expected = destroyed | required_bridges(call)
     return tuple(b for b in snapshot.bridges if call_of(b) == call.id and b not in expected)

@@ -9,6 +9,7 @@ from engine.calls.model.leg import EndedLeg, Leg
 from engine.calls.reporting.dialled_legs import dialled_ms
 
 MAX_HISTORY = 100  # of each kind: they are stored with every step of the call
+RECOVERY_MS = 100  # the missed events of a call are taken one after another
 
 
 def archive_leg(call: Call, leg: Leg, ended: LegEnded, now: int) -> tuple[Call, EndedLeg]:
@@ -47,19 +48,26 @@ def last_seen_ms(call: Call, ended: LegEnded, now: int) -> int:
     """
     if not ended.seen_ms:
         return now
-    changes = (*map(_last_change_ms, call.legs), *(each.ended_ms for each in call.ended_legs))
+    changes = (
+        *(_last_change_ms(each, now) for each in call.legs),
+        *(each.ended_ms for each in call.ended_legs),
+    )
     return min(now, max(ended.seen_ms, *changes))
 
 
-def _last_change_ms(leg: Leg) -> int:
-    """Return the latest time that the data of a leg prove."""
-    began_ms = max(leg.requested_ms, leg.answered_ms, leg.held_since_ms, leg.talking_since_ms)
+def _last_change_ms(leg: Leg, now: int) -> int:
+    """Return the latest time that the data of a leg prove.
+
+    A conversation that begins now proves nothing: the end of another leg has led to it.
+    """
+    talked_ms = leg.talking_since_ms if leg.talking_since_ms < now - RECOVERY_MS else 0
+    began_ms = max(leg.requested_ms, leg.answered_ms, leg.held_since_ms, talked_ms)
     return max(began_ms, leg.held_until_ms, leg.answered_ms + leg.held_ms + leg.talk_ms)
 
 
 def ended_by(leg: Leg, ended: LegEnded) -> causes.EndedBy:
     """Return who ended a leg that the call did not hang up."""
-    is_fault = causes.is_fault(ended.cause, is_answered=leg.answered_ms > 0)
+    is_fault = causes.is_fault(ended.cause, ended.sip_code, is_answered=leg.answered_ms > 0)
     return "system" if ended.reason or is_fault else leg.role
 
 

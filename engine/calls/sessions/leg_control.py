@@ -1,8 +1,10 @@
 """Control of one leg of a live call: mute, hold, hang up."""
 
+from msgspec.structs import replace
+
 from engine.calls.hold_and_mute import set_hold, set_mute
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step, update_leg
+from engine.calls.model.call import Call, Step, update_leg, with_leg
 from engine.calls.model.commands import Hangup
 from engine.calls.model.events import LegHeldByPhone, LegResumedByPhone
 from engine.calls.model.leg import Leg, Muted
@@ -47,10 +49,16 @@ def _mute(call: Call, leg: str, muted: Muted, now: int) -> Step:
 
 
 def on_phone_hold(call: Call, event: PhoneHold, now: int) -> Step:
-    """Track the hold of a leg's phone, which suspends and resumes its verb as a request does."""
+    """Track the hold of a leg's phone, which suspends and resumes its verb as a request does.
+
+    That of an answer is reported just before the answer.
+    """
     leg, is_held = call.leg(event.leg), isinstance(event, LegHeldByPhone)
-    if leg is None or leg.state != "up" or leg.held_by_phone == is_held:
+    if leg is None or leg.held_by_phone == is_held:
         return call, ()
+    if leg.state != "up":
+        since_ms = now if is_held else 0
+        return with_leg(call, replace(leg, held_by_phone=is_held, held_since_ms=since_ms)), ()
     return _change_hold(call, leg.with_holds(now, held=leg.held, held_by_phone=is_held), now)
 
 

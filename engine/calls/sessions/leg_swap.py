@@ -34,7 +34,7 @@ def swap(call: Call, old: Leg, arrived: Leg, now: int) -> Step:
         digits_from_ms=now if is_up else 0,
         muted=old.muted,
         held=old.held,
-        held_by_phone=old.held_by_phone,
+        held_by_phone=old.is_held_by_phone,
         held_since_ms=now if old.is_held else 0,
         tapped_party="" if is_bridged else old.tapped_party,
     )

@@ -95,7 +95,7 @@ def check_party_request(call: Call, request: PartyRequest) -> Rejection | None:
 
 def _check_hold(call: Call, request: HoldRequested) -> Rejection | None:
     leg = call.leg(request.leg)
-    if not request.held and leg is not None and leg.held_by_phone and not leg.held:
+    if not request.held and leg is not None and leg.is_held_by_phone and not leg.held:
         detail = f"the phone of channel {request.leg} holds; only the phone can resume"
         return _conflict("held_by_phone", detail)
     if request.held and isinstance(call.state, RecordingVoicemail):

@@ -1,7 +1,7 @@
 """Dispatches control requests of a live call; a rejected request changes nothing."""
 
 from engine.calls.media import call_recording, streams
-from engine.calls.model.call import Call, Step, agent_of, is_expected
+from engine.calls.model.call import Call, Step, agent_of, full_party, is_expected
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.commands import AnswerRefer
 from engine.calls.model.requests import (
@@ -90,7 +90,7 @@ def _refer_blindly(call: Call, event: ReferReceived, now: int) -> Step:
         mode="blind",
         source=event.leg,
         customer=others[0] if others else "",
-        party=event.party,
+        party=full_party(call, event.party),
         source_agent=agent_of(call, event.leg),
     )
     is_impossible = not event.party or event.rejection

@@ -4,7 +4,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.calls.model import causes
-from engine.calls.model.call import Call, Step
+from engine.calls.model.call import Call, Step, is_expected
 from engine.calls.model.call_deadline import ring_deadline_ms
 from engine.calls.model.call_states import Advance, Bridged, ClosingState, Starting
 from engine.calls.model.commands import Answer, Command, Originate, StartRinging
@@ -33,7 +33,9 @@ def on_event(call: Call, state: Starting, event: Event, now: int) -> Step:
         case LegCreated(leg) if leg == call.main:
             deadline_ms = ring_deadline_ms(call, leg, now, state.deadline_ms)
             return replace(call, state=replace(state, deadline_ms=deadline_ms)), ()
-        case LegAnswered(leg) if leg == call.main:
+        case LegAnswered(leg, awaits_ack=False) if leg == call.main:
+            return _on_answered(call, state, now)
+        case Recovered() | DeadlinePassed() if _awaits_ack(call):
             return _on_answered(call, state, now)
         case Recovered() if call.direction == "inbound":  # the answer may be repeated only now
             deadline_ms = max(state.deadline_ms, now + ANSWER_TIMEOUT_MS)
@@ -60,6 +62,11 @@ def ring_or_answer(call: Call, event: Event, now: int) -> Step:
         return call, ()
     call, ringing = emit(replace(call, status="ringing"), "ringing", now, channel_id=call.main)
     return call, (ringing, StartRinging(call.main))
+
+
+def _awaits_ack(call: Call) -> bool:
+    """Return whether the main leg is answered: its ACK may have come, or never comes."""
+    return call.is_up(call.main) and is_expected(call, call.main)
 
 
 def _on_answered(call: Call, state: Starting, now: int) -> Step:

@@ -8,6 +8,7 @@ from engine.calls.model.call import (
     Call,
     Step,
     allocate_id,
+    full_party,
     originate,
     with_leg,
 )
@@ -39,7 +40,7 @@ def start(call: Call, verb: Dial, now: int) -> Step:
     ring_s = verb.timeout or RING_S
     legs: list[str] = []
     commands: list[Command] = []
-    for party in parties(verb):
+    for party in parties(call, verb):
         call, leg_id = allocate_id(call, "l")
         leg = Leg(
             leg_id, party, "requested", now,
@@ -160,15 +161,15 @@ def _expire_ringing(call: Call, now: int) -> Step:
     return replace(call, state=replace(state, legs=answered, cause=cause)), hangups
 
 
-def parties(verb: Dial) -> tuple[str, ...]:
+def parties(call: Call, verb: Dial) -> tuple[str, ...]:
     """Return the parties that a dial calls: its numbers, or else its agent."""
     match verb.data.number:
         case None:
             return (str(Party.agent(verb.data.agent_id or "")),)
         case str(number):
-            return (number,)
+            return (full_party(call, number),)
         case numbers:
-            return tuple(dict.fromkeys(numbers))
+            return tuple(dict.fromkeys(full_party(call, each) for each in numbers))
 
 
 def dial_data(party: str) -> DialData:
@@ -203,7 +204,7 @@ def _fail(call: Call, state: Dialing, status: causes.Status, cause: int, now: in
     result = DialResult(
         status=status,
         cause=cause,
-        number=_first_number(state.verb),
+        number=_first_number(call, state.verb),
         answered_by=state.answered_by,
         agent_id=data.agent_id,
         reference_id=data.reference_id,
@@ -228,9 +229,8 @@ def _reached_number(call: Call, verb: Dial, leg_id: str) -> str | None:
     return leg.party if leg is not None and verb.data.number is not None else None
 
 
-def _first_number(verb: Dial) -> str | None:
-    number = verb.data.number
-    return number if number is None or isinstance(number, str) else number[0]
+def _first_number(call: Call, verb: Dial) -> str | None:
+    return None if verb.data.number is None else parties(call, verb)[0]
 
 
 def _stronger_cause(first: int, second: int) -> int:

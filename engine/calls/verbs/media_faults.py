@@ -16,8 +16,8 @@ from wire import verbs
 from wire.media import MediaFault, describe_source
 
 # `timeout`: it was not fetched in time; `not_played`: the PBX could not play it; `unavailable`: the
-# fetch returned nothing.
-FaultReason = Literal["timeout", "not_played", "unavailable"]
+# fetch returned nothing; `cut_off`: the PBX did not end it in time.
+FaultReason = Literal["timeout", "not_played", "unavailable", "cut_off"]
 
 
 def fetch_faults(event: MediaFetched, verb: PromptVerb) -> tuple[MediaFault, ...]:

@@ -27,6 +27,7 @@ from engine.calls.verbs.media_faults import (
 from engine.calls.verbs.suspendable_playback import (
     begin_prompt,
     is_restarted,
+    latest_end_ms,
     length_ms,
     playback_end_ms,
     resume_prompt,
@@ -58,6 +59,12 @@ def on_event(call: Call, state: Playing, event: Event, now: int) -> Step:
             return replace(call, state=replace(state, deadline_ms=now + FETCH_TIMEOUT_MS)), ()
         case Recovered() if is_restarted(state, event):
             return replace(call, state=_with_deadline(begin_prompt(state, now), now)), ()
+        case Recovered() if state.ends_ms and state.verb.timeout is None:
+            deadline_ms = latest_end_ms(state, now) + GRACE_MS
+            return replace(call, state=replace(state, deadline_ms=deadline_ms)), ()
+        case DeadlinePassed() if 0 < state.ends_ms <= now - GRACE_MS:
+            call, commands = _fail(call, state, "cut_off", now)
+            return call, (StopPlayback(state.request), *commands)
         case DeadlinePassed() if state.ends_ms:
             return _finish(call, state), (StopPlayback(state.request),)
         case DeadlinePassed():

@@ -140,8 +140,13 @@ def suspend(call: Call, state: Streaming, now: int) -> Step:
 
 
 def resume(call: Call, suspended: SuspendedStream, ended: Advance, now: int) -> Step:
-    """Continue the stream after an action of its bot, with the result of its last verb."""
-    state = suspended.state
+    """Continue the stream after an action of its bot, with the result of its last verb.
+
+    Its bridge is a new one: an id of before may be in use as long as the caller is in the bridge
+    to which it was moved from there (docs/asterisk.md).
+    """
+    call, bridge = allocate_id(call, "b")
+    state = replace(suspended.state, bridge=bridge)
     rest = call.continuation[1:]
     call = replace(call, continuation=rest, state=state, conversation_end=None)
     call = update_leg(call, call.main, digits_from_ms=now)  # earlier ones were for the action

@@ -70,6 +70,14 @@ def begin_prompt(state: PromptState, now: int) -> PromptState:
     return replace(state, ends_ms=now + length_ms(clips) - offset_ms)
 
 
+def latest_end_ms(state: PromptState, now: int) -> int:
+    """Return when a prompt that plays ends at the latest, after an outage.
+
+    The PBX may have stood still since the prompt began.
+    """
+    return max(state.ends_ms, begin_prompt(state, now).ends_ms)
+
+
 def is_restarted(state: PromptState, event: Recovered) -> bool:
     """Return whether a recovery plays the state's prompt, which had not begun, only now."""
     return bool(state.ends_ms) and state.request in event.restarted

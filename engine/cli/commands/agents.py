@@ -89,6 +89,8 @@ async def put(  # noqa: PLR0913 - one for each option
 ) -> Shown:
     """Add or change an agent, and the password of its phone.
 
+    A desk phone's transfer key is declined (603) unless the PBX nodes have PBX_AGENT_REFER=yes.
+
     Example: switchroom agent set ada PJSIP/acme-ada --name Ada --new-password
     """
     body: dict[str, Any] = {"endpoint": endpoint, "name": name}

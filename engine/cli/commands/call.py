@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
@@ -96,7 +95,7 @@ DEFAULT_PLACING = Placing()
 async def create(  # noqa: PLR0913 - one for each option
     source: Calls,
     file: Annotated[
-        Path | None, Parameter(help="JSON file with the request; - for standard input.")
+        str | None, Parameter(help="JSON or @file with the request; @- for standard input.")
     ] = None,
     *,
     options: OriginateOptions = NO_OPTIONS,
@@ -110,7 +109,7 @@ async def create(  # noqa: PLR0913 - one for each option
     connection: ConnectionOptions = DEFAULT_CONNECTION,
     output: OutputFlag = "table",
 ) -> int | Shown:
-    """Start a call from a JSON file or options, and watch it until it ends.
+    """Start a call from JSON or options, and watch it until it ends.
 
     Exit status: 0 completed, 1 failed, 3 busy, 4 no-answer, 5 canceled; 2 if no call was started.
     Ctrl-C leaves the call running. With --output json, standard output has the ended call only.

@@ -92,17 +92,17 @@ async def hangup(
     calls: Calls,
     call_id: CallId,
     *,
-    channel: ChannelName = "",
-    agent: Annotated[str, Parameter(help="Agent id.")] = "",
+    channel: ChannelName | None = None,
+    agent: Annotated[str | None, Parameter(help="Agent id.")] = None,
 ) -> Shown:
     """Hang up a call, or only the leg of --channel or --agent.
 
     Example: switchroom call hangup 3-pbx1-7f3a --agent 1001
     """
-    if channel and agent:
+    if channel is not None and agent is not None:
         raise UsageError("--channel and --agent exclude each other")
     text, body = f"hanging up call {call_id}", {}
-    if name := channel or agent:
+    if (name := agent if channel is None else channel) is not None:
         leg = leg_of(await calls.call(call_id), name).channel_id
         text, body = f"hanging up channel {leg}", {"channelId": leg}
     view = await calls.control(CallView, call_id, "hangup", body)

@@ -30,7 +30,7 @@ key = App(name="key", help=with_example("Manage the API keys of the account.", "
 async def create(
     rest: RestClient,
     *,
-    agent: Annotated[str, Parameter(help="Agent that the key acts for.")] = "",
+    agent: Annotated[str | None, Parameter(help="Agent that the key acts for.")] = None,
     scope: Annotated[
         tuple[str, ...], Parameter(help="Scope, or bundle such as read-only; repeatable.")
     ] = (),
@@ -47,7 +47,7 @@ async def create(
     Example: switchroom key create --scope read-only --days 90
     """
     body: dict[str, Any] = {"scopes": scope, "networks": network}
-    body |= {"agentId": agent} if agent else {}
+    body |= {} if agent is None else {"agentId": agent}
     body |= {} if days is None else {"days": days}
     return _created(await rest.request(dict[str, Any], "POST", "keys", body=body))
 

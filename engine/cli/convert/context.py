@@ -4,10 +4,12 @@ import re
 
 import phonenumbers
 from msgspec import Struct
-from phonenumbers import PhoneNumberFormat, ValidationResult
 
 from engine.cli.convert.remarks import Place, Remarks
 from wire.decoding import patterns
+from wire.phone_numbers.e164 import e164, normalized
+from wire.phone_numbers.international_form import is_short, to_dial
+from wire.phone_numbers.written_number import InvalidNumber
 
 
 class Context(Struct, frozen=True):
@@ -36,13 +38,14 @@ def context(base_url: str, region: str) -> Context:
 
 def with_country(place: Place, text: str, region: str, remarks: Remarks) -> str:
     """Return a number of the region in international form; others, and no numbers, unchanged."""
+    without_region = normalized(text)
     try:
-        number = phonenumbers.parse(text, region)
-    except phonenumbers.NumberParseException:
+        full = e164(text, region)
+    except InvalidNumber as error:
+        if to_dial(without_region, region="") is None:
+            remarks.note(place, f"{text}: {error}")
         return text
-    is_whole = phonenumbers.is_possible_number_with_reason(number) == ValidationResult.IS_POSSIBLE
-    if "+" in text or "@" in text or number.extension or not is_whole:
+    if full == without_region or is_short(without_region):
         return text
-    full = phonenumbers.format_number(number, PhoneNumberFormat.E164)
     remarks.note(place, f"{text} becomes {full}")
     return full

@@ -5,8 +5,9 @@ import re
 from engine.cli.convert.remarks import Place, Remarks
 from wire.decoding import patterns
 from wire.party import SIP_PREFIXES
-from wire.phone_numbers.e164 import normalized
-from wire.phone_numbers.international_form import international, to_dial
+from wire.phone_numbers.e164 import e164, normalized
+from wire.phone_numbers.international_form import international, is_short
+from wire.phone_numbers.written_number import InvalidNumber
 
 
 def phone_number(place: Place, what: str, text: str, remarks: Remarks) -> str:
@@ -14,19 +15,27 @@ def phone_number(place: Place, what: str, text: str, remarks: Remarks) -> str:
 
     Without a country it would be another one's: 415… is a number of San Francisco, +415… of Zurich.
     """
-    number = international(normalized(text), country="")
+    number = international(normalized(text), region="")
     if re.search(patterns.FULL_NUMBER, number):
         return number
-    if re.fullmatch(r"[0-9]{2,}", number) and to_dial(number, country="") == number:
+    if len(number) > 1 and is_short(number):
         remarks.note(place, f"{what} {number} is dialled as it is: short numbers are a carrier's")
         return number
     if re.fullmatch(r"[0-9]+", number):
         hint = "begin it with + and the country, or give --region, such as US"
         remarks.lose(place, f"{what} {text!r} has no country code and is left out: {hint}")
     else:
-        expected = patterns.PATTERNS[patterns.FULL_NUMBER]
-        remarks.lose(place, f"{what} {text!r} cannot be called: {expected} is expected")
+        remarks.lose(place, f"{what} {text!r} cannot be called: {_why(text)}")
     return ""
+
+
+def _why(text: str) -> str:
+    """Return why a text that is not digits only is no full number."""
+    try:
+        e164(text, None)
+    except InvalidNumber as error:
+        return str(error)
+    return f"{patterns.PATTERNS[patterns.FULL_NUMBER]} is expected"
 
 
 def sip_party(place: Place, text: str, remarks: Remarks) -> str:

@@ -1,4 +1,7 @@
-"""Option values: JSON, @file or a URL; raises UsageError with the position."""
+"""Option values: JSON, @file or a URL; raises UsageError with the position.
+
+A file's name without @ is read, too, where there is such a file.
+"""
 
 import json
 import sys
@@ -16,35 +19,43 @@ def action(text: str, name: str = "action") -> Any:
     content = content.strip()
     if content.startswith(("http://", "https://")):
         return content
-    return _parse_json(content, source, "" if text.startswith("@") else _OF_ACTIONS)
+    return _parse_json(content, source, _OF_ACTIONS if source == name else "")
 
 
 def mapping(text: str, name: str) -> dict[str, Any]:
     """Parse an object: JSON or `@file`."""
     content, source = _content(text, name)
-    value = _parse_json(content, source, "" if text.startswith("@") else "JSON or @file")
+    value = _parse_json(content, source, "JSON or @file" if source == name else "")
     if not isinstance(value, dict):
         raise UsageError(f"{source}: expected a JSON object")
     return value
 
 
-def document(path: Path | None) -> dict[str, Any]:
-    """Read an object from a file; `-` is standard input; no path means an empty object."""
-    if path is None:
+def document(text: str | None) -> dict[str, Any]:
+    """Parse an object: JSON, a file with or without @, or - for standard input; None: empty."""
+    if text is None:
         return {}
-    return mapping("@-" if str(path) == "-" else f"@{path}", "body")
+    return mapping(text if text.lstrip().startswith(("{", "@")) else f"@{text}", "body")
 
 
 def _content(text: str, name: str) -> tuple[str, str]:
-    if not text.startswith("@"):
-        return text, name
     if text == "@-":
         return sys.stdin.read(), "standard input"
+    if not text.startswith("@") and not _is_file(text):
+        return text, name
+    path = text.removeprefix("@")
     try:
-        return Path(text[1:]).read_text(), text[1:]
+        return Path(path).read_text(), path
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise UsageError(f"{text[1:]}: {reason}") from None
+        raise UsageError(f"{path}: {reason}") from None
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except OSError:  # too long for a name
+        return False
 
 
 def _parse_json(content: str, name: str, expected: str) -> Any:

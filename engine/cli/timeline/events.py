@@ -17,7 +17,8 @@ def event_row(event: Mapping[str, Any], state: TimelineState) -> Row | None:
             return Row("ringing", leg)
         case {"type": "leg-answered", "leg": leg}:
             state.answered.add(leg)
-            return Row("answered", leg, kind="success")
+            text = "answered, its ACK is awaited" if event.get("awaits_ack") else "answered"
+            return Row(text, leg, kind="success")
         case {"type": "leg-ended"}:
             return _ended(event, state)
         case {"type": "digit-pressed" | "digit-started", "leg": leg}:
@@ -28,8 +29,8 @@ def event_row(event: Mapping[str, Any], state: TimelineState) -> Row | None:
             return Row(f"sound for {wording.seconds(length_ms)}", leg, kind="sound")
         case {"type": "playback-ended", "failed": True}:
             return mark("playback failed", kind="failure")
-        case {"type": "media-fetched", "faults": [*faults]} if faults:
-            return mark(f"media not available: {'; '.join(faults)}", kind="failure")
+        case {"type": "media-fetched"}:
+            return _fetched(event)
         case {"type": "action-received" | "action-failed"}:
             return _response(event, state)
         case _:
@@ -44,6 +45,13 @@ def _digit(event: Mapping[str, Any]) -> str:
             return f"presses {wording.hide_sealed(digit)}, while no engine was connected"
         case _:
             return f"presses {wording.hide_sealed(event['digit'])}"
+
+
+def _fetched(event: Mapping[str, Any]) -> Row | None:
+    faults, silent = event.get("faults", ()), event.get("silent", ())
+    texts = [f"media not available: {'; '.join(faults)}"] if faults else []
+    texts += [f"silent audio: {wording.shorten(each)}" for each in silent]
+    return mark("; ".join(texts), kind="failure" if faults else "sound") if texts else None
 
 
 def _rare(  # noqa: C901 - one case for each event

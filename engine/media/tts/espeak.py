@@ -7,6 +7,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from engine.common.fair_slots import FairSlots
 from engine.media.clip import MediaError
 from engine.media.tts.ssml import sanitize
+from sandbox.child import kill
 from wire.media import Speech
 
 _PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -70,8 +71,7 @@ async def _run(*command: str, text: str = "") -> bytes:
     except TimeoutError:
         raise MediaError("speech_failed", f"espeak took longer than {_MAX_SYNTHESIS_S} s") from None
     finally:
-        if process.returncode is None:
-            process.kill()
+        kill(process)
         await process.communicate()
     if process.returncode or not wav:
         raise MediaError("speech_failed", f"espeak returned no audio ({process.returncode})")

@@ -25,7 +25,7 @@ class Hibari:
         """Return a WAV file in the requested voice if hibari has it, else in the default voice."""
         voice = speech.voice if speech.voice in self.voices else None
         job = Synthesize(speech.text, voice or _DEFAULT_VOICE)
-        return await self.workers.run(account, job)
+        return (await self.workers.run(account, job)).wav
 
     async def close(self) -> None:
         await self.workers.close()

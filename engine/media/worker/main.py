@@ -63,8 +63,7 @@ def _run_job(job: Job) -> Reply:
                 # Imported by the job: each worker loads only the libraries it uses.
                 from engine.media.worker.transcode import transcode  # noqa: PLC0415 - PyAV is not for synthesis
 
-                transcode(job)
-                return JobDone()
+                return JobDone(is_silent=not transcode(job))
             case Synthesize(text, voice):
                 return JobDone(_synthesize(text, voice))
             case LoadVoice(voice):

@@ -8,7 +8,7 @@ from engine.common.fair_slots import FairSlots
 from engine.common.tasks import cancel_all
 from engine.media.clip import MediaLimits
 from engine.media.worker.process import Worker
-from engine.media.worker.protocol import Job
+from engine.media.worker.protocol import Job, JobDone
 
 
 class WorkerPool:
@@ -29,11 +29,11 @@ class WorkerPool:
         self._finish_jobs = finish_jobs
         self.workers = tuple(Worker(limits, folder, first_job) for _ in range(limits.workers))
         self._idle = list(reversed(self.workers))  # the last one is next: others start when needed
-        self._running: set[asyncio.Task[bytes]] = set()
+        self._running: set[asyncio.Task[JobDone]] = set()
         self._slots = FairSlots(limits.workers, max(1, limits.workers - 1))
 
-    async def run(self, account: str, job: Job) -> bytes:
-        """Run an account's job and return its WAV file, if any; raises MediaError."""
+    async def run(self, account: str, job: Job) -> JobDone:
+        """Run an account's job; raises MediaError."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._slots.slot(account))
             running = asyncio.create_task(self._run(job, stack.pop_all()))
@@ -43,7 +43,7 @@ class WorkerPool:
             return await asyncio.shield(running)
         return await running
 
-    async def _run(self, job: Job, slot: AsyncExitStack) -> bytes:
+    async def _run(self, job: Job, slot: AsyncExitStack) -> JobDone:
         async with slot:
             worker = self._idle.pop()
             try:

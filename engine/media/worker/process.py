@@ -10,12 +10,14 @@ from engine.media.clip import MediaError, MediaLimits, Reason
 from engine.media.worker.protocol import (
     LENGTH_BYTES,
     Job,
+    JobDone,
     JobFailed,
     Reply,
     Transcode,
     frame,
     replies,
 )
+from sandbox.child import kill
 from sandbox.restrict import ENVIRONMENT
 
 
@@ -39,8 +41,8 @@ class Worker:
         """The process id, if the process runs."""
         return self._process.pid if self._process else None
 
-    async def run(self, job: Job) -> bytes:
-        """Run a job and return its WAV file, if any; raises MediaError."""
+    async def run(self, job: Job) -> JobDone:
+        """Run a job; raises MediaError."""
         async with self._lock:
             if self._process is not None and _has_ended(self._process.pid):
                 await self.close()
@@ -54,11 +56,10 @@ class Worker:
         process, self._process = self._process, None
         if process is None:
             return
-        if process.returncode is None:
-            process.kill()
+        kill(process)
         await process.communicate()
 
-    async def _run(self, process: Process, job: Job, limit_s: float) -> bytes:
+    async def _run(self, process: Process, job: Job, limit_s: float) -> JobDone:
         try:
             async with asyncio.timeout(limit_s):
                 reply = await _exchange(process, job)
@@ -73,7 +74,7 @@ class Worker:
             raise
         if isinstance(reply, JobFailed):
             raise MediaError(reply.reason, reply.text)
-        return reply.wav
+        return reply
 
     async def _start(self) -> Process:
         limits = self._limits

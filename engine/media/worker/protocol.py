@@ -33,9 +33,13 @@ class LoadVoice(Struct, frozen=True, tag="load"):
 
 
 class JobDone(Struct, frozen=True, tag="done"):
-    """The job succeeded; synthesized speech is a WAV file's bytes."""
+    """The job succeeded; synthesized speech is a WAV file's bytes.
+
+    `is_silent`: nothing is heard of what was transcoded.
+    """
 
     wav: bytes = b""
+    is_silent: bool = False
 
 
 class JobFailed(Struct, frozen=True, tag="failed"):

@@ -17,12 +17,14 @@ from engine.media.worker.protocol import Transcode
 SILENT = 32  # the highest sample of what is not heard: -60 dB of full scale
 
 
-def transcode(job: Transcode) -> None:
-    """Write the clip file; raises MediaError (not_audio, unreadable, too_long)."""
+def transcode(job: Transcode) -> bool:
+    """Write the clip file; return whether anything of it is heard.
+
+    Raises MediaError (not_audio, unreadable, too_long).
+    """
     try:
-        is_heard = _transcode(job, _samples)
-        if not is_heard:  # two channels with inverted phase cancel each other out
-            _transcode(job, _left_samples)
+        # Two channels with inverted phase cancel each other out.
+        return _transcode(job, _samples) or _transcode(job, _left_samples)
     except av.FFmpegError as error:  # its own text has the name of the file
         raise MediaError("unreadable", f"the audio does not decode: {error.strerror}") from error
     except (ValueError, EOFError) as error:

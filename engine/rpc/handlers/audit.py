@@ -13,6 +13,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from engine.calls.model.call_id_format import shard_of
+from engine.calls.model.commands import EmitEvent
 from engine.calls.model.storage_format import StoredCall, decode_stored_call
 from engine.calls.replay_audit import (
     EventComparison,
@@ -44,15 +45,37 @@ _event = msgspec.json.Decoder(CallEvent)
 
 
 class _ReplayRun(Struct):
-    """The replayed steps of a log, those that differ, and whether an error stopped the replay."""
+    """What a replay has found; of its steps only those that a result may show are kept.
 
-    steps: list[ReplayStep] = []
+    A log may have 200,000 lines, and each step has a whole call.
+    """
+
+    lines: int = 0
+    steps: int = 0
+    compared: int = 0
+    last: ReplayStep | None = None
+    kept: dict[int, ReplayStep] = {}  # by index: those with events, and those that differ
     differing: list[Mismatch] = []
+    gap: int | None = None
     has_failed: bool = False
 
-    def compare(self, first: int) -> None:
-        """Compare the steps from one on."""
-        self.differing += compare_decisions(self.steps[first:], first)
+    @property
+    def is_complete(self) -> bool:
+        return self.gap is None and not self.has_failed
+
+    def add(self, step: ReplayStep) -> None:
+        """Compare the next step."""
+        found = list(compare_decisions([step], self.steps))
+        self.differing += found[: MAX_DIFFERENCES - len(self.differing)]
+        if found or any(isinstance(each, EmitEvent) for each in step.commands):
+            self.kept[self.steps] = step
+        self.compared += step.digest is not None
+        self.last = step
+        self.steps += 1
+
+    def shown(self, index: int) -> ReplayStep | None:
+        """Return a step that a difference is about."""
+        return self.last if index == self.steps - 1 else self.kept.get(index)
 
 
 class AuditHandlers(Struct, frozen=True):
@@ -84,11 +107,15 @@ class AuditHandlers(Struct, frozen=True):
             raise NotFound(f"no call {call_id}")
         async with self.turns.turn(record.call.account):
             # Entries logged after the record was read are ignored.
-            lines = (await self.store.log(shard, call_id))[: record.log_length]
+            lines = await self.store.log(shard, call_id, 0, record.log_length)
             run = await _run(call_id, lines)
-            if request.query.get("events") == "false":
-                return _compare(record, lines, run, None)
-            return _compare(record, lines, run, await self._published_events(shard, record))
+            compared = NOT_COMPARED
+            if request.query.get("events") != "false":
+                events = await self._published_events(shard, record)
+                compared = await asyncio.to_thread(
+                    compare_events, run.kept.items(), events, is_complete=run.is_complete
+                )
+            return _result(record, run, compared)
 
     async def _published_events(self, shard: ShardId, record: StoredCall) -> list[CallEvent]:
         """Read the call's events from the stream, up to its last event or the end."""
@@ -143,55 +170,43 @@ def _stored_call(call_id: str, state: bytes) -> StoredCall:
 
 
 async def _run(call_id: str, lines: Sequence[bytes]) -> _ReplayRun:
-    run = _ReplayRun()
+    run = _ReplayRun(lines=len(lines), gap=find_gap(lines))
     try:
-        for number, step in enumerate(replay(lines), 1):
-            run.steps.append(step)
-            if number % PIECE == 0:
-                run.compare(number - PIECE)
+        for step in replay(lines):
+            run.add(step)
+            if run.steps % PIECE == 0:
                 await asyncio.sleep(0)
     except Exception:  # a core that fails on a log is a finding
-        log.exception("replay failed", call_id=call_id, line=len(run.steps) + 1)
+        log.exception("replay failed", call_id=call_id, line=run.steps + 1)
         run.has_failed = True
-    run.compare(len(run.steps) // PIECE * PIECE)
     return run
 
 
-def _compare(
-    record: StoredCall,
-    lines: Sequence[bytes],
-    run: _ReplayRun,
-    events: Sequence[CallEvent] | None,
-) -> Replay:
-    steps, gap = run.steps, find_gap(lines)
-    is_complete = gap is None and not run.has_failed
-    differences = [_difference("commands", each, steps) for each in run.differing]
+def _result(record: StoredCall, run: _ReplayRun, compared: EventComparison) -> Replay:
+    found = [("commands", each) for each in run.differing]
     if run.has_failed:
-        failure = Mismatch("the core fails on the next line; see the engine's log", len(steps) - 1)
-        differences.append(_difference("commands", failure, steps))
-    compared = NOT_COMPARED
-    if events is not None:
-        compared = compare_events(steps, events, is_complete=is_complete)
-    differences += [_difference("events", each, steps) for each in compared.mismatches]
-    if is_complete:
-        differences += [_difference("state", each, steps) for each in compare_result(steps, record)]
+        failure = Mismatch("the core fails on the next line; see the engine's log", run.steps - 1)
+        found.append(("commands", failure))
+    found += [("events", each) for each in compared.mismatches]
+    if run.is_complete:
+        found += [("state", each) for each in compare_result(run.last, run.steps, record)]
     return Replay(
         call_id=record.call.id,
-        is_same=not differences,
-        lines=len(lines),
-        compared=sum(step.digest is not None for step in steps),
+        is_same=not found,
+        lines=run.lines,
+        compared=run.compared,
         events=record.call.event_seq,
         trimmed=compared.trimmed,
-        gap=gap,
+        gap=run.gap,
         is_live=not record.call.is_ended,
-        differences=tuple(differences[:MAX_DIFFERENCES]),
+        differences=tuple(_difference(*each, run) for each in found[:MAX_DIFFERENCES]),
     )
 
 
-def _difference(about: str, mismatch: Mismatch, steps: Sequence[ReplayStep]) -> ReplayDifference:
-    if mismatch.step is None or mismatch.step < 0:
+def _difference(about: str, mismatch: Mismatch, run: _ReplayRun) -> ReplayDifference:
+    step = None if mismatch.step is None else run.shown(mismatch.step)
+    if mismatch.step is None or step is None:
         return ReplayDifference(about, mismatch.detail)
-    step = steps[mismatch.step]
     return ReplayDifference(
         about,
         mismatch.detail,

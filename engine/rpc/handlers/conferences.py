@@ -2,8 +2,9 @@
 
 from aiohttp import web
 from msgspec import Struct
+from msgspec.structs import replace
 
-from engine.calls.model.call import Call
+from engine.calls.model.call import Call, full_party
 from engine.calls.model.call_id_format import shard_of
 from engine.calls.model.requests import AddMemberRequested, CoachRequested, KickRequested
 from engine.calls.model.sessions import Conference
@@ -52,6 +53,7 @@ class ConferenceHandlers(Struct, frozen=True):
             event.party,
             "targetExternalNumber",
         )
+        event = replace(event, party=full_party(call, event.party))
         check_legs(call, body.source_channel_id, body.customer_channel_id)
         if call.conference and _has_member(call.conference, event):
             return conference_view(call, call.conference)

@@ -4,6 +4,7 @@ from aiohttp import web
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.calls.model.call import full_party
 from engine.calls.model.requests import (
     ControlRequest,
     DialRequested,
@@ -53,6 +54,7 @@ class ControlHandlers(Struct, frozen=True):
         call = await authorize_dial(
             self.dial_policy, self.service, request, body.account, party, "target"
         )
+        party = full_party(call, party)
         if ringing := ringing_leg(call, party):
             return control.DialedLeg(call.id, ringing)
         event = DialRequested(party, body.timeout, body.caller_id or "")

@@ -56,7 +56,7 @@ class DeadLetterHandlers(Struct, frozen=True):
 
     async def _check_target(self, account: str, ids: Collection[str]) -> None:
         """Reject a resend to a missing or stopped target: it would fail again at once."""
-        if await self.targets.auto_set(account) is not None:
+        if await self.targets.resolve(account, AUTO_SET) is not None:
             return
         async for event_id, dead_letter in self._dead_letters(account):
             if _target(dead_letter) == AUTO_SET and (not ids or event_id in ids):

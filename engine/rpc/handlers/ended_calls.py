@@ -65,7 +65,8 @@ class EndedCallHandlers(Struct, frozen=True):
             try:
                 call = decode_stored_call(state).call
                 if call.created_ms <= end_ms and call.ended_ms >= first_ms:
-                    yield await _events(call, await self.store.log(shard, call_id))
+                    async for lines in _events(call, await self.store.log(shard, call_id)):
+                        yield lines
             except msgspec.DecodeError as error:  # of another version
                 log.warning("ended call not decoded", call_id=call_id, error=str(error))
             if number % CALLS_PER_LINE == 0:
@@ -73,7 +74,8 @@ class EndedCallHandlers(Struct, frozen=True):
             await asyncio.sleep(0)
 
 
-async def _events(call: Call, lines: list[bytes]) -> bytes:
+async def _events(call: Call, lines: list[bytes]) -> AsyncIterator[bytes]:
+    """Yield a call's events; an empty line for a turn without any keeps the connection alive."""
     events, is_complete = list[bytes](), False
     try:
         for number, step in enumerate(replay(lines), 1):
@@ -81,9 +83,11 @@ async def _events(call: Call, lines: list[bytes]) -> bytes:
             events += [msgspec.json.encode(each) + b"\n" for each in emitted]
             is_complete = is_complete or any(each.record for each in emitted)
             if number % STEPS_PER_TURN == 0:
+                yield b"".join(events) or b"\n"
+                events.clear()
                 await asyncio.sleep(0)
     except Exception as error:  # noqa: BLE001 - a fault of the core must not cost the record
         log.warning("ended call not replayed", call_id=call.id, error=str(error))
     if not is_complete:
         events.append(msgspec.json.encode(last_event(call)) + b"\n")
-    return b"".join(events)
+    yield b"".join(events)

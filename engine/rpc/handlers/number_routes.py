@@ -1,5 +1,7 @@
 """RPC operations on number routes: the action that inbound calls to a number run."""
 
+import re
+
 import msgspec
 from aiohttp import web
 from msgspec import Struct
@@ -11,8 +13,12 @@ from engine.store.store import Store
 from wire import rpc
 from wire.callbacks.targets import parse_call_target
 from wire.custom_data import check_custom_data
+from wire.decoding.errors import BadInput
+from wire.phone_numbers.e164 import normalized
 from wire.tree import Limits, check_action, flow_ids
 from wire.verbs import Action
+
+_DECIMAL = re.compile(r"[0-9]+[.,][0-9]+")
 
 
 class NumberRouteHandlers(Struct, frozen=True):
@@ -23,7 +29,10 @@ class NumberRouteHandlers(Struct, frozen=True):
     async def put(self, request: web.Request, route: rpc.NumberRoute) -> rpc.NumberRoute:
         """Set the action of inbound calls to a number; `*` is the default route."""
         await self._check(route)
-        await self.store.put_route(request.match_info["number"], msgspec.json.encode(route))
+        number = normalized(request.match_info["number"])
+        if _DECIMAL.fullmatch(number):  # 2193.0000 may be 2193 or 21930000
+            raise BadInput("number", "expected a number such as +4721930000, or a name")
+        await self.store.put_route(number, msgspec.json.encode(route))
         return route
 
     async def check(self, _request: web.Request, route: rpc.NumberRoute) -> None:
@@ -31,7 +40,7 @@ class NumberRouteHandlers(Struct, frozen=True):
         await self._check(route)
 
     async def delete(self, request: web.Request) -> None:
-        number = request.match_info["number"]
+        number = normalized(request.match_info["number"])
         if await self.store.route(number) is None:
             raise NotFound(f"no route for {number}")
         await self.store.put_route(number, None)

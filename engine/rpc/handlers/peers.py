@@ -1,16 +1,19 @@
-"""RPC operations that only the other engines use: what this one has heard from PBX nodes."""
+"""RPC operations that only the other engines use: what this one knows alone."""
 
 from aiohttp import web
 from msgspec import Struct
 
+from engine.rpc.peers.prompt_erasure import PromptErasure
 from engine.runtime.call_service import CallService
 from engine.runtime.io.digit_sealer import DigitSealer
 from wire import rpc
+from wire.erasure import ErasedPrompts, ErasePrompts
 
 
 class PeerHandlers(Struct, frozen=True):
     service: CallService
     sealer: DigitSealer
+    prompts: PromptErasure
 
     async def digits(self, _request: web.Request, body: rpc.GetDigits) -> rpc.HeardDigits:
         """Report the digits of the last minute on some legs, sealed: any may be secret."""
@@ -33,3 +36,7 @@ class PeerHandlers(Struct, frozen=True):
     async def phones(self, _request: web.Request) -> rpc.PhoneReport:
         """Report the phones of the nodes that this engine supervises."""
         return self.service.phone_reports.report()
+
+    async def erase_prompts(self, _request: web.Request, body: ErasePrompts) -> ErasedPrompts:
+        """Remove what this engine's audio cache has of a number."""
+        return ErasedPrompts(await self.prompts.erase_here(body))

@@ -6,6 +6,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from engine.recordings.archive import Archive
+from engine.recordings.byte_ranges import Unsatisfiable, byte_range
 from engine.recordings.errors import ArchiveError
 from engine.rpc.problems import NotFound, Unavailable, problem_response
 from wire.error_codes.problems import coded_problem
@@ -22,18 +23,15 @@ class RecordingFileHandlers(Struct, frozen=True):
         archive, path = self._archive(), _path(request)
         size = await self._size(archive, path)
         try:
-            wanted = request.http_range
-        except ValueError:
-            wanted = slice(None)  # RFC 9110, 14.2: a range that is not understood is ignored
-        start, stop, _step = wanted.indices(size)
-        is_part = wanted.start is not None
-        if is_part and start >= stop:
+            part = byte_range(request.headers.get("Range", ""), size)
+        except Unsatisfiable:
             problem = coded_problem(416, "range", f"the recording has {size} bytes")
             return problem_response(problem, {"Content-Range": f"bytes */{size}"})
+        start, stop = part or (0, size)
         headers = {"Accept-Ranges": "bytes", "Content-Length": str(stop - start)}
-        if is_part:
+        if part:
             headers["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
-        response = web.StreamResponse(status=206 if is_part else 200, headers=headers)
+        response = web.StreamResponse(status=206 if part else 200, headers=headers)
         response.content_type = "audio/wav"
         await response.prepare(request)
         async for chunk in archive.read(path, start, stop):

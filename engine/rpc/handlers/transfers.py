@@ -2,8 +2,9 @@
 
 from aiohttp import web
 from msgspec import Struct
+from msgspec.structs import replace
 
-from engine.calls.model.call import Call
+from engine.calls.model.call import Call, full_party
 from engine.calls.model.requests import (
     TransferCancelRequested,
     TransferCompletionRequested,
@@ -37,6 +38,7 @@ class TransferHandlers(Struct, frozen=True):
         call = await authorize_dial(
             self.dial_policy, self.service, request, body.account, event.party, "target.number"
         )
+        event = replace(event, party=full_party(call, event.party))
         if call.transfer and _is_same(call.transfer, event):
             return transfer_view(call, call.transfer)
         await _check_agent(self.agents, call.account, event.party)

@@ -10,6 +10,7 @@ from engine.rpc.metrics.text_format import CurrentValues
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.pbx_nodes.node import MAX_LATENCY_MS, Node
+from engine.runtime.shard.outbox import CommandState
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.streams.gateway_pool import GatewayState
 from engine.store.writer import MAX_PENDING
@@ -43,7 +44,8 @@ def shard_gauges(service: CallService) -> Iterator[CurrentValues]:
         at: sum(len(live_call.outbox) for live_call in each) for at, each in live_calls.items()
     }
     queued = {
-        at: sum(len(live_call.queue) for live_call in each) for at, each in live_calls.items()
+        at: sum(len(live_call.outbox.find(CommandState.QUEUED)) for live_call in each)
+        for at, each in live_calls.items()
     }
     buffered = {at: len(shard.pause_buffer.events) for at, shard in shards.items()}
     paused = {at: shard.is_paused for at, shard in shards.items()}

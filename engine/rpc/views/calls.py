@@ -78,7 +78,7 @@ def _leg_view(leg: Leg) -> LegView:
         muted=leg.muted,
         held=leg.is_held,
         answered_by=leg.answered_by or "",
-        held_by_phone=leg.held_by_phone,
+        held_by_phone=leg.is_held_by_phone,
     )
 
 

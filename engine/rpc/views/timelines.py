@@ -73,14 +73,19 @@ async def build_timeline(
     history: CallHistory, max_moments: int = MAX_MOMENTS
 ) -> tuple[Timeline, ReplayPoint]:
     """Replay a call's log through the core; returns also the point that the replay ends at."""
-    latest = deque[TimelineEntry](maxlen=max_moments)
+    latest = deque[tuple[Call | None, ReplayStep]](maxlen=max_moments)
     after, attempts = history.after, history.attempts
     omitted, point = 0, history.start
     for number, (before, step) in enumerate(_steps(history.log, point), 1):
         point = ReplayPoint((point.lines or 1) + 1, step.call)
         if point.lines > after.lines:
             omitted += len(latest) == max_moments
-            latest.append(_moment(before, step))
+            latest.append((before, step))
+        if number % PIECE == 0:
+            await asyncio.sleep(0)
+    moments: list[TimelineEntry] = []
+    for number, (before, step) in enumerate(latest, 1):
+        moments.append(_moment(before, step))
         if number % PIECE == 0:
             await asyncio.sleep(0)
     summaries: list[AttemptSummary] = []
@@ -90,8 +95,8 @@ async def build_timeline(
             await asyncio.sleep(0)
     newest = attempts[-1].id if attempts else after.attempt
     following = str(TimelineCursor(max(point.lines, after.lines), newest))
-    moments = tuple(latest)
-    timeline = Timeline(call_view(history.call), moments, tuple(summaries), omitted, following)
+    view = call_view(history.call)
+    timeline = Timeline(view, tuple(moments), tuple(summaries), omitted, following)
     return timeline, point
 
 

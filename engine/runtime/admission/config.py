@@ -19,6 +19,7 @@ class NewCall(Struct, frozen=True):
     must_end_ms: int
     recording_destination: RecordingDestination | None = None  # None: it can't be recorded
     trunks: int = 1
+    region: str = ""  # of the account's numbers without a country; empty: not known
 
 
 class AdmissionConfig(Struct, frozen=True):
@@ -41,6 +42,7 @@ class AdmissionConfig(Struct, frozen=True):
             now_ms + self.max_duration_ms,
             self._recording_destination(shard, account, now_ms),
             self.trunks,
+            _region(shard, account),
         )
 
     def _recording_destination(
@@ -50,3 +52,8 @@ class AdmissionConfig(Struct, frozen=True):
             return None
         day = datetime.fromtimestamp(now_ms / 1000, UTC).date()
         return RecordingDestination(self.recordings_url, f"{account}/{day}")
+
+
+def _region(shard: ShardContext, account: str) -> str:
+    policy = shard.endpoints.policy
+    return (policy.known_region(account) or "") if policy else ""

@@ -39,6 +39,7 @@ MAX_NAME_LENGTH = 80
 MAX_EXTENSION = 70  # Asterisk's own maximum is 79, of which the slot takes three
 ACCOUNT_STOPPED = "account_stopped"
 BAD_ROUTE = "bad_route"  # the stored route can't be read
+DIAL_LOOP = "dial_loop"  # its number's route dials the number, again and again
 
 
 class InboundCalls:
@@ -59,7 +60,7 @@ class InboundCalls:
         self._directory = directory
         self._ids = CallIdTails(context.random_bytes)
         self._rejected = context.metrics.calls.rejected.table("inbound")
-        for code in (*NODE_CODES, *ENGINE_CODES, BAD_ROUTE, ACCOUNT_STOPPED):
+        for code in (*NODE_CODES, *ENGINE_CODES, BAD_ROUTE, ACCOUNT_STOPPED, DIAL_LOOP):
             self._rejected[code] += 0  # shown from the start, as alerts watch them
         self._tasks = BackgroundTasks()
 
@@ -76,9 +77,9 @@ class InboundCalls:
             return
         cached = self._routes.cached(channel.to)
         caller = self._cached_caller(channel, cached.value) if cached else None
-        country = _cached_country(shard, cached.value) if cached else None
-        if cached and caller is not None and country is not None:
-            self._start(shard, replace(channel, agent=caller), cached.value, country)
+        region = _cached_region(shard, cached.value) if cached else None
+        if cached and caller is not None and region is not None:
+            self._start(shard, replace(channel, agent=caller), cached.value, region)
             return
         shard.callers.add(channel.channel)
         self._tasks.start(self._look_up(shard, channel))
@@ -129,18 +130,18 @@ class InboundCalls:
             log.warning("invalid route", number=channel.to, error=str(error))
             self._refuse(shard, channel, BAD_ROUTE, NO_CIRCUIT)
             return
-        country = ""
+        region = ""
         if found is not None:
             account, policy = found.route.account, shard.context.endpoints.policy
-            country = await policy.country(account) if policy else ""
+            region = await policy.region(account) if policy else ""
             if self._directory is not None:
                 agent = await self._directory.agent_of(account, channel.endpoint)
                 channel = replace(channel, agent=agent)
         if channel.channel in shard.callers:  # else the caller has given up meanwhile
-            self._start(shard, channel, found, country)
+            self._start(shard, channel, found, region)
 
     def _start(
-        self, shard: CallShard, channel: IncomingChannel, found: FoundRoute | None, country: str
+        self, shard: CallShard, channel: IncomingChannel, found: FoundRoute | None, region: str
     ) -> None:
         context = shard.context
         if self._is_handing_over(shard) or shard.find_by_channel(channel.channel) is not None:
@@ -156,7 +157,14 @@ class InboundCalls:
             self._refuse(shard, channel, ACCOUNT_STOPPED, REJECTED)
             return
         new = self._settings.new_call(context, route.account, self._ids.new(now), now)
-        live_call = shard.start_call(inbound_call(new, channel, found, country))
+        call = inbound_call(new, channel, found, region)
+        if self._node_selection.legs.loops.closes_one(call):
+            log.warning("dial loop cut", account=call.account, number=call.to)
+            self._refuse(shard, channel, DIAL_LOOP, REJECTED)
+            return
+        if channel.is_late_offer:
+            shard.late_offers.expect(channel.channel)
+        live_call = shard.start_call(call)
         if route.is_recorded and new.recording_destination is None:
             log.error("call not recorded: no archive", call_id=new.id)
         if channel.is_up:
@@ -172,24 +180,24 @@ class InboundCalls:
         shard.context.hang_up_channel(channel.channel, cause)
 
 
-def _cached_country(shard: CallShard, found: FoundRoute | None) -> str | None:
+def _cached_region(shard: CallShard, found: FoundRoute | None) -> str | None:
     policy = shard.context.endpoints.policy
     if found is None or policy is None:
         return ""
-    return policy.known_country(found.route.account)
+    return policy.known_region(found.route.account)
 
 
 def inbound_call(
-    new: NewCall, channel: IncomingChannel, found: FoundRoute, country: str = ""
+    new: NewCall, channel: IncomingChannel, found: FoundRoute, region: str = ""
 ) -> Call:
     """Build the call of an incoming channel: it is answered, then its number's action runs.
 
-    `country` is the calling code of callers' numbers without one.
+    `region` is that of callers' numbers without a country.
     """
     route, agent, now = found.route, channel.agent, new.created_ms
     number = strip_parameters(channel.from_)
     if not agent.agent_id:
-        number = international(number, country)
+        number = international(number, region)
     caller = _printable(number)
     target = route.status_callback_url
     leg = Leg(
@@ -224,10 +232,12 @@ def inbound_call(
         privacy=channel.is_withheld,
         trunks=new.trunks,
         diversion=tuple(
-            replace(each, number=_printable(each.number)) for each in channel.diversion
+            replace(each, number=_printable(international(each.number, region)))
+            for each in channel.diversion
         ),
         answer_deferred=not (route.answer or channel.is_up),
         caller_name=name if is_named else "",
+        region=region,
     )
 
 

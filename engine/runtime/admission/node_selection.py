@@ -148,7 +148,7 @@ class NodeSelection:
         ]
         free = [node for node, reason in checked if reason is None]
         close = [node for node in free if node.name in preferred]
-        if not close and preferred.intersection(found) and not any(map(found.get, preferred)):
+        if preferred and not any(map(found.get, preferred)):
             self._check_others([node for node in candidates if node.name in preferred], by_trunk)
         if not free:
             self._check_others([node for node in candidates if not found[node.name]], by_trunk)

@@ -26,6 +26,7 @@ from wire import verbs
 from wire.answer_detection import MachineDetection, detection_settings
 from wire.callbacks.targets import AUTO_SET, CallTarget, parse_call_target
 from wire.party import Party
+from wire.phone_numbers.international_form import dialled, international
 from wire.rpc import Originate
 from wire.shard import ShardId
 from wire.verbs import Action, Verb
@@ -175,24 +176,25 @@ def outbound_call(
 ) -> Call:
     """Build a requested call; the default caller id is shown when `from` is not a number."""
     main, now = f"{new.id}.l0", new.created_ms
-    is_number = Party.parse(request.from_).kind == "number"
-    from_number = request.from_ if is_number else default_caller_id
+    from_, to = dialled(request.from_, new.region), dialled(request.to, new.region)
+    is_number = Party.parse(from_).kind == "number"
+    from_number = from_ if is_number else default_caller_id
     leg = Leg(
-        main, first_party(request), "requested", now,
+        main, from_ if request.from_first else to, "requested", now,
         ring_timeout_s=request.timeout, is_caller=request.from_first,
     )  # fmt: skip
     return Call(
         id=new.id,
         account=request.account,
         direction="outbound",
-        from_=request.from_,
-        to=request.to,
+        from_=from_,
+        to=to,
         main=main,
         legs=(leg,),
         state=_starting(request, now + int(request.timeout * 1000)),
         created_ms=now,
         must_end_ms=new.must_end_ms,
-        caller_id=request.caller_id or from_number,
+        caller_id=international(request.caller_id or from_number, new.region),
         id_seq=1,
         custom_data=request.custom_data,
         contact=request.contact,
@@ -201,6 +203,7 @@ def outbound_call(
         labels=request.labels,
         callback_target=target,
         trunks=new.trunks,
+        region=new.region,
     )
 
 

@@ -82,7 +82,7 @@ class RegisteredEndpoints:
             if self._states is not None:
                 self._states[name] = state
 
-    def on_disconnected(self, _reason: str) -> None:
+    def on_disconnected(self, _reason: str, _silent_ms: int) -> None:
         self._forget()
 
     def on_replaced(self) -> None:

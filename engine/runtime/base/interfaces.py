@@ -116,11 +116,11 @@ class DialPolicy(Protocol):
     def is_stopped(self, account: str) -> bool:
         """Return whether an account may have no calls."""
 
-    def known_country(self, account: str) -> str | None:
-        """Return the calling code of an account's national numbers; None: not cached."""
+    def known_region(self, account: str) -> str | None:
+        """Return the region of an account's national numbers; None: not cached."""
 
-    async def country(self, account: str) -> str:
-        """Return the calling code of an account's national numbers; empty: none is known."""
+    async def region(self, account: str) -> str:
+        """Return the region of an account's national numbers; empty: none is known."""
 
 
 class CallRecorder(Protocol):
@@ -153,6 +153,9 @@ class IoRunner(Protocol):
 
     def cached_clips(self, account: str, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         """Return the clips of all sources; None when one must be fetched."""
+
+    def silent(self, account: str, sources: tuple[Source, ...]) -> tuple[str, ...]:
+        """Return the names of cached sources of which nothing is heard."""
 
     def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
         """Return the event that loads a flow node, if the flow is cached."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 import structlog
+from msgspec import Struct
 
 from engine.calls.flows.templates import Lookup
 from engine.calls.model.call import Call
@@ -51,6 +52,9 @@ class ClipSource(Protocol):
     async def fetch(self, account: str, source: Source) -> Clip:
         """Return a clip, fetched if need be; raises MediaError."""
 
+    def is_silent(self, account: str, source: Source) -> bool:
+        """Return whether nothing is heard of a cached clip."""
+
     def prefetch(self, account: str, sources: tuple[Source, ...], call_id: str) -> None:
         """Fetch clips for a call in the background."""
 
@@ -77,6 +81,13 @@ class ApiRequests(Protocol):
         """Send a request with its templates filled in; raises WebhookFailed."""
 
 
+class _NoClip(Struct, frozen=True):
+    """Why a source has no clip: for the call, and in words."""
+
+    fault: MediaFault
+    text: str
+
+
 class IoRunner:
     """Runs I/O commands as tasks, and answers from caches at once where it can."""
 
@@ -101,6 +112,10 @@ class IoRunner:
         found = (self._clips.cached(account, source) for source in sources)
         clips = tuple(clip for clip in found if clip is not None)
         return clips if len(clips) == len(sources) else None
+
+    def silent(self, account: str, sources: tuple[Source, ...]) -> tuple[str, ...]:
+        silent = (each for each in sources if self._clips.is_silent(account, each))
+        return tuple(map(describe_source, silent))
 
     def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
         return self._flows.cached_node(command, call)
@@ -152,7 +167,7 @@ class IoRunner:
     def _result(self, command: IoCommand, call: Call) -> Coroutine[Any, Any, Event]:
         match command:
             case FetchMedia():
-                return self._fetch_media(command, call.account)
+                return self._fetch_media(command, call)
             case SendWebhook():
                 return self._send_webhook(command, call)
             case SendApiRequest():
@@ -162,23 +177,25 @@ class IoRunner:
             case LoadFlowNode():
                 return self._flows.load_node(command, call)
 
-    async def _fetch_media(self, command: FetchMedia, account: str) -> Event:
+    async def _fetch_media(self, command: FetchMedia, call: Call) -> Event:
         sources = command.sources
-        results = await asyncio.gather(*(self._fetch_clip(account, each) for each in sources))
-        clips = tuple(each for each in results if isinstance(each, Clip))
-        errors = [each for each in results if isinstance(each, MediaError)]
-        failed = tuple(
-            MediaFault(describe_source(source), result.reason)
-            for source, result in zip(sources, results, strict=True)
-            if isinstance(result, MediaError)
+        results = await asyncio.gather(
+            *(self._fetch_clip(command.request, call, each) for each in sources)
         )
-        return MediaFetched(command.request, clips, tuple(map(str, errors)), failed)
+        clips = tuple(each for each in results if isinstance(each, Clip))
+        errors = tuple(each.text for each in results if isinstance(each, _NoClip))
+        failed = tuple(each.fault for each in results if isinstance(each, _NoClip))
+        silent = self.silent(call.account, sources)
+        return MediaFetched(command.request, clips, errors, failed, silent)
 
-    async def _fetch_clip(self, account: str, source: Source) -> Clip | MediaError:
+    async def _fetch_clip(self, request: str, call: Call, source: Source) -> Clip | _NoClip:
         try:
-            return await self._clips.fetch(account, source)
+            return await self._clips.fetch(call.account, source)
         except MediaError as error:
-            return error
+            return _NoClip(MediaFault(describe_source(source), error.reason), str(error))
+        except Exception:  # the sources beside it are played
+            log.exception("io command failed", call_id=call.id, request=request)
+            return _NoClip(MediaFault(describe_source(source), "internal"), "internal")
 
     async def _send_webhook(self, command: SendWebhook, call: Call) -> Event:
         try:

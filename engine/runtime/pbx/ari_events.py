@@ -47,8 +47,20 @@ from engine.calls.model.requests import ReferReceived
 from wire.decoding.patterns import NAME, NUMBER
 
 DEVICE_LOST = 1  # Asterisk's AST_SOFTHANGUP_DEV
-UNWANTED = (607, 608)  # RFC 8197, RFC 8688; Asterisk knows neither, and both are its cause 127
+# What Asterisk's cause with a SIP status means, where its cause alone would be misread.
+MEANT = {
+    (causes.INTERWORKING, 607): causes.REJECTED,  # unwanted, RFC 8197; Asterisk does not know it
+    (causes.INTERWORKING, 608): causes.REJECTED,  # RFC 8688
+    (causes.INTERWORKING, 406): causes.BEARER_UNAVAILABLE,  # also of an answer without SDP
+    (causes.NORMAL, 408): causes.NO_USER_RESPONSE,  # of a leg in a bridge: 18 outside
+    (causes.NO_ANSWER, 483): causes.ROUTING_LOOP,
+}
+# What may end an answered leg; Asterisk derives other statuses from the Reason of a BYE.
+FAILED_AFTER_ANSWER = (406, 408, 481, 488)
 REQUEST_TERMINATED = 487  # the SIP response to an INVITE that its caller has canceled
+PEERS = "PJSIP/peers"  # a leg to the phone of another node
+MOVED_TEMPORARILY = 302
+REDIRECTIONS = range(300, 400)
 SNOOP_ID = r"\.s[0-9]+\Z"
 
 
@@ -96,10 +108,8 @@ def translate(event: AriEvent, now: int) -> Event | None:
         case StasisEnd(channel=channel):
             is_last = not is_engine_channel(channel.id) or re.search(SNOOP_ID, channel.id)
             return LegEnded(channel.id, causes.NORMAL) if is_last else None
-        case ChannelDestroyed(channel=channel, cause=cause, tech_cause=sip):
-            is_unwanted = sip in UNWANTED and cause == causes.INTERWORKING
-            cause = causes.REJECTED if is_unwanted else cause or causes.NORMAL
-            return LegEnded(channel.id, cause, sip or 0)
+        case ChannelDestroyed():
+            return _destroyed_event(event)
         case _:
             return _sound_event(event)
 
@@ -140,7 +150,26 @@ def _failed_event(event: ChannelHangupRequest) -> LegEnded | None:
         return LegEnded(event.channel.id, causes.CHANNEL_UNAVAILABLE) if is_lost else None
     if event.cause in {None, 0, causes.NORMAL} or event.tech_cause == REQUEST_TERMINATED:
         return None
-    return LegEnded(event.channel.id, event.cause or 0, event.tech_cause or 0)
+    return _ended(event.channel, event.cause or 0, event.tech_cause or 0)
+
+
+def _destroyed_event(event: ChannelDestroyed) -> LegEnded:
+    """Return the end of a leg, with the cause that its party meant.
+
+    The dialplan of another node passes the 302 of a phone on as 22: 23 would be 480 in SIP.
+    """
+    channel, cause, sip = event.channel, event.cause or causes.NORMAL, event.tech_cause or 0
+    if sip in REDIRECTIONS:  # only of 301 and 302 Asterisk has this cause
+        return LegEnded(channel.id, causes.REDIRECTED, sip)
+    if cause == causes.NUMBER_CHANGED and channel.name.rpartition("-")[0] == PEERS:
+        return LegEnded(channel.id, causes.REDIRECTED, MOVED_TEMPORARILY)
+    return _ended(channel, cause, sip)
+
+
+def _ended(channel: Channel, cause: int, sip: int) -> LegEnded:
+    if channel.state == "Up" and sip not in FAILED_AFTER_ANSWER:
+        sip = 0  # no party has sent it
+    return LegEnded(channel.id, MEANT.get((cause, sip), cause), sip)
 
 
 def _refer_event(event: ChannelTransfer) -> ReferReceived:

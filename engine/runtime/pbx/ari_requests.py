@@ -1,5 +1,7 @@
 """Translates PBX commands into ARI requests."""
 
+from collections.abc import Sequence
+
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
 from engine.ari.request import Reply, Request
 from engine.calls.model.call_id_format import call_of, is_mixed_bridge, other_half
@@ -32,9 +34,10 @@ from engine.calls.model.commands import (
     StopVoicemail,
     Unmute,
 )
-from engine.media.lead_in import LEAD_IN_MS
+from engine.media.served_clip import LEAD_IN_MS, MAX_JOINED, MAX_JOINED_MS
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
 from engine.runtime.pbx.replacement_arguments import replacement_arguments
+from wire.media import Clip
 
 DIALED_VARIABLE = "SWITCHROOM_CALLED"  # marks a channel that was dialled: a second dial kills it
 LEG_HEADER = "X-Switchroom-Leg"  # of an INVITE to a phone in a browser: its leg's channel
@@ -92,14 +95,21 @@ def requests_for(command: PbxCommand, endpoints: EndpointTemplates) -> tuple[Req
 
 
 def _play(command: Play, endpoints: EndpointTemplates) -> Request:
-    """Play clips; with a lead-in those that begin within, or may pause (engine.media.lead_in)."""
+    """Play files; with a lead-in those that begin within, or may pause (engine.media)."""
     offset_ms, media = command.offset_ms, []
-    for place, clip in enumerate(command.clips):
+    for place, file in enumerate(_files(command.clips)):
         has_lead_in = command.may_pause or (offset_ms > 0 and place == 0)
-        name = f"{clip.key}{'-lead-in' if has_lead_in else ''}"
+        name = f"{file}{'-lead-in' if has_lead_in else ''}"
         media.append(f"sound:{endpoints.media_url}/media/{name}.wav")
     offset = offset_ms + LEAD_IN_MS if offset_ms else None
     return channels.play_with_id(command.leg, command.playback, media=media, offsetms=offset)
+
+
+def _files(clips: Sequence[Clip]) -> list[str]:
+    """Return the names of the files that are played: different clips are one, if not too large."""
+    keys = [each.key for each in clips]
+    is_small = len(keys) <= MAX_JOINED and sum(each.duration_ms for each in clips) <= MAX_JOINED_MS
+    return ["-".join(keys)] if is_small and len(set(keys)) > 1 else keys
 
 
 def _playback_request(command: StopPlayback | PausePlayback | ResumePlayback) -> Request:

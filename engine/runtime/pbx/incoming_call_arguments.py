@@ -59,6 +59,7 @@ class IncomingArguments(Struct, frozen=True):
     diversion: tuple[Diversion, ...] = ()  # the number that was called first comes first
     is_passed_on: bool = False  # by another engine, which had no room
     name: str = ""  # of the caller, from the header that has the number; empty if it is withheld
+    is_late_offer: bool = False  # the INVITE has no SDP
 
 
 def read_arguments(args: Sequence[str], caller: str, name: str = "") -> IncomingArguments:
@@ -81,6 +82,7 @@ def read_arguments(args: Sequence[str], caller: str, name: str = "") -> Incoming
         )[:MAX_DIVERSIONS],
         is_passed_on="passed-on" in values,
         name=_name(values),
+        is_late_offer="no-sdp" in values,
     )
 
 

@@ -1,6 +1,7 @@
 """One PBX node: routes its events to its shards and handles its outages."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
 
 import structlog
 from msgspec import Struct
@@ -11,7 +12,8 @@ from engine.ari.generated.events import ChannelDestroyed, StasisEnd, StasisStart
 from engine.ari.generated.events import Event as AriEvent
 from engine.ari.generated.models import Channel
 from engine.calls.model import causes
-from engine.calls.model.events import DigitPressed, LegEnded, LegReplaced
+from engine.calls.model.call import Call
+from engine.calls.model.events import DigitPressed, Event, LegEnded, LegReplaced
 from engine.calls.model.requests import ReferReceived
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.runtime.agents.account_agents import Caller
@@ -51,6 +53,7 @@ class IncomingChannel(Struct, frozen=True):
     diversion: tuple[Diversion, ...] = ()  # numbers that were called before, the first one first
     is_passed_on: bool = False  # by another engine, which had no room
     caller_name: str = ""  # that the phone or its network shows
+    is_late_offer: bool = False  # its INVITE has no SDP: its ACK will
 
 
 # Returns a node's recent digits on some legs, as other engines have heard them; raises nothing.
@@ -62,12 +65,34 @@ async def no_peer_digits(_node: str, _legs: Sequence[str]) -> Sequence[DigitPres
     return ()
 
 
-def no_streams(_shard: CallShard) -> None:
-    """Repeat no reports: the node has no stream gateways."""
+class StreamReports(Protocol):
+    """What the gateways of a node have reported of its streams; `ReportFeed` implements it."""
+
+    async def wait_until_known(self) -> None:
+        """Wait until each gateway has said what it has, or for READY_TIMEOUT_S."""
+
+    def recover(self, shard: CallShard) -> None:
+        """Repeat the reports of the streams of a shard's calls."""
+
+
+class NoStreamReports:
+    """A `StreamReports` of a node without gateways."""
+
+    async def wait_until_known(self) -> None:
+        """Wait for nothing."""
+
+    def recover(self, shard: CallShard) -> None:
+        """Repeat nothing."""
+
+
+NO_STREAM_REPORTS = NoStreamReports()
 
 
 log = structlog.get_logger()
 MAX_LATENCY_MS = 150
+# After an answer Asterisk reports no beginnings of keys for a second (docs/asterisk.md), so a key
+# that was pressed again looks like a repeated one.
+SILENT_BEGINNINGS_MS = 1_200
 # A caller is answered before the call is stored (docs/decisions/0002). Calls that were given up are
 # older: their node was disconnected for `node_grace_s`, half a minute by default.
 READMITTED_MS = 10_000
@@ -90,7 +115,7 @@ class Node:
         recent_digits: RecentDigits | None = None,
         peer_digits: PeerDigits = no_peer_digits,
         shards: dict[int, CallShard] | None = None,
-        recover_streams: Callable[[CallShard], None] = no_streams,
+        stream_reports: StreamReports = NO_STREAM_REPORTS,
         gateways: Sequence[Gateway] = (),
     ) -> None:
         self.name = name
@@ -110,10 +135,10 @@ class Node:
             clock,
             self.logged_digits,
             self._adopt_channel,
-            self._complete_digits,
+            self._learn_from_others,
             self._on_recovered,
         )
-        self._recover_streams = recover_streams
+        self._stream_reports = stream_reports
         self._disconnect_grace = DisconnectGrace(pbx, clock, self._give_up)
 
     def add_shard(self, slot: int, shard: CallShard) -> None:
@@ -211,17 +236,23 @@ class Node:
                 if delay_ms:  # the end counts, not when the engine had time for it
                     translated = replace(translated, seen_ms=now - delay_ms)
                 self._refers.on_leg_ended(shard, live_call, translated)
-            elif translated is not None:
+            elif translated is not None and not self._is_repeated_key(live_call, translated):
                 shard.feed(live_call, translated)
+
+    def _is_repeated_key(self, live_call: LiveCall, event: Event) -> bool:
+        if not isinstance(event, DigitPressed) or not self.recent_digits.is_repeat(event):
+            return False
+        leg = live_call.call.leg(event.leg)
+        return leg is None or event.pressed_ms - leg.answered_ms > SILENT_BEGINNINGS_MS
 
     def on_connected(self, slot: int) -> None:
         """Recover a shard whose events arrive again."""
         self._disconnect_grace.end(slot)
         self._recoveries.begin(slot, self.shards[slot])
 
-    def on_disconnected(self, slot: int, grace_ms: int) -> None:
-        """Pause a shard whose events are lost; its calls end after the grace period."""
-        self.shards[slot].mark_gap()
+    def on_disconnected(self, slot: int, grace_ms: int, silent_ms: int = 0) -> None:
+        """Pause a shard that has had no events for `silent_ms`; its calls end after the grace."""
+        self.shards[slot].mark_gap(silent_ms)
         self._recoveries.stop(slot)
         self._disconnect_grace.begin(slot, grace_ms)
 
@@ -242,14 +273,21 @@ class Node:
         await self._disconnect_grace.close()
         await self._recoveries.close()
 
-    async def _complete_digits(self, legs: Sequence[str]) -> None:
-        """Add the digits of the last minute that only other engines have heard."""
+    async def _learn_from_others(self, calls: Sequence[Call]) -> None:
+        """Learn the digits that only other engines have heard, and what gateways have.
+
+        A gateway tells an engine that has just started what it has. Without that, a stream whose
+        channel has ended would be lost with what its bot or recognizer said last.
+        """
+        if any(call.streams for call in calls):
+            await self._stream_reports.wait_until_known()
+        legs = [leg.id for call in calls for leg in call.legs]
         if legs and not self.recent_digits.is_complete:
             self.recent_digits.add_missed(await self._peer_digits(self.name, legs))
 
     def _on_recovered(self, shard: CallShard) -> None:
         self._refers.on_recovered(shard)
-        self._recover_streams(shard)
+        self._stream_reports.recover(shard)
 
     def _give_up(self, slot: int) -> None:
         shard = self.shards[slot]
@@ -296,5 +334,6 @@ class Node:
                 diversion=known.diversion,
                 is_passed_on=known.is_passed_on,
                 caller_name=known.name,
+                is_late_offer=known.is_late_offer,
             )
             self._on_incoming(shard, incoming)

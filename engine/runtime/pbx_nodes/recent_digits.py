@@ -3,6 +3,7 @@
 AMI reports them whichever engine owns a channel's slot, and even when no engine owns it. An engine
 that takes a call over, or that lost its websocket for a while, finds the missing digits here
 (decision 0013). What it did not hear itself, it gets from the engine that did (decision 0059).
+Digits that repeat a key are left out here and in what ARI delivers, by the same rule.
 """
 
 from collections import OrderedDict
@@ -13,6 +14,7 @@ from engine.calls.model.events import DigitPressed
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.runtime.base.clock import Clock, Timer
 from engine.runtime.pbx_nodes.event_delay import EventDelay
+from engine.runtime.pbx_nodes.repeated_keys import RepeatedKeys
 
 RETENTION_MS = 60_000  # by default no outage that calls survive lasts longer
 MAX_DIGITS_PER_LEG = 64  # as many as a gather takes
@@ -27,6 +29,8 @@ class RecentDigits:
         self._event_delay = EventDelay()
         self._legs: OrderedDict[str, list[DigitPressed]] = OrderedDict()  # most recent last
         self._keys_down: OrderedDict[str, int] = OrderedDict()  # most recent last
+        self._reported_keys = RepeatedKeys()
+        self._delivered_keys = RepeatedKeys()  # over ARI
         self._timer: Timer | None = None
         self._connected_ms: int | None = None
 
@@ -38,6 +42,8 @@ class RecentDigits:
     def on_digit_started(self, channel: str, pbx_ms: int) -> None:
         """Add a key that went down; AMI may never report its release."""
         now = self._clock.now_ms()
+        self._reported_keys.begin(channel, pbx_ms)
+        self._delivered_keys.begin(channel, pbx_ms)
         self._keys_down[channel] = now - self._event_delay.measure(pbx_ms, now)
         self._keys_down.move_to_end(channel)
         while now - next(iter(self._keys_down.values())) > RETENTION_MS:
@@ -60,6 +66,15 @@ class RecentDigits:
         """Forget the keys that are down: AMI will not report their release."""
         self._connected_ms = None
         self._keys_down.clear()
+        self._reported_keys.clear()
+        self._delivered_keys.clear()
+
+    def is_repeat(self, pressed: DigitPressed) -> bool:
+        """Return whether a digit that ARI delivers repeats the key before."""
+        if self._connected_ms is None:
+            return False
+        digit, held_ms, up_ms = pressed.digit, pressed.held_ms, pressed.pbx_ms
+        return self._delivered_keys.is_repeat(pressed.leg, digit, held_ms, up_ms)
 
     def add_missed(self, digits: Iterable[DigitPressed]) -> None:
         """Add digits that another engine has heard; those that this one has, too, are ignored."""
@@ -93,6 +108,8 @@ class RecentDigits:
         now = self._clock.now_ms()
         self._event_delay.measure(pbx_ms, now)
         self._keys_down.pop(channel, None)
+        if self._reported_keys.is_repeat(channel, digit, held_ms, pbx_ms):
+            return
         digits = self._legs.setdefault(channel, [])
         digits.append(DigitPressed(channel, digit, now - held_ms, held_ms, pbx_ms, missed=True))
         del digits[:-MAX_DIGITS_PER_LEG]
@@ -101,7 +118,10 @@ class RecentDigits:
         self._set_timer()
 
     def forget(self, channel: str) -> None:
-        """Forget the digits of a channel, because they were sensitive and are collected."""
+        """Forget the digits of a channel, because they were sensitive and are collected.
+
+        The last key is known until the next one: a late report of it must not go to another gather.
+        """
         self._legs.pop(channel, None)
 
     def _evict(self, now: int) -> None:
@@ -110,6 +130,8 @@ class RecentDigits:
             if len(self._legs) <= MAX_LEGS and now - digits[-1].up_ms <= RETENTION_MS:
                 return
             del self._legs[leg]
+            self._reported_keys.forget(leg)
+            self._delivered_keys.forget(leg)
 
     def _set_timer(self) -> None:
         """Evict without another digit, too: digits may be sensitive."""

@@ -4,7 +4,7 @@ An exception in one call drops that call; any other is reported, and the recover
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import structlog
 from msgspec import Struct
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from engine.ari.decode import timestamp_ms
 from engine.ari.generated.models import Channel
 from engine.calls.media.awaited_playbacks import awaited_playbacks
+from engine.calls.model.call import Call
 from engine.calls.model.events import DigitPressed, LegCreated, LegResumedByPhone
 from engine.calls.model.state_traits import active_voicemail
 from engine.calls.recovery.missed_digits import DigitsByLeg, digits_in_gap, missing_digits
@@ -25,6 +26,7 @@ from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.ari_events import stasis_app, stasis_arguments
 from engine.runtime.pbx.snapshot import PbxUnavailable, take_snapshot
 from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.shard.outbox import CommandState, PendingCommand
 from engine.runtime.shard.shard import CallShard
 
 log = structlog.get_logger()
@@ -49,14 +51,14 @@ class Recoveries:
         clock: Clock,
         logged_digits: Callable[[], DigitsByLeg],
         adopt_channel: Callable[[CallShard, Channel], None],
-        complete_digits: Callable[[Sequence[str]], Awaitable[None]],
+        learn_from_others: Callable[[Sequence[Call]], Awaitable[None]],
         on_recovered: Callable[[CallShard], None],
     ) -> None:
         self._pbx = pbx
         self._clock = clock
         self._logged_digits = logged_digits
         self._adopt_channel = adopt_channel  # for channels that may belong to no call
-        self._complete_digits = complete_digits  # of legs, from other engines
+        self._learn_from_others = learn_from_others  # other engines, and gateways
         self._on_recovered = on_recovered
         self._running: dict[int, asyncio.Task[None]] = {}
 
@@ -83,12 +85,11 @@ class Recoveries:
         await asyncio.sleep(SETTLE_DELAY_MS / 1000)
         while True:
             live_calls = list(shard.calls.values())  # newer calls receive their events
+            outboxes = [list(each.outbox) for each in live_calls]
             callers |= shard.callers
             try:
                 snapshot, channels = await self._take_snapshot(shard, live_calls)
-                await self._complete_digits(
-                    [leg.id for each in live_calls for leg in each.call.legs]
-                )
+                await self._learn_from_others([each.call for each in live_calls])
                 break
             except PbxUnavailable as error:
                 node = shard.context.node
@@ -106,7 +107,7 @@ class Recoveries:
             last_seen_ms=shard.last_seen_ms,
             new_owner=shard.new_owner,
         )
-        self._reconcile(shard, live_calls, snapshot)
+        self._reconcile(shard, zip(live_calls, outboxes, strict=True), snapshot)
         self._adopt_channels(shard, channels)
         self._on_recovered(shard)
         took_ms = self._clock.now_ms() - began_ms
@@ -122,14 +123,17 @@ class Recoveries:
         for live_call in live_calls:
             with shard.guard(live_call, "snapshot"):
                 playbacks += awaited_playbacks(live_call.call)
-                dialled += legs_being_dialled(live_call.outbox)
+                dialled += legs_being_dialled(live_call.outbox.commands)
                 recorded += filter(None, [active_voicemail(live_call.call.state)])
                 held += [leg.id for leg in live_call.call.legs if leg.held_by_phone]
                 held += held_before_gap.get(live_call.call.id, ())
         return await take_snapshot(self._pbx, playbacks, dialled, recorded, held)
 
     def _reconcile(
-        self, shard: CallShard, live_calls: list[LiveCall], snapshot: PbxSnapshot
+        self,
+        shard: CallShard,
+        calls: Iterable[tuple[LiveCall, Sequence[PendingCommand]]],
+        snapshot: PbxSnapshot,
     ) -> None:
         buffer = shard.pause_buffer
         buffered = BufferedEvents(
@@ -138,9 +142,11 @@ class Recoveries:
             held=buffer.held_before_gap(),
         )
         try:
-            for live_call in live_calls:
+            for live_call, before in calls:
                 with shard.guard(live_call, "recovery"):
-                    self._reconcile_call(shard, live_call, snapshot, buffered)
+                    finished = (e.command for e in before if e.state is CommandState.DONE)
+                    seen = replace(snapshot, finished=tuple(finished))
+                    self._reconcile_call(shard, live_call, seen, buffered)
         finally:
             shard.resume()
 
@@ -170,7 +176,7 @@ class Recoveries:
         held = buffered.held.get(live_call.call.id, ())
         resumed = (LegResumedByPhone(leg) for leg in held if leg not in snapshot.held_by_phone)
         buffer.insert_missed(live_call, resumed)
-        redo, events = reconcile(live_call.call, tuple(live_call.outbox), snapshot, now, digits)
+        redo, events = reconcile(live_call.call, live_call.outbox.commands, snapshot, now, digits)
         shard.recover_call(live_call, redo, events)
 
 

@@ -42,11 +42,11 @@ class SlotListener:
             self._events[tag_of(event)] += 1
             self._node.on_event(self._slot, cast("AriEvent", event))
 
-    def on_disconnected(self, reason: str) -> None:
+    def on_disconnected(self, reason: str, silent_ms: int) -> None:
         """Pause the slot's calls until the node is connected again."""
         self._log.warning("node disconnected", reason=reason)
         self._disconnects[str(self._slot)] += 1
-        self._node.on_disconnected(self._slot, self._grace_ms)
+        self._node.on_disconnected(self._slot, self._grace_ms, silent_ms)
 
     def on_replaced(self) -> None:
         """Stop at once: another engine owns the shard."""

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from engine.runtime.base.interfaces import DialRejection
 from wire.dial_policy import AccountDialPolicy, NumberType
 from wire.party import Party
-from wire.phone_numbers.international_form import to_dial
+from wire.phone_numbers.e164 import calling_code, main_region, parsed_form, valid_reading
+from wire.phone_numbers.international_form import dialled, international, to_dial
 from wire.phone_numbers.number_types import costly_type, high_risk_range
 
 _SEPARATORS = re.compile(r"[-.]")
@@ -23,36 +25,38 @@ _INTERNATIONAL_PREFIXES = (
     "012", "013", "014", "119", "990", "994", "999",
 )  # fmt: skip
 _DIAL_AROUND = re.compile(r"101[0-9]{4}(?=011)")  # chooses a carrier in North America
-# Country codes (ITU-T E.164D), and the zero after them that only national calls dial.
-_TRUNK_ZERO = re.compile(
-    r"(\+(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]"
-    r"|(?:2[1-689]|3[578]|42|5[09]|6[7-9]|8[035789]|9[679])[0-9]))0([0-9]{4,})"
-)
 
 
 def reject_destination(policy: AccountDialPolicy, party: str) -> DialRejection:
     """Return why the prefixes and number types of a policy do not allow a party."""
-    allowed, dialled = policy.destinations, to_dial(party, policy.country)
-    if allowed is not None and not (dialled or party).startswith(allowed):
+    allowed, number = policy.destinations, to_dial(party, region_of_policy(policy))
+    if allowed is not None and not (number or party).startswith(allowed):
         return "not_allowed"
-    if dialled is None:
+    if number is None:
         return "number_without_country"
-    numbers = full_numbers(dialled, policy.country)
-    if policy.denied and any(number.startswith(policy.denied) for number in numbers):
+    numbers = full_numbers(number, region_of_policy(policy))
+    if policy.denied and any(each.startswith(policy.denied) for each in numbers):
         return "not_allowed"
-    return "" if denied_type(policy, dialled) is None else "number_type"
+    return "" if denied_type(policy, number) is None else "number_type"
+
+
+def region_of_policy(policy: AccountDialPolicy) -> str:
+    """Return the region of an account's numbers without a country; empty: none is known."""
+    return policy.region or main_region(policy.country)
 
 
 def denied_type(policy: AccountDialPolicy, party: str) -> NumberType | None:
     """Return the type of a party's number that a policy does not allow, if any."""
     if _is_service_code(party) and "service_code" not in policy.number_types:
         return "service_code"
-    numbers = full_numbers(to_dial(party, policy.country) or party, policy.country)
+    region = region_of_policy(policy)
+    numbers = full_numbers(dialled(party, region), region)
     types = (_denied_type(policy, each) for each in numbers)
     return next((each for each in types if each is not None), None)
 
 
-def full_numbers(party: str, country: str) -> tuple[str, ...]:
+@lru_cache(maxsize=8_192)
+def full_numbers(party: str, region: str) -> tuple[str, ...]:
     """Return the full numbers that a party may stand for; none for a name.
 
     If a list has +4721930000, it matches 004721930000, sip:+4721930000@host, 4721930000, in
@@ -63,7 +67,7 @@ def full_numbers(party: str, country: str) -> tuple[str, ...]:
     digits = _NO_DIGIT.sub("", user)
     if not _NUMBER_LIKE.fullmatch(user) and len(digits) >= MIN_SIP_DIGITS:
         parts.append(digits)
-    return tuple(dict.fromkeys(each for part in parts for each in _candidates(part, country)))
+    return tuple(dict.fromkeys(each for part in parts for each in _candidates(part, region)))
 
 
 def _user(party: str) -> str:
@@ -88,18 +92,26 @@ def _denied_type(policy: AccountDialPolicy, number: str) -> NumberType | None:
     return None if is_named else "high_risk"
 
 
-def _candidates(dialled: str, country: str) -> Iterator[str]:
-    digits = _DIAL_AROUND.sub("", dialled.removeprefix("+"))
-    abroad = [
+def _candidates(part: str, region: str) -> Iterator[str]:
+    digits, country = _DIAL_AROUND.sub("", part.removeprefix("+")), calling_code(region)
+    abroad = _behind_prefixes(digits)
+    # 994 is a prefix in Finland and the code of Azerbaijan, whose numbers have a plus sign.
+    if abroad and part.startswith("+") and valid_reading(part, None):
+        abroad = []
+    at_home = [f"+{country}{digits}", f"+{country}{digits.removeprefix('0')}"]
+    yield f"+{digits}"
+    yield from abroad
+    if country and not part.startswith("+"):
+        yield from at_home
+    yield from map(parsed_form, (f"+{digits}", *abroad))
+    if (number := international(part, region)).startswith("+"):
+        yield number
+
+
+def _behind_prefixes(digits: str) -> list[str]:
+    """Return what a number may be whose digits begin with prefixes of international calls."""
+    return [
         f"+{digits.removeprefix(each).lstrip('0')}"
         for each in _INTERNATIONAL_PREFIXES
         if digits.startswith(each)
     ]
-    at_home = [f"+{country}{digits}", f"+{country}{digits.removeprefix('0')}"]
-    yield f"+{digits}"
-    yield from abroad
-    if country and not dialled.startswith("+"):
-        yield from at_home
-    for number in (f"+{digits}", *abroad):
-        if found := _TRUNK_ZERO.fullmatch(number):
-            yield "".join(found.groups())

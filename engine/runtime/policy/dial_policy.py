@@ -14,16 +14,22 @@ from engine.calls.model.call import Call
 from engine.calls.model.call_id_format import call_of
 from engine.calls.reporting.dialled_legs import was_dialled, was_dialled_over_trunk
 from engine.common.tasks import BackgroundTasks
-from engine.common.ttl_cache import DEFAULT_TTL_MS, TtlCache
+from engine.common.ttl_cache import TtlCache
 from engine.runtime.base.interfaces import DialDecision, DialRejection
-from engine.runtime.policy.destinations import full_numbers, reject_destination
+from engine.runtime.policy.destinations import (
+    full_numbers,
+    region_of_policy,
+    reject_destination,
+)
 from engine.runtime.policy.leg_limits import LegLimits, NewLeg
 from engine.store.errors import StoreDown
 from engine.store.store import DialPolicyStore
 from wire.decoding.messages import decode_message
-from wire.dial_policy import AccountDialPolicy
+from wire.dial_policy import POLICY_TTL_MS, AccountDialPolicy
 from wire.party import Party
-from wire.phone_numbers.international_form import international, to_dial
+from wire.phone_numbers.e164 import main_region
+from wire.phone_numbers.international_form import dialled, international
+from wire.phone_numbers.number_types import valid_beginnings
 
 log = structlog.get_logger()
 
@@ -36,7 +42,7 @@ class DialPolicy:
         store: DialPolicyStore,
         now_ms: Callable[[], int],
         default_caller_id: str = "",
-        ttl_ms: int = DEFAULT_TTL_MS,
+        ttl_ms: int = POLICY_TTL_MS,
         *,
         sip_hosts: tuple[str, ...] = (),
         default: AccountDialPolicy | None = None,
@@ -46,7 +52,7 @@ class DialPolicy:
     ) -> None:
         self._store = store
         self._default = default  # of accounts without a policy; None: they may not call
-        self._default_country = default_country
+        self._default_region = main_region(default_country)
         self.is_stopped = is_stopped
         self._limits = limits  # None: of an engine that dials nothing
         self._sip_hosts = sip_hosts  # which sip: addresses may name
@@ -128,17 +134,17 @@ class DialPolicy:
             await self._limits.read(account, policy)
         return await self._check_list(account, policy, party) if policy.do_not_call else ""
 
-    def known_country(self, account: str) -> str | None:
-        """Return the calling code of an account's national numbers; None: not cached."""
+    def known_region(self, account: str) -> str | None:
+        """Return the region of an account's national numbers; None: not cached."""
         cached = self._policies.get_fresh(account)
         if cached is None:
             return None
-        return cached.value.country if cached.value else self._default_country
+        return region_of_policy(cached.value) if cached.value else self._default_region
 
-    async def country(self, account: str) -> str:
-        """Return the calling code of an account's national numbers; empty: none is known."""
+    async def region(self, account: str) -> str:
+        """Return the region of an account's national numbers; empty: none is known."""
         policy = await self._policy(account)
-        return policy.country if policy else self._default_country
+        return region_of_policy(policy) if policy else self._default_region
 
     def update(self, account: str, policy: AccountDialPolicy) -> None:
         """Apply a policy that was just stored."""
@@ -191,11 +197,13 @@ class DialPolicy:
     async def _check_list(
         self, account: str, policy: AccountDialPolicy, party: str
     ) -> DialRejection:
-        numbers = full_numbers(to_dial(party, policy.country) or party, policy.country)
+        region = region_of_policy(policy)
+        numbers = full_numbers(dialled(party, region), region)
         if not numbers:
             return ""
+        reached = tuple(each for number in numbers for each in valid_beginnings(number))
         try:
-            listed = await self._store.is_listed(account, numbers)
+            listed = await self._store.is_listed(account, (*numbers, *reached))
         except StoreDown as error:
             log.warning("do-not-call list not read", account=account, error=str(error))
             return "terms_unknown"
@@ -207,7 +215,7 @@ class DialPolicy:
 
 def _international(party: str, policy: AccountDialPolicy) -> str:
     """Return the international form that a number is dialled in; empty: it is dialled as it is."""
-    number = to_dial(party, policy.country) or ""
+    number = dialled(party, region_of_policy(policy))
     return "" if number == party else number
 
 
@@ -242,10 +250,11 @@ def allowed_caller_id(policy: AccountDialPolicy, call: Call, caller_id: str, def
 
     An outside caller's number may be shown to parties called for it: the account did not choose it.
     """
+    region = region_of_policy(policy)
     if policy.numbers is None or not caller_id:
         return caller_id
-    for number in (f"+{caller_id.removeprefix('+')}", international(caller_id, policy.country)):
-        if number in policy.numbers:
+    for text in (caller_id, f"+{caller_id.removeprefix('+')}"):
+        if (number := international(text, region)) in policy.numbers:
             return number
     if caller_id == call.from_ and _is_from_outside(call):
         return caller_id

@@ -16,6 +16,7 @@ from engine.calls.reporting.dialled_legs import (
     was_dialled,
     was_dialled_over_trunk,
 )
+from engine.runtime.policy.dial_loops import DialLoops, Forwarding, forwarding_of
 
 
 class CallLegs(Struct, frozen=True):
@@ -28,6 +29,7 @@ class CallLegs(Struct, frozen=True):
     answered: int  # of those dialled over the trunk
     answered_sum_ms: int  # the sum of the times of their answers
     ended_ms: int  # how long such legs that have ended lasted
+    forwarding: Forwarding
 
 
 class AccountLoad(Struct):
@@ -52,6 +54,7 @@ class LegCounter:
 
     def __init__(self) -> None:
         self.on_trunk = 0
+        self.loops = DialLoops()
         self._calls: dict[str, CallLegs] = {}
         self._accounts: defaultdict[str, AccountLoad] = defaultdict(AccountLoad)
 
@@ -90,6 +93,7 @@ class LegCounter:
         load.answered += sign * each.answered
         load.answered_sum_ms += sign * each.answered_sum_ms
         load.ended_ms += sign * each.ended_ms
+        self.loops.add(each.forwarding, sign)
 
 
 def _counts_the_same(before: tuple[Leg, ...], after: tuple[Leg, ...]) -> bool:
@@ -117,6 +121,7 @@ def _count(call: Call) -> CallLegs:
         len(answered),
         sum(answered),
         ended_legs_ms(call),
+        forwarding_of(call),
     )
 
 

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from engine.ari.generated.operations import channels
 from engine.calls.model import causes
-from engine.calls.model.commands import Hangup
+from engine.calls.model.commands import DestroyBridge, Hangup
 from engine.calls.recovery.missed_digits import DigitsByLeg, KeysDown
 from engine.observe.metrics import Metrics
 from engine.runtime.base.interfaces import CallRecorder, Pbx, StreamRunner
@@ -63,6 +63,11 @@ class ShardContext(Struct, frozen=True):
         """Hang up a channel that belongs to no call."""
         hangup = requests_for(Hangup(channel, cause), self.endpoints)[0]
         self.pbx.send(hangup, channel, False, lambda _reply: None)
+
+    def destroy_bridge(self, bridge: str) -> None:
+        """Destroy a bridge that belongs to no call."""
+        destruction = requests_for(DestroyBridge(bridge), self.endpoints)[0]
+        self.pbx.send(destruction, bridge, False, lambda _reply: None)
 
     def pass_channel_on(
         self, channel: str, slot: int, number: str, on_failed: Callable[[], None]

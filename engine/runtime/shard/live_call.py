@@ -1,6 +1,6 @@
 """A live call in memory: its value, outbox and timer; data, not a task."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.json import encode as to_json
 from msgspec.structs import replace
@@ -8,11 +8,12 @@ from msgspec.structs import replace
 from engine.calls.model.call import Call
 from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_id_format import call_of
-from engine.calls.model.commands import Command, EmitEvent, PbxCommand, Play
+from engine.calls.model.commands import Command, EmitEvent, Play
 from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.storage_format import FORMAT, StoredCall, encode
 from engine.calls.reporting.dialled_legs import ended_legs_ms
 from engine.runtime.base.clock import Clock, Timer
+from engine.runtime.shard.outbox import CommandState, Outbox, PendingCommand
 from engine.store.change import Change
 from wire.events.call_events import CallEvent
 
@@ -23,21 +24,17 @@ class LiveCall:
     """What an engine keeps of a call between two events."""
 
     __slots__ = (
-        "armed_ms", "call", "foreign_channels", "generation", "held_back", "is_busy", "log_lines",
-        "outbox", "queue", "repeated", "timer", "uncommitted",
+        "armed_ms", "call", "foreign_channels", "generation", "is_busy", "log_lines", "outbox",
+        "timer",
     )  # fmt: skip
 
-    def __init__(self, call: Call, outbox: tuple[Command, ...] = (), log_lines: int = 0) -> None:
+    def __init__(self, call: Call, outbox: Iterable[Command] = (), log_lines: int = 0) -> None:
         self.call = call
         # Legs whose ids it did not choose: an inbound leg, and legs that other calls have sent.
         ids = (leg.id for leg in call.legs)
         self.foreign_channels = tuple(each for each in ids if call_of(each) is None)
-        self.outbox: list[Command] = list(outbox)  # neither acknowledged nor obsolete
-        self.uncommitted: tuple[Command, ...] = ()  # of the outbox: to execute after the commit
-        self.held_back: list[Play] = []  # committed while nothing is played
-        self.queue: list[PbxCommand] = []  # sent to the PBX one after another
-        self.is_busy = False  # whether the first of the queue is in flight
-        self.repeated: tuple[Command, ...] = ()  # executed again by the last recovery
+        self.outbox = Outbox(outbox)
+        self.is_busy = False  # whether a reply is awaited before the next queued command is sent
         self.generation = 0  # grows with each recovery: replies to earlier generations are ignored
         self.log_lines = log_lines  # number of log lines written
         self.timer: Timer | None = None
@@ -45,18 +42,17 @@ class LiveCall:
 
     def stored_call(self, clock: Clock) -> StoredCall:
         """Return what is stored; `clock` is the one of its times."""
-        outbox = tuple(self.outbox)
-        return StoredCall(self.call, outbox, self.log_lines, FORMAT, clock.offset_ms)
+        return StoredCall(self.call, self.outbox.commands, self.log_lines, FORMAT, clock.offset_ms)
 
     def prepare_commit(
         self, commands: list[Command], log: list[bytes], node: str, clock: Clock
-    ) -> Change:
-        """Add commands to the outbox and return the change that stores them."""
-        self.outbox += [each for each in commands if not isinstance(each, EmitEvent)]
+    ) -> tuple[list[PendingCommand], Change]:
+        """Add commands to the outbox; return them, and the change that stores them."""
+        added = self.outbox.add(commands)
         seq, self.log_lines = self.log_lines, self.log_lines + len(log)
         events = [each.event for each in commands if isinstance(each, EmitEvent)]
         encoded = tuple(map(to_json, events))
-        return Change(
+        return added, Change(
             call_id=self.call.id,
             node=node,
             state=encode(self.stored_call(clock)),
@@ -83,43 +79,23 @@ class LiveCall:
             delivery_key=self.call.delivery_key,
         )
 
-    def acknowledge(self, command: Command) -> None:
-        """Remove an executed command from the outbox."""
-        if command in self.outbox:
-            self.outbox.remove(command)
-
-    def mark_committed(self, commands: Sequence[Command]) -> list[Command]:
-        """Return the committed commands that are still to be executed."""
-        due = [each for each in commands if _has(self.uncommitted, each)]
-        self.uncommitted = tuple(each for each in self.uncommitted if not _has(due, each))
-        return due
-
-    def unsent_webhooks(self) -> list[Command]:
+    def unsent_webhooks(self) -> list[PendingCommand]:
         """Return the webhooks that have no result yet."""
-        return [each for each in self.outbox if isinstance(each, SendWebhook)]
+        return [each for each in self.outbox if isinstance(each.command, SendWebhook)]
 
     def unsent_playbacks(self) -> frozenset[str]:
         """Return the playbacks that were certainly not requested from the PBX."""
-        waiting = self.queue[1:] if self.is_busy else self.queue
-        commands = (*self.uncommitted, *self.held_back, *waiting)
-        return frozenset(each.playback for each in commands if isinstance(each, Play))
+        return frozenset(
+            each.command.playback
+            for each in self.outbox
+            if isinstance(each.command, Play) and each.state is not CommandState.SENT
+        )
 
-    def recover(self, redo: tuple[Command, ...]) -> tuple[Command, ...]:
-        """Start a new generation; return those of the commands to redo that are committed.
-
-        An uncommitted command that is not to be redone, as a prompt that is over, is dropped.
-        """
-        committed = tuple(each for each in redo if not _has(self.uncommitted, each))
-        self.uncommitted = tuple(each for each in self.uncommitted if _has(redo, each))
-        self.outbox, self.queue, self.is_busy = [*committed, *self.uncommitted], [], False
-        self.held_back = []
+    def recover(self, redo: Sequence[Command]) -> list[PendingCommand]:
+        """Start a new generation; return those of the commands to redo that are committed."""
+        self.is_busy = False
         self.generation += 1
-        self.repeated = committed
-        return committed
-
-    def is_repeated(self, command: Command) -> bool:
-        """Return whether a recovery executes a command that may have been executed before."""
-        return _has(self.repeated, command)
+        return self.outbox.recover(redo)
 
     def retire(self) -> None:
         """End the last generation: ignore all replies and deadlines from now on."""
@@ -150,11 +126,6 @@ class LiveCall:
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
-
-
-def _has(commands: Sequence[Command], one: Command) -> bool:
-    """Compare by identity: music may be started, stopped and started again."""
-    return any(each is one for each in commands)
 
 
 def _for_target(events: Sequence[CallEvent], encoded: Sequence[bytes]) -> tuple[bytes, ...]:

@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from engine.calls.model.commands import AnswerRefer, Hangup
+from engine.calls.model.commands import AnswerRefer
 from engine.runtime.base.clock import Clock
 from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.shard.outbox import PendingCommand
 
 ANSWER_DELAY_MS = 50
-Send = Callable[[LiveCall, AnswerRefer | Hangup], None]
+Send = Callable[[LiveCall, PendingCommand], None]
 
 
 class _Waiting(Struct, frozen=True):
@@ -17,7 +18,7 @@ class _Waiting(Struct, frozen=True):
 
     live_call: LiveCall
     generation: int  # of the call: a recovery executes the command again
-    command: AnswerRefer | Hangup
+    pending: PendingCommand
     due_ms: int
 
 
@@ -29,20 +30,20 @@ class ReferAnswers:
         self._send = send
         self._waiting: dict[str, list[_Waiting]] = {}  # by leg
 
-    def answer(self, live_call: LiveCall, command: AnswerRefer) -> None:
+    def answer(self, live_call: LiveCall, pending: PendingCommand, leg: str) -> None:
         """Send an answer later."""
         due_ms = self._clock.now_ms() + ANSWER_DELAY_MS
-        waiting = self._waiting.setdefault(command.leg, [])
-        waiting.append(_Waiting(live_call, live_call.generation, command, due_ms))
+        waiting = self._waiting.setdefault(leg, [])
+        waiting.append(_Waiting(live_call, live_call.generation, pending, due_ms))
         if len(waiting) == 1:
-            self._set_timer(command.leg, due_ms)
+            self._set_timer(leg, due_ms)
 
-    def hang_up(self, live_call: LiveCall, command: Hangup) -> None:
+    def hang_up(self, live_call: LiveCall, pending: PendingCommand, leg: str) -> None:
         """Hang up a leg, after the answers that wait."""
-        if waiting := self._waiting.get(command.leg):
-            waiting.append(_Waiting(live_call, live_call.generation, command, due_ms=0))
+        if waiting := self._waiting.get(leg):
+            waiting.append(_Waiting(live_call, live_call.generation, pending, due_ms=0))
         else:
-            self._send(live_call, command)
+            self._send(live_call, pending)
 
     def _set_timer(self, leg: str, due_ms: int) -> None:
         self._clock.call_at(due_ms, lambda: self._send_due(leg, due_ms))
@@ -61,10 +62,11 @@ class ReferAnswers:
             self._send_one(each)
 
     def _send_one(self, waiting: _Waiting) -> None:
-        live_call, command = waiting.live_call, waiting.command
+        live_call, pending = waiting.live_call, waiting.pending
         if waiting.generation != live_call.generation:
             return
+        command = pending.command
         if isinstance(command, AnswerRefer) and live_call.call.leg(command.leg) is None:
-            live_call.acknowledge(command)  # its phone has left
+            live_call.outbox.finish(pending)  # its phone has left
         else:
-            self._send(live_call, command)
+            self._send(live_call, pending)

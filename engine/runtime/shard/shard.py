@@ -31,12 +31,19 @@ from engine.runtime.shard.call_guard import CallGuard
 from engine.runtime.shard.context import ShardContext, ShardHost
 from engine.runtime.shard.deadlines import Deadlines
 from engine.runtime.shard.executor import CommandExecutor
+from engine.runtime.shard.late_offers import LateOffers
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.metrics import ShardMetrics
 from engine.runtime.shard.pause_buffer import PauseBuffer
 from engine.runtime.shard.request_ack import RequestAck
 from engine.runtime.shard.rtp_check import check_media
-from engine.runtime.shard.step_runner import Core, OnStored, StepRunner, no_op
+from engine.runtime.shard.step_runner import (
+    MAX_LOG_LINES,
+    Core,
+    OnStored,
+    StepRunner,
+    no_op,
+)
 from wire.base import tag_of
 
 log = structlog.get_logger()
@@ -56,6 +63,7 @@ class CallShard:
         host: ShardHost,
         *,
         core: Core = step,
+        max_log_lines: int = MAX_LOG_LINES,
     ) -> None:
         self.context = context
         self.calls: dict[str, LiveCall] = {}
@@ -73,6 +81,7 @@ class CallShard:
         self._is_retired = False
         self._is_handing_over = False
         self._metrics = ShardMetrics(context.metrics, context.node, context.slot)
+        self.late_offers = LateOffers(context, clock, self.feed)
         self._deadlines = Deadlines(self, clock, host, self._metrics)
         self._executor = CommandExecutor(
             context,
@@ -84,7 +93,14 @@ class CallShard:
             on_last_webhook=writer.mark_sent,
         )
         self._step_runner = StepRunner(
-            context.node, clock, writer, io, self._executor, self._holds_back_prompts, core
+            context.node,
+            clock,
+            writer,
+            io,
+            self._executor,
+            self._awaits_recovery,
+            core,
+            max_log_lines,
         )
 
     def start_call(self, call: Call, on_stored: OnStored = no_op) -> LiveCall:
@@ -136,6 +152,7 @@ class CallShard:
 
     def feed(self, live_call: LiveCall, event: Event) -> None:
         """Step a call by an event, or buffer the event while the shard is paused."""
+        event = self.late_offers.mark(live_call, event)
         if not self.is_paused or self._is_last_response(event):
             self.step(live_call, event)
             check_media(self.context, live_call, event)
@@ -194,10 +211,10 @@ class CallShard:
         live_call.disarm()
         self.step(live_call, ClockChanged(by_ms))
 
-    def mark_gap(self) -> None:
-        """Pause: events are missed from here on."""
+    def mark_gap(self, silent_ms: int = 0) -> None:
+        """Pause: events are missed from here on, or have been for `silent_ms`."""
         # An engine that was frozen notices it now.
-        seen_ms = self._clock.now_ms() - self.context.lease.unseen_ms
+        seen_ms = self._clock.now_ms() - max(silent_ms, self.context.lease.unseen_ms)
         self.last_seen_ms = self.last_seen_ms or seen_ms
         self._is_handing_over = False  # the next owner finds first what was missed
         self.pause_buffer.mark_gap()
@@ -303,8 +320,8 @@ class CallShard:
         self._remove_call(live_call)
         drop_call(live_call, activity, error, self.context, self._step_runner)
 
-    def _holds_back_prompts(self) -> bool:
-        """Whether a recovery may have requested the prompts that are committed now."""
+    def _awaits_recovery(self) -> bool:
+        """Whether a recovery may have requested what is committed now."""
         return self.is_paused and not (self._is_handing_over and self.context.lease.holds)
 
     def _is_last_response(self, event: Event) -> bool:
@@ -317,6 +334,7 @@ class CallShard:
         for channel_id in live_call.foreign_channels:
             self.foreign.pop(channel_id, None)
         live_call.disarm()
+        self.late_offers.forget(live_call)
         self.context.legs.remove(live_call.call.id)
         self._metrics.call_ended(live_call.call)
         self._io.release(live_call.call.id)

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, Step
-from engine.calls.model.commands import Answer, Command, EmitEvent, Play
+from engine.calls.model.commands import Answer, Command, EmitEvent, Play, Snoop
 from engine.calls.model.events import (
     CallDropped,
     ClockChanged,
@@ -25,6 +25,7 @@ from engine.runtime.base.interfaces import IoRunner, Writer
 from engine.runtime.shard.errors import CallTooLarge
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.shard.outbox import CommandState, PendingCommand, mark_committed
 from engine.store.errors import Overflow
 
 ALWAYS_LOGGED = (ClockChanged, Recovered)  # also without effect
@@ -47,8 +48,9 @@ class StepRunner(Struct, frozen=True):
     writer: Writer
     io: IoRunner
     executor: CommandExecutor
-    holds_back_prompts: Callable[[], bool]
+    awaits_recovery: Callable[[], bool]
     core: Core
+    max_log_lines: int = MAX_LOG_LINES
 
     def step(
         self, live_call: LiveCall, event: Event, first_lines: tuple[bytes, ...], on_stored: OnStored
@@ -57,8 +59,8 @@ class StepRunner(Struct, frozen=True):
 
         `first_lines` precede the step in the log; `on_stored` is called after the commit.
         """
-        if live_call.log_lines >= MAX_LOG_LINES:
-            raise CallTooLarge(f"{MAX_LOG_LINES} steps")
+        if live_call.log_lines >= self.max_log_lines:
+            raise CallTooLarge(f"{self.max_log_lines} steps")
         now = self.clock.now_ms()
         if isinstance(event, DigitPressed) and is_sealable(live_call.call, event):
             event = replace(event, digit=self.io.seal_digit(live_call.call.id, event.digit))
@@ -85,7 +87,8 @@ class StepRunner(Struct, frozen=True):
         live_call.call = call
         events: list[Command] = [each for each in commands if isinstance(each, EmitEvent)]
         log = [encode_log_entry(now, event, commands)]
-        self.writer.rewrite(live_call.prepare_commit(events, log, self.node, self.clock))
+        _, change = live_call.prepare_commit(events, log, self.node, self.clock)
+        self.writer.rewrite(change)
 
     def _answer_from_cache(
         self, call: Call, commands: tuple[Command, ...], log: list[bytes], now: int
@@ -110,40 +113,40 @@ class StepRunner(Struct, frozen=True):
     def _commit(
         self, live_call: LiveCall, commands: list[Command], log: list[bytes], on_stored: OnStored
     ) -> None:
-        change = live_call.prepare_commit(commands, log, self.node, self.clock)
+        waits = bool(live_call.outbox.find(CommandState.UNCOMMITTED))
+        added, change = live_call.prepare_commit(commands, log, self.node, self.clock)
         if len(change.state) > MAX_STATE_BYTES and change.live:
             raise CallTooLarge(f"a state of {MAX_STATE_BYTES} bytes")
         # Executed before the commit: if both are lost, the call is admitted again unchanged.
-        early = [each for each in commands if _precedes_commit(each, live_call)]
-        # The commit itself emits events.
-        late = [each for each in commands if each not in early and not isinstance(each, EmitEvent)]
-        live_call.uncommitted += tuple(late)
+        early = [each for each in added if _precedes_commit(each.command, live_call, waits=waits)]
+        late = [each for each in added if each not in early]
         done = partial(self._on_committed, live_call, late, on_stored)
         self.writer.write(change, done, urgent=bool(late) or on_stored is not no_op)
         if early:
-            self.executor.execute(live_call, early)
+            self.executor.execute(live_call, mark_committed(early))
 
     def _on_committed(
-        self, live_call: LiveCall, commands: Sequence[Command], on_stored: OnStored
+        self, live_call: LiveCall, commands: Sequence[PendingCommand], on_stored: OnStored
     ) -> None:
         on_stored()
-        due = live_call.mark_committed(commands)
-        if self.holds_back_prompts():
-            # Recovery may already have requested a prompt again that its snapshot did not show.
-            # Every other command may run twice; Asterisk plays an id as often as it is requested.
-            live_call.held_back += [each for each in due if isinstance(each, Play)]
-            due = [each for each in due if not isinstance(each, Play)]
+        due = mark_committed(commands)
+        if self.awaits_recovery():
+            # Recovery may already have requested again what its snapshot did not show. Asterisk
+            # plays an id as often as it is requested, and says of a second snoop of an id only that
+            # it could not be created. Every other command may run twice.
+            due = [each for each in due if not isinstance(each.command, Play | Snoop)]
         if due:
             self.executor.execute(live_call, due)
 
 
-def _precedes_commit(command: Command, live_call: LiveCall) -> bool:
+def _precedes_commit(command: Command, live_call: LiveCall, *, waits: bool) -> bool:
     """Return whether a command needs no commit; an answer must not overtake a ringing tone.
 
-    The answer of a leg that another call has sent completes a transfer of that call.
+    `waits`: whether other commands wait for theirs. The answer of a leg that another call has sent
+    completes a transfer of that call.
     """
     if isinstance(command, Answer):
-        return command.leg == live_call.call.main and not live_call.uncommitted
+        return command.leg == live_call.call.main and not waits
     return isinstance(command, PrefetchMedia)
 
 
@@ -151,7 +154,9 @@ def _cached_result(call: Call, command: Command, io: IoRunner) -> Event | None:
     match command:
         case FetchMedia(request=request, sources=sources):
             clips = io.cached_clips(call.account, sources)
-            return None if clips is None else MediaFetched(request, clips)
+            if clips is None:
+                return None
+            return MediaFetched(request, clips, silent=io.silent(call.account, sources))
         case LoadFlowNode():
             return io.cached_node(command, call)
         case _:

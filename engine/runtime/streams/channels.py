@@ -1,6 +1,7 @@
 """The channels of streams at their PBX: created for a gateway to connect to, and hung up."""
 
 import asyncio
+from collections.abc import Callable
 
 import msgspec
 import structlog
@@ -29,13 +30,20 @@ class StreamChannels:
     def __init__(self, pbx: Pbx) -> None:
         self._pbx = pbx
 
-    async def create(self, command: StartStream, slot: StreamSlot) -> str | None:
-        """Return the id of a channel's websocket; the channel may exist already."""
+    async def create(
+        self, command: StartStream, slot: StreamSlot, is_wanted: Callable[[], bool]
+    ) -> str | None:
+        """Return the id of a channel's websocket; the channel may exist already.
+
+        A reply may be lost for seconds: the stream may be stopped by then.
+        """
         for delay_s in (*PBX_RETRIES_S, 0.0):
             reply, connection = await self._find_or_create(command, slot)
             if reply.status != 0:
                 break
             await asyncio.sleep(delay_s)
+            if not is_wanted():
+                return None
         if not connection:
             log.warning("no stream channel", stream=command.stream, status=reply.status)
         return connection or None

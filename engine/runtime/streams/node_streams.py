@@ -137,7 +137,8 @@ class NodeStreams:
         candidates = self._pool.candidates(stream)
         if not candidates:
             raise GatewayUnavailable("no gateway is connected")
-        connection = await self._channels.create(command, slot)
+        is_wanted = partial(self._starts.__contains__, stream)
+        connection = await self._channels.create(command, slot, is_wanted)
         if connection is None:
             return StreamEnded(stream, "pbx-unreachable", detail="no channel")
         for gateway in candidates:

@@ -45,14 +45,16 @@ class ReportFeed:
             self._learn(gateway, report)
             self._note(translate(report, self._limits))
 
-    def on_gateway_silent(self, gateway: Gateway) -> None:
+    def on_gateway_silent(self, gateway: Gateway, *, is_dead: bool = False) -> None:
         """Take its streams for lost, if another gateway can have them; else they may yet go on.
 
-        Those of other engines' calls are theirs to judge: it may be silent for this engine only.
+        If the gateway is dead, the caller hears silence, so its streams are lost in any case. The
+        streams of other engines' calls are left out, because those engines decide. So are the
+        streams of a disconnected PBX, because this engine may be cut off from both.
         """
-        if not self._pool.has_other(gateway):
+        if not (is_dead or self._pool.has_other(gateway)):
             return
-        lost = {each for each in gateway.streams if self._place(each) is not None}
+        lost = {each for each in gateway.streams if self._is_judged_here(each)}
         if self._pool.knows_others(gateway):
             lost.update(self._unknown_streams())
         if not lost:
@@ -73,6 +75,14 @@ class ReportFeed:
                     is_running = each.connected_ms and not each.is_lost
                     if is_running and self._pool.with_stream(each.id) is None:
                         yield each.id
+
+    async def wait_until_known(self) -> None:
+        """Wait until each gateway has said what it has, or for READY_TIMEOUT_S."""
+        await self._pool.wait_until_tried()
+
+    def _is_judged_here(self, stream: str) -> bool:
+        place = self._place(stream)
+        return place is not None and not place[0].is_paused
 
     def recover(self, shard: CallShard) -> None:
         """Repeat what gateways have reported of the streams of a shard's calls."""

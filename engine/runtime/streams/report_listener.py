@@ -9,6 +9,7 @@ from wire.streams.reports import Report
 # Of connections in a row. One alone may have failed because this engine stood still.
 SILENT_FAILURES = 2
 SILENT_S = 3.0  # since the connection was lost: less may be a restart, or a busy machine
+DEAD_S = 15.0  # since then, if no other gateway can take its streams
 
 
 class GatewayListener:
@@ -36,5 +37,6 @@ class GatewayListener:
             self._failures += 1
         self._gateway.is_connected = self._gateway.is_known = False
         self._gateway.tried.set()
-        if self._failures >= SILENT_FAILURES and self._now_s() - self._lost_s >= SILENT_S:
-            self._reports.on_gateway_silent(self._gateway)
+        silent_s = self._now_s() - self._lost_s
+        if self._failures >= SILENT_FAILURES and silent_s >= SILENT_S:
+            self._reports.on_gateway_silent(self._gateway, is_dead=silent_s >= DEAD_S)

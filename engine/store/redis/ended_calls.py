@@ -1,7 +1,7 @@
 """Ended calls in Redis or Valkey: state and log, later one compressed value (decision 0060).
 
 Nothing here takes the server or the event loop for long, whatever is stored: logs are read in
-pages, a long one is compressed in pieces, and compression is done in a thread.
+pages, a long one is compressed in pieces, and both ways of compression are done in a thread.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from msgspec import Struct
 from redis.asyncio import Redis
 
 from engine.store.compressed_call import (
+    HEAD_BYTES,
     PIECE_LINES,
     EndedCall,
     compress,
@@ -20,6 +21,7 @@ from engine.store.compressed_call import (
     decompress,
     decompress_piece,
     is_compressed,
+    is_in_pieces,
 )
 from engine.store.redis.keys import owner_key, shard_key
 from engine.store.redis.lua_values import encode, lua_string
@@ -62,14 +64,15 @@ class RedisEndedCalls(Struct, frozen=True):
                     await self._compress_long(shard, token, name.decode(), length, dictionary)
         return sum(map(len, due))
 
-    async def log(self, shard: ShardId, call_id: str, first: int) -> list[bytes]:
+    async def log(self, shard: ShardId, call_id: str, first: int, limit: int | None) -> list[bytes]:
         """Read a log from a line on, page by page; its call may be compressed meanwhile."""
         found = list[bytes]()
-        while page := await self._page(shard, call_id, first + len(found)):
+        while limit is None or len(found) < limit:
+            page = await self._page(shard, call_id, first + len(found))
             found += page
-            if (first + len(found)) % PIECE_LINES:
+            if not page or (first + len(found)) % PIECE_LINES:
                 break
-        return found
+        return found[:limit]
 
     async def _page(self, shard: ShardId, call_id: str, first: int) -> list[bytes]:
         """Read what is left of a piece's lines, whether they are compressed or not."""
@@ -78,19 +81,24 @@ class RedisEndedCalls(Struct, frozen=True):
         key = shard_key(shard, "log", call_id)
         pipeline.lrange(key, first, (number + 1) * PIECE_LINES - 1)
         pipeline.llen(key)
-        lines, length = await self.with_timeout(pipeline.execute())
+        pipeline.getrange(shard_key(shard, "ended", call_id), 0, HEAD_BYTES - 1)
+        lines, length, head = await self.with_timeout(pipeline.execute())
         if length:
             return list(lines)
-        record = await self.with_timeout(self.client.get(shard_key(shard, "ended", call_id)))
-        if record is None or not is_compressed(record):
-            return []
-        ended = decompress(call_id, record)
-        if not ended.in_pieces:
-            return list(ended.log[first:])
+        if not is_in_pieces(head):
+            return await self._compressed_lines(shard, call_id, first)
         piece = await self.with_timeout(
             self.client.lindex(shard_key(shard, "pieces", call_id), number)
         )
-        return [] if piece is None else decompress_piece(call_id, piece)[skipped:]
+        if piece is None:
+            return []
+        return (await asyncio.to_thread(decompress_piece, call_id, piece))[skipped:]
+
+    async def _compressed_lines(self, shard: ShardId, call_id: str, first: int) -> list[bytes]:
+        record = await self.with_timeout(self.client.get(shard_key(shard, "ended", call_id)))
+        if record is None or not is_compressed(record):
+            return []
+        return list((await asyncio.to_thread(decompress, call_id, record)).log[first:])
 
     async def _due(self, shard: ShardId, token: int, after_ms: int, limit: int) -> Sequence[Due]:
         arguments = encode((token, after_ms, limit, PIECE_LINES, MAX_BYTES))
@@ -113,7 +121,8 @@ class RedisEndedCalls(Struct, frozen=True):
                 break  # it has expired, or is another engine's: the last script decides
         record = await self.with_timeout(self.client.get(shard_key(shard, "ended", call_id)))
         if record is not None and not is_compressed(record):
-            body = compress_state(call_id, state_of(call_id, record), length, dictionary)
+            state = state_of(call_id, record)
+            body = await asyncio.to_thread(compress_state, call_id, state, length, dictionary)
         await self._replace(shard, token, [(call_id, length, lua_string(body), number)])
 
     async def _replace(

@@ -24,6 +24,8 @@ from wire.shard import ShardId
 
 _CLAIM_DUE, _SETTLE = load_script("outbox", "claim_due"), load_script("outbox", "settle")
 _RESEND = load_script("outbox", "resend")
+_REMOVE_PENDING = load_script("outbox", "remove_pending")
+_CALLS_PER_PAGE = 500
 _encode = msgspec.msgpack.Encoder().encode
 _decode_list = msgspec.msgpack.Decoder(list[Any]).decode
 
@@ -58,6 +60,20 @@ class RedisOutbox(Struct, frozen=True):
         events, key, tries = await self.with_timeout(reads.execute())
         found = tuple((int(seq), event) for event, seq in events)
         return PendingEvents((key or b"").decode(), int(tries or 0), found)
+
+    async def pending_calls(
+        self, shard: ShardId, account: str, cursor: int
+    ) -> tuple[int, list[str]]:
+        following, page = await self.with_timeout(
+            self.client.hscan(shard_key(shard, "ways"), cursor, count=_CALLS_PER_PAGE)
+        )
+        of_account = f"{account} ".encode()
+        calls = (call for call, key in page.items() if key.startswith(of_account))
+        return int(following), [each.decode() for each in calls]
+
+    async def remove_pending(self, shard: ShardId, call_id: str, numbers: Sequence[int]) -> int:
+        arguments = _encode((call_id, numbers))
+        return int(await self.scripts.run(_REMOVE_PENDING, owner_key(shard), arguments))
 
     async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
         arguments = _encode((token, self.limits, settlements))

@@ -112,7 +112,7 @@ class _ScriptCall(Struct, gc=False, eq=False):
     argument: bytes
     result: asyncio.Future[ScriptResult]
     called_s: float
-    tries: int = 0
+    tries: int
     sends_source: bool = False
 
     def frame(self) -> bytes:
@@ -163,9 +163,8 @@ class ScriptConnection:
         if not may_open and self._protocol is None and self.connections:
             await self.open()
             raise StoreDown(NEW_CONNECTION)
-        loop = asyncio.get_running_loop()
-        call = _ScriptCall(script, key, argument, loop.create_future(), loop.time())
-        call.tries = 0 if may_open else MAX_TRIES - 1
+        loop, tries = asyncio.get_running_loop(), 0 if may_open else MAX_TRIES - 1
+        call = _ScriptCall(script, key, argument, loop.create_future(), loop.time(), tries)
         self._unsent.append(call)
         self._schedule_send()
         self._schedule_check(self._timeout_s)
@@ -183,8 +182,6 @@ class ScriptConnection:
     async def close(self) -> None:
         if self._connecting is not None:
             await cancel_all([self._connecting])
-        if self._timer is not None:
-            self._timer.cancel()
         self._disconnect()
         self._fail_unsent("closed")
 

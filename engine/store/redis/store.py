@@ -1,5 +1,6 @@
 """The store in Redis or Valkey: one script for each batch, the ordinary client otherwise."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -43,6 +44,7 @@ _string_list = msgspec.msgpack.Decoder(list[str])
 _EXISTS = 2  # result of commit.lua
 _COMMITS_LOST = 2  # result of renew.lua
 _PAGE_SIZE = 500
+_RECORDS = 50  # that are read at once: a record may have a megabyte
 _DAY_MS = 86_400_000
 PLAIN = DocumentCipher()
 
@@ -181,13 +183,13 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         prefix = shard_key(shard, "ended", "")
         scan = self._client.scan(cursor, match=f"{prefix}*", count=_PAGE_SIZE)
         following, keys = await self._with_timeout(scan)
-        records = await self._with_timeout(self._client.mget(keys)) if keys else []
-        names = (key.decode().removeprefix(prefix) for key in keys)
-        return following, [
-            (call_id, state_of(call_id, record))
-            for call_id, record in zip(names, records, strict=True)
-            if record is not None  # not expired meanwhile
-        ]
+        names = [key.decode().removeprefix(prefix) for key in keys]
+        page = list[tuple[str, bytes]]()
+        for first in range(0, len(keys), _RECORDS):
+            last = first + _RECORDS
+            records = await self._with_timeout(self._client.mget(keys[first:last]))
+            page += await asyncio.to_thread(_states, names[first:last], records)
+        return following, page
 
     async def forget(self, shard: ShardId, call_id: str) -> None:
         keys = (shard_key(shard, kind, call_id) for kind in ("ended", "log", "pieces"))
@@ -212,8 +214,10 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         record: bytes | None = live if live is not None else ended
         return None if record is None else state_of(call_id, record)
 
-    async def log(self, shard: ShardId, call_id: str, first: int = 0) -> list[bytes]:
-        return await self._ended_calls.log(shard, call_id, first)
+    async def log(
+        self, shard: ShardId, call_id: str, first: int = 0, limit: int | None = None
+    ) -> list[bytes]:
+        return await self._ended_calls.log(shard, call_id, first, limit)
 
     async def workloads(self, shards: Sequence[ShardId]) -> list[Workload]:
         reads = self._client.pipeline(transaction=False)
@@ -266,6 +270,15 @@ class RedisStore(RedisDocuments, RedisShardLayout):
         if isinstance(answer, int):
             return answer
         raise Fenced(shard, answer.decode())
+
+
+def _states(names: Sequence[str], records: Sequence[bytes | None]) -> list[tuple[str, bytes]]:
+    """Return the states of ended calls that have not expired meanwhile."""
+    return [
+        (call_id, state_of(call_id, record))
+        for call_id, record in zip(names, records, strict=True)
+        if record is not None
+    ]
 
 
 def _connect(address: StoreAddress, timeout_s: float) -> tuple[Redis, ScriptRunner]:

@@ -1,6 +1,7 @@
 """Rows of the audit trail on SQLite and PostgreSQL."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -52,6 +53,36 @@ async def test_an_entry_is_not_replaced(database: Database) -> None:
     with pytest.raises(DBAPIError, match="append-only"):
         await database.execute(text(statement))
     assert await trail.page(AuditFilters("acme"), 10, None) == [found]
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({}, [4, 3, 2]),
+        ({"actor": "key:2"}, [3]),
+        ({"agent_id": "1001"}, [2]),
+        ({"action": "POST /y"}, [4]),
+        ({"start_ms": 3}, [4, 3]),
+        ({"end_ms": 3}, [2]),
+        ({"start_ms": 3, "end_ms": 4, "actor": "key:2"}, [3]),
+        ({"actor": "key:2", "action": "POST /y"}, []),
+    ],
+)
+async def test_entries_are_filtered(
+    database: Database, filters: dict[str, Any], found: list[int]
+) -> None:
+    """By who did what, and when: from a time on, and before another."""
+    trail = AuditTrail(database, now_ms)
+    for at_ms, change in enumerate(
+        ({"account_id": "other"}, {"agent_id": "1001"}, {"actor": "key:2"}, {"action": "POST /y"}),
+        1,
+    ):
+        trail.add(structs.replace(ENTRY, at_ms=at_ms, **change))
+    await trail.flush()
+    page = await trail.page(AuditFilters("acme", **filters), 10, None)
+    assert [each.entry.at_ms for each in page] == found
+    if page:
+        assert await trail.page(AuditFilters("acme", **filters), 10, page[0].id) == page[1:]
 
 
 async def test_control_characters_do_not_stop_the_trail(database: Database) -> None:

@@ -312,3 +312,36 @@ async def test_another_account_sees_and_changes_its_own_list(kept: Rest) -> None
 async def test_a_bad_query_is_rejected(kept: Rest, query: dict[str, str], field: str) -> None:
     """The problem names the parameter."""
     assert await kept.rejected("GET", LIST, params=query) == (400, "invalid", [field])
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_the_query_and_the_body_agree(dnc: Dnc, method: str) -> None:
+    """A parameter that the body contradicts is an error: one of the two numbers would be lost."""
+    path = f"{LIST}/subscribe/{dnc.token}"
+    for query, named in (
+        (f"phoneNo={OURS}&isActive=false", ["phoneNo", "isActive"]),
+        ("phone=1", ["phone"]),
+    ):
+        found = await dnc.rest.rejected(method, f"{path}?{query}", ENTRY)
+        assert found == (400, "invalid", named)
+    assert await dnc.may_call()
+    same = f"{path}?phoneNo={CUSTOMER}&isActive=true"
+    assert (await dnc.rest.request(method, same, ENTRY)).status_code == 201
+
+
+async def test_a_repeated_parameter_is_named(dnc: Dnc) -> None:
+    """On every route, as a link, a list, and a POST with a key; who asks is checked first."""
+    numbers = f"phoneNo={OURS}&provider=p&phoneNo={CUSTOMER}"
+    for method, path, names in (
+        ("GET", f"{LIST}/subscribe/{dnc.token}?{numbers}", ["phoneNo"]),
+        ("POST", f"{LIST}/subscribe/{dnc.token}?{numbers}", ["phoneNo"]),
+        ("DELETE", f"{LIST}?{numbers}", ["phoneNo"]),
+        ("GET", f"{LIST}?limit=1&cursor=&limit=1", ["limit"]),
+        ("POST", f"{LIST}?a=1&a=2&b=1&b=1", ["a", "b"]),
+    ):
+        headers = {"Idempotency-Key": "0123456789"}
+        body = ENTRY if names == ["a", "b"] else None
+        found = await dnc.rest.rejected(method, path, body, headers=headers)
+        assert found == (400, "invalid", names), path
+    twice = await dnc.rest.request("GET", f"{LIST}?limit=1&limit=1", token="")
+    assert twice.status_code == 401

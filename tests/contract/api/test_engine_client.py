@@ -7,6 +7,14 @@ from contextlib import asynccontextmanager
 import aiohttp
 import pytest
 
+from api.common.errors import (
+    ApiError,
+    Conflict,
+    InvalidRequest,
+    NotFound,
+    ServiceUnavailable,
+    TooManyRequests,
+)
 from api.engine_client import EngineClient, EngineUnavailable
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
@@ -56,3 +64,69 @@ async def test_a_change_without_a_response_is_not_repeated() -> None:
         with pytest.raises(EngineUnavailable):
             await client.request_raw("POST", "/calls", {})
     assert (failing.requests, other.requests) == (1, 0)
+
+
+PROBLEM = b'{"type":"about:blank","title":"t","status":1,"detail":"%b","code":"c"}'
+
+
+def response(status: int, body: bytes, *headers: str) -> bytes:
+    """Return the bytes of a response."""
+    head = "\r\n".join([f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}", *headers])
+    return f"{head}\r\n\r\n".encode() + body
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers", "expected"),
+    [
+        (400, PROBLEM % b"d", (), (InvalidRequest, "d", "c", None)),
+        (404, PROBLEM % b"", (), (NotFound, "t", "c", None)),
+        (409, PROBLEM % b"d", ("Retry-After: 9",), (Conflict, "d", "c", None)),
+        (429, PROBLEM % b"d", ("Retry-After: 9",), (TooManyRequests, "d", "c", 9)),
+        (429, PROBLEM % b"", (), (TooManyRequests, "t", "c", 1)),
+        (503, PROBLEM % b"d", ("Retry-After: x",), (ServiceUnavailable, "d", "c", 1)),
+        (503, PROBLEM % b"", ("Retry-After: 9",), (ServiceUnavailable, "t", "c", 9)),
+        (
+            500,
+            PROBLEM % b"d",
+            ("Retry-After: 9",),
+            (EngineUnavailable, "an engine can't do this now (HTTP 500)", "no_engine", 9),
+        ),
+        (
+            404,
+            b"<html>",
+            (),
+            (
+                EngineUnavailable,
+                "something else answers where an engine should (HTTP 404)",
+                "no_engine",
+                None,
+            ),
+        ),
+    ],
+)
+async def test_the_error_of_an_engine(
+    status: int, body: bytes, headers: tuple[str, ...], expected: tuple[object, ...]
+) -> None:
+    """It is raised as it is; what no engine sends is an engine that is not there."""
+    failing, other = Engine(response(status, body, *headers)), Engine(OK)
+    async with client_of(failing, other) as client:
+        with pytest.raises(ApiError) as raised:
+            await client.request_raw("GET", "/calls")
+    error = raised.value
+    assert (type(error), error.detail, error.code, error.retry_after_s) == expected
+    assert other.requests == 0
+
+
+@pytest.mark.parametrize(("status", "is_repeated"), [(503, True), (404, False)])
+async def test_a_stream_is_opened_at_an_engine_with_room(status: int, *, is_repeated: bool) -> None:
+    """Another engine is asked only if the first one has none."""
+    full, other = Engine(response(status, PROBLEM % b"d")), Engine(OK)
+    async with client_of(full, other) as client:
+        if is_repeated:
+            async with client.stream("/events", {}, {}) as lines:
+                assert await lines.read() == b"{}"
+        else:
+            with pytest.raises(NotFound):
+                async with client.stream("/events", {}, {}):
+                    pass
+    assert (full.requests, other.requests) == (1, int(is_repeated))

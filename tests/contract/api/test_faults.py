@@ -88,3 +88,27 @@ async def test_parameters_and_bodies_have_the_same_errors(
     answer = await rest.request("GET", f"/srmain/cdr?{query}")
     reported = {each["path"]: each["message"] for each in answer.json()["errors"]}
     assert (answer.status_code, reported[path]) == (400, message)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "field"),
+    [
+        ("POST", "dnc", b'{"phoneNo": "+4790000001", "phoneNo": "x", "provider": "t"}', "phoneNo"),
+        ("PUT", "voice/flows/f", b'{"start": "a", "nodes": {"a": {}, "a": {}}}', "nodes.a"),
+    ],
+)
+async def test_a_name_that_is_given_twice_is_rejected(
+    rest: Rest, method: str, path: str, body: bytes, field: str
+) -> None:
+    """One of both values would be lost."""
+    headers = {"Content-Type": "application/json"}
+    answer = await rest.request(method, f"/srmain/{path}", body, headers=headers)
+    assert answer.status_code == 400, answer.text
+    assert [each["path"] for each in answer.json()["errors"]] == [field]
+
+
+async def test_a_name_that_is_given_twice_in_a_form_is_rejected(rest: Rest) -> None:
+    """The path begins with the form's field."""
+    form = {"file": ("a.csv", b"Phone\n"), "data": (None, '{"name": "a", "name": "b"}')}
+    answer = await rest.request("POST", "/srmain/contacts_list/upload", files=form)
+    assert [each["path"] for each in answer.json()["errors"]] == ["data.name"]

@@ -9,7 +9,7 @@ from api.accounts.store import Account, AccountStore
 from api.common.errors import ServiceUnavailable
 from api.db.database import Database
 from api.jobs.monitor import Monitor
-from api.jobs.store import LEASE_MS, MAX_ATTEMPTS, Job, JobStore, LeaseLost
+from api.jobs.store import LEASE_MS, MAX_ATTEMPTS, RETRY_DELAY_MS, Job, JobStore, LeaseLost
 from api.jobs.worker import PermanentFailure, Progress, Worker
 from api.metrics import Metrics
 from tests.harness.api.databases import opened
@@ -96,6 +96,18 @@ async def test_a_failing_job_is_retried_and_then_failed(database: Database) -> N
     assert not await worker.once()
 
 
+async def test_the_pauses_between_attempts(database: Database) -> None:
+    """Each is twice as long as the one before."""
+    clock = ManualClock()
+    jobs, _ = await added(database, clock)
+    for attempt in range(MAX_ATTEMPTS - 1):
+        await jobs.fail(await _claimed(jobs), "it is away")
+        clock.now += RETRY_DELAY_MS * 2**attempt - 1
+        assert await jobs.claim("early", ["sum"]) is None
+        clock.now += 1
+    assert (await _claimed(jobs)).attempts == MAX_ATTEMPTS
+
+
 async def test_a_job_that_kills_processes(database: Database) -> None:
     """It is not claimed for ever, and the next job has its turn."""
     clock = ManualClock()
@@ -130,16 +142,25 @@ async def test_a_process_that_is_stopped_leaves_its_job_to_others(database: Data
     assert (job.id, job.attempts) == (job_id, 1)
 
 
-async def test_a_permanent_failure_is_not_retried(database: Database) -> None:
-    """Its error is stored."""
+@pytest.mark.parametrize(
+    ("error", "stored"),
+    [
+        ("there is no such file", "there is no such file"),
+        ("550 Bo\udceete inconnue\0", "550 Bo te inconnue"),  # bytes of another server
+    ],
+)
+async def test_a_permanent_failure_is_not_retried(
+    database: Database, error: str, stored: str
+) -> None:
+    """Its error is stored, without what no database stores."""
     jobs, (job_id,) = await added(database, ManualClock())
 
     async def hopeless(_job: Job, _progress: Progress) -> dict[str, Any]:
-        raise PermanentFailure("there is no such file")
+        raise PermanentFailure(error)
 
     await Worker(jobs, {"sum": hopeless}, Metrics()).once()
     job = await _got(jobs, job_id)
-    assert (job.state, job.error) == ("failed", "there is no such file")
+    assert (job.state, job.error) == ("failed", stored)
 
 
 async def test_a_worker_survives_unexpected_errors(database: Database) -> None:

@@ -12,13 +12,14 @@ from structlog.testing import capture_logs
 
 from api.accounts.store import Account, AccountStore
 from api.common.background import background
-from api.common.errors import Conflict, NotFound
+from api.common.errors import Conflict, InvalidRequest, NotFound
 from api.dnc import tables
 from api.dnc.store import DncStore
 from api.engine_client import EngineClient
 from api.policy_sync.sync import PolicySync
 from tests.harness.api.rest import CUSTOMER, OTHERS, OURS, Rest
 from tests.harness.until import until
+from wire.dial_policy import POLICY_TTL_MS
 
 MANY = [f"+479{number:07}" for number in range(12_001)]
 
@@ -129,12 +130,115 @@ async def test_limits_of_legs_are_sent(kept: Rest) -> None:
         max_minutes_per_day=30,
         max_legs_per_call=2,
         trunks=("trunk",),
+        denied=("+4782",),
+        number_types=("premium",),
     )
     await kept.services.accounts.change(account)
     await kept.services.policy_sync.sync_all()
     found = await terms(kept)
     assert [found[name] for name in names] == [6, 0.5, 30, 2]
     assert found["trunks"] == ["trunk"]
+    assert (found["denied"], found["numberTypes"]) == (["+4782"], ["premium"])
+
+
+async def change(rest: Rest, **values: Any) -> None:
+    """Change acme in the database."""
+    account = await rest.services.accounts.get("acme")
+    await rest.services.accounts.change(msgspec.structs.replace(account, **values))
+
+
+def refused(rest: Rest) -> float:
+    """Return the metric of accounts whose policy engines refuse."""
+    (family,) = rest.services.metrics.dial_policies_refused.collect()
+    return family.samples[0].value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"trunks": ("renamed",)},
+        {"denied": tuple(f"+47{number:04}" for number in range(1_001))},
+        {"region": "no"},
+    ],
+)
+async def test_a_refused_policy_allows_nothing(kept: Rest, value: dict[str, Any]) -> None:
+    """Engines check its list and limits; the corrected policy is sent whole."""
+    sync = kept.services.policy_sync
+    await sync.sync_all()
+    before = await kept.services.accounts.get("acme")
+    assert (await terms(kept)).get("destinations") is None
+    await change(kept, max_live_legs=5, **value)
+    await lists(kept).put("acme", [CUSTOMER], "p")
+    with capture_logs() as logged:
+        for _ in range(3):
+            await sync.sync_all()
+    found = await terms(kept)
+    assert (found["destinations"], found["doNotCall"], found["maxLiveLegs"]) == ([], True, 5)
+    assert found["numbers"] == [OURS]
+    assert (sync.list_version("acme") > 0, refused(kept)) == (True, 1)
+    assert [each["event"] for each in logged if each["log_level"] == "warning"] == [
+        "dial policy refused"
+    ]
+    await kept.services.accounts.change(before)
+    await sync.sync_all()
+    found = await terms(kept)
+    assert (found.get("destinations"), found["doNotCall"], found["region"]) == (None, True, "NO")
+    assert refused(kept) == 0
+
+
+async def test_an_unknown_trunk_is_left_out_beside_others(kept: Rest) -> None:
+    """What else the policy says applies; it is offered again each time, and stored once."""
+    await change(kept, trunks=("renamed", "trunk", "third"), denied=("+4782",))
+    engine = Recorder(kept.services.engine)
+    sync = PolicySync(engine, kept.services.accounts, lists(kept))
+    await sync.sync_all()
+    found = await terms(kept)
+    assert (found["trunks"], found["denied"], found["region"]) == (["trunk"], ["+4782"], "NO")
+    assert sync.count_refused() == 1
+    assert engine.sent.count("PUT /terms/acme") == 3
+    await sync.sync_all()
+    assert engine.sent.count("PUT /terms/acme") == 5
+
+
+async def test_a_list_without_its_policy_is_not_in_force(kept: Rest) -> None:
+    """Engines that refuse every policy have the list, and do not check it."""
+
+    class Refusing(Recorder):
+        async def request_raw(self, method: str, path: str, *more: Any) -> bytes:
+            if method == "PUT":
+                raise InvalidRequest("not understood")
+            return await super().request_raw(method, path, *more)
+
+    await lists(kept).put("acme", [CUSTOMER], "p")
+    sync = PolicySync(Refusing(kept.services.engine), kept.services.accounts, lists(kept))
+    await sync.sync_all()
+    assert await listed(kept, CUSTOMER)
+    assert (sync.list_version("acme"), await sync.count_waiting()) == (0, 1)
+    assert sync.count_refused() > 0
+    await kept.services.policy_sync.sync_all()
+    assert kept.services.policy_sync.list_version("acme") > 0
+
+
+async def test_a_stop_while_a_policy_is_refused(kept: Rest) -> None:
+    """What is left of the policy is that of the stopped account."""
+    await change(kept, trunks=("renamed",))
+
+    class Slow(Recorder):
+        async def request_raw(self, method: str, path: str, *more: Any) -> bytes:
+            if path == "/terms/acme" and self.sent.count("PUT /terms/acme") == 0:
+                await kept.services.accounts.set_active("acme", False)
+            return await super().request_raw(method, path, *more)
+
+    await PolicySync(Slow(kept.services.engine), kept.services.accounts, lists(kept)).sync_all()
+    assert (await terms(kept))["isStopped"] is True
+
+
+async def test_a_number_without_a_country_is_first(kept: Rest) -> None:
+    """The account's numbers are of the country of the next one."""
+    await kept.services.accounts.add(Account("free", "Free"))
+    await kept.services.accounts.add_number("free", "+80012345678")
+    await kept.services.policy_sync.sync_all()
+    assert (await terms(kept, "free"))["numbers"] == ["+80012345678"]
 
 
 async def test_a_long_list_is_sent_in_parts(kept: Rest) -> None:
@@ -286,3 +390,19 @@ class MoodyAccounts(AccountStore):
             self.fails_to_get = False
             raise ZeroDivisionError
         return await super().get(account_id)
+
+
+async def test_a_first_entry_is_in_force_everywhere(kept: Rest) -> None:
+    """Engines that have just looked at the account do not know for a second that it has a list."""
+    waits_s = list[float]()
+
+    async def sleep(wait_s: float) -> None:
+        waits_s.append(wait_s)
+
+    sync = PolicySync(kept.services.engine, kept.services.accounts, lists(kept), sleep)
+    await sync.sync_all()
+    for number in (CUSTOMER, "+4790000009"):
+        await lists(kept).put("acme", [number], "p")
+        await sync.apply("acme")
+    assert waits_s == [POLICY_TTL_MS / 1000]
+    assert sync.list_version("acme") > 1

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from engine.ari.config import PbxConnection
 from engine.ari.decode import UnknownEvent
 from engine.ari.events import EventSocket
@@ -17,6 +19,7 @@ class RecordingListener:
 
     def __init__(self) -> None:
         self.calls: list[str] = []
+        self.silences_ms: list[int] = []
 
     def on_connected(self) -> None:
         self.calls.append("connected")
@@ -25,8 +28,9 @@ class RecordingListener:
         kind = event.type if isinstance(event, UnknownEvent) else type(event).__name__
         self.calls.append(kind)
 
-    def on_disconnected(self, reason: str) -> None:
+    def on_disconnected(self, reason: str, silent_ms: int) -> None:
         self.calls.append(f"disconnected: {reason}")
+        self.silences_ms.append(silent_ms)
 
     def on_replaced(self) -> None:
         self.calls.append("replaced")
@@ -123,6 +127,22 @@ async def test_an_outage_is_reported_once() -> None:
         fake.handshake_status = 101
         await until(lambda: listener.kinds() == ["connected", "disconnected", "connected"])
         assert len(fake.sockets["app"]) == 2
+
+
+async def test_a_pbx_that_stands_still_was_silent_before() -> None:
+    """Nothing had come for as long as a ping and its answer may take; a closed one was not."""
+    listener = RecordingListener()
+    async with fake_pbx() as (fake, pbx):
+        fake.answers_pings = False
+        quick = replace(pbx, timeouts=replace(pbx.timeouts, heartbeat_s=0.4))
+        async with running(_socket(quick, listener).run()):
+            await until(lambda: listener.kinds()[:2] == ["connected", "disconnected"])
+            assert listener.silences_ms == [600]
+            fake.answers_pings = True
+            await until(lambda: listener.kinds()[2:] == ["connected"])
+            fake.drop("app")
+            await until(lambda: len(listener.silences_ms) > 1)
+            assert listener.silences_ms[1] == 0
 
 
 async def test_a_wrong_password_is_named() -> None:

@@ -1,6 +1,7 @@
 """Status callbacks over both stores and real HTTP."""
 
 import asyncio
+import time
 
 import pytest
 from aiohttp import web
@@ -10,6 +11,7 @@ from engine.callbacks.call_queue import MAX_BUFFERED_EVENTS
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.store.outbox import OutboxLimits
 from engine.store.store import Store
+from engine.webhooks.log.logged_attempt import logged
 from tests.harness.callbacks.scene import open_scene, secret_of, verified
 from tests.harness.customers.callback_server import (
     CallbackServer,
@@ -19,6 +21,8 @@ from tests.harness.customers.callback_server import (
 )
 from tests.harness.shards import SHARD
 from tests.harness.until import until
+
+HOUR_S = 3_600
 
 
 async def test_a_signed_event(store: Store) -> None:
@@ -61,6 +65,9 @@ async def test_a_retry_has_the_same_id(store: Store) -> None:
         await scene.until_empty()
     assert customer.ids() == [f"3-pbx1-aaaaaaaa.e{number}" for number in (0, 0, 0, 1)]
     assert scene.metrics.callbacks.retried.total == 2
+    found = [logged(each) for each in scene.log.exchanges]
+    assert [each.number for each in found] == [1, 2, 3, 1]
+    assert {abs(each.at_ms / 1000 - time.time()) < HOUR_S for each in found} == {True}
     assert dict(scene.metrics.callbacks.delivered) == {("https",): 2}
 
 
@@ -75,6 +82,7 @@ async def test_dead_letters(store: Store) -> None:
         assert [(each.call_id, each.seq, each.reason, each.tries) for each in dead_letters] == [
             ("3-pbx1-aaaaaaaa", 0, "status_500", 3)
         ]
+        assert scene.metrics.callbacks.dead_lettered.table()["status_500"] == 1
         assert await store.outbox.dead_letters(SHARD, "others", "", 10) == []
         assert await store.outbox.resend(SHARD, "others", [dead_letters[0].entry], 10) == 0
         assert await store.outbox.resend(SHARD, "acme", [dead_letters[0].entry], 10) == 1
@@ -102,6 +110,7 @@ async def test_an_event_that_the_customer_rejects(store: Store) -> None:
         await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
     assert customer.ids() == [f"{call}.e{number}" for number in (0, 0, 0, 1, 2)]
+    assert scene.metrics.callbacks.dead_lettered.table()["status_500"] == 1
     assert [(each.seq, each.reason, each.tries) for each in dead_letters] == [(0, "status_500", 3)]
 
 
@@ -171,7 +180,7 @@ async def test_gone(store: Store) -> None:
         await scene.until_empty()
         dead_letters = await store.outbox.dead_letters(SHARD, "acme", "", 10)
         assert [each.reason for each in dead_letters] == ["gone", "gone", "stopped"]
-        assert await scene.targets.auto_set("acme") is None
+        assert await scene.targets.resolve("acme", "auto-set") is None
     assert len(customer.requests) == 1
 
 

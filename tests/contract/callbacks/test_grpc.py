@@ -1,6 +1,7 @@
 """Status callbacks over real gRPC: message, signature and failing servers."""
 
 import asyncio
+import time
 
 import grpc
 import msgspec
@@ -18,6 +19,7 @@ from tests.harness.until import until
 from wire.generated.callback_pb2 import Ack
 
 CALL, OTHER = "3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"
+HOUR_S = 3_600
 
 
 async def test_a_signed_message(store: Store) -> None:
@@ -72,7 +74,30 @@ async def test_attempts_are_logged(store: Store) -> None:
     assert [(each.number, each.reason) for each in found] == [(1, "grpc_unavailable"), (2, "")]
     assert {(each.kind, each.url) for each in found} == {("callback", customer.target)}
     assert msgspec.json.decode(found[0].body)["callId"] == CALL
+    assert abs(found[0].at_ms / 1000 - time.time()) < HOUR_S
     assert found[0].headers["webhook-signature"] == "***"
+
+
+@pytest.mark.parametrize(
+    ("code", "connections"),
+    [(grpc.StatusCode.UNAVAILABLE, 2), (grpc.StatusCode.RESOURCE_EXHAUSTED, 1)],
+)
+async def test_a_retry_finds_the_name_again(
+    store: Store, code: grpc.StatusCode, connections: int
+) -> None:
+    """Over another connection, if the server is unavailable: its name may lead elsewhere by now."""
+    peers: list[str] = []
+
+    async def answer(context: aio.ServicerContext) -> None:
+        peers.append(context.peer())
+        if len(peers) == 1:
+            await context.abort(code, "not now")
+
+    async with GrpcCallbackServer() as customer, open_scene(store) as scene:
+        customer.answer = answer
+        await scene.emit(CALL, 0, 1, target=customer.target)
+        await scene.until_empty()
+    assert (len(peers), len(set(peers))) == (3, connections)
 
 
 async def succeed_often(scene: CallbackScene, customer: GrpcCallbackServer) -> None:

@@ -166,6 +166,8 @@ async def test_each_command_requests_what_it_says(
     [
         ("mute {} bob", "matches “bob”; choices:"),
         ("hangup {} --channel main --agent ada", "--channel and --agent exclude each other"),
+        ("hangup {} --agent=", "no channel"),
+        ("hangup {} --channel=", "no channel"),
         ("transfer {} --from ada --customer main", "exactly one of --agent and --number"),
         (
             "transfer {} --from ada --customer main --agent 1 --number 2",

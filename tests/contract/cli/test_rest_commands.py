@@ -90,6 +90,8 @@ EXCHANGES: tuple[tuple[str, tuple[str, str, Any], Any, str], ...] = (
     ("callback resend --all", ("POST", "/voice/callbacks/resend", {"all": True}),
      {"resent": 7}, "7 requeued"),
     ("key list", ("GET", "/keys", None), page(KEY_VIEW), "ab12"),
+    ("key create --agent=", ("POST", "/keys", {"scopes": [], "networks": [], "agentId": ""}),
+     {"apiKey": "swk_a", "apiSecret": "sws_b"}, "swk_a"),
     ("key create --scope cdr --days 2", ("POST", "/keys",
      {"scopes": ["cdr"], "networks": [], "days": 2}),
      {"id": "a", "apiKey": "swk_a", "apiSecret": "sws_b"}, "apiSecret sws_b"),

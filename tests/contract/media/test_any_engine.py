@@ -41,6 +41,15 @@ async def test_a_clip_of_the_other_engine(pair: EnginePair) -> None:
         assert await read(pair.two, clip.key, method) == expected
 
 
+async def test_clips_of_both_engines_are_one_file(pair: EnginePair) -> None:
+    """The engine that is asked has one of them, and gets the other one."""
+    first = await made_by(pair.one)
+    second = await pair.two.dependencies.clip_cache.fetch("acme", Tone(600, 300))
+    expected = (200, 44 + (first.duration_ms + second.duration_ms) * 16)
+    assert await read(pair.one, f"{first.key}-{second.key}") == expected
+    assert await read(pair.one, f"{second.key}-{first.key}", "HEAD") == expected
+
+
 async def test_a_clip_that_no_engine_has(pair: EnginePair) -> None:
     """It is not found, and a request of an engine is not passed on again."""
     assert (await read(pair.one, "0" * 32))[0] == 404

@@ -5,7 +5,7 @@ import io
 import os
 import time
 import wave
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
 
 from engine.media.clip import BYTES_PER_MS, Clip
-from engine.media.lead_in import LEAD_IN_MS
+from engine.media.served_clip import LEAD_IN_MS
 from engine.rpc.media import media_routes
 from engine.rpc.peers.client import PeerClient
 from engine.rpc.peers.remote_clips import RemoteClips
@@ -24,7 +24,7 @@ from tests.harness.media.sounds import FORMATS, REFUSED, MediaScene, level_db, s
 from tests.harness.rpc.other_engines import SINGLE_ENGINE
 from tests.harness.rpc.scene import TOKEN
 from tests.harness.until import until
-from wire.media import Audio
+from wire.media import Audio, Tone
 
 
 @pytest.fixture
@@ -87,6 +87,9 @@ async def test_addresses(scene: MediaScene, tmp_path: Path, unused_tcp_port: int
             assert got.reason == "refused_address", host
         got = await failure(cache, Audio(f"http://127.0.0.1:{unused_tcp_port}/a.wav"))
         assert got.reason == "unreachable"
+        for host in ("127.0.0.1:65536", "127.0.0.1:x", "[::1"):
+            got = await failure(cache, Audio(f"http://{host}/a.wav"))
+            assert got.reason == "refused_address", host
 
 
 async def test_an_address_with_a_signature(scene: MediaScene, tmp_path: Path) -> None:
@@ -141,7 +144,7 @@ async def test_titles_in_any_encoding(scene: MediaScene, tmp_path: Path) -> None
 
 
 async def test_channels_with_inverted_phase(scene: MediaScene, tmp_path: Path) -> None:
-    """They would cancel each other out: one of them is heard. Silence stays silence."""
+    """They would cancel each other out: one of them is heard. Silence is played, and known."""
     left = np.frombuffer(sound("wav")[44:], np.int16)[::2]
     for name, sign in (("inverted", -1), ("silent", 0)):
         samples = np.stack([left * abs(sign), left * sign], axis=1).astype("<i2")
@@ -152,6 +155,8 @@ async def test_channels_with_inverted_phase(scene: MediaScene, tmp_path: Path) -
         pcm = await read_samples(cache, await cache.fetch("acme", scene.source_at("silent")))
         assert len(pcm) > 7_900
         assert not pcm.any()
+        found = [cache.is_silent("acme", scene.source_at(each)) for each in ("inverted", "silent")]
+        assert found == [False, True]
 
 
 def _stereo(samples: bytes) -> bytes:
@@ -185,6 +190,22 @@ async def test_renewed_and_restarted(scene: MediaScene, tmp_path: Path) -> None:
         await until(lambda: cache.cached("acme", scene.source_at("a")) not in (clip, None))
 
 
+async def test_new_audio_without_an_etag(scene: MediaScene, tmp_path: Path) -> None:
+    """The ETag of the audio before is not asked for again: a 304 would be of that one."""
+    source, headers = scene.source_at("a"), {"Cache-Control": "max-age=100"}
+    scene.origin.bodies["a"] = (sound("wav"), headers | {"ETag": '"v1"'})
+    async with scene.open_cache(tmp_path) as cache:
+        clip = await cache.fetch("acme", source)
+        scene.origin.bodies["a"] = (sound("wav", tone_hz=300), headers)
+        scene.now_ms = 100_000
+        await until(lambda: cache.cached("acme", source) not in (clip, None))
+        scene.now_ms = 200_000
+        await until(
+            lambda: cache.cached("acme", source) is not None and len(scene.origin.requests) == 3
+        )
+    assert [etag for _, etag in scene.origin.requests] == ["", '"v1"', ""]
+
+
 async def test_fetched_once(scene: MediaScene, tmp_path: Path) -> None:
     """Concurrent fetches of the same audio cost its server one request."""
     scene.origin.bodies["a"] = (sound("mp3"), {})
@@ -209,10 +230,32 @@ async def test_served(scene: MediaScene, tmp_path: Path) -> None:
         async with TestServer(app) as server:
             await check_serving(scene.session, str(server.make_url("/media/")), clip)
             await check_lead_in(scene.session, str(server.make_url("/media/")), clip)
+            other = await cache.fetch("acme", Tone(425, 200))
+            await check_joined(scene.session, str(server.make_url("/media/")), (clip, other))
             (tmp_path / f"{clip.key}.wav").unlink()
             async with scene.session.get(server.make_url(f"/media/{clip.key}.wav")) as missing:
                 assert missing.status == 404
         assert cache.cached("acme", scene.source_at("a")) is None
+
+
+async def check_joined(session: ClientSession, base: str, clips: Sequence[Clip]) -> None:
+    """Request several clips as one file, also after a silence; all must be there."""
+    keys = [each.key for each in clips]
+    whole = b"".join([await samples_of(session, f"{base}{each}.wav") for each in keys])
+    joined = f"{base}{'-'.join(keys)}"
+    assert await samples_of(session, f"{joined}.wav") == whole
+    silence = bytes(LEAD_IN_MS * BYTES_PER_MS)
+    assert await samples_of(session, f"{joined}-lead-in.wav") == silence + whole
+    for bad in (f"{joined}-{'0' * 32}", f"{joined}-", "-".join(keys * 5)):
+        async with session.get(f"{base}{bad}.wav") as response:
+            assert response.status == 404, bad
+
+
+async def samples_of(session: ClientSession, url: str) -> bytes:
+    async with session.get(url) as response:
+        with wave.open(io.BytesIO(await response.read())) as file:
+            samples: bytes = file.readframes(file.getnframes())
+            return samples
 
 
 async def check_lead_in(session: ClientSession, base: str, clip: Clip) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness.fail2ban import Fail2ban
-from tests.harness.operations.log_lines import CHALLENGE, FORGED, line
+from tests.harness.operations.log_lines import CHALLENGE, FORGED, line, unreadable_line
 
 GUESSER = "198.51.100.7"
 
@@ -28,12 +28,14 @@ def fail2ban(tmp_path: Path) -> Fail2ban:
         line("InvalidAccountID"),
         line("FailedACL"),
         line("ChallengeResponseFailed", session=f'a",{FORGED},{CHALLENGE},x="'),
+        unreadable_line("q\udcf8q"),
         line("ChallengeResponseFailed", response='a\\",' + FORGED.replace('"', '\\"') + ',x=\\"'),
     ],
 )
 def test_a_failed_login_counts(fail2ban: Fail2ban, log: Path, failed: str) -> None:
     """Against the address that it came from, whatever the caller has written into it."""
-    log.write_text(f"{line('ChallengeSent')}\n{failed}\n")
+    text = f"{line('ChallengeSent')}\n{failed}\n"
+    log.write_bytes(text.encode(errors="surrogateescape"))
     assert fail2ban.accused(log) == {GUESSER}
 
 
@@ -45,6 +47,7 @@ def test_a_login_does_not_count(fail2ban: Fail2ban, log: Path) -> None:
 
 def test_the_jail_is_valid(fail2ban: Fail2ban, log: Path) -> None:
     """It would start with it, and knows its actions."""
-    log.touch()
-    checked = fail2ban.test_configuration(log)
+    for each in (log, log.with_name("messages.log")):
+        each.touch()
+    checked = fail2ban.test_configuration(log.parent)
     assert (checked.returncode, "ERROR" in checked.stderr) == (0, False), checked.stderr

@@ -105,7 +105,7 @@ async def test_presence_is_shown_over_all_nodes(scene: RpcScene) -> None:
         async with watched(scene, "pbx2", a1002="online") as second:
             found = await view(scene)
             assert (found["presence"], found["nodes"]) == ("online", ["pbx2"])
-            second.on_disconnected("gone")
+            second.on_disconnected("gone", 0)
             assert (await view(scene))["presence"] == "unknown"
             assert "nodes" not in await view(scene)
         assert (await view(scene))["presence"] == "offline"
@@ -120,7 +120,7 @@ async def test_a_browser_that_was_never_online_is_offline(scene: RpcScene) -> No
         await scene.request("PUT", SALES7, AGENT)
         assert (await view(scene))["presence"] == "unknown"
         await scene.request("PUT", SALES7, {**AGENT, "phone": "browser"})
-        node.on_disconnected("gone")
+        node.on_disconnected("gone", 0)
         assert (await view(scene))["presence"] == "unknown"
 
 

@@ -46,6 +46,7 @@ async def test_what_is_not_there(scene: RpcScene) -> None:
         ({"target": "ftp://example.com/"}, "target"),
         ({"target": "auto-set"}, "target"),
         ({"target": "grpc://example.com:0"}, "target"),
+        ({"target": "https://example.com:0/"}, "target"),
         ({"target": TARGET + "\n"}, "target"),
         ({"target": "0123456789abcdef01234567"}, "target"),
         ({"target": TARGET, "concurrency": 0}, "concurrency"),

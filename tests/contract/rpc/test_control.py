@@ -80,11 +80,12 @@ async def test_one_more_party_is_called(scene: RpcScene) -> None:
 async def test_many_dials_at_once(scene: RpcScene) -> None:
     """Each response has its own leg; a party that is being called is not called twice."""
     conversation = await talking(scene)
-    body = [{"target": "+4733333333"}, {"target": "+4744444444"}, {"target": "+4733333333"}]
+    targets = "+4733333333", "+4744444444", "004733333333"
+    body = [{"target": each} for each in targets]
     result = await asyncio.gather(*(conversation.posted("dial", **each) for each in body))
     parties = {leg["channelId"]: leg["party"] for leg in (await conversation.shown())["legs"]}
     assert result[0] == result[2] != result[1]
-    assert [parties[each["channelId"]] for each in result] == [each["target"] for each in body]
+    assert [parties[each["channelId"]] for each in result[:2]] == list(targets[:2])
 
 
 async def test_a_dial_before_the_answer_is_refused(scene: RpcScene) -> None:

@@ -150,6 +150,23 @@ async def test_a_number_without_a_country_is_called_nowhere(scene: RpcScene) -> 
     )
 
 
+async def test_a_listed_number_is_that_which_is_dialled(scene: RpcScene) -> None:
+    """A trunk prefix behind the country's code belongs to neither."""
+    assert (await scene.request("PUT", "/terms/acme", {"doNotCall": True}))[0] == 200
+    change = {"after": 0, "version": 1, "add": ["+370861234567"]}
+    assert (await scene.request("PATCH", "/terms/acme/dnc", change))[0] == 200
+    for to in ("+37061234567", "+370861234567", "00370861234567", "+370 8 612 34567"):
+        assert await scene.problem("POST", "/calls", {**CALL, "to": to}) == (400, "do_not_call")
+
+
+async def test_a_number_with_two_readings_is_called_nowhere(scene: RpcScene) -> None:
+    """It may be 2193, which is a carrier's, or 21930000."""
+    assert (await scene.request("PUT", "/terms/acme", {"country": "47"}))[0] == 200
+    _, problem = await scene.request("POST", "/calls", {**CALL, "to": "2193.0000"})
+    assert [each["path"] for each in problem["errors"]] == ["to"]
+    assert "a number such as +4721930000" in problem["errors"][0]["message"]
+
+
 async def test_a_national_number_is_dialled_with_its_country(scene: RpcScene) -> None:
     """A carrier could take 22222222 for Mauritania."""
     anywhere = {"numbers": ["+4721930000"], "country": "47"}

@@ -1,5 +1,7 @@
 """Flows, number routes, nodes and health over the RPC."""
 
+from urllib.parse import quote
+
 from tests.harness.rpc.scene import SAY, RpcScene
 
 
@@ -25,11 +27,16 @@ async def test_routes_are_kept(scene: RpcScene) -> None:
     _, routes = await scene.request("GET", "/routes")
     assert routes["+4733333333"] == route
     assert set(routes) == {"+4733333333", "*"}
+    for spelling in ("+47 33 33 33 33", "tel:+4733333333", "+47(0)33-33-33-33"):
+        changed = {**route, "customData": {"spelling": spelling}}
+        assert (await scene.request("PUT", f"/routes/{quote(spelling)}", changed))[0] == 200
+        assert (await scene.request("GET", "/routes"))[1]["+4733333333"] == changed
     assert (await scene.request("DELETE", "/routes/*"))[0] == 200
     assert await scene.problem("DELETE", "/routes/*") == (404, "not_found")
     assert set((await scene.request("GET", "/routes"))[1]) == {"+4733333333"}
     bad = {**route, "action": {"type": "play", "data": {"audioUrl": "http://x/"}}}
     assert (await scene.problem("PUT", "/routes/1", bad))[0] == 400
+    assert (await scene.problem("PUT", "/routes/2193.0000", route))[0] == 400
     assert (await scene.problem("PUT", "/routes/1", {**route, "customData": {"n": 2**70}}))[
         0
     ] == 400

@@ -19,7 +19,7 @@ async def test_without_an_archive_nothing_is_recorded(scene: RpcScene, action: s
 
 async def test_a_call_that_could_not_be_recorded_is_not_made(scene: RpcScene) -> None:
     """The call is rejected, because its recording would be missing."""
-    body = {"account": "acme", "from": "+4799", "to": "+4711", "recordCall": True}
+    body = {"account": "acme", "from": "+4722000099", "to": "+4722000011", "recordCall": True}
     assert await scene.problem("POST", "/calls", body) == (503, "no_archive")
     assert (await scene.request("GET", "/calls"))[1] == {"calls": []}
 

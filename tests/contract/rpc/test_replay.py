@@ -84,7 +84,7 @@ async def test_a_compressed_call_is_read_as_before(scene: RpcScene) -> None:
     assert await scene.store.compress_ended({at(0): token}, -1, 10, DICTIONARY) == 1
     assert [await scene.request("GET", each) for each in reads] == before
     assert await read_ended(scene) == repeated != []
-    person = {"account": "acme", "number": BOB, "country": "47", "shard": "pbx1/0"}
+    person = {"account": "acme", "number": BOB, "region": "NO", "shard": "pbx1/0"}
     status, erased = await scene.request("POST", "/erasures", person)
     assert (status, erased["endedCalls"]) == (200, 1)
     assert await scene.store.read(at(0), ID) is None
@@ -214,10 +214,12 @@ class HangingStore(UnreliableStore):
         super().__init__()
         self.may_read = asyncio.Event()
 
-    async def log(self, shard: ShardId, call_id: str, first: int = 0) -> list[bytes]:
+    async def log(
+        self, shard: ShardId, call_id: str, first: int = 0, limit: int | None = None
+    ) -> list[bytes]:
         """Wait, and read a log."""
         await self.may_read.wait()
-        return await super().log(shard, call_id, first)
+        return await super().log(shard, call_id, first, limit)
 
 
 async def test_replays_wait_with_the_timelines(tmp_path: Path) -> None:

@@ -30,3 +30,14 @@ async def test_a_callback_is_sent() -> None:
     assert json.loads(sent) == {"call": "c1", "n": 3, "x": None}
     assert headers["Idempotency-Key"] == "c1.e7"
     assert Webhook(SIGNING_SECRET).verify(sent, headers) == json.loads(sent)
+
+
+async def test_a_response_has_the_values_of_a_flow() -> None:
+    """Those that the request names."""
+    server, store = Server(web.json_response({"a": "b", "c": 1})), MemoryStore()
+    async with server.open() as url, guarded_session(LOOPBACK) as session:
+        request = ApiRequest(url, "POST", json={"name": "{{name}}"}, answers={"first": "/a"})
+        await store.put_request("acme", API, encode(request))
+        runner = ApiRequestRunner(store, ApiSender(session, time.time, lambda: 0.5), fixed_signer())
+        response = await runner.ask("acme", API, lambda name: name.upper(), "c1.r1")
+    assert (response.status, response.values) == (200, {"first": "b"})

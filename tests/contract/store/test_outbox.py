@@ -49,6 +49,19 @@ async def test_the_committing_engine_delivers_first(opened: Opener) -> None:
     assert batch.pending == 1
 
 
+async def test_undelivered_events_are_removed(store: Store) -> None:
+    """Whoever owns the shard; an account's calls are found, and a call without events is gone."""
+    token = await claim_shard(store, SHARD)
+    await store.commit(SHARD, token, [change(CALL, 0, 1, 2), change(OTHER, 0, account="acme-2")])
+    assert await store.outbox.pending_calls(SHARD, "acme", 0) == (0, [CALL])
+    assert await store.outbox.remove_pending(SHARD, CALL, [0, 2, 7]) == 2
+    assert await numbers(store) == [1]
+    assert await store.outbox.remove_pending(SHARD, CALL, [1]) == 1
+    assert await store.outbox.remove_pending(SHARD, CALL, [1]) == 0
+    assert await store.outbox.pending_calls(SHARD, "acme", 0) == (0, [])
+    assert (await store.outbox.claim_due(SHARD, token, 60_000, 10)).pending == 1
+
+
 async def test_a_stale_owner_settles_nothing(store: Store) -> None:
     """A fenced owner neither settles nor claims."""
     old = await claim_shard(store, SHARD, "engine1")

@@ -9,18 +9,21 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from hashlib import sha1
+from urllib.parse import urlsplit
 
 import pytest
 
 from streams.bots.destinations import Destination, DestinationLookups, Destinations
 from streams.bots.dialer import PendingConnections
+from streams.bots.limits import MAX_MESSAGE_BYTES, MAX_UNSENT_BYTES
 from streams.bots.lookups import Lookups, look_up
 from streams.bots.socket import BotSocket
+from tests.harness.streams.odd_bots import CLOSE, TEXT, accept, frame, serving
 from tests.harness.until import MAX_WAIT_S
 from wire.streams.reports import EndReason
 from wire.streams.setup import BotAddress, StreamSetup
 
-CLOSE = b"\x88\x02" + struct.pack(">H", 1000)  # RFC 6455, section 5.5.1
+GOODBYE = frame(CLOSE, struct.pack(">H", 1000))  # RFC 6455, section 5.5.1
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, section 1.3
 
 
@@ -42,6 +45,10 @@ class EndingStream(NoStream):
 
     def __init__(self) -> None:
         self.end: asyncio.Future[tuple[EndReason, str]] = asyncio.Future()
+        self.texts: list[bytes] = []
+
+    def read_text(self, data: bytes) -> None:
+        self.texts.append(data)
 
     def bot_lost(self, reason: EndReason, detail: str) -> None:
         self.end.set_result((reason, detail))
@@ -74,7 +81,7 @@ class ClosingBot:
     def close(self) -> None:
         """Say goodbye, and reset the connection."""
         assert self._connection is not None
-        self._connection.sendall(CLOSE)
+        self._connection.sendall(GOODBYE)
         self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._connection.close()
 
@@ -97,6 +104,17 @@ def closing_bot() -> Iterator[tuple[ClosingBot, Destination]]:
         yield ClosingBot(listening), destination_at(listening.getsockname()[1])
 
 
+async def test_a_socket_to_a_bot_waits_for_nothing() -> None:
+    """The kernel keeps less than what a bot may leave unread: more would not be counted."""
+    with (
+        closing_bot() as (_, destination),
+        await destination.dialer.open(destination.parsed()) as opened,
+    ):
+        assert opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        assert not opened.getblocking()
+        assert opened.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) < MAX_UNSENT_BYTES
+
+
 async def test_a_bot_closes_while_it_is_sent_audio() -> None:
     """Its goodbye counts, although what was sent at the same time could not arrive."""
     stream = EndingStream()
@@ -109,6 +127,26 @@ async def test_a_bot_closes_while_it_is_sent_audio() -> None:
             bot_socket.send_text(b"audio")
         async with asyncio.timeout(MAX_WAIT_S):
             assert await stream.end == ("bot-closed", "")
+
+
+@pytest.mark.parametrize("answer", [b"\x03\xe8", b"", b"\x03\xf1", None])
+async def test_a_message_is_too_large(answer: bytes | None) -> None:
+    """That is the reason, also if the bot answers the close in the ordinary way; it is not read."""
+    large = frame(TEXT, b"x" * (MAX_MESSAGE_BYTES + 1))
+
+    async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await accept(reader, writer)
+        writer.write(large if answer is None else large + frame(CLOSE, answer))
+        await reader.read()
+
+    stream = EndingStream()
+    bot_socket = BotSocket(stream)
+    async with serving(behave) as url:
+        destination = destination_at(urlsplit(url).port or 0)
+        await bot_socket.connect(destination, PendingConnections())
+        async with asyncio.timeout(MAX_WAIT_S):
+            assert (await stream.end)[0] == "too-large"
+    assert not stream.texts
 
 
 async def test_a_bot_that_never_answers_keeps_no_connection() -> None:

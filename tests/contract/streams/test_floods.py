@@ -87,14 +87,17 @@ async def _flooded(
     streams: Streams, engine: GatewayClient, flooding: FloodingServer, flood: str
 ) -> dict[str, str]:
     """Set a stream up whose other end floods; return its last report."""
+    # Of an account without other streams: what it has sent before is forgotten.
+    account = "flooding"
     if flood in RECOGNIZERS:
+        bot = {"protocol": "recognizer"}
         recognition = {"recognizer": flood, "start": {"type": "start"}}
         name, channel = await streams.start(
-            "", bot={"protocol": "recognizer"}, isFork=True, recognition=recognition
+            "", bot=bot, account=account, isFork=True, recognition=recognition
         )
         channel.format, channel.silence = "slin", bytes(320)
     else:
-        name, _ = await streams.start(f"{flooding.url}/{flood}")
+        name, _ = await streams.start(f"{flooding.url}/{flood}", account=account)
     return await engine.wait_for(name, "ended")
 
 

@@ -1,6 +1,7 @@
 """A PBX that lets no more connections wait; the kernel repeats one too late for a caller."""
 
 import asyncio
+import socket
 
 from picows.url import parse_url
 
@@ -22,6 +23,8 @@ async def test_a_connection_is_tried_again() -> None:
         await until(is_repeated, every_s=0.005, what="another connection")
         listening.setblocking(False)
         accepted = [await asyncio.get_running_loop().sock_accept(listening) for _ in range(2)]
-        (await opening).close()
+        with await opening as opened:
+            assert opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            assert not opened.getblocking()
         for each, _ in accepted:
             each.close()

@@ -219,3 +219,4 @@ async def test_a_stream_that_the_pbx_does_not_know(
     assert (await engine.request("PUT", "/streams/nowhere.w1", body))[0] == 201
     ended = await engine.wait_for("nowhere.w1", "ended")
     assert ended["reason"] == "pbx-unreachable"
+    assert "404" in ended["detail"]

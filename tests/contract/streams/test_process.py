@@ -182,6 +182,7 @@ async def test_the_metrics_page(
         session.get(shared_gateway.url + "/metrics") as response,
     ):
         page = await response.text()
+        assert response.content_type == "text/plain"
     assert "switchroom_streams " in page
     assert 'switchroom_streams_started_total{protocol="twilio"}' in page
     assert name not in page

@@ -55,6 +55,7 @@ class Rest:
         reported = answer.json()
         assert reported["status"] == answer.status_code
         assert answer.headers["x-request-id"]
+        assert answer.status_code != 429 or answer.headers["retry-after"]
         return (
             answer.status_code,
             reported["code"],

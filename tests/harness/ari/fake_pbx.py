@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
-from aiohttp import web
+from aiohttp import WSMsgType, web
 from aiohttp.test_utils import TestServer
 
 from engine.ari.config import PbxAddress, PbxConnection, Timeouts
@@ -37,6 +37,7 @@ class FakePbx:
         self.handshake_status = 101
         self.ping_status = 200
         self.subscribes_apps = True
+        self.answers_pings = True
         self.before_probe: list[dict[str, Any]] = []
         self.answers: Callable[[dict[str, Any]], bool] = lambda _request: True
         self.hold = asyncio.Event()
@@ -65,11 +66,12 @@ class FakePbx:
         if self.handshake_status != 101:
             return web.Response(status=self.handshake_status)
         await self.hold.wait()
-        websocket = web.WebSocketResponse()
+        websocket = web.WebSocketResponse(autoping=self.answers_pings)
         await websocket.prepare(request)
         self.sockets.setdefault(request.query["app"], []).append(websocket)
         async for message in websocket:
-            await self._on_request(websocket, json.loads(message.data))
+            if message.type is WSMsgType.TEXT:  # a ping is here only if it is not answered
+                await self._on_request(websocket, json.loads(message.data))
         return websocket
 
     async def _on_request(self, websocket: web.WebSocketResponse, request: dict[str, Any]) -> None:

@@ -129,6 +129,14 @@ async def redirect_to_itself(request: web.Request) -> web.StreamResponse:
     raise web.HTTPFound(request.path)
 
 
+async def redirect_to_no_port(_: web.Request) -> web.StreamResponse:
+    return web.Response(status=302, headers={"Location": "http://127.0.0.1:65536/"})
+
+
+async def redirect_to_no_host(_: web.Request) -> web.StreamResponse:
+    return web.Response(status=302, headers={"Location": "http://[::1/"})
+
+
 async def redirect_to_a_file(_: web.Request) -> web.StreamResponse:
     raise web.HTTPFound("file:///etc/passwd")
 
@@ -174,6 +182,8 @@ REFUSED: dict[str, tuple[bytes | Handler, str]] = {
     "redirect": (redirect, "refused_address"),
     "circle": (redirect_to_itself, "redirect"),
     "file": (redirect_to_a_file, "redirect"),
+    "port": (redirect_to_no_port, "refused_address"),
+    "host": (redirect_to_no_host, "refused_address"),
     "nowhere": (redirect_without_address, "redirect"),
     "page": (b"<!doctype html><html><body>Not your file</body></html>" * 3, "not_audio"),
     "list.m3u8": (b"#EXTM3U\n#EXTINF:9,\nhttp://127.0.0.1/secret.mp3\n" * 3, "not_audio"),

@@ -103,6 +103,21 @@ class MemoryOutbox:
             call.delivery_key, call.tries, tuple(sorted(call.events.items())[:limit])
         )
 
+    async def pending_calls(
+        self, shard: ShardId, account: str, cursor: int
+    ) -> tuple[int, list[str]]:
+        assert not cursor
+        calls = self._shards[shard].calls.items()
+        return 0, [name for name, each in calls if _account_of(each.delivery_key) == account]
+
+    async def remove_pending(self, shard: ShardId, call_id: str, numbers: Sequence[int]) -> int:
+        state = self._shards[shard]
+        call = state.calls.get(call_id)
+        before = len(call.events) if call else 0
+        if call is not None:
+            self._settle(state, call, Settlement(call_id, delivered=tuple(numbers)))
+        return before - (len(call.events) if call else 0)
+
     async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
         self._check_token(shard, token)
         for settlement in settlements:

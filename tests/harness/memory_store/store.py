@@ -212,11 +212,14 @@ class MemoryStore(MemoryDocuments, MemoryShardLayout):
     ) -> int:
         return self.outbox.remove_dead_letters(shard, account, entries)
 
-    async def log(self, shard: ShardId, call_id: str, first: int = 0) -> list[bytes]:
+    async def log(
+        self, shard: ShardId, call_id: str, first: int = 0, limit: int | None = None
+    ) -> list[bytes]:
         state = self._shard(shard)
+        last = None if limit is None else first + limit
         if call_id in state.ended and is_compressed(state.ended[call_id][1]):
-            return list(decompress(call_id, state.ended[call_id][1]).log[first:])
-        return list(state.logs.get(call_id, ())[first:])
+            return list(decompress(call_id, state.ended[call_id][1]).log[first:last])
+        return list(state.logs.get(call_id, ())[first:last])
 
     async def workloads(self, shards: Sequence[ShardId]) -> list[Workload]:
         return [Workload(len(self._shard(s).live), self.outbox.calls(s)) for s in shards]

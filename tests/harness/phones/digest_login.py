@@ -11,6 +11,7 @@ from tests.harness.pbx.asterisk import Pbx
 from tests.harness.ports import free_port
 from tests.harness.until import MAX_WAIT_S
 
+BYTES = {"errors": "surrogateescape"}  # a login may have any
 HASHES = {"MD5": hashlib.md5, "SHA-256": hashlib.sha256}
 
 
@@ -18,7 +19,7 @@ class Login(Struct, frozen=True):
     """What a phone sends; `response` replaces the right answer to the challenge.
 
     `username` is that of the digest, by default the agent; `to` whose address it registers. The
-    contact ends with `parameters`.
+    contact ends with `parameters`; `headers` are more of them.
     """
 
     agent: str
@@ -30,6 +31,7 @@ class Login(Struct, frozen=True):
     username: str = ""
     to: str = ""
     parameters: str = ""
+    headers: tuple[str, ...] = ()
 
 
 class _Answers(asyncio.DatagramProtocol):
@@ -38,7 +40,7 @@ class _Answers(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, _addr: object) -> None:
         if data.startswith(b"SIP/2.0"):
-            self.received.put_nowait(data.decode())
+            self.received.put_nowait(data.decode(**BYTES))
 
 
 async def try_login(pbx: Pbx, login: Login) -> int:
@@ -51,12 +53,12 @@ async def try_login(pbx: Pbx, login: Login) -> int:
     try:
         address = f"{login.host}:{port}"
         contact, via = address + login.parameters, f"UDP {address}"
-        udp.sendto(register_request(pbx, login, via, contact, call_id).encode())
+        udp.sendto(register_request(pbx, login, via, contact, call_id).encode(**BYTES))
         async with asyncio.timeout(MAX_WAIT_S):
             first = await answers.received.get()
         if not (answer := authorization(first, pbx, login)):
             return _status(first)
-        udp.sendto(register_request(pbx, login, via, contact, call_id, answer).encode())
+        udp.sendto(register_request(pbx, login, via, contact, call_id, answer).encode(**BYTES))
         async with asyncio.timeout(MAX_WAIT_S):
             return _status(await answers.received.get())
     finally:
@@ -81,6 +83,7 @@ def register_request(  # noqa: PLR0913, PLR0917 - the parts of a request
         f"Call-ID: {call_id}",
         f"CSeq: {2 if answer else 1} REGISTER",
         f"Contact: <sip:{login.agent}@{contact}>",
+        *login.headers,
         *((answer,) if answer else ()),
         *("Expires: 600", "Max-Forwards: 70", "Content-Length: 0", "", ""),
     )

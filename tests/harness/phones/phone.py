@@ -25,7 +25,7 @@ from tests.harness.phones.g711 import ALAW, ULAW, Codec
 from tests.harness.phones.received_audio import ReceivedAudio
 from tests.harness.phones.registration import register
 from tests.harness.phones.rtp import REPORT_INTERVAL_S, Press, RtpLine, Spoken
-from tests.harness.phones.sip import EARLY_SDP, SCENARIOS, ULAW_AND_EVENTS, SipCall, SipMessage
+from tests.harness.phones.sip import NO_SDP, SCENARIOS, SDP, ULAW_AND_EVENTS, SipCall, SipMessage
 from tests.harness.ports import free_port
 from tests.harness.until import MAX_WAIT_S, until
 
@@ -67,7 +67,7 @@ class Phone(ReceivedAudio):
         values = {
             "AFTER_MS": max(1, after_ms),
             "PROGRESS": "180 Ringing" if rings and not announces else "183 Session Progress",
-            "PROGRESS_SDP": EARLY_SDP if announces else "Content-Length: 0\n",
+            "PROGRESS_SDP": SDP if announces else NO_SDP,
             "MEDIA": media,
         }
         async with cls._open("answer", port, tone_hz, values, echoes=echoes) as phone:
@@ -105,13 +105,20 @@ class Phone(ReceivedAudio):
         uri: str = "",
         headers: Sequence[str] = (),
         media: str = ULAW_AND_EVENTS,
+        late_sdp_ms: int = 0,
     ) -> AsyncIterator["Phone"]:
-        """Call a number, or a whole URI, from the trunk or from an agent's phone."""
+        """Call a number, or a whole URI, from the trunk or from an agent's phone.
+
+        With `late_sdp_ms` the SDP is in the ACK, so long after the answer.
+        """
         login = f"\n[authentication username={agent} password={pbx.passwords.agents}]"
         values = {
             "CHALLENGE": (SCENARIOS / "challenge.xml").read_text() if agent else "",
             "LOGIN": login if agent else "",
             "HEADERS": _lines(headers),
+            "OFFER": NO_SDP if late_sdp_ms else SDP,
+            "ANSWER": SDP if late_sdp_ms else NO_SDP,
+            "PAUSE": f'<pause milliseconds="{late_sdp_ms}" />' if late_sdp_ms else "",
             "MEDIA": media,
             "URI": uri or f"sip:{number}@[remote_ip]:[remote_port]",
             "NUMBER": number,

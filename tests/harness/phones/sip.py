@@ -26,7 +26,8 @@ ALAW_AND_EVENTS = """m=audio @RTP_PORT@ RTP/AVP 8 101
       a=rtpmap:101 telephone-event/8000
       a=fmtp:101 0-15
       a=ptime:20"""
-EARLY_SDP = """Content-Type: application/sdp
+NO_SDP = "Content-Length: 0\n"
+SDP = """Content-Type: application/sdp
       Content-Length: [len]
 
       v=0

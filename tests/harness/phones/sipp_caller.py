@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from sandbox.child import kill
 from tests.harness.ports import free_port, media_port
 
 
@@ -25,7 +26,7 @@ async def call_through(sip_port: int, number: str, talk_s: int) -> None:
         try:
             status = await process.wait()
         except asyncio.CancelledError:
-            process.kill()
+            kill(process)
             raise
         if status != 0:
             raise RuntimeError(f"no complete call of {talk_s} s went through SIP port {sip_port}")
@@ -44,6 +45,5 @@ async def answering(sip_port: int) -> AsyncIterator[None]:
         try:
             yield
         finally:
-            if process.returncode is None:
-                process.kill()
+            kill(process)
             await process.wait()

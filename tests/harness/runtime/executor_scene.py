@@ -17,6 +17,7 @@ from engine.runtime.shard.call_guard import CallGuard
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.executor import CommandExecutor
 from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.shard.outbox import mark_committed
 from tests.harness.calls.builders import outbound
 from tests.harness.runtime.recording_pbx import RecordingPbx
 from tests.harness.runtime.shard_scene import ENDPOINTS, ManualClock, ManualIoRunner
@@ -65,12 +66,12 @@ class ManualDialPolicy:
         """Return False: no account is stopped."""
         return False
 
-    def known_country(self, _account: str) -> str | None:
-        """Know no country."""
+    def known_region(self, _account: str) -> str | None:
+        """Know no region."""
         return ""
 
-    async def country(self, _account: str) -> str:
-        """Know no country."""
+    async def region(self, _account: str) -> str:
+        """Know no region."""
         return ""
 
 
@@ -91,9 +92,12 @@ class ExecutorScene:
         self.lost_replies: list[bool] = []
         self.dropped: list[str] = []  # activities that raised
         self.sent: list[str] = []  # ended calls
-        self.live_call = LiveCall(call or outbound(), commands)
+        self.live_call = LiveCall(call or outbound())
+        endpoints = replace(ENDPOINTS, agents=agents, policy=policy)
+        context = ShardContext("pbx1", 0, self.pbx, endpoints)
+        self.counts = context.metrics.calls
         self.executor = CommandExecutor(
-            ShardContext("pbx1", 0, self.pbx, replace(ENDPOINTS, agents=agents, policy=policy)),
+            context,
             self.io,
             lambda _, event: self.events.append(event),
             lambda: self.lost_replies.append(True),
@@ -101,7 +105,11 @@ class ExecutorScene:
             clock=self.clock,
             on_last_webhook=self.sent.append,
         )
-        self.executor.execute(self.live_call, commands)
+        self.execute(*commands)
+
+    def execute(self, *commands: Command) -> None:
+        """Execute commands whose commit is done."""
+        self.executor.execute(self.live_call, mark_committed(self.live_call.outbox.add(commands)))
 
     def _guard(self, live_call: LiveCall, activity: str) -> CallGuard:
         return CallGuard(live_call, activity, self._drop_call)

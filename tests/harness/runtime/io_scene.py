@@ -36,6 +36,10 @@ class FakeClips:
         """Return the clip of one text."""
         return CLIPS[0] if account == "acme" and source == Speech("known") else None
 
+    def is_silent(self, account: str, source: Source) -> bool:
+        """Return whether it is the clip of the one text."""
+        return account == "acme" and source == Speech("known")
+
     async def fetch(self, account: str, source: Source) -> Clip:
         """Fetch a clip, fail, or raise an internal error."""
         assert account == "acme"

@@ -7,13 +7,14 @@ from msgspec.structs import replace
 from engine.runtime.admission.config import AdmissionConfig
 from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.admission.node_selection import NodeSelection
+from engine.runtime.base.node_report import NodeReport
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.node_health import NodeHealth
 from engine.runtime.pbx_nodes.refers import no_extensions
 from engine.runtime.policy.capacity_limits import UNLIMITED, CapacityLimits, SingleEngine
 from engine.runtime.shard.context import ShardContext
-from engine.runtime.shard.errors import LighterLoadElsewhere
+from engine.runtime.shard.errors import LighterLoadElsewhere, NotOwner
 from engine.runtime.shard.shard import CallShard
 from tests.harness.calls.builders import outbound, say
 from tests.harness.runtime.recording_pbx import RecordingPbx
@@ -34,6 +35,7 @@ class OtherEngines(SingleEngine):
         self.shards: set[ShardId] = set()
         self.counts: dict[str, int] = {}
         self.passed: dict[str, int] = {}
+        self.reports: dict[str, NodeReport] = {}
         self.engine_count = 2
 
     def calls(self, node: str) -> int:
@@ -57,6 +59,9 @@ class OtherEngines(SingleEngine):
 
     def passed_on(self, node: str) -> int:
         return self.passed.get(node, 0)
+
+    def node_report(self, node: str) -> NodeReport | None:
+        return self.reports.get(node)
 
 
 class Scene:
@@ -99,7 +104,8 @@ class Scene:
     def call(self, name: str | None = None, by_trunk: bool = True, *preferred: str) -> str:
         """Place a call; returns its node, or the code of the rejection.
 
-        A node of another engine, to which the call is passed on, is in brackets.
+        A node of another engine, to which the call is passed on, is in brackets; a node of which
+        only another engine has a shard is in square ones.
         """
         try:
             shard = self.node_selection.choose(
@@ -108,6 +114,8 @@ class Scene:
             self.node_selection.count_outbound(shard, by_trunk)
         except LighterLoadElsewhere as elsewhere:
             return f"({elsewhere.shard.node if elsewhere.shard else None})"
+        except NotOwner as elsewhere:
+            return f"[{elsewhere.shard.node if elsewhere.shard else None}]"
         except NoCapacity as error:
             return error.code
         named = f"0-{shard.context.node}-{len(shard.calls):08}"

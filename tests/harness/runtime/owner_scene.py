@@ -14,6 +14,7 @@ from engine.runtime.ownership.shard_lifecycle import ShardLifecycle
 from engine.runtime.pbx.wrappers import FencedPbx
 from engine.runtime.pbx_nodes.node import Node
 from engine.runtime.pbx_nodes.refers import no_extensions
+from engine.runtime.policy.leg_counter import LegCounter
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.shard import CallShard
 from engine.store.writer import Writer
@@ -31,15 +32,17 @@ SHARD = ShardId("pbx1", SLOT)
 class FakeShardFactory:
     """Makes real shards, and listeners that record their start and end."""
 
-    def __init__(self, clock: ManualClock) -> None:
+    def __init__(self, clock: ManualClock, legs: LegCounter) -> None:
         self.notes: list[str] = []
         self.placeholders: list[str] = []
         self.io = ManualIoRunner()
         self._clock = clock
+        self._legs = legs
 
     def shard(self, node: Node, slot: int, lease: Lease, writer: Writer) -> CallShard:
         """Make a shard."""
-        place = ShardContext(node.name, slot, FencedPbx(node.pbx, lease), ENDPOINTS, lease=lease)
+        pbx = FencedPbx(node.pbx, lease)
+        place = ShardContext(node.name, slot, pbx, ENDPOINTS, lease=lease, legs=self._legs)
         return CallShard(place, self._clock, writer, self.io, node)
 
     def placeholder(self, name: str) -> Node:
@@ -77,7 +80,7 @@ class OwnerScene:
         self.pbx = RecordingPbx()
         self.node = Node("pbx1", self.pbx, clock, self.service.handle_incoming, no_extensions)
         self.service.nodes["pbx1"] = self.node
-        self.factory = FakeShardFactory(clock)
+        self.factory = FakeShardFactory(clock, self.service.node_selection.legs)
         self.suspects: list[ShardId] = []  # shards that another engine may own
         self.faults: list[BaseException] = []
         self.tasks = Tasks(self.faults.append)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 
 from engine.calls.model.call import Call
+from engine.calls.model.commands import RecordingCommand
 from engine.calls.model.events import Event, LegAnswered
 from engine.calls.model.io_commands import IoCommand, LoadFlowNode, PrefetchMedia
 from engine.calls.model.stream_commands import StreamCommand
@@ -12,7 +13,12 @@ from engine.calls.step import step
 from engine.runtime.base.clock import Timer
 from engine.runtime.io.digit_sealer import DigitSealer
 from engine.runtime.pbx.endpoint_templates import EndpointTemplates
-from engine.runtime.pbx_nodes.node import IncomingChannel, Node
+from engine.runtime.pbx_nodes.node import (
+    NO_STREAM_REPORTS,
+    IncomingChannel,
+    Node,
+    StreamReports,
+)
 from engine.runtime.pbx_nodes.refers import no_extensions
 from engine.runtime.shard.context import ShardContext
 from engine.runtime.shard.live_call import LiveCall
@@ -148,6 +154,11 @@ class ManualIoRunner:
         found = tuple(self.clips[each] for each in sources if each in self.clips)
         return found if len(found) == len(sources) else None
 
+    def silent(self, account: str, sources: tuple[Source, ...]) -> tuple[str, ...]:
+        """Return none."""
+        del account, sources
+        return ()
+
     def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
         """Return a cached flow node of any flow."""
         assert call.id
@@ -184,6 +195,25 @@ class ManualStreamRunner:
         """Keep a command."""
         assert call.id
         self.running.append((command, done))
+
+
+class NotingRecorder:
+    """Notes the calls whose work is stopped."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def run(self, command: RecordingCommand, call: str, done: object) -> None:
+        """Fail: nothing is recorded."""
+        raise AssertionError(command, call, done)
+
+    def drop_waiting(self, call: str) -> None:
+        """Note the call."""
+        self.notes.append(f"drop {call}")
+
+    def abandon(self, call: str) -> None:
+        """Note the call."""
+        self.notes.append(f"abandon {call}")
 
 
 class FakeShardHost:
@@ -237,9 +267,18 @@ class ShardScene:
         on_incoming: Callable[[CallShard, IncomingChannel], None] = lambda _shard, _channel: None,
         party_of: Callable[[str, str], str] = no_extensions,
         check_agent: CheckAgent = any_agent,
+        stream_reports: StreamReports = NO_STREAM_REPORTS,
     ) -> Node:
         """Make the node of the shard."""
-        node = Node("pbx1", self.pbx, self.clock, on_incoming, party_of, check_agent=check_agent)
+        node = Node(
+            "pbx1",
+            self.pbx,
+            self.clock,
+            on_incoming,
+            party_of,
+            check_agent=check_agent,
+            stream_reports=stream_reports,
+        )
         node.add_shard(0, self.shard)
         self.host.node = node
         return node

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from engine.ari.request import Reply, Request
-from engine.runtime.pbx.snapshot import HOLD_VARIABLE
+from engine.runtime.pbx.snapshot import FROM_VARIABLE, HOLD_VARIABLE
 from tests.harness.sim.ari_request import (
     ALLOCATION_FAILED,
     ALREADY_EXISTS,
@@ -138,6 +138,9 @@ class SimAsterisk(SimRecordings):
         if channel and request.query["variable"] == HOLD_VARIABLE:
             value = "1" if "phone hold" in channel.open else "0"
             return Reply(200, msgspec.json.encode({"value": value}))
+        if channel and request.query["variable"] == FROM_VARIABLE:
+            user = "+15550001" if channel.is_dialled else "asterisk"
+            return Reply(200, msgspec.json.encode({"value": f"<sip:{user}@sim>"}))
         if channel and request.query["variable"] == SOCKET_VARIABLE:
             return Reply(200, msgspec.json.encode({"value": f"socket of {channel.id}"}))
         return OK if channel and request.query["variable"] in channel.variables else NOT_FOUND

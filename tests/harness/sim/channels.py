@@ -40,6 +40,7 @@ class SimPhones(Protocol):
         """React to the start of a prompt."""
 
 
+MIN_GAP_MS = 80  # between equal keys of a person (engine.runtime.pbx_nodes.repeated_keys)
 CAUSES = {486: 17, 480: 19, 408: 18, 403: 21, 603: 21, 404: 1, 488: 58, 500: 38, 503: 34}
 
 
@@ -115,10 +116,16 @@ class SimChannels:
             self.manager.emit_started(channel.id)
 
     def pressed(self, channel: SimChannel, digit: str, held_ms: float) -> bool:
-        """Release a key; return False when the channel is not answered in Stasis."""
+        """Release a key; return False when the channel is not answered in Stasis.
+
+        A key that follows an equal one at once is a repeat of it, for Asterisk or for the engine.
+        """
         if channel.ended_ms is not None or channel.state != "Up" or not channel.in_stasis:
             return False
         now = self._clock.at_ms
+        before, _down_ms, up_ms = channel.presses[-1] if channel.presses else ("", 0.0, 0.0)
+        if before == digit and now - held_ms - up_ms < MIN_GAP_MS:
+            return False
         channel.presses.append((digit, now - held_ms, now))
         self.manager.emit(channel.id, digit, round(held_ms))
         self._emit(

@@ -5,7 +5,7 @@ the PBX cannot play it. A text for TTS is the same without `https://audio/`.
 """
 
 from engine.media.clip import MediaError
-from engine.media.lead_in import LEAD_IN_MS
+from engine.media.served_clip import LEAD_IN_MS
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.loop import SimLoop
 from wire.media import Audio, Clip, Source, Tone
@@ -23,6 +23,11 @@ class SimClipCache:
         """Return a clip that is cached, for any account."""
         del account
         return self._cached_media.get(source)
+
+    def is_silent(self, account: str, source: Source) -> bool:
+        """Return that it is heard."""
+        del account, source
+        return False
 
     async def fetch(self, account: str, source: Source) -> Clip:
         """Return a clip after its delay; raises MediaError."""
@@ -56,8 +61,12 @@ def parts(source: Source) -> tuple[int, int, str]:
 
 
 def length_ms(media: str) -> int | None:
-    """Return how long the PBX plays `sound:…/{kind}-{length}.wav`; None when it cannot."""
+    """Return how long the PBX plays `sound:…/{kind}-{length}.wav`; None when it cannot.
+
+    Several clips are one file: `{kind}-{length}-{kind}-{length}.wav`.
+    """
     name = media.rpartition("/")[2].removesuffix(".wav")
-    kind, _, length = name.removesuffix("-lead-in").partition("-")
+    *words, last = name.removesuffix("-lead-in").split("-")
+    kinds, lengths = words[::2], (*words[1::2], last)
     lead_in_ms = LEAD_IN_MS if name.endswith("-lead-in") else 0
-    return None if kind == "lost" else int(length) + lead_in_ms
+    return None if "lost" in kinds else sum(map(int, lengths)) + lead_in_ms

@@ -25,7 +25,7 @@ class Listener(Protocol):
 
     def on_event(self, event: AriEvent) -> None: ...
 
-    def on_disconnected(self, reason: str) -> None: ...
+    def on_disconnected(self, reason: str, silent_ms: int) -> None: ...
 
     def on_replaced(self) -> None: ...
 
@@ -151,4 +151,4 @@ class SimSession:
     def _lost(self, reason: str) -> None:
         if not self._is_away:
             self._is_away = True
-            self._listener.on_disconnected(reason)
+            self._listener.on_disconnected(reason, 0)

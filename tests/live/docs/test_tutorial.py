@@ -98,19 +98,22 @@ async def until_recorded(api: Api, since: str) -> None:
 
 
 def check_recording(recording: RecordingFile) -> None:
-    """Check that the right channel has speech, and the silent caller's has none."""
+    """Check that the right channel has speech, and the silent caller's has none.
+
+    The caller of the page presses its key after a time, which may cut the prompt off.
+    """
     assert recording.channels == 2
     heard = [
         sum(is_sound(side[start : start + STEP]) for start in range(0, len(side), STEP)) * 100
         for side in recording.sides
     ]
-    assert heard[RIGHT] >= MIN_PROMPT_MS + MIN_GOODBYE_MS
+    assert heard[RIGHT] >= MIN_GOODBYE_MS
     assert heard[LEFT] == 0
 
 
 def check_heard(path: Path) -> None:
     """Check that the caller's own file has the words, too."""
-    assert heard_ms(path) >= MIN_PROMPT_MS + MIN_GOODBYE_MS
+    assert heard_ms(path) >= MIN_GOODBYE_MS
 
 
 async def check_phone(lab: Lab) -> None:

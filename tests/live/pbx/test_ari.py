@@ -48,8 +48,9 @@ class EventRecorder:
         """Record the event."""
         self.events.append(event)
 
-    def on_disconnected(self, reason: str) -> None:
+    def on_disconnected(self, reason: str, silent_ms: int) -> None:
         """Record the reason."""
+        assert silent_ms >= 0
         self.states.append(reason)
 
     def on_replaced(self) -> None:

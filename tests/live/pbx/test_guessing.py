@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.harness.ami.monitoring import RecordingListener, watching
 from tests.harness.fail2ban import Fail2ban
@@ -44,6 +45,19 @@ async def test_the_guesser_is_found(pbx: Pbx, login: Login, tmp_path: Path) -> N
     assert accused(pbx) == {GUESSER}
     fail2ban = await asyncio.to_thread(Fail2ban, tmp_path)
     assert await asyncio.to_thread(fail2ban.accused, log_of(pbx)) == {GUESSER}
+
+
+async def test_a_guess_without_an_event_is_found(pbx: Pbx, tmp_path: Path) -> None:
+    """Asterisk has no security event of a Call-ID that is not valid UTF-8."""
+    assert await try_login(pbx, replace(WRONG, call_id="q\udcf8q")) == 401
+    fail2ban = await asyncio.to_thread(Fail2ban, tmp_path)
+    assert await asyncio.to_thread(fail2ban.accused, pbx.messages) == {GUESSER}
+
+
+@pytest.mark.parametrize("call_id", ["\udcf8 q", "\u00f8", "q\x01q"])
+async def test_a_call_id_that_could_accuse_another_is_refused(pbx: Pbx, call_id: str) -> None:
+    """Even with the right password."""
+    assert await try_login(pbx, Login("1001", pbx.passwords.agents, call_id=call_id)) == 401
 
 
 async def test_a_login_accuses_no_address(pbx: Pbx) -> None:

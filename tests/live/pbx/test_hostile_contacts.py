@@ -1,4 +1,4 @@
-"""Phones that register an address with parameters that would send their calls elsewhere."""
+"""Phones that register with what would send their calls elsewhere."""
 
 import pytest
 from msgspec.structs import replace
@@ -27,3 +27,13 @@ async def test_an_address_that_names_another_one(lab: Lab, redirection: str) -> 
     assert await try_login(lab.pbx, login) == 401
     assert HOST not in await lab.pbx.cli("database show registrar/contact")
     assert await try_login(lab.pbx, replace(login, parameters=HARMLESS)) == 200
+
+
+async def test_a_path_that_names_another_address(lab: Lab) -> None:
+    """`Path` (RFC 3327) is not followed: a phone chooses it, and could name a carrier."""
+    path = ("Supported: path", f"Path: <sip:{HOST}:5060;lr>")
+    login = Login(AGENT, lab.pbx.passwords.agents, headers=path)
+    assert await try_login(lab.pbx, login) == 200
+    contacts = await lab.pbx.cli("database show registrar/contact")
+    assert '"path":""' in contacts
+    assert HOST not in contacts

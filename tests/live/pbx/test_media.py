@@ -11,7 +11,7 @@ from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab, open_lab
 from tests.harness.pbx.asterisk import SHORT_RTP_TIMEOUT_S
 from tests.harness.phones.phone import Phone
-from tests.harness.phones.sip import ALAW_AND_EVENTS
+from tests.harness.phones.sip import ALAW_AND_EVENTS, ULAW_AND_EVENTS
 from tests.harness.until import MAX_WAIT_S, until
 
 WAITS = {"type": "gather", "data": {"timeout": 30_000}}
@@ -23,6 +23,7 @@ FAX_BESIDE = """m=audio @RTP_PORT@ RTP/AVP 0 101
       a=T38FaxVersion:0"""
 NO_EVENTS = """m=audio @RTP_PORT@ RTP/AVP 0
       a=rtpmap:0 PCMU/8000"""
+INACTIVE = f"{ULAW_AND_EVENTS}\n      a=inactive"
 G729 = """m=audio @RTP_PORT@ RTP/AVP 18 101
       a=rtpmap:18 G729/8000
       a=rtpmap:101 telephone-event/8000"""
@@ -47,6 +48,63 @@ async def test_an_offer_with_fax_gets_audio(
         result = await hooks.wait_for_request("/g")
         await caller.wait_ended()
     assert result.body["dtmf"] == "1234"
+
+
+@pytest.mark.parametrize("headers", [(), ("Content-Type: application/sdp",)])
+async def test_a_caller_without_sdp_hears_the_whole_prompt(
+    lab: Lab, sounds: MediaServer, headers: tuple[str, ...]
+) -> None:
+    """Its SDP is in its ACK (RFC 3261, 13.2.1), which comes long after the answer."""
+    number = await lab.add_number({"type": "play", "data": {"audioUrl": sounds.tone(1300, 1000)}})
+    async with Phone.calling(lab.pbx, number, late_sdp_ms=1_000, headers=headers) as caller:
+        await caller.wait_ended()
+    assert caller.heard_ms(1300) >= 960
+
+
+async def test_a_caller_without_sdp_whose_ack_holds(lab: Lab, sounds: MediaServer) -> None:
+    """Third-party call control (RFC 3725) resumes the caller later: the prompt waits."""
+    number = await lab.add_number({"type": "play", "data": {"audioUrl": sounds.tone(1300, 300)}})
+    async with Phone.calling(lab.pbx, number, late_sdp_ms=500, media=INACTIVE) as caller:
+        call = await lab.wait_for_call()
+        answered = await lab.engine.wait_for_event(call, "answered")
+        held = await lab.engine.wait_for_event(call, "leg-held")
+        await lab.wait_for_state(call, "playing")
+        await caller.hang_up()
+    record = (await lab.engine.wait_for_event(call, "completed"))["record"]
+    assert held["timestamp"] - answered["timestamp"] >= 400
+    assert (record["status"], record["holdMs"] > 0) == ("completed", True)
+    assert caller.heard_ms(1300) == 0
+
+
+@pytest.mark.parametrize("direction", ["sendonly", "inactive"])
+async def test_a_called_party_that_answers_on_hold(
+    lab: Lab, sounds: MediaServer, direction: str
+) -> None:
+    """The prompt waits until it resumes, and is then heard from its beginning."""
+    prompt = {"type": "play", "data": {"audioUrl": sounds.tone(1300, 1000)}}
+    media = f"{ULAW_AND_EVENTS}\n      a={direction}"
+    async with Phone.answering(lab.trunk_port, media=media) as called:
+        call = await lab.call(to="+15550100", action=prompt)
+        held = await lab.engine.wait_for_event(call, "leg-held")
+        await lab.wait_for_state(call, "playing")
+        await called.resume()
+        await called.wait_ended()
+    record = (await lab.engine.wait_for_event(call, "completed"))["record"]
+    assert called.heard_ms(1300) >= 960
+    assert (held["reason"], record["holdMs"] > 0) == ("phone", True)
+
+
+async def test_a_party_whose_announcement_was_sent_only(lab: Lab) -> None:
+    """Its 183 was `sendonly`: what its 200 says Asterisk does not report, so it is connected."""
+    dial = {"type": "dial", "data": {"number": "+15550100"}}
+    media = f"{ULAW_AND_EVENTS}\n      a=sendonly"
+    async with (
+        Phone.answering(lab.trunk_port, tone_hz=600, media=media, announces=True, after_ms=500),
+        Phone.calling(lab.pbx, await lab.add_number(dial)) as caller,
+    ):
+        await caller.until_hears(600)
+        await caller.hang_up()
+    await lab.wait_empty()
 
 
 async def test_keys_in_the_audio(lab: Lab, hooks: WebhookServer) -> None:

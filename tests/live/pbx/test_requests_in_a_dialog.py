@@ -8,7 +8,7 @@ import pytest
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.phones.sip import SipMessage
-from tests.harness.until import MAX_WAIT_S
+from tests.harness.until import MAX_WAIT_S, until
 
 REQUEST = """\
 {method} {target} SIP/2.0
@@ -101,6 +101,23 @@ async def _answer(invite: SipMessage, phone: Phone, method: str, more: str) -> i
         async with asyncio.timeout(MAX_WAIT_S):
             reply = await loop.sock_recv(carrier, 4_096)
         return int(reply.split()[1])
+
+
+async def test_a_phone_may_not_transfer_by_default(strict: Lab) -> None:
+    """Its REFER is declined until the node has `PBX_AGENT_REFER=yes`, and the call goes on."""
+    pause = {"type": "pause", "data": {"length": 60}}
+    async with Phone.agent(strict.pbx, "1001") as phone:
+        call = await strict.call(to="agent:1001", action=pause)
+        await phone.wait_answered()
+        await phone.refer("<sip:+15550100@127.0.0.1>")
+        await until(lambda: _refer_statuses(phone) == [603], what="the answer to REFER")
+        assert not phone.is_ended
+        await strict.engine.rpc("POST", f"/calls/{call}/hangup", {})
+        await phone.wait_ended()
+
+
+def _refer_statuses(phone: Phone) -> list[int]:
+    return [each.status for each in phone.messages if each.method == "REFER" and each.status]
 
 
 async def test_a_bye_of_an_earlier_call(lab: Lab) -> None:

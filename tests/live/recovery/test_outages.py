@@ -1,15 +1,23 @@
 """Outages of a PBX and of the store."""
 
+from functools import partial
+from typing import Literal
+
+import pytest
+from pytest import approx  # noqa: PT013 - reads as the sentence it is
+
 from tests.harness.customers.media_server import MediaServer
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab
 from tests.harness.phones.audio import assert_uninterrupted
 from tests.harness.phones.phone import Phone
 from tests.harness.ports import free_port
+from tests.harness.servers.cluster import freeze, thaw
 from tests.harness.servers.engine import RequestError
 from tests.harness.until import until
 
 AWAY_MS = 3_000  # at least, of the prompt
+EDGE_MS = 40  # frames that hold two sounds
 LONG_MS = 60_000  # a prompt, until the test ends it
 
 
@@ -61,6 +69,40 @@ async def test_a_prompt_continues_without_the_store(
         # A call that was refused before the outage was noticed may be made now: `busy` ends it.
         await lab.wait_empty()
     assert (await lab.wait_ended(call))["status"] == "completed"
+
+
+@pytest.mark.parametrize("server", ["pbx", "valkey"])
+async def test_no_prompt_is_lost_while_a_server_stands_still(
+    lab: Lab, sounds: MediaServer, server: Literal["pbx", "valkey"]
+) -> None:
+    """Prompts that were due meanwhile are heard after it, each once and whole."""
+    lengths_ms = {600: 1_500, 700: 700, 1000: 700}
+    action: dict[str, object] = {"type": "hangup", "data": {}}
+    for hz, length_ms in reversed(lengths_ms.items()):
+        data = {"audioUrl": sounds.tone(hz, length_ms)}
+        action = {"type": "play", "data": data, "action": action}
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to="+15550100", action=action)
+        await phone.until_hears(600)
+        suspended = lab.pbx if server == "pbx" else lab.valkey
+        freeze(suspended)
+        try:
+            await until(lambda: not phone.hears(600), what="silence")
+            await until(partial(_is_noticed, lab, call), what="the engine to notice it")
+        finally:
+            thaw(suspended)
+        await phone.wait_ended()
+    heard_ms = {hz: phone.heard_ms(hz) for hz in lengths_ms}
+    assert heard_ms == {hz: approx(ms, abs=EDGE_MS) for hz, ms in lengths_ms.items()}
+    assert (await lab.wait_ended(call))["status"] == "completed"
+
+
+async def _is_noticed(lab: Lab, call: str) -> bool:
+    """Return whether the call's shard has no PBX, or cannot store."""
+    slot, node, _ = call.split("-")
+    (engine,) = (await lab.engine.rpc("GET", "/engines"))["engines"]
+    (shard,) = (each for each in engine["shards"] if each["shard"] == f"{node}/{slot}")
+    return bool(shard.get("isPaused") or not shard.get("canStore", True))
 
 
 async def _wait_until_refused(lab: Lab, to: str = "+15559999") -> RequestError:

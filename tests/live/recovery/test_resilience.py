@@ -65,6 +65,22 @@ async def test_a_prompt_plays_once_in_full(lab: Lab, sounds: MediaServer, leave:
     assert (await lab.wait_ended(call))["status"] == "completed"
 
 
+async def test_a_prompt_of_several_files_needs_no_engine(lab: Lab, sounds: MediaServer) -> None:
+    """The PBX has fetched all of them when it plays the first."""
+    lengths_ms = {600: 1_530, 700: 670, 1000: 590}  # of no other test: the PBX has none of them
+    urls = [sounds.tone(hz, length_ms) for hz, length_ms in lengths_ms.items()]
+    async with Phone.answering(lab.trunk_port) as phone:
+        call = await lab.call(to="+15550100", action={"type": "play", "data": {"audioUrl": urls}})
+        await phone.until_hears(600)
+        await lab.engine.kill()
+        await until(lambda: not any(map(phone.hears, lengths_ms)), what="the prompt's end")
+        await lab.engine.start()
+        await phone.wait_ended()
+    heard_ms = {hz: phone.heard_ms(hz) for hz in lengths_ms}
+    assert heard_ms == {hz: approx(ms, abs=EDGE_MS) for hz, ms in lengths_ms.items()}
+    assert (await lab.wait_ended(call))["status"] == "completed"
+
+
 async def test_a_prompt_that_ends_without_an_engine_continues_the_tree(
     lab: Lab, sounds: MediaServer
 ) -> None:

@@ -14,13 +14,16 @@ from api.db.database import Database
 from api.dnc.tokens import DncTokenStore
 from tests.harness.api.databases import sqlite_url
 from tests.harness.customers.webhook_server import WebhookServer
-from tests.harness.live_lab import Lab
+from tests.harness.live_lab import Lab, open_lab
+from tests.harness.metrics_page import figures
+from tests.harness.pbx.asterisk import Pbx, Ports
 from tests.harness.phones.phone import Phone
-from tests.harness.ports import free_port
+from tests.harness.ports import free_port, free_ports
 from tests.harness.servers.api import ACCOUNT, NUMBER, Api
 from tests.harness.servers.engine import RequestError
 from tests.harness.until import until
 
+MAX_ROUNDS = 10  # engine/runtime/policy/dial_loops.py
 ABROAD, CALLED, LISTED = "+4722222222", "+15550100", "+15550199"
 ALLOWED = ("+1", "sip:")
 
@@ -166,3 +169,32 @@ async def test_the_policy_is_published_again_after_data_loss(customer: Restricte
     with pytest.raises(RequestError) as refused:
         await customer.call(None, to=LISTED)
     assert refused.value.problem["code"] == "do_not_call"
+
+
+class LoopedPbx(Pbx):
+    """A PBX whose carrier connects what is dialled with the PBX itself."""
+
+    def __init__(self, folder: Path, *, trunk: str, **more: Any) -> None:
+        del trunk
+        ports = Ports(*free_ports(3))
+        super().__init__(folder, trunk=f"sip:127.0.0.1:{ports.sip}", ports=ports, **more)
+
+
+async def test_a_number_whose_route_dials_it(tmp_path: Path) -> None:
+    """Each round is a new call; the eleventh is rejected, and all end."""
+    async with open_lab(tmp_path, pbx_type=LoopedPbx) as lab:
+        action = {"type": "dial", "data": {"number": "+15551999"}}
+        await lab.engine.rpc("PUT", "/routes/15551999", {"account": "acme", "action": action})
+        async with Phone.calling(lab.pbx, "15551999") as caller:
+            await caller.wait_ended()
+        await lab.wait_empty()
+        counted = await figures(lab.engine)
+    calls = {
+        dict(labels)["reason"]: number
+        for (name, labels), number in counted.items()
+        if name == "switchroom_calls_rejected_total" and number
+    }
+    started = sum(
+        number for (name, _), number in counted.items() if name == "switchroom_calls_started_total"
+    )
+    assert (calls, started) == ({"dial_loop": 1}, MAX_ROUNDS)

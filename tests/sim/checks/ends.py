@@ -1,5 +1,7 @@
 """Every call ends once, its log leads to its stored state, and nothing is left on the PBX.
 
+No log is longer than it may be, and only a call with such a log is ended for it.
+
 Nor in its outbox: each webhook reaches its server at least once.
 """
 
@@ -23,6 +25,7 @@ LATE_MS = 100
 # responses, and the next one takes 60 ms to recover.
 HANDOVER_MS = 400
 UNSTORED_MS = round(QUIET_DELAY_S * 1000)  # for so long, a change without commands is not stored
+LAST_LINES = 10  # of the step that fills a log, with cached results, and of the call's end
 WAY_MS = 5  # latency from the PBX to the call without faults
 
 
@@ -50,6 +53,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
             *_late(world, history),
             *_status(world, history),
             *_unsent(world, history),
+            *_limited(world, history),
         ):
             yield history.id, message
 
@@ -78,6 +82,14 @@ def _unsent(world: WorldView, history: CallHistory) -> Iterator[str]:
     for command in history.commands:
         if isinstance(command, SendWebhook) and command.request not in world.servers.bodies:
             yield f"{command.request} was never sent"
+
+
+def _limited(world: WorldView, history: CallHistory) -> Iterator[str]:
+    lines, reason = 1 + len(history.steps), history.record.call.reason
+    if lines > world.max_log_lines + LAST_LINES:
+        yield f"has a log of {lines} lines"
+    if (reason == "call_too_large") != (lines > world.max_log_lines):
+        yield f"ended after {lines} lines with the reason {reason!r}"
 
 
 def _late(world: WorldView, history: CallHistory) -> Iterator[str]:

@@ -59,13 +59,13 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
 
 def _ignored(history: CallHistory, digits: Sequence[Digit]) -> Iterator[str]:
     """Find digits without a step in states that accept digits."""
-    stepped = {
-        (step.event.digit, step.event.pressed_ms, step.at_ms)
+    stepped = {  # late ones waited for the end of a handover
+        (step.event.digit, step.event.pressed_ms)
         for step in history.steps
         if isinstance(step.event, DigitPressed) and step.event.leg == history.opened.main
     }
     for digit in digits:
-        if (digit.key, digit.down_ms, digit.up_ms) not in stepped:
+        if (digit.key, digit.down_ms) not in stepped:
             around = [call for begin, end, call in history.intervals if begin <= digit.up_ms <= end]
             if around and all(map(_accepts, around)):
                 yield f"{digit} was ignored in {around[0].state}"

@@ -59,8 +59,10 @@ def _fetched(history: CallHistory) -> Iterator[str]:
                     yield f"{request}: an available clip was left out"
                 is_replaced = event.failed and _has_on_error(before.state)
                 is_played = any(isinstance(each, Play) for each in step.commands)
-                # A caller who speaks already is heard out.
-                is_held = isinstance(before.state, Gathering) and before.state.utterances > 0
+                # A caller who speaks already, or makes a sound, is heard out.
+                is_held = isinstance(before.state, Gathering) and (
+                    before.state.utterances > 0 or before.state.paused_ms > 0
+                )
                 if clips and not is_played and not is_replaced and not is_held:
                     yield f"{request}: was fetched but not played"
             case _:
@@ -172,13 +174,19 @@ def _unreported(history: CallHistory) -> Iterator[str]:
 
 
 def _unfounded(world: WorldView, history: CallHistory) -> Iterator[str]:
+    played_ms = 0.0
     for step in history.steps:
+        if any(isinstance(each, Play) for each in step.commands):
+            played_ms = step.at_ms
         for source, reason in _reports(step):
             kind = parts(Audio(source))[2] if "/" in source else "ok"  # a beep has no address
             is_disturbed = world.faults.is_disturbed(step.at_ms - WAIT_MS, step.at_ms)
             # A list is reported by its first source.
             is_lost = kind == "lost" or _has_lost_clip(history, step.at_ms)
             if reason == "not_played" and (is_lost or is_disturbed):
+                continue
+            # It waited for the store, or the PBX.
+            if reason == "cut_off" and world.faults.is_disturbed(played_ms, step.at_ms):
                 continue
             if reason == "timeout" or (reason == "unreachable" and kind == "bad"):
                 continue

@@ -16,8 +16,8 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
         steps = history.steps
         faults = [
             *compare_decisions(steps),
-            *compare_result(steps, history.record),
-            *compare_events(steps, history.events).mismatches,
+            *compare_result(steps[-1] if steps else None, len(steps), history.record),
+            *compare_events(enumerate(steps), history.events).mismatches,
         ]
         yield from ((history.id, f"replay: {fault.detail}") for fault in faults)
         if any(step.digest is None for step in steps):

@@ -28,6 +28,8 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
                 continue
             if step.call.state is call.state or _is_same_fetch(call.state, step.call.state):
                 continue  # another party's ring timeout passed, or a recognizer was lost
+            if isinstance(call.state, Gathering) and call.state.clips:
+                continue  # it waited for the caller
             takes_ms = _takes_ms(world, call.state, sources)
             if takes_ms < QUICK_MS and not world.faults.is_disturbed(state_since_ms, end_ms):
                 yield history.id, f"gave up in {call.state}, which takes {takes_ms:.0f} ms"

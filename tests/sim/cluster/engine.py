@@ -151,7 +151,7 @@ class Engine:
                 no_extensions,
                 peer_digits=peer_digits,
                 shards=shards,
-                recover_streams=self._env.overrides.recover_streams(streams),
+                stream_reports=self._env.overrides.stream_reports(streams.reports),
             )
             recorder = self.shards.recorders[name]
             self.reachability.add_node(name)

@@ -10,10 +10,9 @@ from engine.calls.model.storage_format import FORMAT
 from engine.runtime.base.interfaces import CallRecorder, Pbx
 from engine.runtime.cluster.lease import Lease, LeaseTimings
 from engine.runtime.pbx.wrappers import FencedPbx
-from engine.runtime.pbx_nodes.node import PeerDigits
+from engine.runtime.pbx_nodes.node import PeerDigits, StreamReports
 from engine.runtime.recording.recorder import FencedRecorder, Recorder
 from engine.runtime.shard.shard import CallShard
-from engine.runtime.streams.node_streams import NodeStreams
 from tests.harness.sim.pbx import SimPbx
 from tests.harness.sim.recorder import Archive
 from tests.harness.sim.redis import SimRedis
@@ -45,9 +44,7 @@ class ClusterOverrides(Struct, frozen=True):
     shards: Callable[[Any], Any] = _same
     shard: type[CallShard] = CallShard
     listener: Callable[[Any], Any] = _same
-    recover_streams: Callable[[NodeStreams], Callable[[CallShard], None]] = lambda streams: (
-        streams.reports.recover
-    )
+    stream_reports: Callable[[StreamReports], StreamReports] = _same
     peer_digits: Callable[[PeerDigits], PeerDigits] = _same
     stored_format: Callable[[str], int] = lambda _engine: FORMAT  # by engine
     clock_offset_ms: Callable[[str], int] = lambda _engine: 0  # by engine
@@ -68,6 +65,7 @@ class ClusterEnvironment(Struct, frozen=True):
     capacity: int  # live calls of an engine
     timings: LeaseTimings
     overrides: ClusterOverrides
+    max_log_lines: int
     keeps_order: bool  # whether requests to the PBXs go over websockets
     cached_media: dict[Source, Clip] = {}
     say: Callable[[str], None] | None = None

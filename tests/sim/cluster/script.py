@@ -6,9 +6,11 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
+from engine.runtime.shard.step_runner import MAX_LOG_LINES
 from tests.harness.sim.phone import AnsweringPhones
 from tests.harness.sim.redis import TIMEOUT_S
 from tests.harness.sim.store import done
+from tests.harness.sim.streams.bots import FloodingBot, MakeBot, SimBot
 from tests.harness.sim.streams.callers import SilentCallers, Utterance
 from tests.harness.sim.webhooks import SimServers
 from tests.sim.cluster.engine import Engine
@@ -20,6 +22,7 @@ from wire import verbs
 from wire.rpc import NumberRoute
 
 NUMBER = "1000"
+FIRST_NUMBER = "1001"
 CALLS = 16
 FIRST_CALL_MS, EACH_CALL_MS = 5_000, 500
 HELD_MS = 80.0  # how long a key is down
@@ -54,7 +57,10 @@ MENU = verbs.Play(
 
 
 class ClusterScript(Struct, frozen=True):
-    """Several inbound calls a moment apart, and the faults that happen to them."""
+    """Several inbound calls a moment apart, and the faults that happen to them.
+
+    With `first_action`, it is the first call's, which goes on until its log is full.
+    """
 
     steps: tuple[tuple[int, "Step"], ...] = ()  # ms after the start of the world
     kinds: frozenset[str] = frozenset()  # the faults that its steps cause
@@ -62,6 +68,9 @@ class ClusterScript(Struct, frozen=True):
     servers: type[SimServers] = SimServers
     engines: int = 2
     slots: int = 4
+    first_action: verbs.Action | None = None
+    bots: MakeBot = SimBot
+    max_log_lines: int = MAX_LOG_LINES
 
 
 class ScriptedCluster(ClusterWorld):
@@ -147,19 +156,20 @@ class ScriptedCluster(ClusterWorld):
 
     def _plan(self, within_ms: float) -> None:
         del within_ms
-        route = NumberRoute("acc", self._script.action)
-        done(self.memory.put_route(NUMBER, msgspec.json.encode(route)))
+        first = self._script.first_action or self._script.action
+        for dialled, action in ((NUMBER, self._script.action), (FIRST_NUMBER, first)):
+            route = NumberRoute("acc", action)
+            done(self.memory.put_route(dialled, msgspec.json.encode(route)))
         for number in range(CALLS):
             begin_ms = FIRST_CALL_MS + number * EACH_CALL_MS
-            self.clock.after(
-                begin_ms, self._call_in, None, f"1700.{number}", number % self.env.slots
-            )
+            self.clock.after(begin_ms, self._call_in, None, number)
         for at_ms, step in self._script.steps:
             self.clock.after(at_ms, step, None, self)
 
-    def _call_in(self, channel_id: str, slot: int) -> None:
-        pbx = self.env.pbxs["pbx1"]
-        channel = pbx.rings_in(channel_id, NUMBER, [self.env.apps[slot]])
+    def _call_in(self, number: int) -> None:
+        pbx, app = self.env.pbxs["pbx1"], self.env.apps[number % self.env.slots]
+        dialled = NUMBER if number else FIRST_NUMBER
+        channel = pbx.rings_in(f"1700.{number}", dialled, [app])
         if channel is not None:
             for after_ms, digit in DIGITS:
                 self.clock.after(after_ms, pbx.pressed, None, channel, digit, HELD_MS)
@@ -186,6 +196,12 @@ class ScriptedCluster(ClusterWorld):
     def _choose_callers(self, name: str) -> SilentCallers:
         del name
         return SilentCallers()
+
+    def _choose_bots(self) -> MakeBot:
+        return self._script.bots
+
+    def _choose_max_log_lines(self) -> int:
+        return self._script.max_log_lines
 
     def _choose_pbxs(self) -> int:
         return 1
@@ -250,6 +266,14 @@ HANGUP_WHILE_AWAY = ClusterScript(
     ),
     kinds=frozenset({"cut pbx", "kill"}),
 )
+# The bot of the first call sends marks as fast as it may; an engine dies meanwhile.
+FLOOD = ClusterScript(
+    ((12_600, ScriptedCluster.kill_engine),),
+    kinds=frozenset({"kill"}),
+    first_action=verbs.Stream(verbs.StreamData("wss://bots/1")),
+    bots=FloodingBot,
+    max_log_lines=500,
+)
 SCRIPTS = {
     "calm": CALM,
     "webhook": WEBHOOK,
@@ -261,4 +285,5 @@ SCRIPTS = {
     "engine frozen": ENGINE_FROZEN,
     "websockets lost": WEBSOCKETS_LOST,
     "hangup while away": HANGUP_WHILE_AWAY,
+    "flood": FLOOD,
 }

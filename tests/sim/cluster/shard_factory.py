@@ -95,7 +95,12 @@ class SimShardFactory:
             streams=overrides.engine.streams(streams),
         )
         return overrides.shard(
-            place, self._clock, overrides.engine.writer(writer), self._io_runner, node
+            place,
+            self._clock,
+            overrides.engine.writer(writer),
+            self._io_runner,
+            node,
+            max_log_lines=overrides.engine.max_log_lines(self._env.max_log_lines),
         )
 
     def placeholder(self, name: str) -> Node:

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from msgspec import Struct
 
 from engine.calls.model.storage_format import FORMAT, LaterCall
-from engine.runtime.pbx_nodes.node import no_peer_digits, no_streams
+from engine.runtime.pbx_nodes.node import NO_STREAM_REPORTS, no_peer_digits
 from engine.runtime.shard.shard import CallShard
 from tests.sim.call_histories import call_histories
 from tests.sim.cluster import script
@@ -41,7 +42,7 @@ from tests.sim.runs.report import failures
 PARTS = 12  # so short that both cores end at about the same time
 PART_CALLS = 300
 PART_SEEDS = 100  # more than a part plays
-HANDOVERS_WHILE_AWAY = (2001961, 2002840, 2006020, 2006636)
+HANDOVERS_WHILE_AWAY = (2006118, 2006188, 2006244, 2006636)
 FAULTS = 6  # kinds that a part meets at least (measured: 11 to 16)
 
 
@@ -175,7 +176,7 @@ PLANTED = {
     ),
     "transcripts of an outage are forgotten": Planted(
         script.ENGINE_KILLED_IN_SPEECH,
-        ClusterOverrides(recover_streams=lambda _streams: no_streams),
+        ClusterOverrides(stream_reports=lambda _reports: NO_STREAM_REPORTS),
         "was understood, but its gather ended by",
     ),
     "the deputy's digits are ignored": Planted(
@@ -190,7 +191,22 @@ PLANTED = {
         ),
         "published other events than its log has",
     ),
+    "marks without end": Planted(
+        script.FLOOD,
+        ClusterOverrides(engine=PartOverrides(max_log_lines=lambda _lines: 1_000_000_000)),
+        "has a log of",
+    ),
 }
+
+
+def test_a_flood_of_marks_disturbs_no_other_call() -> None:
+    """Its call ends when its log is full, also if another engine takes it over before."""
+    world = ScriptedCluster(script.FLOOD, ClusterOverrides())
+    world.run()
+    histories = [each for shard in world.env.shards for each in call_histories(world.memory, shard)]
+    reasons = Counter(each.record.call.reason for each in histories)
+    assert reasons == {"call_too_large": 1, "": script.CALLS - 1}
+    assert run_script(script.FLOOD, ClusterOverrides()) == []
 
 
 @pytest.mark.parametrize("fault", PLANTED)

@@ -7,6 +7,7 @@ from random import Random
 import msgspec
 
 from engine.runtime.cluster.lease import LeaseTimings
+from engine.runtime.shard.step_runner import MAX_LOG_LINES
 from tests.harness.scenarios import graphs
 from tests.harness.scenarios.scenario import (
     FLOWS,
@@ -29,6 +30,7 @@ from tests.harness.sim.recorder import Archive
 from tests.harness.sim.redis import SimRedis
 from tests.harness.sim.shared_clock import SharedClock
 from tests.harness.sim.store import done
+from tests.harness.sim.streams.bots import MakeBot, SimBot
 from tests.harness.sim.streams.callers import Callers, SimCallers
 from tests.harness.sim.streams.gateway import SimGateway
 from tests.harness.sim.webhooks import SimServers
@@ -69,6 +71,7 @@ class ClusterWorld:
     def __init__(self, seed: int, overrides: ClusterOverrides, trace: Trace | None = None) -> None:
         self.seed = seed
         self.is_at_rest = False
+        self.max_log_lines = self._choose_max_log_lines()
         self.clock = SharedClock()
         self.archive: Archive = {}
         self.graphs = self._choose_graphs()
@@ -112,6 +115,7 @@ class ClusterWorld:
             capacity=self._choose_capacity(),
             timings=LeaseTimings(),
             overrides=overrides,
+            max_log_lines=self.max_log_lines,
             keeps_order=Random(f"order {seed}").random() < WEBSOCKET_SHARE,
             cached_media={},
             say=say,
@@ -216,6 +220,12 @@ class ClusterWorld:
     def _choose_callers(self, name: str) -> Callers:
         return SimCallers(Random(f"callers {self.seed} {name}"))
 
+    def _choose_bots(self) -> MakeBot:
+        return SimBot
+
+    def _choose_max_log_lines(self) -> int:
+        return MAX_LOG_LINES
+
     def _choose_pbxs(self) -> int:
         return self._rng.choice((1, 2, 2, 3, 8))
 
@@ -249,7 +259,8 @@ class ClusterWorld:
 
     def _gateway(self, pbx: SimPbx) -> SimGateway:
         bots = Random(f"bots {self.seed} {pbx.name}")
-        return SimGateway(self.clock, pbx, bots, self._choose_callers(pbx.name))
+        callers = self._choose_callers(pbx.name)
+        return SimGateway(self.clock, pbx, bots, callers, self._choose_bots())
 
     def _granted(self, shard: ShardId, engine: str, lease_ms: int) -> None:
         is_new = shard not in self.lease_checker.shards_of(engine)

@@ -136,6 +136,9 @@ class _IoRunnerProxy:
     def cached_clips(self, account: str, sources: tuple[Source, ...]) -> tuple[Clip, ...] | None:
         return self._io_runner.cached_clips(account, sources)
 
+    def silent(self, account: str, sources: tuple[Source, ...]) -> tuple[str, ...]:
+        return self._io_runner.silent(account, sources)
+
     def cached_node(self, command: LoadFlowNode, call: Call) -> Event | None:
         return self._io_runner.cached_node(command, call)
 

@@ -12,15 +12,18 @@ from engine.calls.model.call import Call
 from engine.calls.model.requests import ControlRequest
 from engine.runtime.pbx_nodes.recent_digits import RecentDigits
 from engine.runtime.shard.errors import RequestRejected
+from engine.runtime.shard.step_runner import MAX_LOG_LINES
 from tests.harness.sim.clock import EngineClock, SimClock
 from tests.harness.sim.phone import AnsweringPhones, is_dialled
 from tests.harness.sim.store import done
+from tests.harness.sim.streams.bots import MakeBot, SimBot
 from tests.harness.sim.streams.callers import SilentCallers, Utterance
 from tests.harness.sim.webhooks import SimServers
 from tests.sim.engine_run import APP, PartOverrides
 from tests.sim.faults import Faults
 from tests.sim.recorders import Recorders
 from tests.sim.world import EACH_MS, Trace, World
+from wire import verbs
 from wire.rpc import NumberRoute
 from wire.verbs import Action
 
@@ -29,16 +32,27 @@ CALLER = "1700.0"
 LENGTH_MS = 32_000  # of the time in which steps happen
 HELD_MS = 80.0  # how long a key is down
 GAP_MS = 250  # between two keys
+NUMBER_OF_OTHERS = "1001"
+EACH_OTHER_MS = 700
+KEYS_OF_OTHERS = ((3_000, "1"), (3_400, "2"))  # ms of a call
+END_OF_OTHERS_MS = 12_000
 NOTICED_MS = 40  # until the engine notices the loss of its websocket
 
 
 class Script(Struct, frozen=True):
-    """An inbound call with its action tree and the steps that happen to it."""
+    """An inbound call with its action tree and the steps that happen to it, and other calls.
+
+    A limit of the log makes the first call end; the others press keys and hang up.
+    """
 
     action: Action
     steps: tuple[tuple[int, "Step"], ...]  # ms after the start of the world, in order
     kinds: frozenset[str] = frozenset()  # the faults that its steps cause
     is_recorded: bool = False
+    bots: MakeBot = SimBot
+    max_log_lines: int = MAX_LOG_LINES
+    others: int = 0
+    action_of_others: Action = verbs.Hangup()
 
 
 class ScriptedWorld(World):
@@ -83,6 +97,14 @@ class ScriptedWorld(World):
         for recognizer in self.gateway.recognizers.values():
             recognizer.hear(utterance)
 
+    def hold_again(self, every_ms: int) -> None:
+        """Let the caller's phone hold and resume until its call ends."""
+        channel = self.pbx.channels.get(CALLER)
+        if channel is not None:
+            self.pbx.holds(channel)
+            self.clock.after(every_ms // 2, self.pbx.resumes, None, channel)
+            self.clock.after(every_ms, self.hold_again, None, every_ms)
+
     def lose_websocket(self, for_ms: int) -> None:
         """Cut the engine's websocket for a while."""
         engine = self._injector.engine
@@ -110,6 +132,16 @@ class ScriptedWorld(World):
         self.clock.after(100, self.pbx.arrives, None, CALLER, "+4799", NUMBER, APP)
         for at_ms, step in script.steps:
             self.clock.after(at_ms, step, None, self)
+        route = NumberRoute("acc", script.action_of_others)
+        done(self.memory.put_route(NUMBER_OF_OTHERS, msgspec.json.encode(route)))
+        for number in range(1, script.others + 1):
+            self.clock.after(number * EACH_OTHER_MS, self._call_as_other, None, f"1700.{number}")
+
+    def _call_as_other(self, channel_id: str) -> None:
+        channel = self.pbx.arrives(channel_id, "+4799", NUMBER_OF_OTHERS, APP)
+        for at_ms, digit in KEYS_OF_OTHERS:
+            self.clock.after(at_ms, self.pbx.pressed, None, channel, digit, HELD_MS)
+        self.clock.after(END_OF_OTHERS_MS, self.pbx.hangs_up, None, channel)
 
     def _put_flows(self) -> None:
         pass
@@ -122,6 +154,12 @@ class ScriptedWorld(World):
 
     def _choose_callers(self) -> SilentCallers:
         return SilentCallers()
+
+    def _choose_bots(self) -> MakeBot:
+        return self._script.bots
+
+    def _choose_max_log_lines(self) -> int:
+        return self._script.max_log_lines
 
     def _choose_recorders(self) -> Recorders:
         return Recorders(random.Random(0), is_wanted=self._script.is_recorded)

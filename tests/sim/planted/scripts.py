@@ -12,6 +12,7 @@ from engine.calls.model.requests import (
     RecordingAction,
     RecordingRequested,
 )
+from tests.harness.sim.streams.bots import FloodingBot
 from tests.harness.sim.streams.callers import Utterance
 from tests.sim.planted.script import Script, Step
 from wire import verbs
@@ -214,4 +215,24 @@ SPEECH = Script(
         (5_500, say("yes", 3_000)),
         (28_000, hang_up(MAIN)),
     ),
+)
+
+# A bot sends marks as fast as it may, beside other calls, until its call's log is full.
+FLOOD = Script(
+    verbs.Stream(verbs.StreamData("wss://bots/1")),
+    ((30_000, hang_up(MAIN)),),  # if the engine has not done so
+    bots=FloodingBot,
+    max_log_lines=500,
+    others=8,
+    action_of_others=_menu(_dial()),
+)
+
+# The phone of a recorded caller holds and resumes without end, beside other calls.
+HOLDS = Script(
+    _dial(),
+    ((6_000, lambda world: world.hold_again(40)), (30_000, hang_up(MAIN))),
+    is_recorded=True,
+    max_log_lines=500,
+    others=8,
+    action_of_others=_menu(_dial()),
 )

@@ -56,6 +56,10 @@ def _matches(method: str, path: str) -> Callable[[Request], bool]:
     return lambda request: request.method == method and bool(re.fullmatch(path, request.path))
 
 
+def _unlimited(_lines: int) -> int:
+    return 1_000_000_000
+
+
 def _drops(method: str, path: str) -> PartOverrides:
     return PartOverrides(pbx=lambda pbx: DroppingPbx(pbx, _matches(method, path)))
 
@@ -252,4 +256,13 @@ SPEECH = {
     ),
 }
 
-PLANTED = STORE | TIME | IO | REQUESTS | EVENTS | MENUS | RECORDINGS | SPEECH
+LIMITS = {
+    "marks without end": Planted(
+        scripts.FLOOD, PartOverrides(max_log_lines=_unlimited), "has a log of"
+    ),
+    "holds without end": Planted(
+        scripts.HOLDS, PartOverrides(max_log_lines=_unlimited), "has a log of"
+    ),
+}
+
+PLANTED = STORE | TIME | IO | REQUESTS | EVENTS | MENUS | RECORDINGS | SPEECH | LIMITS

@@ -1,5 +1,7 @@
 """Settings of the REST layer: invalid values are rejected with the name of their setting."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import SecretStr, ValidationError
 
@@ -27,6 +29,18 @@ def test_the_account_has_a_name_as_others_have(name: str) -> None:
 def test_valid_accounts(name: str) -> None:
     """A name, or none: then no account is created at start."""
     assert settings(account=name).account == name
+
+
+def test_a_file_of_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The environment comes first."""
+    file = tmp_path / "switchroom.toml"
+    file.write_text('api_host = "192.0.2.1"\napi_port = 1\nrpc_token = "tttttttttttttttt"\n')
+    monkeypatch.chdir(tmp_path)  # without a lab's .env
+    monkeypatch.setenv("SWITCHROOM_CONFIG", str(file))
+    monkeypatch.setenv("SWITCHROOM_API_PORT", "2")
+    monkeypatch.setenv("SWITCHROOM_TOKEN_SECRET", "s" * 32)
+    found = load_settings(Settings)
+    assert (found.api_host, found.api_port) == ("192.0.2.1", 2)
 
 
 def test_the_error_names_the_setting(

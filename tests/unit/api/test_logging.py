@@ -13,8 +13,9 @@ from tests.harness.terminal import Terminal
 
 @pytest.fixture(autouse=True)
 def _reset() -> Iterator[None]:
+    before = structlog.get_config()  # not the defaults: rich's tracebacks would cost seconds
     yield
-    structlog.reset_defaults()
+    structlog.configure(**before)
 
 
 def log_line(out: io.StringIO, **fields: str) -> str:

@@ -54,6 +54,16 @@ class SlowOutbox:
         await self._pass_time()
         return found
 
+    async def pending_calls(
+        self, shard: ShardId, account: str, cursor: int
+    ) -> tuple[int, list[str]]:
+        """See Outbox."""
+        return await self._outbox.pending_calls(shard, account, cursor)
+
+    async def remove_pending(self, shard: ShardId, call_id: str, numbers: Sequence[int]) -> int:
+        """See Outbox."""
+        return await self._outbox.remove_pending(shard, call_id, numbers)
+
     async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
         """See Outbox."""
         await self._pass_time()

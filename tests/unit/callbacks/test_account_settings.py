@@ -68,7 +68,10 @@ async def test_settings_without_a_target() -> None:
 
 
 async def test_resolving_targets() -> None:
-    """`auto-set` is the account's target, any other is itself; a stopped target is none."""
+    """`auto-set` is the account's target, any other is itself.
+
+    A stopped target gets nothing, and is still the target of new calls: their events are kept.
+    """
     scene = Scene()
     await scene.targets.put("acme", PutCallback(TARGET))
     assert await scene.targets.resolve("acme", "auto-set") == HttpsTarget(TARGET)
@@ -76,7 +79,7 @@ async def test_resolving_targets() -> None:
     assert await scene.targets.resolve("other", "auto-set") is None
     await scene.targets.stop("acme", HttpsTarget(TARGET))
     assert await scene.targets.resolve("acme", "auto-set") is None
-    assert await scene.targets.auto_set("acme") is None
+    assert await scene.targets.auto_set("acme") == "auto-set"
     await scene.targets.put("acme", PutCallback(TARGET))
     assert await scene.targets.resolve("acme", "auto-set") == HttpsTarget(TARGET)
 
@@ -147,6 +150,15 @@ async def test_two_concurrent_changes_are_both_stored() -> None:
     found = await AccountSettings(outbox, lambda: NOW, SECRETS).settings("acme")
     assert found is not None
     assert (found.secret, found.previous, found.is_stopped) == (rotated.secret, first.secret, True)
+
+
+async def test_two_engines_that_sign_first_have_one_secret() -> None:
+    """The secret that was stored first; both then sign with it."""
+    outbox = new_outbox(SlowOutbox)
+    engines = [AccountSettings(outbox, lambda: NOW, SECRETS) for _ in range(2)]
+    signers = await asyncio.gather(*(each.signer("acme") for each in engines))
+    one, other = (each.headers("id", 0, b"{}") for each in signers)
+    assert one == other
 
 
 async def test_removed_settings_stay_removed() -> None:

@@ -1,5 +1,7 @@
 """The queue of a call: events stay in order, also when some are emitted during a read."""
 
+import pytest
+
 from engine.callbacks.call_queue import MAX_BUFFERED_EVENTS, CallQueue
 from tests.harness.shards import at
 
@@ -31,6 +33,10 @@ def test_a_gap_is_read_from_the_store() -> None:
     call.add(EVENTS[5:7])
     assert not call.events
     assert not call.is_complete
+    call.has_gap = False
+    call.load(EVENTS[4:7])
+    call.add((EVENTS[7], EVENTS[9]))
+    assert list(call.events) == list(EVENTS[4:8])
 
 
 def test_events_emitted_during_a_read() -> None:
@@ -41,6 +47,21 @@ def test_events_emitted_during_a_read() -> None:
     call.load(EVENTS[:2])
     assert not call.is_complete
     assert [seq for seq, _ in call.events] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("count", "is_complete"),
+    [(0, True), (MAX_BUFFERED_EVENTS - 1, True), (MAX_BUFFERED_EVENTS, False)],
+)
+def test_events_are_read_from_the_store(count: int, is_complete: bool) -> None:
+    """If the store has no more of them, the next one is buffered; the one after a gap is not."""
+    call = CallQueue(at(3), "c", "acme auto-set")
+    call.load(EVENTS[:count])
+    assert (call.is_complete, call.head) == (is_complete, EVENTS[0] if count else None)
+    call.add(EVENTS[count : count + 1])
+    call.add(EVENTS[count + 2 : count + 3])
+    assert list(call.events) == list(EVENTS[: count + is_complete])
+    assert not call.is_complete
 
 
 def test_the_buffer_is_limited() -> None:
@@ -58,4 +79,5 @@ def test_the_last_event() -> None:
     """No event follows the one emitted when the call ends."""
     call = CallQueue(at(3), "c", "acme auto-set")
     call.add(EVENTS[:1], no_more_events=True)
+    call.add(EVENTS[1:2])
     assert call.no_more_events

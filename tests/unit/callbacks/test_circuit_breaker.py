@@ -29,7 +29,8 @@ def test_no_delivery_while_it_is_open() -> None:
     circuit = opened_circuit(at_s=100)
     assert circuit.wait_s(110) == OPEN_S - 10
     assert not circuit.allows(100 + OPEN_S - 0.1)
-    assert circuit.wait_s(100 + OPEN_S) == 0
+    assert circuit.wait_s(101 + OPEN_S) == 0
+    assert CircuitBreaker().wait_s(100) == 0
 
 
 def test_half_open_one_event_probes() -> None:

@@ -37,6 +37,7 @@ async def attempted(call: CallQueue, now_ms: int) -> CallbackMetrics:
     event = (0, b'{"event": "initiated", "timestamp": %d}' % EMITTED_MS)
     assert not (await attempt.deliver(call, event)).reason
     assert metrics.delivered.table()["https"] == 1
+    assert metrics.attempt_duration.series("https").count == 1
     return metrics
 
 

@@ -63,9 +63,11 @@ class HeldOutbox(SlowOutbox):
         super().__init__(outbox, turns)
         self.is_reached = asyncio.Event()
         self.may_store = asyncio.Event()
+        self.tries: list[int] = []  # that were stored
 
     async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
         """Wait for the test before the third failure of an event is stored."""
+        self.tries += [each.tries for each in settlements if each.tries >= 0]
         if self.is_held and any(each.tries == BLOCKING_TRIES for each in settlements):
             self.is_reached.set()
             await self.may_store.wait()
@@ -156,6 +158,7 @@ async def test_an_event_that_arrives_at_its_third_attempt() -> None:
         await at.until_empty()
         assert transport.arrived == [0, 1]
         assert await at.dead_letters() == []
+        assert at.outbox.tries == [1, 2, 0]  # also for the next owner
 
 
 async def test_events_that_are_emitted_later_need_not_wait() -> None:
@@ -200,7 +203,8 @@ async def test_several_failing_events_in_a_row() -> None:
         await at.emit(0, 1, 2, 3, 4)
         await at.until_empty()
         assert at.transport.arrived == [3, 4]
-        assert [seq for seq, _ in await at.dead_letters()] == [0, 1, 2]
+        found = await at.store.outbox.dead_letters(SHARD, "a", "", 100)
+        assert [(each.seq, each.tries) for each in found] == [(0, 3), (1, 1), (2, 1)]
 
 
 async def test_nothing_is_given_up_early_while_the_target_is_down() -> None:

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
-from engine.callbacks.settlement_writer import SettlementWriter
-from engine.store.errors import Fenced
+from engine.callbacks.settlement_writer import MAX_BATCH, SettlementWriter
+from engine.store.errors import Fenced, StoreDown
 from engine.store.outbox import Settlement
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
+from tests.harness.virtual_time import virtual_time
 from tests.unit.callbacks.dispatchers import SlowOutbox
 from wire.shard import ShardId
 
@@ -19,11 +21,17 @@ class HeldOutbox(SlowOutbox):
         super().__init__(MemoryStore().outbox, ())
         self.may_store: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.stored: list[Settlement] = []
+        self.sizes: list[int] = []  # of what was to be stored
+        self.faults = 0  # of the next requests
 
     async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
         """Wait for the test."""
-        del shard, token
+        assert (shard, token) == (SHARD, 1)
+        self.sizes.append(len(settlements))
         await asyncio.shield(self.may_store)
+        self.faults -= 1
+        if self.faults >= 0:
+            raise StoreDown("down")
         self.stored += settlements
 
 
@@ -58,3 +66,31 @@ async def test_a_flush_ends_with_the_token() -> None:
     writer.add(Settlement("b"), lambda: settled.append("b"))
     await writer.flush()
     assert (outbox.stored, settled) == ([], [])
+
+
+@virtual_time
+async def test_settlements_wait_for_the_store() -> None:
+    """They are stored in order and once, a limited number at a time; the others hear it then."""
+    outbox = HeldOutbox()
+    outbox.faults = 2
+    outbox.may_store.set_result(None)
+    writer = SettlementWriter(outbox, SHARD, 1)
+    calls, settled = [f"c{number}" for number in range(MAX_BATCH + 1)], list[str]()
+    for call in calls:
+        writer.add(Settlement(call), partial(settled.append, call))
+    await writer.flush()
+    assert [each.call_id for each in outbox.stored] == settled == calls
+    assert outbox.sizes == [MAX_BATCH, MAX_BATCH, MAX_BATCH, 1]
+
+
+async def test_a_closed_writer_stores_nothing_more() -> None:
+    """What it was about to store is left to the next owner."""
+    outbox = HeldOutbox()
+    writer, settled = SettlementWriter(outbox, SHARD, 1), list[str]()
+    writer.add(Settlement("a"), lambda: settled.append("a"))
+    await asyncio.sleep(0)  # a turn of the loop
+    await writer.close()
+    outbox.may_store.set_result(None)
+    writer.add(Settlement("b"), lambda: settled.append("b"))
+    await writer.flush()
+    assert (outbox.sizes, outbox.stored, settled) == ([1], [], [])

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.callbacks.call_queue import CallQueue
-from engine.callbacks.circuit_breaker import OPEN_S, CircuitBreaker
+from engine.callbacks.circuit_breaker import MAX_FAILURES, OPEN_S, CircuitBreaker
 from engine.callbacks.target_queue import MAX_READY_CALLS, RateLimit, TargetQueue
 from tests.harness.shards import at
 from wire.callbacks.account import PutCallback
@@ -99,15 +99,19 @@ def test_rate() -> None:
 
 
 def test_only_waiting_calls_wait_for_the_rate() -> None:
-    """Without a waiting call, or at full concurrency, the rate delays nothing."""
-    target = proven(target_with(Clock(), 4, RateLimit(concurrency=3, per_s=10)))
+    """Without a waiting call, at full concurrency, or when it allows one, it delays nothing."""
+    clock = Clock()
+    target = proven(target_with(clock, 4, RateLimit(concurrency=3, per_s=4)))
     assert target.rate_limit_wait_s() is None
     while target.start_next() is not None:
         pass
-    assert target.rate_limit_wait_s() == pytest.approx(0.1)
-    target.rate_limit = RateLimit(concurrency=target.in_flight, per_s=10)
+    assert target.rate_limit_wait_s() == 0.25
+    target.rate_limit = RateLimit(concurrency=target.in_flight, per_s=4)
     assert target.rate_limit_wait_s() is None
-    target.rate_limit = RateLimit(concurrency=3, per_s=10)
+    target.rate_limit = RateLimit(concurrency=3, per_s=4)
+    clock.now_s += 0.25
+    assert target.rate_limit_wait_s() is None
+    clock.now_s -= 0.25
     target.ready.clear()
     assert target.rate_limit_wait_s() is None
 
@@ -139,6 +143,22 @@ def test_an_open_circuit_empties_the_queue() -> None:
     assert target.has_room()
 
 
+def test_one_delivery_probes_a_target() -> None:
+    """No call has room beside it; its success makes the earlier failures count no more."""
+    clock = Clock()
+    target = target_with(clock, 1, RateLimit())
+    while not target.record_result(is_target_up=False):
+        pass
+    assert target.start_next() is None
+    clock.now_s += OPEN_S
+    assert start_all(target) == 1
+    assert not target.has_room()
+    assert not target.record_result(is_target_up=True)
+    assert target.has_room()
+    failures = [target.record_result(is_target_up=False) for _ in range(MAX_FAILURES)]
+    assert failures == [False] * (MAX_FAILURES - 1) + [True]
+
+
 def test_one_call_waits_to_probe_a_target() -> None:
     """The others try again later: only one event is sent to a target that may be down."""
     clock = Clock()
@@ -156,6 +176,8 @@ def test_the_backlog_is_limited() -> None:
     target = target_with(Clock(), MAX_READY_CALLS, RateLimit())
     assert not target.has_room()
     assert target.retry_delay_s() > 0
+    target.ready.popleft()
+    assert target.has_room()
 
 
 def test_unused() -> None:

@@ -42,8 +42,8 @@ def test_a_call_replays_the_same() -> None:
     found = steps(complete.log)
     assert all(each.digest is not None for each in found)
     assert list(compare_decisions(found)) == []
-    assert list(compare_result(found, complete.record)) == []
-    events = compare_events(found, complete.emitted)
+    assert list(compare_result(found[-1], len(found), complete.record)) == []
+    events = compare_events(enumerate(found), complete.emitted)
     assert (events.mismatches, events.trimmed) == ((), 0)
 
 
@@ -71,9 +71,10 @@ def test_a_different_result_is_found() -> None:
     """The differing fields of the stored call are reported."""
     complete = recorded_dial()
     stored = StoredCall(replace(complete.call, status="failed", cause=41), (), len(complete.log))
-    (mismatch,) = compare_result(steps(complete.log), stored)
+    found = steps(complete.log)
+    (mismatch,) = compare_result(found[-1], len(found), stored)
     assert mismatch.detail == "the result differs from the stored call: status, cause"
-    (missing,) = compare_result([], stored)
+    (missing,) = compare_result(None, 0, stored)
     assert missing.detail == "the call is stored, but its log is missing"
 
 
@@ -92,7 +93,7 @@ def test_events_are_compared() -> None:
 
 
 def _mismatches(found: list[ReplayStep], events: list[CallEvent]) -> list[str]:
-    return [each.detail for each in compare_events(found, events).mismatches]
+    return [each.detail for each in compare_events(enumerate(found), events).mismatches]
 
 
 def test_trimmed_events_are_counted() -> None:
@@ -100,7 +101,7 @@ def test_trimmed_events_are_counted() -> None:
     complete = recorded_dial()
     found = steps(complete.log)
     for kept in (0, 1, len(complete.emitted) - 2):
-        events = compare_events(found, complete.emitted[len(complete.emitted) - kept :])
+        events = compare_events(enumerate(found), complete.emitted[len(complete.emitted) - kept :])
         assert (events.mismatches, events.trimmed) == ((), len(complete.emitted) - kept)
 
 
@@ -111,12 +112,13 @@ def test_a_gap_ends_the_comparison() -> None:
     found = steps(log)
     assert (find_gap(log), len(found)) == (4, 3)
     assert list(compare_decisions(found)) == []
-    assert compare_events(found, complete.emitted, is_complete=False).mismatches == ()
+    assert compare_events(enumerate(found), complete.emitted, is_complete=False).mismatches == ()
     assert find_gap(complete.log) is None
 
 
 def test_a_call_that_has_only_started() -> None:
     """One line, one event."""
     started = record_call(outbound(), [(NOW, CallOpened())])
-    assert compare_events(steps(started.log), started.emitted).mismatches == ()
-    assert list(compare_result(steps(started.log), started.record)) == []
+    assert compare_events(enumerate(steps(started.log)), started.emitted).mismatches == ()
+    (only,) = steps(started.log)
+    assert list(compare_result(only, 1, started.record)) == []

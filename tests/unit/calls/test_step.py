@@ -70,7 +70,7 @@ def test_every_event_in_every_state(state: str) -> None:
         story = STATES[state]()
         event = events_for(story)[place]
         commands = story.take(event, 10)
-        assert_sound(story.call, commands)
+        assert_sound(story.call, commands, story.now)
         numbers = [event.sequence_number for event in story.emitted]
         assert numbers == list(range(len(numbers)))
 

@@ -6,7 +6,7 @@ import pytest
 
 from engine.cli.commands.call import NO_OPTIONS, OriginateOptions, originate_body
 from engine.cli.errors import UsageError
-from engine.cli.options.parsing import action, mapping
+from engine.cli.options.parsing import action, document, mapping
 
 
 def test_flags_go_before_the_file() -> None:
@@ -28,6 +28,20 @@ def test_an_action_is_json_a_file_or_an_address(tmp_path: Path) -> None:
     (tmp_path / "tree.json").write_text('{"type": "hangup"}')
     assert action("https://example.com/next") == "https://example.com/next"
     assert action('{"type": "hangup"}') == action(f"@{tmp_path}/tree.json") == {"type": "hangup"}
+
+
+def test_a_file_is_named_alike_everywhere(tmp_path: Path) -> None:
+    """With @; a plain name of a file is read, too. A file that is not there is named."""
+    name, tree = f"{tmp_path}/tree.json", '{"type": "hangup"}'
+    Path(name).write_text(tree)
+    for typed in (f"@{name}", name, tree):
+        read = (action(typed), mapping(typed, "--contact"), document(typed))
+        assert read == ({"type": "hangup"},) * 3
+    assert document(None) == {}
+    for typed in ("@gone.json", "gone.json"):
+        with pytest.raises(UsageError, match=r"^gone.json: No such file"):
+            document(typed)
+    assert action("https://example.com/" + "a" * 5_000).startswith("https://")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from engine.calls.model import causes
 from engine.listeners.exchange import LOST
-from engine.runtime.admission.inbound import BAD_ROUTE
+from engine.runtime.admission.inbound import BAD_ROUTE, DIAL_LOOP
 from engine.runtime.admission.no_capacity import ENGINE_CODES, NODE_CODES
 from engine.runtime.agents.agent_presence import AgentRejection
 from engine.runtime.base.interfaces import DialRejection
@@ -29,6 +29,7 @@ _COMPUTED = {
     *map(causes.reason, range(128)),
     *(causes.reason(cause, is_answered=True) for cause in range(128)),
     BAD_ROUTE,
+    DIAL_LOOP,
     LOST,
     "store_overflow",  # engine/runtime/shard/call_drop.py
     "call_too_large",  # the same

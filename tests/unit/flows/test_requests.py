@@ -52,6 +52,7 @@ def test_secrets_are_kept_and_removed() -> None:
         ({"url": "https://me:pass@crm.example/"}, {"url": "bad_url"}),
         ({"url": "https://crm.example/a\u2028b"}, {"url": "bad_url"}),
         ({"url": "https://[::1/"}, {"url": "bad_url"}),
+        ({"url": "https://crm.example:65536/"}, {"url": "bad_url"}),
         ({"headers": {"Host": "x"}}, {"headers.Host": "reserved"}),
         ({"headers": {"X": "a\r\nB: c"}}, {"headers.X": "invalid"}),
         ({"headers": {"A b": "c"}}, {"headers.A b": "invalid"}),

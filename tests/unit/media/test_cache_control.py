@@ -1,8 +1,8 @@
-"""How long a clip is fresh, by its Cache-Control header."""
+"""How long a clip is fresh, by its Cache-Control header, and which ETags are kept."""
 
 import pytest
 
-from engine.media.download import fresh_ms
+from engine.media.download import fresh_ms, usable_etag
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,19 @@ from engine.media.download import fresh_ms
 def test_fresh(header: str, expected_ms: int) -> None:
     """max-age is honoured between ten seconds and a week; without it an hour holds."""
     assert fresh_ms(header, default_ms=3_600_000, min_ms=10_000) == expected_ms
+
+
+@pytest.mark.parametrize(
+    ("header", "kept"),
+    [
+        ('"v1"', '"v1"'),
+        ('W/"v 1"', 'W/"v 1"'),
+        ("", ""),
+        ('"pris-\udce5"', ""),  # a byte of Latin-1, as the HTTP client reads it
+        ('"pris-å"', ""),
+        ('"a\tb"', ""),
+    ],
+)
+def test_etags_that_can_be_stored_are_kept(header: str, kept: str) -> None:
+    """Others are dropped: half of a surrogate pair can be neither stored nor sent back."""
+    assert usable_etag(header) == kept

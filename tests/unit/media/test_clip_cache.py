@@ -7,7 +7,7 @@ import pytest
 
 from engine.media.clip import MadeClip, MediaError
 from tests.unit.media.cache_scene import ONE, TWO, A, B, CacheScene
-from wire.media import Audio
+from wire.media import Audio, Speech
 
 CALL, OTHER_CALL = "3-pbx1-aaaaaaaa", "3-pbx1-bbbbbbbb"
 
@@ -102,6 +102,30 @@ async def test_refresh_fails(scene: CacheScene) -> None:
         assert scene.cache.cached("acme", A) == ONE
         await scene.run_background_tasks()
         assert len(scene.maker.requests) == requests
+
+
+@pytest.mark.parametrize(
+    ("refreshed", "is_silent"),
+    [
+        (MadeClip(None, 1000), True),
+        (MediaError("http_status", "HTTP status 503"), True),
+        (MadeClip(TWO, 1000), False),
+    ],
+)
+async def test_a_silent_clip(
+    scene: CacheScene, refreshed: MadeClip | MediaError, is_silent: bool
+) -> None:
+    """It is known as such until there is another one."""
+    scene.maker.results[A] = MadeClip(ONE, 1000, is_silent=True)
+    assert not scene.cache.is_silent("acme", A)
+    await scene.cache.fetch("acme", A)
+    assert scene.cache.is_silent("acme", A)
+    assert not scene.cache.is_silent("other", A)
+    scene.maker.results[A] = refreshed
+    scene.now_ms = 1000
+    scene.cache.cached("acme", A)
+    await scene.run_background_tasks()
+    assert scene.cache.is_silent("acme", A) == is_silent
 
 
 async def test_removed_at_its_url(scene: CacheScene) -> None:
@@ -213,3 +237,68 @@ async def test_what_callers_wait_for_is_urgent(scene: CacheScene) -> None:
     assert found == [(A, False), (B, True)]
     scene.maker.open.set()
     await waiter
+
+
+async def test_an_erasure_drops_speech_and_addresses_that_name_the_person(
+    scene: CacheScene,
+) -> None:
+    """All speech of the account: its texts may be about a person without the name."""
+    named = Audio("https://a.example/47.mp3")
+    for account, source in (("acme", A), ("acme", B), ("acme", named), ("other", B)):
+        await scene.cache.fetch(account, source)
+    scene.cache.index_changed.clear()
+    assert await scene.cache.erase("acme", lambda url: "47" in url) == 2
+    assert [scene.cache.cached("acme", each) for each in (A, B, named)] == [ONE, None, None]
+    assert scene.cache.cached("other", B) == ONE
+    assert scene.cache.index_changed.is_set()  # so that it is saved
+
+
+@pytest.mark.parametrize(
+    "made",
+    [MadeClip(TWO, None), MadeClip(None, 1000), MediaError("http_status", "HTTP status 503")],
+)
+async def test_an_erased_clip_does_not_come_back(
+    scene: CacheScene, made: MadeClip | MediaError
+) -> None:
+    """Not from a refresh that runs meanwhile, whatever the server answers."""
+    scene.maker.results[B] = MadeClip(ONE, 1000)
+    await scene.cache.fetch("acme", B)
+    scene.now_ms = 1000
+    scene.maker.results[B] = made
+    scene.maker.open.clear()
+    assert scene.cache.cached("acme", B) == ONE
+    await scene.run_background_tasks()
+    assert await scene.cache.erase("acme", lambda _url: False) == 1
+    scene.maker.open.set()
+    await scene.run_background_tasks()
+    assert scene.cache.pending == 0
+    assert scene.cache.cached("acme", B) is None
+
+
+async def test_who_waits_for_an_erased_clip_gets_it(scene: CacheScene) -> None:
+    """It is not stored; another account's is."""
+    scene.maker.open.clear()
+    waiters = [asyncio.create_task(scene.cache.fetch(each, B)) for each in ("acme", "other")]
+    await scene.run_background_tasks()
+    assert await scene.cache.erase("acme", lambda _url: False) == 1
+    scene.maker.open.set()
+    assert await asyncio.gather(*waiters) == [ONE, ONE]
+    assert [scene.cache.cached(each, B) for each in ("acme", "other")] == [None, ONE]
+
+
+async def test_a_queued_refresh_of_an_erased_clip_is_dropped(scene: CacheScene) -> None:
+    """It would make the clip again."""
+    sources = [Speech(str(each)) for each in range(4)]
+    for each in sources:
+        scene.maker.results[each] = MadeClip(ONE, 1000)
+        await scene.cache.fetch("acme", each)
+    scene.now_ms = 1000
+    scene.maker.open.clear()
+    assert [scene.cache.cached("acme", each) for each in sources] == [ONE] * 4
+    await scene.run_background_tasks()
+    assert scene.maker.busy < len(sources)
+    assert await scene.cache.erase("acme", lambda _url: False) == 4
+    scene.maker.open.set()
+    await scene.run_background_tasks()
+    assert scene.cache.pending == 0
+    assert [scene.cache.cached("acme", each) for each in sources] == [None] * 4

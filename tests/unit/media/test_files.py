@@ -68,6 +68,22 @@ async def test_clips_without_a_source_go_first(tmp_path: Path) -> None:
     assert await files.evict(HOUR_MS + LIMITS.dropped_ms + 1, lambda: indexed) == {one.key}
 
 
+async def test_erased_clips_are_removed_although_there_is_room(tmp_path: Path) -> None:
+    """When they have not been fetched for a minute; also those of the process before."""
+    files = open_files(tmp_path)
+    one, two = [await put(files, fill, HOUR_MS) for fill in (b"a", b"b")]
+    assert await files.evict(HOUR_MS, files.used_ms().keys) == set()
+    files.expect_erased()
+    indexed = {two.key}
+    soon_ms = HOUR_MS + LIMITS.dropped_ms
+    assert await files.evict(soon_ms, lambda: indexed) == set()
+    again = open_files(tmp_path, files.used_ms())
+    for each in (files, again):
+        assert await each.evict(soon_ms + 1, lambda: indexed) == {one.key}
+    assert names(tmp_path) == {two.key}
+    assert await files.evict(3 * HOUR_MS, set) == set()  # displaced, not erased
+
+
 async def test_restart(tmp_path: Path) -> None:
     """A restart loads the files and their last use, and removes unfinished ones."""
     before = open_files(tmp_path)

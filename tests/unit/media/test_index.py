@@ -22,6 +22,13 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["index.json"]
 
 
+def test_an_entry_that_cannot_be_saved_does_not_keep_others_from_it(tmp_path: Path) -> None:
+    """Half of a surrogate pair, which no file can have, is left out with its entry."""
+    good, bad = entry(Speech("hi", "heart", "en")), entry(Audio("https://a.example/\udce5"))
+    save_index(tmp_path / "index.json", SavedIndex((bad, good), {"a" * 32: 7}))
+    assert load_index(tmp_path / "index.json") == SavedIndex((good,), {"a" * 32: 7})
+
+
 def test_damaged_or_missing(tmp_path: Path) -> None:
     """A damaged or missing index is an empty one."""
     file = tmp_path / "index.json"

@@ -4,7 +4,14 @@ from configparser import RawConfigParser
 
 import pytest
 
-from tests.harness.operations.log_lines import CHALLENGE, FILTER, FORGED, address, line
+from tests.harness.operations.log_lines import (
+    CHALLENGE,
+    FILTER,
+    FORGED,
+    address,
+    line,
+    unreadable_line,
+)
 from tests.harness.operations.manifests import OPERATIONS
 
 JAIL = OPERATIONS / "fail2ban/jail.d/switchroom-pbx.conf"
@@ -36,13 +43,21 @@ def test_a_digest_cannot_accuse_another() -> None:
     assert found == "198.51.100.7"
 
 
-def test_the_jail_reads_the_log_of_the_unit() -> None:
-    """The jail names the filter, and the file that the systemd unit's node writes."""
+def test_a_login_without_an_event_counts_once() -> None:
+    """By its line in the other log, which each failed login has; a name forges no other."""
+    forged = "' failed for '203.0.113.9:1' (callid: \ufffd) - Failed to authenticate"
+    assert address(unreadable_line("q\ufffdq", f'"{forged}" <sip:1001@h>')) == "198.51.100.7"
+    assert address(unreadable_line("readable")) == ""
+
+
+def test_the_jail_reads_the_logs_of_the_unit() -> None:
+    """The jail names the filter, and the files that the systemd unit's node writes."""
     found = RawConfigParser(strict=False)
     found.read(JAIL)
     jail = found["switchroom-pbx"]
     assert jail["filter"] == FILTER.stem
-    assert jail["logpath"] == "/var/lib/switchroom-pbx/var/log/security.log"
+    folder = "/var/lib/switchroom-pbx/var/log"
+    assert jail["logpath"].split() == [f"{folder}/security.log", f"{folder}/messages.log"]
     assert (
         "StateDirectory=switchroom-pbx\n"
         in (OPERATIONS / "systemd/switchroom-pbx.service").read_text()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from engine.calls.model.events import LegEnded
 from engine.calls.model.storage_format import decode_stored_call, encode
+from engine.store.call_text import decode_parts, encode_parts
 from engine.store.compressed_call import (
     DICTIONARIES,
     DICTIONARY,
@@ -23,7 +24,7 @@ from tests.harness.recorded_call import record_call
 
 SEALED = {
     2: "35d6182524cc90daefe05595146af19c4ce7cf1c93e6672c6304eb34cf2eb02a",
-    3: "2a33de66db5fadd7b15c26e24bc7f97e142baa0bcc0034ebae648827752f4a80",
+    3: "8a11b66c6c1d45fa692fd4476fca572f2949ef2c8cda6d776cf59f3a68cd4ece",
 }
 
 
@@ -59,6 +60,23 @@ def test_it_is_read_as_it_was(state: bytes, log: list[bytes]) -> None:
     """State and log are the same, whatever they contain, also what marks ids and times."""
     call = EndedCall(state, tuple(log))
     assert decompress("c1", compress("c1", call)) == call
+
+
+@pytest.mark.parametrize("text", ["x", "x-", "-1700000000.", "-1700000000.1 "])
+def test_long_words_take_no_long_time(text: str) -> None:
+    """Such as those of custom data: quadratic time would be longer than this test may take."""
+    call = EndedCall(b"", ((text * 500_000).encode(),))
+    assert decompress(ID, compress(ID, call)) == call
+
+
+def test_the_id_of_a_channel_is_written_once() -> None:
+    """Wherever it is, with a name or without."""
+    for channel in ("pbx1-1700000000.12", "a_name-of-it-1700000000.7"):
+        lines = [f"{number} of {channel}, held".encode() for number in range(100)]
+        is_text, encoded = encode_parts(ID, [b"-1700000000.3", *lines])
+        assert is_text
+        assert encoded.count(channel.encode()) == 1
+        assert decode_parts(ID, encoded, is_text=True) == [b"-1700000000.3", *lines]
 
 
 def test_a_conversation_is_compressed_to_a_quarter() -> None:

@@ -4,19 +4,23 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
 from engine.common.tasks import cancel_all
+from engine.observe.metrics import Metrics
 from engine.store.change import Change
 from engine.store.errors import Overflow, StoreDown
-from engine.store.writer import Writer, WriterHooks
+from engine.store.writer import EVENT_DELAY_S, QUIET_DELAY_S, Writer, WriterHooks
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import SHARD
-from tests.harness.store.stores import claim_shard
+from tests.harness.store.stores import change, claim_shard
 from tests.harness.until import until
 from tests.harness.virtual_time import virtual_time
 from wire.shard import ShardId
+
+PARTS = ("log", "events")  # what a change stores beside its state
 
 
 class FaultyStore(MemoryStore):
@@ -58,6 +62,7 @@ class Scene:
         self.random = random
         self.calls: list[str] = []
         self.limit = limit
+        self.metrics = Metrics()
         self.writer: Writer
 
     async def open(self) -> None:
@@ -70,7 +75,13 @@ class Scene:
         )
         token = await claim_shard(self.store, SHARD, "engine1")
         self.writer = Writer(
-            self.store, SHARD, token, lambda: self.random, hooks=hooks, limit=self.limit
+            self.store,
+            SHARD,
+            token,
+            lambda: self.random,
+            hooks=hooks,
+            limit=self.limit,
+            metrics=self.metrics,
         )
 
     def write(
@@ -105,6 +116,8 @@ async def test_changes_of_one_tick_are_one_batch() -> None:
         assert at.calls == []
         await at.writer.drain()
         assert [len(batch) for batch in at.store.batches] == [3]
+        size = at.metrics.store.commit_size.series(SHARD.node, SHARD.slot)
+        assert (size.count, size.total) == (1, 3)
         assert at.calls == ["c1.0", "c2.0", "c3.0"]
         assert at.writer.last_number == 1
         at.write("c1", 1)
@@ -150,6 +163,18 @@ async def test_batch_size_is_limited() -> None:
         assert [len(batch) for batch in at.store.batches] == [256, 256, 88]
 
 
+async def test_the_size_of_a_batch_is_limited() -> None:
+    """Large calls are stored a few at a time, in order; at least one."""
+    async with scene() as it:
+        parts = [bytes(size) for size in (3_000_000, 900_000, 900_000, 5_000_000, 10)]
+        for number, (field, part) in enumerate(zip(("state", *PARTS, *PARTS), parts, strict=True)):
+            fields: dict[str, Any] = {field: part if field == "state" else (part,)}
+            it.writer.write(change(f"c{number}", **fields), lambda: None)
+        await it.writer.drain()
+    batches = [[each.call_id for each in batch] for batch in it.store.batches]
+    assert batches == [["c0", "c1"], ["c2"], ["c3"], ["c4"]]
+
+
 async def test_nothing_is_lost_while_the_store_is_down() -> None:
     """The same batch is retried until the store is up; down and up are reported once each."""
     async with scene() as at:
@@ -165,6 +190,7 @@ async def test_nothing_is_lost_while_the_store_is_down() -> None:
         assert at.writer.is_healthy
         assert at.store.batches[0] == at.store.batches[1] == at.store.batches[2]
         assert at.calls[1:] == ["up", "c1.0", "c1.1"]
+        assert at.metrics.store.commit_failures.total == len(at.store.batches) - 2
         assert await at.store.log(SHARD, "c1") == [b"0", b"1"]
 
 
@@ -282,13 +308,18 @@ async def test_a_quiet_change_goes_with_the_next_urgent_one() -> None:
         assert [len(batch) for batch in now.store.batches] == [1]
 
 
-async def test_a_quiet_change_is_stored_without_another_one() -> None:
-    """A change without urgency is stored soon by itself, with or without an event."""
+@virtual_time
+async def test_when_a_quiet_change_is_stored() -> None:
+    """Soon, sooner with an event; a later one postpones nothing, and then has its own time."""
     async with scene() as now:
-        now.write("a", 0, urgent=False, has_event=False)
-        await until(lambda: now.calls == ["a.0"])
-        now.write("a", 1, urgent=False, has_event=True)
-        await until(lambda: now.calls == ["a.0", "a.1"])
+        for wait_s, has_event in ((0.0, False), (0.01, True), (0.1, False), (0.05, False)):
+            await asyncio.sleep(wait_s)  # on virtual time
+            now.write("a", len(now.store.batches), urgent=False, has_event=has_event)
+        await asyncio.sleep(1)  # on virtual time
+        now.writer.mark_sent("a")
+        await asyncio.sleep(1)  # on virtual time
+        times_s = [0.01 + EVENT_DELAY_S, 0.11 + QUIET_DELAY_S, 1.16 + QUIET_DELAY_S]
+        assert now.store.committed_s == pytest.approx(times_s)
 
 
 async def test_a_quiet_change_during_a_commit_starts_no_other() -> None:

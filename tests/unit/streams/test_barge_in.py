@@ -43,6 +43,25 @@ def test_every_cough_pauses_again() -> None:
     assert [each for _, each in hear(ear, frames)] == ["pause", "resume"] * 6
 
 
+def test_a_word_before_a_short_pause_is_no_cough() -> None:
+    """What the caller goes on to say is judged, too: it is the same turn."""
+    model = FixedModel(0.1)
+    ear = CallerEar("pause", ULAW, VoiceJudges(lambda _rate: model, InlineExecutor()))
+    assert [each for _, each in hear(ear, [SOUND] * 4 + [QUIET] * 8)] == ["pause", "resume"]
+    model.probability = 0.9
+    assert [each for _, each in hear(ear, [SOUND] * 20, 240)] == ["flush"]
+
+
+def test_silence_after_a_sound_is_not_judged() -> None:
+    """The detector is what costs most."""
+    model = FixedModel(0.1)
+    ear = CallerEar("pause", ULAW, VoiceJudges(lambda _rate: model, InlineExecutor()))
+    hear(ear, [SOUND] * 6 + [QUIET] * 15)
+    judged = model.windows
+    assert hear(ear, [QUIET] * 20, 420) == []
+    assert model.windows == judged > 0
+
+
 def test_speech_flushes() -> None:
     """When enough windows of 32 ms sound like a voice."""
     decisions = hear(ear_of("pause", 0.9), [QUIET] * 5 + [SOUND] * 40)
@@ -93,7 +112,9 @@ def test_the_rest_of_a_sentence_is_not_heard() -> None:
     muffle.begin(0.0)
     assert all(muffle.drops(False, now_ms) for now_ms in range(20, 400, 20))
     assert muffle.drops(True, 400.0)
-    assert not muffle.drops(False, 700.0)
+    assert muffle.drops(True, 529.0)
+    assert not muffle.drops(False, 530.0)
+    assert not muffle.is_active
     muffle.begin(1000.0)
     assert all(muffle.drops(False, now_ms) for now_ms in range(1020, 2500, 20))
     assert not muffle.drops(False, 2500.0)

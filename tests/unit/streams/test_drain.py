@@ -160,6 +160,68 @@ def test_a_lead_ends_with_a_step_in_real_time() -> None:
     assert (lead.is_growing, lead.ms) == (False, 100.0 + MAX_PER_STEP)
 
 
+@pytest.mark.parametrize(("burst", "lead_ms"), [(10, 180.0), (11, 40.0), (26, 40.0), (27, 520.0)])
+def test_a_burst_after_a_silence_is_a_lead_if_it_has_another_length(
+    burst: int, lead_ms: float
+) -> None:
+    """A stall of 400 ms holds back at least half of that, and hardly more; it adds no lead."""
+    lead = Lead()
+    for gap_ms, began_ms, count in ((float("inf"), 0.0, 3), (400.0, 1_000.0, burst)):
+        lead.begin(gap_ms, began_ms)
+        for number in range(count):
+            lead.take(number * 20.0, began_ms)
+        for late_ms in range(20, 220, 20):
+            if lead.is_growing:
+                lead.take(0.0, began_ms + late_ms)
+    assert (lead.is_growing, lead.ms) == (False, lead_ms)
+
+
+def after_lead() -> BacklogDrain:
+    """Return the drain of a bot that has sent frames in real time for 100 ms."""
+    drain = BacklogDrain()
+    assert not any(drain.drops(0.0, True, now_ms) for now_ms in live(0, 120))
+    return drain
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "backlog_ms", "end_ms", "is_dropped"),
+    [
+        ([130, 160, 190, 210], 20.0, 220, True),
+        ([130, 160, 190, 210], 19.0, 220, False),
+        ([130, 160, 190, 210], 20.0, 339, True),
+        ([130, 160, 190, 210], 20.0, 340, False),
+        ([130, 160, 190], 20.0, 220, False),
+        ([*range(120, 200, 10)], 20.0, 220, True),
+        ([*range(120, 210, 10)], 20.0, 220, False),
+        ([*range(120, 160, 10)], 20.0, 219, False),
+    ],
+)
+def test_a_backlog_is_a_delay_if_frames_come_at_the_speed_of_a_voice(
+    arrivals: list[float], backlog_ms: float, end_ms: float, *, is_dropped: bool
+) -> None:
+    """Four to eight of them in about 120 ms, all of which had the backlog before them."""
+    drain = after_lead()
+    assert not any(drain.drops(backlog_ms, True, now_ms) for now_ms in arrivals)
+    assert drain.drops(backlog_ms, True, end_ms) is is_dropped
+    drain = after_lead()
+    for number, now_ms in enumerate(arrivals):
+        drain.drops(0.0 if number == 1 else backlog_ms, True, now_ms)
+    assert not drain.drops(backlog_ms, True, end_ms)
+
+
+@pytest.mark.parametrize(
+    ("silent", "sounds"), [(0, "x-x---x-----"), (1, "x-----x-----"), (2, "------x-x---")]
+)
+def test_sounds_are_dropped_while_a_delay_lasts(silent: int, sounds: str) -> None:
+    """Each second one, until one frame of delay is left; not while silence is dropped instead."""
+    drain = after_lead()
+    assert not any(drain.drops(60.0, False, now_ms) for now_ms in live(120, 220))
+    first = [drain.drops(60.0, number < silent, 220.0 + 20 * number) for number in range(6)]
+    assert first == [number < silent for number in range(6)]
+    found = [drain.drops(60.0, False, now_ms) for now_ms in live(340, 580)]
+    assert "".join("-x"[each] for each in found) == sounds
+
+
 def test_a_long_lead_loses_silence() -> None:
     """Also what was held back before the first frame could arrive looks like a lead."""
     arrivals = [*[0.0] * 50, *live(0, 10_000)]

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from streams.bots.limits import MAX_INVALID, MAX_UTTERANCES
+from streams.bots.limits import MAX_INVALID, MAX_UTTERANCES, Accounts
 from streams.bots.protocols.protocol import StreamName
 from streams.bots.protocols.protocols import protocol_of
 from streams.pbx.messages import PbxEvent
@@ -15,8 +15,9 @@ from streams.stream.audio import linear
 from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics
 from streams.stream.stream import Stream
-from streams.stream.transcription import GAP_MS, MAX_EARLY, MAX_WAITING, READY_MS
+from streams.stream.transcription import GAP_MS, MAX_WAITING, READY_MS
 from streams.stream.voice import VoiceJudges
+from tests.unit.streams.bot_lab import TimedStream
 from tests.unit.streams.executors import InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel
 from tests.unit.streams.recording_links import RecordingBot, RecordingPbx
@@ -38,7 +39,7 @@ SOFT = array("h", [200, -200] * 80).tobytes()  # no sound for the gateway
 WALL_MS = 1_000_000
 
 
-class Lab:
+class Lab(TimedStream):
     """One stream, its ends, and a clock that a test moves."""
 
     def __init__(self, mode: BargeIn = "off", voice: float = 0.9) -> None:
@@ -53,6 +54,7 @@ class Lab:
             lambda report: self.reports.append(msgspec.to_builtins(report)),
             self.metrics,
             VoiceJudges(lambda _rate: self._model(voice), InlineExecutor()),
+            Accounts(),
         )
         recognition = RecognitionSetup("grammar", RecognizerStart())
         setup = StreamSetup(
@@ -82,18 +84,6 @@ class Lab:
     def say(self, **message: Any) -> None:
         """Have the recognizer send a message."""
         self.stream.read_text(json.dumps(message).encode())
-
-    def hear(self, *frames: bytes) -> None:
-        """Have the caller send a frame each 20 ms."""
-        for frame in frames:
-            self.wait(20)
-            self.stream.hear_caller(frame)
-
-    def wait(self, length_ms: int) -> None:
-        """Let time pass."""
-        for _ in range(length_ms // 10):
-            self.now_ms += 10
-            self.stream.tick()
 
     def of(self, kind: str) -> list[dict[str, Any]]:
         """Return the reports of a kind."""
@@ -213,6 +203,7 @@ def test_what_a_sound_does_to_a_prompt(mode: BargeIn, voice: float, outcomes: li
     """As if one were audible: the PBX plays it. Bots' interruptions are counted elsewhere."""
     lab = Lab(mode, voice).connect()
     lab.hear(*[QUIET] * 5, *[SOUND] * 9, *[QUIET] * 20)
+    lab.stream.end("stopped")
     assert lab.outcomes() == outcomes
     assert lab.metrics.barge_ins.total == 0
     assert lab.pbx.sent == []
@@ -226,12 +217,25 @@ def test_a_pause_ends_without_frames() -> None:
     assert lab.outcomes() == ["paused", "resumed"]
 
 
+def test_a_noise_pauses_400_ms_at_most() -> None:
+    """Also if the next frame of it is late."""
+    lab = Lab("pause", voice=0.1).connect()
+    lab.hear(*[SOUND] * 21)
+    lab.wait(10)
+    assert lab.outcomes() == ["paused"]
+    lab.wait(10)
+    assert lab.outcomes() == ["paused", "resumed"]
+
+
 def test_a_pause_ends_with_the_stream() -> None:
     """A recognizer that is lost stops no prompt."""
     lab = Lab("pause", voice=0.1).connect()
     lab.hear(*[SOUND] * 3)
     lab.stream.bot_lost("bot-lost", "")
-    assert lab.outcomes() == ["paused", "resumed"]
+    assert [(each["outcome"], each["heardMs"]) for each in lab.of("barge-in")] == [
+        ("paused", 0),
+        ("resumed", 0),
+    ]
     assert lab.reports[-1]["type"] == "ended"
 
 
@@ -257,9 +261,9 @@ def test_what_is_said_during_the_connection_is_sent() -> None:
 def test_what_is_kept_for_a_connection_has_an_end() -> None:
     """Five seconds."""
     lab = Lab()
-    lab.hear(*[SOUND] * (MAX_EARLY + 10))
+    lab.hear(*[SOUND] * 260)
     lab.connect()
-    assert len(lab.bot.audio) == MAX_EARLY
+    assert len(lab.bot.audio) == 250
 
 
 def test_silence_replaces_missing_frames() -> None:
@@ -340,6 +344,7 @@ def test_utterances_without_a_transcript_have_an_end() -> None:
         lab.say(type="speech-ended", atMs=0)
         lab.wait(300)
     assert lab.reports[-1]["reason"] == "invalid-message"
+    assert [each["isSpeaking"] for each in lab.of("speech")].count(False) == MAX_WAITING
 
 
 def test_positions_outside_the_audio_are_moved_into_it() -> None:
@@ -389,18 +394,21 @@ def test_nothing_counts_before_it_is_ready() -> None:
     assert ended["detail"] == "the recognizer sent a result before `ready`"
 
 
-def test_more_utterances_than_anybody_can_say() -> None:
+@pytest.mark.parametrize(("wait_ms", "count"), [(9_990, MAX_UTTERANCES), (10_000, 2 * 40)])
+def test_more_utterances_than_anybody_can_say(wait_ms: int, count: int) -> None:
     """The detector of voices would hear the last half second again and again."""
     lab = Lab(voice=0.1).connect()
     lab.hear(*[SOUND] * 30)
-    for _ in range(MAX_UTTERANCES + 1):
+    for number in range(2 * 40):
+        if number == 40:
+            lab.wait(wait_ms)
         lab.say(type="speech-started", atMs=100)
         lab.say(type="speech-ended", atMs=600)
         lab.say(type="final", text="", confidence=0)
-    assert len(lab.of("transcript")) == MAX_UTTERANCES
-    (ended,) = lab.of("ended")
-    assert ended["reason"] == "too-fast"
-    assert ended["detail"] == "more than 50 utterances in ten seconds"
+    assert len(lab.of("transcript")) == count
+    assert [(each["reason"], each["detail"]) for each in lab.of("ended")] == [
+        ("too-fast", "more than 50 utterances in ten seconds")
+    ] * (count == MAX_UTTERANCES)
 
 
 def test_its_last_report_repeats_the_transcript() -> None:

@@ -1,6 +1,6 @@
 """The beginning and the end of speech, and turns, in virtual time."""
 
-from streams.stream.speech import SpeechDetector
+from streams.stream.speech import HANGOVER_MS, MIN_LEVEL, OVER_NOISE, SpeechDetector
 from streams.stream.turns import Turn, Turns
 
 
@@ -40,6 +40,18 @@ def test_the_noise_of_a_line_is_no_speech() -> None:
     assert len(hear(detector, [3000] * 5, 5000)) == 1
 
 
+def test_speech_continues_at_half_the_level_that_begins_it() -> None:
+    """Three times the noise of the line, and at least a level that a quiet line never has."""
+    for begins, margin in ((MIN_LEVEL, 0), (3 * 350, 9)):
+        noise = [begins // OVER_NOISE] * 200
+        assert hear(SpeechDetector(), [*noise, *[begins - margin - 1] * 5]) == []
+        detector = SpeechDetector()
+        loud = [*[begins + margin] * 2, *[begins // 2 + margin] * 50]
+        changes = hear(detector, [*noise, *loud, *[begins // 2 - margin - 1] * 15])
+        assert changes == [(4_040, True), (5_340, False)]
+        assert detector.quiet_ms == HANGOVER_MS
+
+
 def test_turns_have_latencies() -> None:
     """From the end of what the caller said to the first sound of the bot."""
     turns = Turns()
@@ -53,6 +65,14 @@ def test_turns_have_latencies() -> None:
     assert turns.hear_bot(1520.0, 1600.0) is None
     assert turns.hear_bot(1520.0, 1820.0) == Turn(False, False, 1520)
     assert turns.hear_bot(2020.0, 2000.0) == Turn(False, True, 2000)
+
+
+def test_a_bot_that_speaks_at_the_same_time_has_no_latency() -> None:
+    """It does not respond to what the caller still says."""
+    turns = Turns()
+    for now_ms in range(20, 500, 20):
+        turns.hear_caller(3000, now_ms)
+    assert turns.hear_bot(500.0, 480.0) == Turn(False, True, 480)
 
 
 def test_a_fast_bot_has_a_latency() -> None:

@@ -1,87 +1,70 @@
 """A stream to a bot, in virtual time: its marks, and what it hears during an action."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
-import msgspec
 import pytest
 
-from streams.bots.limits import MAX_INVALID, MAX_MARKS, MAX_PENDING_MARKS
-from streams.bots.protocols.protocol import StreamName
-from streams.bots.protocols.protocols import protocol_of
+from streams.bots.limits import (
+    MAX_ACTIONS,
+    MAX_INVALID,
+    MAX_MARKS,
+    MAX_MESSAGES_PER_S,
+    MAX_PENDING_MARKS,
+    VOICE_MESSAGES_PER_S,
+    Accounts,
+)
+from streams.bots.protocols.messages import MAX_MARK_CHARS
 from streams.pbx.messages import PbxEvent
-from streams.stream.audio import linear
-from streams.stream.context import StreamContext
-from streams.stream.mark_names import MAX_REPORTED_CHARS
-from streams.stream.metrics import StreamMetrics
 from streams.stream.reporter import MAX_DETAIL_CHARS
 from streams.stream.silence_clock import GAP_MS
-from streams.stream.stream import Stream
-from streams.stream.voice import VoiceJudges
-from tests.unit.streams.executors import InlineExecutor
-from tests.unit.streams.fixed_model import FixedModel
-from tests.unit.streams.recording_links import RecordingBot, RecordingPbx
-from wire.streams.setup import ActionMessage, BargeIn, BotAddress, StreamSetup
-
-SILENCE = linear(8000).silence
-SOUND = b"\x23" * len(SILENCE)
-
-
-class Lab:
-    """One connected stream of the native protocol, its ends, and a clock that a test moves."""
-
-    def __init__(self, *, is_fork: bool = False, barge_in: BargeIn = "off") -> None:
-        self.now_ms = 0.0
-        self.reports: list[dict[str, Any]] = []
-        self.pbx, self.bot = RecordingPbx(), RecordingBot()
-        self.metrics = StreamMetrics()
-        judges = VoiceJudges(lambda _rate: FixedModel(0.9), InlineExecutor())
-        context = StreamContext(
-            lambda: self.now_ms,
-            lambda: self.now_ms,
-            lambda report: self.reports.append(msgspec.to_builtins(report)),
-            self.metrics,
-            judges,
-        )
-        address = BotAddress("wss://bot.example/", "native")
-        setup = StreamSetup(
-            "ws://pbx/media/1", address, "acme", "c", is_fork=is_fork, barge_in=barge_in
-        )
-        protocol = protocol_of(StreamName("c.w1", setup))
-        self.stream = Stream("c.w1", setup, protocol, context, lambda _, last: context.report(last))
-        self.stream.attach(self.pbx, self.bot)
-        self.stream.media_started(PbxEvent("MEDIA_START", format="slin"))
-        self.stream.bot_connected()
-
-    def say(self, **message: Any) -> None:
-        """Have the bot send a message."""
-        self.stream.read_text(json.dumps(message).encode())
-
-    def mark(self, count: int) -> None:
-        """Have the bot send marks."""
-        for number in range(count):
-            self.say(event="mark", name=str(number))
-
-    def wait(self, length_ms: int) -> None:
-        """Let time pass."""
-        for _ in range(length_ms // 10):
-            self.now_ms += 10
-            self.stream.tick()
-
-    def of(self, kind: str) -> list[dict[str, Any]]:
-        """Return the reports of a kind."""
-        return [each for each in self.reports if each["type"] == kind]
+from tests.unit.streams.bot_lab import SILENCE, SOUND, Lab
+from wire.streams.setup import ActionMessage, DigitMessage, Protocol, TextMessage
 
 
 def test_a_long_name_of_a_mark_is_short_in_reports() -> None:
     """Its bot gets all of it back."""
-    lab, name = Lab(), "a" * (MAX_REPORTED_CHARS + 1)
+    lab, name = Lab(), "a" * 201
     lab.say(event="mark", name=name)
     lab.stream.mark_returned("m1")
     assert [each["name"] for each in lab.of("mark")] == [name[:-1]]
     assert json.loads(lab.bot.texts[-1])["name"] == name
     lab.stream.end("stopped")
     assert lab.of("ended")[0]["lastMark"] == name[:-1]
+
+
+@pytest.mark.parametrize("protocol", ["native", "twilio", "vonage", "jambonz"])
+def test_a_mark_that_will_not_come_back_is_rejected(protocol: Protocol) -> None:
+    """A bot that waits for it learns why: its name is too long, or there are too many marks."""
+    name = "m" * (MAX_MARK_CHARS + 1)
+    marks: dict[Protocol, dict[str, Any]] = {
+        "native": {"event": "mark", "name": name},
+        "twilio": {"event": "mark", "mark": {"name": name}},
+        "vonage": {"action": "notify", "payload": {"name": name}},
+        "jambonz": {"type": "mark", "data": {"name": name}},
+    }
+    lab = Lab(protocol=protocol)
+    lab.say(**marks[protocol])
+    answer = json.loads(lab.bot.texts[-1])
+    assert answer["event"] == "switchroom"
+    assert answer["invalid"] == "a mark's name has more than 1000 characters"
+    assert lab.commands == []
+    assert not lab.stream.is_ended
+
+
+def test_what_has_no_effect_is_rejected() -> None:
+    """Each message up to the limit: too many marks, and what is not understood."""
+    lab = Lab()
+    lab.mark(MAX_MARKS + 1)
+    lab.stream.read_text(b"{")
+    lab.say(event="mark")
+    reasons = [json.loads(each).get("invalid") for each in lab.bot.texts]
+    assert [each for each in reasons if each] == [
+        "too many marks in a second, or not heard yet",
+        "Input data was truncated",
+        "`mark` without what belongs to it",
+    ]
 
 
 def test_a_name_of_a_mark_has_no_control_characters_in_reports() -> None:
@@ -101,6 +84,47 @@ def test_too_many_marks_end_a_stream_at_last() -> None:
     assert not lab.stream.is_ended
     lab.mark(1)
     assert lab.of("ended")[0]["reason"] == "invalid-message"
+
+
+def test_a_bot_may_send_as_much_again_after_a_second() -> None:
+    """A fast one, whose speech is in bursts."""
+    lab = Lab()
+    for _ in range(2):
+        for _ in range(MAX_MESSAGES_PER_S):
+            lab.say(event="unknown")
+        lab.now_ms += 1_000
+    assert not lab.stream.is_ended
+
+
+def test_a_flood_of_an_account_ends_the_bots_that_flood() -> None:
+    """Neither its other bots nor those of other accounts notice it."""
+    accounts = Accounts()
+    voice, other = Lab(accounts=accounts), Lab(account="other", accounts=accounts)
+    floods = [Lab(accounts=accounts) for _ in range(10)]
+    for lab in floods:
+        for _ in range(MAX_MESSAGES_PER_S):
+            lab.say(event="unknown")
+    ends = [each.of("ended")[0] for each in floods if each.stream.is_ended]
+    assert 0 < len(ends) < len(floods)
+    assert {each["reason"] for each in ends} == {"too-fast"}
+    assert {"account's bots together" in each["detail"] for each in ends} == {True}
+    for lab, count in ((voice, VOICE_MESSAGES_PER_S), (other, MAX_MESSAGES_PER_S)):
+        for _ in range(count):
+            lab.say(event="unknown")
+        assert not lab.stream.is_ended
+
+
+def test_a_flood_is_forgotten_with_the_last_stream_of_its_account() -> None:
+    """A bot that is called again may send as much as the first one."""
+    accounts = Accounts()
+    for _ in range(2):
+        labs = [Lab(accounts=accounts) for _ in range(4)]
+        for lab in labs:
+            for _ in range(MAX_MESSAGES_PER_S):
+                lab.say(event="unknown")
+        assert not any(lab.stream.is_ended for lab in labs)
+        for lab in labs:
+            lab.stream.end("stopped")
 
 
 def test_a_clear_reports_few_marks() -> None:
@@ -149,6 +173,19 @@ def test_a_bot_hears_silence_while_its_action_has_the_caller() -> None:
     assert len(lab.bot.audio) == 51
 
 
+def test_silence_has_the_times_of_the_frames_that_it_replaces() -> None:
+    """Since the bot was connected, as the caller's frames have them in Twilio's protocol."""
+    lab = Lab(protocol="twilio", is_connected=False)
+    lab.wait(100)
+    lab.connect()
+    lab.hear(SOUND)
+    lab.stream.send("1", ActionMessage("started"))
+    lab.wait(130)
+    media = [each["media"] for each in map(json.loads, lab.bot.texts) if each["event"] == "media"]
+    assert [int(each["timestamp"]) for each in media] == [20, 40, 60, 80, 100, 120, 140]
+    assert lab.bot.audio == []
+
+
 def test_no_silence_is_added_to_the_frames_of_a_caller() -> None:
     """A frame may be late."""
     lab = Lab()
@@ -194,8 +231,9 @@ def test_a_long_reason_of_an_end_is_cut() -> None:
 
 
 def test_the_first_sound_of_a_bot_is_measured() -> None:
-    """From its acceptance; silence is no sound, and later ones are turns."""
+    """From its acceptance; silence and the caller are no sound of it, and later ones are turns."""
     lab = Lab()
+    lab.hear(SOUND, SOUND)
     lab.stream.read_binary(SILENCE * 5)
     lab.wait(500)
     first_audio = lab.metrics.first_audio.series()
@@ -205,3 +243,97 @@ def test_the_first_sound_of_a_bot_is_measured() -> None:
         lab.wait(1_000)
     assert first_audio.count == 1
     assert 0.5 <= first_audio.total <= 0.6
+
+
+def test_a_stream_ends_once() -> None:
+    """Its report says for how long and how much; what its ends do after that has no effect."""
+    lab = Lab()
+    lab.wait(100)
+    lab.stream.read_binary(SOUND * 5)
+    lab.wait(200)
+    lab.stream.end("no-websocket", "HTTP 404", 404)
+    lab.stream.end("stopped")
+    lab.stream.bot_connected()
+    lab.mark(1)
+    lab.hear(SOUND)
+    assert [each for each in lab.reports if each["type"] not in {"connected", "speech"}] == [
+        {"type": "ended", "stream": "c.w1", "reason": "no-websocket", "atMs": 300,
+         "durationMs": 300, "heardMs": 100, "detail": "HTTP 404", "httpStatus": 404},
+    ]  # fmt: skip
+    assert json.loads(lab.bot.texts[-1]) == {"event": "stop", "heardMs": 100, "atMs": 300}
+    assert lab.bot.is_closed
+    assert lab.bot.audio == []
+    assert lab.metrics.ended.table()["no-websocket"] == 1
+
+
+def test_a_bot_is_connected_late() -> None:
+    """It gets what engines have sent, but not what the caller has said; the wait is reported."""
+    lab = Lab(is_connected=False)
+    lab.stream.send("1", TextMessage("hello"))
+    lab.stream.send("2", DigitMessage("5"))
+    lab.hear(SOUND)
+    lab.wait(100)
+    assert not lab.stream.live().is_connected
+    assert lab.bot.texts == []
+    lab.connect()
+    assert lab.of("connected") == [
+        {"type": "connected", "stream": "c.w1", "atMs": 120, "connectMs": 120}
+    ]
+    assert lab.metrics.connect_duration.series().total == pytest.approx(0.12)
+    assert lab.bot.audio == []
+    start, text, digit = map(json.loads, lab.bot.texts)
+    assert start["event"] == "start"
+    assert text == {"event": "switchroom", "text": "hello", "heardMs": 0, "atMs": 0}
+    assert digit == {"event": "dtmf", "digit": "5", "heardMs": 0, "atMs": 0}
+
+
+def test_a_bot_that_is_never_connected_has_no_duration() -> None:
+    """Its position counts from the setup of the stream."""
+    lab = Lab(is_connected=False)
+    lab.now_ms += 50
+    lab.stream.end("unreachable")
+    assert lab.of("ended")[0]["durationMs"] == 0
+    assert json.loads(lab.bot.texts[-1])["atMs"] == 50
+
+
+@pytest.mark.parametrize(
+    ("end", "reason"),
+    [
+        (lambda lab: lab.say(event="stop"), "bot-closed"),
+        (lambda lab: lab.stream.bot_lost("bot-lost", ""), "bot-lost"),
+        (lambda lab: lab.stream.pbx_lost(), "pbx-lost"),
+        (lambda lab: lab.stream.read_binary(SOUND * 31_000), "too-fast"),
+    ],
+)
+def test_either_side_may_end_a_stream(end: Callable[[Lab], None], reason: str) -> None:
+    """The bot by its protocol's stop, or by more audio than ten minutes have."""
+    lab = Lab()
+    end(lab)
+    assert [each["reason"] for each in lab.of("ended")] == [reason]
+
+
+def test_actions_of_a_bot_are_reported() -> None:
+    """With what was heard by then; neither invalid ones nor too many."""
+    lab = Lab()
+    lab.stream.read_binary(SOUND)
+    lab.wait(50)
+    for _ in range(MAX_ACTIONS):
+        lab.say(event="switchroom", action={"type": "hangup"})
+    assert len(lab.of("action")) == MAX_ACTIONS
+    assert lab.of("action")[0] == {
+        "type": "action", "stream": "c.w1", "atMs": 50, "heardMs": 20, "action": {"type": "hangup"},
+    }  # fmt: skip
+    for _ in range(MAX_INVALID):
+        lab.say(event="switchroom", action={"type": "hangup"})
+    assert len(lab.of("action")) == MAX_ACTIONS
+    assert lab.of("ended") == []
+    lab.stream.read_text(b'{"event":"switchroom","action":1e999}')
+    assert lab.of("ended")[0]["reason"] == "invalid-message"
+
+
+def test_audio_of_another_format_is_not_played() -> None:
+    """The PBX was given a format that is not the protocol's."""
+    lab = Lab(is_connected=False)
+    lab.stream.media_started(PbxEvent("MEDIA_START", format="ulaw"))
+    assert lab.of("ended")[0]["reason"] == "pbx-unreachable"
+    assert lab.pbx.sent == []

@@ -31,6 +31,23 @@ def test_a_pause_ends_without_a_frame() -> None:
     assert ear.tick(paused_ms + MAX_PAUSE_MS) == "resume"
 
 
+def test_nothing_is_paused_or_judged_after_the_end() -> None:
+    """The next sound at this gateway has the detector."""
+    models: list[FixedModel] = []
+
+    def load(_rate: int) -> FixedModel:
+        models.append(FixedModel(0.1))
+        return models[-1]
+
+    judges = VoiceJudges(load, InlineExecutor())
+    ear = UtteranceEar("pause", AUDIO, judges)
+    assert [ear.hear(SOUND, True, now_ms) for now_ms in (20.0, 40.0)] == [None, "pause"]
+    ear.end()
+    assert not ear.is_paused
+    judges.lend(AUDIO).hear(SOUND * 2)
+    assert [each.windows for each in models if each.windows] == [2]
+
+
 def test_the_frames_before_an_utterance_belong_to_it() -> None:
     """A recognizer reports where it noticed the utterance, which began two frames before."""
     judges = VoiceJudges(lambda _rate: FixedModel(0.9), InlineExecutor())

@@ -27,6 +27,30 @@ def test_plain_http_is_refused(url: str) -> None:
         assert fault(tree) == (path, "an https:// address is required")
 
 
+@pytest.mark.parametrize(
+    "host",
+    ["h.example:0", "h.example:65536", "[1:2:3]", "999.1.1.1", "1.2.3.4.5", "a.1.", "127.1"],
+)
+def test_impossible_hosts_and_ports_are_refused(host: str) -> None:
+    """They are of every address: of webhooks, audio, streams."""
+    expected = "expected a host, and a port of 1 to 65535"
+    stream = {"type": "stream", "data": {"url": f"wss://{host}/"}}
+    assert fault(f"https://{host}/a") == ("action", expected)
+    assert fault({"type": "play", "data": {"audioUrl": [HTTPS, f"https://{host}"]}}) == (
+        "action.data.audioUrl[1]",
+        expected,
+    )
+    assert fault(stream) == ("action.data.url", expected)
+
+
+@pytest.mark.parametrize(
+    "host", ["h.example.:65535", "[::ffff:1.2.3.4]:1", "1.2.3.4", "0x7f.1a", "1.2.3.x", "h"]
+)
+def test_possible_hosts_and_ports_are_accepted(host: str) -> None:
+    """Whether they exist, or may be called, is found when they are."""
+    assert parse(f"https://{host}/a") == f"https://{host}/a"
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1/a", "http://localhost:9/a", "http://[::1]:9"])
 def test_plain_http_to_this_machine_when_allowed(url: str) -> None:
     """Http only to loopback, and only when allow_insecure is on."""
@@ -62,3 +86,10 @@ def test_a_sip_address_names_an_allowed_host(number: str) -> None:
     with pytest.raises(BadInput, match=r"allowed hosts: 127\.0\.0\.1") as refused:
         parse_action(dial % number.encode(), limits)
     assert refused.value.path == "data.number"
+
+
+@pytest.mark.parametrize("number", ["+999123", "+47999", "+5215512345678"])
+def test_an_impossible_number_is_refused(number: str) -> None:
+    """Before it is stored in a route or a flow, and in the response of a webhook."""
+    path, message = fault({"type": "dial", "data": {"number": ["+4721930000", number]}})
+    assert (path, message) == ("action.data.number[1]", f"{number} can't be a phone number (E.164)")

@@ -102,7 +102,7 @@ BODIES: Mapping[str, Body] = {
         field="status",
         values={
             "completed": "the parties were connected; `duration` is the conversation",
-            "busy": "the party was busy",
+            "busy": "the party was busy, or its phone forwards its calls (`cause` 23)",
             "no-answer": "no party answered within `timeout`",
             "canceled": "the dial was given up before an answer",
             "failed": "no party could be reached, or called; then `reason` says why",
@@ -156,8 +156,9 @@ BODIES: Mapping[str, Body] = {
             "no-websocket": "the server answered with a page, a redirect or an error",
             "bot-refused": "the server answered with 401, 403 or another status of 4xx than 404,"
             " 408, 425 and 429: it is not tried again",
-            "invalid-message": "the bot sent what its protocol does not have",
-            "too-large": "a message of the bot was too large",
+            "invalid-message": "the bot sent what its protocol does not have: it is not tried"
+            " again",
+            "too-large": "a message of the bot was too large: it is not tried again",
             "too-fast": "the bot sent far more audio or messages than can be heard",
             "slow-reader": "the bot did not read what it was sent",
             "gateway-lost": "its gateway ended, and no other could take its place",

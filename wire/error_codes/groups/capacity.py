@@ -203,5 +203,15 @@ CAPACITY = CodeGroup(
             (),
             (Place.METRIC,),
         ),
+        ErrorCode(
+            "dial_loop",
+            "Dial loop",
+            "The route of a number dials the number itself, or another one whose route dials it: "
+            "the eleventh call of the circle is rejected, and its caller gets 403.",
+            "A `dial` to a number of your own, for example as the fallback of its own route.",
+            "Change the route; the log has the number.",
+            (),
+            (Place.METRIC,),
+        ),
     ),
 )

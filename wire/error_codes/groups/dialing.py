@@ -26,8 +26,8 @@ DIALING = CodeGroup(
             "number_without_country",
             "Number without a country code",
             "It is not certain of which country a number is, so it is not called.",
-            "A number has neither a plus sign nor `00`, and is not a valid number of the account's "
-            "region: a carrier may call another country by the same digits.",
+            "A number has no plus sign and no `00`, and is no number of the account's region, or "
+            "may be one of another country: a carrier may call that by the same digits.",
             "Write it with a plus sign and its country code, such as +4721930000. Operator: "
             "`switchroom account region ACCOUNT NO` sets the country of numbers without a code.",
             (400,),

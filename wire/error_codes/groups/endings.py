@@ -37,8 +37,8 @@ ENDINGS = CodeGroup(
         ErrorCode(
             "signaling_timeout",
             "No response to signaling",
-            "An answered phone did not acknowledge the answer, or did not answer a "
-            "session refresh.",
+            "An answered phone did not acknowledge the answer, did not answer a session "
+            "refresh, or sent none in time.",
             "A private address in `Contact`, or a firewall that forgets the way back.",
             "Set `PBX_EXTERNAL_ADDRESS`; look at the SIP log.",
             (),
@@ -190,7 +190,7 @@ ENDINGS = CodeGroup(
             "redirected",
             "Redirected",
             "The party answered with another address (cause 23, SIP 301 or 302), which is not "
-            "followed.",
+            "followed: it counts as busy.",
             "The phone forwards its calls itself.",
             "Turn forwarding off at the phone, or dial the other number.",
             (),
@@ -289,9 +289,20 @@ ENDINGS = CodeGroup(
         ErrorCode(
             "incompatible",
             "Incompatible",
-            "The parties have no common codec or encryption (causes 58 and 88, SIP 488).",
-            "`PBX_AGENT_CODECS`, `PBX_TRUNK_CODECS`, or SRTP on one side only.",
+            "The parties have no common codec or encryption (causes 58 and 88, SIP 488), or a "
+            "phone answered without SDP (SIP 406).",
+            "`PBX_AGENT_CODECS`, `PBX_TRUNK_CODECS`, or SRTP on one side only; or a faulty phone.",
             "Allow a codec that both have.",
+            (),
+            _END,
+        ),
+        ErrorCode(
+            "routing_loop",
+            "Routing loop",
+            "A network on the way gave up because the call had passed too many hops (SIP 483, "
+            "cause 25).",
+            "A number that is forwarded in a circle, by the carrier or by a phone system.",
+            "Look at where the number is forwarded.",
             (),
             _END,
         ),

@@ -94,5 +94,14 @@ MEDIA = CodeGroup(
             (),
             _AUDIO,
         ),
+        ErrorCode(
+            "cut_off",
+            "Cut off",
+            "The PBX did not end the audio in time, so the engine stopped it.",
+            "The PBX was frozen or overloaded; the caller may have missed the rest.",
+            "Operator: look at the load of the node, and at the log of Asterisk.",
+            (),
+            _AUDIO,
+        ),
     ),
 )

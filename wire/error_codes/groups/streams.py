@@ -76,9 +76,11 @@ STREAMS = CodeGroup(
         ErrorCode(
             "too-fast",
             "Too much at once",
-            "The bot sent far more than a voice has, or has ten minutes of audio wait.",
+            "The bot, or the account's bots together, sent far more than voices have, or ten"
+            " minutes of audio wait.",
             "A loop in the bot, or audio that is sent without end.",
-            "Send what shall be said, and `clear` what shall not.",
+            "Send only what the caller should hear, and `clear` the rest; the timeline has the"
+            " limit.",
             (),
             _END,
             _BOTS,

@@ -85,7 +85,8 @@ WEBHOOKS = CodeGroup(
             "bad_url",
             "Invalid address",
             "The text is no address that a request can be sent to.",
-            "Templates in the host, spaces, or another scheme than https.",
+            "Templates in the host, a host or a port that cannot be, spaces, or another scheme than"
+            " https.",
             "Correct the address.",
             (400,),
             (

@@ -208,7 +208,7 @@ CALLS = {
     "DialInto.target": "The party to call.",
     "target": "The address to which events are sent.",
     "targetAgentId": "Agent to remove.",
-    "targetAgentIds": "Agents to call; all ring at once.",
+    "targetAgentIds": "The agent to call, exactly one: each further member has its own request.",
     "targetAgentNames": "Names of agents by id.",
     "targetChannelId": "Channel of the target's leg.",
     "targetExternalNumber": "External number to call.",

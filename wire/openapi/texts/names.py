@@ -89,7 +89,7 @@ _BY_TEXT = {
     "The number to which the call is transferred.": "TransferTarget.number",
     "The number whose calls are listened to.": "NewListener.number ListenerView.number"
     " Listener.number",
-    "The number to remove.": "EraseNumber.number",
+    "The number to remove.": "EraseNumber.number ErasePrompts.number",
     "Number of the version.": "flows.number",
     "The customer's number.": "records.number",
     "The called number, such as `+4721930000`.": "routes.number",

@@ -30,7 +30,7 @@ export function eventSteps(state, { event, commands }) {
     case "leg-answered":
       state.leg(leg);
       state.answered.add(leg);
-      state.add("answered", { from: leg, to: ENGINE, kind: "success", source });
+      state.add(event.awaitsAck ? "answered, its ACK is awaited" : "answered", { from: leg, to: ENGINE, kind: "success", source });
       break;
     case "leg-ended":
       addEnd(state, event);
@@ -61,6 +61,7 @@ export function eventSteps(state, { event, commands }) {
         const text = `audio is not available: ${event.faults.join("; ")}${failed ? `, ${say.shorten(failed)}` : ""}`;
         state.add(text, { kind: "failure", source });
       }
+      for (const each of event.silent ?? []) state.add(`silent audio: ${say.shorten(each)}`, { kind: "sound", source });
       break;
     case "action-received":
     case "action-failed":

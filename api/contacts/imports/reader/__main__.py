@@ -12,7 +12,13 @@ from typing import TypeVar
 import msgspec
 
 from api.contacts.imports.reader.batches import batches
-from api.contacts.imports.reader.messages import FileHints, ReadFailed, ReadRequest, UnreadableFile
+from api.contacts.imports.reader.messages import (
+    OUT_OF_MEMORY,
+    FileHints,
+    ReadFailed,
+    ReadRequest,
+    UnreadableFile,
+)
 from api.contacts.imports.reader.open import inspect_file
 from sandbox.restrict import ResourceLimits, restrict, set_limits
 
@@ -20,7 +26,6 @@ MAX_MEMORY_BYTES = 2 << 30
 MAX_CPU_S = 600
 MAX_OPEN_FILES = 64
 Request = TypeVar("Request", FileHints, ReadRequest)
-OUT_OF_MEMORY = "it takes more memory than a file of contacts may"
 
 
 def main() -> None:

@@ -22,7 +22,8 @@ def batches(request: ReadRequest, max_rows: int = BATCH_ROWS) -> Iterator[Batch]
     parser = RowParser(request.headers, request.mappings, request.region)
     with open_rows(request.path, request.format) as (rows, _):
         next(islice(rows, request.skip, request.skip), None)
-        next(rows, None)  # the header
+        if request.format.header_row:
+            next(rows, None)
         done = request.skip
         while True:
             batch = _batch(parser, islice(rows, max_rows), done, merge=request.action == "update")

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TextIO
 
+from api.common.csv_injection import unescape_formula
 from api.contacts.imports.reader.messages import MAX_ROW_CHARS, FileRow
 
 DELIMITERS = ",;\t|"
@@ -19,6 +20,8 @@ MAX_LINES = 100  # of one row
 SAMPLE_ROWS = 50  # to detect the delimiter
 TOO_LONG = f"longer than {MAX_ROW_CHARS} letters"
 BROKEN = "broken quoting"
+# How programs keep Excel from reading digits as a number: ="+4790000001".
+_TEXT_FORMULA = re.compile(r'="(.*)"', re.DOTALL)
 _SEP_LINE = re.compile(r"\"?sep=(.)\"?[\s,;]*", re.IGNORECASE)  # as Excel writes it
 
 
@@ -79,7 +82,8 @@ def _row(lines: _Lines, line: str, delimiter: str, number: int) -> FileRow:
     if _is_too_long(line):
         return FileRow(number, [line[:80]], TOO_LONG)
     if '"' not in line:
-        return FileRow(number, line.rstrip("\n").split(delimiter))
+        cells = line.rstrip("\n").split(delimiter)
+        return FileRow(number, [*map(unescape_formula, cells)] if "'" in line else cells)
     return _quoted(lines, line, delimiter, number)
 
 
@@ -96,7 +100,15 @@ def _quoted(lines: _Lines, first: str, delimiter: str, number: int) -> FileRow:
 
 def _parsed(lines: list[str], delimiter: str) -> list[str]:
     # A blank before a quote would make the quote a part of the cell.
-    return next(csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True))
+    cells = next(csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True))
+    return [*map(_text, cells)]
+
+
+def _text(cell: str) -> str:
+    """Return what a cell means that was protected against a spreadsheet, by us or by others."""
+    if found := _TEXT_FORMULA.fullmatch(cell):
+        return found[1].replace('""', '"')
+    return unescape_formula(cell)
 
 
 def _append_lines(lines: _Lines, parts: list[str]) -> bool:

@@ -1,18 +1,18 @@
 """Detects the encoding of a text file.
 
-A byte order mark is decisive. Text that is valid UTF-8 is hardly ever anything else. Western
-encodings come next, as the most common and often mistaken for related ones; charset-normalizer
-decides the rest.
+A byte order mark is decisive. Text that is valid UTF-8 is hardly ever anything else. Encodings of
+European languages come next, as the most common and often mistaken for related ones;
+charset-normalizer decides the rest.
 """
 
 import codecs
-import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
 from charset_normalizer import from_bytes
 
+from api.contacts.imports.reader.alphabets import encoding_by_alphabet
 from api.contacts.imports.reader.messages import UnreadableFile
 
 MARKS = (
@@ -25,15 +25,12 @@ MARKS = (
 SAMPLE_BYTES = 65_536
 CHUNK_BYTES = 1 << 20
 MAX_CONTROL_SHARE = 0.01  # of the bytes of a text
+_OF_HOST_NAMES = frozenset({"idna", "punycode"})
 _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1a"))
-_ABOVE = re.compile(r"[^\x00-\x7f]+")
-_MARKS = "".join(map(chr, (0x2018, 0x2019, 0x201C, 0x201D, 0x201E, 0x2013, 0x2014, 0x2026)))
-_WESTERN = re.compile(f"[À-ÖØ-öø-ÿŠšŽžŒœŸ{_MARKS}€«»°§ªº]{{1,2}}")
-_WESTERN_SHARE = 0.9
 
 
-def detect_encoding(path: str) -> str:
-    """Return a file's encoding; raises UnreadableFile if it is not a text file."""
+def detect_encoding(path: str, region: str | None) -> str:
+    """Return the encoding of a file of a region; raises UnreadableFile if it is not a text file."""
     with Path(path).open("rb") as file:
         head = file.read(SAMPLE_BYTES)
     for mark, encoding in MARKS:
@@ -43,15 +40,18 @@ def detect_encoding(path: str) -> str:
         return utf16
     if sum(map(head.count, (bytes([each]) for each in _CONTROLS))) > MAX_CONTROL_SHARE * len(head):
         raise UnreadableFile("neither text nor a spreadsheet: CSV, xlsx, xls or ods is expected")
-    return "utf-8" if _is_utf8(path) else _guess(path)
+    return "utf-8" if _is_utf8(path) else _guess(path, region)
 
 
 def check_encoding(encoding: str) -> str:
     """Check the encoding that a customer states; raises UnreadableFile."""
     try:
         "".encode(encoding)  # rejects codecs that are not for text, such as base64
+        is_of_texts = codecs.lookup(encoding).name not in _OF_HOST_NAMES
     except (LookupError, ValueError):
-        raise UnreadableFile(f"no text encoding is called {encoding[:32]!r}") from None
+        is_of_texts = False
+    if not is_of_texts:
+        raise UnreadableFile(f"no text encoding is called {encoding[:32]!r}")
     return encoding
 
 
@@ -75,15 +75,15 @@ def _is_utf8(path: str) -> bool:
     return True
 
 
-def _guess(path: str) -> str:
+def _guess(path: str, region: str | None) -> str:
     """Decide by the non-ASCII lines; if most are UTF-8, the others are corrupt."""
     lines = list(islice(_non_ascii_lines(path), 1_000))
     not_utf8 = [line for line in lines if not _decodes(line)]
     if len(not_utf8) * 2 <= len(lines):
         return "utf-8"
     sample = b"".join(not_utf8)[:SAMPLE_BYTES]
-    if _is_western(sample):
-        return "cp1252"
+    if encoding := encoding_by_alphabet(sample, region):
+        return encoding
     best = from_bytes(sample).best()
     return best.encoding if best else "cp1252"
 
@@ -101,10 +101,3 @@ def _decodes(line: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _is_western(sample: bytes) -> bool:
-    """Return whether accented letters occur singly or in pairs, as in Western words."""
-    runs = _ABOVE.findall(sample.decode("cp1252", "replace"))
-    western = sum(1 for each in runs if _WESTERN.fullmatch(each))
-    return western >= _WESTERN_SHARE * len(runs)

@@ -1,5 +1,6 @@
 """The messages between the reader process and its client."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -11,6 +12,10 @@ Fields = dict[str, str]  # field by column header
 MAX_COLUMNS = 500
 MAX_ROW_CHARS = 65_536
 MAX_SAMPLE_ROWS = 10
+OUT_OF_MEMORY = (
+    "it takes more memory than a file of contacts may: too many rows or columns,"
+    " perhaps because a cell is far from the others"
+)
 BATCH_ROWS = 20_000  # numbers are in random order: each batch touches most pages of the indexes
 
 
@@ -19,15 +24,22 @@ class UnreadableFile(ValueError):
 
 
 class FileRow(Struct, frozen=True):
-    """A row of a file: its cells, or why it can't be parsed."""
+    """A row of a file: its cells, or why it can't be parsed.
+
+    `kinds` says which cells of a spreadsheet are no texts and no whole numbers, by position.
+    """
 
     line: int
     cells: list[str]
     error: str = ""
+    kinds: Mapping[int, str] = {}
 
 
 class FileFormat(Struct, frozen=True):
-    """The format of a file, and the row of its header; only CSV has an encoding and a delimiter."""
+    """The format of a file, and the row of its header; only CSV has an encoding and a delimiter.
+
+    In row 0 there is no header: all rows are contacts.
+    """
 
     kind: Kind
     encoding: str | None = None
@@ -51,6 +63,7 @@ class FileHints(Struct, frozen=True):
     encoding: str | None = None
     delimiter: str | None = None
     header_row: int | None = None  # without it, the first row that is not empty
+    region: str | None = None  # of the account: it tells encodings apart
 
 
 class ReadRequest(Struct, frozen=True):

@@ -36,7 +36,7 @@ _MARKUP = re.compile(
 
 def inspect_file(hints: FileHints) -> FileSummary:
     """Return a file's format, headers and first rows; raises UnreadableFile."""
-    file_format = _format(hints)
+    file_format = detect_format(hints)
     with open_rows(hints.path, file_format) as (rows, max_rows):
         first = next(rows, None)
         if first is None:
@@ -68,7 +68,8 @@ def _from_header(rows: Iterator[FileRow], file_format: FileFormat) -> Iterator[F
     return dropwhile(lambda row: row.line < file_format.header_row, rows)
 
 
-def _format(hints: FileHints) -> FileFormat:
+def detect_format(hints: FileHints) -> FileFormat:
+    """Return a file's format, with the first row as header; raises UnreadableFile."""
     with Path(hints.path).open("rb") as file:
         head = file.read(len(COMPOUND))
     if not head:
@@ -77,9 +78,12 @@ def _format(hints: FileHints) -> FileFormat:
         return FileFormat(kind_of_zip(hints.path), header_row=hints.header_row or 1)
     if head == COMPOUND:
         return FileFormat("xls", header_row=hints.header_row or 1)
-    encoding = check_encoding(hints.encoding) if hints.encoding else detect_encoding(hints.path)
-    with Path(hints.path).open(encoding=encoding, errors="replace") as text:
-        beginning = text.read(SAMPLE_CHARS)
+    encoding = (
+        check_encoding(hints.encoding)
+        if hints.encoding
+        else detect_encoding(hints.path, hints.region)
+    )
+    beginning = _beginning(hints.path, encoding)
     if _MARKUP.match(beginning):
         raise UnreadableFile("a web page or XML, whatever its name says: save it as CSV or .xlsx")
     header_row = hints.header_row or 1
@@ -90,6 +94,16 @@ def _format(hints: FileHints) -> FileFormat:
             f"separated by {delimiter!r}: a comma, a semicolon, a tab or | is expected"
         )
     return FileFormat("csv", encoding, delimiter, header_row)
+
+
+def _beginning(path: str, encoding: str) -> str:
+    """Return the beginning of a text; raises UnreadableFile."""
+    try:
+        with Path(path).open(encoding=encoding, errors="replace") as text:
+            return text.read(SAMPLE_CHARS)
+    except UnicodeError:  # in spite of `replace`: where a byte order mark is missing
+        reason = f"no byte order mark, which {encoding} begins with: state {encoding}-le or -be"
+        raise UnreadableFile(reason) from None
 
 
 def _headers(row: FileRow, sample: Sequence[FileRow]) -> list[str]:

@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from api.contacts.imports.reader.messages import Fields, FileRow
+from api.contacts.imports.reader.messages import MAX_ROW_CHARS, Fields, FileRow
 from wire.phone_numbers.e164 import e164
 from wire.phone_numbers.written_number import InvalidNumber
 
@@ -56,6 +56,8 @@ class RowParser:
     def parse(self, row: FileRow) -> ParsedContact:
         """Convert a row to a contact; raises InvalidRow."""
         cells = self._cells(row)
+        if kind := row.kinds.get(self._number):
+            raise InvalidRow(f"{PHONE}: {kind}, not a phone number")
         try:
             number = e164(cells[self._number].strip(), self._region)
         except InvalidNumber as error:
@@ -69,7 +71,7 @@ class RowParser:
         if email and not _EMAIL.fullmatch(email):
             raise InvalidRow(f"{EMAIL}: not an address such as nina@example.com")
         values = {
-            name: _text(cells, at, name, MAX_FIELD_CHARS) for name, at in self._fields.items()
+            name: _lines(cells, at, name, MAX_FIELD_CHARS) for name, at in self._fields.items()
         }
         fields = {name: text for name, text in values.items() if text}
         return ParsedContact(number, f_name, l_name, email, fields)
@@ -103,10 +105,18 @@ def cells_json(row: FileRow) -> str:
 
 def _text(cells: list[str], position: int | None, name: str, max_chars: int) -> str | None:
     """Return a cell's text on one line; None if it is empty."""
-    if position is None or not (text := cells[position].strip()):
-        return None
-    if not text.isprintable():
+    text = _lines(cells, position, name, MAX_ROW_CHARS)
+    if text and not text.isprintable():
         text = " ".join(text.split())
-    if len(text) > max_chars:
+    return _checked(text, name, max_chars)
+
+
+def _lines(cells: list[str], position: int | None, name: str, max_chars: int) -> str | None:
+    """Return a cell's text with its lines, which the fields of a list may have; None if empty."""
+    return None if position is None else _checked(cells[position].strip(), name, max_chars)
+
+
+def _checked(text: str | None, name: str, max_chars: int) -> str | None:
+    if text and len(text) > max_chars:
         raise InvalidRow(f"{name}: longer than {max_chars} letters")
-    return text
+    return text or None

@@ -11,7 +11,11 @@ from engine.calls.model.call_states import Gathering, GatherPhase
 from engine.calls.model.events import DigitPressed, Recovered
 from engine.calls.verbs.play import FETCH_TIMEOUT_MS
 from engine.calls.verbs.play import GRACE_MS as PLAYBACK_GRACE_MS
-from engine.calls.verbs.suspendable_playback import begin_prompt, is_restarted
+from engine.calls.verbs.suspendable_playback import (
+    begin_prompt,
+    is_restarted,
+    latest_end_ms,
+)
 
 GRACE_MS = 120
 TRANSCRIPT_GRACE_MS = 10_000  # a large model on a busy machine takes seconds
@@ -79,6 +83,9 @@ def restart_phase_clock(call: Call, state: Gathering, now: int) -> Call:
         "between": data.digit_timeout + GRACE_MS,
         "speech": data.endpointing.max_ms + TRANSCRIPT_GRACE_MS,
     }
+    if state.phase == "prompt" and state.ends_ms and not state.paused_ms:
+        deadline_ms = min(latest_end_ms(state, now) + PLAYBACK_GRACE_MS, state.limit_ms)
+        return replace(call, state=replace(state, deadline_ms=deadline_ms))
     if state.phase == "prompt":
         return call
     deadline = max(state.deadline_ms, now + timeouts_ms[state.phase])

@@ -126,10 +126,8 @@ def on_event(call: Call, state: Gathering, event: Event, now: int) -> Step:
             return on_prompt_ended(call, state, event, now)
         case LegEnded(leg) if leg == state.leg:
             return finish(call, state, "hangup", now)
-        case DeadlinePassed() if now >= state.limit_ms:
-            return finish(call, state, "timeout", now)
         case DeadlinePassed():
-            return _on_phase_timeout(call, state, now)
+            return _on_deadline(call, state, now)
         case Recovered() if not state.suspended:
             return _on_recovered(call, state, event, now)
         case (
@@ -153,13 +151,15 @@ def _on_recovered(call: Call, state: Gathering, event: Recovered, now: int) -> S
     state, commands = continue_prompt(state, now)
     if commands:
         call = replace(call, state=state)
+    if holds_prompt(state) and not state.utterances:
+        return play_prompt(call, state, now)
     return restart_clock_after_outage(call, state, event, now), commands
 
 
 def on_spare_terminator(call: Call, now: int) -> Step:
     """End a gather that only waited for this key, which is not one of its digits."""
     if isinstance(call.state, Gathering) and call.state.awaits_key_up:
-        return _on_phase_timeout(call, call.state, now)
+        return _on_deadline(call, call.state, now)
     return call, ()
 
 
@@ -220,8 +220,14 @@ def _add_digit(state: Gathering, digit: str) -> tuple[Gathering, GatherReason | 
     return state, "max-digits" if count_keys(state.digits) >= data.max_digits else None
 
 
+def _on_deadline(call: Call, state: Gathering, now: int) -> Step:
+    if now >= state.limit_ms:
+        return finish(call, state, "timeout", now)
+    return _on_phase_timeout(call, state, now)
+
+
 def _on_phase_timeout(call: Call, state: Gathering, now: int) -> Step:
-    if state.paused_ms and not state.awaits_key_up:
+    if state.paused_ms and state.phase == "prompt" and not state.awaits_key_up:
         state, commands = continue_prompt(state, now)
         return replace(call, state=state), commands
     match state.phase:

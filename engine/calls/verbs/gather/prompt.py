@@ -9,7 +9,12 @@ from engine.calls.model.events import PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.verbs.audio_sources import verb_sources
-from engine.calls.verbs.gather.clocks import enter_prompt, wait_first_input, wait_transcript
+from engine.calls.verbs.gather.clocks import (
+    MAX_PAUSE_MS,
+    enter_prompt,
+    wait_first_input,
+    wait_transcript,
+)
 from engine.calls.verbs.media_faults import fetch_faults, playback_fault, report, run_instead
 from engine.calls.verbs.play import HANGUP_GRACE_MS
 from engine.calls.verbs.suspendable_playback import resume_prompt
@@ -38,6 +43,9 @@ def on_prompt_fetched(call: Call, state: Gathering, event: MediaFetched, now: in
         return replace(call, state=replace(state, phase="prompt")), ()
     if state.utterances:  # a prompt would be heard over the caller
         return replace(call, state=wait_transcript(state, now)), ()
+    if state.paused_ms:
+        deadline_ms = min(now + MAX_PAUSE_MS, state.limit_ms)
+        return replace(call, state=replace(state, deadline_ms=deadline_ms)), ()
     return play_prompt(call, state, now)
 
 
@@ -56,7 +64,9 @@ def on_prompt_timeout(call: Call, state: Gathering, now: int) -> Step:
     """Wait for digits after a prompt that has not begun, or not ended, in time."""
     if not state.ends_ms:
         return on_prompt_failed(call, state, playback_fault(state.verb, "not_played"), now)
-    return wait_first_input(call, state, now), (StopPlayback(state.request),)
+    faults = playback_fault(state.verb, "cut_off")
+    call, reports = on_prompt_failed(call, state, faults, now)
+    return call, (StopPlayback(state.request), *reports)
 
 
 def has_prompt_failed(state: Gathering) -> bool:

@@ -1,7 +1,8 @@
 """The speech of a gather: when the caller speaks, what was understood, and what a sound does.
 
-A sound pauses the prompt; what the gateway's detector says of it resumes or ends the prompt. The
-recognizer finds the utterances: while one lasts, the clock of the first digit stands still.
+A sound pauses the prompt, or holds it back; what the gateway's detector says of it resumes or ends
+the prompt. The recognizer finds the utterances: while one lasts, the clock of the first digit
+stands still.
 """
 
 from msgspec.structs import replace
@@ -40,6 +41,8 @@ def on_speech_event(call: Call, state: Gathering, event: StreamEvent, now: int) 
             return _on_speech(call, state, event.is_speaking, now)
         case StreamInterrupted() if state.phase == "prompt" and not has_prompt_failed(state):
             return _on_sound(call, state, event, now)
+        case StreamInterrupted() if state.phase == "fetch":
+            return _on_sound_before_prompt(call, state, event, now)
         case StreamConnected():
             return replace(call, state=replace(state, recognizer_error="")), ()
         case StreamEnded(reason=reason, detail=detail):
@@ -80,6 +83,8 @@ def forget_utterance(call: Call, state: Gathering, now: int) -> Step:
 
 def continue_prompt(state: Gathering, now: int) -> tuple[Gathering, tuple[Command, ...]]:
     """Resume a prompt that a sound has paused."""
+    if state.phase != "prompt":
+        return replace(state, paused_ms=0), ()
     if not state.paused_ms:
         return state, ()
     state = unpaused(state, now)
@@ -90,8 +95,8 @@ def continue_prompt(state: Gathering, now: int) -> tuple[Gathering, tuple[Comman
 
 def unpaused(state: Gathering, now: int) -> Gathering:
     """Return the state with the prompt's end as if it resumed now."""
-    if not state.paused_ms:
-        return state
+    if not state.paused_ms or state.phase != "prompt":
+        return replace(state, paused_ms=0)
     return replace(state, ends_ms=state.ends_ms + max(0, now - state.paused_ms), paused_ms=0)
 
 
@@ -136,6 +141,22 @@ def _on_sound(call: Call, state: Gathering, event: StreamInterrupted, now: int) 
             return wait_first_input(call, state, now), stops
         case _:
             return call, ()
+
+
+def _on_sound_before_prompt(
+    call: Call, state: Gathering, event: StreamInterrupted, now: int
+) -> Step:
+    """Hold the prompt back during a sound; whoever speaks already needs no prompt."""
+    if event.outcome == "paused":
+        return replace(call, state=replace(state, paused_ms=state.paused_ms or now)), ()
+    if not state.paused_ms:  # the sound began before the gather
+        return call, ()
+    state = replace(state, paused_ms=0)
+    if event.outcome == "flushed":
+        return wait_first_input(call, replace(state, phase="first"), now), ()
+    if holds_prompt(state) and not state.utterances:
+        return play_prompt(call, state, now)
+    return replace(call, state=state), ()
 
 
 def _paused(state: Gathering, now: int) -> Gathering:

@@ -3,13 +3,14 @@
 import msgspec
 from aiohttp import web
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.calls.model.call import Call
 from engine.rpc.lookup import live_call_of, name_in
 from engine.rpc.problems import LimitReached, NotFound
 from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.call_service import CallService
-from engine.runtime.policy.destinations import denied_type
+from engine.runtime.policy.destinations import denied_type, region_of_policy
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import DialPolicyStore
 from wire.decoding.errors import BadInput
@@ -21,7 +22,12 @@ from wire.dial_policy import (
     DncListChange,
     DncListState,
 )
-from wire.phone_numbers.international_form import NEEDS_COUNTRY, lacks_plus, to_dial
+from wire.phone_numbers.international_form import (
+    NEEDS_COUNTRY,
+    dialled,
+    international,
+    lacks_plus,
+)
 
 _TRUNK_LIMITS = {
     "trunk_full": "the trunk exceeds its live calls (SWITCHROOM_TRUNK_MAX_CALLS)",
@@ -39,7 +45,7 @@ class DialPolicyHandlers(Struct, frozen=True):
         found = await self.policies.all()
         versions = await self.policies.list_versions(list(found))
         views = (
-            DialPolicyView(account, _read(body).version, version)
+            _view(account, _read(body), version)
             for (account, body), version in zip(found.items(), versions, strict=True)
         )
         return DialPolicies(tuple(views))
@@ -54,7 +60,7 @@ class DialPolicyHandlers(Struct, frozen=True):
         await self.policies.put(account, body, is_stopped=terms.is_stopped)
         self.dial_policy.update(account, terms)
         (version,) = await self.policies.list_versions([account])
-        return DialPolicyView(account, terms.version, version)
+        return _view(account, terms, version)
 
     async def get(self, request: web.Request) -> AccountDialPolicy:
         account = name_in(request, "account")
@@ -68,6 +74,8 @@ class DialPolicyHandlers(Struct, frozen=True):
         account = name_in(request, "account")
         if change.version <= change.after:
             raise BadInput("version", "more than after")
+        add, remove = _read_numbers(change.add), _read_numbers(change.remove)
+        change = replace(change, add=add, remove=remove)
         return DncListState(await self.policies.change_list(account, change))
 
     async def delete_list(self, request: web.Request) -> None:
@@ -94,7 +102,7 @@ async def check_dial_policy(dial_policy: DialPolicy, account: str, party: str, p
             policy = dial_policy.last(account)
             kind = denied_type(policy, party)
             detail = f"{party} is a number of the type {kind}, which this account may not call"
-            hint = _plus_hint(to_dial(party, policy.country) or party)
+            hint = _plus_hint(dialled(party, region_of_policy(policy)))
             raise BadInput(path, f"{detail} (--allow-type {kind}){hint}", "number_type")
         case "number_without_country" as code:
             raise BadInput(path, f"the country of {party} is not certain: {NEEDS_COUNTRY}", code)
@@ -117,6 +125,10 @@ async def authorize_dial(  # noqa: PLR0913, PLR0917 - the call and the party
     return await live_call_of(service, request, account)
 
 
+def _read_numbers(numbers: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(international(each, "") for each in numbers)
+
+
 def _plus_hint(party: str) -> str:
     """Return what may be wrong with a number that begins with a digit."""
     return f"; {NEEDS_COUNTRY}" if lacks_plus(party) else ""
@@ -136,6 +148,10 @@ def _exceeded_limit(code: str, policy: AccountDialPolicy) -> str:
 def _count(limit: float | None, unit: str) -> str:
     shown = str(limit or 0).removesuffix(".0")
     return f"{shown} {unit}{'' if limit == 1 else 's'}"
+
+
+def _view(account: str, terms: AccountDialPolicy, list_version: int) -> DialPolicyView:
+    return DialPolicyView(account, terms.version, list_version, terms.do_not_call)
 
 
 def _read(body: bytes) -> AccountDialPolicy:

@@ -16,6 +16,14 @@ local function append(key, entries, first)
   end
 end
 
+local function append_lost(key, count)
+  if count <= 0 then return end
+  local lost = {}
+  for number = 1, math.min(count, 1000) do lost[number] = '' end
+  for _ = 1, math.floor(count / 1000) do redis.call('RPUSH', key, unpack(lost)) end
+  if count % 1000 > 0 then redis.call('RPUSH', key, unpack(lost, 1, count % 1000)) end
+end
+
 local overflowed = 0
 
 local function add_callbacks(id, delivery_key, callbacks, first_seq)
@@ -49,7 +57,7 @@ local function store(id, record, seq, entries, events, is_live, delivery_key, ca
   local stored = redis.call('LLEN', key)
   if stored == 0 and compressed_length(id) >= seq + #entries then return end
   if stored >= seq + #entries then return end -- a repetition, or older than what is stored
-  for _ = stored + 1, seq do redis.call('RPUSH', key, '') end -- lost in a failover: keep numbering
+  append_lost(key, seq - stored) -- in a failover: keep numbering
   append(key, entries, math.max(stored - seq, 0) + 1)
   for _, event in ipairs(events) do
     redis.call('XADD', stream, '*', 'e', event)

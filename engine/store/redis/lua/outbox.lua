@@ -48,6 +48,7 @@ end
 local function remove(id, delivery_key, seq)
   local removed = redis.call('ZREMRANGEBYSCORE', shard .. ':due:' .. id, seq, seq)
   if removed > 0 then add_to_count(delivery_key, -removed) end
+  return removed
 end
 
 local function delete_if_empty(id)

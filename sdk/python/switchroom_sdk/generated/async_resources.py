@@ -1337,7 +1337,7 @@ class Records:
             dialed_number: One of the dialled numbers.
             start_time: Calls that started at that time or later; requires endTime.
             end_time: Calls that started before, or until the end of a date; requires startTime.
-            agent_name: One or more names, separated by commas.
+            agent_name: One or more names, separated by commas; the whole text may be one, too.
             cursor: The `nextCursor` of the previous page.
         """
         request = Request(
@@ -1459,7 +1459,7 @@ class Records:
             dialed_number: One of the dialled numbers.
             start_time: Calls that started at that time or later; requires endTime.
             end_time: Calls that started before, or until the end of a date; requires startTime.
-            agent_name: One or more names, separated by commas.
+            agent_name: One or more names, separated by commas; the whole text may be one, too.
         """
         request = Request(
             "POST",

@@ -3,13 +3,33 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from pydantic import SecretStr
+from pydantic.alias_generators import to_camel
 
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
 from tests.harness.api.rest import Rest, run_rest, settings_for
 from tests.harness.rpc.scene import RpcScene
 
 ACCOUNT = "/srmain/account"
+LIMITS = {
+    "max_calls": 1,
+    "max_calls_per_s": 2.0,
+    "max_live_legs": 3,
+    "max_legs_per_s": 4.0,
+    "max_minutes_per_day": 5,
+    "max_legs_per_call": 6,
+}
+QUOTAS = (
+    "max_keys",
+    "max_jobs",
+    "max_contact_lists",
+    "max_contacts",
+    "max_stored_bytes",
+    "max_documents",
+    "max_document_bytes",
+    "api_requests_per_s",
+)
 
 
 async def change(rest: Rest, tag: str = "", token: str | None = None, **body: Any) -> Any:
@@ -20,11 +40,16 @@ async def change(rest: Rest, tag: str = "", token: str | None = None, **body: An
 
 async def test_the_account_is_shown_with_its_limits(kept: Rest) -> None:
     """Settings are the account's, limits and quotas the operator's."""
+    accounts = kept.services.accounts
+    await accounts.change(replace(await accounts.get("acme"), **LIMITS, denied=("+1",)))
     answer = await kept.request("GET", ACCOUNT)
     found = answer.json()
     assert (found["id"], found["name"], found["region"]) == ("acme", "acme", None)
-    assert found["limits"]["destinations"] is None
-    assert (found["limits"]["maxKeys"], found["limits"]["maxJobs"]) == (1_000, 100)
+    settings = settings_for("sqlite+aiosqlite:///", kept.scene.url)
+    quotas = {name: getattr(settings, name) for name in QUOTAS}
+    expected = {to_camel(name): value for name, value in (LIMITS | quotas).items()}
+    others = {"destinations": None, "denied": ["+1"], "numberTypes": [], "trunks": []}
+    assert found["limits"] == expected | others
     assert answer.headers["etag"].strip('"').isdigit()
 
 

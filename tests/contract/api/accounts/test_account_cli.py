@@ -18,13 +18,25 @@ from tests.harness.api.cli import switchroom
             "--allow any: it must stand alone",
         ),
         (("create", "acme", "--deny", "+1", "--deny", "none"), "--deny none: it must stand alone"),
+        (
+            ("create", "acme", *("--deny", "+47") * 1_001),
+            "--deny: at most 1,000 prefixes are expected",
+        ),
+        (
+            ("create", "acme", *("--allow", "+47") * 1_001),
+            "--allow: at most 1,000 prefixes are expected",
+        ),
+        (("create", "acme", "--name", "Acme\n"), "--name: 1 to 128 characters"),
+        (("trunks", "acme", *("backup",) * 17), "at most 16 trunks are expected"),
         (("region", "acme", "Norway"), "Norway: a country such as NO"),
         (("email", "acme", "nobody"), "nobody: an address such as crm@example.com"),
         (("trunks", "acme", "Backup"), "Backup: the name of a trunk such as backup"),
         (("transcripts", "acme", "Whisper"), "recognizer: expected the name of a recognizer"),
         (("transcripts", "acme", "whisper", "--language", "?"), "language: expected a language"),
-        (("number", "add", "acme", "12"), "12: a number such as +4721930000"),
-        (("dnc", "import", "acme", __file__, "--provider", ""), "--provider: 1 to 64 characters"),
+        *(
+            (("dnc", "import", "acme", __file__, "--provider", text), "--provider: 1 to 64 char")
+            for text in ("", "a\tb", "\udce5")
+        ),
     ],
 )
 async def test_invalid_arguments(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
@@ -59,6 +71,21 @@ async def test_limits_are_not_negative(tmp_path: Path, limit: str) -> None:
     assert (status, reported.splitlines()[-1]) == (2, "switchroom: no account acme")
 
 
+@pytest.mark.parametrize(
+    ("limit", "value", "most"),
+    [
+        ("--max-legs-per-s", "inf", 1_000_000_000),
+        ("--max-minutes-per-day", "1000000001", 1_000_000_000),
+        ("--keep-records-days", "36501", 36_500),
+        ("--keep-recordings-days", "36501", 36_500),
+    ],
+)
+async def test_limits_have_a_maximum(tmp_path: Path, limit: str, value: str, most: int) -> None:
+    """A database stores no more, and a day of the past cannot be calculated without end."""
+    status, reported = await switchroom(tmp_path, "account", "create", "acme", limit, value)
+    assert (status, f"Must be <= {most}." in reported) == (2, True), reported
+
+
 async def test_numbers_are_added_and_removed(tmp_path: Path) -> None:
     """`add`, `list` and `rm` change and show the numbers of an account."""
     mine = (tmp_path, "account")
@@ -69,6 +96,52 @@ async def test_numbers_are_added_and_removed(tmp_path: Path) -> None:
     assert await switchroom(*mine, "number", "list", "acme") == (0, "")
     reported = "switchroom: no such number: +4721930000 of account acme\n"
     assert await switchroom(*mine, "number", "rm", "acme", "+4721930000") == (1, reported)
+
+
+async def test_a_number_in_any_spelling(tmp_path: Path) -> None:
+    """It is read as lists and contacts read it; without its country it is of the account's."""
+    mine = (tmp_path, "account")
+    await switchroom(*mine, "create", "acme")
+    await switchroom(*mine, "region", "acme", "NO")
+    for written in ("tel:+47-21-93-00-00", "21 93 00 01"):
+        assert (await switchroom(*mine, "number", "add", "acme", written))[0] == 0
+    listed = await switchroom(*mine, "number", "list", "acme")
+    assert listed == (0, "+4721930000\n+4721930001\n")
+    assert (await switchroom(*mine, "number", "rm", "acme", "004721930000"))[0] == 0
+    assert (await switchroom(*mine, "number", "rm", "acme", "21930001"))[0] == 0
+    assert await switchroom(*mine, "number", "list", "acme") == (0, "")
+
+
+async def test_a_number_of_the_first_numbers_country(tmp_path: Path) -> None:
+    """An account without a region has that of its first number that has a country."""
+    mine = (tmp_path, "account")
+    await switchroom(*mine, "create", "acme")
+    for written in ("+80012345678", "+4721930000", "21930001"):
+        status, said = await switchroom(*mine, "number", "add", "acme", written)
+        assert status == 0, said
+    file = tmp_path / "numbers.txt"
+    file.write_text("90000001\n")
+    imported = ("dnc", "import", "acme", str(file), "--provider", "p")
+    assert await switchroom(*mine, *imported) == (0, "1 numbers\n")
+    assert (await switchroom(*mine, "number", "rm", "acme", "21930001"))[0] == 0
+    listed = await switchroom(*mine, "number", "list", "acme")
+    assert listed == (0, "+80012345678\n+4721930000\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [
+        ("+491234567890123456", "too long: a number has at most 15 digits"),
+        ("+4921930000 +4721930001", "more than one number"),
+        ("12", "no country"),
+    ],
+)
+async def test_a_number_that_is_none(tmp_path: Path, number: str, why: str) -> None:
+    """It is refused with the reason and what is expected."""
+    await switchroom(tmp_path, "account", "create", "acme")
+    status, said = await switchroom(tmp_path, "account", "number", "add", "acme", number)
+    assert (status, said.startswith(f"switchroom: {number}: {why}")) == (2, True), said
+    assert "a number such as +4721930000 is expected" in said
 
 
 async def test_transcripts(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,29 @@ from tests.harness.api.databases import sqlite_url
 
 LONG_ID = "a-reseller-with-a-rather-long-identifier-of-fifty"
 NARROW, WIDE = "80", "200"
+# In this order: the words of a command, and what it changes.
+CHANGES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("trunks acme main backup", {"trunks": ["main", "backup"]}),
+    ("region acme no", {"region": "NO"}),
+    ("email acme crm@example.com", {"email": "crm@example.com"}),
+    ("set acme --allow +47 --allow sip:", {"destinations": ["+47", "sip:"]}),
+    ("set acme --deny +4782 --deny +4781", {"denied": ["+4782", "+4781"]}),
+    ("set acme --allow-type premium", {"numberTypes": ["premium"]}),
+    ("set acme --max-calls 7 --keep-recordings-days 30", {"maxCalls": 7, "keepRecordingsDays": 30}),
+    ("set acme --no-active", {"isActive": False}),
+    ("start acme", {"isActive": True}),
+    ("trunks acme any", {"trunks": []}),
+    ("region acme none", {"region": None}),
+    ("email acme none", {"email": None}),
+    ("set acme --allow any", {"destinations": None}),
+    ("set acme --allow none", {"destinations": []}),
+    ("set acme --deny none", {"denied": []}),
+    ("set acme --allow-type none", {"numberTypes": []}),
+    (
+        "set acme --max-calls 0 --keep-recordings-days 0",
+        {"maxCalls": None, "keepRecordingsDays": None},
+    ),
+)
 
 
 class Commands:
@@ -27,10 +51,17 @@ class Commands:
     def run(self, *words: str, columns: str = WIDE) -> list[list[str]]:
         """Run a command; return the cells of the lines that it prints."""
         self._monkeypatch.setenv("COLUMNS", columns)
+        lines = self._printed_by(words).splitlines()
+        return [re.split(r" {2,}| (?=sw[ks]_)", line.strip()) for line in lines]
+
+    def json(self, *words: str) -> Any:
+        """Run a command; return the JSON that it prints."""
+        return json.loads(self._printed_by((*words, "--output", "json")))
+
+    def _printed_by(self, words: tuple[str, ...]) -> str:
         self._printed.readouterr()
         app(words, result_action="return_value")
-        lines = self._printed.readouterr().out.splitlines()
-        return [re.split(r" {2,}| (?=sw[ks]_)", line.strip()) for line in lines]
+        return self._printed.readouterr().out
 
 
 @pytest.fixture
@@ -64,6 +95,17 @@ def test_the_list_of_accounts(commands: Commands) -> None:
     commands.run("set", "acme", "--max-live-legs", "0", "--max-minutes-per-day", "0")
     commands.run("set", "acme", "--max-legs-per-s", "0", "--max-legs-per-call", "0")
     assert commands.run("list")[1][-2:] == ["no limit", "forever"]
+
+
+def test_each_change_of_an_account(commands: Commands) -> None:
+    """It changes what it names, and nothing else."""
+    expected = commands.json("create", "acme")
+    assert expected["name"] == "acme"
+    for words, change in CHANGES:
+        expected |= change
+        assert commands.json(*words.split()) == expected, words
+    commands.json("set", "acme", "--allow", "+47", "--allow-type", "premium", "--deny", "+4782")
+    assert commands.run("list")[1][5] == "+47 not +4782 premium"
 
 
 def test_a_long_account_id_is_shown_in_one_piece(commands: Commands) -> None:
@@ -118,12 +160,35 @@ def test_a_restricted_key(commands: Commands) -> None:
     assert new_expires == expires
 
 
+def test_when_a_key_ends(commands: Commands) -> None:
+    """After its days; one that is replaced after the overlap; one that is revoked at once."""
+    commands.run("create", "acme")
+    replaced = commands.json("key", "create", "acme", "--days", "2")["apiKey"]
+    words = ("--overlap-s", "600", "--days", "4")
+    new = commands.json("key", "rotate", "acme", replaced, *words)["apiKey"]
+    lived = {each["id"]: minutes_of(each) for each in commands.json("key", "list", "acme")}
+    id_, new_id = (each.split("_")[1] for each in (replaced, new))
+    assert lived == {id_: 10, new_id: 4 * 24 * 60}
+    assert commands.json("key", "revoke", "acme", new) == {"id": new_id, "isExpired": True}
+    ended = {each["id"]: each["isExpired"] for each in commands.json("key", "list", "acme")}
+    assert ended == {id_: False, new_id: True}
+
+
+def minutes_of(key: dict[str, Any]) -> int:
+    """Return the lifetime of a key."""
+    created, expires = (
+        datetime.fromisoformat(key[f"{name}Time"]) for name in ("created", "expiry")
+    )
+    return round((expires - created) / timedelta(minutes=1))
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
         (("--scope", "boss"), "--scope boss: one of owner, integrator, supervisor"),
         (("--network", "192.0.2.1/24"), "--network 192.0.2.1/24: a network such as"),
         (("--agent", "1001", "--scope", "operations"), "--scope operations: no --agent"),
+        (("--agent", ""), "an empty text: expected 1 to 64 letters"),
         (("--days", "-5"), "Must be >= 1"),
         (("--days", "999999999"), "Must be <= 3650"),
     ],

@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import update
+from sqlalchemy import delete, update
 
 from api.accounts.store import accounts
 from api.auth.store import KeyStore, KeyTerms, generate_credentials
+from api.auth.store import keys as key_table
 from api.common.timestamps import parse_ms
 from engine.runtime.agents.phone_credentials import MAX_LOGINS, CredentialStore, digests
 from engine.runtime.agents.phone_passwords import LOGIN_TIMEOUT_S
@@ -229,14 +230,18 @@ async def test_credentials_end_with_their_key(served: Served) -> None:
     assert "DELETE aor/acme-ann" not in served.pbx.changes[changes:]
 
 
-async def test_a_revoked_key_that_is_still_believed(served: Served) -> None:
+@pytest.mark.parametrize("is_deleted", [False, True])
+async def test_a_revoked_key_that_is_still_believed(served: Served, *, is_deleted: bool) -> None:
     """For two seconds a process believes a key that another one has revoked: no login is left."""
     await served.put()
     credentials, rest = generate_credentials(), served.rest
     keys = KeyStore(rest.services.database, rest.services.now_ms)
     key_id = await keys.add("acme", credentials)
     await served.create(token=credentials.api_key)
-    await keys.expire("acme", key_id, rest.services.now_ms())
+    if is_deleted:
+        await rest.services.database.execute(delete(key_table).where(key_table.c.id == key_id))
+    else:
+        await keys.expire("acme", key_id, rest.services.now_ms())
     refused = await served.rejected(token=credentials.api_key)
     assert refused[:2] == (401, "unauthenticated")
     assert await logins(served) == []

@@ -54,8 +54,12 @@ async def made(rest: Served, body: object = None, **query: object) -> str:
     assert (done["state"], done["rows"]) == ("done", done["total"])
     assert (await rest.request("GET", path, "other"))[0] == 404
     assert (await rest.request("GET", f"{path}/download", "other"))[0] == 404
-    async with rest.http.get(rest.url + done["downloadPath"], headers=rest.headers("acme")) as got:
+    address, headers = rest.url + done["downloadPath"], rest.headers("acme")
+    async with rest.http.head(address, headers=headers) as head:
+        assert (head.status, await head.read()) == (200, b"")
+    async with rest.http.get(address, headers=headers) as got:
         assert got.status == 200
+        assert got.headers["Content-Disposition"] == head.headers["Content-Disposition"]
         assert "attachment" in got.headers["Content-Disposition"]
         return await got.text()
 

@@ -1,5 +1,8 @@
 """Call records: isolation of accounts, client ids, statistics of an agent, dispositions."""
 
+from msgspec.structs import replace
+
+from api.cdrs.service import MAX_CLIENTS
 from tests.harness.api.cdrs.lists import NINA, list_cdrs
 from tests.harness.api.cdrs.records import NOON_MS, leg, record, write_calls
 from tests.harness.api.serving import Served
@@ -33,7 +36,7 @@ async def test_accounts_are_isolated(served: Served) -> None:
 
 async def test_client_ids(served: Served) -> None:
     """They are found by prefix, even if the prefix is the name of another path."""
-    ids = ("exports-1", "c-7", "c-8")
+    ids = ("exports-1", "c-7", "c-8", "A*1 50%")
     await write_calls(
         served.services.database, *(record(n, labels={"clientId": c}) for n, c in enumerate(ids))
     )
@@ -42,19 +45,28 @@ async def test_client_ids(served: Served) -> None:
     assert (await served.request("GET", "/srmain/cdr/exports/getClientIds"))[1]["data"] == [
         "exports-1"
     ]
-    assert await served.faults("GET", "/srmain/cdr/c%25/getClientIds") == {"prefix"}
+    found = await served.request("GET", "/srmain/cdr/A*1 5/getClientIds")
+    assert found == (200, {"data": ["A*1 50%"], "hasMore": False})
+    assert (await served.request("GET", "/srmain/cdr/c%25/getClientIds"))[1]["data"] == []
+    assert await served.faults("GET", "/srmain/cdr/c%0A/getClientIds") == {"prefix"}
+    for count, has_more in ((MAX_CLIENTS, False), (MAX_CLIENTS + 1, True)):
+        called = (record(n, labels={"clientId": f"d-{n:03}"}) for n in range(10, 10 + count))
+        await write_calls(served.services.database, *called)
+        _, found = await served.request("GET", "/srmain/cdr/d-/getClientIds")
+        assert (len(found["data"]), found["hasMore"]) == (MAX_CLIENTS, has_more)
 
 
 async def test_an_agents_day(served: Served) -> None:
     """The statistics count the agent's own legs since midnight; they need an agent's token."""
     await served.add("acme", "7", name="nina")
-    unanswered = leg("agent:7", talked_ms=0, agent_id="7")
+    unanswered, short = (leg("agent:7", talked_ms=ms, agent_id="7") for ms in (0, 10_001))
     await write_calls(
         served.services.database,
         record(1, legs=(NINA,)),
         record(2, legs=(unanswered,), direction="inbound", created_ms=NOON_MS - 43_200_000),
         record(3, legs=(NINA,), created_ms=NOON_MS - 43_200_001),
         record(4, legs=(NINA,), account_id="other"),
+        record(5, legs=(replace(short, hold_ms=700),)),
     )
     status, day = await served.request("GET", "/srmain/cdr/me/today-stats", "nina")
     assert status == 200
@@ -62,15 +74,15 @@ async def test_an_agents_day(served: Served) -> None:
         "agentId": "7",
         "startTime": "2026-11-21T00:00:00.000Z",
         "endTime": "2026-11-21T12:05:00.000Z",
-        "total": 2,
-        "answered": 1,
+        "total": 3,
+        "answered": 2,
         "missed": 1,
         "inbound": 1,
-        "outbound": 1,
-        "ringMs": 4_000,
-        "talkMs": 30_000,
-        "holdMs": 0,
-        "averageTalkMs": 30_000,
+        "outbound": 2,
+        "ringMs": 6_000,
+        "talkMs": 40_001,
+        "holdMs": 700,
+        "averageTalkMs": 20_000,
         "longestTalkMs": 30_000,
     }
     status, problem = await served.request("GET", "/srmain/cdr/me/today-stats")

@@ -156,6 +156,28 @@ async def test_filters_as_the_specification_names_them(served: Served) -> None:
         assert [int(each["reqId"][-8:]) for each in found["data"]] == numbers, query
 
 
+async def test_what_is_stored_is_found_by_itself(served: Served) -> None:
+    """Also a name with a comma, and texts with what are wildcards elsewhere."""
+    names = ("Berg, Nina", "Nina?", " Per")
+    text = r"A*1 50% \x"
+    labels = {"clientId": text, "obdType": text}
+    await write_calls(
+        served.services.database,
+        *(
+            record(n, after_ms=n, legs=(leg("agent:7", agent_id="7", agent_name=name),))
+            for n, name in enumerate(names)
+        ),
+        record(9, labels=labels),
+    )
+    wanted = [*((n, {"agentName": name}) for n, name in enumerate(names))]
+    wanted += [(9, {name: value}) for name, value in labels.items()]
+    for number, query in wanted:
+        found = await list_cdrs(served, **query)
+        assert [int(each["reqId"][-8:]) for each in found["data"]] == [number], query
+    several = await list_cdrs(served, agentName="Nina?, Berg")
+    assert [int(each["reqId"][-8:]) for each in several["data"]] == [1]
+
+
 async def test_a_customers_history(served: Served) -> None:
     """The history has every call in which the number was any of the parties."""
     await write_calls(

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from api.common.errors import Conflict
 from api.contacts.contacts.contact_events import events
 from api.contacts.exports.job import PART_ROWS
 from api.contacts.exports.store import downloads
 from api.contacts.exports.writers import Workbook
+from api.contacts.quotas import ContactLimits, ContactQuotas
 from api.contacts.tables import contact_tags, contacts, lists
 from api.jobs.artifacts import ArtifactDeleted, ArtifactProgress, ArtifactStore, job_parts
 from api.jobs.store import Job, LeaseLost
@@ -142,12 +144,42 @@ async def test_a_deleted_list_leaves_no_files(kept: Rest) -> None:
     assert (await kept.request("DELETE", f"{BASE}/delete-file/{list_id}")).status_code == 200
     assert (await kept.request("GET", REQUESTS)).json()["total"] == 0
     parts = ArtifactStore(kept.services.database, kept.services.now_ms)
-    assert [body async for body in parts.bodies(job_id)] == []
+    with pytest.raises(ArtifactDeleted):
+        await anext(parts.bodies(job_id))
     assert await kept.services.jobs.get("acme", "contact-download", job_id) is None
     await Worker(kept.services.jobs, kept.services.lists.jobs, kept.services.metrics).once()
     async with kept.services.database.reading() as connection:
         for table in (lists, contacts, contact_tags, events, downloads, job_parts):
             assert (await connection.execute(table.select())).all() == [], table.name
+
+
+async def test_what_a_cancelled_download_has_written_does_not_count(kept: Rest) -> None:
+    """Neither for the quota, nor on the disk after the next download."""
+    services, list_id = kept.services, await a_list(kept.services)
+    download = await start(kept, list_id, "csv")
+    parts = ArtifactStore(services.database, services.now_ms)
+    await parts.add(download["id"], ArtifactProgress(), 2, (1, 2), b"four")
+    quotas = ContactQuotas(services.database, ContactLimits(bytes=4))
+    with pytest.raises(Conflict):
+        await quotas.check_bytes("acme", 1)
+    await services.jobs.cancel("acme", download["id"])
+    await quotas.check_bytes("acme", 1)
+    await parts.delete_expired()
+    assert (await parts.progress(download["id"])).parts == 0
+
+
+async def test_a_deletion_that_failed_goes_on(kept: Rest) -> None:
+    """What a customer deleted is not left stored."""
+    services, list_id = kept.services, await a_list(kept.services)
+    await services.lists.lists.delete("acme", int(list_id))
+    job = await services.jobs.claim("fails", ["contacts-erase"])
+    assert job is not None
+    await services.jobs.fail(job, "internal", for_good=True)
+    worker = Worker(services.jobs, services.lists.jobs, services.metrics)
+    assert not await worker.once()
+    await services.lists.deleter.resume_failed()
+    assert await worker.once()
+    assert await services.database.rows(lists.select()) == []
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,14 @@ async def test_a_file_may_be_of_another_encoding(rest: Served) -> None:
     assert "no text encoding" in await rejected_upload(rest, content, encoding="klingon")
 
 
+async def test_the_region_of_an_account_tells_encodings_apart(rest: Served) -> None:
+    """A few words of its language are read in the code page of its country."""
+    content = table("Győző", "Erdős").encode("cp1250")
+    account = await rest.services.accounts.get("acme")
+    await rest.services.accounts.change(replace(account, region="HU"))
+    assert await names_of(rest, content) == ["Győző", "Erdős"]
+
+
 async def test_a_title_above_the_header(rest: Served) -> None:
     """The upload says in which row the header is; the preview shows it."""
     content = f"Our customers\n\n{table('Nina', 'Ola', delimiter=';')}".encode()

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from tests.harness.api.contacts.uploads import (
@@ -54,6 +55,20 @@ async def test_from_a_file_to_contacts(served: Served) -> None:
     assert ola == ("+4790000002", "Ola", "Ødegaard", None, {"city": "Bergen"})
     _, same = await served.request("GET", f"{BASE}/get-contactList-by-Id/{list_id}")
     assert same == found
+
+
+@pytest.mark.parametrize("name", ["tags", " contactId", "createdTime", "callStatus"])
+async def test_a_field_is_no_column_of_downloads(served: Served, name: str) -> None:
+    """Two columns of one name could not be distinguished, nor imported again."""
+    body = {"name": "Callers", "description": "", "assignedFields": ["city", name]}
+    status, answer = await served.request("POST", f"{BASE}/inbound-contact-list", "acme", body)
+    assert (status, answer["errors"][0]["path"]) == (400, "assignedFields[1]")
+    assert answer["errors"][0]["message"].startswith(f"{name.strip()} is a column of each download")
+    status, answer = await sent(served, FILE, assignedFields=[name])
+    assert (status, answer["errors"][0]["path"]) == (400, "data.assignedFields[0]")
+    body = {"name": "Callers", "description": "", "assignedFields": ["shoe  size", "shoe size"]}
+    _, found = await served.request("POST", f"{BASE}/inbound-contact-list", "acme", body)
+    assert found["assignedFields"] == ["shoe size"]
 
 
 async def test_numbers_are_unique_in_a_list(served: Served) -> None:

@@ -130,3 +130,41 @@ async def test_totals_have_a_limit(database: Database) -> None:
     assert (page.total, page.total_is_exact) == (61, False)
     page = await pages.read(replace(named, list_id=list_id), 10, 90)
     assert (page.total, page.total_is_exact) == (100, True)
+
+
+@pytest.mark.parametrize(
+    ("limits", "words", "total"),
+    [
+        # Few matches of the other filter are looked up by id, which reads no row.
+        (Limits(small=0, medium=0, counted=40, few=101), {}, (40, False)),
+        (Limits(small=0, medium=0, counted=40, few=100), {}, (4, False)),
+        # A small list is read whole; so is a medium one, unless a filter has few matches.
+        (Limits(small=100, medium=0, counted=40, few=0), {"list_id": 1}, (40, False)),
+        (Limits(small=99, medium=0, counted=40, few=0), {"list_id": 1}, (4, False)),
+        (Limits(small=0, medium=100, counted=40, few=0), {"list_id": 1}, (40, False)),
+        (Limits(small=0, medium=99, counted=40, few=0), {"list_id": 1}, (4, False)),
+        (
+            Limits(small=0, medium=100, counted=40, few=12),
+            {"list_id": 1, "email": "a1"},
+            (4, False),
+        ),
+        # The filter with the fewest matches is scanned, as far as they were counted.
+        (Limits(small=0, medium=0, counted=400, few=12), {"email": "a1"}, (11, True)),
+        (Limits(small=0, medium=0, counted=400, few=11), {"email": "a1"}, (11, False)),
+    ],
+)
+async def test_which_plan_counts_matches(
+    database: Database, limits: Limits, words: dict[str, Any], total: tuple[int, bool]
+) -> None:
+    """The plan shows in the total, as fewer matches are counted where rows have to be read."""
+    await AccountStore(database, now_ms).add(Account("acme", "acme"))
+    rows = [
+        {"phone_number": f"+47{each:08}", "f_name": "Anna", "email": f"a{each}@example.com"}
+        for each in range(100)
+    ]
+    list_id = await filled(database, "list", rows)
+    if "list_id" in words:
+        words = {**words, "list_id": list_id}
+    filters = Filters("acme", **{"f_name": "ann", "email": "a", **words})
+    page = await Pages(database, limits).read(filters, 2, 0)
+    assert (page.total, page.total_is_exact) == total

@@ -11,6 +11,7 @@ from tests.harness.api.contacts.uploads import (
     mapped,
     processed,
     rejected,
+    rejected_file,
     run_job,
     sent,
 )
@@ -42,6 +43,18 @@ async def test_a_rejected_row_stops_nothing(served: Served) -> None:
     assert rows[0][2:] == ["12", "'=1+1"]
     _, found = await served.request("GET", f"{BASE}/contactlists/{list_id}")
     assert found["processing"]["rejectedRowsPath"] == f"{BASE}/rejected-rows/{list_id}"
+
+
+async def test_a_corrected_file_may_be_rejected_in_part(served: Served) -> None:
+    """Its columns of lines and reasons are beside those of the second import."""
+    content = b"line,reason,Phone\n2,phoneNumber: no phone number,Ada\n3,,+4790000001\n"
+    list_id, _ = await imported(served, content)
+    headers = ["line 2", "reason 2", "line", "reason", "Phone"]
+    for expected in (headers, ["line 3", "reason 3", *headers]):
+        again = await rejected_file(served, list_id)
+        assert again.partition(b"\r\n")[0].decode().split(",") == expected
+        list_id, result = await imported(served, again)
+        assert result["rejected"] == 1
 
 
 async def test_rejected_rows_of_a_running_import_are_a_conflict(served: Served) -> None:

@@ -55,6 +55,7 @@ async def test_pages_and_totals(kept: Rest) -> None:
         ({"phNumber": "004790000001"}, [NAMES[1]]),
         ({"phNumber": "90000002"}, [NAMES[2]]),
         ({"phNumber": "479"}, list(NAMES)),
+        ({"phNumber": "+47 (9)0"}, list(NAMES)),
         ({"phNumber": "4"}, list(NAMES)),
         ({"phNumber": "9000000", "fName": "a"}, [NAMES[1 + 1], NAMES[3]]),
         ({"email": "2@EX"}, [NAMES[2]]),

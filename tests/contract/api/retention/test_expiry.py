@@ -2,13 +2,17 @@
 
 import io
 from collections.abc import AsyncIterator
+from typing import Any
 
 import msgspec
 import pytest
 import sqlalchemy as sa
+from msgspec.structs import replace
+from structlog.testing import capture_logs
 
 from api.cdrs.ingest.event_decoder import DecodedEvent
 from api.cdrs.ingest.writer import write_events
+from api.cdrs.removal import CdrRemoval, StoredCall
 from api.cdrs.store import CdrStore
 from api.cdrs.tables import bodies, cdrs, clients, events
 from api.db.database import Database
@@ -51,7 +55,7 @@ class Kept:
 
     async def limit(self, **days: int) -> None:
         accounts = self.rest.services.accounts
-        await accounts.change(msgspec.structs.replace(await accounts.get("acme"), **days))
+        await accounts.change(replace(await accounts.get("acme"), **days))
 
     async def expire(self) -> None:
         await self.rest.services.retention.expiry.run_once()
@@ -129,8 +133,8 @@ async def test_what_gathers_understood_expires_with_the_digits(kept: Kept) -> No
     """Of a call with digits, too, and of one with speech only; in records and events."""
     spoken = GatherRecord(NOON_MS, "l0", "", "speech", speech="my pin is one two", confidence=0.9)
     calls = [
-        msgspec.structs.replace(call(3, 0), gathered=(spoken,)),
-        msgspec.structs.replace(call(4, 0), gathered=(*call(4, 0).gathered, spoken)),
+        replace(call(3, 0), gathered=(spoken,)),
+        replace(call(4, 0), gathered=(*call(4, 0).gathered, spoken)),
     ]
     for each in calls:
         body = msgspec.json.encode({"event": "gathered", "dtmf": "", "speech": spoken.speech})
@@ -168,6 +172,30 @@ async def test_a_bad_record_does_not_keep_the_others(kept: Kept) -> None:
     await kept.limit(keep_records_days=5)
     await kept.expire()
     assert await kept.stored() == ["2"]
+
+
+class BrokenRemoval(CdrRemoval, frozen=True):
+    """Cannot look for calls of the first account."""
+
+    async def calls_before(self, account_id: str, *more: Any) -> list[StoredCall]:
+        if account_id == "acme":
+            raise OverflowError
+        return await super().calls_before(account_id, *more)
+
+
+async def test_an_account_that_fails_does_not_keep_the_others(kept: Kept) -> None:
+    """It is logged with its id; calls of the accounts after it expire."""
+    services = kept.rest.services
+    await write_calls(kept.database, record(5, account_id="other"))
+    for account in ("acme", "other"):
+        found = await services.accounts.get(account)
+        await services.accounts.change(replace(found, keep_records_days=1))
+    broken = replace(services.retention.expiry, removal=BrokenRemoval(kept.database))
+    with capture_logs() as logged:
+        await broken.run_once()
+    assert await kept.stored() == ["0", "1", "2"]
+    errors = [each["account"] for each in logged if each["log_level"] == "error"]
+    assert errors == ["acme"]
 
 
 async def test_an_archive_that_is_down(kept: Kept) -> None:

@@ -161,7 +161,9 @@ async def test_spellings_of_a_number_have_one_route(kept: Rest) -> None:
     assert shown.json() == {"action": "https://old.example/"}
     await put(kept, {"action": SAY}, **{"If-Match": shown.headers["ETag"]})
     assert set(await at_engine(kept)) == {OURS}
-    assert (await kept.request("GET", f"{BASE}/{spelled}/route")).json() == {"action": SAY}
+    for other in (spelled, f"+{spelled[:4]} {spelled[4:]}", f"+{spelled[:2]}%20{spelled[2:]}"):
+        found = await kept.request("GET", f"{BASE}/{other}/route")
+        assert found.json() == {"action": SAY}, other
 
 
 async def test_a_number_that_has_moved_to_another_account(kept: Rest) -> None:

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from api.accounts.transcript_setting import TranscriptSetting
 from api.jobs.store import LEASE_MS, LeaseLost
-from api.transcripts.queue import MAX_ATTEMPTS, MAX_WAIT_MS, Claim
+from api.transcripts.queue import ARCHIVE_DELAY_MS, MAX_ATTEMPTS, MAX_WAIT_MS, RETRY_DELAY_MS, Claim
 from api.transcripts.segments import TranscriptSegment
 from api.transcripts.tables import transcripts
 from api.transcripts.worker import TranscriptWorker
@@ -100,6 +100,27 @@ async def test_a_recording_that_kills_processes(
     await one.worker.once()
     assert await one.state() == ("failed", "interrupted")
     assert simulated.starts == []
+
+
+async def test_the_pauses_between_attempts(one: TranscriptScene) -> None:
+    """Each is four times as long as the one before; the last attempt ends it."""
+    await one.end(recorded(1))
+    for attempt in range(MAX_ATTEMPTS - 1):
+        await one.queue.retry(await claimed(one), "recognizer_failed", "it is away")
+        one.clock.now += RETRY_DELAY_MS * 4**attempt - 1
+        assert await one.queue.claim("early") is None
+        one.clock.now += 1
+    await one.queue.retry(await claimed(one), "recognizer_failed", "it is away")
+    assert await one.state() == ("failed", "recognizer_failed")
+
+
+async def test_a_recording_that_is_not_archived_yet(one: TranscriptScene) -> None:
+    """It has its turn after half a minute."""
+    await one.end(recorded(1, "ended"))
+    one.clock.now += ARCHIVE_DELAY_MS - 1
+    assert await one.queue.claim("early") is None
+    one.clock.now += 1
+    await claimed(one)
 
 
 async def test_a_process_that_is_stopped(

@@ -12,6 +12,7 @@ from tests.harness.api.transcripts.simulated_recognizer import SimulatedRecogniz
 SECOND = bytes(range(250)) * 64  # of a channel
 OTHER = bytes(reversed(range(250))) * 64
 PATH = path_of(1)
+OUTCOMES = ("done", "failed", "retried")
 
 
 async def test_each_side_of_a_call(
@@ -34,6 +35,39 @@ async def test_each_side_of_a_call(
     assert simulated.audio[1] == (OTHER * 40).ljust(len(SECOND) * 100, b"\0")
     assert [each["live"] for each in simulated.starts] == [False, False]
     assert simulated.most_streams == 1
+
+
+async def test_times_and_confidences_are_kept_in_range(
+    one: TranscriptScene, simulated: SimulatedRecognizer
+) -> None:
+    """Those of the recording, whatever a recognizer sends."""
+    simulated.mode = "odd"
+    await one.archive(PATH, wav(SECOND))
+    await one.end(recorded(1))
+    await one.work()
+    found = await one.transcript(PATH)
+    names = ("text", "startMs", "endMs", "confidence")
+    assert [tuple(each[name] for name in names) for each in found["segments"]] == [
+        ("early", 0, 5, 0),
+        ("backwards", 9, 9, 0.123),
+        (f"{len(SECOND)} bytes", 20, 1_000, 0.75),
+        ("late", 1_000, 1_000, 1),
+    ]
+
+
+async def test_what_is_measured(one: TranscriptScene, simulated: SimulatedRecognizer) -> None:
+    """The audio of all channels, and outcomes; the next recording has its turn at once."""
+    read = one.rest.services.metrics.registry.get_sample_value
+    assert await one.worker.once(7.0) == 7.0
+    for number in (1, 2):
+        await one.archive(path_of(number), wav(SECOND * 3, SECOND))
+    await one.end(recorded(1), recorded(2))
+    assert await one.worker.once(7.0) == 0.0
+    simulated.mode = "rejecting"
+    assert await one.worker.once(7.0) == 0.0
+    assert read("switchroom_api_transcribed_seconds_total") == 6
+    outcomes = [read("switchroom_api_transcripts_total", {"outcome": each}) for each in OUTCOMES]
+    assert outcomes == [1, 1, None]
 
 
 async def test_a_voicemail_of_another_rate(

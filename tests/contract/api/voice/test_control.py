@@ -1,9 +1,11 @@
 """Live calls controlled over REST: both path forms, views, required fields."""
 
+import json
 from typing import Any
 
 import pytest
 
+from api.voice import examples
 from tests.harness.api.rest import OURS, Rest
 from tests.harness.rpc.conversation import Conversation, talking
 
@@ -158,6 +160,39 @@ async def test_required_fields(rest: Rest, path: str) -> None:
         body = {name: value for name, value in whole.items() if name != missing}
         status, _code, paths = await rest.rejected("POST", f"{BASE}/{path}", body)
         assert (status, paths) == (400, [missing])
+
+
+CONTROLS = {
+    **dict.fromkeys(("mute", "unmute", "hold", "unhold"), examples.ON_LEG),
+    "dial": {"callId": examples.CALL, "target": "+4733333333"},
+    "hangup": {"callId": examples.CALL},
+    "active-call-details": {"callId": examples.CALL},
+    "transfer/init": {"callId": examples.CALL, **examples.TRANSFER_BODY},
+    "transfer/complete": examples.COMPLETE,
+    "transfer/cancel": examples.CANCEL,
+    "transfer/status": examples.TRANSFER,
+    "conference/add-members": examples.ADD,
+    "conference/kick": examples.KICK,
+    "conference/leave": examples.LEAVE,
+    "conference/coach": examples.COACH,
+    "conference/members": {"callId": examples.CALL},
+}
+
+
+@pytest.mark.parametrize("path", CONTROLS)
+async def test_another_accounts_call_looks_like_none(
+    rest: Rest, talk: Conversation, path: str
+) -> None:
+    """Whatever is requested, the response is that of a call that never existed."""
+    theirs, before = await rest.token_of("other", "other"), _sent(talk)
+    problems = []
+    for call, token in ((talk.call, theirs), ("0-pbx1-gone", rest.token)):
+        body = json.loads(json.dumps(CONTROLS[path]).replace(examples.CALL, call))
+        answer = await rest.request("POST", f"{BASE}/{path}", body, token=token)
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+        problems.append(answer.json()["detail"].replace(call, "it"))
+    assert problems[0] == problems[1]
+    assert _sent(talk) == before
 
 
 async def test_without_a_store_calls_get_503(rest: Rest, talk: Conversation) -> None:

@@ -8,12 +8,14 @@ from sqlalchemy import select
 
 from api.common.errors import Conflict
 from api.documents.cipher import DocumentCipher
-from api.http.idempotency import LEASE_MS, Idempotency, IdempotentRequest, responses
+from api.http.idempotency import LEASE_MS, RETENTION_MS, Idempotency, IdempotentRequest, responses
 from api.voice.rate_limits import RateLimits
-from tests.harness.api.rest import CUSTOMER, OURS, Rest
+from tests.harness.api.manual_clock import ManualClock
+from tests.harness.api.rest import CUSTOMER, OURS, Rest, run_rest, settings_for
 from tests.harness.rpc.conversation import talking
-from tests.harness.rpc.scene import created
+from tests.harness.rpc.scene import RpcScene, created
 from tests.harness.until import until
+from wire.decoding.errors import BadInput
 
 CIPHER = DocumentCipher(("secret",))
 CALL = "/srmain/voice/call"
@@ -50,7 +52,7 @@ async def test_only_allowed_destinations_are_called(rest: Rest) -> None:
     }
     for path, body, field in (
         ("call", {**BODY, "to": "+15551234567"}, "to"),
-        ("call", {**BODY, "to": "004722222222"}, "to"),
+        ("call", {**BODY, "to": "0015551234567"}, "to"),
         ("call", {**BODY, "from": "+15551234567"}, "from"),
         ("call", {**BODY, "action": dial}, "action.data.number"),
         ("dial", {"callId": talk.call, "target": "+15551234567"}, "target"),
@@ -61,6 +63,7 @@ async def test_only_allowed_destinations_are_called(rest: Rest) -> None:
         assert problem == (400, "not_allowed", [field])
     await rest.post(CALL, **BODY)
     await rest.post(CALL, **{**BODY, "to": "agent:1001"})
+    await rest.post(CALL, **{**BODY, "to": "004722222222"})
 
 
 async def test_a_number_without_a_country_is_rejected(rest: Rest) -> None:
@@ -96,11 +99,13 @@ async def test_live_calls_are_limited(rest: Rest) -> None:
     assert (await rest.request("POST", CALL, BODY, token=theirs)).status_code == 201
 
 
-async def test_calls_per_second_are_limited(kept: Rest) -> None:
+async def test_calls_per_second_are_limited(database_url: str, scene: RpcScene) -> None:
     """After a burst of one second a call gets 429."""
-    await limit(kept, max_calls_per_s=3)
-    statuses = [(await kept.request("POST", CALL, BODY)).status_code for _ in range(5)]
-    assert statuses == [201, 201, 201, 429, 429]
+    settings = settings_for(database_url, scene.url)
+    async with run_rest(settings, scene, ManualClock()) as rest:
+        await limit(rest, max_calls_per_s=3)
+        statuses = [(await rest.request("POST", CALL, BODY)).status_code for _ in range(5)]
+        assert statuses == [201, 201, 201, 429, 429]
 
 
 async def test_rate_limits_are_exact(kept: Rest) -> None:
@@ -112,6 +117,18 @@ async def test_rate_limits_are_exact(kept: Rest) -> None:
         granted += sum(await asyncio.gather(*(each.take("acme", 2.0) for each in several)))
         now[0] += 50
     assert granted in {20, 21, 22}
+
+
+async def test_a_low_rate_admits_one_call_at_a_time(kept: Rest) -> None:
+    """Also if that is less than one a second; each account has its own."""
+    now = [1_000_000]
+    rates = RateLimits(kept.services.database, lambda: now[0])
+    taken = []
+    for passed_ms in (0, 9_999, 1, 10_000, 0):
+        now[0] += passed_ms
+        taken.append(await rates.take("acme", 0.1))
+    assert taken == [True, False, True, True, False]
+    assert await rates.take("other", 0.1)
 
 
 async def test_a_post_with_a_key_is_executed_once(kept: Rest) -> None:
@@ -131,6 +148,24 @@ async def test_a_key_is_for_one_request(kept: Rest) -> None:
     assert problem == (400, "idempotency_key_reused", ["Idempotency-Key"])
     long = {"Idempotency-Key": "x" * 129}
     assert (await kept.rejected("POST", CALL, BODY, headers=long))[0] == 400
+
+
+async def test_a_key_is_free_after_a_day(kept: Rest) -> None:
+    """Then another request may use it."""
+    now = [1_000_000]
+    idempotency = Idempotency(kept.services.database, lambda: now[0], "secret", CIPHER)
+    first = IdempotentRequest("acme", None, "k", "/x", b"first")
+    other = msgspec.structs.replace(first, body=b"other")
+
+    async def run(_request_id: str) -> bytes:
+        return b"%d" % now[0]
+
+    assert await idempotency.once(first, run) == b"1000000"
+    now[0] += RETENTION_MS - 1
+    with pytest.raises(BadInput, match="was used for another request"):
+        await idempotency.once(other, run)
+    now[0] += 1
+    assert await idempotency.once(other, run) == b"%d" % now[0]
 
 
 async def test_a_request_in_progress_is_a_conflict(kept: Rest) -> None:

@@ -33,6 +33,8 @@ async def test_a_listener_of_a_number_gets_requests(kept: Rest) -> None:
     params = {"after": position, "wait": "0"}
     again = await kept.request("GET", f"{path}/requests", params=params)
     assert again.json() == {"requests": [], "after": position}
+    first = await kept.request("GET", f"{path}/requests", params={"after": "", "wait": "0"})
+    assert first.json() == found
     response = {"status": 200, "body": "{}"}
     answered = await kept.request("POST", f"{path}/responses/r1", response)
     assert answered.status_code == 204

@@ -45,5 +45,10 @@ async def test_another_account_sees_nothing(rest: Rest, talk: Conversation) -> N
         ("POST", f"{path}/{talk.call}.w1/stop", {}),
         ("POST", f"{path}/{talk.call}.w1/text", {"text": "x"}),
     ):
-        assert (await rest.rejected(method, url, body, token=token))[0] == 404
+        problems = [
+            (await rest.request(method, each, body, token=token)).json()
+            for each in (url, url.replace(talk.call, "0-pbx1-gone"))
+        ]
+        details = [each["detail"].replace("0-pbx1-gone", talk.call) for each in problems]
+        assert ({each["status"] for each in problems}, details[0]) == ({404}, details[1])
         assert (await rest.rejected(method, url, body, token=agents))[:2] == (403, "scope")

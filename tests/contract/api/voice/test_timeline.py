@@ -95,6 +95,7 @@ async def test_what_is_new(rest: Rest, talk: Conversation) -> None:
     """With `next` as `after`: moments and attempts since, none twice."""
     whole = await timeline(rest, talk.call)
     path = f"{path_of(talk.call)}?after="
+    assert (await rest.request("GET", path)).json()["moments"] == whole["moments"]
     feed(talk, HoldRequested(talk.agent, held=True))
     types: list[str] = []
 
@@ -161,7 +162,7 @@ async def test_an_agents_timeline(
     feed(
         talk, TransferRequested("blind", talk.agent, talk.customer, "+47", music=webhook_scene.url)
     )
-    agents = await rest.token_of("1001")
+    agents = await key(rest, "calls:own", "webhooks", agent="1001")
     found: dict[str, Any] = {}
 
     async def is_shown() -> bool:
@@ -175,6 +176,27 @@ async def test_an_agents_timeline(
     assert talk.agent in [each["leg"] for each in events if each["type"] == "leg-answered"]
     assert [each["started"] for each in found["moments"] if "started" in each] == [{"type": "dial"}]
     assert webhook_scene.url not in str(found["moments"])
+
+
+async def test_what_an_engines_step_has_caused(talk: Conversation) -> None:
+    """It is shown, without what is the operator's; a step that has caused nothing is not."""
+    whole = await talk.shown("/timeline")
+    step = {"atMs": 1, "event": {"type": "clock-changed", "pbx_ms": 5}, "state": "playing"}
+    hidden = {"type": "prefetch-media", "clips": []}
+    verb = {"type": "pause", "data": {}}
+    moments = [
+        {**step, "commands": [hidden]},
+        {**step, "commands": [hidden, {"type": "originate", "caller_id": "+47", "trunk": "main"}]},
+        {**step, "commands": [hidden], "started": verb},
+    ]
+    given = msgspec.json.encode({**whole, "moments": moments, "omitted": 4, "next": "n"})
+    found = msgspec.json.decode(call_timeline(given, with_attempts=True))
+    shown = {**step, "event": {"type": "engine"}}
+    assert found["moments"] == [
+        {**shown, "commands": [{"type": "originate", "callerId": "+47"}]},
+        {**shown, "commands": [], "started": verb},
+    ]
+    assert (found["omitted"], found["next"]) == (4, "n")
 
 
 async def test_what_servers_exchange_is_not_an_agents(talk: Conversation) -> None:

@@ -27,7 +27,7 @@ async def test_a_test_event_is_signed(scene: RpcScene, hooks: WebhookServer) -> 
     settings, _ = await scene.accounts.put("acme", PutCallback(url))
     answer, result = await scene.request("POST", "/callbacks/acme/test")
     assert answer == 200
-    assert result.pop("tookMs") >= 0
+    assert 0 <= result.pop("tookMs") < 60_000
     assert result == {"eventId": "test-1", "target": url, "delivered": True}
     (received,) = hooks.requests_to(PATH)
     Webhook(settings.secret).verify(

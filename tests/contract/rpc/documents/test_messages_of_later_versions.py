@@ -32,6 +32,7 @@ TEXTS = (
     "PJSIP/x",
     "https://x.example.com/",
     "en-US",
+    "NO",
     "a" * 32,
     "aa:1",
     "a@b.example.com",

@@ -2,7 +2,7 @@
 
 from tests.contract.rpc.webhooks.scene import WebhookScene
 
-ERASED = {"account": "acme", "number": "+4799999999", "country": "47"}
+ERASED = {"account": "acme", "number": "+4799999999", "region": "NO"}
 
 
 async def test_attempts_with_the_number(webhook_scene: WebhookScene) -> None:
@@ -19,3 +19,15 @@ async def test_attempts_with_the_number(webhook_scene: WebhookScene) -> None:
         assert erased.get("attempts", 0) == removed
     (left,) = await webhook_scene.list()
     assert left["requestId"].endswith(".r1")
+
+
+async def test_attempts_with_the_number_in_other_spellings(webhook_scene: WebhookScene) -> None:
+    """As an address, a program's JSON and people write it."""
+    for number, body in enumerate(
+        (b'{"a":"9 9 9 9 9 9 9 9"}', b'{"a":"\\uff19\\uff199999\\u202f99"}')
+    ):
+        await webhook_scene.ask(number, body)
+    webhook_scene.url += "?from=999%2099%20999"
+    await webhook_scene.ask(2)
+    _, erased = await webhook_scene.scene.request("POST", "/erasures", ERASED)
+    assert erased["attempts"] == 3

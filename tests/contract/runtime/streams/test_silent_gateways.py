@@ -1,7 +1,7 @@
 """Gateways that stand still, and streams that are at another gateway than they were."""
 
 from engine.runtime.streams.gateway_pool import Gateway
-from engine.runtime.streams.report_listener import SILENT_S, GatewayListener
+from engine.runtime.streams.report_listener import DEAD_S, SILENT_S, GatewayListener
 from tests.contract.runtime.streams.scene import StreamScene
 from tests.harness.until import until
 from wire.streams import reports
@@ -37,17 +37,23 @@ async def test_streams_of_a_silent_gateway_are_lost(scene: StreamScene) -> None:
 
 
 async def test_streams_of_the_only_gateway_may_go_on(scene: StreamScene) -> None:
-    """None could take their place: it may only be cut off from the engine."""
+    """The engine waits for the only gateway, and longer if the PBX is disconnected, too."""
     await scene.run(scene.command)
     stream = scene.stream
     clock = Clock()
     gateways = scene.streams.gateways
     listeners = [GatewayListener(each, scene.reports, clock.now_s) for each in gateways]
-    for at_s in (0.0, 0.0, 10 * SILENT_S):
+    for at_s, is_paused, goes_on in (
+        (0.0, False, True),
+        (SILENT_S, False, True),
+        (DEAD_S, True, True),
+        (DEAD_S, False, False),
+    ):
         clock.at_s = at_s
+        (scene.shards.shard.pause if is_paused else scene.shards.shard.resume)()
         for listener in listeners:
             listener.on_disconnected()
-    assert scene.stream == stream
+        assert (scene.stream == stream) == goes_on, at_s
 
 
 async def test_an_engine_that_has_never_heard_of_a_gateway(scene: StreamScene) -> None:

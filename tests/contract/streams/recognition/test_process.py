@@ -25,7 +25,9 @@ async def test_a_gateway_without_recognizers(tmp_path: Path, pbx: SimulatedPbx) 
         name, channel = await Listening(client, pbx).start()
         ended = await client.wait_for(name, "ended")
         await channel.is_closed.wait()
+        _, found = await client.request("GET", "/recognizers")
         await client.close()
+    assert found["error"] == "SWITCHROOM_STREAMS_RECOGNIZERS is not set"
     assert ended["reason"] == "bot-closed"
     assert "this gateway has no recognizers" in ended["detail"]
     assert "SWITCHROOM_STREAMS_RECOGNIZERS" in ended["detail"]
@@ -42,7 +44,9 @@ async def test_another_token(
         await client.read()
         name, _ = await Listening(client, pbx).start()
         ended = await client.wait_for(name, "ended")
+        _, found = await client.request("GET", "/recognizers")
         await client.close()
+    assert found["error"].endswith("/recognizers: HTTP 401")
     assert ended["reason"] == "bot-lost"
     assert "HTTP 401" in ended["detail"]
     assert "SWITCHROOM_SPEECH_TOKEN" in ended["detail"]
@@ -72,10 +76,13 @@ async def test_recognizers_over_tls(tmp_path: Path, pbx: SimulatedPbx, voices: V
         assert (await clients[0].wait_for(name, "transcript"))["text"] == "sales"
         name, _ = await Listening(clients[1], pbx).start()
         ended = await clients[1].wait_for(name, "ended")
+        known_to = [(await each.request("GET", "/recognizers"))[1] for each in clients]
         for client in clients:
             await client.close()
     assert ended["reason"] == "unreachable"
     assert "certificate" in ended["detail"].lower()
+    assert "grammar" in [each["name"] for each in known_to[0]["recognizers"]]
+    assert known_to[1]["error"].startswith(known["SWITCHROOM_STREAMS_RECOGNIZERS"])
 
 
 async def test_recognizers_that_are_killed(

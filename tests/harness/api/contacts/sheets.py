@@ -32,15 +32,19 @@ def a_sheet(kind: str) -> bytes:
 def sheet(*rows: tuple[object, ...]) -> bytes:
     """Return a spreadsheet."""
     out = io.BytesIO()
-    with xlsxwriter.Workbook(out) as book:
+    with xlsxwriter.Workbook(out, {"default_date_format": "hh:mm:ss"}) as book:
         page = book.add_worksheet()
         for line, row in enumerate(rows):
             page.write_row(line, 0, row)
     return out.getvalue()
 
 
-def far_apart() -> bytes:
+def far_apart(kind: str) -> bytes:
     """Return a spreadsheet of two cells, in opposite corners."""
+    if kind == "ods":
+        gap = '<table:table-cell table:number-columns-repeated="16382"/>'
+        rows = '</table:table-row><table:table-row table:number-rows-repeated="1048574">'
+        return _ods_of(_words("Phone") + rows + "<table:table-cell/>", gap + _words("+4790000001"))
     out = io.BytesIO()
     with xlsxwriter.Workbook(out) as book:
         page = book.add_worksheet()
@@ -95,16 +99,26 @@ def _xlsx() -> bytes:
     return out.getvalue()
 
 
+def below_empty_rows(kind: str, *rows: tuple[str, ...]) -> bytes:
+    """Return a spreadsheet whose first row is the third."""
+    if kind == "xlsx":
+        return sheet((), (), *rows)
+    return _ods_of("<table:table-cell/>", "<table:table-cell/>", *(_words(*row) for row in rows))
+
+
 def _ods() -> bytes:
     born = f'<table:table-cell office:value-type="date" office:date-value="{BIRTH}"/>'
     number = '<table:table-cell office:value-type="float" office:value="4790000002"/>'
-    rows = (
+    return _ods_of(
         _words("Phone", "Name", "Born"),
         _words("+4790000001", "Åse") + born,
         "<table:table-cell/>",
         number + _words("Ola"),
         _words("nobody"),
     )
+
+
+def _ods_of(*rows: str) -> bytes:
     lines = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
     mime = b"application/vnd.oasis.opendocument.spreadsheet"
     content = _ODS.format(rows=lines).encode()

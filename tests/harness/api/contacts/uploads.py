@@ -134,7 +134,13 @@ async def contacts(rest: Served, list_id: str) -> list[dict[str, Any]]:
 
 async def rejected(rest: Served, list_id: str) -> list[list[str]]:
     """Download the rejected rows, without the header."""
+    content = await rejected_file(rest, list_id)
+    return list(csv.reader(io.StringIO(content.decode())))[1:]
+
+
+async def rejected_file(rest: Served, list_id: str) -> bytes:
+    """Download the rejected rows as a file."""
     url = f"{rest.url}{BASE}/rejected-rows/{list_id}"
     async with rest.http.get(url, headers=rest.headers("acme")) as reply:
         assert reply.status == 200, await reply.text()
-        return list(csv.reader(io.StringIO(await reply.text())))[1:]
+        return await reply.read()

@@ -17,6 +17,11 @@ from wire.streams.recognizer import (
 
 TOKEN = "token-of-a-simulated-recognizer"  # noqa: S105 - of a test's own server
 
+ODD = (  # times outside of the recording, and backwards; confidences outside of their range
+    FinalTranscript("late", 1.5, 86_400_000, 86_400_001),
+    FinalTranscript("early", -0.5, -20, 5),
+    FinalTranscript("backwards", 0.12345, 9, 3),
+)
 CONTROLS = "bad\x00hint\x1b[31m\r\n"  # texts may have any characters
 
 
@@ -97,6 +102,9 @@ class SimulatedRecognizer(WebServer):
             await socket.receive()
             return
         self.audio.append(bytes(heard))
+        if self.mode == "odd":
+            for final in ODD:
+                await send(socket, final)
         text = CONTROLS if self.mode == "rude" else f"{len(heard)} bytes"
         await send(socket, FinalTranscript("", 0.0, 0, 10))  # a cough
         await send(socket, FinalTranscript(text, 0.75, 20, len(heard) // 16))

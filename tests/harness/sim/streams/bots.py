@@ -1,7 +1,7 @@
 """SimBot: a bot at the far end of a stream; its conversation is random."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from tests.harness.sim.streams.far_end import FarEnd, Host
@@ -25,6 +25,9 @@ ACTIONS = (
     {"type": "say", "data": {}},
     {"type": "hangup"},
 )
+
+
+MARK_EVERY_MS = 17  # 60 a second: what a gateway lets a bot send
 
 
 class SimBot(FarEnd):
@@ -70,3 +73,29 @@ class SimBot(FarEnd):
                 action = rng.choice(ACTIONS)
                 yield ActionRequested(stream, now, self.heard_ms, action)
             yield SpeechChanged(stream, "bot", False, now, self.heard_ms)
+
+
+class FloodingBot(FarEnd):
+    """A bot that sends marks as fast as it may, for as long as its stream lasts."""
+
+    def __init__(self, stream: str, host: Host, _rng: random.Random) -> None:
+        super().__init__(stream, host)
+        self._marks = 0
+
+    def connect(self) -> None:
+        """Accept the stream."""
+        if not self.is_closed:
+            self.is_connected = True
+            self._tell(StreamConnected(self.stream, self._host.now_ms(), 20))
+            self._send_mark()
+
+    def _send_mark(self) -> None:
+        if not self.is_closed:
+            self._marks += 1
+            self.last_mark = f"mark {self._marks}"
+            mark = MarkHeard(self.stream, self.last_mark, self._host.now_ms(), self.heard_ms)
+            self._tell(mark)
+            self._host.after(MARK_EVERY_MS, self._send_mark)
+
+
+MakeBot = Callable[[str, Host, random.Random], FarEnd]

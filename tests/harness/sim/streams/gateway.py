@@ -13,7 +13,7 @@ from msgspec import Struct
 from engine.streams.client import ReportListener
 from tests.harness.sim.clock import SimClock
 from tests.harness.sim.loop import SimLoop
-from tests.harness.sim.streams.bots import SimBot
+from tests.harness.sim.streams.bots import MakeBot, SimBot
 from tests.harness.sim.streams.callers import Callers
 from tests.harness.sim.streams.far_end import FarEnd
 from tests.harness.sim.streams.recognizers import SimRecognizer
@@ -45,7 +45,12 @@ class SimGateway:
     """One gateway beside one PBX; `rng` makes the choices of bots."""
 
     def __init__(
-        self, clock: SimClock, pbx: StreamPbx, rng: random.Random, callers: Callers
+        self,
+        clock: SimClock,
+        pbx: StreamPbx,
+        rng: random.Random,
+        callers: Callers,
+        make_bot: MakeBot = SimBot,
     ) -> None:
         self.is_up = True
         self.starts: list[str] = []  # every stream that was set up
@@ -59,6 +64,7 @@ class SimGateway:
         self._pbx = pbx
         self._rng = rng
         self._callers = callers
+        self._make_bot = make_bot
         self._live: dict[str, FarEnd] = {}
         self._ended: dict[str, StreamEnded] = {}
         self._readers: list[_Reader] = []
@@ -90,7 +96,7 @@ class SimGateway:
             return
         self.starts.append(stream)
         if setup.recognition is None:
-            self._live[stream] = SimBot(stream, self, self._rng)
+            self._live[stream] = self._make_bot(stream, self, self._rng)
             self.after(2 + 5 * self._rng.random(), self._connect_pbx, stream)
             self.after(self._rng.choice((3, 30, 300)), self._live[stream].connect)
             return

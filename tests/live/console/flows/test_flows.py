@@ -17,6 +17,8 @@ from tests.harness.servers.api import AccountClient
 PATH, FLOW, NAME = "/console/flows", "/srmain/voice/flows/support", "Flow support"
 FIRST_HZ, SECOND_HZ = 500, 700
 ERROR_MARK = ".cm-lintRange-error"
+# While its options are out of date, a list of completions takes no keys.
+COMPLETIONS = ".cm-tooltip-autocomplete:not(.cm-tooltip-autocomplete-disabled)"
 BAD_NODE = re.compile(r"\bbad\b")
 
 
@@ -128,6 +130,7 @@ async def test_the_editor_completes_from_the_schema_and_is_left_by_keyboard(
         await page.keyboard.press("Control+Space")
         await expect(page.get_by_role("option", name="hangup")).to_be_visible()
         await page.keyboard.type("goto")
+        await expect(page.locator(COMPLETIONS).get_by_role("option")).to_contain_text(["goto"])
         await page.keyboard.press("Enter")
         await expect(editor(page, NAME)).to_contain_text('"node": ""')
         await page.keyboard.press("Control+End")

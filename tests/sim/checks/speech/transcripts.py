@@ -1,6 +1,6 @@
 """A transcript ends the gather whose recognizer made it, and no other, with exactly its text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -25,11 +25,33 @@ def check(world: WorldView, gather: SpeechGather) -> Iterator[str]:
     for recognizer in gather.recognizers(world):
         repeated = [each for each in recognizer.transcripts if not each.is_noise][-1:]
         for each in recognizer.transcripts:
-            call = gather.call_at(each.at_ms)
             reason = _reason(gather, each)
-            if reason and call is not None and call.stream(each.stream) is not None:
+            if _follows_another(gather, each, recognizer.transcripts):
+                continue
+            if reason and _is_awaited(gather, each):
                 is_repeated = each in repeated
                 yield from _unused(world, gather, each, reason, is_repeated=is_repeated)
+
+
+def _is_awaited(gather: SpeechGather, transcript: Transcribed) -> bool:
+    """Whether the gather still has its recognizer when the transcript arrives: a hold ends it."""
+    call = gather.call_at(transcript.at_ms)
+    if call is None or call.stream(transcript.stream) is None:
+        return False
+    later = gather.call_at(transcript.at_ms + REPORT_MS)
+    return later is None or later.stream(transcript.stream) is not None
+
+
+def _follows_another(
+    gather: SpeechGather, transcript: Transcribed, transcripts: Sequence[Transcribed]
+) -> bool:
+    """Whether the gather was ended by another transcript, of the same moment or before."""
+    event = gather.last.event
+    return isinstance(event, SpeechUnderstood) and any(
+        (each.text, each.confidence, each.at_ms) == (event.text, event.confidence, event.at_ms)
+        for each in transcripts
+        if each != transcript and each.at_ms <= transcript.at_ms
+    )
 
 
 def _reason(gather: SpeechGather, transcript: Transcribed) -> GatherReason | None:

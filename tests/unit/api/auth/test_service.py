@@ -161,3 +161,4 @@ async def test_a_failing_network_looks_few_keys_up_at_once() -> None:
     finish.set()
     results = await asyncio.gather(*attempts)
     assert results == [*[True] * (MAX_LOOKUPS + MAX_WAITING), False]
+    assert await attempt()

@@ -41,6 +41,9 @@ def test_a_session_of_another_secret() -> None:
     old.write(session, request, response)
     cookie = response.headers["set-cookie"].partition(";")[0]
     assert cookie.startswith(cookie_name(request))
+    ConsoleSessions(SECRETS, lambda: now_ms).write(session, request, response)
+    new = response.headers.getlist("set-cookie")[-1].partition(";")[0]
+    assert ConsoleSessions(SECRETS[:1], lambda: now_ms).read(_request(new)) == session
     assert ConsoleSessions(SECRETS, lambda: now_ms).read(_request(cookie)) == session
     assert ConsoleSessions(("c" * 40,), lambda: now_ms).read(_request(cookie)) is None
     assert ConsoleSessions(SECRETS, lambda: now_ms).read(_request()) is None

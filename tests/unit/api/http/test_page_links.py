@@ -1,5 +1,7 @@
 """The `Link` header of pages: the next page, by cursor or by offset."""
 
+from typing import ClassVar
+
 import pytest
 from msgspec import Struct
 from starlette.datastructures import URL
@@ -18,6 +20,12 @@ class Rows(Struct):
     total_is_exact: bool = True
 
 
+class ShortRows(Rows):
+    """Of a list whose offset has a limit."""
+
+    max_offset: ClassVar[int] = 4
+
+
 class Found(Struct):
     """A page by cursor."""
 
@@ -30,6 +38,7 @@ class Found(Struct):
     [
         (Rows((1, 2), 5, 2), "</srmain/things?limit=2&name=a+b&offset=4>"),
         (Rows((1, 2), 2, total_is_exact=False), "</srmain/things?limit=2&name=a+b&offset=2>"),
+        (ShortRows((1, 2), 9, 2), "</srmain/things?limit=2&name=a+b&offset=4>"),
         (Found((1, 2), "x/1="), "</srmain/things?limit=2&name=a+b&cursor=x%2F1%3D>"),
     ],
 )
@@ -50,6 +59,11 @@ def test_a_cursor_replaces_the_offset() -> None:
 def test_the_last_page_has_none(page: Struct) -> None:
     """Nothing follows the last row, and nothing a place beyond it."""
     assert link_to_next(LIST, page) is None
+
+
+def test_a_page_beyond_the_largest_offset_has_no_link() -> None:
+    """A request for it would be rejected."""
+    assert link_to_next(LIST, ShortRows((1, 2, 3), 9, 2)) is None
 
 
 def test_only_pages_have_links() -> None:

@@ -42,7 +42,17 @@ def test_lists_are_compared_place_by_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after"), [(1, True), (0, False), (None, ""), ({}, []), (SAY, "https://x.example/")]
+    ("before", "after"),
+    [
+        (1, True),
+        (0, False),
+        (None, ""),
+        ({}, []),
+        ([], {"a": 1}),
+        (["a"], "a"),
+        ("a", ["a"]),
+        (SAY, "https://x.example/"),
+    ],
 )
 def test_values_of_another_type_differ(before: Any, after: Any) -> None:
     """Also those that Python calls equal."""

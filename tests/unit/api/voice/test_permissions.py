@@ -9,8 +9,8 @@ from wire.decoding.errors import BadInput
 from wire.tree import parse_action
 
 OURS = Permissions(("+4721930000", "+4721930001"), ("+47", "+46", "sip:"))
-ANYBODY = Permissions(("+4721930000",), country="47")
-NOT_CERTAIN = ["4155551234", "44444444", "1234567", "04155551234"]
+ANYBODY = Permissions(("+4721930000",), region="NO")
+NOT_CERTAIN = ["4155551234", "1234567", "04155551234"]
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,7 @@ NOT_CERTAIN = ["4155551234", "44444444", "1234567", "04155551234"]
         ("4721930001", "+4721930001"),
         ("004721930001", "+4721930001"),
         ("21930001", None),
+        ("00 4721930001", None),
         ("+4721930002", None),
         ("++4721930001", None),
         ("agent:4721930001", None),
@@ -46,7 +47,7 @@ def test_a_number_of_an_uncertain_country_is_rejected(party: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "party", ["22222222", "4722222222", "004155551234", "112", "agent:4155551"]
+    "party", ["22222222", "44444444", "4722222222", "004155551234", "112", "agent:4155551"]
 )
 def test_a_number_of_a_certain_country_may_be_called(party: str) -> None:
     """A number of the account's country, one with 00, and a short number of the carrier."""
@@ -74,6 +75,15 @@ def test_a_number_without_its_country_is_explained() -> None:
         OURS.check_party("22222222", "to")
     with pytest.raises(BadInput, match=r"allowed: [^;]*$"):
         OURS.check_party("+15551234567", "to")
+
+
+def test_prefixes_are_compared_with_the_number_that_is_dialled() -> None:
+    """It has no trunk prefix."""
+    jamaica = Permissions((), ("+1876",))
+    for party in ("+118765551234", "00118765551234", "+18765551234"):
+        jamaica.check_party(party, "to")
+        with pytest.raises(BadInput, match="allowed"):
+            Permissions((), ("+11", "00")).check_party(party, "to")
 
 
 @pytest.mark.parametrize("number", ["+1", "+999123456789", "+47222222222222222"])

@@ -52,5 +52,6 @@ async def test_only_a_full_page_is_followed_at_once() -> None:
     async with aiohttp.ClientSession() as http:
         engine = ScriptedEngine(http, MAX_LIMIT, MAX_LIMIT - 1, 1)
         response = await WebhookLogService(engine, ReaderLimit()).stream("acme", "1-0", authorized)
+        assert response.media_type == "text/event-stream"
         assert len([chunk async for chunk in response.body_iterator]) == 4
     assert engine.requested_s == [0, 0, POLL_INTERVAL_S, 2 * POLL_INTERVAL_S]

@@ -19,7 +19,7 @@ BOTH_UP = {MAIN: "Up", FIRST: "Up", SECOND: "Up"}
 
 def screening(**data: Any) -> Story:
     """Dial two parties, which both answer."""
-    story = dialing_call(data={"number": ["+4711", "+4712"], **data})
+    story = dialing_call(data={"number": ["+4722000011", "+4722000012"], **data})
     story.take(LegAnswered(FIRST), 1_000)
     story.take(LegAnswered(SECOND), 100)
     return story

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from engine.calls.media.awaited_playbacks import active_playback
 from engine.calls.model.call_states import Bridged, Gathering, Playing
@@ -44,6 +45,17 @@ PLAYBACKS = [
     ("never began", True, 0, False, True, False),
     ("never began, and would be over", True, 60_000, False, False, True),
 ]
+
+
+def test_a_playback_that_begins_during_the_snapshot() -> None:
+    """It may not be shown, and plays: it has not ended, and is not played again."""
+    story = playing_call()
+    finished = outbox(story, Play)
+    seen = PbxSnapshot({MAIN: "Up"}, finished=finished)
+    redo, events = reconcile(story.call, (), seen, story.now)
+    assert (redo, events) == ((), (Recovered(),))
+    _, events = reconcile(story.call, (), replace(seen, finished=()), story.now)
+    assert events == (PlaybackEnded(PLAYBACK), Recovered())
 
 
 @pytest.mark.parametrize("make", [playing_call, playing_gather_prompt])

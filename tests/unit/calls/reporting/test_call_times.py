@@ -76,6 +76,18 @@ def test_a_conversation_begins_when_the_engine_starts_it() -> None:
     assert story.call.talk_ms == talked_ms + 1_000
 
 
+def test_two_legs_of_a_consultation_that_were_lost_together() -> None:
+    """The end of the first completes the transfer; that says nothing of the other one."""
+    story = control.transferring("answered")
+    seen_ms = story.now + 500
+    story.take(LegEnded(control.PEER, causes.LOST, seen_ms=seen_ms), 30_000)
+    story.take(LegEnded(control.TARGET, causes.LOST, seen_ms=seen_ms), 2)
+    story.take(LegEnded(MAIN, causes.NORMAL), 1_000)
+    assert not list(record_faults(story.emitted))
+    assert {leg.ended_ms for leg in record(story).legs if leg.channel_id != MAIN} == {seen_ms}
+    assert record(story).talk_ms == 10_000 + 500  # before the consultation, and in it
+
+
 def test_a_leg_is_not_seen_before_it_was_answered() -> None:
     """The last time that is known of a leg counts."""
     story = answered_call({"type": "gather", "data": {}})

@@ -76,6 +76,7 @@ def test_the_tree_continues_after_the_dialed_party() -> None:
     ("cause", "status"),
     [
         (causes.BUSY, "busy"),
+        (causes.REDIRECTED, "busy"),
         (causes.NO_ANSWER, "no-answer"),
         (causes.REJECTED, "failed"),
         (1, "failed"),

@@ -2,8 +2,9 @@
 
 import pytest
 
+from engine.calls.leg_lifecycle import MAX_BEFORE_ANSWER_MS
 from engine.calls.model.call import Call
-from engine.calls.model.call_states import Gathering, Pausing, Playing
+from engine.calls.model.call_states import Dialing, Gathering, Pausing, Playing
 from engine.calls.model.commands import (
     AddToBridge,
     Hangup,
@@ -14,7 +15,9 @@ from engine.calls.model.commands import (
     StopPlayback,
 )
 from engine.calls.model.events import (
+    CallOpened,
     LegAnswered,
+    LegCreated,
     LegEnded,
     LegHeldByPhone,
     LegResumedByPhone,
@@ -26,11 +29,15 @@ from engine.calls.recovery.reconcile import reconcile
 from engine.calls.reporting.call_record import build_call_record
 from engine.calls.sessions.preconditions import check_request
 from tests.harness.calls.builders import (
+    CHANNEL,
     CLIPS,
+    ID,
     MAIN,
+    Story,
     answered_call,
     bridged_call,
     dialing_call,
+    inbound,
     say,
 )
 from tests.harness.calls.control import (
@@ -132,6 +139,92 @@ def test_a_verb_that_starts_while_the_phone_holds_waits(verb: object) -> None:
     assert _verb_is_suspended(story.call)
     story.take(LegResumedByPhone(MAIN), 60_000)
     assert not _verb_is_suspended(story.call)
+
+
+def test_a_caller_that_is_answered_on_hold() -> None:
+    """Its hold is reported before its answer, and begins with it; the prompt waits."""
+    story = Story(inbound(say()))
+    story.take(CallOpened())
+    story.take(LegHeldByPhone(CHANNEL), 1_000)
+    assert not story.leg(CHANNEL).is_held
+    story.take(LegAnswered(CHANNEL), 1)
+    assert [e.event for e in story.emitted] == ["initiated", "answered", "leg-held"]
+    assert (story.emitted[-1].reason, story.emitted[-1].timestamp) == ("phone", story.now)
+    assert _verb_is_suspended(story.call)
+    assert story.deliver_media() == ()
+    story.take(LegResumedByPhone(CHANNEL), 3_000)
+    assert (_verb_is_suspended(story.call), story.call.held_ms) == (False, 3_000)
+
+
+def test_a_called_party_that_answers_on_hold() -> None:
+    """The caller hears music until it resumes; the time is hold, and not talk."""
+    story = dialing_call(BOB)
+    story.take(LegHeldByPhone(PEER), 1_000)
+    assert (media_of(story, MAIN).sound, story.call.held_since_ms) == ("ringing", 0)
+    story.take(LegAnswered(PEER), MAX_BEFORE_ANSWER_MS)
+    assert (media_of(story, MAIN).sound, bridged_legs(story)) == ("music", set())
+    story.take(LegResumedByPhone(PEER), 3_000)
+    assert bridged_legs(story) == {MAIN, PEER}
+    story.take(LegEnded(PEER, 16), 2_000)
+    story.hang_up()
+    record = build_call_record(story.call)
+    peer = next(each for each in record.legs if each.channel_id == PEER)
+    assert (record.hold_ms, peer.hold_ms, peer.talk_ms) == (3_000, 3_000, 2_000)
+
+
+def test_a_phone_that_resumes_before_its_answer() -> None:
+    """There is no hold."""
+    story = dialing_call(BOB)
+    story.take(LegHeldByPhone(PEER))
+    story.take(LegResumedByPhone(PEER), 1)
+    story.take(LegAnswered(PEER), 1)
+    assert bridged_legs(story) == {MAIN, PEER}
+    assert "leg-held" not in [each.event for each in story.emitted]
+
+
+def test_an_announcement_that_is_sent_only() -> None:
+    """Early media may be `sendonly`, and the answer not, which Asterisk does not report."""
+    story = dialing_call(data={"number": BOB, "earlyMedia": True})
+    story.take(LegCreated(PEER))
+    assert bridged_legs(story) == {MAIN, PEER}
+    assert story.take(LegHeldByPhone(PEER), 1_000) == ()
+    assert bridged_legs(story) == {MAIN, PEER}
+    story.take(LegAnswered(PEER), MAX_BEFORE_ANSWER_MS + 1)
+    assert bridged_legs(story) == {MAIN, PEER}
+    story.take(LegHeldByPhone(PEER), 1_000)
+    assert (media_of(story, MAIN).sound, bridged_legs(story)) == ("music", set())
+
+
+def test_a_phone_on_hold_that_is_not_answered() -> None:
+    """It was never on hold."""
+    story = dialing_call(BOB)
+    story.take(LegHeldByPhone(PEER), 1_000)
+    story.take(LegEnded(PEER, 17), 1_000)
+    story.hang_up()
+    record = build_call_record(story.call)
+    assert (record.hold_ms, [each.hold_ms for each in record.legs]) == (0, [0, 0])
+
+
+def test_a_caller_that_is_answered_after_a_party_on_hold() -> None:
+    """The hold time of the call begins with the answer of its caller."""
+    story = Story(inbound({"type": "dial", "data": {"number": BOB}}, answer_deferred=True))
+    story.take(CallOpened())
+    called = f"{ID}.l0"
+    story.take(LegHeldByPhone(called), 1_000)
+    story.take(LegAnswered(called))
+    story.take(LegAnswered(CHANNEL), 100)
+    story.take(LegResumedByPhone(called), 2_000)
+    assert (story.call.held_ms, story.leg(called).held_ms) == (2_000, 2_100)
+
+
+def test_a_screened_party_that_answers_on_hold() -> None:
+    """Its prompt waits."""
+    story = dialing_call(data={"number": BOB, "confirm": {"text": "Press 1"}})
+    story.take(LegHeldByPhone(PEER))
+    story.take(LegAnswered(PEER), 1)
+    (screening,) = story.state_as(Dialing).screenings
+    assert isinstance(screening.state, Gathering)
+    assert screening.state.suspended
 
 
 def test_a_screening_waits_for_the_phone() -> None:

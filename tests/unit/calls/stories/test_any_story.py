@@ -66,7 +66,7 @@ class AnyStory(RandomEvents):
         """Apply an event and check the invariants."""
         was_ended = self.story.call.is_ended
         commands = self.story.take(event, after_ms)
-        assert_sound(self.story.call, commands)
+        assert_sound(self.story.call, commands, self.story.now)
         if was_ended:
             assert all(isinstance(each, Hangup) for each in commands)
 

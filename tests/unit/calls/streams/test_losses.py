@@ -159,6 +159,15 @@ def test_a_refused_address_is_not_tried_again() -> None:
     assert (story.state, opened(story)) == ("playing", [FIRST])
 
 
+@pytest.mark.parametrize("reason", ["invalid-message", "too-large"])
+def test_a_bot_that_breaks_its_protocol_is_not_called_again(reason: StreamEndReason) -> None:
+    """It would do so again; the result says at once what was wrong."""
+    story = conversing(HTTPS, onLost="retry")
+    end(story, reason)
+    assert opened(story) == [FIRST]
+    assert [each["reason"] for each in results(story)] == [reason]
+
+
 @pytest.mark.parametrize("on_lost", ["retry", "continue"])
 def test_a_bot_that_refuses_is_not_called_again(on_lost: str) -> None:
     """Its server would answer the same; the tree continues."""

@@ -65,6 +65,19 @@ def test_an_answer_that_an_outage_delays() -> None:
     assert story.state == "ending"
 
 
+@pytest.mark.parametrize("event", [LegAnswered(CHANNEL), Recovered(), DeadlinePassed()])
+def test_an_answer_whose_ack_is_awaited(event: LegAnswered | Recovered | DeadlinePassed) -> None:
+    """The call is answered; its action runs when the ACK has come, or may have."""
+    story = Story(inbound(say()))
+    story.take(CallOpened())
+    story.take(LegAnswered(CHANNEL, awaits_ack=True), 100)
+    answered_ms = story.now
+    assert (story.status, story.state) == ("in-progress", "starting")
+    story.take(event, 10_000)
+    assert (story.state, story.call.answered_ms) == ("playing", answered_ms)
+    assert [each.event for each in story.emitted] == ["initiated", "answered"]
+
+
 def test_audio_is_prefetched_while_it_rings() -> None:
     """The tree's audio is fetched before it is needed."""
     play = {"type": "play", "data": {"audioUrl": HTTPS}}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine.calls.model.call import originate
 from engine.calls.model.call_states import Bridged
 from engine.calls.model.causes import (
     ANSWERED_ELSEWHERE,
@@ -13,7 +14,7 @@ from engine.calls.model.causes import (
 )
 from engine.calls.model.commands import AddToBridge, Hangup, Originate, StopRinging
 from engine.calls.model.events import LegAnswered, LegEnded
-from tests.harness.calls.builders import HTTPS, ID, MAIN, dialing_call
+from tests.harness.calls.builders import HTTPS, ID, MAIN, answered_call, dialing_call, inbound
 from tests.harness.calls.dials import BOB, EVE, FIRST, SECOND, dial_result
 
 
@@ -51,6 +52,28 @@ def test_two_answers_at_once() -> None:
     story.take(LegAnswered(SECOND))
     assert story.take(LegAnswered(FIRST)) == (Hangup(FIRST, NORMAL),)
     assert story.state_as(Bridged).leg == SECOND
+
+
+def test_two_spellings_of_a_number_are_one_number() -> None:
+    """It is called once, and named in events and the result as lists store it."""
+    numbers = ["+370861234567", "00370861234567", "21930000", "+4721930000", "112"]
+    dial = {"type": "dial", "data": {"number": numbers}, "action": HTTPS}
+    story = answered_call(dial, region="NO")
+    found = [each.party for each in story.commands_of(Originate)[1:]]
+    assert found == ["+37061234567", "+4721930000", "112"]
+    assert story.emitted[-1].party == "112"
+    assert [leg.party for leg in story.call.legs[1:]] == found
+    for leg in story.call.legs[1:]:
+        story.take(LegEnded(leg.id, BUSY), 20)
+    assert dial_result(story)["number"] == "+37061234567"
+
+
+@pytest.mark.parametrize("caller_id", ["+370861234567", "00370861234567", "861234567"])
+def test_a_withheld_number_is_withheld_in_each_spelling(caller_id: str) -> None:
+    """Also if the tree names it as the caller id that is shown."""
+    call = inbound(privacy=True, region="LT", caller_id="+37061234567")
+    assert originate(call, "l1", BOB, caller_id).withheld
+    assert not originate(call, "l1", BOB, "+4721930000").withheld
 
 
 def test_a_number_twice_is_called_once() -> None:

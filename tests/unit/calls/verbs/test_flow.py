@@ -55,18 +55,18 @@ def test_a_node_that_cannot_be_loaded_ends_the_call() -> None:
 
 def test_a_dial_sets_its_result() -> None:
     """`{{dial.status}}` and the other results of a dial are variables."""
-    dial = {"type": "dial", "data": {"number": "+4712"}, "timeout": 5, "next": "after"}
+    dial = {"type": "dial", "data": {"number": "+4722000012"}, "timeout": 5, "next": "after"}
     flow = outline("sales", sales=dial, after=say("{{dial.status}} {{dial.number}}"))
     story = run_flow(flow)
     leg = story.commands_of(Originate)[-1].leg
     story.take(LegCreated(leg))
-    assert spoken_text(load_nodes(story, flow, story.take(LegEnded(leg, 17)))) == "busy +4712"
+    assert spoken_text(load_nodes(story, flow, story.take(LegEnded(leg, 17)))) == "busy +4722000012"
     assert story.call.variables["dial.cause"] == 17
 
 
 def test_results_that_exceed_the_limits() -> None:
     """The call ends, with that reason: it would go on with variables that are missing."""
-    dial = {"type": "dial", "data": {"number": "+4712"}, "timeout": 5, "next": "after"}
+    dial = {"type": "dial", "data": {"number": "+4722000012"}, "timeout": 5, "next": "after"}
     flow = outline("sales", sales=dial, after=say("x"))
     story = run_flow(flow)
     story.call = replace(story.call, variables={f"v{n}": n for n in range(MAX_VARIABLES)})

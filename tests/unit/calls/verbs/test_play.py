@@ -62,9 +62,20 @@ def test_a_fetch_times_out() -> None:
 
 
 def test_a_playback_that_never_ends_is_stopped() -> None:
-    """A playback that exceeds its length by the grace is stopped."""
+    """A playback that exceeds its length by the grace is stopped and reported."""
     story = playing_and_saying()
     story.deliver_media()
+    began = story.now
+    assert story.pass_deadline()[0] == StopPlayback(PLAYBACK)
+    assert story.now == began + LENGTH_MS + GRACE_MS
+    assert [each.reason for each in story.emitted if each.event == "media-failed"] == ["cut_off"]
+
+
+def test_an_outage_prolongs_the_clock() -> None:
+    """The PBX may have stood still meanwhile: the rest is heard, however long it takes."""
+    story = playing_and_saying()
+    story.deliver_media()
+    story.take(Recovered(), GRACE_MS)
     began = story.now
     assert story.pass_deadline()[0] == StopPlayback(PLAYBACK)
     assert story.now == began + LENGTH_MS + GRACE_MS
@@ -77,6 +88,7 @@ def test_a_timeout_cuts_it_short() -> None:
     began = story.now
     assert story.pass_deadline()[0] == StopPlayback(PLAYBACK)
     assert story.now == began + 1_500
+    assert "media-failed" not in [each.event for each in story.emitted]
 
 
 @pytest.mark.parametrize("held_ms", [50, HANGUP_GRACE_MS + 50])
@@ -123,11 +135,10 @@ def test_nothing_starts_when_a_hangup_failed_the_playback() -> None:
         MediaFetched("other", CLIPS),
         MediaFetched(PLAYBACK, CLIPS),
         PlaybackEnded("other"),
-        Recovered(),
     ],
 )
 def test_unrelated_events_are_ignored(event: MediaFetched) -> None:
-    """Another request's audio, the same audio again and a recovery change nothing."""
+    """Another request's audio, and the same audio again, change nothing."""
     story = playing_and_saying()
     story.deliver_media()
     before = story.call

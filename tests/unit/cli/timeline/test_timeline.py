@@ -222,6 +222,17 @@ def test_what_could_not_be_heard_is_shown() -> None:
     ]
 
 
+def test_audio_of_which_nothing_is_heard_is_shown() -> None:
+    """It is played, as silence may be meant."""
+    url, event = "https://shop.example/a.wav", {"type": "media-fetched", "request": "p"}
+    silent: Moment = ({**event, "clips": [], "silent": [url]}, [], "")
+    both: Moment = ({**event, "clips": [], "faults": ["404"], "silent": [url]}, [], "")
+    assert words(story(OPENED, silent, both))[1:] == [
+        f"silent audio: {url}",
+        f"media not available: 404; silent audio: {url}",
+    ]
+
+
 def test_who_answered_is_shown() -> None:
     """Start of detection, sounds, and the result."""
     listens: Moment = (

@@ -155,6 +155,13 @@ test("a prompt that does not exist is named", () => {
   assert.equal(found.code, "not_found");
 });
 
+test("a prompt of which nothing is heard is a step, and no fault", () => {
+  const source = "https://shop.example/a.wav";
+  const call = timeline([moment(5, { type: "media-fetched", silent: [source] })]);
+  assert.deepEqual(texts(buildLadder(call)), [`silent audio: ${source}`]);
+  assert.deepEqual(findFaults(call), []);
+});
+
 test("the reason of a call's end is said if nothing else says it", () => {
   const found = findFaults(timeline([], { reason: "media_timeout" }));
   assert.deepEqual(found.map((each) => each.code), ["media_timeout"]);

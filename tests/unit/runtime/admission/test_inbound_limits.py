@@ -3,7 +3,9 @@
 from functools import partial
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from engine.ari.request import Reply
 from engine.runtime.admission.config import AdmissionConfig
@@ -11,12 +13,17 @@ from engine.runtime.admission.inbound import MAX_EXTENSION, InboundCalls
 from engine.runtime.admission.inbound_routes import NO_SUCH_NUMBER, InboundRoutes
 from engine.runtime.base.context import EngineContext
 from engine.runtime.pbx_nodes.node import IncomingChannel
+from engine.runtime.policy.dial_loops import MAX_ROUNDS, Forwarding
 from engine.runtime.shard.shard import CallShard
-from tests.harness.calls.builders import CHANNEL
+from engine.store.errors import StoreDown
+from tests.harness.calls.builders import CHANNEL, say, tree
 from tests.harness.memory_store.store import MemoryStore
+from tests.harness.runtime.executor_scene import ManualDialPolicy
 from tests.harness.runtime.node_selection_scene import Scene
 from tests.harness.runtime.recording_pbx import RecordingPbx
+from tests.harness.runtime.shard_scene import ENDPOINTS
 from tests.harness.until import until
+from wire.rpc import NumberRoute
 from wire.shard import ShardId
 
 NUMBER = "+4721930000"
@@ -28,17 +35,24 @@ REJECTED = f"DELETE channels/{CHANNEL}"
 class Arrival:
     """An engine that is full, or takes no further call this second, and another engine."""
 
-    def __init__(self, *, rate: tuple[float, int] = FULL, **limits: float) -> None:
+    def __init__(
+        self,
+        store: MemoryStore | None = None,
+        /,
+        *,
+        rate: tuple[float, int] = FULL,
+        **limits: float,
+    ) -> None:
         self.scene = Scene(rate=rate)
         if rate == BUSY:
             self.scene.node_selection.rate_limiter.take()
         self.shard: CallShard = self.scene.node("pbx1", **limits)
         self.scene.others.shards = {ShardId("pbx1", 0)}
         config = AdmissionConfig(self.scene.shards, 1)
-        store = MemoryStore()
+        store = store or MemoryStore()
         routes = InboundRoutes(store, self.scene.clock.now_ms)
-        context = EngineContext(store, self.scene.clock)
-        self.inbound = InboundCalls(context, self.scene.node_selection, config, routes)
+        self.context = EngineContext(store, self.scene.clock)
+        self.inbound = InboundCalls(self.context, self.scene.node_selection, config, routes)
 
     def arrive(self, **changes: Any) -> list[str]:
         """Let a caller arrive; return the requests to the PBX."""
@@ -114,3 +128,66 @@ async def test_calls_to_no_number_use_up_no_rate(limits: dict[str, float]) -> No
     causes = {dict(each.request.query)["reason_code"] for each in arrival.pbx.sent}
     assert causes == {str(NO_SUCH_NUMBER)}
     assert arrival.scene.node_selection.rate_limiter.available == 2
+
+
+class StoppedPolicy(ManualDialPolicy):
+    """A policy of accounts that are stopped."""
+
+    def is_stopped(self, _account: str) -> bool:
+        """Return True."""
+        return True
+
+
+class DownStore(MemoryStore):
+    """A store that is down."""
+
+    async def route(self, number: str) -> bytes | None:
+        """Fail."""
+        raise StoreDown(number)
+
+
+@pytest.mark.parametrize(
+    ("route", "code", "cause"),
+    [
+        (None, "no_route", 1),
+        (b"{", "bad_route", 34),
+        (b"down", "store_down", 34),
+        (msgspec.json.encode(NumberRoute("acme", tree(say()))), "account_stopped", 21),
+    ],
+)
+async def test_a_caller_whose_route_can_not_be_used(
+    route: bytes | None, code: str, cause: int
+) -> None:
+    """The rejection is counted by its reason, and leaves room for others."""
+    store = DownStore() if route == b"down" else MemoryStore()
+    if route is not None:
+        await store.put_route(NUMBER, route)
+    arrival = Arrival(store, rate=(2, 1_000))
+    endpoints = replace(ENDPOINTS, policy=StoppedPolicy())
+    arrival.shard.context = replace(arrival.shard.context, endpoints=endpoints)
+    for count in (1, 2):  # the second time the route may be cached
+        arrival.arrive()
+        await until(partial(arrival.has_sent, count), every_s=0.001)
+    rejected = {key: count for key, count in arrival.context.metrics.calls.rejected if count}
+    assert rejected == {("inbound", code): 2}
+    assert [dict(each.request.query) for each in arrival.pbx.sent] == [
+        {"reason_code": str(cause)}
+    ] * 2
+    assert arrival.scene.node_selection.rate_limiter.available == 2
+    assert arrival.shard.callers == set()
+
+
+async def test_a_number_whose_route_dials_it_is_cut() -> None:
+    """The call is rejected (403), so that the one that has dialled it goes on without it."""
+    store = MemoryStore()
+    await store.put_route(NUMBER, msgspec.json.encode(NumberRoute("acme", tree(say()))))
+    arrival = Arrival(store, rate=(20, 1_000))
+    loops = arrival.scene.node_selection.legs.loops
+    number = NUMBER.lstrip("+")
+    for _ in range(MAX_ROUNDS):
+        loops.add(Forwarding("4799", number, frozenset({(number, number)})), 1)
+    arrival.arrive()
+    await until(partial(arrival.has_sent, 1), every_s=0.001)
+    rejected = {key: count for key, count in arrival.context.metrics.calls.rejected if count}
+    assert rejected == {("inbound", "dial_loop"): 1}
+    assert [dict(each.request.query) for each in arrival.pbx.sent] == [{"reason_code": "21"}]

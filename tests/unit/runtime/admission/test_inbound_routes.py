@@ -9,24 +9,27 @@ from msgspec.structs import replace
 
 from engine.ari.config import DEFAULT_TIMEOUTS
 from engine.calls.model.call_states import Starting
+from engine.calls.model.leg import Leg
+from engine.calls.model.recording import RecordingDestination
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
 from engine.common.ttl_cache import MAX_ENTRIES, Cached
-from engine.runtime.admission.config import NewCall
+from engine.runtime.admission.config import AdmissionConfig, NewCall
 from engine.runtime.admission.inbound import inbound_call
 from engine.runtime.admission.inbound_routes import TTL_MS, FoundRoute, InboundRoutes
 from engine.runtime.agents.account_agents import Caller
+from engine.runtime.cluster.shard_map import ShardMap
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.pbx_nodes.recovery import RETRY_DELAY_MS, SETTLE_DELAY_MS
 from tests.harness.calls.builders import CHANNEL, ID, NOW, say, tree
 from tests.harness.memory_store.store import MemoryStore
-from tests.harness.runtime.shard_scene import ManualClock
+from tests.harness.runtime.shard_scene import ManualClock, NotingRecorder, ShardScene
 from wire.callbacks.targets import format_target, parse_call_target
 from wire.party import Diversion
 from wire.rpc import NumberRoute
 
-ROUTE = NumberRoute("acme", tree(say()), {"queue": "sales"})
+ROUTE = NumberRoute("acme", tree(say()), {"queue": "sales"}, labels={"team": "a"})
 FOUND = FoundRoute("+4733333333", ROUTE)
-NEW = NewCall(ID, NOW, NOW + 1)
+NEW = NewCall(ID, NOW, NOW + 1, trunks=3)
 OTHERS = NumberRoute("other", "https://example.com/a")
 
 
@@ -80,6 +83,15 @@ async def test_a_number_has_one_route_in_every_spelling(stored: str, dialled: st
     assert await numbers.find(dialled) == FoundRoute(stored, ROUTE)
 
 
+@pytest.mark.parametrize("dialled", ["+370861234567", "370861234567", "00370861234567"])
+async def test_a_called_number_with_a_trunk_prefix(dialled: str) -> None:
+    """It is the number behind the prefix, and so are its route and the call's number."""
+    numbers, _, _ = await cache_of(**{"+37061234567": ROUTE})
+    assert await numbers.find(dialled) == FoundRoute("+37061234567", ROUTE)
+    numbers, _, _ = await cache_of(**{"*": ROUTE})
+    assert (await numbers.find("+370861234567")) == FoundRoute("+37061234567", ROUTE)
+
+
 async def test_the_exact_spelling_comes_first() -> None:
     """Two routes that differ in their spelling only are both reachable."""
     numbers, _, _ = await cache_of(**{"4721930000": ROUTE, "+4721930000": OTHERS})
@@ -107,6 +119,41 @@ def test_a_channel_becomes_a_call() -> None:
     assert (call.from_, call.to, call.caller_id) == ("+4722222222", "+4733333333", "+4722222222")
     assert call.state == Starting(ROUTE.action, NOW + ANSWER_TIMEOUT_MS)
     assert call.custom_data == {"queue": "sales"}
+    assert (call.id, call.created_ms, call.must_end_ms, call.trunks) == (ID, NOW, NOW + 1, 3)
+    assert (call.labels, call.callback_target, call.recording_enabled) == (
+        ROUTE.labels,
+        None,
+        False,
+    )
+    assert call.legs == (Leg(CHANNEL, "+4722222222", "created", NOW),)
+
+
+@pytest.mark.parametrize(
+    ("recorder", "url", "destination"),
+    [
+        (NotingRecorder(), "file:///a", RecordingDestination("file:///a", "acme/2023-11-14")),
+        (NotingRecorder(), "", None),
+        (None, "file:///a", None),
+    ],
+)
+def test_what_each_call_gets(
+    recorder: NotingRecorder | None, url: str, destination: RecordingDestination | None
+) -> None:
+    """An id in its shard, its longest time, and where it is recorded, if that can be."""
+    config = AdmissionConfig(ShardMap(1), 5_000, recordings_url=url)
+    context = replace(ShardScene().shard.context, recorder=recorder)
+    new = config.new_call(context, "acme", "abcdefgh", NOW)
+    assert new == NewCall(ID, NOW, NOW + 5_000, destination, 1)
+
+
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_a_route_whose_calls_are_recorded(*, is_recorded: bool) -> None:
+    """From the beginning, where there is an archive."""
+    archive = RecordingDestination("file:///a", "acme/2023-11-14")
+    channel = IncomingChannel(CHANNEL, "+47", "+4733333333")
+    route = FoundRoute("+4733333333", replace(ROUTE, record_call=is_recorded))
+    call = inbound_call(replace(NEW, recording_destination=archive), channel, route)
+    assert (call.recording_destination, call.recording_enabled) == (archive, is_recorded)
 
 
 @pytest.mark.parametrize(
@@ -136,25 +183,28 @@ def test_control_characters_are_removed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "country", "number"),
+    ("sent", "region", "number"),
     [
         ("004790000001", "", "+4790000001"),
-        ("90000001", "47", "+4790000001"),
+        ("90000001", "NO", "+4790000001"),
         ("+47 90 00 00 01", "", "+4790000001"),
         ("90000001", "", "90000001"),
         ("+4790000001;phone-context=x", "", "+4790000001"),
+        ("+370861234567", "", "+37061234567"),
+        ("00370861234567", "NO", "+37061234567"),
+        ("011 15 2345-6789", "AR", "+5491123456789"),
     ],
 )
-def test_a_callers_number_is_international(sent: str, country: str, number: str) -> None:
+def test_a_callers_number_is_international(sent: str, region: str, number: str) -> None:
     """So records, history and do-not-call lists know it in one form, where its country is known."""
-    call = inbound_call(NEW, IncomingChannel(CHANNEL, sent, "+47"), FOUND, country)
+    call = inbound_call(NEW, IncomingChannel(CHANNEL, sent, "+47"), FOUND, region)
     assert (call.from_, call.legs[0].party, call.caller_id) == (number, number, number)
 
 
 def test_an_agents_number_is_not_a_phone_number() -> None:
     """An extension stays as it is."""
     incoming = IncomingChannel(CHANNEL, "90000001", "+47", agent=Caller("ada"))
-    assert inbound_call(NEW, incoming, FOUND, "47").from_ == "90000001"
+    assert inbound_call(NEW, incoming, FOUND, "NO").from_ == "90000001"
 
 
 def test_privacy_and_diversion_belong_to_the_call() -> None:

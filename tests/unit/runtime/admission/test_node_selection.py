@@ -4,9 +4,14 @@ import pytest
 from msgspec.structs import replace
 
 from engine.runtime.admission.no_capacity import NoCapacity
+from engine.runtime.base.node_report import NodeReport
 from engine.runtime.cluster.lease import Lease
 from engine.runtime.policy.capacity_limits import TRUNK, CapacityLimits
+from engine.runtime.shard.shard import CallShard
+from engine.store.shard_layout import ShardLayout
+from tests.harness.calls.builders import outbound
 from tests.harness.runtime.node_selection_scene import Scene
+from tests.harness.runtime.shard_scene import ManualIoRunner
 from wire.shard import ShardId
 
 
@@ -156,9 +161,9 @@ def test_the_trunks_limits_count_all_nodes_and_engines() -> None:
     scene.others.counts = {}
     scene.clock.pass_ms(1_000)
     assert scene.node_selection.legs.on_trunk == 3  # the leg is to a number, whatever was requested
-    rate = Scene(CapacityLimits(max_calls_per_s=1))
+    rate = Scene(CapacityLimits(max_calls_per_s=4))
     rate.node("pbx1")
-    assert [rate.call(), rate.call()] == ["pbx1", "trunk_rate"]
+    assert [rate.call() for _ in range(3)] == ["pbx1", "pbx1", "trunk_rate"]
 
 
 def test_a_full_engine_takes_none() -> None:
@@ -200,6 +205,10 @@ def test_a_preferred_node_gets_the_call_while_it_has_room() -> None:
     other.node("pbx2")
     other.drained.add("pbx2")
     assert other.call(None, False, "pbx2", "pbx9") == "pbx1"
+    other.drained.clear()
+    other.node_selection.nodes["pbx2"].shards[0].pause()
+    other.others.shards = {ShardId("pbx2", 0)}
+    assert other.call(None, False, "pbx2") == "pbx1"  # this engine's shard of it is connected soon
 
 
 def test_an_inbound_call_counts_for_the_rate() -> None:
@@ -219,3 +228,87 @@ def test_an_inbound_call_at_the_limit_of_the_trunk() -> None:
     assert refused is not None
     assert refused.code == "trunk_full"
     assert scene.node_selection.admit(shard, False) is None
+
+
+def test_a_node_of_which_only_another_engine_has_a_shard() -> None:
+    """That engine chooses: if it is the only node, or preferred, or has room as none here has."""
+    scene = Scene()
+    scene.node("pbx1", max_calls=2)
+    scene.node("pbx2", weight=0.001)
+    scene.node_selection.nodes["pbx2"].remove_shard(0)
+    assert [scene.call("pbx2"), scene.call(None, True, "pbx2")] == ["[None]", "pbx1"]
+    scene.others.shards = {ShardId("pbx2", 0)}
+    assert [scene.call("pbx2"), scene.call("pbx3")] == ["[pbx2]", "no_node"]
+    assert [scene.call(None, True, "pbx2"), scene.call(), scene.call()] == [
+        "[pbx2]", "pbx1", "[pbx2]",
+    ]  # fmt: skip
+    assert scene.call("pbx1") == "node_full"
+    scene.health["pbx2"].on_contact("trunk", "sip:a", is_reachable=False)
+    assert [scene.call(), scene.call(by_trunk=False)] == ["node_full", "[pbx2]"]
+    scene.drained.add("pbx2")
+    assert scene.call(None, False, "pbx2") == "node_full"
+
+
+def test_a_full_engine_that_may_not_pass_a_call_on() -> None:
+    """It says that it is full."""
+    scene = Scene(rate=(1000, 0))
+    scene.node("pbx1")
+    scene.others.shards = {ShardId("pbx1", 0)}
+    with pytest.raises(NoCapacity, match="has its 0 calls"):
+        scene.node_selection.choose(None, by_trunk=True)
+    assert scene.call() == "(pbx1)"
+
+
+def test_the_slot_of_a_call() -> None:
+    """The one with the fewest calls of those that are connected, get new calls and stay here."""
+    scene = Scene()
+    scene.shards.layout = ShardLayout(3, 4, ())
+    first = scene.node("pbx1")
+    node = scene.node_selection.nodes["pbx1"]
+    for slot in (1, 2, 3):
+        context = replace(first.context, slot=slot)
+        shard = CallShard(context, scene.clock, scene.writer, ManualIoRunner(), node)
+        node.add_shard(slot, shard)
+        shard.resume()
+    for slot in (0, 0, 1):
+        call = replace(outbound(), id=f"{slot}-pbx1-{len(node.shards[slot].calls)}")
+        node.shards[slot].start_call(call)
+
+    def chosen() -> int:
+        return scene.node_selection.choose(None, by_trunk=True).context.slot
+
+    assert chosen() == 2
+    node.shards[2].pause()
+    assert chosen() == 1
+    scene.node_selection.releasing.add(ShardId("pbx1", 1))
+    assert chosen() == 0
+    assert scene.node_selection.live_calls == len(list(scene.node_selection.calls())) == 3
+
+
+WATCHED, LEAVING = NodeReport(is_watched=True), NodeReport(is_shutting_down=True)
+
+
+@pytest.mark.parametrize(
+    ("reported", "seen", "known"),
+    [
+        (None, ["on_shutdown"], LEAVING),
+        (WATCHED, [], WATCHED),
+        (WATCHED, ["on_shutdown"], WATCHED),
+        (LEAVING, [], LEAVING),
+        (NodeReport(), ["on_shutdown"], LEAVING),
+        (LEAVING, ["on_booted"], WATCHED),
+    ],
+)
+def test_the_health_of_a_node(
+    reported: NodeReport | None, seen: list[str], known: NodeReport
+) -> None:
+    """It is what the engine knows that watches the node, else what this one has seen last."""
+    scene = Scene()
+    scene.node("pbx1")
+    scene.node("pbx2")
+    if reported is not None:
+        scene.others.reports["pbx1"] = reported
+    for each in seen:
+        getattr(scene.health["pbx1"], each)()
+    assert scene.node_selection.health("pbx1") == known
+    assert scene.node_selection.own_reports().keys() == {"pbx1"} & {*(["pbx1"] if seen else [])}

@@ -18,7 +18,7 @@ from wire.rpc import AnsweredDetection, Originate
 def build(**fields: Any) -> Call:
     """Build a requested call on an engine whose default caller id is 4700."""
     originate = Originate(**{"account": "acme", "from_": "+4799", "to": "+4711", **fields})
-    return outbound_call(NewCall(ID, NOW, NOW + 9), originate, "4700")
+    return outbound_call(NewCall(ID, NOW, NOW + 9, trunks=3), originate, "4700")
 
 
 def action_of(call: Call) -> verbs.Action | None:
@@ -29,11 +29,13 @@ def action_of(call: Call) -> verbs.Action | None:
 
 def test_the_simple_form_calls_to_and_runs_the_action() -> None:
     """`to` is called showing `from`, then the action runs on that leg."""
-    call = build(action=tree(say()), timeout=20)
+    call = build(action=tree(say()), timeout=20, labels={"a": "b"}, custom_data={"n": 1})
     assert [leg.party for leg in call.legs] == ["+4711"]
     assert call.caller_id == "+4799"
     assert call.state == Starting(tree(say()), NOW + 20_000)
-    assert (call.main, call.id_seq) == (f"{ID}.l0", 1)
+    assert (call.main, call.id_seq, call.trunks) == (f"{ID}.l0", 1, 3)
+    assert (call.created_ms, call.must_end_ms) == (NOW, NOW + 9)
+    assert (call.labels, call.custom_data) == ({"a": "b"}, {"n": 1})
 
 
 def test_from_first_calls_from_and_dials_to() -> None:
@@ -60,6 +62,20 @@ def test_a_flow_runs_before_the_action() -> None:
     call = build(flow_id="menu", action=tree(say()), contact={"fName": "Ada"})
     assert action_of(call) == verbs.Flow(verbs.FlowData("menu"), tree(say()))
     assert call.contact == {"fName": "Ada"}
+
+
+def test_numbers_are_those_that_lists_store() -> None:
+    """In the call, its first leg, its events and its record; a short number is the carrier's."""
+    new = NewCall(ID, NOW, NOW + 9, region="NO")
+    request = Originate("acme", "90000001", "+370861234567", caller_id="004721930000")
+    call = outbound_call(new, request, "4700")
+    assert (call.from_, call.to, call.legs[0].party) == (
+        "+4790000001",
+        "+37061234567",
+        "+37061234567",
+    )
+    assert (call.caller_id, call.region) == ("+4721930000", "NO")
+    assert outbound_call(new, Originate("acme", "1001", "112"), "4700").to == "112"
 
 
 def test_the_caller_id() -> None:

@@ -25,6 +25,20 @@ class HungPbx(ObjectPbx):
         return await super().ask(request)
 
 
+class SlowPbx(ObjectPbx):
+    """A PBX that takes a while for each request, once it has the phones."""
+
+    def __init__(self, takes_s: float) -> None:
+        super().__init__()
+        self._takes_s = takes_s
+
+    async def ask(self, request: Request) -> Reply:
+        """Respond later to the question for logins."""
+        if request.method == "GET" and request.path.endswith("/endpoint/ada"):
+            await asyncio.sleep(self._takes_s)  # on virtual time
+        return await super().ask(request)
+
+
 async def nodes_with(nodes: Mapping[str, Pbx]) -> tuple[str, ...]:
     """Return the nodes that accept a login which those that respond have been given."""
     store = MemoryStore()
@@ -48,6 +62,14 @@ async def test_a_node_that_hangs_delays_no_login() -> None:
     """It is left out, although its requests would time out much later."""
     assert await nodes_with({"pbx1": HungPbx(), "pbx2": ObjectPbx()}) == ("pbx2",)
     assert asyncio.get_running_loop().time() < LOGIN_TIMEOUT_S
+
+
+@virtual_time
+async def test_a_node_that_is_slow_is_waited_for_a_moment() -> None:
+    """When another one has the login, or none of them has it."""
+    nodes = {"pbx1": SlowPbx(0.4), "pbx2": ObjectPbx(), "pbx3": SlowPbx(0.6)}
+    assert await nodes_with(nodes) == ("pbx1", "pbx2")
+    assert await nodes_with({"pbx3": SlowPbx(2.5)}) == ("pbx3",)
 
 
 @virtual_time

@@ -112,6 +112,9 @@ async def test_a_phone_that_has_moved_is_dialled_where_it_logged_in_last() -> No
     assert await dialled(nodes, logged_in=("pbx3",)) == PHONE
     nodes["pbx2"].phones = ()
     assert await dialled(nodes, logged_in=("pbx2",)) == PHONE
+    others = {f"pbx{n}": FakeNode("1001", address=f"10.0.0.{n}:5060") for n in (2, 3)}
+    last = "PJSIP/peers/sip:1001@10.0.0.3:5060"
+    assert await dialled({"pbx1": FakeNode(), **others}, logged_in=("pbx2", "pbx3")) == last
 
 
 async def test_a_phone_that_is_registered_nowhere_is_dialled_at_home() -> None:
@@ -143,8 +146,13 @@ async def test_nodes_without_a_readable_answer_have_no_phone() -> None:
         "pbx3": silent,
         "pbx4": FakeNode("1001"),
     }
-    agents = AgentNodes(FixedAgents(PHONE), PhoneLocator(nodes, PhoneLogins()))
+    logins = PhoneLogins()
+    agents = AgentNodes(FixedAgents(PHONE), PhoneLocator(nodes, logins))
     assert await agents.nodes_of("acme", "ada") == {"pbx4"}
+    nodes["pbx5"] = FakeNode("1001")
+    assert await agents.nodes_of("acme", "ada") == {"pbx4", "pbx5"}
+    logins.listener("pbx5")("1001")
+    assert await agents.nodes_of("acme", "ada") == {"pbx5"}
 
 
 async def test_an_unknown_agent_is_at_no_node() -> None:

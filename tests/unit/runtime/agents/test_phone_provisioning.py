@@ -265,6 +265,15 @@ async def test_one_phone_that_fails_does_not_stop_others() -> None:
     assert await scene.provide() == [f"DELETE {CONFIG}/auth/aaron", f"PUT {CONFIG}/auth/aaron"]
 
 
+async def test_a_phone_that_a_file_configures() -> None:
+    """It keeps the password that it has there, and the node's endpoint stays as it is."""
+    scene = Scene()
+    await scene.credentials.put("PJSIP/anna", ANNA)
+    scene.pbx.shows[f"{CONFIG}/auth/anna"] = Reply(403)
+    assert await scene.provide() == [f"DELETE {CONFIG}/auth/anna", f"PUT {CONFIG}/auth/anna"]
+    assert await scene.provide() == []
+
+
 async def test_several_phones_are_made_at_the_same_time() -> None:
     """The PBX waits for its disk; but a call's requests wait for few of them."""
     pbx = SlowPbx()

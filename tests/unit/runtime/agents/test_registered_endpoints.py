@@ -15,6 +15,7 @@ from engine.runtime.agents.registered_endpoints import (
 )
 from tests.harness.runtime.endpoints import SUBSCRIBE, Endpoints
 from tests.harness.until import until
+from tests.harness.virtual_time import virtual_time
 
 SOON_S = 0.001
 
@@ -59,6 +60,7 @@ async def test_states_are_read_first(pbx: Endpoints, presence: RegisteredEndpoin
         "unknown",
         "unknown",
     ]
+    assert [presence.knows(f"PJSIP/{each}") for each in named] == [True, True, False, False]
     assert pbx.subscribed == ["PJSIP/1001", "PJSIP/1002"]
 
 
@@ -88,7 +90,7 @@ async def test_a_disconnected_node(pbx: Endpoints, presence: RegisteredEndpoints
     """All states are unknown; the next connection reads again, and keeps subscriptions."""
     presence.on_connected()
     await until(lambda: presence.is_known, every_s=SOON_S)
-    presence.on_disconnected("gone")
+    presence.on_disconnected("gone", 0)
     presence.on_event(decode_event(status_change("1001", "online")))
     assert (presence.is_known, presence.of("PJSIP/1001")) == (False, "unknown")
     pbx.states["1001"] = "offline"
@@ -108,8 +110,10 @@ async def test_endpoints_configured_later(pbx: Endpoints, presence: RegisteredEn
     assert pbx.requests.count(SUBSCRIBE) == 3
 
 
-async def test_an_unexpected_error(pbx: Endpoints, presence: RegisteredEndpoints) -> None:
+@virtual_time
+async def test_an_unexpected_error(pbx: Endpoints) -> None:
     """A read that raises anything is logged, and the states are read again."""
+    presence = RegisteredEndpoints("pbx1", pbx, lambda _name: False, SOON_S)
     pbx.fails = True
     with capture_logs() as logged:
         presence.on_connected()

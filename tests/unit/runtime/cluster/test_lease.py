@@ -69,3 +69,6 @@ def test_an_engine_that_was_frozen_has_seen_nothing_since_its_last_renewal() -> 
     assert shard.last_seen_ms == clock.now - 6_000
     lease.end()
     assert lease.unseen_ms == 0
+    shard.last_seen_ms = 0
+    shard.mark_gap(silent_ms=4_000)
+    assert shard.last_seen_ms == clock.now - 4_000, "its PBX stood still before that was noticed"

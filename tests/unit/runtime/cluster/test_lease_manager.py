@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.runtime.cluster.lease import LeaseTimings
 from engine.runtime.cluster.node_duties import NO_DUTY, NodeDuty
 from engine.runtime.cluster.shard_map import ShardMap
 from engine.store.shard_layout import ShardLayout, SlotsMismatch
@@ -168,10 +169,11 @@ async def test_no_shard_has_two_owners(steps: list[tuple[str, object]]) -> None:
         assert len(held) == len(set(held))
 
 
-def test_a_lease_ends_before_the_stores() -> None:
+@pytest.mark.parametrize("timings", [TIMINGS, LeaseTimings()])
+def test_a_lease_ends_before_the_stores(timings: LeaseTimings) -> None:
     """It is over here before it is in the store, and is renewed several times before."""
-    assert TIMINGS.valid_s < TIMINGS.lease_ms / 1000
-    assert 3 * TIMINGS.heartbeat_s < TIMINGS.valid_s
+    assert timings.valid_s < timings.lease_ms / 1000
+    assert 3 * timings.heartbeat_s < timings.valid_s
 
 
 async def test_an_engine_waits_for_those_of_an_earlier_version() -> None:

@@ -44,6 +44,8 @@ async def test_free_shards_left_to_another_engine_are_checked_soon() -> None:
     leases = cluster["a"].leases
     pauses_s = [leases.next_run_s() for _ in range(7)]
     assert pauses_s == [TIMINGS.heartbeat_s / 10] * 5 + [TIMINGS.heartbeat_s] * 2
+    await cluster.run(SETTLED_ROUNDS)
+    assert not leases.is_settled  # it has its share, and some shards have no owner
     cluster["b"].host.cannot_take = ()
     await cluster.run(SETTLED_ROUNDS)
     assert leases.next_run_s() == TIMINGS.heartbeat_s

@@ -190,3 +190,18 @@ def test_engines_that_lost_the_store_may_still_have_heard_digits() -> None:
     assert peers.hearers(NODE) == ["d", "c"]
     peers.update({"a": heartbeat("a"), "c": hearing("c", 5)}, 162.0)
     assert peers.hearers(NODE) == ["c", "d"]
+
+
+def test_accounts_phones_and_offers() -> None:
+    """What other engines have dialled and know is added up; offers are those of all engines."""
+    peers = Membership("a")
+    offers = {"pbx1/0": "b"}
+    bodies = {
+        "a": Peer("http://a", accounts={"acme": (9, 9_000)}, phones=3, offers=offers),
+        "b": Peer("http://b", accounts={"acme": (1, 100), "other": (5, 5)}, phones=7),
+        "c": Peer("http://c", accounts={"acme": (2, 30)}, offers={"pbx1/0": "d", "pbx1/1": "a"}),
+    }
+    peers.update({name: msgspec.json.encode(body).decode() for name, body in bodies.items()})
+    assert [peers.account_load(each) for each in ("acme", "none")] == [(3, 130), (0, 0)]
+    assert peers.phone_revisions == {"http://b": 7}
+    assert peers.offers == {ShardId(NODE, 0): "d", ShardId(NODE, 1): "a"}

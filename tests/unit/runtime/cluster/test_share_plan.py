@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from engine.runtime.cluster.share_plan import SHARD_WEIGHT, EngineState, SharePlan, plan_shares
-from wire.shard import ShardId
+from wire.shard import ShardId, parse_shard
 
 NODES = tuple(f"pbx{number}" for number in range(50))
 SLOTS, ENGINES, CALLS = 4, 20, 20_000
@@ -273,3 +273,52 @@ def test_the_shard_moves_that_makes_loads_most_equal() -> None:
         "b": EngineState(1_000, {ShardId("pbx1", 3): 170}, nodes),
     }
     assert plan_shares(engines, {}, {}).moves == {ShardId("pbx1", 1): "b"}
+
+
+def state(capacity: int = 1_000, missing: str = "", **calls: int) -> EngineState:
+    """Return an engine that knows two nodes; `a1` are the calls of slot 1 of node a."""
+    shards = {parse_shard(f"{name[0]}/{name[1:]}"): each for name, each in calls.items()}
+    return EngineState(capacity, shards, frozenset("ab"), frozenset(missing))
+
+
+@pytest.mark.parametrize(
+    ("engines", "free", "plan"),
+    [
+        ({}, {"a1": 1}, "waits a1"),
+        ({"x": state(100), "y": state(100)}, {"a1": 50, "a2": 90, "a3": 50}, "a1 y, a2 x, a3 y"),
+        ({"x": state(100), "y": state(100)}, {"a2": 60, "a1": 60}, "a1 x, a2 y"),
+        ({"x": state(100)}, {"a1": 50, "a2": 60}, "a2 x, waits a1"),
+        ({"x": state(5, a9=10)}, {"a1": 0}, "a1 x"),
+        ({"x": state(), "y": state()}, dict.fromkeys(("a1", "a2", "a3"), 0), "a1 x, a2 y, a3 x"),
+        ({"x": state(), "y": state()}, dict.fromkeys(("a1", "a2", "b1", "b2"), 0),
+         "a1 x, a2 x, b1 y, b2 y"),
+        ({"x": state(a9=10), "y": state(b9=0)}, {"a1": 5, "a2": 5, "a3": 5}, "a1 x, a2 y, a3 y"),
+        ({"x": state(a9=10), "y": state(b9=0)}, {"a1": 0, "a2": 0, "a3": 0}, "a1 x, a2 y, a3 y"),
+        ({"x": state(a9=11), "y": state(b9=0)}, {"a1": 0, "a2": 0}, "a1 y, a2 y"),
+        ({"x": state(a9=10), "y": state(b9=0)}, {"a1": 30}, "a1 y, moves b9 x"),
+        ({"x": state(100, "b", b1=80), "y": state()}, {"a1": 90}, "a1 x, urgent b1 y"),
+        ({"y": state(100, "b", b1=80), "x": state()}, {"a1": 10}, "a1 y, urgent b1 x"),
+        ({"x": state(a1=0), "y": state()}, {}, ""),
+        ({"x": state(a1=0, a2=0), "y": state()}, {}, "moves a1 y"),
+        ({"x": state(a1=20, a2=0, a3=0), "y": state(a4=0)}, {}, "moves a1 y, moves a4 x"),
+        ({"x": state(a1=20, a2=0, a3=0), "y": state(a4=1)}, {}, "moves a2 y"),
+        ({"x": state(a1=210, a2=0), "y": state(a3=180)}, {}, ""),
+        ({"x": state(a1=0, a2=0), "y": state(a3=0, a4=0, a5=0), "z": state()}, {}, "moves a3 z"),
+        ({"x": state(a1=0, a2=0), "y": state(1, "b"), "z": state()}, {}, "moves a1 z"),
+        ({"x": state(a1=30, a2=30, a3=30), "y": state(69, a4=40)}, {}, ""),
+        ({"x": state(a1=30, a2=30, a3=30), "y": state(70, a4=40)}, {}, "moves a1 y"),
+        ({"x": state(a1=40, b1=42), "y": state(b2=10)}, {}, "moves b1 y"),
+    ],
+)  # fmt: skip
+def test_an_exact_plan(engines: Engines, free: Mapping[str, int], plan: str) -> None:
+    """The largest shard comes first; what is moved has an effect on what follows."""
+    loads = {parse_shard(f"{name[0]}/{name[1:]}"): calls for name, calls in free.items()}
+    made = plan_shares(engines, loads, {})
+    parts = (("", made.free), ("urgent ", made.urgent), ("moves ", made.moves))
+    lines = [
+        f"{part}{shard.node}{shard.slot} {to}"
+        for part, planned in parts
+        for shard, to in sorted(planned.items())
+    ]
+    lines += [f"waits {shard.node}{shard.slot}" for shard in sorted(made.waiting)]
+    assert ", ".join(lines) == plan

@@ -1,6 +1,7 @@
 """I/O commands: each ends in exactly one event, whatever happens."""
 
 import asyncio
+import os
 
 from msgspec import json
 from msgspec.structs import replace
@@ -23,6 +24,7 @@ from engine.calls.model.io_results import (
     FlowStarted,
     MediaFetched,
 )
+from engine.runtime.io.digit_sealer import DigitSealer
 from tests.harness.calls.builders import CLIPS, HTTPS, outbound, say, tree
 from tests.harness.runtime.io_scene import BAD, BROKEN, GOOD, HANGING, IoScene
 from tests.harness.until import until
@@ -40,6 +42,21 @@ async def test_audio_is_fetched_in_order() -> None:
     event = await scene.run(FetchMedia("r", (GOOD, BAD, GOOD)))
     faults = (MediaFault(BAD.url, "not_found"),)
     assert event == MediaFetched("r", (CLIPS[1], CLIPS[1]), ("not_found: 404",), faults)
+
+
+async def test_an_internal_error_fails_its_own_source() -> None:
+    """The others are played."""
+    event = await IoScene().run(FetchMedia("r", (GOOD, BROKEN, BAD)))
+    faults = (MediaFault(BROKEN.url, "internal"), MediaFault(BAD.url, "not_found"))
+    assert event == MediaFetched("r", (CLIPS[1],), ("internal", "not_found: 404"), faults)
+
+
+async def test_silent_clips_are_named() -> None:
+    """They are played like others."""
+    scene, sources = IoScene(), (Speech("known"), GOOD)
+    event = await scene.run(FetchMedia("r", sources))
+    assert event == MediaFetched("r", (CLIPS[1], CLIPS[1]), silent=("known",))
+    assert scene.runner.silent("acme", sources) == ("known",)
 
 
 def test_clips_from_the_cache() -> None:
@@ -69,15 +86,18 @@ async def test_sensitive_digits_are_named_to_the_log() -> None:
     call_id = outbound().id
     sealed = "".join(scene.sealer.seal(call_id, digit) for digit in "4711")
     result = GatherResult(call_id, sealed, GatherLeg("l0"), "terminator")
+    unread = DigitSealer(("another secret",), os.urandom).seal(call_id, "1")
     await scene.run(SendWebhook("r1", HTTPS, json.encode(result), has_sealed_digits=True))
     await scene.run(SendWebhook("r2", HTTPS, b"{}"))
     assert scene.actions.sensitive == ["4711", ""]
+    foreign = SendWebhook("r3", HTTPS, json.encode(replace(result, dtmf=unread)), True)
+    assert await scene.run(foreign) == ActionFailed("r3", "unreadable_digits")
 
 
 async def test_an_action_with_an_unknown_flow_fails() -> None:
     """It is reported before any of the action runs, with the path of the flow's id."""
     scene = IoScene()
-    dial = {"type": "dial", "data": {"number": "+4711"}, "action": FLOW}
+    dial = {"type": "dial", "data": {"number": "+4722000011"}, "action": FLOW}
     scene.actions.action = tree(dial)
     failed = await scene.run(SendWebhook("r1", HTTPS, b"{}"))
     assert failed == ActionFailed("r1", "action.data.flowId: no flow menu", ((5, 200),))

@@ -1,12 +1,22 @@
 """Ended calls are compressed in the background."""
 
 import asyncio
+from collections.abc import Sequence
 
-from engine.runtime.ownership.ended_calls import AFTER_MS, BATCH_SIZE, EndedCallCompressor
+from engine.common.tasks import cancel_all
+from engine.runtime.ownership.ended_calls import (
+    AFTER_MS,
+    BATCH_SIZE,
+    INTERVAL_S,
+    TRIM_EVERY,
+    EndedCallCompressor,
+)
 from engine.store.change import Change
 from engine.store.compressed_call import DICTIONARY
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.shards import at
+from tests.harness.until import until
+from tests.harness.virtual_time import virtual_time
 from wire.shard import ShardId
 
 CALLS = BATCH_SIZE + 3
@@ -62,6 +72,28 @@ async def test_nothing_is_compressed_while_an_engine_could_not_read_it() -> None
     scene.now_ms += AFTER_MS
     await scene.compressor.compress()
     assert await scene.left() == CALLS
+
+
+@virtual_time
+async def test_it_runs_again_and_again() -> None:
+    """Also after the store was down; old events are removed every minute."""
+    scene, now_s = Scene(), asyncio.get_running_loop().time
+    await scene.end_calls()
+    scene.now_ms += AFTER_MS
+    trims: list[float] = []
+
+    async def trim_old(shards: Sequence[ShardId]) -> None:
+        assert shards == [at(3)]
+        trims.append(now_s())
+
+    scene.store.stream.trim_old = trim_old  # type: ignore[method-assign]  # notes its times
+    running = asyncio.create_task(scene.compressor.run())
+    await until(lambda: now_s() > INTERVAL_S, every_s=0.5)
+    assert await scene.left() == 0
+    await until(lambda: len(trims) == 2, every_s=0.5)
+    minute_s = TRIM_EVERY * INTERVAL_S
+    assert [round(each, -1) for each in trims] == [minute_s, 2 * minute_s]
+    await cancel_all([running])
 
 
 async def test_a_later_peer_does_not_change_the_dictionary() -> None:

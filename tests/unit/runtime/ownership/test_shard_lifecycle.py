@@ -13,6 +13,7 @@ from engine.calls.model.io_commands import SendWebhook
 from engine.calls.model.io_results import ActionReceived
 from engine.runtime.admission.no_capacity import NoCapacity
 from engine.runtime.pbx_nodes.node import IncomingChannel
+from engine.runtime.policy.capacity_limits import TRUNK
 from engine.runtime.shard.errors import NotOwner
 from tests.harness.calls.builders import CHANNEL, HTTPS, outbound, say, tree
 from tests.harness.runtime.owner_scene import SHARD, SLOT, OwnerScene
@@ -39,9 +40,10 @@ async def test_calls_that_ended_while_nobody_looked(scene: OwnerScene) -> None:
     scene.owner.drop(SHARD)
     token = await scene.store.claim(SHARD, "me", 0) or 0
     await scene.store.renew(SHARD, token, 0)
+    scene.clock.offset_ms = 7
     await scene.owner.take(SHARD, await scene.lease())
     shard = scene.node.shards[SLOT]
-    assert shard.last_seen_ms == await scene.store.last_seen_ms(SHARD) > 0
+    assert shard.last_seen_ms - 7 == await scene.store.last_seen_ms(SHARD) > 0
     assert shard.new_owner == "pbx-7"
     shard.resume()
     assert (shard.last_seen_ms, shard.new_owner) == (0, "")
@@ -78,7 +80,7 @@ async def test_a_customers_response_moves_with_its_call(scene: OwnerScene) -> No
     await scene.owner.take(SHARD, await scene.lease())
     live_call = scene.node.shards[SLOT].calls[call]
     assert isinstance(live_call.call.state, Ending)
-    assert not [each for each in live_call.outbox if isinstance(each, SendWebhook)]
+    assert not [each for each in live_call.outbox.commands if isinstance(each, SendWebhook)]
 
 
 async def test_a_slow_customer_does_not_delay_a_handover(scene: OwnerScene) -> None:
@@ -91,7 +93,7 @@ async def test_a_slow_customer_does_not_delay_a_handover(scene: OwnerScene) -> N
     scene.owner.drop(SHARD)
     await scene.owner.take(SHARD, await scene.lease())
     live_call = scene.node.shards[SLOT].calls[call]
-    assert [each for each in live_call.outbox if isinstance(each, SendWebhook)]
+    assert [each for each in live_call.outbox.commands if isinstance(each, SendWebhook)]
 
 
 @pytest.mark.parametrize("is_known", [True, False])
@@ -124,6 +126,11 @@ async def test_a_pause(scene: OwnerScene) -> None:
     scene.owner.resume(SHARD)
     await until(lambda: scene.factory.notes.count("hear pbx1 0") == 2)
     assert [*scene.node.shards[SLOT].calls] == [call]
+    scene.owner.resume(SHARD)
+    await until(lambda: scene.factory.notes.count("no hear pbx1 0") == 2)
+    scene.owner.pause(OTHER)
+    scene.owner.resume(OTHER)
+    assert scene.owner.calls(OTHER) == 0
 
 
 async def test_a_hangup_while_the_node_is_disconnected_moves_with_the_shard(
@@ -138,7 +145,7 @@ async def test_a_hangup_while_the_node_is_disconnected_moves_with_the_shard(
     live_call = scene.node.shards[SLOT].calls[call]
     assert isinstance(live_call.call.state, Ending)
     assert live_call.call.ended_by == "system"
-    assert Hangup(f"{call}.l0", NORMAL) in live_call.outbox
+    assert Hangup(f"{call}.l0", NORMAL) in live_call.outbox.commands
 
 
 async def test_a_hangup_without_a_lease_is_rejected(scene: OwnerScene) -> None:
@@ -159,3 +166,34 @@ async def test_a_fenced_writer_suspects_the_lease(scene: OwnerScene) -> None:
     await scene.store.claim(SHARD, "me", 0)
     scene.node.shards[SLOT].start_call(outbound())
     await until(lambda: scene.suspects == [SHARD], what="the suspicion")
+
+
+async def test_what_an_engine_tells_of_itself(scene: OwnerScene) -> None:
+    """Its calls, its legs, and for how long it hears digits: a minute at most."""
+    await scene.begin()
+    assert scene.owner.heard_s() == {}
+    scene.node.recent_digits.on_connected()
+    for passed_ms, heard_s in ((2_900, 2), (57_099, 59), (60_000, 60)):
+        scene.clock.now += passed_ms
+        assert scene.owner.heard_s() == {"pbx1": heard_s}
+    assert scene.owner.calls_by_node() == {"pbx1": 1, TRUNK: 1}
+    assert scene.owner.account_loads() == {"acme": (1, 0)}
+    assert list(scene.owner.tokens()) == [SHARD]
+    scene.now_s = 10.0
+    assert scene.owner.tokens() == {}
+
+
+async def test_a_drain_waits_until_the_pbx_has_the_commands(scene: OwnerScene) -> None:
+    """For a moment: the next owner may take a prompt for heard."""
+    call = await scene.begin(say())
+    shard = scene.node.shards[SLOT]
+    live_call = shard.calls[call]
+    await until(lambda: live_call.is_busy, what="the request of the leg")
+    draining = asyncio.create_task(scene.owner.drain(SHARD))
+    await until(lambda: shard.is_paused)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert not draining.done()
+    scene.pbx.settle()
+    await draining
+    assert not live_call.is_busy

@@ -11,6 +11,8 @@ from engine.calls.model.events import (
     LegAnswered,
     LegCreated,
     LegEnded,
+    LegHeldByPhone,
+    LegResumedByPhone,
     LegRinging,
     PlaybackEnded,
     TalkEnded,
@@ -61,16 +63,95 @@ CASES: list[tuple[Any, Event | None]] = [
     (ari("StasisEnd", channel=channel(MAIN)), None),
     (ari("StasisEnd", channel=channel(CHANNEL)), LegEnded(CHANNEL, 16)),
     (
-        ari("ChannelDestroyed", channel=channel(MAIN), cause=17, cause_txt="", tech_cause=486),
+        ari(
+            "ChannelDestroyed",
+            channel=channel(MAIN, "Ringing"),
+            cause=17,
+            cause_txt="",
+            tech_cause=486,
+        ),
         LegEnded(MAIN, 17, 486),
     ),
     (ari("ChannelDestroyed", channel=channel(MAIN), cause=0, cause_txt=""), LegEnded(MAIN, 16)),
     *(
         (
-            ari("ChannelDestroyed", channel=channel(MAIN), cause=127, cause_txt="", tech_cause=sip),
+            ari(
+                "ChannelDestroyed",
+                channel=channel(MAIN, "Ringing"),
+                cause=before,
+                cause_txt="",
+                tech_cause=sip,
+            ),
             LegEnded(MAIN, cause, sip),
         )
-        for sip, cause in ((607, 21), (608, 21), (609, 127))
+        for before, sip, cause in (
+            (127, 607, 21),
+            (127, 608, 21),
+            (127, 609, 127),
+            (16, 603, 16),  # our cancellation of a leg
+            (19, 483, 25),
+            (19, 480, 19),
+        )
+    ),
+    *(  # a session timer that ran out, in a bridge and outside; a session that a phone has lost
+        (
+            ari(
+                "ChannelDestroyed", channel=channel(MAIN), cause=heard, cause_txt="", tech_cause=sip
+            ),
+            LegEnded(MAIN, cause, sip),
+        )
+        for heard, sip, cause in ((16, 408, 18), (18, 408, 18), (127, 481, 127))
+    ),
+    *(  # the Reason of a BYE
+        (
+            ari(
+                "ChannelDestroyed", channel=channel(MAIN), cause=cause, cause_txt="", tech_cause=sip
+            ),
+            LegEnded(MAIN, cause),
+        )
+        for cause, sip in ((127, 500), (17, 486), (31, 480))
+    ),
+    (
+        ari("ChannelHangupRequest", channel=channel(CHANNEL), cause=127, tech_cause=500),
+        LegEnded(CHANNEL, 127),
+    ),
+    (  # an answer without SDP
+        ari("ChannelDestroyed", channel=channel(MAIN), cause=127, cause_txt="", tech_cause=406),
+        LegEnded(MAIN, 58, 406),
+    ),
+    (
+        ari("ChannelHangupRequest", channel=channel(CHANNEL), cause=127, tech_cause=406),
+        LegEnded(CHANNEL, 58, 406),
+    ),
+    *(  # Asterisk follows none, and has cause 16 for all but 301 and 302
+        (
+            ari(
+                "ChannelDestroyed",
+                channel=channel(MAIN, "Down"),
+                cause=16,
+                cause_txt="",
+                tech_cause=sip,
+            ),
+            LegEnded(MAIN, 23, sip),
+        )
+        for sip in (300, 305, 380)
+    ),
+    *(  # 302 of a phone at another node, whose dialplan says 22
+        (
+            ari(
+                "ChannelDestroyed",
+                channel={**channel(MAIN, "Down"), "name": name},
+                cause=22,
+                cause_txt="",
+                tech_cause=410,
+            ),
+            meant,
+        )
+        for name, meant in (
+            ("PJSIP/peers-00000002", LegEnded(MAIN, 23, 302)),
+            ("PJSIP/peers-x-00000002", LegEnded(MAIN, 22, 410)),
+            ("PJSIP/trunk-00000002", LegEnded(MAIN, 22, 410)),
+        )
     ),
     (  # no RTP: the cause is the kind of the soft request
         ari("ChannelHangupRequest", channel=channel(CHANNEL), cause=1, soft=True),
@@ -88,6 +169,9 @@ CASES: list[tuple[Any, Event | None]] = [
     (ari("ChannelHangupRequest", channel=channel(CHANNEL), cause=16, soft=True), None),
     (ari("ChannelHangupRequest", channel=channel(CHANNEL), cause=32, soft=True), None),
     (ari("ChannelHangupRequest", channel=channel(MAIN), cause=1, soft=True), None),
+    (ari("ChannelHold", channel=channel(MAIN)), LegHeldByPhone(MAIN)),
+    (ari("ChannelUnhold", channel=channel(MAIN)), LegResumedByPhone(MAIN)),
+    (ari("StasisEnd", channel=channel(f"{ID}.s12")), LegEnded(f"{ID}.s12", 16)),
     (ari("ChannelTalkingStarted", channel=channel(MAIN)), TalkStarted(MAIN)),
     (ari("ChannelTalkingFinished", channel=channel(MAIN), duration=480), TalkEnded(MAIN, 480)),
     (refer(destination="456"), ReferReceived(MAIN, "456")),
@@ -112,7 +196,7 @@ CASES: list[tuple[Any, Event | None]] = [
 def test_translation(heard: Any, meant: Event | None) -> None:
     """Each ARI event is one call event, or none."""
     assert translate(heard, NOW) == meant
-    assert subject_id(heard) in {MAIN, CHANNEL, OTHER_HALF, f"{ID}.p1", f"{ID}.v1"}
+    assert subject_id(heard) in {MAIN, CHANNEL, OTHER_HALF, f"{ID}.p1", f"{ID}.v1", f"{ID}.s12"}
 
 
 def test_events_of_no_call() -> None:

@@ -8,14 +8,22 @@ from engine.calls.model import causes
 from engine.calls.model import commands as do
 from engine.calls.model.events import BridgeFailed, Event, LegEnded, PlaybackEnded, VoicemailEnded
 from engine.calls.model.requests import ReplacementArrived
-from engine.media.lead_in import LEAD_IN_MS
+from engine.media.served_clip import LEAD_IN_MS, MAX_JOINED, MAX_JOINED_MS
 from engine.runtime.pbx.ari_replies import event_from_reply
-from engine.runtime.pbx.ari_requests import continues_after, is_pipelined, may_block, requests_for
+from engine.runtime.pbx.ari_requests import (
+    continues_after,
+    is_pipelined,
+    may_block,
+    may_follow_at_once,
+    requests_for,
+)
 from engine.runtime.pbx.replacement_arguments import read_replacement
 from tests.harness.calls.builders import CLIPS, ID, MAIN
 from tests.harness.runtime.shard_scene import ENDPOINTS
+from wire.media import Clip
 
 CLIP_URL = "sound:http://127.0.0.1:8070/media/{}.wav"
+JOINED = "-".join(clip.key for clip in CLIPS)
 LINES: list[tuple[do.PbxCommand, list[str]]] = [
     (do.Answer(MAIN), [f"POST channels/{MAIN}/answer"]),
     (do.Hangup(MAIN, 17), [f"DELETE channels/{MAIN}"]),
@@ -140,24 +148,45 @@ def test_without_a_caller_id_none_is_sent() -> None:
 
 
 def test_clips_are_played_from_our_media_server() -> None:
-    """Each clip is a sound at its key."""
+    """Several are one file, which the PBX has whole when it begins to play."""
     (request,) = requests_for(do.Play(MAIN, f"{ID}.p1", CLIPS), ENDPOINTS)
     assert request.path == f"channels/{MAIN}/play/{ID}.p1"
-    assert query_of(request)["media"] == ",".join(CLIP_URL.format(clip.key) for clip in CLIPS)
+    assert query_of(request)["media"] == CLIP_URL.format(JOINED)
     assert "offsetms" not in query_of(request)
+    (request,) = requests_for(do.Play(MAIN, f"{ID}.p1", CLIPS[:1]), ENDPOINTS)
+    assert query_of(request)["media"] == CLIP_URL.format(CLIPS[0].key)
 
 
-def test_an_offset_applies_to_the_first_clip_after_its_lead_in() -> None:
+@pytest.mark.parametrize(
+    "clips",
+    [
+        CLIPS[:1] * 3,
+        CLIPS * (MAX_JOINED // 2 + 1),
+        (CLIPS[0], replace(CLIPS[1], duration_ms=MAX_JOINED_MS)),
+    ],
+    ids=["equal", "many", "long"],
+)
+def test_clips_that_are_played_as_a_list(clips: tuple[Clip, ...]) -> None:
+    """The PBX has equal ones after the first; the others would be too large as one file."""
+    (request,) = requests_for(do.Play(MAIN, f"{ID}.p1", clips), ENDPOINTS)
+    assert query_of(request)["media"] == ",".join(CLIP_URL.format(clip.key) for clip in clips)
+
+
+def test_an_offset_applies_to_the_first_file_after_its_lead_in() -> None:
     (request,) = requests_for(do.Play(MAIN, f"{ID}.p1", CLIPS, 250), ENDPOINTS)
-    names = (f"{CLIPS[0].key}-lead-in", CLIPS[1].key)
-    assert query_of(request)["media"] == ",".join(map(CLIP_URL.format, names))
+    assert query_of(request)["media"] == CLIP_URL.format(f"{JOINED}-lead-in")
     assert query_of(request)["offsetms"] == str(250 + LEAD_IN_MS)
+    (request,) = requests_for(do.Play(MAIN, f"{ID}.p1", CLIPS[:1] * 2, 250), ENDPOINTS)
+    names = (f"{CLIPS[0].key}-lead-in", CLIPS[0].key)
+    assert query_of(request)["media"] == ",".join(map(CLIP_URL.format, names))
 
 
-def test_every_clip_of_a_playback_that_may_pause_has_a_lead_in() -> None:
+def test_every_file_of_a_playback_that_may_pause_has_a_lead_in() -> None:
     """It may pause in each of them."""
     (request,) = requests_for(do.Play(MAIN, f"{ID}.p1", CLIPS, may_pause=True), ENDPOINTS)
-    names = (f"{clip.key}-lead-in" for clip in CLIPS)
+    assert query_of(request)["media"] == CLIP_URL.format(f"{JOINED}-lead-in")
+    (request,) = requests_for(do.Play(MAIN, f"{ID}.p1", CLIPS[:1] * 2, may_pause=True), ENDPOINTS)
+    names = [f"{CLIPS[0].key}-lead-in"] * 2
     assert query_of(request)["media"] == ",".join(map(CLIP_URL.format, names))
 
 
@@ -262,6 +291,7 @@ def test_a_phone_in_a_browser_gets_the_id_of_its_leg(endpoint: str, variable: st
     (request,) = requests_for(do.Originate(leg, "agent:ada", "+4799", originator=MAIN), chosen)
     query = dict(request.query)
     assert (query["endpoint"], query["channelId"]) == (endpoint, leg)
+    assert (query["app"], query["appArgs"]) == ("switchroom-0", "called")
     assert (request.body or {})["variables"] == {"CONNECTEDLINE(num,i)": "+4799", variable: leg}
     is_local = endpoint.startswith("Local/")
     assert query.get("otherChannelId") == (f"{leg}.other" if is_local else None)
@@ -303,3 +333,82 @@ def test_which_replies_a_command_continues_after(
     assert continues_after(do.Answer(MAIN), Reply(status)) == continues
     voicemail = do.StartVoicemail(MAIN, "a~v1", 60, 5, "#")
     assert continues_after(voicemail, Reply(status)) == is_voicemail_continued
+
+
+VOICEMAIL = do.StartVoicemail(MAIN, "a~v1", 60, 5, "*")
+DETAILS: list[tuple[do.PbxCommand, list[dict[str, str]]]] = [
+    (do.Hangup(MAIN, 17), [{"reason_code": "17"}]),
+    (do.Mute(MAIN, "in"), [{"direction": "in"}]),
+    (do.Unmute(MAIN, "out"), [{"direction": "out"}]),
+    (do.PausePlayback("p"), [{"operation": "pause"}]),
+    (do.ResumePlayback("p"), [{"operation": "unpause"}]),
+    (do.AddToBridge(f"{ID}.b1", (MAIN, "l1")), [{"type": "mixing"}, {"channel": f"{MAIN},l1"}]),
+    (do.RemoveFromBridge(f"{ID}.b1", MAIN), [{"channel": MAIN}]),
+    (do.AnswerRefer(MAIN, True), [{"states": "channel_answered"}]),
+    (do.AnswerRefer(MAIN, False), [{"states": "channel_declined"}]),
+    (do.AnswerRefer(MAIN, True, "in-progress"), [{"states": "channel_progress"}]),
+    (do.AnswerRefer(MAIN, False, "unavailable"), [{"states": "channel_unavailable"}]),
+    (
+        do.Listen(f"{ID}.s1", MAIN, "in"),
+        [{"app": "switchroom-0", "spy": "in", "whisper": "none", "appArgs": "called"}],
+    ),
+    (
+        VOICEMAIL,
+        [
+            {"type": "mixing"},
+            {"channel": MAIN},
+            {"channel": MAIN},
+            {},
+            {
+                "name": "a~v1",
+                "format": "sln",
+                "maxDurationSeconds": "61",
+                "maxSilenceSeconds": "5",
+                "ifExists": "fail",
+                "terminateOn": "*",
+            },
+        ],
+    ),
+    (
+        do.Originate(MAIN, "+4799", "", replaces=do.ReplacedLeg("1.9", "switchroom-5", "a", "b")),
+        [
+            {
+                "endpoint": "Local/s@switchroom-replaces/n",
+                "app": "switchroom-0",
+                "appArgs": "called",
+                "channelId": MAIN,
+                "otherChannelId": f"{MAIN}.other",
+                "formats": "slin",
+            }
+        ],
+    ),
+    (
+        do.Originate(MAIN, "+4799", ""),
+        [
+            {
+                "endpoint": "PJSIP/+4799@trunk",
+                "app": "switchroom-0",
+                "appArgs": "called",
+                "channelId": MAIN,
+            }
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("command", "queries"), DETAILS)
+def test_what_a_request_says(command: do.PbxCommand, queries: list[dict[str, str]]) -> None:
+    """Each parameter counts: Asterisk has defaults of its own."""
+    assert [query_of(each) for each in requests_for(command, ENDPOINTS)] == queries
+
+
+def test_what_may_follow_at_once() -> None:
+    """A stop or a mute is followed by another one, or by a prompt; nothing else is."""
+    quick = {do.StopPlayback, do.Mute, do.Unmute}
+    allowed = {
+        (type(one), type(other))
+        for one in (*(command for command, _ in LINES), PLAY)
+        for other in (*(command for command, _ in LINES), PLAY)
+        if may_follow_at_once(one, other)
+    }
+    assert allowed == {(one, other) for one in quick for other in (*quick, do.Play)}

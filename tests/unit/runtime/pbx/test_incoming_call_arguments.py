@@ -231,3 +231,9 @@ def test_the_name_of_the_caller_beside_a_called_party() -> None:
 def test_the_name_of_an_earlier_dialplan() -> None:
     """It passes no header: Asterisk's name is taken, which keeps escaped characters as they are."""
     assert read_arguments(["+4721930000"], "+4799", r"Bo \"B\"").name == 'Bo "B"'
+
+
+@pytest.mark.parametrize(("argument", "is_late"), [("no-sdp=yes", True), ("no-sdp=", False)])
+def test_an_invite_without_sdp(argument: str, is_late: bool) -> None:
+    """Its caller is answered before its media has an address."""
+    assert read_arguments(["1000", argument], "+4722222222").is_late_offer is is_late

@@ -1,9 +1,14 @@
 """Latency of a node's replies: average, metrics and failures."""
 
+from typing import cast
+
+import pytest
+
 from engine.ari.generated.operations import channels
 from engine.ari.request import Reply
 from engine.observe.metrics import Metrics
-from engine.runtime.pbx.wrappers import LatencyAverage, TimedPbx
+from engine.observe.traces import Traces
+from engine.runtime.pbx.wrappers import LatencyAverage, TimedPbx, TracedPbx
 from tests.harness.runtime.recording_pbx import LOST, OK, RecordingPbx
 
 REQUEST = channels.answer("l1")
@@ -61,3 +66,51 @@ def test_failures_are_counted_by_status() -> None:
         ("pbx1", "3", "404"): 2,
         ("pbx1", "3", "500"): 1,
     }
+
+
+class NotingTraces:
+    """Notes the spans of requests."""
+
+    def __init__(self) -> None:
+        self.notes: list[object] = []
+
+    def start_client_span(self, name: str, call_id: str) -> "NotingSpan":
+        """Start a span."""
+        self.notes.append((name, call_id))
+        return NotingSpan(self.notes)
+
+
+class NotingSpan:
+    """Notes its attributes and its end."""
+
+    def __init__(self, notes: list[object]) -> None:
+        self._notes = notes
+
+    def set_attribute(self, name: str, value: str | int) -> None:
+        """Note an attribute."""
+        self._notes.append((name, value))
+
+    def end(self, error: str = "") -> None:
+        """Note the end."""
+        self._notes.append(error)
+
+
+@pytest.mark.parametrize(
+    ("key", "reply", "notes"),
+    [
+        ("0-pbx1-abcdefgh", OK, [200, ""]),
+        ("0-pbx1-abcdefgh", Reply(404), [404, "status 404"]),
+        ("switchroom", OK, []),
+    ],
+)
+def test_the_span_of_a_request(key: str, reply: Reply, notes: list[object]) -> None:
+    """It is one of the request's call, if it has one; every reply is passed on."""
+    traces, pbx, replies = NotingTraces(), RecordingPbx(), list[Reply]()
+    play = channels.play_with_id("l1", "p1", media=["sound:a"])
+    TracedPbx(pbx, cast("Traces", traces)).send(play, key, True, replies.append)
+    (sent,) = pbx.sent
+    assert (sent.request, sent.key, sent.may_block) == (play, key, True)
+    pbx.reply(reply)
+    started = [("ARI POST channels/play", key)] if notes else []
+    status = [("http.response.status_code", each) for each in notes[:1]]
+    assert (traces.notes, replies) == ([*started, *status, *notes[1:]], [reply])

@@ -2,13 +2,15 @@
 
 import asyncio
 from functools import partial
+from urllib.parse import quote
 
 import pytest
 from msgspec.structs import replace
 
+from engine.ari.decode import timestamp_ms
 from engine.ari.request import Reply
 from engine.calls.model.call_states import Gathering
-from engine.runtime.pbx_nodes.node import IncomingChannel
+from engine.runtime.pbx_nodes.node import SILENT_BEGINNINGS_MS, IncomingChannel
 from tests.harness.calls.builders import CHANNEL, MAIN, inbound, outbound, say
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.runtime.ari_messages import ari, channel
@@ -42,6 +44,29 @@ async def test_a_digit_that_waited_in_the_socket_was_pressed_in_time() -> None:
             at.node.on_event(0, replace(pressed, timestamp=at_ms))
     assert isinstance(live_call.call.state, Gathering)
     assert live_call.call.state.digits == "123"
+
+
+@pytest.mark.parametrize(
+    ("answered_for_ms", "digits"), [(SILENT_BEGINNINGS_MS + 200, "11"), (500, "111")]
+)
+async def test_a_key_that_is_reported_twice_counts_once(answered_for_ms: int, digits: str) -> None:
+    """The phone sends it as INFO, too; AMI says that it has begun once.
+
+    Just after the answer AMI says of no key when it has begun, so each report counts.
+    """
+    async with inbound_node() as at:
+        live_call = answered_call(at.scene, {"type": "gather", "data": {"timeout": 60_000}})
+        at.scene.clock.pass_ms(answered_for_ms)
+        at.node.recent_digits.on_connected()
+        pressed = ari("ChannelDtmfReceived", channel=channel(MAIN), digit="1", duration_ms=80)
+        up_ms = timestamp_ms(pressed.timestamp)
+        at.node.recent_digits.on_digit_started(MAIN, up_ms - 80)
+        at.node.on_event(0, pressed)
+        at.node.on_event(0, pressed)
+        at.node.recent_digits.on_digit_started(MAIN, up_ms + 80)
+        at.node.on_event(0, replace(pressed, timestamp="2026-11-21T05:00:00.160+0000"))
+    assert isinstance(live_call.call.state, Gathering)
+    assert live_call.call.state.digits == digits
 
 
 async def test_a_call_ends_when_its_caller_hangs_up() -> None:
@@ -232,3 +257,35 @@ async def test_a_channel_of_ours_is_no_caller() -> None:
         await asyncio.sleep(0)
         assert at.scene.pbx.lines == ["DELETE channels/0-pbx1-gonegone.l0"]
         assert at.service.live_calls == 0
+
+
+def test_what_is_known_of_a_caller() -> None:
+    """What the dialplan passes counts, and what Asterisk shows if it passes nothing."""
+    scene, found = ShardScene(), list[IncomingChannel]()
+    node = scene.node(lambda _shard, incoming: found.append(incoming))
+    shown = {**channel("1.1"), "name": "PJSIP/trunk-1-0000abcd"}
+    headers = {
+        "asserted": '"Eva" <sip:+4790000001@a>',
+        "privacy": "id",
+        "diversion": "<sip:+4711111111@a>",
+        "passed-on": "yes",
+    }
+    args = ["inbound", "+4712", *(f"{name}={quote(each)}" for name, each in headers.items())]
+    node.on_event(0, ari("StasisStart", channel=shown, args=args))
+    ringing = {**shown, "id": "1.2", "state": "Ring"}
+    node.on_event(0, ari("StasisStart", channel=ringing, args=["inbound"]))
+    assert found == [
+        IncomingChannel(
+            "1.1",
+            "+4722222222",
+            "+4712",
+            is_up=True,
+            endpoint="PJSIP/trunk-1",
+            asserted="+4790000001",
+            is_withheld=True,
+            diversion=(Diversion("+4711111111"),),
+            is_passed_on=True,
+            caller_name="Eva",
+        ),
+        IncomingChannel("1.2", "+4722222222", "+4733333333", endpoint="PJSIP/trunk-1"),
+    ]

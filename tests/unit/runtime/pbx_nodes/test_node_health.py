@@ -4,6 +4,7 @@ from collections import defaultdict
 
 import pytest
 
+from engine.runtime.base.node_report import NodeReport
 from engine.runtime.pbx_nodes.node_health import REPORT_TTL_MS, SHUTDOWN_TTL_MS, NodeHealth
 from tests.harness.runtime.shard_scene import ManualClock
 
@@ -71,3 +72,23 @@ def test_quality_follows_the_reports() -> None:
     assert (health.quality.loss, health.quality.jitter_ms) == (0, 0)
     health.on_rtp_report(0.2, 40)
     assert health.quality.loss == 0.2
+
+
+def test_the_report_of_a_node() -> None:
+    """As other engines get it: rounded, and worth it while the node is watched or shuts down."""
+    health = NodeHealth(ManualClock())
+    assert (health.has_report, health.report()) == (False, NodeReport())
+    health.on_booted()
+    health.on_call_count(3)
+    health.on_contact("Trunk", "sip:a", is_reachable=False)
+    health.on_registration("sip:b@x", is_registered=False)
+    health.on_rtp_report(0.123456, 12.34)
+    assert health.report() == NodeReport(
+        True, is_trunk_unreachable=True, unregistered=("sip:b@x",), calls=3,
+        loss=0.1235, jitter_ms=12.3,
+    )  # fmt: skip
+    assert health.has_report
+    health.on_unwatched()
+    assert not health.has_report
+    health.on_shutdown()
+    assert health.has_report

@@ -42,6 +42,27 @@ def test_old_digits_are_evicted() -> None:
     assert len(recent_digits.digits[MAIN]) == 3
 
 
+def test_digits_are_evicted_without_another_one() -> None:
+    """They may be sensitive: those of each leg when their time is over, wherever the clock is."""
+    clock = ManualClock()
+    recent_digits = RecentDigits(clock)
+    recent_digits.on_digit(MAIN, "1", 80, 5_000)
+    clock.pass_ms(1_000)
+    recent_digits.on_digit(CHANNEL, "2", 80, 6_000)
+    assert [(each[0].pressed_ms, each[0].pbx_ms) for each in recent_digits.digits.values()] == [
+        (NOW - 80, 5_000),
+        (NOW + 920, 6_000),
+    ]
+    clock.pass_ms(RETENTION_MS - 1_000)
+    assert list(recent_digits.digits) == [MAIN, CHANNEL]
+    clock.pass_ms(1)
+    assert list(recent_digits.digits) == [CHANNEL]
+    recent_digits.change_clock(-500)
+    assert recent_digits.digits[CHANNEL][0].pressed_ms == NOW + 420
+    clock.pass_ms(1_000)
+    assert recent_digits.digits == {}
+
+
 def test_the_log_is_bounded() -> None:
     """Digits per leg and legs are limited: the oldest are evicted."""
     recent_digits = RecentDigits(ManualClock())
@@ -112,8 +133,38 @@ def test_digits_are_complete_after_a_minute() -> None:
     recent_digits.on_connected()
     clock.now += RETENTION_MS - 1
     assert not recent_digits.is_complete
-    recent_digits.change_clock(0)
+    clock.now += 7
+    recent_digits.change_clock(7)
+    assert recent_digits.heard_ms == RETENTION_MS - 1
     clock.now += 1
     assert recent_digits.is_complete
     recent_digits.on_disconnected()
     assert not recent_digits.is_complete
+
+
+def test_a_repeated_key_is_left_out() -> None:
+    """Of both sources, as long as AMI reports the beginnings of keys."""
+    recent_digits = RecentDigits(ManualClock())
+    delivered = [DigitPressed(MAIN, "1", NOW, 80, up_ms) for up_ms in (5_080, 5_125)]
+    assert [recent_digits.is_repeat(each) for each in delivered] == [False, False]
+    recent_digits.on_connected()
+    recent_digits.on_digit_started(MAIN, 5_000)
+    for each in delivered:
+        recent_digits.on_digit(MAIN, "1", 80, each.pbx_ms)
+    assert len(recent_digits.digits[MAIN]) == 1
+    assert [recent_digits.is_repeat(each) for each in delivered] == [False, True]
+    recent_digits.on_disconnected()
+    assert not recent_digits.is_repeat(delivered[1])
+
+
+def test_a_sensitive_key_is_not_another_gathers() -> None:
+    """It is collected and forgotten, and then Asterisk reports it again."""
+    recent_digits = RecentDigits(ManualClock())
+    recent_digits.on_connected()
+    recent_digits.on_digit_started(MAIN, 5_000)
+    recent_digits.on_digit(MAIN, "1", 80, 5_080)
+    assert not recent_digits.is_repeat(DigitPressed(MAIN, "1", NOW, 80, 5_080))
+    recent_digits.forget(MAIN)
+    recent_digits.on_digit(MAIN, "1", 80, 5_125)
+    assert MAIN not in recent_digits.digits
+    assert recent_digits.is_repeat(DigitPressed(MAIN, "1", NOW, 80, 5_125))

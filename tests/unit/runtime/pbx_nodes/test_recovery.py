@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from engine.ari.decode import timestamp_ms
-from engine.ari.request import LOST, Reply
+from engine.ari.request import LOST, Reply, Request
 from engine.calls.media.awaited_playbacks import active_playback
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import LegAnswered, LegCreated, PlaybackEnded
@@ -56,6 +56,31 @@ async def test_a_channel_that_enters_during_the_snapshot_is_not_lost() -> None:
         await until(lambda: not at.node.is_paused, every_s=0.001)
         assert at.has_call("trunk-1")
         assert at.has_call("trunk-2")
+
+
+async def test_what_begins_during_the_snapshot_is_not_lost() -> None:
+    """The channels are listed before the PBX creates the leg, and its reply comes after them."""
+    async with inbound_node() as at:
+        live_call = at.scene.shard.start_call(outbound(say()))
+        replied: list[str] = []
+
+        def reply(request: Request) -> None:
+            if request.path == "bridges":
+                at.scene.pbx.settle()
+                replied.append(request.path)
+
+        at.scene.pbx.on_ask = reply
+        at.node.on_disconnected(0, 30_000)
+        at.node.on_connected(0)
+        await until(lambda: not at.node.is_paused, every_s=0.001)
+        assert replied
+        assert not live_call.outbox.commands
+        assert not live_call.call.is_ended
+        at.scene.pbx.on_ask = lambda _: None
+        at.node.on_disconnected(0, 30_000)
+        at.node.on_connected(0)  # a snapshot that begins after the reply shows whether it is there
+        await until(lambda: not at.node.is_paused, every_s=0.001)
+        assert live_call.call.is_ended
 
 
 def digit_event(digit: str) -> Any:
@@ -181,6 +206,26 @@ async def test_what_a_phone_does_after_the_gap_counts(
         at.node.on_connected(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
         assert live_call.call.legs[0].held_by_phone == is_held
+
+
+@pytest.mark.parametrize(
+    ("from_", "dials"), [("<sip:asterisk@127.0.0.1>", 2), ("<sip:+15550001@127.0.0.1>", 1)]
+)
+async def test_a_mark_without_a_dial(from_: str, dials: int) -> None:
+    """An engine that dies between the two leaves a leg that nobody calls: From shows it."""
+    async with inbound_node() as at:
+        live_call = at.scene.shard.start_call(outbound(say()))
+        at.scene.pbx.settle()
+        at.scene.shard.feed(live_call, LegCreated(MAIN))
+        at.node.on_disconnected(0, 30_000)
+        at.shows(channel(MAIN, "Down"))
+        value = msgspec.json.encode({"value": from_})
+        at.scene.pbx.shows[f"channels/{MAIN}/variable"] = Reply(200, value)
+        at.node.on_connected(0)
+        await until(lambda: not at.node.is_paused, every_s=0.001)
+        at.scene.pbx.settle()
+        dial = f"POST channels/{MAIN}/dial"
+        assert at.scene.pbx.lines.count(dial) == dials
 
 
 async def test_live_legs_are_not_disturbed() -> None:

@@ -118,8 +118,9 @@ async def test_a_caller_who_is_no_agent_can_not_transfer() -> None:
         assert (rejected.party, rejected.rejection) == ("", "not_an_agent")
 
 
-async def test_a_refer_that_a_recovery_declines_is_not_accepted_later() -> None:
-    """Its target was being checked: the phone is notified of one outcome."""
+@pytest.mark.parametrize("is_dropped", [False, True])
+async def test_a_refer_that_a_recovery_declines_is_not_accepted_later(*, is_dropped: bool) -> None:
+    """Its target was being checked: the phone is notified of one outcome, unless it has left."""
     checks: list[Callable[[str], None]] = []
     async with inbound_node() as at:
         at.party_of = lambda number: f"agent:{number}"
@@ -131,13 +132,17 @@ async def test_a_refer_that_a_recovery_declines_is_not_accepted_later() -> None:
         at.shows(*(channel(leg.id, "Up") for leg in live_call.call.legs))
         bridge = {**BRIDGE, "id": f"{MAIN}b", "channels": [agent.id, customer.id]}
         at.scene.pbx.shows["bridges"] = Reply(200, msgspec.json.encode([bridge]))
+        if is_dropped:
+            with at.scene.shard.guard(live_call, "test"):
+                raise ValueError
         at.node.on_reply_lost(0)
         await until(lambda: not at.node.is_paused, every_s=0.001)
         at.scene.clock.pass_ms(ANSWER_DELAY_MS)
         (check,) = checks
         check("")
         at.scene.clock.pass_ms(ANSWER_DELAY_MS)
-        assert answers(at) == ["channel_declined"]
+        assert answers(at) == ["channel_declined"] * (not is_dropped)
+        assert at.scene.shard.context.metrics.nodes.recovery_duration.count == 1
         assert live_call.call.transfers == ()
 
 

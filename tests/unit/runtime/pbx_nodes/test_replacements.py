@@ -2,14 +2,16 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from engine.ari.decode import timestamp_ms
 from engine.ari.request import Reply
 from engine.calls.model.call_id_format import other_half
 from engine.calls.model.call_states import Ending
 from engine.calls.model.events import CallDropped, LegAnswered
 from engine.calls.model.requests import ReplacementArrived
 from engine.runtime.shard.live_call import LiveCall
-from tests.harness.calls.builders import ID, MAIN, outbound
+from tests.harness.calls.builders import CHANNEL, ID, MAIN, inbound, outbound
 from tests.harness.runtime.ari_messages import ari, channel
 from tests.harness.runtime.inbound_node import (
     BRIDGE,
@@ -123,3 +125,32 @@ async def test_a_leg_that_arrives_during_an_outage() -> None:
         shard.foreign.clear()
         shard.inherit_events(buffered)
         assert shard.find_by_channel(ARRIVED) is live_call
+
+
+@pytest.mark.parametrize(
+    ("entered_with", "is_joined"),
+    [
+        ("switchroom-0,inbound,+4733333333", True),
+        ("switchroom-0,inbound,+4700", False),
+        ("switchroom-0,inbound", False),
+        ("switchroom-0,odd,+4733333333", False),
+        ("switchroom-5,inbound,+4733333333", False),
+    ],
+)
+async def test_a_channel_in_the_place_of_a_caller_in_an_outage(
+    entered_with: str, *, is_joined: bool
+) -> None:
+    """It is in the same app, and has dialled the same number at the same time."""
+    async with inbound_node() as at:
+        entered = {**channel("trunk-7", "Up")}
+        entered["dialplan"] = {**entered["dialplan"], "app_data": entered_with}
+        at.scene.clock.now = timestamp_ms(entered["creationtime"])
+        call = inbound({"type": "gather", "data": {}})
+        leg = replace(call.legs[0], requested_ms=at.scene.clock.now)
+        live_call = at.scene.shard.start_call(replace(call, legs=(leg,)))
+        at.scene.shard.feed(live_call, LegAnswered(CHANNEL))
+        at.shows(entered)
+        at.node.on_disconnected(0, 30_000)
+        at.node.on_connected(0)
+        await until(lambda: not at.node.is_paused, every_s=0.001)
+        assert (live_call.call.main == "trunk-7") is is_joined

@@ -5,12 +5,17 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from engine.app.factories import default_policy
+from engine.calls.model.leg import Leg
 from engine.runtime.base.interfaces import DialDecision
+from engine.runtime.policy.capacity_limits import CapacityLimiter, CapacityLimits, SingleEngine
 from engine.runtime.policy.dial_policy import DialPolicy
+from engine.runtime.policy.leg_counter import LegCounter
+from engine.runtime.policy.leg_limits import LegLimits
 from engine.store.errors import StoreDown
-from tests.harness.calls.builders import outbound
+from tests.harness.calls.builders import ID, NOW, inbound, outbound
 from tests.harness.memory_store.documents import MemoryDialPolicyStore
 from tests.harness.runtime.shard_scene import ManualClock
 from wire.dial_policy import AccountDialPolicy, DncListChange
@@ -99,11 +104,14 @@ async def test_the_default_country(scene: Scene, allowed: tuple[str, ...]) -> No
     """It is that of numbers of accounts without a policy, whether they may call or not."""
     default = default_policy(allowed, "47")
     policy = DialPolicy(scene.store, scene.clock.now_ms, default=default, default_country="47")
-    assert await policy.country("acme") == "47"
-    assert policy.known_country("acme") == "47"
+    assert await policy.region("acme") == "NO"
+    assert policy.known_region("acme") == "NO"
     assert await policy.check("acme", "21930000") == ("" if allowed else "terms_unknown")
     await scene.put(AccountDialPolicy(country="1"))
-    assert await policy.country("acme") == "1"
+    assert await policy.region("acme") == "US"
+    await scene.put(AccountDialPolicy(country="1", region="BB"))
+    scene.clock.pass_ms(1_000)
+    assert await policy.region("acme") == "BB"
 
 
 async def test_policies_are_cached_for_a_second(scene: Scene) -> None:
@@ -142,6 +150,57 @@ async def test_the_list_is_read_each_time(scene: Scene) -> None:
     assert (await scene.authorize(LISTED)).rejection == ""
     assert scene.store.reads == 3
     assert (scene.now("+15550001").rejection, scene.store.reads) == ("not_allowed", 3)
+
+
+@pytest.mark.parametrize(
+    ("party", "listed"),
+    [
+        ("+370861234567", "+37061234567"),
+        ("00370861234567", "+37061234567"),
+        ("+3606201234567", "+36201234567"),
+        ("+54111523456789", "+5491123456789"),
+        ("+5501511961234567", "+5511961234567"),
+        ("+789123456789", "+79123456789"),
+        ("+112025550123", "+12025550123"),
+        ("sip:+370861234567@example.com", "+37061234567"),
+        ("*31*+370861234567", "+37061234567"),
+        ("01511961234567", "+5511961234567"),
+        ("44444444", "+5544444444"),
+    ],
+)
+async def test_a_listed_number_with_a_trunk_prefix(scene: Scene, party: str, listed: str) -> None:
+    """A list has the number as it is called."""
+    policy = AccountDialPolicy(do_not_call=True, country="55", number_types=("service_code",))
+    await scene.put(policy)
+    await scene.store.change_list("acme", DncListChange(0, 1, add=("+4790000001",)))
+    assert (await scene.authorize(party)).party in {"", listed}
+    await scene.store.change_list("acme", DncListChange(1, 2, add=(listed,)))
+    assert (await scene.authorize(party)).rejection == "do_not_call"
+
+
+@pytest.mark.parametrize(
+    ("party", "rejection"),
+    [
+        ("+49151234567891", "do_not_call"),
+        ("0151234567891", "do_not_call"),
+        ("sip:+49151234567891@example.com", "do_not_call"),
+        ("+4915123456788", ""),
+        ("+49151234567", ""),
+    ],
+)
+async def test_digits_after_a_listed_number(scene: Scene, party: str, rejection: str) -> None:
+    """Switches ignore them; Germany has numbers of many lengths, so they may be possible."""
+    await scene.put(AccountDialPolicy(do_not_call=True, country="49"))
+    await scene.store.change_list("acme", DncListChange(0, 1, add=("+4915123456789",)))
+    assert await scene.policy.check("acme", party) == rejection
+
+
+async def test_a_number_is_dialled_as_lists_store_it(scene: Scene) -> None:
+    """The carrier gets no trunk prefix behind the country's code."""
+    await scene.put(AccountDialPolicy(destinations=("+3706",)))
+    for party in ("+370861234567", "00370861234567"):
+        assert await scene.authorize(party) == DialDecision("", party="+37061234567")
+    assert await scene.authorize("+37061234567") == DialDecision("")
 
 
 async def test_an_incomplete_list(scene: Scene) -> None:
@@ -202,11 +261,106 @@ async def test_closing_cancels_reads(scene: Scene) -> None:
 
 async def test_the_country_of_national_numbers(scene: Scene) -> None:
     """It is cached with the policy; while the store is down the last one applies."""
-    assert scene.policy.known_country("acme") is None
-    assert await scene.policy.country("acme") == ""
+    assert scene.policy.known_region("acme") is None
+    assert await scene.policy.region("acme") == ""
     await scene.put(AccountDialPolicy(country="47"))
-    assert await scene.policy.country("acme") == "47"
-    assert scene.policy.known_country("acme") == "47"
+    assert await scene.policy.region("acme") == "NO"
+    assert scene.policy.known_region("acme") == "NO"
     scene.clock.pass_ms(1_000)
     scene.store.down = True
-    assert await scene.policy.country("acme") == "47"
+    assert await scene.policy.region("acme") == "NO"
+
+
+@pytest.mark.parametrize(
+    ("party", "rejection"),
+    [("sip:ada@example.com", ""), ("sip:ada@elsewhere.com", "sip_host"), ("agent:1", "")],
+)
+async def test_the_host_of_an_address(scene: Scene, party: str, rejection: str) -> None:
+    """It is one of the engine's settings, whatever the policy."""
+    await scene.put(AccountDialPolicy())
+    assert await scene.policy.check("acme", party) == rejection
+    assert scene.now(party).rejection == rejection
+
+
+async def test_a_stopped_account(scene: Scene) -> None:
+    """It may not call anyone."""
+    stopped = {"acme"}
+    policy = DialPolicy(scene.store, scene.clock.now_ms, is_stopped=stopped.__contains__)
+    await scene.put(AccountDialPolicy())
+    decided: list[DialDecision] = []
+    for _ in range(2):
+        found = await policy.check("acme", "agent:1")
+        policy.authorize(outbound(), "agent:1", "+4799", decided.append)
+        assert (found, decided[-1].rejection) == (("account_stopped",) * 2 if stopped else ("", ""))
+        stopped.clear()
+
+
+@pytest.mark.parametrize(("dialled", "rejection"), [(2, ""), (3, "legs_per_call")])
+@pytest.mark.parametrize("party", ["agent:1", "+4722222222"])
+@pytest.mark.parametrize("is_cached", [False, True])
+async def test_the_legs_of_a_call(
+    scene: Scene, party: str, dialled: int, rejection: str, *, is_cached: bool
+) -> None:
+    """Those that have ended count, also those that are not kept; a caller's own leg does not."""
+    await scene.put(AccountDialPolicy(max_legs_per_call=2))
+    if is_cached:
+        await scene.policy.region("acme")
+    own = Leg(f"{ID}.l0", party, "requested", NOW)
+    call = replace(
+        inbound(),
+        legs=(*inbound().legs, own),
+        ended_legs_omitted=dialled - 1,
+    )
+    decision: asyncio.Future[DialDecision] = asyncio.get_running_loop().create_future()
+    scene.policy.authorize(call, party, "", decision.set_result)
+    assert decision.done() is is_cached
+    assert (await decision).rejection == rejection
+
+
+@pytest.mark.parametrize("is_cached", [False, True])
+async def test_a_number_is_decided_with_its_trunks(scene: Scene, *, is_cached: bool) -> None:
+    """And in its international form, if it has another one."""
+    await scene.put(AccountDialPolicy(country="47", trunks=("second", "first")))
+    if is_cached:
+        await scene.policy.region("acme")
+    decided = DialDecision("", "", ("second", "first"), "+4721930000")
+    assert await scene.authorize("21930000") == decided
+    assert await scene.authorize("+4721930000") == replace(decided, party="")
+    assert await scene.authorize("agent:1", "+4799") == DialDecision("", "+4799")
+    await scene.put(AccountDialPolicy(trunks=("first",)))
+    if is_cached:
+        await scene.policy.region("acme")
+    rejected = DialDecision("number_without_country", "", ("first",))
+    assert await scene.authorize("21930000") == rejected
+
+
+async def test_the_last_policy(scene: Scene) -> None:
+    """A rejection is explained by it; before the first one by one without limits."""
+    assert scene.policy.last("acme") == AccountDialPolicy()
+    await scene.put(NORWAY)
+    await scene.policy.region("acme")
+    assert scene.policy.last("acme") == NORWAY
+    scene.policy.update("acme", AccountDialPolicy(country="1", region="CA"))
+    assert scene.policy.known_region("acme") == "CA"
+
+
+async def test_minutes_are_read_before_a_number_is_called(scene: Scene) -> None:
+    """An agent costs none, and is called at once; so is a number while they are known."""
+    clock = scene.clock
+
+    async def used(_account: str) -> int:
+        return 0
+
+    trunk = CapacityLimiter(clock, CapacityLimits(), lambda: 1.0, "trunk", "the trunk")
+    limits = LegLimits(clock, LegCounter(), SingleEngine(), trunk, used)
+    policy = DialPolicy(scene.store, clock.now_ms, limits=limits)
+    await scene.put(AccountDialPolicy(max_minutes_per_day=1))
+    await policy.region("acme")
+    decided: list[DialDecision] = []
+    for party, count in (("agent:1", 1), (LISTED, 1)):
+        policy.authorize(outbound(), party, "", decided.append)
+        assert len(decided) == count
+    assert await policy.check("acme", LISTED) == ""
+    policy.authorize(outbound(), LISTED, "", decided.append)
+    assert decided[-1] == DialDecision("")
+    await policy.close()

@@ -1,12 +1,16 @@
 """Which legs count as legs on the trunk, and which as dialled by their account."""
 
+from typing import Any
+
+import pytest
 from msgspec.structs import replace
 
 from engine.calls.model.call import Call, update_leg
 from engine.calls.model.events import LegEnded
+from engine.calls.model.leg import Leg
 from engine.calls.reporting.ended_legs import archive_leg
 from engine.runtime.policy.leg_counter import AccountLoad, LegCounter
-from tests.harness.calls.builders import CHANNEL, MAIN, bridged_call
+from tests.harness.calls.builders import CHANNEL, MAIN, NOW, bridged_call
 from tests.harness.calls.call_records import DIALED, inbound_conversation
 
 
@@ -66,3 +70,26 @@ def test_calls_add_up() -> None:
     counter.remove(call.id)
     counter.remove(call.id)
     assert (counter.on_trunk, counter.of("other").dialled) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("changed", "on_trunk", "dialled", "used_ms"),
+    [
+        ({}, 2, 1, 0),
+        ({"answered_ms": NOW}, 2, 1, 1_000),
+        ({"replaces": "1.9"}, 1, 0, 0),
+        ({"agent_id": "7"}, 2, 1, 0),
+    ],
+)
+def test_a_leg_that_changes_is_counted_again(
+    changed: dict[str, Any], on_trunk: int, dialled: int, used_ms: int
+) -> None:
+    """In place of what it counted before."""
+    call = replace(inbound_conversation().call, legs=())
+    legs = (Leg(CHANNEL, "+4722222222", "up", NOW), Leg(DIALED, "+4711111111", "up", NOW))
+    counter = count(replace(call, legs=legs))
+    counter.update(update_leg(replace(call, legs=legs), DIALED, **changed))
+    load = counter.of(call.account)
+    assert (counter.on_trunk, load.dialled, load.used_ms(NOW + 1_000)) == (
+        on_trunk, dialled, used_ms,
+    )  # fmt: skip

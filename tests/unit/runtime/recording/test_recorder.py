@@ -24,6 +24,7 @@ from tests.harness.runtime.recorder_scene import (
     RecorderScene,
 )
 from tests.harness.until import until
+from tests.harness.virtual_time import virtual_time
 
 
 @pytest.fixture
@@ -64,8 +65,10 @@ async def test_only_its_own_recording_is_stopped(scene: RecorderScene) -> None:
     assert scene.ami.actions == []
 
 
-async def test_a_failed_command_is_retried(scene: RecorderScene) -> None:
+@virtual_time
+async def test_a_failed_command_is_retried() -> None:
     """Each retry first checks whether the command was executed after all."""
+    scene = RecorderScene()
     scene.ami.responses = [AmiUnavailable("lost"), AmiResponse(False, "no room"), AmiResponse(True)]
     await scene.run(StartRecording(LEG, FIRST))
     assert [action for action, _ in scene.ami.actions] == ["MixMonitor"] * 3
@@ -108,7 +111,7 @@ async def test_the_next_owner_starts_while_the_last_one_is_being_cancelled(
     scene.recorder.abandon(CALL)
     scene.pbx.shows[FILENAME_VARIABLE] = Reply(404)
     await scene.run(StartRecording(LEG, SECOND))
-    assert [action for action, _ in scene.ami.actions] == ["MixMonitor"]
+    assert [fields["File"] for _, fields in scene.ami.actions] == [f"../recording/{SECOND}.raw"]
 
 
 async def test_an_ended_leg_is_not_retried(scene: RecorderScene) -> None:
@@ -150,10 +153,10 @@ async def test_nothing_is_deleted_that_is_not_archived(
     ("name", "shown"), [(FIRST, f"channels/{LEG}"), (MESSAGE, f"recordings/live/{MESSAGE}")]
 )
 @pytest.mark.parametrize("status", [200, 0])
-async def test_a_growing_file_is_not_archived(
-    scene: RecorderScene, name: str, shown: str, status: int
-) -> None:
+@virtual_time
+async def test_a_growing_file_is_not_archived(name: str, shown: str, status: int) -> None:
     """A leg that is up is still recorded, whatever was concluded about its call."""
+    scene = RecorderScene()
     scene.pbx.shows[shown] = Reply(status)
     await scene.run(ArchiveRecordings("r9", (name,)))
     (event,) = scene.done

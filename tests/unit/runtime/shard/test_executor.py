@@ -9,6 +9,7 @@ from engine.calls.model.commands import (
     Hangup,
     Mute,
     Play,
+    StartRecording,
     StartRinging,
     StartVoicemail,
     StopPlayback,
@@ -17,12 +18,15 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import BridgeFailed, LegAnswered, LegCreated
 from engine.calls.model.io_commands import PrefetchMedia
+from engine.calls.model.stream_commands import StartStream, StopStream
+from engine.calls.model.stream_events import StreamEnded
 from engine.runtime.shard.live_call import LiveCall
 from tests.harness.calls.builders import ID, MAIN, dialing_call
 from tests.harness.runtime.executor_scene import ExecutorScene
 from tests.harness.runtime.recording_pbx import LOST, OK
 from tests.harness.runtime.shard_scene import ShardScene
 from wire.media import Speech
+from wire.verbs import StreamData
 
 
 def test_a_calls_requests_are_sequential() -> None:
@@ -33,7 +37,7 @@ def test_a_calls_requests_are_sequential() -> None:
     assert scene.pbx.lines[-1] == f"DELETE channels/{MAIN}/ring"
     scene.pbx.reply()
     assert not scene.live_call.is_busy
-    assert scene.live_call.outbox == []
+    assert scene.live_call.outbox.commands == ()
 
 
 def test_a_prompt_follows_a_stopped_one_at_once() -> None:
@@ -47,11 +51,11 @@ def test_a_prompt_follows_a_stopped_one_at_once() -> None:
     ]
     scene.pbx.reply(Reply(404))
     scene.pbx.reply()
-    assert scene.live_call.outbox == [stop, mute, play, StartRinging(MAIN)]
+    assert list(scene.live_call.outbox.commands) == [stop, mute, play, StartRinging(MAIN)]
     scene.pbx.reply()
-    assert scene.live_call.outbox == [StartRinging(MAIN)]
+    assert list(scene.live_call.outbox.commands) == [StartRinging(MAIN)]
     scene.pbx.settle()
-    assert scene.live_call.outbox == []
+    assert scene.live_call.outbox.commands == ()
 
 
 def test_a_burst_is_repeated_as_a_whole() -> None:
@@ -62,7 +66,7 @@ def test_a_burst_is_repeated_as_a_whole() -> None:
     scene.live_call.recover(commands)
     scene.pbx.settle()
     assert scene.lost_replies == [True]
-    assert scene.live_call.outbox == [*commands]
+    assert scene.live_call.outbox.commands == commands
 
 
 def test_a_prompt_waits_where_requests_may_overtake() -> None:
@@ -70,7 +74,7 @@ def test_a_prompt_waits_where_requests_may_overtake() -> None:
     scene = ExecutorScene()
     scene.pbx.keeps_order = False
     commands = StopPlayback("p1"), Mute(MAIN, "in"), Play(MAIN, "p2", (), 0)
-    scene.executor.execute(scene.live_call, commands)
+    scene.execute(*commands)
     assert scene.pbx.lines == ["DELETE playbacks/p1"]
     scene.pbx.reply()
     assert scene.pbx.lines[1:] == [f"POST channels/{MAIN}/mute"]
@@ -88,7 +92,7 @@ def test_a_bridge_waits_for_a_stopped_prompt() -> None:
 def test_a_hangup_waits_for_nothing() -> None:
     """It is sent at once, beside a request in flight, and delays none."""
     scene = ExecutorScene(StartRinging(MAIN), StopRinging(MAIN))
-    scene.executor.execute(scene.live_call, (Hangup(MAIN, 16),))
+    scene.execute(Hangup(MAIN, 16))
     assert scene.pbx.lines == [f"POST channels/{MAIN}/ring", f"DELETE channels/{MAIN}"]
     hangup = scene.pbx.sent.pop()
     hangup.done(Reply(404))
@@ -112,7 +116,7 @@ def test_a_bridge_is_two_requests() -> None:
         if second is not None:
             scene.pbx.reply(second)
         assert [type(each) for each in scene.events] == ([BridgeFailed] if failed else [])
-        assert scene.live_call.outbox == []
+        assert scene.live_call.outbox.commands == ()
 
 
 def test_a_party_is_marked_and_dialled_at_once() -> None:
@@ -123,7 +127,7 @@ def test_a_party_is_marked_and_dialled_at_once() -> None:
     assert scene.live_call.is_busy
     scene.pbx.reply(Reply(204))
     assert scene.pbx.lines[-1] == f"POST channels/{MAIN}/ring"
-    assert scene.live_call.outbox == [StartRinging(MAIN)]
+    assert scene.live_call.outbox.commands == (StartRinging(MAIN),)
 
 
 def test_a_dial_waits_for_its_mark_where_requests_may_overtake() -> None:
@@ -131,7 +135,7 @@ def test_a_dial_waits_for_its_mark_where_requests_may_overtake() -> None:
     for reply, is_dialled in ((Reply(204), True), (LOST, False)):
         scene = ExecutorScene()
         scene.pbx.keeps_order = False
-        scene.executor.execute(scene.live_call, (Dial(MAIN, 30),))
+        scene.execute(Dial(MAIN, 30))
         mark, dial = f"POST channels/{MAIN}/variable", f"POST channels/{MAIN}/dial"
         assert scene.pbx.lines == [mark]
         scene.pbx.reply(reply)
@@ -143,7 +147,7 @@ def test_a_voicemail_where_requests_may_overtake() -> None:
     """Each waits for the one before; even if one fails, its bridge is destroyed at last."""
     scene = ExecutorScene()
     scene.pbx.keeps_order = False
-    scene.executor.execute(scene.live_call, (StartVoicemail(MAIN, "v", 60, 5, "#"),))
+    scene.execute(StartVoicemail(MAIN, "v", 60, 5, "#"))
     bridge = f"bridges/{MAIN}b"
     expected = [
         f"POST {bridge}",
@@ -164,7 +168,7 @@ def test_any_lost_reply_is_reported() -> None:
     scene.pbx.reply(LOST)
     scene.pbx.reply(Reply(204))
     assert scene.lost_replies == [True]
-    assert scene.live_call.outbox == []
+    assert scene.live_call.outbox.commands == ()
 
 
 def test_a_reply_that_an_earlier_generation_lost_is_ignored() -> None:
@@ -192,7 +196,7 @@ def test_commands_without_pbx() -> None:
     scene = ExecutorScene(emit, PrefetchMedia((Speech("a"),)))
     assert scene.pbx.lines == []
     assert scene.io.prefetched == [Speech("a")]
-    assert scene.live_call.outbox == [emit]
+    assert scene.live_call.outbox.commands == ()
 
 
 def test_a_queue_keeps_the_order_of_steps() -> None:
@@ -212,3 +216,13 @@ def test_a_queue_keeps_the_order_of_steps() -> None:
         f"POST bridges/{ID}.b2",
         f"POST bridges/{ID}.b2/addChannel",
     ]
+
+
+def test_what_this_engine_can_not_do() -> None:
+    """Without gateways no stream starts, and without an archive nothing is recorded."""
+    start = StartStream("w1", StreamData("wss://bot.example/"))
+    scene = ExecutorScene(start, StopStream("w2"), StartRecording(MAIN, "a"))
+    (ended,) = scene.events
+    assert isinstance(ended, StreamEnded)
+    assert (ended.stream, ended.reason) == ("w1", "no-gateway")
+    assert scene.live_call.outbox.commands == ()

@@ -1,15 +1,20 @@
 """Metrics of shards and nodes: calls and outages."""
 
+from structlog.testing import capture_logs
+
+from engine.ari.decode import UnknownEvent
 from engine.ari.request import LOST
-from engine.calls.model.events import LegAnswered, LegEnded
+from engine.calls.model.events import LegAnswered, LegEnded, RecordingsArchived
 from engine.calls.model.requests import HangupRequested
 from engine.observe.metrics import Metrics
 from engine.runtime.pbx_nodes.slot_listener import SlotListener
 from engine.store.errors import Overflow
 from tests.harness.calls.builders import MAIN, outbound, say
+from tests.harness.calls.recordings import ARCHIVE
 from tests.harness.runtime.ari_messages import ari, channel
 from tests.harness.runtime.shard_scene import ShardScene
 from tests.harness.until import until
+from wire.shard import ShardId
 
 GRACE_MS = 1_000
 
@@ -23,6 +28,20 @@ def test_a_call_starts_and_ends() -> None:
     assert dict(_metrics(scene).calls.started) == {("pbx1", "0", "outbound"): 1}
     assert dict(_metrics(scene).calls.ended) == {("pbx1", "0", "outbound", "completed"): 1}
     assert _metrics(scene).calls.dropped.total == 0
+
+
+def test_a_failed_recording_is_counted() -> None:
+    """The node has no file of it: an operator should look."""
+    scene = ShardScene()
+    call = outbound(say(), recording_destination=ARCHIVE, recording_enabled=True)
+    live_call = scene.shard.start_call(call)
+    for event in (LegAnswered(MAIN), LegEnded(MAIN, 16)):
+        scene.shard.feed(live_call, event)
+    (request,) = {each.archive_request for each in live_call.call.recordings}
+    with capture_logs() as logged:
+        scene.shard.feed(live_call, RecordingsArchived(request, fault="lost"))
+    assert dict(_metrics(scene).calls.failed_recordings)["pbx1", "lost"] == 1
+    assert ("recording failed", "lost") in [(e["event"], e.get("reason")) for e in logged]
 
 
 def test_a_dropped_call_is_no_ended_call() -> None:
@@ -49,14 +68,23 @@ async def test_an_outage_is_counted_and_its_recovery_timed() -> None:
     """Events are counted by type; a recovery by its duration."""
     scene = ShardScene()
     node = scene.node()
-    listener = SlotListener(node, 0, GRACE_MS, lambda _slot: None)
+    replaced: list[ShardId] = []
+    listener = SlotListener(node, 0, GRACE_MS, replaced.append)
     metrics = _metrics(scene).nodes
     listener.on_event(ari("ChannelStateChange", channel=channel(MAIN, "Ringing")))
-    assert dict(metrics.events) == {("pbx1", "0", "ChannelStateChange"): 1}
-    listener.on_disconnected("test")
+    listener.on_event(UnknownEvent("Later", b"{}"))
+    assert dict(metrics.events) == {
+        ("pbx1", "0", "ChannelStateChange"): 1,
+        ("pbx1", "0", "unknown"): 1,
+    }
+    listener.on_disconnected("test", 0)
     assert dict(metrics.disconnects) == {("pbx1", "0"): 1}
+    scene.pbx.on_ask = lambda _request: scene.clock.pass_ms(20)
     listener.on_connected()
     await until(lambda: metrics.recovery_duration.count == 1, every_s=0.01)
+    assert metrics.recovery_duration.series("pbx1", 0).total == 0.04
+    listener.on_replaced()
+    assert replaced == [ShardId("pbx1", 0)]
     await node.close()
 
 

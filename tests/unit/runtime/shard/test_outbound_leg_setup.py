@@ -6,6 +6,8 @@ from msgspec.structs import replace
 from engine.calls.model.commands import Originate, StartRinging
 from engine.calls.model.events import AgentNamed, LegEnded
 from engine.runtime.base.interfaces import DialDecision, DialRejection
+from engine.runtime.shard.outbound_leg_setup import NO_TRUNK
+from engine.runtime.shard.outbox import mark_committed
 from tests.harness.calls.builders import ID, MAIN, outbound
 from tests.harness.runtime.executor_scene import (
     ExecutorScene,
@@ -103,7 +105,7 @@ def test_an_allowed_party_gets_the_decided_caller_id() -> None:
     assert sent.request.body == {"variables": {"CONNECTEDLINE(num,i)": "+4721930000"}}
     scene.pbx.settle()
     assert scene.pbx.lines == ["POST channels/create", f"POST channels/{MAIN}/ring"]
-    assert scene.live_call.outbox == []
+    assert scene.live_call.outbox.commands == ()
 
 
 def test_a_national_number_is_dialled_as_decided() -> None:
@@ -126,7 +128,8 @@ def test_a_rejected_party_fails_the_leg(rejection: DialRejection, cause: int) ->
     policy.decide(DialDecision(rejection))
     assert scene.events == [LegEnded(f"{ID}.l1", cause, reason=rejection)]
     assert scene.pbx.lines == [f"POST channels/{MAIN}/ring"]
-    assert scene.live_call.outbox == [StartRinging(MAIN)]
+    assert scene.live_call.outbox.commands == (StartRinging(MAIN),)
+    assert dict(scene.counts.parties_rejected) == {(rejection,): 1}
 
 
 def test_a_decision_after_a_recovery_is_ignored() -> None:
@@ -144,13 +147,23 @@ def test_a_limit_of_the_account(is_repeated: bool, lines: list[str]) -> None:
     policy = ManualDialPolicy()
     policy.limit = "live_legs"
     scene = ExecutorScene(policy=policy)
-    scene.live_call.outbox.append(CALLS_NUMBER)
-    commands = scene.live_call.recover((CALLS_NUMBER,)) if is_repeated else (CALLS_NUMBER,)
+    commands = mark_committed(scene.live_call.outbox.add([CALLS_NUMBER]))
+    if is_repeated:
+        commands = scene.live_call.recover((CALLS_NUMBER,))
     scene.executor.execute(scene.live_call, commands)
     policy.decide(DialDecision(""))
     assert scene.pbx.lines == lines
     assert policy.admitted == ([] if is_repeated else [CALLS_NUMBER.leg])
     assert scene.events == ([] if is_repeated else [LegEnded(f"{ID}.l1", 41, reason="live_legs")])
+
+
+def test_a_leg_over_another_trunk() -> None:
+    """It was counted when it was dialled over the first one, which may be the only one."""
+    policy = ManualDialPolicy()
+    scene = ExecutorScene(replace(CALLS_NUMBER, trunk=1), policy=policy)
+    policy.decide(DialDecision(""))
+    assert (policy.admitted, scene.pbx.lines) == ([], [])
+    assert scene.events == [LegEnded(f"{ID}.l1", 34, reason=NO_TRUNK)]
 
 
 def test_an_agent_is_authorized_before_it_is_resolved() -> None:

@@ -21,7 +21,7 @@ def test_an_answer_waits_and_so_does_the_hangup_after_it() -> None:
     assert scene.pbx.lines == []
     scene.clock.pass_ms(1)
     assert scene.pbx.lines == [NOTIFIES, HANGS_UP]
-    scene.executor.execute(scene.live_call, (HANGUP,))
+    scene.execute(HANGUP)
     assert scene.pbx.lines[2:] == [HANGS_UP]
 
 
@@ -29,11 +29,12 @@ def test_each_answer_waits_for_itself() -> None:
     """The phone may send a second REFER while the answer to the first one waits."""
     scene = ExecutorScene(DECLINED)
     scene.clock.pass_ms(ANSWER_DELAY_MS - 1)
-    scene.executor.execute(scene.live_call, (IN_PROGRESS, HANGUP))
+    scene.execute(IN_PROGRESS, HANGUP)
     scene.clock.pass_ms(1)
     assert scene.pbx.lines == [NOTIFIES]
     scene.clock.pass_ms(ANSWER_DELAY_MS - 1)
     assert scene.pbx.lines == [NOTIFIES, NOTIFIES, HANGS_UP]
+    assert scene.counts.refers_declined.total == 1
 
 
 def test_an_answer_to_a_phone_that_has_left_is_not_sent() -> None:
@@ -41,7 +42,7 @@ def test_an_answer_to_a_phone_that_has_left_is_not_sent() -> None:
     scene = ExecutorScene(IN_PROGRESS)
     scene.live_call.call = replace(scene.live_call.call, legs=())
     scene.clock.pass_ms(ANSWER_DELAY_MS)
-    assert (scene.pbx.lines, scene.live_call.outbox) == ([], [])
+    assert (scene.pbx.lines, scene.live_call.outbox.commands) == ([], ())
 
 
 def test_an_answer_is_sent_once_despite_a_recovery() -> None:

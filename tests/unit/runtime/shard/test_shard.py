@@ -17,6 +17,7 @@ from engine.calls.model.requests import HangupRequested, MuteRequested
 from engine.calls.model.storage_format import decode_stored_call
 from engine.calls.replay_audit import replay
 from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.shard.shard import MAX_CLOCK_SKEW_MS
 from engine.runtime.shard.step_runner import MAX_LOG_LINES, MAX_STATE_BYTES
 from engine.store.errors import Overflow
 from tests.harness.calls.builders import (
@@ -30,7 +31,13 @@ from tests.harness.calls.builders import (
     outbound,
     say,
 )
-from tests.harness.runtime.shard_scene import HANGUP, ORIGINATE, ShardScene, answered_call
+from tests.harness.runtime.shard_scene import (
+    HANGUP,
+    ORIGINATE,
+    NotingRecorder,
+    ShardScene,
+    answered_call,
+)
 from wire.media import Speech
 
 
@@ -65,23 +72,40 @@ def test_an_executed_command_leaves_the_outbox() -> None:
     """A command stays until it is acknowledged; the next commit is without it."""
     scene = ShardScene()
     live_call = scene.shard.start_call(outbound())
-    assert [type(each) for each in live_call.outbox] == [Originate]
+    assert [type(each) for each in live_call.outbox.commands] == [Originate]
     scene.pbx.reply()
-    assert live_call.outbox == []
+    assert live_call.outbox.commands == ()
 
 
 def test_the_log_is_complete() -> None:
     """It starts with the opened call; every effective event follows, numbered."""
     scene = ShardScene()
     live_call = answered_call(scene)
+    scene.clock.pass_ms(2_000)
     scene.shard.feed(live_call, LegEnded(MAIN, 16))
     lines: list[bytes] = []
     for change in scene.writer.changes:
         assert change.seq == len(lines)
         lines += change.log
     assert list(replay(lines))[-1].call == live_call.call
-    assert [change.live for change in scene.writer.changes][-2:] == [True, False]
-    assert len(scene.writer.changes[-1].events) == 1
+    before, last = scene.writer.changes[-2:]
+    assert [(each.live, each.used_ms, each.account) for each in (before, last)] == [
+        (True, 0, "acme"),
+        (False, 2_000, "acme"),
+    ]
+    assert len(last.events) == 1
+
+
+def test_sensitive_digits_are_forgotten_when_they_are_collected() -> None:
+    """Not before: a timeout may depend on them."""
+    scene = ShardScene()
+    data = {"maxDigits": 2, "sensitive": True}
+    live_call = answered_call(scene, {"type": "gather", "data": data, "action": HTTPS})
+    for digit, forgotten in (("1", []), ("2", [MAIN])):
+        scene.clock.pass_ms(200)
+        scene.shard.feed(live_call, DigitPressed(MAIN, digit, scene.clock.now))
+        scene.clock.pass_ms(20)
+        assert scene.host.forgotten == forgotten
 
 
 def test_the_end_of_a_call_releases_its_audio() -> None:
@@ -105,7 +129,7 @@ def test_an_answer_does_not_overtake_ringing() -> None:
     scene.pbx.settle()
     assert scene.pbx.lines == [f"POST channels/{CHANNEL}/ring", f"POST channels/{CHANNEL}/answer"]
     scene.shard.start_call(inbound(say()))
-    assert scene.pbx.lines[-1] == f"POST channels/{CHANNEL}/answer"
+    assert scene.pbx.lines[2:] == [f"POST channels/{CHANNEL}/answer"]
 
 
 def test_an_event_without_effect_is_not_committed() -> None:
@@ -138,9 +162,9 @@ def test_missing_audio_is_fetched() -> None:
     live_call = answered_call(scene)
     command, done = scene.io.running[0]
     assert isinstance(command, FetchMedia)
-    assert command in live_call.outbox
+    assert command in live_call.outbox.commands
     done(MediaFetched(command.request, CLIPS))
-    assert command not in live_call.outbox
+    assert command not in live_call.outbox.commands
     assert scene.pbx.lines[-1].startswith(f"POST channels/{MAIN}/play/")
 
 
@@ -222,6 +246,19 @@ def test_a_call_with_too_large_a_state_ends() -> None:
     assert _end_of(scene) == "call_too_large"
 
 
+def test_an_error_after_the_end_of_a_call_stores_nothing() -> None:
+    """Its end is stored already; of a call whose start was not stored, nothing is."""
+    scene = ShardScene()
+    live_call = answered_call(scene)
+    scene.shard.feed(live_call, LegEnded(MAIN, 16))
+    before = list(scene.writer.changes)
+    with scene.shard.guard(live_call, "test"):
+        raise ValueError
+    scene.writer.refusal = Overflow("full")
+    scene.shard.start_call(outbound(say()))
+    assert scene.writer.changes == before
+
+
 def _end_of(scene: ShardScene) -> str:
     """Return the reason of the end that was stored last."""
     stored = decode_stored_call(scene.writer.changes[-1].state)
@@ -265,3 +302,56 @@ def test_media_of_a_leg_that_answered_during_an_outage() -> None:
     live_call = scene.shard.adopt(LiveCall(dialing_call("+4712345678").call))
     scene.shard.recover_call(live_call, (), (LegCreated(f"{ID}.l1"), LegAnswered(f"{ID}.l1")))
     assert f"GET channels/{ID}.l1/rtp_statistics" in scene.pbx.lines
+
+
+def test_calls_are_stored_again() -> None:
+    """As they were stored last, at the place of their last line in the log."""
+    scene = ShardScene()
+    live_call = answered_call(scene)
+    last = scene.writer.changes[-1]
+    scene.shard.store_again([live_call.call.id])
+    assert scene.writer.changes[-1] is last
+    scene.shard.store_again()
+    again = scene.writer.changes[-1]
+    assert (again.call_id, again.node, again.state) == (last.call_id, last.node, last.state)
+    assert (again.seq, len(again.log)) == (last.seq + len(last.log) - 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("ahead_ms", "moved"),
+    [(MAX_CLOCK_SKEW_MS, 0), (-MAX_CLOCK_SKEW_MS, 0), (-MAX_CLOCK_SKEW_MS - 1, 1)],
+)
+def test_a_call_of_an_engine_with_another_clock(ahead_ms: int, moved: int) -> None:
+    """Its times are moved if the clocks differ noticeably."""
+    scene = ShardScene()
+    live_call = answered_call(scene)
+    before = len(scene.writer.changes)
+    scene.clock.offset_ms = 10
+    scene.shard.adopt_clock(live_call, None)
+    scene.shard.adopt_clock(live_call, 10 - ahead_ms)
+    assert len(scene.writer.changes) == before + moved
+
+
+@pytest.mark.parametrize(("seen_ms", "moved_ms"), [(0, 0), (100, 105)])
+def test_the_clock_is_corrected_in_an_outage(seen_ms: int, moved_ms: int) -> None:
+    """When calls were last seen moves with it, unless that is unknown."""
+    scene = ShardScene()
+    scene.shard.last_seen_ms = seen_ms
+    scene.shard.change_clock(5)
+    assert scene.shard.last_seen_ms == moved_ms
+
+
+def test_a_retired_shard_leaves_its_calls() -> None:
+    """Neither a timer, a leg nor a recording of them is left to this engine."""
+    scene, recorder = ShardScene(), NotingRecorder()
+    scene.shard.context = msgspec.structs.replace(scene.shard.context, recorder=recorder)
+    live_call = scene.shard.start_call(outbound(say()))
+    scene.shard.recover_call(live_call, live_call.outbox.commands, ())
+    legs = scene.shard.context.legs
+    assert (legs.on_trunk, len(scene.clock.armed)) == (1, 1)
+    scene.shard.retire()
+    assert recorder.notes == [f"drop {ID}", f"abandon {ID}"]
+    assert (legs.on_trunk, scene.clock.armed, scene.shard.calls) == (0, [], {})
+    before = len(scene.pbx.lines)
+    scene.pbx.settle()
+    assert len(scene.pbx.lines) == before

@@ -4,6 +4,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from engine.calls.model.call import Call, Step
+from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.events import DeadlinePassed, DigitPressed, Event, LegEnded
 from engine.calls.model.requests import HangupRequested
@@ -52,6 +53,7 @@ def test_a_digit_from_ami_precedes_its_timeout() -> None:
     scene.clock.pass_ms(1_620)
     assert isinstance(live_call.call.state, Gathering)
     assert live_call.call.state.digits == "1"
+    assert scene.clock.armed[0].when_ms == deadline_ms(live_call.call)
     scene.clock.pass_ms(1_120)
     assert not isinstance(live_call.call.state, Gathering)
 

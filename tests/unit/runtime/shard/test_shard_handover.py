@@ -7,6 +7,7 @@ from engine.calls.model.events import LegAnswered, LegEnded, LegRinging
 from engine.calls.model.io_commands import FetchMedia, SendWebhook
 from engine.calls.model.io_results import ActionReceived, MediaFetched
 from engine.runtime.shard.live_call import LiveCall
+from engine.runtime.shard.outbox import CommandState
 from tests.harness.calls.builders import CLIPS, HTTPS, MAIN, outbound, say, tree
 from tests.harness.runtime.shard_scene import ShardScene, answered_call
 
@@ -23,8 +24,9 @@ def test_a_response_during_the_handover_is_used() -> None:
     assert scene.shard.is_paused
     done(ActionReceived(command.request, tree(say())))
     assert not isinstance(live_call.call.state, AwaitingInstructions)
-    assert [each for each in live_call.outbox if isinstance(each, SendWebhook)] == []
+    assert [each for each in live_call.outbox.commands if isinstance(each, SendWebhook)] == []
     assert scene.shard.pause_buffer.events == []
+    assert isinstance(scene.io.running[-1][0], FetchMedia)
 
 
 def test_a_webhook_that_is_committed_during_the_handover_is_left() -> None:
@@ -37,7 +39,7 @@ def test_a_webhook_that_is_committed_during_the_handover_is_left() -> None:
     scene.shard.begin_handover()
     scene.writer.commit()
     assert scene.io.running == []
-    assert [type(each) for each in live_call.outbox] == [SendWebhook]
+    assert [type(each) for each in live_call.outbox.commands] == [SendWebhook]
 
 
 def test_other_events_wait_for_the_next_owner() -> None:
@@ -119,7 +121,7 @@ def test_a_prompt_is_held_back_if_the_node_disconnects_during_the_handover() -> 
     scene.shard.mark_gap()
     scene.writer.commit()
     assert plays(scene) == []
-    assert len(live_call.held_back) == 1
+    assert len(live_call.outbox.find(CommandState.COMMITTED)) == 1
 
 
 async def test_the_handover_waits_until_the_pbx_has_all_commands() -> None:

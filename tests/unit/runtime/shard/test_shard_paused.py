@@ -63,9 +63,24 @@ def test_a_prompt_committed_during_a_pause_is_played_once() -> None:
     scene.writer.commit()
     requests = [line for line in scene.pbx.lines if "/play/" in line]
     assert requests == []
-    scene.shard.recover_call(live_call, tuple(live_call.outbox), ())
+    scene.shard.recover_call(live_call, live_call.outbox.commands, ())
     scene.shard.resume()
     requests = [line for line in scene.pbx.lines if "/play/" in line]
+    assert len(requests) == 1
+
+
+def test_a_snoop_committed_during_a_pause_is_created_once() -> None:
+    """The refusal of a second one would be taken for the end of the first."""
+    scene = ShardScene()
+    live_call = scene.shard.start_call(outbound({"type": "gather", "data": {"input": ["speech"]}}))
+    scene.pbx.settle()
+    scene.writer.at_once = False
+    scene.shard.feed(live_call, LegAnswered(MAIN))
+    scene.shard.pause()
+    scene.writer.commit()
+    scene.shard.recover_call(live_call, live_call.outbox.commands, ())
+    scene.pbx.settle()
+    requests = [line for line in scene.pbx.lines if "/snoop/" in line]
     assert len(requests) == 1
 
 
@@ -74,13 +89,13 @@ def test_a_new_generation_ignores_earlier_replies() -> None:
     scene = ShardScene()
     live_call = scene.shard.start_call(outbound())
     reply_to = scene.pbx.sent.pop()
-    scene.shard.recover_call(live_call, tuple(live_call.outbox), ())
+    scene.shard.recover_call(live_call, live_call.outbox.commands, ())
     reply_to.done(Reply(500))
     assert live_call.is_busy
-    assert [type(each) for each in live_call.outbox] == [Originate]
+    assert [type(each) for each in live_call.outbox.commands] == [Originate]
     assert scene.pbx.lines == [ORIGINATE, ORIGINATE]
     scene.pbx.reply()
-    assert live_call.outbox == []
+    assert live_call.outbox.commands == ()
 
 
 def test_a_recovery_does_not_preempt_a_commit() -> None:
@@ -88,13 +103,13 @@ def test_a_recovery_does_not_preempt_a_commit() -> None:
     scene = ShardScene()
     scene.writer.at_once = False
     live_call = scene.shard.start_call(outbound())
-    scene.shard.recover_call(live_call, tuple(live_call.outbox), ())
+    scene.shard.recover_call(live_call, live_call.outbox.commands, ())
     assert scene.pbx.lines == []
-    assert [type(each) for each in live_call.outbox] == [Originate]
+    assert [type(each) for each in live_call.outbox.commands] == [Originate]
     scene.writer.commit()
     assert scene.pbx.lines == [ORIGINATE]
     scene.pbx.settle()
-    assert (live_call.outbox, live_call.uncommitted) == ([], ())
+    assert live_call.outbox.commands == ()
 
 
 def test_an_obsolete_uncommitted_command_is_dropped() -> None:
@@ -105,7 +120,7 @@ def test_an_obsolete_uncommitted_command_is_dropped() -> None:
     scene.shard.recover_call(live_call, (), ())
     scene.writer.commit()
     assert scene.pbx.lines == []
-    assert (live_call.outbox, live_call.uncommitted) == ([], ())
+    assert live_call.outbox.commands == ()
 
 
 def test_a_repeated_command_does_not_replace_a_dropped_one() -> None:
@@ -118,7 +133,7 @@ def test_a_repeated_command_does_not_replace_a_dropped_one() -> None:
     scene.pbx.lines.clear()
     scene.shard.feed(live_call, HoldRequested(MAIN, held=True))
     scene.shard.feed(live_call, HoldRequested(MAIN, held=False))
-    redo = tuple(each for each in live_call.outbox if not isinstance(each, StartHoldMusic))
+    redo = tuple(each for each in live_call.outbox.commands if not isinstance(each, StartHoldMusic))
     scene.shard.recover_call(live_call, redo, ())
     scene.shard.feed(live_call, HoldRequested(MAIN, held=True))
     scene.writer.commit()
@@ -132,4 +147,4 @@ def test_a_lost_reply_keeps_the_command() -> None:
     live_call = scene.shard.start_call(outbound())
     scene.pbx.reply(LOST)
     assert scene.host.lost_replies == 1
-    assert [type(each) for each in live_call.outbox] == [Originate]
+    assert [type(each) for each in live_call.outbox.commands] == [Originate]

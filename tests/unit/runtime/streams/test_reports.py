@@ -2,10 +2,22 @@
 
 import pytest
 
-from engine.calls.model.stream_events import StreamEnded
-from engine.runtime.streams.reports import translate
+from engine.calls.model.stream_events import (
+    SpeechUnderstood,
+    StreamActionReceived,
+    StreamConnected,
+    StreamEnded,
+    StreamEvent,
+    StreamInterrupted,
+    StreamMarkReached,
+    StreamSpeechChanged,
+)
+from engine.runtime.streams.reports import MAX_SPEECH_CHARS, translate
+from engine.runtime.streams.setup import channel_format
+from tests.harness.calls.builders import tree
 from wire.streams import reports
 from wire.tree import DEFAULT_LIMITS
+from wire.verbs import StreamData
 
 
 @pytest.mark.parametrize(
@@ -31,3 +43,57 @@ def test_a_response_that_another_try_would_get_too(status: int, reason: str) -> 
     event = translate(report, DEFAULT_LIMITS)
     assert isinstance(event, StreamEnded)
     assert event.reason == reason
+
+
+HANGUP = {"type": "hangup"}
+
+
+@pytest.mark.parametrize(
+    ("report", "event"),
+    [
+        (reports.StreamConnected("w1", 1, 2), StreamConnected("w1", 1, 2)),
+        (
+            reports.SpeechChanged("w1", "bot", True, 1, 2, 3),
+            StreamSpeechChanged("w1", "bot", True, 1, 2, 3),
+        ),
+        (reports.MarkHeard("w1", "m", 1, 2, True), StreamMarkReached("w1", "m", 1, 2, True)),
+        (reports.BargedIn("w1", "paused", 1, 2), StreamInterrupted("w1", "paused", 1, 2)),
+        (
+            reports.ActionRequested("w1", 1, 2, HANGUP),
+            StreamActionReceived("w1", tree(HANGUP), 1, 2),
+        ),
+        (
+            reports.StreamEnded("w1", "bot-lost", 1, 2, 3, "m", "code 1006"),
+            StreamEnded("w1", "bot-lost", 3, "m", "code 1006", 1),
+        ),
+        (
+            reports.Transcribed("w1", "x" * (MAX_SPEECH_CHARS + 1), 0.5, True, 1),
+            SpeechUnderstood("w1", "x" * MAX_SPEECH_CHARS, 0.5, True, 1),
+        ),
+    ],
+)
+def test_each_report_is_an_event(report: reports.StreamReport, event: StreamEvent) -> None:
+    """With all that the gateway says of it."""
+    assert translate(report, DEFAULT_LIMITS) == event
+
+
+def test_an_action_that_can_not_run() -> None:
+    """The bot learns why."""
+    event = translate(reports.ActionRequested("w1", 1, 2, {"type": "sing"}), DEFAULT_LIMITS)
+    assert isinstance(event, StreamActionReceived)
+    assert (event.action, event.at_ms, event.heard_ms) == (None, 1, 2)
+    assert "action.type" in event.error
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (StreamData("wss://bot.example/"), "ulaw"),
+        (StreamData("wss://bot.example/", "native", 8000), "slin"),
+        (StreamData("wss://bot.example/", "native", 16000), "slin16"),
+        (StreamData("wss://bot.example/", "native", 24000), "slin24"),
+    ],
+)
+def test_the_format_of_a_channel(data: StreamData, name: str) -> None:
+    """As Asterisk names it."""
+    assert channel_format(data) == name

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from wire.base import Shape
 from wire.decoding import lenient
-from wire.decoding.json_document import read_json, repaired
+from wire.decoding.errors import BadInput
+from wire.decoding.json_document import check_unique, read_json, repaired
 
 MARK = b"\xef\xbb\xbf"
 
@@ -66,3 +67,27 @@ def test_any_halves_are_read(text: str) -> None:
     """As Python reads them, with a replacement for each half."""
     expected = text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
     assert read(json.dumps({"text": text}).encode()).replace("\ufffd", "") == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ('{"a": 1, "b": 2, "a": 3}', "a"),
+        ('{"nodes": {"menu": {}, "end": [{}, {"x": 1, "x": 1}]}}', "nodes.end[1].x"),
+        (r'{"a": 1, "\u0061": 2}', "a"),
+        ('{"a": {"b": 1, "b": 2}, "a": 3}', "a"),  # the inner one is not in what is read
+        ('[{"a": 1}, {"a": 1, "": 2, "": 3}]', "[1]."),
+        ('\ufeff{"a": 1, "a": 2}', "a"),
+    ],
+)
+def test_a_name_that_is_twice_in_an_object_is_rejected(body: str, path: str) -> None:
+    """The error has its path."""
+    with pytest.raises(BadInput) as caught:
+        check_unique(body.encode())
+    assert (caught.value.path, caught.value.message) == (path, "given twice in its object")
+
+
+@pytest.mark.parametrize("body", ["", "{}", "7", '[{"a": 1}, {"a": 1}]', "9" * 5_000, "[" * 99_999])
+def test_other_documents_are_unique(body: str) -> None:
+    """What is not valid JSON is left to the decoder."""
+    check_unique(body.encode())

@@ -26,6 +26,8 @@ REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)
         ("+39 06 1234 5678", None, "+390612345678"),
         ("919800000000", "IN", "+919800000000"),
         ("+39 (0)6 1234 5678", None, "+390612345678"),
+        ("+48 (0) 512387859", None, "+48512387859"),
+        ("+48(0)512387859", "PL", "+48512387859"),
         ("030/1234567", "DE", "+49301234567"),
         ("02204/123456", "DE", "+492204123456"),
         ("06/12/34/56/78", "FR", "+33612345678"),
@@ -36,7 +38,18 @@ REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)
         ("tel:21930000;phone-context=example.com", "NO", "+4721930000"),
         ("006581234567", "SG", "+6581234567"),  # 006 is a carrier's prefix there
         ("0011 47 21930000", "AU", "+4721930000"),
+        ("0011 47 22222222", "AU", "+4722222222"),  # not +1 (1) 472 222 2222
+        ("0011 212 520 123 456", "AU", "+212520123456"),
+        ("0011 1 212 555 0123", "AU", "+12125550123"),
+        ("001 47 21930000", "TH", "+4721930000"),
+        ("010 47 22222222", "JP", "+4722222222"),
+        ("8 10 47 22222222", "RU", "+4722222222"),
         ("011 47 21930000", "US", "+4721930000"),
+        ("22.33.44.55", "DK", "+4522334455"),
+        ("91.234.56.78", "ES", "+34912345678"),
+        ("212.123.45.67", "TR", "+902121234567"),
+        ("24.12.26", "GL", "+299241226"),
+        ("24.12.26", "NC", "+687241226"),
         ("4915123456789", "DE", "+4915123456789"),  # rather than a fixed line
         ("447911123456", "NO", "+447911123456"),
         ("+15550100", None, "+15550100"),  # its country is given, if not its area
@@ -55,6 +68,33 @@ def test_numbers_are_parsed(text: str, region: str | None, number: str) -> None:
         ("90000001", None, "no country"),
         ("4.79E+10", "NO", "rounded"),
         ("4,79E+10", "NO", "rounded"),
+        ("-31234522", "DK", "not a phone number"),
+        (".31234522", "DK", "not a phone number"),
+        ("(31234522", "DK", "not a phone number"),
+        ("#N/A", "DK", "not a phone number"),
+        ("0301234-0305678", "DE", "more than one number"),
+        ("2012-05-06", "DK", "a date"),
+        ("06.05.2012", "DK", "a date"),
+        ("2012\u201305\u201306", "DK", "a date"),
+        ("(2012 - 05 - 06).", "DK", "a date"),
+        ("5/6/1990", "NO", "a date"),
+        ("24.12.2026 10.30", "DE", "a date"),
+        ("24.12.26", "DE", "a date"),
+        ("24.12.26", None, "a date"),
+        ("4-1-26", "FI", "a date"),
+        ("12/24/26", "AT", "a date"),
+        ("26/12/24", "GL", "a date"),
+        ("26\u201312\u201324", "SE", "a date"),
+        ("24.12.26 10.30", "FR", "a date"),
+        ("192.168.10.100", "AT", "an IP address"),
+        ("172.16.254.1", "FR", "an IP address"),
+        ("10.0.0.1", "NF", "an IP address"),
+        ("192.168.10.0/24", "AT", "an IP address"),
+        ("88.198.45.67", "NO", "an IP address"),
+        ("10.20.30.40", None, "an IP address"),
+        ("2001:db8::8a2e:370:7334", "DE", "not a phone number"),
+        ("2001:4860:4860:8888", "DE", "not a phone number"),
+        ("004 971 50 123 4567", "SG", r"\+971501234567 or \+4971501234567\?"),
         ("+479000", None, "too long or too short"),
         ("+1-800-FLOWERS", None, "not a phone number"),
         ("+999123456789", None, "no country has this code"),
@@ -66,7 +106,9 @@ def test_numbers_are_parsed(text: str, region: str | None, number: str) -> None:
         ("+4722222222 #5", None, "extension"),
         ("+4722222222 x12", None, "extension"),
         ("tel:+4722222222;isub=5", None, "extension"),
-        ("12345678901234", "DE", "too long"),
+        ("12345678901234", "DE", "too long: a number has at most 15 digits"),
+        ("+4912345678901234", None, "too long: a number has at most 15 digits"),
+        ("+49123456789012345678", None, "too long: a number has at most 15 digits"),
         ("5550100", "US", "too short"),  # without its area
         ("468123456", "SE", r"\+46468123456 or \+468123456\? expected \+ and the country's code"),
         ("447911123456", "IN", r"\+91447911123456 or \+447911123456\?"),
@@ -131,6 +173,8 @@ def _read(text: str, region: str | None) -> str:
         ("22 22 22 22", None, "22222222"),
         ("Ada", "NO", "Ada"),
         ("", "NO", ""),
+        ("24.12.2026", None, "24.12.2026"),
+        ("192.168.10.100", None, "192.168.10.100"),
     ],
 )
 def test_the_canonical_form(text: str, region: str | None, number: str) -> None:
@@ -139,8 +183,11 @@ def test_the_canonical_form(text: str, region: str | None, number: str) -> None:
 
 
 def test_the_region_of_an_account() -> None:
-    """Its own, or else that of its first number."""
+    """Its own, or else that of its first number that has a country."""
     assert region_of("SE", ["+4721930000"]) == "SE"
     assert region_of(None, ["+4721930000", "+4684001234"]) == "NO"
     assert region_of(None, []) is None
     assert region_of(None, ["12"]) is None
+    for number in ("+80012345678", "+883510012345", "+870773111632", "+979123456789", "12"):
+        assert region_of(None, [number]) is None
+        assert region_of(None, [number, "+4721930000"]) == "NO"

@@ -21,24 +21,24 @@ def test_a_name_has_one_spelling(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "country", "found"),
+    ("number", "region", "found"),
     [
         ("+4790000001", "", "+4790000001"),
         ("004790000001", "", "+4790000001"),
         ("90000001", "", "90000001"),
         ("4790000001", "", "4790000001"),
-        ("90000001", "47", "+4790000001"),
-        ("4790000001", "47", "+4790000001"),
-        ("02079460000", "44", "+442079460000"),
-        ("447911123456", "44", "+447911123456"),
-        ("1001", "47", "1001"),
-        ("0012", "47", "0012"),
-        ("anonymous", "47", "anonymous"),
-        ("90000001\n", "47", "90000001\n"),
-        ("99999999999999999999", "47", "99999999999999999999"),
-        ("90000001", "999", "90000001"),
+        ("90000001", "NO", "+4790000001"),
+        ("4790000001", "NO", "+4790000001"),
+        ("02079460000", "GB", "+442079460000"),
+        ("447911123456", "GB", "+447911123456"),
+        ("1001", "NO", "1001"),
+        ("0012", "NO", "0012"),
+        ("anonymous", "NO", "anonymous"),
+        ("90000001\n", "NO", "90000001\n"),
+        ("99999999999999999999", "NO", "99999999999999999999"),
+        ("90000001", "ZZ", "90000001"),
     ],
 )
-def test_the_international_form(number: str, country: str, found: str) -> None:
-    """Only a valid number of a known country is changed."""
-    assert international(number, country) == found
+def test_the_international_form(number: str, region: str, found: str) -> None:
+    """Only a number of a known country is changed."""
+    assert international(number, region) == found

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 import phonenumbers
 import pytest
-from phonenumbers import PhoneNumber, PhoneNumberFormat, PhoneNumberType
+from phonenumbers import PhoneMetadata, PhoneNumber, PhoneNumberFormat, PhoneNumberType
 
 from tests.harness.each import for_each
-from wire.phone_numbers.e164 import e164
-from wire.phone_numbers.written_number import InvalidNumber
+from wire.phone_numbers.e164 import calling_code, e164
+from wire.phone_numbers.written_number import InvalidNumber, TwoReadings
 
 REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS)
 TYPES = (
@@ -31,13 +32,14 @@ def _examples() -> Iterator[tuple[str, str]]:
 
 
 EXAMPLES = list(_examples())
+FOREIGN = {"+4722222222": "NO", "+442079460000": "GB", "+12125550123": "US", "+4915123456789": "DE"}
 # Fixed lines whose code and number are another fixed line of the same country.
 AMBIGUOUS = {
     "+318001234", "+38328012345", "+38380001234", "+468123456", "+55800123456", "+62218350123",
 }  # fmt: skip
 
 
-def _international(number: PhoneNumber) -> Iterator[str]:
+def international_spellings(number: PhoneNumber) -> Iterator[str]:
     """Yield spellings with the country's code and its plus sign, or 00."""
     shown = phonenumbers.format_number(number, PhoneNumberFormat.INTERNATIONAL)
     full = phonenumbers.format_number(number, PhoneNumberFormat.E164)
@@ -68,7 +70,7 @@ def _international(number: PhoneNumber) -> Iterator[str]:
     yield from (f"(+{code}) {digits[len(code) :]}", f"+({code}){digits[len(code) :]}", f'"{full}"')
 
 
-def _national(number: PhoneNumber) -> Iterator[str]:
+def national_spellings(number: PhoneNumber) -> Iterator[str]:
     """Yield spellings that need the region."""
     shown = phonenumbers.format_number(number, PhoneNumberFormat.NATIONAL)
     digits = phonenumbers.national_significant_number(number)
@@ -84,18 +86,50 @@ def _national(number: PhoneNumber) -> Iterator[str]:
 
 @for_each(EXAMPLES, str)
 def test_a_number_with_its_country_code_is_read(example: tuple[str, str]) -> None:
-    """What stands behind a plus sign or 00 does not depend on who reads it."""
+    """What stands behind a plus sign or 00 does not depend on who reads it, or is refused.
+
+    In Singapore 001 to 003 and the like are prefixes of carriers.
+    """
     number = phonenumbers.parse(example[1])
-    for text in _international(number):
-        for reader in (None, example[0], "SG"):
+    for text in international_spellings(number):
+        for reader in (None, "NO", "US"):
             assert e164(text, reader) == example[1], (text, reader)
+        for reader in (example[0], "SG"):
+            assert _read(text, reader) in {example[1], TwoReadings}, (text, reader)
+
+
+def _read(text: str, region: str) -> str | type[TwoReadings]:
+    try:
+        return e164(text, region)
+    except TwoReadings:
+        assert text.startswith("00")
+        return TwoReadings
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_each_regions_own_prefix_is_read(region: str) -> None:
+    """The number behind it is read, or refused if 00 makes another one of it."""
+    for prefix in _prefixes(region):
+        for full, country in FOREIGN.items():
+            if calling_code(region) != calling_code(country):
+                assert _read(prefix + full[1:], region) in {full, TwoReadings}, (prefix, full)
+
+
+def _prefixes(region: str) -> Iterator[str]:
+    """Yield what is dialled before another country's number, of each length at most two."""
+    metadata = PhoneMetadata.metadata_for_region(region)
+    assert metadata is not None
+    pattern = re.compile(metadata.international_prefix or "00")
+    for digits in range(1, 5):
+        found = (f"{each:0{digits}}" for each in range(10**digits))
+        yield from islice((each for each in found if pattern.fullmatch(each)), 2)
 
 
 @for_each(EXAMPLES, str)
 def test_a_number_of_the_region_is_read(example: tuple[str, str]) -> None:
     """As people of that country write it, and as spreadsheets keep it."""
     region, full = example
-    for text in _national(phonenumbers.parse(full)):
+    for text in national_spellings(phonenumbers.parse(full)):
         assert e164(text, region) == full, text
 
 

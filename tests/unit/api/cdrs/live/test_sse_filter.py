@@ -51,6 +51,13 @@ def test_the_first_and_the_last_of_messages_have_an_id(seal: EventIdCipher) -> N
     assert frame.text.count(EVENT) == 5
 
 
+def test_a_notice_is_passed_on(seal: EventIdCipher) -> None:
+    """Also between messages; it has no position."""
+    notice = b"event: other\ndata: {}\n\n"
+    frame = SseFilter(seal).feed(notice)
+    assert (frame.text, frame.position) == (notice, b"")
+
+
 def test_ids_reveal_nothing(seal: EventIdCipher) -> None:
     """Not even by their length; only processes with the secret decrypt them."""
     quiet = seal.encrypt(b'{"0":"1795262400000-0","1":"0-0"}')

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 from sqlalchemy.dialects import sqlite
+from sqlalchemy.types import NullType
 
 from api.cdrs.query.access_paths import access_paths
 from api.cdrs.query.filters import Filters
-from api.cdrs.query.queries import candidate_paths, count_query, page_query
+from api.cdrs.query.queries import candidate_paths, count_query, measure_query, page_query
 
 
 @pytest.mark.parametrize(
@@ -106,6 +107,32 @@ def test_weak_signatures_cost_more(filters: dict[str, Any], way: str, dearness: 
     assert access_paths(Filters("acme", **filters))[way][0].cost == dearness
 
 
+@pytest.mark.parametrize(
+    ("filters", "way", "share"),
+    [
+        ({}, "", 100),
+        ({"client_id": "x"}, "client_id", 100),
+        ({"client_id": "x", "number": "+47"}, "client_id", 10),
+        ({"agent_names": ("a", "b")}, "agent_names", 50),
+        ({"agent_names": ("a", "b"), "call_path": "y"}, "agent_names", 5),
+    ],
+)
+def test_how_many_entries_are_counted(filters: dict[str, Any], way: str, share: int) -> None:
+    """Fewer if rows are read for them; the scans of a path share the limit."""
+    shape = Filters("acme", **filters).shape
+    assert count_query(shape, way, 100)[1] == share
+    assert count_query(shape, way, 1)[1] == 1
+
+
+def test_the_scans_of_a_path_are_measured_together() -> None:
+    """Each up to its share of the limit."""
+    shape = Filters("acme", agent_names=("a", "b"), client_id="x").shape
+    query = measure_query(shape, 120)
+    assert [each.name for each in query.selected_columns] == ["client_id", "agent_names"]
+    values = query.compile(dialect=sqlite.dialect()).params.values()
+    assert [each for each in values if each] == [120, 60, 60]
+
+
 def test_a_statement_is_built_once_for_a_shape() -> None:
     """The values are parameters, not part of the statement."""
     some = Filters("acme", client_id="x", agent_names=("a", "b"), start_ms=5, end_ms=9)
@@ -116,6 +143,7 @@ def test_a_statement_is_built_once_for_a_shape() -> None:
     assert count_query(some.shape, "client_id", 10) is count_query(others.shape, "client_id", 10)
     parameters = query.compile(dialect=sqlite.dialect()).binds
     named = {name for name, each in parameters.items() if each.required}
+    assert not any(isinstance(each.type, NullType) for each in parameters.values())
     given = some.parameters.keys() | {"limit", "offset", "most", "after_ms", "after_id"}
     assert named <= given
 

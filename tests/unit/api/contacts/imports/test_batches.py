@@ -1,12 +1,22 @@
 """Batches of contacts that a file is read in."""
 
+import datetime as dt
 import json
 from pathlib import Path
 
+import pytest
 from msgspec.structs import asdict
 
 from api.contacts.imports.reader.batches import batches
-from api.contacts.imports.reader.messages import Action, Batch, FileFormat, ReadRequest, RejectedRow
+from api.contacts.imports.reader.messages import (
+    Action,
+    Batch,
+    FileFormat,
+    Kind,
+    ReadRequest,
+    RejectedRow,
+)
+from tests.harness.api.contacts.sheets import a_sheet, sheet
 
 HEADERS = ["Phone", "Name", "Mail", "City"]
 MAPPINGS = {"Phone": "phoneNumber", "Name": "lName", "Mail": "email", "City": "city"}
@@ -66,6 +76,31 @@ def test_rejected_rows_have_their_line_and_cells(tmp_path: Path) -> None:
     assert (batch.rows, rejected.line, batch.phone_number) == (1, 2, [])
     assert rejected.reason.startswith("phoneNumber: too long or too short")
     assert json.loads(rejected.cells) == ["12", "Berg"]
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "xls", "ods"])
+def test_a_date_is_no_number(tmp_path: Path, kind: Kind) -> None:
+    """A spreadsheet says which cells are dates; their digits could be a number's."""
+    path = tmp_path / "contacts"
+    path.write_bytes(a_sheet(kind))
+    headers, mappings = ["Phone", "Name", "Born"], {"Born": "phoneNumber"}
+    request = ReadRequest(str(path), FileFormat(kind), headers, mappings, "NO", "skip", 0)
+    (batch,) = batches(request)
+    assert (batch.phone_number, batch.rejects[0].line) == ([], 2)
+    assert batch.rejects[0].reason == "phoneNumber: a date, not a phone number"
+
+
+def test_a_time_and_a_fraction_are_no_numbers(tmp_path: Path) -> None:
+    """A whole number is one; what a fraction's last digits were is unknown."""
+    path = tmp_path / "contacts.xlsx"
+    cells = (dt.time(12, 34, 56), 479_000.012, 4_790_000_001)
+    path.write_bytes(sheet(("Phone",), *((each,) for each in cells)))
+    request = ReadRequest(
+        str(path), FileFormat("xlsx"), ["Phone"], {"Phone": "phoneNumber"}, "NO", "skip", 0
+    )
+    (batch,) = batches(request)
+    reasons = [each.reason.split()[2] for each in batch.rejects]
+    assert (reasons, batch.phone_number) == (["time,", "fraction,"], ["+4790000001"])
 
 
 def test_batches_follow_one_another(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.common.csv_injection import encode_escaped_csv
 from api.contacts.imports.reader.csv_rows import (
     BROKEN,
     MAX_LINES,
@@ -32,6 +33,35 @@ def test_a_blank_before_a_quoted_cell() -> None:
     """It is no part of the cell, as in most programs that read CSV."""
     (row,) = csv_rows(io.StringIO('+4790000001, "Berg, Nina", "x"\n'), ",")
     assert row.cells == ["+4790000001", "Berg, Nina", "x"]
+
+
+def test_a_text_that_is_written_as_a_formula() -> None:
+    """Programs write it so that Excel keeps the digits of a number."""
+    text = '="+4790000001","=""0047 90"" ""x""",="",=1+1,="a"b\n'
+    (row,) = csv_rows(io.StringIO(text), ",")
+    assert row.cells == ["+4790000001", '0047 90" "x', "", "=1+1", '="a"b']
+
+
+@given(
+    st.lists(
+        st.lists(st.text(alphabet="=+-@'\";,\t a1\uff1d", min_size=1, max_size=8), min_size=2),
+        min_size=1,
+    )
+)
+def test_our_own_files_are_read_as_they_were(rows: list[list[str]]) -> None:
+    """Formulas were escaped for spreadsheets; a list that is exported and imported is the same."""
+    text = encode_escaped_csv(rows).decode()
+    read_back = [row.cells for row in csv_rows(io.StringIO(text, newline=None), ",")]
+    expected = [[*map(str.strip, row)] for row in rows if any(map(str.strip, row))]
+    assert [[*map(str.strip, row)] for row in read_back] == expected
+
+
+def test_formulas_of_our_own_files() -> None:
+    """With and without quotes; an apostrophe of a name stays."""
+    text = '\'=1+1,\'t Veld,\'+4790000001,\'\'@x\n"\'=1,5","\'=""x""",O\'Brien,"a;\'=2"\n'
+    first, second = csv_rows(io.StringIO(text), ",")
+    assert first.cells == ["=1+1", "'t Veld", "'+4790000001", "'@x"]
+    assert second.cells == ["=1,5", '="x"', "O'Brien", "a;=2"]
 
 
 def test_a_quote_that_is_never_closed_costs_one_line() -> None:

@@ -9,7 +9,7 @@ import pytest
 from api.contacts.imports.reader.messages import FileHints, FileRow, FileSummary, UnreadableFile
 from api.contacts.imports.reader.open import inspect_file, open_rows
 from api.contacts.imports.reader.zip_guard import BROKEN, MAX_MEMBERS, NO_SHEET
-from tests.harness.api.contacts.sheets import BIRTH, a_sheet, sheet, zipped
+from tests.harness.api.contacts.sheets import BIRTH, a_sheet, below_empty_rows, sheet, zipped
 
 NAMES = {
     "utf-8": ("Åse", "José", "李雷", "Дмитрий"),
@@ -20,6 +20,8 @@ NAMES = {
     "utf-32": ("Åse", "Дмитрий"),
     "cp1252": ("Åse", "José", "Zoë", "Jürgen", "O\u2019Brien", "François", "Bjørn"),
     "iso-8859-1": ("Åse", "Jürgen", "Bjørn"),
+    "cp1250": ("Łukasz", "Małgorzata", "Grażyna", "Świętosława", "Jerzy Wójcik"),
+    "iso-8859-2": ("Jiří", "Dvořák", "Růžena", "Šťastný", "Žižka"),
     "cp1251": ("Дмитрий", "Екатерина", "Александр", "Наталья", "Владимир", "Светлана"),
     "shift_jis": ("田中さくら", "鈴木一郎", "高橋ひろし", "伊藤みどり", "東京都新宿区西新宿二丁目"),
     "gb18030": ("王小明", "李雷和韩梅梅", "张伟你好", "刘洋中国", "陈静北京上海"),
@@ -40,6 +42,7 @@ BAD = {
     "a program": (b"MZ\x90\0\3\0\0\0\4\0\0\0\xff\xff\0\0" * 100, "neither text nor a spreadsheet"),
     "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(1_000), "neither text nor a spread"),
     "a page": (b"\xef\xbb\xbf\n<HTML><table><tr><td>Phone</td></tr></table>", "a web page or XML"),
+    "a page in UTF-16": ("<html><table>".encode("utf-16"), "a web page or XML"),
     "a table of a page": (b"<table border=1>\n<tr><td>1</td><td>2</td></tr>", "a web page or XML"),
     "an XML spreadsheet": (
         b'<?xml version="1.0"?>\n<?mso-application progid="Excel.Sheet"?>\n<Workbook/>\n',
@@ -52,6 +55,7 @@ BAD = {
         zipped(mimetype=b"application/epub+zip", **{"content.xml": b""}),
         NO_SHEET,
     ),
+    "a document without its kind": (zipped(**{"content.xml": b""}), NO_SHEET),
     "a hollow spreadsheet": (zipped(**{"xl/workbook.xml": b"<workbook/>"}), "a broken spreadsheet"),
     "an old one": (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(5_000), "a broken spreadsheet"),
     "an empty spreadsheet": (sheet(), "the file is empty"),
@@ -96,13 +100,22 @@ def test_an_encoding_is_detected(tmp_path: Path, encoding: str) -> None:
     assert found.rows - len(NAMES[encoding]) in {0, 1}  # an upper bound
 
 
+def test_the_region_tells_encodings_apart(tmp_path: Path) -> None:
+    """In a file of few words; what is read is shown before it is imported."""
+    content = table("Erdős").encode("cp1250")
+    assert summary_of(tmp_path, content, region="HU").sample[0][1] == "Erdős"
+    assert summary_of(tmp_path, content, region="EE").sample[0][1] == "Erdõs"
+
+
 def test_an_encoding_can_be_given(tmp_path: Path) -> None:
     """For files with too little text."""
     content = table("Łukasz").encode("cp1250")
     assert summary_of(tmp_path, content, encoding="windows-1250").sample[0][1] == "Łukasz"
-    for bad in ("klingon", "base64"):
+    for bad in ("klingon", "base64", "idna", "Punycode"):
         with pytest.raises(UnreadableFile, match=f"no text encoding is called '{bad}'"):
             summary_of(tmp_path, content, encoding=bad)
+    with pytest.raises(UnreadableFile, match="no byte order mark"):
+        summary_of(tmp_path, content, encoding="utf-16")
 
 
 def test_corrupt_lines_are_few(tmp_path: Path) -> None:
@@ -177,6 +190,18 @@ def test_a_header_below_a_title(tmp_path: Path, kind: str) -> None:
         summary_of(tmp_path, content, header_row=5)
 
 
+@pytest.mark.parametrize("kind", ["xlsx", "ods"])
+def test_rows_below_empty_ones(tmp_path: Path, kind: str) -> None:
+    """They have the numbers that a person sees."""
+    rows = (("Our customers",), ("Phone", "Name"), ("+4790000001", "Nina"), ("a text",))
+    content = below_empty_rows(kind, *rows)
+    assert summary_of(tmp_path, content).format.header_row == 3
+    found = summary_of(tmp_path, content, header_row=4)
+    assert (found.headers, found.format.header_row) == (["Phone", "Name"], 4)
+    with open_rows(str(tmp_path / "contacts"), found.format) as (left, _):
+        assert [(row.line, row.cells[0]) for row in left][1:] == [(5, "+4790000001"), (6, "a text")]
+
+
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
 def test_last_columns_without_a_name(tmp_path: Path, kind: str) -> None:
     """They are columns if a row has something there; others are none."""
@@ -189,7 +214,7 @@ def test_cells_are_texts(tmp_path: Path) -> None:
     """As a person would type them."""
     content = sheet(("A", "B", "C"), (True, 1.5, -4.0), ("x" * 32_000, "y" * 32_000, "z" * 1_537))
     good, long = rows_of(tmp_path, content)
-    assert good == FileRow(2, ["true", "1.5", "-4"])
+    assert (good.line, good.cells) == (2, ["true", "1.5", "-4"])
     assert long == FileRow(3, ["x" * 80], "longer than 65536 letters")
 
 

@@ -3,7 +3,12 @@
 import pytest
 
 from api.contacts.imports.reader.messages import MAX_ROW_CHARS, FileRow
-from api.contacts.imports.reader.row_parser import InvalidRow, RowParser, cells_json
+from api.contacts.imports.reader.row_parser import (
+    MAX_REJECTED_CHARS,
+    InvalidRow,
+    RowParser,
+    cells_json,
+)
 
 HEADERS = ["Phone", "Name", "Mail", "City"]
 MAPPINGS = {"Phone": "phoneNumber", "Name": "fName", "Mail": "email", "City": "city"}
@@ -25,6 +30,12 @@ def test_a_row_is_a_contact() -> None:
         {"city": "Oslo"},
     )
     assert parser().parse(FileRow(2, ["90000001"])).email is None
+
+
+def test_fields_keep_their_lines() -> None:
+    """As a request may set them; a download that is imported again changes nothing."""
+    contact = parser().parse(FileRow(2, ["90000001", "Nina", "", " Storgata 1\n0155\tOslo\n"]))
+    assert contact.fields == {"city": "Storgata 1\n0155\tOslo"}
 
 
 def test_a_later_row_is_merged() -> None:
@@ -58,3 +69,5 @@ def test_a_rejected_row_can_be_stored() -> None:
     """Without characters that a database rejects, and truncated."""
     assert cells_json(FileRow(2, ["a\0b", "=1+1"])) == '["a\ufffdb","=1+1"]'
     assert len(cells_json(FileRow(2, ["x" * MAX_ROW_CHARS, "y"]))) < 5_000
+    long = "x" * (MAX_REJECTED_CHARS - 1)
+    assert cells_json(FileRow(2, [long, "yz", "z"])) == f'["{long}","y"]'

@@ -39,6 +39,8 @@ from tests.unit.api.templates.components.inputs import (
          "components[1].buttons[0].example", "examples_do_not_fit"),
         ([BODY, buttons(url("https://{{1}}.example.com", "x"))],
          "components[1].buttons[0].url", "bad_placeholder"),
+        ([BODY, buttons(url("https://example.com/{{1}}/{{1}}", "x"))],
+         "components[1].buttons[0].url", "bad_placeholder"),
         ([BODY, buttons(url("https://example.com/{{2}}", "x"))],
          "components[1].buttons[0].url", "placeholder_gap"),
         ([BODY, buttons(url("javascript:alert(1)"))], "components[1].buttons[0].url", "bad_url"),

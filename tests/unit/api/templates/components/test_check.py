@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from api.templates.components.check import check
-from api.templates.components.parser import Shortcuts, parse_components
+from api.templates.components.parser import Shortcuts, parse_components, to_documents
+from api.templates.components.placeholders import Format
 from api.templates.input_mapping import draft_columns
 from api.templates.schemas import NewTemplate
 from tests.unit.api.templates.components.inputs import (
@@ -121,6 +122,8 @@ def test_invalid_placeholders(text: str, code: str) -> None:
         ([BODY, header(format="LOCATION", **HANDLE)], "components[1].example", "invalid"),
         ([BODY, {"type": "FOOTER", "text": "{{1}}"}],
          "components[1].text", "too_many_placeholders"),
+        ([BODY, {"type": "FOOTER", "text": "1}}"}],
+         "components[1].text", "too_many_placeholders"),
         ([BODY, {"type": "FOOTER", "text": "x" * 61}], "components[1].text", "invalid"),
         ([BODY, {"type": "FOOTER"}], "components[1].text", "invalid"),
         ([BODY, {"type": "FOOTER", "text": "x", "code_expiration_minutes": 5}],
@@ -137,8 +140,28 @@ def test_names_of_components_whose_text_is_given() -> None:
     texts = Shortcuts(header="Hi", body="Hello {{1}}.")
     found = parse_components(["header", "BODY"], texts, "POSITIONAL")
     assert [path for path, _ in found] == ["headerText", "bodyText"]
-    with pytest.raises(BadInput, match="the name of a text that is given"):
-        parse_components(["footer"], texts, "POSITIONAL")
+    for other in ("footer", "[1]", "7"):
+        with pytest.raises(BadInput, match="the name of a text that is given"):
+            parse_components([other], texts, "POSITIONAL")
+
+
+@pytest.mark.parametrize(
+    ("style", "text", "header", "body"),
+    [
+        ("POSITIONAL", "{{1}}", {"header_text": ["1"]}, {"body_text": [["1"]]}),
+        (
+            "NAMED",
+            "{{a}}",
+            {"header_text_named_params": [{"param_name": "a", "example": "a"}]},
+            {"body_text_named_params": [{"param_name": "a", "example": "a"}]},
+        ),
+    ],
+)
+def test_examples_of_texts_alone(style: Format, text: str, header: Any, body: Any) -> None:
+    """Each placeholder's name is its example, in the form that the platform has for it."""
+    found = parse_components([], Shortcuts(header=text, body=text), style)
+    documents = to_documents([each for _, each in found])
+    assert [each["example"] for each in documents] == [header, body]
 
 
 def test_spellings_of_the_platform() -> None:

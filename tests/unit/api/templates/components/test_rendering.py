@@ -55,6 +55,12 @@ def test_numbers_alone_are_enough() -> None:
     assert [each["parameters"][0].popitem()[1] for each in buttons] == ["a", "a"]
 
 
+def test_a_header_without_a_text() -> None:
+    """As a template of the platform may have it: it has no values."""
+    body = rendered([{"type": "HEADER", "format": "TEXT"}, BODY], _1="a", _2="b")
+    assert [each["type"] for each in body] == ["body"]
+
+
 def test_named_values() -> None:
     """Each is sent with its name."""
     body = {"type": "BODY", "text": "{{first}}, {{last}} and {{first}}"}

@@ -1,6 +1,7 @@
 """gather: maxDigits, timeout, digitTimeout, terminator, barge-in, fallback."""
 
 import pytest
+from msgspec.structs import replace
 
 from engine.calls.model.call_states import Gathering
 from engine.calls.model.commands import Play, StopPlayback
@@ -201,6 +202,21 @@ def test_a_prompt_that_never_ends_is_stopped() -> None:
     assert story.pass_deadline() == (StopPlayback(PROMPT),)
     assert story.now == began + 4_000 + PLAYBACK_GRACE_MS
     assert story.state_as(Gathering).phase == "first"
+    assert [each.reason for each in story.emitted if each.event == "media-failed"] == ["cut_off"]
+
+
+def test_an_outage_prolongs_the_clock_of_a_prompt() -> None:
+    """The PBX may have stood still meanwhile; the verb's own timeout is not longer."""
+    story = playing_prompt()
+    story.take(Recovered(), PLAYBACK_GRACE_MS)
+    began = story.now
+    assert story.pass_deadline() == (StopPlayback(PROMPT),)
+    assert story.now == began + 4_000 + PLAYBACK_GRACE_MS
+    story = playing_prompt(verb_timeout=9.5)
+    limit_ms = story.state_as(Gathering).limit_ms
+    story.take(Recovered(), PLAYBACK_GRACE_MS)
+    story.pass_deadline()
+    assert story.now == limit_ms
 
 
 def test_the_limit_includes_the_fetch() -> None:
@@ -212,8 +228,8 @@ def test_the_limit_includes_the_fetch() -> None:
 
 
 def test_recovery_does_not_affect_a_prompt() -> None:
-    """Media plays on while the engine is down."""
+    """Media plays on while the engine is down; only the clock of its end is another one."""
     story = playing_prompt()
-    before = story.call
-    story.take(Recovered(), 500)
-    assert story.call is before
+    before = story.state_as(Gathering)
+    assert story.take(Recovered(), 500) == ()
+    assert story.state_as(Gathering) == replace(before, deadline_ms=before.deadline_ms + 500)

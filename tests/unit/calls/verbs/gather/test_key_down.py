@@ -173,6 +173,22 @@ def test_a_spare_terminator_ends_the_wait_for_its_key() -> None:
     assert ended == [("12", "max-digits"), ("", "timeout")]
 
 
+def test_a_spare_terminator_after_the_limit_of_a_prompt() -> None:
+    """The gather has ended by its own timeout: its prompt has not failed."""
+    data = {"maxDigits": 1, "text": "to cancel"}
+    story = gathering({"type": "gather", "timeout": 3, "data": data, "action": HOOK}, maxDigits=2)
+    story.press("1")
+    story.press("2")
+    story.deliver_media()
+    down_ms = story.now + 500
+    at_deadline(story)
+    story.take(DigitStarted(MAIN, down_ms))
+    assert story.state_as(Gathering).awaits_key_up
+    release(story, "#", down_ms, 1_000)
+    assert [each.event for each in story.emitted][-2:] == ["gathered", "gathered"]
+    assert story.emitted[-1].reason == "timeout"
+
+
 def test_a_key_is_not_waited_for_by_a_gather_of_speech() -> None:
     """It takes no digits, so its time is over."""
     story = gathering(input=["speech"], timeout=2_000)
@@ -183,10 +199,12 @@ def test_a_key_is_not_waited_for_by_a_gather_of_speech() -> None:
 
 
 @pytest.mark.parametrize(
-    ("held_ms", "digits"), [(40, "1"), (100, "1"), (10_000, "1")], ids=["held", "info", "lost end"]
+    ("held_ms", "digits"),
+    [(40, "1"), (100, "1"), (10_000, "1")],
+    ids=["held", "info", "info of ten seconds"],
 )
 def test_no_key_goes_down_before_the_answer(held_ms: int, digits: str) -> None:
-    """A phone names a fixed hold in SIP INFO, or the end of its key is lost: the digit counts."""
+    """A phone names a hold of its own in SIP INFO, longer than the call: the digit counts."""
     story = gathering(timeout=5_000)
     story.take(DigitPressed(MAIN, "1", story.now + 60 - held_ms, held_ms), 60)
     assert story.state_as(Gathering).digits == digits

@@ -109,6 +109,29 @@ def test_a_number_without_country_is_never_called(number: str, given: Context) -
         assert "callerId" not in data
 
 
+@pytest.mark.parametrize(
+    ("number", "region", "why"),
+    [
+        ("12345678901234", "DE", "too long: a number has at most 15 digits"),
+        ("+4912345678901234", "DE", "too long: a number has at most 15 digits"),
+        ("468123456", "SE", "+46468123456 or +468123456?"),
+        ("415-123-4567 x12", "US", "a number with an extension can't be called"),
+    ],
+)
+def test_a_number_that_is_none_has_a_reason(number: str, region: str, why: str) -> None:
+    """Of two readings none is chosen, as in lists."""
+    found = converted(f"<Dial>{number}</Dial>", Context(region=region))
+    assert not found.is_complete
+    assert any(why in each.text for each in found.remarks), found.remarks
+
+
+@pytest.mark.parametrize(("number", "region"), [("4915123456789", "DE"), ("447911123456", "NO")])
+def test_a_number_is_read_as_in_lists(number: str, region: str) -> None:
+    """With the region's own code, or that of another country."""
+    found = tree(f"<Dial>{number}</Dial>", Context(region=region))
+    assert found["data"]["number"] == f"+{number}"
+
+
 @pytest.mark.parametrize("given", [Context(), IN_US])
 def test_a_number_that_is_certain_is_called(given: Context) -> None:
     """00 is a plus sign; a short number is the carrier's, which is noted."""

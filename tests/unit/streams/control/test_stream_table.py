@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from streams.bots.limits import Accounts
 from streams.bots.protocols.protocol import StreamName
 from streams.bots.protocols.protocols import protocol_of
 from streams.control.table import KEPT_ENDED_MS, NoRoom, StreamTable
@@ -37,7 +38,9 @@ class Scene:
     def begin(self, stream_id: str) -> Stream:
         """Add a stream, whose two ends are nothing to the table."""
         judges = VoiceJudges(lambda _rate: FixedModel(0.9), InlineExecutor())
-        context = StreamContext(self._now, self._now, lambda _report: None, StreamMetrics(), judges)
+        context = StreamContext(
+            self._now, self._now, lambda _report: None, StreamMetrics(), judges, Accounts()
+        )
         setup = StreamSetup("ws://pbx/media/1", BotAddress("wss://bot/", "native"), "acme", "c")
         protocol = protocol_of(StreamName(stream_id, setup))
         stream = Stream(stream_id, setup, protocol, context, self.table.end)

@@ -1,0 +1,103 @@
+"""What one client or account may have at once, and the size of a request's body."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from ipaddress import ip_network
+
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+
+from api.auth.throttle import network_of
+from api.common.errors import ServiceUnavailable, TooManyRequests
+from api.common.requests_in_flight import RequestsInFlight
+from api.http.body_limit import BodyLimit, PayloadTooLarge
+from api.http.connection_limits import ConnectionLimits
+from api.http.event_stream import MAX_READERS, ReaderLimit
+from api.http.upload_slots import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT, UploadSlots
+
+CLIENT, PROXY = "192.0.2.1", "10.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("address", "others", "has_room"),
+    [
+        (CLIENT, (CLIENT, PROXY), True),
+        (CLIENT, (CLIENT, CLIENT), False),
+        (CLIENT, (PROXY, "192.0.2.2", "192.0.2.3"), False),
+        ("2001:db8::1", ("2001:db8::2", "2001:db8::3"), False),
+        (PROXY, (PROXY, PROXY), True),
+        (PROXY, (PROXY, PROXY, CLIENT), False),
+    ],
+)
+def test_room_for_a_connection(address: str, others: Sequence[str], *, has_room: bool) -> None:
+    """A network has two of three; a trusted proxy may have all of them."""
+    limits = ConnectionLimits(3, 2, [ip_network("10.0.0.0/8")], network_of)
+    assert limits.has_room(address, others) is has_room
+
+
+@pytest.mark.parametrize(
+    ("hold", "of_account", "of_all"),
+    [
+        (UploadSlots().hold, MAX_UPLOADS_OF_ACCOUNT, MAX_UPLOADS),
+        (ReaderLimit(MAX_READERS + 1).admit, MAX_READERS, MAX_READERS + 1),
+    ],
+)
+def test_what_an_account_may_hold(
+    hold: Callable[[str], AbstractContextManager[None]], of_account: int, of_all: int
+) -> None:
+    """So many of one account, and so many of all; each has room again once one has ended."""
+    for _repetition in range(2):
+        with ExitStack() as stack:
+            for _each in range(of_account - 1):
+                stack.enter_context(hold("acme"))
+            for _each in range(2):
+                with hold("acme"), pytest.raises(TooManyRequests), hold("acme"):
+                    pass
+            stack.enter_context(hold("acme"))
+            for _each in range(of_all - of_account):
+                stack.enter_context(hold("other"))
+            with pytest.raises(ServiceUnavailable) as full, hold("third"):
+                pass
+            assert full.value.retry_after_s
+
+
+def test_requests_in_flight() -> None:
+    """An account that has too many affects no other."""
+    requests = RequestsInFlight(2)
+    assert [requests.begin("acme") for _ in range(3)] == [True, True, False]
+    assert requests.begin("other")
+    requests.end("acme")
+    assert [requests.begin("acme") for _ in range(2)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("path", "limit"), [("/", 10), ("/file", 20), ("/lists/7", 30), ("/lists/7/more", 10)]
+)
+async def test_the_size_of_a_body(path: str, limit: int) -> None:
+    """A path has its own limit, or that of its folder; so it is for a body without a length."""
+    assert await status_of(path, [limit], limit) == 200
+    assert await status_of(path, [limit // 2] * 2) == 200
+    assert await status_of(path, [], limit + 1) == 413
+    with pytest.raises(PayloadTooLarge):
+        await status_of(path, [limit, 1])
+
+
+async def status_of(path: str, parts: Sequence[int], length: int | None = None) -> int:
+    """Send the parts of a body to an application that reads them."""
+    left, sent = list(parts), list[Message]()
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": bytes(left.pop(0)), "more_body": bool(left)}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def app(_scope: Scope, receive: Receive, send: Send) -> None:
+        while (await receive())["more_body"]:
+            pass
+        await send({"type": "http.response.start", "status": 200})
+
+    headers = [] if length is None else [(b"content-length", str(length).encode())]
+    scope = {"type": "http", "path": path, "headers": headers}
+    await BodyLimit(app, 10, {"/file": 20, "/lists/": 30})(scope, receive, send)
+    return int(sent[0]["status"])
