@@ -11,7 +11,7 @@ import aiohttp
 
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.digest_login import Login, authorization, register_request
-from tests.harness.until import MAX_WAIT_S
+from tests.harness.until import MAX_WAIT_S, until
 
 VIA = "WSS browser.invalid"
 CONTACT = "{}.invalid;transport=ws"
@@ -36,7 +36,10 @@ class WebsocketPhone:
             aiohttp.ClientSession(connector=connector) as session,
             session.ws_connect(f"{pbx.url}/ws", protocols=["sip"]) as socket,
         ):
+            connection = socket.get_extra_info("socket")
             yield cls(pbx, login, socket)
+        # aiohttp doesn't wait for the end of TLS; a loop that is closed before leaves it open
+        await until(lambda: connection.fileno() < 0)
 
     async def register(self, contact: str = "") -> str:
         """Register with the password; returns the first line of the last response."""
