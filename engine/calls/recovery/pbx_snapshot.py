@@ -16,8 +16,7 @@ class PbxSnapshot(Struct, frozen=True):
     """Channels by state (`Up`, …), active playbacks and voicemails, and bridges' members.
 
     `dialed`: the legs that are still `Down` although their party has been called.
-    `held_by_phone`: of the legs that were known or reported as held by their phone, those that
-    still are.
+    `held_by_phone`: the legs that are `Up` and held by their phone.
     `unsent`: playbacks that this engine has certainly not requested yet.
     `finished`: the commands of the call that were acknowledged while the snapshot was taken, which
     may not show what they have started.

@@ -37,11 +37,11 @@ async def take_snapshot(
     playback_ids: Iterable[str],
     dialled_legs: Iterable[str] = (),
     recording_names: Iterable[str] = (),
-    held_legs: Iterable[str] = (),
+    legs: Iterable[str] = (),
 ) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
     """Return a snapshot and all channels; raises PbxUnavailable.
 
-    Of playbacks, dialled legs, recordings and held legs it reads only the ids that are given.
+    Of playbacks, dialled legs, recordings, and holds of legs it reads those that are given.
     """
     channel_list = await _list_channels(pbx)
     bridge_list = await query(pbx, bridges.list_(), _bridges)
@@ -50,9 +50,11 @@ async def take_snapshot(
     live = await asyncio.gather(
         *(_if_exists(pbx, recordings.get_live(e), e) for e in recording_names)
     )
-    held = await asyncio.gather(*(_if_held(pbx, leg) for leg in held_legs))
+    states: dict[str, str] = {channel.id: channel.state for channel in channel_list}
+    answered = (leg for leg in legs if states.get(leg) == "Up")
+    held = await asyncio.gather(*(_if_held(pbx, leg) for leg in answered))
     snapshot = PbxSnapshot(
-        channels={channel.id: channel.state for channel in channel_list},
+        channels=states,
         playbacks=frozenset(each for each in alive if each),
         bridges={bridge.id: tuple(bridge.channels) for bridge in bridge_list},
         dialed=frozenset(each for each in called if each),

@@ -118,16 +118,14 @@ class Recoveries:
     async def _take_snapshot(
         self, shard: CallShard, live_calls: list[LiveCall]
     ) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
-        playbacks, dialled, recorded, held = list[str](), list[str](), list[str](), list[str]()
-        held_before_gap = shard.pause_buffer.held_before_gap()
+        playbacks, dialled, recorded, legs = list[str](), list[str](), list[str](), list[str]()
         for live_call in live_calls:
             with shard.guard(live_call, "snapshot"):
                 playbacks += awaited_playbacks(live_call.call)
                 dialled += legs_being_dialled(live_call.outbox.commands)
                 recorded += filter(None, [active_voicemail(live_call.call.state)])
-                held += [leg.id for leg in live_call.call.legs if leg.held_by_phone]
-                held += held_before_gap.get(live_call.call.id, ())
-        return await take_snapshot(self._pbx, playbacks, dialled, recorded, held)
+                legs += [leg.id for leg in live_call.call.legs]
+        return await take_snapshot(self._pbx, playbacks, dialled, recorded, legs)
 
     def _reconcile(
         self,

@@ -67,6 +67,18 @@ async def test_a_hold_survives_the_engine(talk: Parties) -> None:
     await talk.expect_audio(customer="source", source="customer")
 
 
+async def test_a_hold_without_an_engine(talk: Parties) -> None:
+    """The next one finds it: it is shown, and the customer hears music until the phone resumes."""
+    await talk.lab.engine.kill()
+    await talk["source"].hold()
+    await talk.lab.engine.start()
+    held = await talk.lab.engine.wait_for_event(talk.call, "leg-held")
+    assert (held["channelId"], held["reason"]) == (await talk.leg("source"), "phone")
+    await talk.expect_audio_for(1_000, {"customer": "music"})
+    await talk["source"].resume()
+    await talk.expect_audio(customer="source", source="customer")
+
+
 async def test_a_transfer_is_canceled_while_the_source_holds(talk: Parties) -> None:
     """The customer hears music until the source's phone resumes."""
     transfer = await start_ringing(talk)

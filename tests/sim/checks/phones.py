@@ -1,6 +1,6 @@
 """What phones request: a REFER is answered at once and notified of its outcome; a hold can end.
 
-A leg that a call knows as held by its phone is held: recovery finds a resume that was missed.
+A leg is held by its phone exactly if its call knows it: recovery finds what was missed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from functools import partial
 
 from engine.calls.model.call import Call
 from tests.sim.call_histories import CallHistory
-from tests.sim.intervals import AT_ONCE_MS, heard, intervals_when, is_long, subtract
+from tests.sim.intervals import AT_ONCE_MS, heard, intersect, intervals_when, is_long, subtract
 from tests.sim.world_view import WorldView
 
 
@@ -19,6 +19,7 @@ def check(world: WorldView, histories: Sequence[CallHistory]) -> Iterator[tuple[
     for name, history in sorted(legs.items()):
         yield from _missing_outcomes(world, name, history)
         yield from _endless_holds(world, name, history)
+        yield from _unknown_holds(world, name, history)
 
 
 def _unanswered_refers(world: WorldView) -> Iterator[tuple[str, str]]:
@@ -64,6 +65,21 @@ def _endless_holds(world: WorldView, name: str, history: CallHistory) -> Iterato
             yield name, f"stayed held at {interval[0]:.0f} although its phone resumed"
 
 
+def _unknown_holds(world: WorldView, name: str, history: CallHistory) -> Iterator[tuple[str, str]]:
+    channel = world.pbx.past.get(name)
+    if channel is None:
+        return
+    unaware = intervals_when(history, partial(_is_known_as_not_held, name))
+    for interval in intersect(heard(world, channel, ("phone hold",)), unaware):
+        if is_long(world, interval):
+            yield name, f"held at {interval[0]:.0f}, which its call does not know"
+
+
 def _is_held(leg_id: str, call: Call) -> bool:
     leg = call.leg(leg_id)
     return leg is not None and leg.held_by_phone
+
+
+def _is_known_as_not_held(leg_id: str, call: Call) -> bool:
+    leg = call.leg(leg_id)
+    return leg is not None and leg.state == "up" and not leg.held_by_phone

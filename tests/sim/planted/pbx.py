@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 from engine.ari.request import OnReply, Reply, Request
 from engine.runtime.base.interfaces import Pbx
+from engine.runtime.pbx.snapshot import HOLD_VARIABLE
 
 DONE = Reply(204)
+NOT_HELD = Reply(200, b'{"value":"0"}')
 
 
 class DroppingPbx:
@@ -22,6 +24,19 @@ class DroppingPbx:
             done(DONE)
         else:
             self._pbx.send(request, key, may_block, done)
+
+
+class UnheldPbx:
+    """Says of every leg that its phone does not hold."""
+
+    def __init__(self, pbx: Pbx) -> None:
+        self.send = pbx.send
+        self.keeps_order = pbx.keeps_order
+        self._pbx = pbx
+
+    async def ask(self, request: Request) -> Reply:
+        is_hold = ("variable", HOLD_VARIABLE) in request.query
+        return NOT_HELD if is_hold else await self._pbx.ask(request)
 
 
 class Repeated:

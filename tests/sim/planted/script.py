@@ -97,6 +97,10 @@ class ScriptedWorld(World):
         for recognizer in self.gateway.recognizers.values():
             recognizer.hear(utterance)
 
+    def hold_phone(self) -> None:
+        """Let the caller's phone hold until its call ends."""
+        self.pbx.holds(self.pbx.channels[CALLER])
+
     def hold_again(self, every_ms: int) -> None:
         """Let the caller's phone hold and resume until its call ends."""
         channel = self.pbx.channels.get(CALLER)

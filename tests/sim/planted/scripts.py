@@ -198,6 +198,17 @@ SPEECH_OUTAGE = Script(
     kinds=frozenset({"crash"}),
 )
 
+# The caller's phone holds while there is no engine.
+HOLD_OUTAGE = Script(
+    _dial(),
+    (
+        (7_000, kill_engine(2_000)),
+        (8_000, lambda world: world.hold_phone()),
+        (28_000, hang_up(MAIN)),
+    ),
+    kinds=frozenset({"crash"}),
+)
+
 # A cough in the prompt, an utterance that ends it, and a second one in a gather without a prompt.
 SPEECH = Script(
     verbs.Gather(

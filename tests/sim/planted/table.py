@@ -32,7 +32,7 @@ from tests.sim.planted.parts import (
     SlowClock,
     StoppedClock,
 )
-from tests.sim.planted.pbx import DroppingPbx, DuplicatingPbx, Repeated
+from tests.sim.planted.pbx import DroppingPbx, DuplicatingPbx, Repeated, UnheldPbx
 from tests.sim.planted.recordings import DroppingAmi, FirstPartArchiver, LosingArchiver
 from tests.sim.planted.script import Script
 from tests.sim.planted.streams import (
@@ -239,6 +239,9 @@ SPEECH = {
         scripts.SPEECH_OUTAGE,
         PartOverrides(reports=ForgetfulListener),
         "was understood, but its gather ended by",
+    ),
+    "holds of an outage are lost": Planted(
+        scripts.HOLD_OUTAGE, PartOverrides(pbx=UnheldPbx), "which its call does not know"
     ),
     "transcripts end the next gather": Planted(
         scripts.SPEECH,

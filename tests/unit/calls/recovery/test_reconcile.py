@@ -23,6 +23,7 @@ from engine.calls.model.events import (
     LegHeldByPhone,
     LegResumedByPhone,
     LegRinging,
+    PlaybackEnded,
     Recovered,
 )
 from engine.calls.model.requests import HangupRequested
@@ -42,7 +43,7 @@ from tests.harness.calls.builders import (
     say,
 )
 from tests.harness.calls.control import PEER, SNOOP, THIRD, coach, in_conference
-from tests.harness.calls.recoveries import open_call, outbox, ringing
+from tests.harness.calls.recoveries import open_call, outbox, playing_call, ringing
 
 LEG = f"{ID}.l1"
 BOB = "+4712345678"
@@ -85,6 +86,14 @@ def test_a_phone_resumed_after_another_was_lost() -> None:
     _, events = reconcile(story.call, (), seen, story.now + 60_000)
     lost = LegEnded(LEG, causes.LOST, seen_ms=story.now)
     assert events == (lost, LegResumedByPhone(MAIN), Recovered(uncontrolled_ms=60_000))
+
+
+def test_a_phone_that_holds_is_found_last() -> None:
+    """A prompt that has ended is not played again after the hold."""
+    story = playing_call()
+    seen = PbxSnapshot({MAIN: "Up"}, held_by_phone=frozenset({MAIN}))
+    _, events = reconcile(story.call, (), seen, story.now + 60_000)
+    assert [type(event) for event in events] == [PlaybackEnded, LegHeldByPhone, Recovered]
 
 
 def test_an_unsent_originate_is_sent() -> None:

@@ -181,6 +181,21 @@ async def test_a_resume_after_a_buffered_hold_is_recovered(
         assert live_call.call.legs[0].held_by_phone == still_held
 
 
+@pytest.mark.parametrize("is_answered", [True, False])
+async def test_a_hold_that_nobody_reported(*, is_answered: bool) -> None:
+    """It began while no engine had the call, maybe with the answer."""
+    async with inbound_node() as at:
+        live_call = at.scene.shard.start_call(outbound({"type": "gather", "data": {}}))
+        if is_answered:
+            at.scene.shard.feed(live_call, LegAnswered(MAIN))
+        at.shows(channel(MAIN, "Up"))
+        at.node.pause_slot(0)
+        at.scene.pbx.shows[f"channels/{MAIN}/variable"] = Reply(200, b'{"value":"1"}')
+        at.node.on_connected(0)
+        await until(lambda: not at.node.is_paused, every_s=0.001)
+        assert live_call.call.legs[0].is_held_by_phone
+
+
 @pytest.mark.parametrize(
     ("events", "is_held"),
     [
