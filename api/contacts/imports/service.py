@@ -10,6 +10,7 @@ from api.contacts.imports import job, mapping
 from api.contacts.imports.file_store import FileStore, ListFile
 from api.contacts.imports.job import ImportJob
 from api.contacts.imports.reader.messages import Action
+from api.contacts.imports.reader.row_parser import CONTACT_FIELDS
 from api.contacts.imports.store import ImportStore
 from api.contacts.list_store import ContactList, ListStore
 from api.contacts.quotas import ContactQuotas
@@ -46,7 +47,7 @@ class ImportService(Struct, frozen=True):
             file = _idle_file(contact_list, await self.files.get(connection, list_id))
             added = max(0, file.rows - contact_list.contacts)  # the others are updated
             await self.quotas.check_contacts(account_id, added)
-            payload = msgspec.to_builtins(_job(file, region, action))
+            payload = msgspec.to_builtins(_job(file, contact_list, region, action))
             job_id = await self.jobs.add(connection, job.KIND, account_id, payload)
             await self.imports.add(connection, job_id, list_id, action)
             status = {"status": "PROCESSING"}
@@ -61,14 +62,18 @@ def _idle_file(contact_list: ContactList, file: ListFile | None) -> ListFile:
     return file
 
 
-def _job(file: ListFile, region: str | None, action: Action) -> ImportJob:
+def _job(
+    file: ListFile, contact_list: ContactList, region: str | None, action: Action
+) -> ImportJob:
     if file.mappings is None:
         raise Conflict("map-fields comes first: its columns are not mapped", "not_mapped")
+    fields = (*CONTACT_FIELDS, *contact_list.assigned_fields)
     return project(
         ImportJob,
         file,
         file_id=file.id,
         format=file.format,
+        mappings={header: field for header, field in file.mappings.items() if field in fields},
         region=region,
         action=action,
         total=file.rows,

@@ -32,6 +32,7 @@ from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
 from wire.callbacks.targets import parse_call_target
 from wire.decoding.patterns import CALLER_ID
+from wire.decoding.printable import printable
 from wire.phone_numbers.international_form import international
 
 log = structlog.get_logger()
@@ -208,7 +209,7 @@ def inbound_call(
         agent_id=agent.agent_id or None,
         agent_name=agent.name,
     )
-    name = _printable(agent.name or channel.caller_name).strip()
+    name = printable(agent.name or channel.caller_name)[:MAX_NAME_LENGTH]
     # Some carriers send the number as the name, too, in any spelling.
     is_named = not channel.is_withheld and any(map(str.isalpha, name))
     return Call(

@@ -18,6 +18,7 @@ from engine.runtime.agents.phone_credentials import PhoneCredentials
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.snapshot import PbxUnavailable, query
 from wire.agents import PhoneKind
+from wire.decoding.printable import printable
 
 log = structlog.get_logger()
 TEMPLATES: dict[PhoneKind, str] = {"sip": "agent-template", "browser": "browser-template"}
@@ -33,6 +34,7 @@ _DIGESTS = "supported_algorithms_uas"
 _CHECKSUM = "mwi_from_user"
 ADDRESS_RECORD_TRIES = 5
 ADDRESSES_GO_S = 0.02
+_NOT_SHOWN = dict.fromkeys(map(ord, '"\\<>'))  # they would end the name in a SIP header
 _UNFINISHED = "unfinished"  # instead of the checksum, until the phone's registrations have ended
 
 
@@ -157,7 +159,7 @@ class PhoneObjects:
     async def _make_endpoint(self, name: str, credentials: PhoneCredentials) -> None:
         kind = credentials.kind
         await self._make_address_record(name, kind)
-        shown = "".join(filter(_may_be_shown, credentials.name)) or name
+        shown = printable(credentials.name).translate(_NOT_SHOWN) or name
         own = [
             *_accepted_logins(name, credentials),
             ("aors", name),
@@ -282,11 +284,6 @@ def _copied(template: Sequence[_Field]) -> list[tuple[str, str]]:
     return [
         _accepted(each) for each in template if each.value and each.attribute not in _OWN_FIELDS
     ]
-
-
-def _may_be_shown(char: str) -> bool:
-    """Return whether a caller's name may have it: a line break would begin a SIP header."""
-    return char.isprintable() and char not in '"\\<>'
 
 
 def _accepted(field: _Field) -> tuple[str, str]:

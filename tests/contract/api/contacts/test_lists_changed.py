@@ -5,6 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from api.contacts.tables import contacts, file_parts, files, imports, lists, rejects
+from tests.harness.api.contacts import uploads
 from tests.harness.api.contacts.uploads import (
     BASE,
     PHONES,
@@ -86,6 +87,17 @@ async def test_a_file_and_its_mapping_in_one_change(served: Served) -> None:
     assert (status, result["errors"][0]["path"]) == (400, "data.status")
     _, after = await served.request("GET", f"{BASE}/contactlists/{list_id}")
     assert after["file"]["name"] == found["file"]["name"]
+
+
+async def test_a_field_that_the_list_no_longer_has(served: Served) -> None:
+    """Its column is not imported, though it was mapped before."""
+    list_id = await uploaded(served, FILE, assignedFields=["city"])
+    await mapped(served, list_id, {**PHONES, "Name": "city"})
+    path = f"/updatecontactlist/{list_id}"
+    status, found = await sent(served, None, path=path, method="PATCH", assignedFields=[])
+    assert (status, found["assignedFields"]) == (200, [])
+    assert (await processed(served, list_id))["contacts"] == 2
+    assert [each["fields"] for each in await uploads.contacts(served, list_id)] == [{}, {}]
 
 
 async def test_a_list_without_a_file_takes_the_status(served: Served) -> None:

@@ -147,7 +147,7 @@ async def test_the_name_of_a_phone_is_one_line() -> None:
     name = "Anna\r\nP-Asserted-Identity: x\x00"
     await scene.credentials.put("PJSIP/anna", replace(ANNA, name=name))
     await scene.provide()
-    assert dict(scene.fields("endpoint"))["callerid"] == '"AnnaP-Asserted-Identity: x" <anna>'
+    assert dict(scene.fields("endpoint"))["callerid"] == '"Anna P-Asserted-Identity: x" <anna>'
 
 
 async def test_a_phone_is_made_once_and_after_a_restart() -> None:
