@@ -19,6 +19,7 @@ from tests.rings import supervisor
 PLUGINS = ("xdist", "randomly", "hypothesispytest")  # no others are loaded: see pyproject.toml
 MAX_WORKERS = 4  # each worker runs its own servers
 SEED = "--randomly-seed"
+WITHOUT_LIMIT = "--timeout=0"  # of a test's real time: without idle time it makes no progress
 TESTS_FAILED = 1  # of pytest's exit statuses: others are faults of the session
 MAX_TWICE = 2  # tests of a ring that may run twice
 LONGEST_S = 3_600  # only a hang takes so long
@@ -64,7 +65,8 @@ def run_ring(
     workers = min(len(os.sched_getaffinity(0)) + ring.extra_workers, MAX_WORKERS)
     folders = [f"tests/{each}" for each in ring.folders]
     parallel = ["-n", str(workers), "--dist", ring.dist, "--durations", "25"]
-    run = _run_pytest([*folders, *parallel, *options], root, idle_out)
+    arguments = [*folders, *parallel, *([WITHOUT_LIMIT] if idle_out else ()), *options]
+    run = _run_pytest(arguments, root, idle_out)
     late = {test: lag for test, lag in run.results.failed.items() if lag}
     if 0 < len(late) <= MAX_TWICE and not run.results.faults:
         again = _run_pytest([*late, *options, "--evidence", f"{EVIDENCE}/second-run"], root)

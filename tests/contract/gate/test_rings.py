@@ -40,7 +40,13 @@ def test_fails_again(tmp_path):
 FAILS_ONCE = f"{TESTS}\ndef test_fails_once(): assert not is_first_run('fails')\n"
 THREE = f"{TESTS}\ndef test_fails_too(): fail_late()\n"
 SKIPS = "import pytest\n\n@pytest.mark.skip(reason='no tool')\ndef test_a(): pass\n"
-IDLE = "import os\n\ndef test_idle(): assert os.sched_getscheduler(0) == os.SCHED_IDLE\n"
+IDLE = """
+import os
+
+def test_idle(pytestconfig):
+    assert os.sched_getscheduler(0) == os.SCHED_IDLE
+    assert pytestconfig.getoption("timeout") == 0
+"""
 RINGS = {
     "contract": Ring(("contract",)),
     "quick": Ring(("unit",)),

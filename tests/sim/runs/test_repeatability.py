@@ -14,7 +14,6 @@ from tests.sim.runs.show import show
 
 SIMULATORS = {each.program: each for each in (ENGINE, CLUSTER)}
 FAULTY = {ENGINE.program: (4, 9, 126), CLUSTER.program: (2, 10, 16)}
-TIMEOUT_S = 200
 
 
 @pytest.mark.parametrize("program", SIMULATORS)
@@ -46,7 +45,6 @@ def test_seed_of_a_run_is_repeated_by_its_command(program: str, seed: int) -> No
         check=False,
         capture_output=True,
         text=True,
-        timeout=TIMEOUT_S,
         env={**os.environ, "PYTHONHASHSEED": "1"},  # sets have another order than here
     )
 
