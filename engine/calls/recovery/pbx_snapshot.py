@@ -16,7 +16,6 @@ class PbxSnapshot(Struct, frozen=True):
     """Channels by state (`Up`, …), active playbacks and voicemails, and bridges' members.
 
     `dialed`: the legs that are still `Down` although their party has been called.
-    `held_by_phone`: the legs that are `Up` and held by their phone.
     `unsent`: playbacks that this engine has certainly not requested yet.
     `finished`: the commands of the call that were acknowledged while the snapshot was taken, which
     may not show what they have started.
@@ -29,7 +28,6 @@ class PbxSnapshot(Struct, frozen=True):
     bridges: dict[str, tuple[str, ...]] = {}
     dialed: frozenset[str] = frozenset()
     voicemails: frozenset[str] = frozenset()
-    held_by_phone: frozenset[str] = frozenset()
     unsent: frozenset[str] = frozenset()
     finished: tuple[Command, ...] = ()
     replaced: dict[str, str] = {}

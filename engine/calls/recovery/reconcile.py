@@ -25,9 +25,7 @@ from engine.calls.model.events import (
     LegAnswered,
     LegCreated,
     LegEnded,
-    LegHeldByPhone,
     LegReplaced,
-    LegResumedByPhone,
     LegRinging,
     PlaybackEnded,
     Recovered,
@@ -63,14 +61,12 @@ def reconcile(
             events.append(LegReplaced(replacements[leg.id], leg.id))
         else:
             events += _leg_events(call, leg, snapshot, outbox)
-    events += _resumed_by_phone(call, snapshot)
     events += _snoop_events(call, snapshot, unseen)
     events += _stream_events(call, snapshot, unseen)
     events += prompts_ended
     events += _hold_music_events(call, unseen, snapshot)
     events += _voicemail_events(call, unseen, snapshot)
     events += late
-    events += _held_by_phone(call, snapshot)
     retried = tuple(
         command
         for command in outbox
@@ -112,28 +108,6 @@ def _leg_events(
     # Created, but its party is not called: repeat the event, as the ring time starts only now.
     not_dialed = any(_dials(each, leg) for each in outbox) and leg.id not in snapshot.dialed
     return [LegCreated(leg.id)] if leg.state == "requested" or not_dialed else []
-
-
-def _resumed_by_phone(call: Call, snapshot: PbxSnapshot) -> list[Event]:
-    """Return the missed ends of holds, which lasted until now.
-
-    They follow the lost legs, which ended earlier: the call is on hold for as long as any leg.
-    """
-    held = (each.id for each in call.legs if each.held_by_phone)
-    return [
-        LegResumedByPhone(leg)
-        for leg in held
-        if snapshot.channels.get(leg) == "Up" and leg not in snapshot.held_by_phone
-    ]
-
-
-def _held_by_phone(call: Call, snapshot: PbxSnapshot) -> list[Event]:
-    """Return the missed holds, which begin now.
-
-    They follow prompts that have ended, which would be played again after the hold.
-    """
-    not_held = (each.id for each in call.legs if not each.held_by_phone)
-    return [LegHeldByPhone(leg) for leg in not_held if leg in snapshot.held_by_phone]
 
 
 def _originates(command: Command, leg: Leg) -> bool:

@@ -37,11 +37,10 @@ async def take_snapshot(
     playback_ids: Iterable[str],
     dialled_legs: Iterable[str] = (),
     recording_names: Iterable[str] = (),
-    legs: Iterable[str] = (),
 ) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
     """Return a snapshot and all channels; raises PbxUnavailable.
 
-    Of playbacks, dialled legs, recordings, and holds of legs it reads those that are given.
+    Of playbacks, dialled legs and recordings it reads only the ids that are given.
     """
     channel_list = await _list_channels(pbx)
     bridge_list = await query(pbx, bridges.list_(), _bridges)
@@ -50,16 +49,12 @@ async def take_snapshot(
     live = await asyncio.gather(
         *(_if_exists(pbx, recordings.get_live(e), e) for e in recording_names)
     )
-    states: dict[str, str] = {channel.id: channel.state for channel in channel_list}
-    answered = (leg for leg in legs if states.get(leg) == "Up")
-    held = await asyncio.gather(*(_if_held(pbx, leg) for leg in answered))
     snapshot = PbxSnapshot(
-        channels=states,
+        channels={channel.id: channel.state for channel in channel_list},
         playbacks=frozenset(each for each in alive if each),
         bridges={bridge.id: tuple(bridge.channels) for bridge in bridge_list},
         dialed=frozenset(each for each in called if each),
         voicemails=frozenset(each for each in live if each),
-        held_by_phone=frozenset(each for each in held if each),
     )
     return snapshot, tuple(channel_list)
 
@@ -106,8 +101,9 @@ async def _if_dialled(pbx: Pbx, leg: str) -> str | None:
     return None if is_known else leg
 
 
-async def _if_held(pbx: Pbx, leg: str) -> str | None:
+async def is_held_by_phone(pbx: Pbx, leg: str) -> bool:
+    """Return whether a leg exists whose phone holds; raises PbxUnavailable."""
     reply = await pbx.ask(channels.get_channel_var(leg, variable=HOLD_VARIABLE))
     if reply.status == 0:
         raise PbxUnavailable(leg)
-    return leg if reply.ok and _variable.decode(reply.body).value == "1" else None
+    return reply.ok and _variable.decode(reply.body).value == "1"

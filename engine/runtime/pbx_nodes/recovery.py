@@ -14,7 +14,12 @@ from engine.ari.decode import timestamp_ms
 from engine.ari.generated.models import Channel
 from engine.calls.media.awaited_playbacks import awaited_playbacks
 from engine.calls.model.call import Call
-from engine.calls.model.events import DigitPressed, LegCreated, LegResumedByPhone
+from engine.calls.model.events import (
+    DigitPressed,
+    LegCreated,
+    LegHeldByPhone,
+    LegResumedByPhone,
+)
 from engine.calls.model.state_traits import active_voicemail
 from engine.calls.recovery.missed_digits import DigitsByLeg, digits_in_gap, missing_digits
 from engine.calls.recovery.pbx_snapshot import PbxSnapshot, Stranger
@@ -24,7 +29,7 @@ from engine.common.tasks import cancel_all
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.interfaces import Pbx
 from engine.runtime.pbx.ari_events import stasis_app, stasis_arguments
-from engine.runtime.pbx.snapshot import PbxUnavailable, take_snapshot
+from engine.runtime.pbx.snapshot import PbxUnavailable, is_held_by_phone, take_snapshot
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.outbox import CommandState, PendingCommand
 from engine.runtime.shard.shard import CallShard
@@ -32,14 +37,14 @@ from engine.runtime.shard.shard import CallShard
 log = structlog.get_logger()
 RETRY_DELAY_MS = 1_000
 SETTLE_DELAY_MS = 50
+HOLD_LANES = 4  # legs whose holds are read at a time: the requests of calls come first
 
 
 class BufferedEvents(Struct, frozen=True):
-    """What a paused shard's events tell about the gap: digits by leg, held legs by call."""
+    """The digits of each leg that a paused shard's events tell beside the gap."""
 
     first_digits: dict[str, DigitPressed]  # of each leg, after the gap
     last_digits: dict[str, DigitPressed]  # of each leg, before the gap
-    held: dict[str, list[str]]  # whose phone held before the gap, and did nothing after it
 
 
 class Recoveries:
@@ -61,6 +66,7 @@ class Recoveries:
         self._learn_from_others = learn_from_others  # other engines, and gateways
         self._on_recovered = on_recovered
         self._running: dict[int, asyncio.Task[None]] = {}
+        self._hold_readers: dict[int, asyncio.Task[None]] = {}
 
     def __contains__(self, slot: int) -> bool:
         return slot in self._running
@@ -68,16 +74,18 @@ class Recoveries:
     def begin(self, slot: int, shard: CallShard) -> None:
         """Recover a shard, which stays paused until that is done."""
         if slot not in self._running:
+            self.stop(slot)
             task = asyncio.get_running_loop().create_task(self._recover(slot, shard))
             self._running[slot] = task
 
     def stop(self, slot: int) -> None:
-        if recovery := self._running.pop(slot, None):
-            recovery.cancel()
+        for tasks in (self._running, self._hold_readers):
+            if task := tasks.pop(slot, None):
+                task.cancel()
 
     async def close(self) -> None:
         """Cancel all recoveries and wait until they have ended."""
-        await cancel_all(self._running.values())
+        await cancel_all([*self._running.values(), *self._hold_readers.values()])
 
     async def _recover(self, slot: int, shard: CallShard) -> None:
         began_ms, callers = self._clock.now_ms(), set[str]()
@@ -110,6 +118,8 @@ class Recoveries:
         self._reconcile(shard, zip(live_calls, outboxes, strict=True), snapshot)
         self._adopt_channels(shard, channels)
         self._on_recovered(shard)
+        reader = asyncio.get_running_loop().create_task(self._read_holds(shard, live_calls))
+        self._hold_readers[slot] = reader
         took_ms = self._clock.now_ms() - began_ms
         shard.context.metrics.nodes.recovery_duration.series(shard.context.node, slot).observe(
             took_ms / 1000
@@ -118,14 +128,45 @@ class Recoveries:
     async def _take_snapshot(
         self, shard: CallShard, live_calls: list[LiveCall]
     ) -> tuple[PbxSnapshot, tuple[Channel, ...]]:
-        playbacks, dialled, recorded, legs = list[str](), list[str](), list[str](), list[str]()
+        playbacks, dialled, recorded = list[str](), list[str](), list[str]()
         for live_call in live_calls:
             with shard.guard(live_call, "snapshot"):
                 playbacks += awaited_playbacks(live_call.call)
                 dialled += legs_being_dialled(live_call.outbox.commands)
                 recorded += filter(None, [active_voicemail(live_call.call.state)])
-                legs += [leg.id for leg in live_call.call.legs]
-        return await take_snapshot(self._pbx, playbacks, dialled, recorded, legs)
+        return await take_snapshot(self._pbx, playbacks, dialled, recorded)
+
+    async def _read_holds(self, shard: CallShard, live_calls: list[LiveCall]) -> None:
+        """Find the holds of phones that began or ended without an event, while the calls go on.
+
+        To wait for a request for each leg would delay all calls (decision 0037).
+        """
+        legs = [(each, leg) for each in live_calls for leg in each.call.legs]
+        legs.sort(key=lambda found: not found[1].held_by_phone)  # its party may wait for it
+        lanes = asyncio.Semaphore(HOLD_LANES)
+        try:
+            await asyncio.gather(
+                *(self._read_hold(shard, live_call, leg.id, lanes) for live_call, leg in legs)
+            )
+        except PbxUnavailable as error:  # the next recovery reads them
+            log.warning("holds not read", node=shard.context.node, error=str(error))
+        except Exception:
+            log.exception("holds not read", node=shard.context.node)
+            _count_failure(shard)
+
+    async def _read_hold(
+        self, shard: CallShard, live_call: LiveCall, leg_id: str, lanes: asyncio.Semaphore
+    ) -> None:
+        """Ask for a leg's hold until it agrees with the call: an event may overtake the reply."""
+        while _is_up(live_call.call, leg_id):
+            async with lanes:
+                is_held = await is_held_by_phone(self._pbx, leg_id)
+            if _is_held(live_call.call, leg_id) == is_held:
+                return
+            shard.feed(live_call, (LegHeldByPhone if is_held else LegResumedByPhone)(leg_id))
+            if _is_held(live_call.call, leg_id) != is_held:
+                return  # the call is about to end, or the next recovery begins
+            await asyncio.sleep(SETTLE_DELAY_MS / 1000)
 
     def _reconcile(
         self,
@@ -137,7 +178,6 @@ class Recoveries:
         buffered = BufferedEvents(
             first_digits=buffer.first_digits_after_gap(),
             last_digits=buffer.last_digits_before_gap(),
-            held=buffer.held_before_gap(),
         )
         try:
             for live_call, before in calls:
@@ -171,11 +211,18 @@ class Recoveries:
         digits = missing_digits(live_call.call, self._logged_digits(), buffered.first_digits)
         buffer = shard.pause_buffer
         buffer.insert_missed(live_call, digits_in_gap(digits, buffered.last_digits, now))
-        held = buffered.held.get(live_call.call.id, ())
-        resumed = (LegResumedByPhone(leg) for leg in held if leg not in snapshot.held_by_phone)
-        buffer.insert_missed(live_call, resumed)
         redo, events = reconcile(live_call.call, live_call.outbox.commands, snapshot, now, digits)
         shard.recover_call(live_call, redo, events)
+
+
+def _is_up(call: Call, leg_id: str) -> bool:
+    leg = call.leg(leg_id)
+    return not call.is_ended and leg is not None and leg.state == "up"
+
+
+def _is_held(call: Call, leg_id: str) -> bool:
+    leg = call.leg(leg_id)
+    return leg is not None and leg.held_by_phone
 
 
 def _end_stray(shard: CallShard, channel: Channel) -> None:

@@ -3,13 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 
-from engine.calls.model.events import (
-    DigitPressed,
-    Event,
-    LegHeldByPhone,
-    LegReplaced,
-    LegResumedByPhone,
-)
+from engine.calls.model.events import DigitPressed, Event, LegReplaced
 from engine.runtime.shard.live_call import LiveCall
 
 
@@ -62,16 +56,3 @@ class PauseBuffer:
         """Return the legs that were replaced, each with the channel in its place."""
         events = (event for _, event in self.events if isinstance(event, LegReplaced))
         return {event.replaced: event.leg for event in events}
-
-    def held_before_gap(self) -> dict[str, list[str]]:
-        """Return the legs whose phone held before the gap, and did nothing after it, by call id."""
-        held: dict[tuple[str, str], bool] = {}
-        for index, (owner, event) in enumerate(self.events):
-            if isinstance(event, (LegHeldByPhone, LegResumedByPhone)):
-                is_held = index < self._gap and isinstance(event, LegHeldByPhone)
-                held[owner.call.id, event.leg] = is_held
-        legs: dict[str, list[str]] = {}
-        for (call_id, leg), is_held in held.items():
-            if is_held:
-                legs.setdefault(call_id, []).append(leg)
-        return legs

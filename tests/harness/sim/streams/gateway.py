@@ -207,6 +207,8 @@ class SimGateway:
             detail,
             far_end.transcript,
         )
+        if recognizer := self.recognizers.get(stream):  # which may be lost, and set up again
+            recognizer.ended = recognizer.ended or far_end.ended
         self.report(far_end.ended)
         self.after(0.6, self._pbx.closes, stream)
 

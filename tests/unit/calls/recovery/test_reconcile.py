@@ -5,7 +5,6 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from engine.calls.model import causes
 from engine.calls.model.call_deadline import deadline_ms
 from engine.calls.model.commands import (
     Answer,
@@ -20,10 +19,7 @@ from engine.calls.model.events import (
     LegAnswered,
     LegCreated,
     LegEnded,
-    LegHeldByPhone,
-    LegResumedByPhone,
     LegRinging,
-    PlaybackEnded,
     Recovered,
 )
 from engine.calls.model.requests import HangupRequested
@@ -43,7 +39,7 @@ from tests.harness.calls.builders import (
     say,
 )
 from tests.harness.calls.control import PEER, SNOOP, THIRD, coach, in_conference
-from tests.harness.calls.recoveries import open_call, outbox, playing_call, ringing
+from tests.harness.calls.recoveries import open_call, outbox, ringing
 
 LEG = f"{ID}.l1"
 BOB = "+4712345678"
@@ -75,25 +71,6 @@ def test_a_leg_that_changed_during_an_outage(
     box = outbox(story, Originate) if unsent else ()
     _, events = reconcile(story.call, box, seen, story.now)
     assert events == ((event, Recovered()) if event else (Recovered(),))
-
-
-def test_a_phone_resumed_after_another_was_lost() -> None:
-    """So the call is on hold for as long as the phone that is still there."""
-    story = bridged_call(BOB)
-    for leg in (MAIN, LEG):
-        story.take(LegHeldByPhone(leg), 1_000)
-    seen = PbxSnapshot({MAIN: "Up"}, last_seen_ms=story.now)
-    _, events = reconcile(story.call, (), seen, story.now + 60_000)
-    lost = LegEnded(LEG, causes.LOST, seen_ms=story.now)
-    assert events == (lost, LegResumedByPhone(MAIN), Recovered(uncontrolled_ms=60_000))
-
-
-def test_a_phone_that_holds_is_found_last() -> None:
-    """A prompt that has ended is not played again after the hold."""
-    story = playing_call()
-    seen = PbxSnapshot({MAIN: "Up"}, held_by_phone=frozenset({MAIN}))
-    _, events = reconcile(story.call, (), seen, story.now + 60_000)
-    assert [type(event) for event in events] == [PlaybackEnded, LegHeldByPhone, Recovered]
 
 
 def test_an_unsent_originate_is_sent() -> None:

@@ -22,10 +22,7 @@ from engine.calls.model.events import (
     LegHeldByPhone,
     LegResumedByPhone,
     PlaybackEnded,
-    Recovered,
 )
-from engine.calls.recovery.pbx_snapshot import PbxSnapshot
-from engine.calls.recovery.reconcile import reconcile
 from engine.calls.reporting.call_record import build_call_record
 from engine.calls.sessions.preconditions import check_request
 from tests.harness.calls.builders import (
@@ -333,20 +330,6 @@ def test_a_customer_whose_coached_agent_holds() -> None:
     story = coaching()
     story.take(LegHeldByPhone(PEER))
     assert media_of(story, MAIN).sound == "music"
-
-
-@pytest.mark.parametrize(("still_held", "sound"), [(True, "music"), (False, "")])
-def test_a_resume_that_no_engine_received(still_held: bool, sound: str) -> None:
-    """Recovery reads from the PBX which legs' phones hold."""
-    story = bridged_call(BOB)
-    story.take(LegHeldByPhone(PEER))
-    held = frozenset({PEER} if still_held else ())
-    snapshot = PbxSnapshot({MAIN: "Up", PEER: "Up"}, held_by_phone=held)
-    _, events = reconcile(story.call, (), snapshot, story.now)
-    assert events == (*(() if still_held else (LegResumedByPhone(PEER),)), Recovered())
-    for event in events:
-        story.take(event)
-    assert media_of(story, MAIN).sound == sound
 
 
 @pytest.mark.parametrize("event", [LegHeldByPhone(MAIN), LegHeldByPhone(PEER)])

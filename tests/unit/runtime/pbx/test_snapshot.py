@@ -22,11 +22,11 @@ SHOWN = {
 
 
 async def snapshot_of(shown: Mapping[str, Reply]) -> PbxSnapshot:
-    """Take a snapshot of a PBX, with a playback, a dialled leg, a voicemail and a held leg."""
+    """Take a snapshot of a PBX, with two playbacks, a dialled leg and a voicemail."""
     pbx = RecordingPbx()
     pbx.shows = {path: Reply(200, msgspec.json.encode(each)) for path, each in SHOWN.items()}
     pbx.shows |= shown
-    snapshot, channels = await take_snapshot(pbx, ["p1", "p2"], [MAIN], ["v1"], [MAIN])
+    snapshot, channels = await take_snapshot(pbx, ["p1", "p2"], [MAIN], ["v1"])
     assert [each.id for each in channels] == [MAIN, CHANNEL]
     return snapshot
 
@@ -39,13 +39,13 @@ async def snapshot_of(shown: Mapping[str, Reply]) -> PbxSnapshot:
         ({"recordings/live/v1": OK}, PbxSnapshot({}, voicemails=frozenset({"v1"}))),
         (
             {VARIABLE: Reply(200, b'{"value":"1"}')},
-            PbxSnapshot({}, dialed=frozenset({MAIN}), held_by_phone=frozenset({MAIN})),
+            PbxSnapshot({}, dialed=frozenset({MAIN})),
         ),
         ({VARIABLE: Reply(200, b'{"value":"<sips:asterisk@10.0.0.1>"}')}, PbxSnapshot({})),
     ],
 )
 async def test_what_a_pbx_shows(shown: Mapping[str, Reply], found: PbxSnapshot) -> None:
-    """Of playbacks, dialled legs, recordings and held legs those that are asked for."""
+    """Of playbacks, dialled legs and recordings those that are asked for."""
     assert await snapshot_of(shown) == msgspec.structs.replace(
         found,
         channels={MAIN: "Ringing", CHANNEL: "Up"},
@@ -62,16 +62,15 @@ async def test_a_reply_that_is_missing(path: str) -> None:
         await snapshot_of({path: LOST})
 
 
-@pytest.mark.parametrize("held", ["dialled", "held"])
-async def test_a_later_reply_that_is_missing(held: str) -> None:
-    """Of a leg that exists, what is asked next."""
+async def test_a_later_reply_that_is_missing() -> None:
+    """Of a dialled leg that exists, what is asked next."""
     pbx = RecordingPbx()
-    replies = [Reply(200, b'{"value":"1"}')] * (held == "dialled") + [LOST]
+    replies = [Reply(200, b'{"value":"1"}'), LOST]
     pbx.on_ask = lambda request: (
         pbx.shows.update({VARIABLE: replies.pop(0)}) if request.path == VARIABLE else None
     )
     with pytest.raises(PbxUnavailable):
-        await take_snapshot(pbx, (), [MAIN] if held == "dialled" else [], (), [MAIN])
+        await take_snapshot(pbx, (), [MAIN])
     assert replies == []
 
 
