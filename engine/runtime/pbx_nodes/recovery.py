@@ -37,7 +37,7 @@ from engine.runtime.shard.shard import CallShard
 log = structlog.get_logger()
 RETRY_DELAY_MS = 1_000
 SETTLE_DELAY_MS = 50
-HOLD_LANES = 4  # legs whose holds are read at a time: the requests of calls come first
+MAX_READS = 4  # legs whose holds are read at a time: the requests of calls come first
 
 
 class BufferedEvents(Struct, frozen=True):
@@ -143,10 +143,10 @@ class Recoveries:
         """
         legs = [(each, leg) for each in live_calls for leg in each.call.legs]
         legs.sort(key=lambda found: not found[1].held_by_phone)  # its party may wait for it
-        lanes = asyncio.Semaphore(HOLD_LANES)
+        limit = asyncio.Semaphore(MAX_READS)
         try:
             await asyncio.gather(
-                *(self._read_hold(shard, live_call, leg.id, lanes) for live_call, leg in legs)
+                *(self._read_hold(shard, live_call, leg.id, limit) for live_call, leg in legs)
             )
         except PbxUnavailable as error:  # the next recovery reads them
             log.warning("holds not read", node=shard.context.node, error=str(error))
@@ -155,11 +155,11 @@ class Recoveries:
             _count_failure(shard)
 
     async def _read_hold(
-        self, shard: CallShard, live_call: LiveCall, leg_id: str, lanes: asyncio.Semaphore
+        self, shard: CallShard, live_call: LiveCall, leg_id: str, limit: asyncio.Semaphore
     ) -> None:
         """Ask for a leg's hold until it agrees with the call: an event may overtake the reply."""
         while _is_up(live_call.call, leg_id):
-            async with lanes:
+            async with limit:
                 is_held = await is_held_by_phone(self._pbx, leg_id)
             if _is_held(live_call.call, leg_id) == is_held:
                 return

@@ -171,14 +171,14 @@ async def test_a_hold_that_changed_without_an_event(
         for event in buffered:
             at.node.on_event(0, ari(event, channel=channel(MAIN)))
         at.node.pause_slot(0)
-        asked = shows_hold(at, is_held=is_held)
+        reads = shows_hold(at, is_held=is_held)
         at.node.on_connected(0)
-        await until(lambda: is_found(asked, live_call, is_held=is_held), every_s=0.001)
+        await until(lambda: is_found(reads, live_call, is_held=is_held), every_s=0.001)
         assert live_call.call.legs[0].state == "up"
 
 
 async def test_a_resume_that_overtakes_the_reply() -> None:
-    """It finds no hold to end, and the reply begins one: the leg is asked until both agree."""
+    """It finds no hold to end, and the reply begins one: the leg is read until both agree."""
     async with inbound_node() as at:
         live_call = at.scene.shard.start_call(outbound({"type": "gather", "data": {}}))
         at.scene.shard.feed(live_call, LegAnswered(MAIN))
@@ -191,16 +191,16 @@ async def test_a_resume_that_overtakes_the_reply() -> None:
         await until(lambda: not live_call.call.legs[0].held_by_phone, every_s=0.001)
 
 
-def is_found(asked: list[Request], live_call: LiveCall, *, is_held: bool) -> bool:
-    return bool(asked) and live_call.call.legs[0].held_by_phone == is_held
+def is_found(reads: list[Request], live_call: LiveCall, *, is_held: bool) -> bool:
+    return bool(reads) and live_call.call.legs[0].held_by_phone == is_held
 
 
 def shows_hold(at: InboundNode, *, is_held: bool) -> list[Request]:
     """Let the PBX show whether the phone holds; returns the requests that ask for it."""
-    path, asked = f"channels/{MAIN}/variable", list[Request]()
+    path, reads = f"channels/{MAIN}/variable", list[Request]()
     at.scene.pbx.shows[path] = Reply(200, msgspec.json.encode({"value": str(int(is_held))}))
-    at.scene.pbx.on_ask = lambda each: asked.append(each) if each.path == path else None
-    return asked
+    at.scene.pbx.on_ask = lambda each: reads.append(each) if each.path == path else None
+    return reads
 
 
 @pytest.mark.parametrize(
