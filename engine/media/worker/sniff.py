@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-HEAD_BYTES = 64
+HEAD_BYTES = 4096
+PADDING = b"\0\r\n"  # before the first frame, as some editors and scripts leave it
 # The fields of an MPEG audio frame's header (ISO 11172-3, 2.4.1.3); ADTS (ISO 13818-7) is alike.
 FRAME_HEADER_BYTES = 4
 SYNC_WORD = 0b111_1111_1111
@@ -17,7 +18,6 @@ Container = Literal[
     "wav", "mp3", "ogg", "flac", "mov", "matroska", "amr", "aac", "aiff", "au", "caf"
 ]
 _MAGIC: tuple[tuple[bytes, Container], ...] = (
-    (b"ID3", "mp3"),
     (b"OggS", "ogg"),
     (b"fLaC", "flac"),
     (b"\x1a\x45\xdf\xa3", "matroska"),
@@ -30,7 +30,7 @@ _MAGIC: tuple[tuple[bytes, Container], ...] = (
 
 def detect_container(head: bytes) -> Container | None:
     """Return FFmpeg's demuxer name for a file that begins with `head`; None: not audio."""
-    if head[:4] == b"RIFF" and head[8:12] == b"WAVE":
+    if head[:4] in {b"RIFF", b"RF64", b"BW64"} and head[8:12] == b"WAVE":
         return "wav"
     if head[:4] == b"FORM" and head[8:12] in {b"AIFF", b"AIFC"}:
         return "aiff"
@@ -39,7 +39,8 @@ def detect_container(head: bytes) -> Container | None:
     for magic, name in _MAGIC:
         if head.startswith(magic):
             return name
-    return _of_frame(head)
+    frames = head.lstrip(PADDING)
+    return "mp3" if frames.startswith(b"ID3") else _of_frame(frames)
 
 
 def _of_frame(head: bytes) -> Container | None:

@@ -3,7 +3,11 @@
 import wave
 from array import array
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from io import BytesIO
+from itertools import chain, groupby
 from pathlib import Path
+from typing import BinaryIO
 
 import av
 from av.audio.frame import AudioFrame
@@ -14,6 +18,7 @@ from av.container import InputContainer
 from engine.media.clip import SAMPLE_RATE_HZ, MediaError
 from engine.media.worker.protocol import Transcode
 
+PAGE_HEADER_BYTES, BEGINS_STREAM = 27, 0x02  # of Ogg
 SILENT = 32  # the highest sample of what is not heard: -60 dB of full scale
 
 
@@ -32,16 +37,42 @@ def transcode(job: Transcode) -> bool:
 
 
 def _transcode(job: Transcode, read: Callable[[InputContainer], Iterator[bytes]]) -> bool:
-    # The demuxer is fixed and protocols are disabled: a playlist can't open other files.
     with Path(job.path).open("rb") as file:
         if not file.peek(1):  # PyAV would print a traceback
             raise MediaError("unreadable", "the file is empty")
-        options = {"protocol_whitelist": "none"}
-        # Titles and names of artists may be in any encoding.
-        with av.open(
-            file, "r", format=job.container, options=options, metadata_errors="ignore"
-        ) as opened:
-            return _write(job, read(opened))
+        parts = map(BytesIO, _links(file.read())) if job.container == "ogg" else [file]
+        return _write(job, chain.from_iterable(_read(each, job.container, read) for each in parts))
+
+
+def _read(
+    file: BinaryIO, container: str, read: Callable[[InputContainer], Iterator[bytes]]
+) -> Iterator[bytes]:
+    # The demuxer is fixed and protocols are disabled: a playlist can't open other files.
+    options = {"protocol_whitelist": "none"}
+    # Titles and names of artists may be in any encoding. What ends within its header has no audio.
+    with (
+        suppress(EOFError),
+        av.open(file, "r", format=container, options=options, metadata_errors="ignore") as opened,
+    ):
+        yield from read(opened)
+
+
+def _links(data: bytes) -> Iterator[bytes]:
+    """Split a chained Ogg file: FFmpeg reads only chains of one codec and number of channels.
+
+    A link begins with a page, or several, whose type says so (RFC 3533, sections 4 and 6).
+    """
+    start, at, was_first = 0, 0, True
+    while (at := data.find(b"OggS", at)) >= 0 and at + PAGE_HEADER_BYTES <= len(data):
+        is_first = bool(data[at + 5] & BEGINS_STREAM)
+        if is_first and not was_first:
+            yield data[start:at]
+            start = at
+        was_first = is_first
+        body = at + PAGE_HEADER_BYTES
+        segments = data[body : body + data[body - 1]]
+        at = body + len(segments) + sum(segments)
+    yield data[start:]
 
 
 def _write(job: Transcode, samples: Iterator[bytes]) -> bool:
@@ -78,11 +109,17 @@ def _left_samples(opened: InputContainer) -> Iterator[bytes]:
 def _resampled(opened: InputContainer, layout: str) -> Iterator[AudioFrame]:
     if not opened.streams.audio:
         raise MediaError("not_audio", "no audio track")
-    resampler = AudioResampler("s16", layout, SAMPLE_RATE_HZ)
-    for frame in _frames(opened, opened.streams.audio[0]):
-        frame.pts = None  # gaps in the timestamps do not become silence
-        yield from resampler.resample(frame)
-    yield from resampler.resample(None)
+    # Prompts that were joined to one file change channels or sample rate in it.
+    for _, frames in groupby(_frames(opened, opened.streams.audio[0]), _format):
+        resampler = AudioResampler("s16", layout, SAMPLE_RATE_HZ)
+        for frame in frames:
+            frame.pts = None  # gaps in the timestamps do not become silence
+            yield from resampler.resample(frame)
+        yield from resampler.resample(None)
+
+
+def _format(frame: AudioFrame) -> tuple[str, str, int]:
+    return frame.format.name, frame.layout.name, frame.sample_rate
 
 
 def _frames(opened: InputContainer, stream: AudioStream) -> Iterator[AudioFrame]:

@@ -127,6 +127,32 @@ async def test_a_redirect(scene: MediaScene, tmp_path: Path) -> None:
     assert requested == [f"/stored?sig=a%40{status}" for status in (301, 302, 303, 307, 308)]
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [sound("mp3"), sound("mp3", rate_hz=24_000, channels=1)],
+        [sound("mp3"), sound("mp3", channels=1), sound("mp3")],
+        [sound("aac", channels=1), sound("aac", rate_hz=24_000)],
+        [sound("mp2"), sound("mp2", rate_hz=24_000)],
+        [sound("flac"), sound("flac", rate_hz=24_000)],
+        [sound("opus", channels=1), sound("opus"), sound("opus")[:100]],
+        [sound("ogg"), sound("ogg", rate_hz=24_000), sound("opus")],
+    ],
+    ids=["mp3", "three", "aac", "mp2", "flac", "opus", "vorbis and opus"],
+)
+async def test_joined_files(scene: MediaScene, tmp_path: Path, parts: list[bytes]) -> None:
+    """All of them are heard, also with other channels, rates and codecs; not one without audio."""
+    scene.origin.bodies["joined"] = (b"".join(parts), {})
+    whole = [each for each in parts if len(each) > 100]
+    async with scene.open_cache(tmp_path) as cache:
+        clip = await cache.fetch("acme", scene.source_at("joined"))
+        pcm = await read_samples(cache, clip)
+    assert abs(clip.duration_ms - 1000 * len(whole)) < 60 * len(whole)
+    for number in range(len(whole)):
+        part = pcm[8_000 * number + 1_600 :][:4_800]
+        assert abs(level_db(part, 440) - -6.02) < 0.5
+
+
 async def test_titles_in_any_encoding(scene: MediaScene, tmp_path: Path) -> None:
     """Texts of a file do not matter for its audio."""
     title = "Café".encode("cp1252")

@@ -22,6 +22,7 @@ from wire.media import Audio
 LIMITS = MediaLimits(download_bytes=1_000_000, download_s=2, connect_s=2, clip_ms=20_000)
 FORMATS = {
     "wav": ("wav", "pcm_s16le", "s16"),
+    "rf64": ("wav", "pcm_s16le", "s16"),
     "alaw.wav": ("wav", "pcm_alaw", "s16"),
     "mp3": ("mp3", "libmp3lame", "fltp"),
     "ogg": ("ogg", "vorbis", "fltp"),
@@ -38,19 +39,27 @@ FORMATS = {
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def sound(kind: str, tone_hz: float = 440, length_s: float = 1.0, rate_hz: int = 48_000) -> bytes:
-    """Return a stereo tone at half of full scale, in a format."""
+def sound(
+    kind: str,
+    tone_hz: float = 440,
+    length_s: float = 1.0,
+    rate_hz: int = 48_000,
+    channels: int = 2,
+) -> bytes:
+    """Return a tone at half of full scale, in a format."""
+    layout = "stereo" if channels == 2 else "mono"
     container, codec, sample_format = FORMATS[kind]
     times_s = np.arange(int(length_s * rate_hz)) / rate_hz
     mono = (16_384 * np.sin(2 * np.pi * tone_hz * times_s)).astype(np.int16)
-    frame = av.AudioFrame.from_ndarray(np.repeat(mono, 2).reshape(1, -1), "s16", "stereo")
+    frame = av.AudioFrame.from_ndarray(np.repeat(mono, channels).reshape(1, -1), "s16", layout)
     frame.sample_rate = rate_hz
     file = io.BytesIO()
-    with av.open(file, "w", format=container) as out:
-        stream = out.add_stream(codec, rate=rate_hz, layout="stereo", format=sample_format)
+    options = {"rf64": "always"} if kind == "rf64" else {}
+    with av.open(file, "w", format=container, options=options) as out:
+        stream = out.add_stream(codec, rate=rate_hz, layout=layout, format=sample_format)
         assert isinstance(stream, AudioStream)
         stream.codec_context.options = {"strict": "experimental"}  # FFmpeg's own vorbis encoder
-        resampler = av.AudioResampler(sample_format, "stereo", rate_hz, stream.frame_size)
+        resampler = av.AudioResampler(sample_format, layout, rate_hz, stream.frame_size)
         for part in [*resampler.resample(frame), *resampler.resample(None)]:
             out.mux(stream.encode(part))
         out.mux(stream.encode(None))

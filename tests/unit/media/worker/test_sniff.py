@@ -6,7 +6,13 @@ from engine.media.worker.sniff import detect_container
 
 AUDIO = [
     (b"RIFF\x24\x00\x00\x00WAVEfmt ", "wav"),
+    (b"RF64\xff\xff\xff\xffWAVEds64", "wav"),
+    (b"BW64\xff\xff\xff\xffWAVEds64", "wav"),
     (b"ID3\x04\x00", "mp3"),
+    (b"\r\nID3\x04\x00", "mp3"),
+    (b"\r\n\xff\xfb\x90\x64", "mp3"),
+    (bytes(2_000) + b"\xff\xfb\x90\x64", "mp3"),
+    (b"\0\xff\xf1\x50\x80", "aac"),
     (b"\xff\xfb\x90\x64", "mp3"),
     (b"\xff\xf3\x40\xc0", "mp3"),
     (b"OggS\x00\x02", "ogg"),
@@ -27,6 +33,8 @@ OTHER = [
     b"",
     b"\xff",
     b"\xff\xfe<\x00h\x00",  # UTF-16 text
+    bytes(4_096),
+    b"\n\n<!doctype html>",
     b"\xff\xd8\xff\xe0",  # JPEG
     b"\xff\xf1\x7c\x80",  # a reserved sample rate of ADTS
     b"\xff\xe1\x50\x80",  # layer 0 with the short sync word
