@@ -197,6 +197,7 @@ class Stream:
         match message:
             case Clear():
                 self._output.clear(now_ms)
+                self._tell(self._protocol.cleared or None)
             case Mark():
                 if self._limits.is_mark_refused(now_ms, self._output.pending_marks):
                     raise InvalidMessage("too many marks in a second, or not heard yet")

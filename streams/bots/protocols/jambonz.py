@@ -47,6 +47,7 @@ class JambonzProtocol:
 
     subprotocol: ClassVar[str] = "audio.jambonz.org"
     is_binary: ClassVar[bool] = True
+    cleared: ClassVar[bytes] = b""
 
     def __init__(self, stream: StreamName) -> None:
         self._rate = stream.setup.bot.rate

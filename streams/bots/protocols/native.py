@@ -35,6 +35,7 @@ class NativeProtocol:
 
     subprotocol: ClassVar[str] = "switchroom"
     is_binary: ClassVar[bool] = True
+    cleared: ClassVar[bytes] = b""
 
     def __init__(self, stream: StreamName) -> None:
         self.audio_format: AudioFormat = linear(stream.setup.bot.rate)

@@ -21,6 +21,7 @@ class BotProtocol(Protocol):
 
     subprotocol: ClassVar[str]  # of the handshake; empty: none
     is_binary: ClassVar[bool]  # audio is sent in binary frames
+    cleared: ClassVar[bytes]  # the text that answers a bot's `clear`; empty: none but the marks
     audio_format: AudioFormat  # of the PBX's side, which is never converted
 
     def greeting(self) -> list[bytes]:

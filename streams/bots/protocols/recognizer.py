@@ -45,6 +45,7 @@ class RecognizerProtocol:
 
     subprotocol: ClassVar[str] = ""
     is_binary: ClassVar[bool] = True
+    cleared: ClassVar[bytes] = b""
 
     def __init__(self, recognition: Recognition) -> None:
         self.audio_format: AudioFormat = linear(recognition.start.rate)

@@ -54,6 +54,7 @@ class TwilioProtocol:
 
     subprotocol: ClassVar[str] = ""
     is_binary: ClassVar[bool] = False
+    cleared: ClassVar[bytes] = b""
 
     def __init__(self, stream: StreamName) -> None:
         self.audio_format: AudioFormat = ULAW

@@ -36,6 +36,7 @@ class VonageProtocol:
 
     subprotocol: ClassVar[str] = ""
     is_binary: ClassVar[bool] = True
+    cleared: ClassVar[bytes] = b'{"event":"websocket:cleared"}'
 
     def __init__(self, stream: StreamName) -> None:
         self.audio_format: AudioFormat = linear(stream.setup.bot.rate)

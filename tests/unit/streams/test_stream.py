@@ -53,6 +53,19 @@ def test_a_mark_that_will_not_come_back_is_rejected(protocol: Protocol) -> None:
     assert not lab.stream.is_ended
 
 
+def test_a_clear_is_answered() -> None:
+    """As Vonage does, also if there is nothing to drop; other protocols return marks only."""
+    lab = Lab(protocol="vonage")
+    lab.stream.read_binary(SOUND * 50)
+    lab.say(action="notify", payload="a")
+    sent = len(lab.bot.texts)
+    for _ in range(2):
+        lab.say(action="clear")
+    assert [json.loads(each) for each in lab.bot.texts[sent:]] == [
+        {"event": "websocket:cleared"}
+    ] * 2
+
+
 def test_what_has_no_effect_is_rejected() -> None:
     """Each message up to the limit: too many marks, and what is not understood."""
     lab = Lab()
