@@ -45,6 +45,7 @@ _ENCODINGS = {
     "mac_roman": _WESTERN,
     "cp850": _WESTERN,
     "cp852": _CENTRAL,
+    "cp857": (_TURKISH,),
     "mac_latin2": _CENTRAL,
 }
 MAX_WORDS = 500  # which take a quarter of a second

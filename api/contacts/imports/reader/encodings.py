@@ -25,6 +25,8 @@ MARKS = (
 SAMPLE_BYTES = 65_536
 CHUNK_BYTES = 1 << 20
 MAX_CONTROL_SHARE = 0.01  # of the bytes of a text
+# Every line has ASCII, so NUL bytes in these: a text of them was found, or refused, before.
+_WIDE = [f"utf_{bits}{order}" for bits in (16, 32) for order in ("", "_le", "_be")]
 _OF_HOST_NAMES = frozenset({"idna", "punycode"})
 _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1a"))
 
@@ -84,7 +86,7 @@ def _guess(path: str, region: str | None) -> str:
     sample = b"".join(not_utf8)[:SAMPLE_BYTES]
     if encoding := encoding_by_alphabet(sample, region):
         return encoding
-    best = from_bytes(sample).best()
+    best = from_bytes(sample, cp_exclusion=_WIDE).best()
     return best.encoding if best else "cp1252"
 
 

@@ -32,7 +32,7 @@ def read(names: str, encoding: str, region: str | None = None) -> str:
         (HUNGARIAN, ("cp1250", "iso8859-2", "cp852", "mac_latin2")),
         (ROMANIAN, ("cp1250", "iso8859-2", "cp852")),
         (CROATIAN, ("cp1250", "iso8859-2", "cp852")),
-        (TURKISH, ("cp1254", "iso8859-9")),
+        (TURKISH, ("cp1254", "iso8859-9", "cp857")),
         (LITHUANIAN, ("cp1257",)),
         (LATVIAN, ("cp1257",)),
         (NORDIC, ("cp1252", "iso8859-1", "mac_roman", "cp850")),

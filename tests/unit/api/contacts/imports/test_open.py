@@ -107,6 +107,17 @@ def test_the_region_tells_encodings_apart(tmp_path: Path) -> None:
     assert summary_of(tmp_path, content, region="EE").sample[0][1] == "Erdõs"
 
 
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [("koi8-r", "Иван"), ("cp866", "Иван"), ("cp1256", "محمد"), ("euc_jp", "山田太郎")],
+)
+def test_a_guess_leaves_the_other_columns(tmp_path: Path, encoding: str, name: str) -> None:
+    """A word may be read wrongly, but what has the bytes of ASCII is not UTF-16."""
+    found = summary_of(tmp_path, f"Phone;Name\n22222222;{name}\n22222223;Ola\n".encode(encoding))
+    assert found.headers == ["Phone", "Name"]
+    assert [phone for phone, _ in found.sample] == ["22222222", "22222223"]
+
+
 def test_an_encoding_can_be_given(tmp_path: Path) -> None:
     """For files with too little text."""
     content = table("Łukasz").encode("cp1250")
