@@ -59,10 +59,10 @@ def show(
     """
     from wire.error_codes.catalogue import find_code  # noqa: PLC0415 - other commands need no table
 
-    # A reason such as `action_failed:connect: refused` has the cause after its colon.
+    # A reason such as `action_failed:connect` has the cause after its colon, one of a timeline
+    # such as `connect: refused` a detail.
     first, _, rest = code.partition(":")
-    cause = rest.partition(":")[0].strip()
-    found = find_code(code) or find_code(cause) or find_code(first)
+    found = find_code(code) or find_code(rest) or find_code(first)
     if found is None:
         raise NotFound("error code", code)
     places = [each.value for each in found.places]

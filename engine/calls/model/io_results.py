@@ -30,7 +30,7 @@ class ActionReceived(StoredEvent, frozen=True, tag="action-received"):
 
 
 class ActionFailed(StoredEvent, frozen=True, tag="action-failed"):
-    """A webhook or a stored flow returned no valid action."""
+    """A webhook or a stored flow returned no valid action: a code, and often `: ` with a detail."""
 
     request: str
     reason: str

@@ -24,7 +24,6 @@ from wire.verbs import Action
 from wire.webhooks import ActionRequest
 
 WEBHOOK_TIMEOUT_MS = 17_000  # the webhook's own limit, 15 s, and a margin for the engine
-MAX_REASON_CHARS = 200  # a reason quotes the customer's server, of any length
 
 
 def start_url(call: Call, url: str, ended: Advance, now: int) -> Step:
@@ -94,6 +93,7 @@ def use_fallback(call: Call, state: AwaitingInstructions, reason: str) -> Call:
         rest = call.continuation[call.continuation.index(streams[0]) :]
         return replace(call, continuation=rest, state=Advance(None, "reply"))
     if state.fallback is None:
-        why = f"action_failed:{reason[:MAX_REASON_CHARS]}"
+        code, _, _detail = reason.partition(":")  # the detail quotes the customer's server
+        why = f"action_failed:{code}"
         call = replace(call, continuation=(), reason=why, cause=causes.INTERWORKING)
     return replace(call, state=Advance(state.fallback, "reply"))

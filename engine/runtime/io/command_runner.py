@@ -34,7 +34,7 @@ from engine.calls.model.io_results import (
 from engine.common.tasks import cancel_all
 from engine.media.clip import MediaError
 from engine.runtime.io.digit_sealer import DigitSealer, UnreadableDigits
-from engine.runtime.io.flow_cache import FlowCache, call_variables
+from engine.runtime.io.flow_cache import FlowCache, call_variables, no_action
 from engine.store.errors import StoreDown
 from engine.webhooks.action_client import ActionResponse
 from engine.webhooks.api_sender import ApiResponse
@@ -213,7 +213,7 @@ class IoRunner:
             try:
                 await self._flows.check_flow_ids(call.account, response.action)
             except BadInput as error:
-                return ActionFailed(command.request, str(error), attempts)
+                return no_action(command.request, error, attempts)
             except StoreDown:
                 pass  # the flow itself reports it, if the store is still down then
         return ActionReceived(command.request, response.action, attempts)

@@ -9,7 +9,13 @@ from engine.calls.flows.variables import value_of
 from engine.calls.model.call import Call
 from engine.calls.model.events import Event
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode
-from engine.calls.model.io_results import ActionFailed, ActionReceived, FlowNodeLoaded, FlowStarted
+from engine.calls.model.io_results import (
+    ActionFailed,
+    ActionReceived,
+    Attempts,
+    FlowNodeLoaded,
+    FlowStarted,
+)
 from engine.flows.document import read_outline, resolve_node, static_prompts, why_not_runnable
 from engine.store.errors import StoreDown
 from wire.decoding.errors import BadInput
@@ -38,17 +44,17 @@ class FlowCache:
         try:
             version, body = await self._read_flow(call.account, command.flow_id, LATEST) or (0, b"")
             if reason := why_not_runnable(command.flow_id, body or None):
-                return ActionFailed(command.request, reason)
+                return ActionFailed(command.request, f"unknown_flow: {reason}")
             outline = read_outline(body)
             if outline is None:
                 tree = parse_action(fill(body, call_variables(call)), self._limits)
                 await self.check_flow_ids(call.account, tree)
                 return ActionReceived(command.request, tree)
         except BadInput as error:
-            return ActionFailed(command.request, str(error))
+            return no_action(command.request, error)
         except StoreDown as error:
             log.warning("flow not read", call_id=call.id, flow=command.flow_id, error=str(error))
-            return ActionFailed(command.request, error.detail)
+            return ActionFailed(command.request, f"store_down: {error.detail}")
         self._keep((call.account, command.flow_id, version), outline)
         return FlowStarted(command.request, command.flow_id, version, outline.start)
 
@@ -75,13 +81,13 @@ class FlowCache:
             found = await self._read_flow(call.account, command.flow_id, command.version)
             outline = read_outline(found[1]) if found is not None else None
         except BadInput as error:
-            return ActionFailed(command.request, str(error))
+            return no_action(command.request, error)
         except StoreDown as error:
             log.warning("flow not read", call_id=call.id, flow=command.flow_id, error=str(error))
-            return ActionFailed(command.request, error.detail)
+            return ActionFailed(command.request, f"store_down: {error.detail}")
         if outline is None:
             text = f"no version {command.version} of flow {command.flow_id}"
-            return ActionFailed(command.request, text)
+            return ActionFailed(command.request, f"unknown_flow: {text}")
         self._keep(_key(command, call), outline)
         return self._resolve(command, call, outline)
 
@@ -89,7 +95,7 @@ class FlowCache:
         try:
             node = resolve_node(outline, command.node, call_variables(call), self._limits)
         except BadInput as error:
-            return ActionFailed(command.request, str(error))
+            return no_action(command.request, error)
         return FlowNodeLoaded(command.request, command.node, node)
 
     def _keep(self, key: tuple[str, str, int], outline: FlowOutline) -> None:
@@ -97,6 +103,12 @@ class FlowCache:
         self._outlines[key] = outline
         if len(self._outlines) > MAX_CACHED_VERSIONS:
             del self._outlines[next(iter(self._outlines))]
+
+
+def no_action(request: str, error: BadInput, tries: Attempts = ()) -> ActionFailed:
+    """Return the event of an action that cannot run."""
+    code = error.code if error.code == "unknown_flow" else "invalid_action"
+    return ActionFailed(request, f"{code}: {error}", tries)
 
 
 def call_variables(call: Call) -> Lookup:

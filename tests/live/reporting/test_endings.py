@@ -77,7 +77,7 @@ async def test_the_route_of_a_number_fails(lab: Lab, hooks: WebhookServer) -> No
         await caller.wait_ended()
     end = await completed(lab, to=number)
     assert (end["endedBy"], end["callStatus"]) == ("system", "failed")
-    assert end["reason"].startswith("action_failed:")
+    assert end["reason"] == "action_failed:status_500"
 
 
 async def test_the_fallback_of_a_route(lab: Lab, hooks: WebhookServer, sounds: MediaServer) -> None:

@@ -16,7 +16,8 @@ ENDINGS = CodeGroup(
             "A webhook or a flow gave no usable action, and there is no fallback. What "
             "follows the colon says why.",
             "The address does not respond, or what it responds with is not a tree of actions.",
-            "`switchroom webhook list --failed` has the request and the response; add `fallback`.",
+            "`switchroom webhook list --failed` has the request and the response, the timeline "
+            "of the call the detail; add `fallback`.",
             (),
             (
                 Place.RECORD,

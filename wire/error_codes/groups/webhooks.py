@@ -110,7 +110,6 @@ WEBHOOKS = CodeGroup(
                 Place.REST,
                 Place.RPC,
                 Place.FIELD,
-                Place.WEBHOOK,
             ),
         ),
         ErrorCode(
@@ -143,8 +142,8 @@ WEBHOOKS = CodeGroup(
         ErrorCode(
             "invalid_action",
             "Invalid action",
-            "The body is JSON, but no valid tree of actions. The detail has the path and "
-            "what is allowed.",
+            "What a webhook returned, or a flow has become with its values, is no valid tree of "
+            "actions. The detail has the path and what is allowed.",
             "A wrong name of a field, a wrong unit, or a verb that does not exist.",
             "Check the tree without a call: `switchroom flow check test @tree.json`.",
             (),
@@ -162,7 +161,6 @@ WEBHOOKS = CodeGroup(
                 Place.REST,
                 Place.RPC,
                 Place.FIELD,
-                Place.WEBHOOK,
             ),
             "reference/verbs.md",
         ),

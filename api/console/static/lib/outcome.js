@@ -78,7 +78,7 @@ export function faultsOf({ reason, mediaFault }) {
  */
 export function reasonText(reason) {
   const [code = "", ...more] = reason.split(":").map((each) => each.trim());
-  const said = more.filter((each) => pageOf(each) === "").join(": ");
+  const said = more.filter((each) => pageOf(each) === "").join(": ") || more.join(": ");
   return `${FAULTS[code] ?? code}${said ? ` (${said})` : ""}`;
 }
 

@@ -14,8 +14,8 @@ from wire.error_codes.catalogue import CATALOGUE
     [
         ("call_ended", "call_ended"),
         ("status_503", "status_nnn"),
-        ("action_failed:connect: refused", "connect"),
-        ("action_failed:status_500: answered 500", "status_nnn"),
+        ("action_failed:connect", "connect"),
+        ("status_500: answered 500", "status_nnn"),
         ("action_failed:something else", "action_failed"),
     ],
 )

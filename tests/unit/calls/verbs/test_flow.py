@@ -49,8 +49,8 @@ def test_a_node_that_cannot_be_loaded_ends_the_call() -> None:
     story = answered_call(RUN)
     story.take(FlowStarted(f"{ID}.r1", "support", 1, "a"))
     assert story.state_as(AwaitingInstructions).deadline_ms == story.now + LOAD_TIMEOUT_MS
-    story.take(ActionFailed(f"{ID}.r2", "no version 1"))
-    assert (story.state, story.call.reason) == ("ending", "action_failed:no version 1")
+    story.take(ActionFailed(f"{ID}.r2", "unknown_flow: no version 1"))
+    assert (story.state, story.call.reason) == ("ending", "action_failed:unknown_flow")
 
 
 def test_a_dial_sets_its_result() -> None:
