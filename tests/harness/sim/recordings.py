@@ -24,6 +24,7 @@ from tests.harness.sim.talk_detect import SimTalk
 MONITOR = "MIXMONITOR_FILENAME"
 FAILED = AmiResponse(False, "No such channel")
 LATE_MS = 1_500  # delay of Asterisk's own limit
+KEY_MS = 80.0  # how long the key is down that ends a message
 
 
 class SimFile:
@@ -129,7 +130,8 @@ class SimRecordings(SimTalk):
             self._clock.after(said_ms + silence_ms, self._over, self, file)
         elif self.own_rng.random() < 0.5:
             key = self.own_rng.choice("#*5")
-            self._clock.after(said_ms, self.pressed, self, file.channel, key, 80.0)
+            self._clock.after(said_ms, self.starts_key, self, file.channel)
+            self._clock.after(said_ms + KEY_MS, self.pressed, self, file.channel, key, KEY_MS)
 
     def pressed(self, channel: SimChannel, digit: str, held_ms: float) -> bool:
         """Release a key, which may end a voicemail."""
