@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import cached_property
 from html import unescape
 from itertools import accumulate
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 from urllib.parse import unquote
 
 import msgspec
@@ -23,7 +23,7 @@ from wire.base import Name, Shape
 from wire.decoding import patterns
 from wire.events.own_texts import is_own, without_own
 from wire.phone_numbers.e164 import INTERNATIONAL_PREFIX, calling_code, e164
-from wire.phone_numbers.written_number import MAX_CHARS, InvalidNumber
+from wire.phone_numbers.written_number import MAX_AREA, MAX_CHARS, MIN_NUMBER, InvalidNumber
 
 # What the reader of numbers takes as separators, in ASCII. All repetitions are possessive: with a
 # search from each of many separators, a text would take quadratic time.
@@ -35,6 +35,8 @@ _OF_LISTS = r"_,:|;'+\u2019\u2022"
 _LIST = re.compile(f"[0-9](?:[{_OF_NUMBERS}{_OF_LISTS}]*+[0-9])*+")
 _LISTED = re.compile(f"[{_OF_LISTS}]")
 _GROUP = re.compile(r"[0-9]+")
+# A digit by itself beside longer groups: a count, a position or a version.
+_LONE = re.compile(r"\A[0-9][^0-9]++(?=[0-9]{2})"), re.compile(r"(?<=[0-9]{2})[^0-9]++[0-9]\Z")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _NOT_DIGITS = bytes({*range(256)} - {*b"0123456789"})
 _DASHES = "\u00b7\u2053\u2212\u30fc\uff70"  # of the reader, besides those of Unicode's category
@@ -159,9 +161,9 @@ class NumberMatcher(Struct, frozen=True, dict=True):
     ) -> bool:
         """Return whether neighbouring groups of digits are the number.
 
-        Not as a part of another number, unless they are what follows something else: in
-        "12 030 1234567" they begin with the 0 of numbers in their country. With `cuts`, only
-        groups on both sides of one.
+        Not as a part of another number, unless they are what follows something else (in
+        "12 030 1234567" they begin with the 0 of numbers in their country) or what something else
+        follows: their first group has all digits. With `cuts`, only groups on both sides of one.
         """
         sign, groups = "+" * (run[0] == "+"), _GROUP.findall(run)
         digits = "".join(groups)
@@ -179,7 +181,16 @@ class NumberMatcher(Struct, frozen=True, dict=True):
                 continue
             is_all = window == digits
             is_rest = end == len(digits) and window[0] == "0" and not is_certain
-            if is_all or is_rest or not self._is_other(run, readings, is_certain=is_certain):
+            is_first = start == 0 and MAX_AREA < len(groups[0]) == end
+            if is_all or is_rest or is_first:
+                return True
+            if start and is_certain:  # the rest of a number that has a country's code
+                is_other = readings.of(run) not in {None, self.number}
+            elif start >= MIN_NUMBER and _is_valid(readings.of(digits[:start])):
+                is_other = False  # a number is before it
+            else:
+                is_other = self._is_other(run, readings, goes_on=not start and end < len(digits))
+            if not is_other:
                 return True
         return False
 
@@ -199,12 +210,20 @@ class NumberMatcher(Struct, frozen=True, dict=True):
             return True
         return self.number in readings.possible(text)
 
-    def _is_other(self, run: str, readings: "_Readings", *, is_certain: bool) -> bool:
-        """Return whether a run as a whole is another number, for certain or a valid one."""
+    def _is_other(self, run: str, readings: "_Readings", *, goes_on: bool) -> bool:
+        """Return whether a run as a whole is another valid number, or is without lone digits.
+
+        With `goes_on`, the run begins with the number, and so must the other one.
+        """
         found = readings.of(run)
-        if found in (None, self.number):
+        if found == self.number:
             return False
-        return is_certain or phonenumbers.is_valid_number(phonenumbers.parse(found))
+        rests = [rest for each in _LONE if (rest := each.sub("", run)) != run]
+        is_written = not rests or (found is not None and _is_written(found, run))
+        if is_written and _is_valid(found) and (found.startswith(self.number) or not goes_on):
+            return True
+        others = (self._is_other(rest, readings, goes_on=goes_on) for rest in rests)
+        return bool(rests) and all(others)
 
     @cached_property
     def _country(self) -> str:
@@ -274,6 +293,17 @@ def _parsed(text: str, region: str | None) -> str | None:
         parsed = phonenumbers.parse(text, region)
         return phonenumbers.format_number(parsed, PhoneNumberFormat.E164)
     return None
+
+
+def _is_valid(number: str | None) -> TypeGuard[str]:
+    return number is not None and phonenumbers.is_valid_number(phonenumbers.parse(number))
+
+
+def _is_written(number: str, text: str) -> bool:
+    """Return whether a text has the groups of digits in which a number is written."""
+    parsed = phonenumbers.parse(number)
+    shown = phonenumbers.format_number(parsed, PhoneNumberFormat.NATIONAL)
+    return _GROUP.findall(shown) == _GROUP.findall(text)
 
 
 def _lists(text: str) -> Iterator[str]:

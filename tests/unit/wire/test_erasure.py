@@ -23,6 +23,8 @@ UNKNOWN = NumberMatcher("+4721930000")
 # Countries from which others are called with 8~10, 0011, 011, 010, 00 and a carrier's code, 1 00.
 CALLERS = ("RU", "AU", "US", "JP", "BR", "CO", "FI")
 SEPARATORS = (*" \t\n./-\u2013\u202f\u200b+_,:|;'\u2019\u2022", ", ", "&nbsp;", "%20", "%2B", "+-+")
+BESIDE = ("{} 2 children", "{}-2.mp3", "1. {}, 2", "1 {} 2", "{}/68", "[2,{}, 2]")
+BEHIND = ("{} 12 times", "{}-12.mp3", "{} 10.30", "{}/12/3", "{} 20260102", "{} 200 kr")
 SEPARATOR_CATEGORIES = {
     "Zs",
     "Zl",
@@ -83,6 +85,12 @@ def test_national_forms(text: str) -> None:
         "21930001,21930000,21930002",
         "+47 2026-10-06 21 93 00 00",
         "2026-10-06T12:30:00.123Z 21930000",
+        "21930000 2026-01-02 10:30",
+        "2 x 21930000",
+        "21930000 x12",
+        "219 30 000 ext 2",
+        "/21930000/2?n=1",
+        "?from=%2B4721930000%202",
     ],
 )
 def test_a_number_beside_other_digits(text: str) -> None:
@@ -120,6 +128,12 @@ def test_other_numbers(text: str) -> None:
         ("+49301234567", "0221 30 12 34 567", False),  # of Cologne
         ("+49301234567", "0221,30,12,34,567", False),
         ("+4930123456", "030 123456, 78", True),  # a list, perhaps
+        ("+4930123456", "030 123456 7", True),  # a count, perhaps, or an extension
+        ("+4930123456", "030123456 78", True),
+        ("+4930123456", "+4930123456-78.mp3", True),
+        ("+4930123456", "2 030 123456 78", False),
+        ("+4930123456", "3, 030 123456 78 2", False),
+        ("+4930123456", "0 3 0 1 2 3 4 5 6 7", False),
         ("+4915123456789", "?phone=0151+2345+6789", True),
         ("+494915123456789", "4915123456789", True),  # also a mobile number
     ],
@@ -127,6 +141,33 @@ def test_other_numbers(text: str) -> None:
 def test_numbers_of_many_lengths(number: str, text: str, expected: bool) -> None:
     """In Germany, what follows may belong to the number."""
     assert NumberMatcher(number, "DE").is_in(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("number", "region", "text"),
+    [
+        ("+25321360003", "DJ", "21 36 00 03 10.30"),  # +213 60003 1030 is Algerian
+        ("+298211234", "FO", "20 12 34 21 12 34"),  # +20 123421 1234 is Egyptian
+        ("+919876543210", "IN", "+91 98765 43210 200 rupees"),  # longer, and not valid
+    ],
+)
+def test_digits_that_look_like_another_number(number: str, region: str, text: str) -> None:
+    """What they are together by accident does not count."""
+    assert NumberMatcher(number, region).is_in(text)
+
+
+@pytest.mark.parametrize(
+    ("number", "region", "text"),
+    [
+        ("+2521123456", "SO", "7 1123456"),
+        ("+5982123", "UY", "2123 1234"),
+        ("+3523456", "LU", "27 12 34 56"),
+        ("+39212345678", "IT", "+39 02 1234 5678"),
+    ],
+)
+def test_numbers_as_their_country_writes_them(number: str, region: str, text: str) -> None:
+    """Their groups are no numbers of others."""
+    assert not NumberMatcher(number, region).is_in(text)
 
 
 @pytest.mark.parametrize(
@@ -166,6 +207,21 @@ def test_every_spelling_is_found(example: tuple[str, str]) -> None:
         assert at_home.is_in(f"ring {text}, please"), text
     for text in international_spellings(number):
         assert abroad.is_in(f"ring {text}, please"), text
+
+
+@for_each(EXAMPLES, str)
+def test_every_number_is_found_beside_a_digit(example: tuple[str, str]) -> None:
+    """Although the digits together may be a valid number, which is written otherwise."""
+    region, full = example
+    number = phonenumbers.parse(full)
+    formats = (PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
+    shown = (phonenumbers.format_number(number, each) for each in formats)
+    matcher = NumberMatcher(full, region)
+    for text in (*shown, phonenumbers.national_significant_number(number)):
+        for each in BESIDE:
+            assert matcher.is_in(each.format(text)), each.format(text)
+    for each in (*BESIDE, *BEHIND):
+        assert matcher.is_in(each.format(full)), each.format(full)
 
 
 @for_each(EXAMPLES, str)
