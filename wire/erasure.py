@@ -4,15 +4,12 @@ A text contains a number if digits in it are read as that number (docs/decisions
 """
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from html import unescape
 from itertools import accumulate
 from typing import Annotated, Any, TypeGuard
-from urllib.parse import unquote
 
 import msgspec
 import phonenumbers
@@ -23,6 +20,7 @@ from wire.base import Name, Shape
 from wire.decoding import patterns
 from wire.events.own_texts import is_own, without_own
 from wire.phone_numbers.e164 import INTERNATIONAL_PREFIX, calling_code, e164
+from wire.phone_numbers.visible_text import decoded, digits_in, visible
 from wire.phone_numbers.written_number import MAX_AREA, MAX_CHARS, MIN_NUMBER, InvalidNumber
 
 # What the reader of numbers takes as separators, in ASCII. All repetitions are possessive: with a
@@ -37,12 +35,6 @@ _LISTED = re.compile(f"[{_OF_LISTS}]")
 _GROUP = re.compile(r"[0-9]+")
 # A digit by itself beside longer groups: a count, a position or a version.
 _LONE = re.compile(r"\A[0-9][^0-9]++(?=[0-9]{2})"), re.compile(r"(?<=[0-9]{2})[^0-9]++[0-9]\Z")
-_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
-_NOT_DIGITS = bytes({*range(256)} - {*b"0123456789"})
-_DASHES = "\u00b7\u2053\u2212\u30fc\uff70"  # of the reader, besides those of Unicode's category
-_INVISIBLE = "\u115f\u1160\u3164\uffa0"  # letters for Unicode
-_INVISIBLE_CATEGORIES = ("Cf", "Mn", "Me")
-_JSON_ESCAPE = re.compile(r"(?:\\u[0-9A-Fa-f]{4})+|\\[nrt]")
 _PREFIXES = ("", "00", "011")  # of international calls, in addresses and lists of any country
 CODES = phonenumbers.COUNTRY_CODE_TO_REGION_CODE
 MAX_PREFIX = 8  # digits that precede a country's code: to call abroad, and of a carrier
@@ -103,7 +95,7 @@ class NumberMatcher(Struct, frozen=True, dict=True):
 
     def is_in(self, text: str) -> bool:
         """Return whether a text contains the number, also escaped as in addresses and JSON."""
-        return any(map(self._is_in_form, _decoded(text)))
+        return any(map(self._is_in_form, decoded(text)))
 
     def is_in_json(self, body: bytes) -> bool:
         """Return whether a JSON document contains it; what is no JSON is one text."""
@@ -121,7 +113,7 @@ class NumberMatcher(Struct, frozen=True, dict=True):
             texts = [*_texts(decode(body))]
         except (msgspec.DecodeError, RecursionError):
             return self.is_in(body.decode(errors="replace"))
-        may_be_in = any(map(self._may_be_in, _decoded("\n".join(texts))))
+        may_be_in = any(map(self._may_be_in, decoded("\n".join(texts))))
         return may_be_in and any(map(self.is_in, texts))
 
     def _may_be_in(self, text: str) -> bool:
@@ -129,15 +121,12 @@ class NumberMatcher(Struct, frozen=True, dict=True):
 
         Without zeros at their end, which a number in JSON may have as its exponent.
         """
-        if not text.isascii() and _OTHER_DIGIT.search(text):
-            text = _visible(text)
-        digits = text.encode(errors="replace").translate(None, _NOT_DIGITS)
-        return self._tail.rstrip("0").encode() in digits
+        return self._tail.rstrip("0").encode() in digits_in(text)
 
     def _is_in_form(self, form: str) -> bool:
         if not self._may_be_in(form):
             return False
-        text = _visible(form)
+        text = visible(form)
         readings = _Readings(self.region)
         try:
             if len(text) <= MAX_CHARS and readings.of(text) == self.number:
@@ -310,45 +299,6 @@ def _lists(text: str) -> Iterator[str]:
     """Yield digits with what separates lists among them."""
     if _LISTED.search(text):
         yield from (each for each in _LIST.findall(text) if _LISTED.search(each))
-
-
-def _decoded(text: str) -> Iterator[str]:
-    """Yield a text, and what it says if it is part of an address, of HTML or of JSON."""
-    yield text
-    if "%" in text:
-        yield unquote(text)
-    if "&" in text:
-        yield unescape(text)
-    if "\\" in text:
-        yield _JSON_ESCAPE.sub(lambda found: _unescaped(found[0]), text)
-
-
-def _unescaped(escapes: str) -> str:
-    if not escapes.startswith("\\u"):
-        return " "
-    return bytes.fromhex(escapes.replace("\\u", "")).decode("utf-16-be", "replace")
-
-
-def _visible(text: str) -> str:
-    """Return a text as it is seen, with digits and separators in ASCII."""
-    if text.isascii():
-        return text
-    return text.translate({ord(each): _shown(each) for each in {*text} if not each.isascii()})
-
-
-def _shown(char: str) -> str:
-    category = unicodedata.category(char)
-    if category in _INVISIBLE_CATEGORIES or char in _INVISIBLE:
-        return ""
-    if char.isdecimal():
-        return str(unicodedata.decimal(char))
-    if char.isspace():
-        return " "
-    if category == "Pd" or char in _DASHES:
-        return "-"
-    if category == "No":  # the ² of a footnote is not a digit
-        return char
-    return unicodedata.normalize("NFKC", char)
 
 
 def _texts(document: Any) -> Iterator[str]:

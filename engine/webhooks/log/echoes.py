@@ -1,12 +1,15 @@
-"""Removes what a response repeats of a request's secrets, as some servers do in errors."""
+"""Finds what a response repeats of a request's secrets, as some servers do in errors."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote, quote_plus
 
 from engine.webhooks.log.header_names import is_secret
+from wire.phone_numbers.visible_text import decoded, digits_in
 from wire.webhook_log import MASK
 
+_TAG = re.compile("<[^<>]*>")  # of SSML, between digits that are spoken slowly
 _MIN_HEADER_CHARS = 6  # of a value: a shorter one, such as a version of a key, is no secret
 
 
@@ -63,6 +66,19 @@ def body_without_echoes(body: bytes, secrets: Sequence[str], *, is_cut: bool) ->
         if secret in body:
             body = body.replace(secret, MASK.encode())
     return body
+
+
+def repeats_digits(text: str, keys: str) -> bool:
+    """Return whether a text has the digits of a gather, whatever separates them.
+
+    The text may have ended within them: more than half of them at its end count.
+    """
+    digits = digits_in(keys)
+    if not digits:
+        return bool(keys) and keys in text
+    forms = (form for each in decoded(text) for form in (each, _TAG.sub("", each)))
+    found = map(digits_in, forms)
+    return any(digits in each or 2 * _overlap(each, digits) > len(digits) for each in found)
 
 
 def _overlap(body: bytes, secret: bytes) -> int:

@@ -6,7 +6,8 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from wire.webhook_log import AttemptKind
+from engine.webhooks.log.echoes import repeats_digits
+from wire.webhook_log import MASK, AttemptKind
 
 MAX_REQUEST_BYTES = 8_192  # of a body that is logged; a longer one cannot be repeated
 MAX_RESPONSE_BYTES = 2_048
@@ -102,8 +103,13 @@ def exchange(  # noqa: PLR0913, PLR0917 - what there is to record
     reason: str,
     detail: str = "",
 ) -> Exchange:
-    """Return an attempt; long bodies are cut, since many attempts may wait to be stored."""
+    """Return an attempt; long bodies are cut, since many attempts may wait to be stored.
+
+    Of a response that repeats sensitive digits there is nothing.
+    """
     is_request_cut = len(sent.body) > MAX_REQUEST_BYTES
+    text = received.body.decode(errors="replace") if subject.sensitive else ""
+    response = MASK.encode() if repeats_digits(text, subject.sensitive) else received.body
     return Exchange(
         subject,
         number,
@@ -114,7 +120,7 @@ def exchange(  # noqa: PLR0913, PLR0917 - what there is to record
         received.status,
         reason,
         received.headers,
-        bytes(received.body[:MAX_RESPONSE_BYTES]),
+        bytes(response[:MAX_RESPONSE_BYTES]),
         len(received.body) > MAX_RESPONSE_BYTES,
         detail,
     )

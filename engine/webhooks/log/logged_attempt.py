@@ -8,7 +8,12 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from engine.calls.model.call_id_format import call_of
-from engine.webhooks.log.echoes import body_without_echoes, secret_texts, without_echoes
+from engine.webhooks.log.echoes import (
+    body_without_echoes,
+    repeats_digits,
+    secret_texts,
+    without_echoes,
+)
 from engine.webhooks.log.exchange import Exchange, Subject
 from engine.webhooks.log.header_names import is_kept, is_secret
 from wire.webhook_log import (
@@ -110,7 +115,9 @@ def logged(exchange: Exchange) -> LoggedAttempt:
         reason=exchange.reason,
         took_ms=exchange.took_ms,
         response_headers=_response_headers(exchange.response_headers, subject.sensitive, secrets),
-        response_body=_response_body(exchange, secrets),
+        response_body=body_without_echoes(
+            exchange.response_body, secrets, is_cut=exchange.is_response_cut
+        ),
         is_request_cut=exchange.is_request_cut,
         is_response_cut=exchange.is_response_cut,
         is_repeatable=_is_repeatable(exchange, subject),
@@ -146,7 +153,7 @@ def _response_headers(
     headers: Mapping[str, str], sensitive: str, secrets: Sequence[str]
 ) -> dict[str, str]:
     return {
-        name: MASK if sensitive and sensitive in value else _header_text(value, secrets)
+        name: MASK if repeats_digits(value, sensitive) else _header_text(value, secrets)
         for name, value in headers.items()
         if is_kept(name)
     }
@@ -154,7 +161,7 @@ def _response_headers(
 
 def _detail(detail: str, sensitive: str, secrets: Sequence[str]) -> str:
     """Return what is wrong; it may quote the response."""
-    if sensitive and sensitive in detail:
+    if repeats_digits(detail, sensitive):
         return MASK
     return without_echoes(detail, secrets)[:MAX_DETAIL_CHARS]
 
@@ -173,14 +180,6 @@ def _as_text(value: str) -> str:
 def _without_digits(body: bytes, digits: str) -> bytes:
     """Return a gather's result without its digits."""
     return body.replace(b'"dtmf":"%b"' % digits.encode(), b'"dtmf":"%b"' % MASK.encode())
-
-
-def _response_body(exchange: Exchange, secrets: Sequence[str]) -> bytes:
-    """Return a response without secrets; nothing of it if it repeats sensitive digits."""
-    body, sensitive = exchange.response_body, exchange.subject.sensitive
-    if sensitive and sensitive.encode() in body:
-        return MASK.encode()
-    return body_without_echoes(body, secrets, is_cut=exchange.is_response_cut)
 
 
 def _text(body: bytes, *, is_cut: bool) -> LoggedText:

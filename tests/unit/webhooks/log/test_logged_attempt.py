@@ -62,7 +62,18 @@ def test_long_parts_are_cut() -> None:
     ("response", "location", "hidden"),
     [
         (b'{"text":"you typed 4711"}', "/next", "body"),
+        (b'{"text":"you typed 4 7-1.1"}', "/next", "body"),
+        (b'{"text":"4, 7, 1, 1"}', "/next", "body"),
+        (b'{"text":"4\\u00a07\\u00a01\\u00a01"}', "/next", "body"),
+        (b'{"text":"<p>4<break time=\\"500ms\\"/>711</p>"}', "/next", "body"),
+        (b"no user <4711>", "/next", "body"),
+        ("\uff14\uff17\uff11\uff11".encode(), "/next", "body"),
+        (b'{"text":"you typed 471', "/next", "body"),  # a response that ends too early
+        (b'{"text":"you typed ' + b" " * MAX_RESPONSE_BYTES + b'4711"}', "/next", "body"),
+        (b"x" * (MAX_RESPONSE_BYTES - 3) + b'4711"', "/next", "body"),
+        (b'{"text":"it is 4:17"}', "/next", ""),
         (b"{}", "/next?pin=4711", "location"),
+        (b"{}", "/next?pin=4%207%201%201", "location"),
         (b"{}", "/next", ""),
     ],
 )
@@ -120,6 +131,12 @@ def test_what_is_wrong() -> None:
     assert logged(quoted).detail == "not '***'"
     typed = attempt(reason="invalid_action", detail="not '4711'", sensitive="4711")
     assert logged(typed).detail == "***"
+
+
+def test_sensitive_keys_without_digits() -> None:
+    """Stars are masked as they are."""
+    assert logged(attempt(b"{}", b"you typed **", sensitive="**")).response_body == b"***"
+    assert logged(attempt(b"{}", b"typed 4", sensitive="**")).response_body == b"typed 4"
 
 
 def test_bodies_that_are_no_text() -> None:
