@@ -141,7 +141,7 @@ def _conditions(filters: TemplateFilters) -> list[sa.ColumnElement[bool]]:
     }
     conditions = [column == value for column, value in exact.items() if value]
     if filters.name:
-        conditions.append(templates.c.name.contains(filters.name, autoescape=True))
+        conditions.append(templates.c.name.contains(filters.name.lower(), autoescape=True))
     return conditions
 
 

@@ -3,8 +3,11 @@
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from api.accounts.store import Account
+from api.contacts.tables import contacts, lists
+from api.db.migrate import upgrade
 from tests.harness.api.contacts.lists import BASE, NAMES, a_list, contacts_in, some
 from tests.harness.api.rest import Rest
 
@@ -46,6 +49,7 @@ async def test_pages_and_totals(kept: Rest) -> None:
         ({"fName": "ANNA", "lName": "ber"}, [NAMES[2]]),
         ({"fName": "ås"}, [NAMES[1]]),
         ({"fName": "A\u030as"}, [NAMES[1]]),  # the ring as a combining character
+        ({"fName": "\uff21nn"}, [NAMES[2], NAMES[3]]),
         ({"lName": "BE"}, [NAMES[0], NAMES[2]]),
         ({"lName": "bø"}, [NAMES[1]]),
         ({"fName": "%"}, []),
@@ -125,3 +129,19 @@ async def test_bad_queries_are_rejected(rest: Rest, words: dict[str, str], path:
     list_id = await a_list(rest.services)
     result = await rest.rejected("GET", f"{BASE}/viewContacts/{list_id}", params=words)
     assert (result[0], result[2]) == (400, [path])
+
+
+async def test_keys_of_an_earlier_version(kept: Rest) -> None:
+    """The migration computes those that have changed again, and lets the others be."""
+    list_id = await a_list(kept.services, name="ISPARTA")
+    given = {"f_name": "IŞIK", "l_name": "Berg", "email": ""}
+    await contacts_in(kept.services, list_id, {**given, "phone_number": "+4790000001"})
+    written = (sa.select(contacts.c.f_name_key, contacts.c.l_name_key, contacts.c.email_key),
+               sa.select(lists.c.name_key))  # fmt: skip
+    async with kept.services.database.writing() as connection:
+        expected = [(await connection.execute(each)).one() for each in written]
+        await connection.execute(sa.update(contacts).values(f_name_key="\u0131ş\u0131k"))
+        await connection.execute(sa.update(lists).values(name_key="\u0131sparta"))
+        await connection.execute(sa.text("UPDATE alembic_version SET version_num = '0032'"))
+        await connection.run_sync(upgrade)
+        assert [(await connection.execute(each)).one() for each in written] == expected
