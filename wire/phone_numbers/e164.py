@@ -1,7 +1,7 @@
 """Reads phone numbers: the one reading that every border of the platform gives a number.
 
-A valid number is read before one that has only a possible length, and what has two readings is
-refused: a number on a list must not become another number. See
+A valid number is read before one that has only a possible length, also without a 0 that is too
+many, and what has two readings is refused: a number on a list must not become another one. See
 docs/decisions/0034-numbers-are-stored-in-international-form.md.
 
 Most numbers are plain: a country code and as many digits as its numbers have. Reading with all
@@ -10,7 +10,7 @@ rules of the country takes 20 to 35 times as long as without them, and gives the
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 
@@ -38,6 +38,9 @@ _REGIONS = {
     for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items()
     if regions[0] != _NO_COUNTRY
 }
+_ZERO_BEHIND_CODE = re.compile(rf"(?P<code>\+(?:{'|'.join(_REGIONS)}))0+")
+# Mexico has dropped its trunk prefix, and those of mobiles, in 2019: lists still have them.
+_DROPPED = {52: re.compile("0?1|04[45]")}
 _MOBILE = {PhoneNumberType.MOBILE, PhoneNumberType.FIXED_LINE_OR_MOBILE}
 
 
@@ -65,7 +68,8 @@ def is_plain_e164(number: str) -> bool:
         return False
     for end in (2, 3, 4):  # no country code is the prefix of another
         if region := _REGIONS.get(number[1:end]):
-            return _plain_numbers(region).has(number, end)
+            # A 0 belongs to the number in a few countries only.
+            return number[end : end + 1] != "0" and _plain_numbers(region).has(number, end)
     return False
 
 
@@ -100,18 +104,24 @@ def without_separators(text: str) -> str:
     """
     with suppress(InvalidNumber):
         forms = written_forms(text)
-        if forms[0].startswith("+") or (len(forms) > 1 and forms[0].startswith("00")):
+        if forms[0].startswith("+"):
             return e164(text, None)
         if len(forms) == 1:
             return forms[0]
+        if forms[0].startswith(INTERNATIONAL_PREFIX):
+            return next((each for each in forms if valid_reading(each, None)), text)
     return text
 
 
 def valid_reading(number: str, region: str | None) -> str | None:
-    """Return the valid number that digits denote; None: there is none.
+    """Return the valid number that digits denote, if need be with a 0 too many; None: none.
 
-    Raises InvalidNumber if there are two.
+    Raises TwoReadings.
     """
+    return _exact_reading(number, region) or _without_surplus(number, region)
+
+
+def _exact_reading(number: str, region: str | None) -> str | None:
     if number.startswith("+"):
         return _valid(number, None)
     if found := _only(_valid(each, None) for each in _international(number, region)):
@@ -120,29 +130,85 @@ def valid_reading(number: str, region: str | None) -> str | None:
         return None
     if found := _plain_national(number, region):
         return found
-    national, full = _valid(number, region), _valid(f"+{number}", None)
-    if national == full or not (national and full):
-        return national or _foreign(number, full, region)
-    if not number.startswith(calling_code(region)):
+    national, digits = _valid(number, region), number.lstrip("0")
+    if national is None:
+        return _foreign(number, _valid(f"+{number}", None), region)
+    if not _have_code((digits, national[1:]), region):
         return national
-    # Of +49 151 23456789 and +49 4915 123456789, the mobile number is meant.
-    if phonenumbers.number_type(phonenumbers.parse(full)) in _MOBILE:
-        return full
+    full = valid_reading(f"+{digits}", None)
+    if full in (None, national):
+        return national
+    # Of +49 151 23456789 and +49 4915 123456789, the mobile number is meant, but for a 0 before it.
+    is_mobile = phonenumbers.number_type(phonenumbers.parse(full)) in _MOBILE
+    if is_mobile == (digits == number):
+        return full if is_mobile else national
     raise _ambiguous(national, full)
+
+
+def _without_surplus(number: str, region: str | None) -> str | None:
+    """Return the valid number that digits denote without zeros that don't belong there.
+
+    As in 0 602 123 456 of Poland, which has no trunk prefix, +48 0 602…, and 0 48 602….
+    """
+    forms = _international(number, region) or (number,)
+    found = _only(each for form in forms for each in _valid_without_zeros(form, region))
+    if found is None and _have_code([digits := number.lstrip("0")], region):
+        full = f"+{digits}"
+        found = _valid(full, None) or _only(_valid_without_zeros(full, None))
+    if found is None:
+        return None
+    code = str(phonenumbers.parse(found).country_code)
+    others = [_possible(form, _of(form, region), _WITH_COUNTRY) for form in forms]
+    others += [_valid(each, region) for each in _without_first_zeros(number)]
+    for other in filter(None, others):
+        if not other.startswith(f"+{code}"):
+            raise _ambiguous(other, found)
+    return found
+
+
+def _valid_without_zeros(number: str, region: str | None) -> Iterator[str]:
+    return filter(None, (_valid(each, None) for each in _without_zeros(number, region)))
+
+
+def _without_zeros(number: str, region: str | None) -> Iterator[str]:
+    """Yield the full number without the zeros, or the old prefix, before its national part."""
+    parsed = _parsed(number, _of(number, region))
+    if parsed is None:
+        return
+    national, code = phonenumbers.national_significant_number(parsed), parsed.country_code
+    yield from (f"+{code}{each}" for each in _without_first_zeros(national))
+    if found := code in _DROPPED and _DROPPED[code].match(national):
+        yield f"+{code}{national[found.end() :]}"
+
+
+def _without_first_zeros(digits: str) -> Iterator[str]:
+    """Yield digits without one 0, without two, and so on."""
+    zeros = len(digits) - len(digits.lstrip("0"))
+    return (digits[end:] for end in range(1, zeros + 1))
+
+
+def _of(number: str, region: str | None) -> str | None:
+    """Return the region in which digits are read: none after a plus sign."""
+    return None if number.startswith("+") else region
+
+
+def _have_code(numbers: Iterable[str], region: str | None) -> bool:
+    code = calling_code(region)
+    return bool(code) and all(each.startswith(code) for each in numbers)
 
 
 def spellings(number: str) -> tuple[str, ...]:
     """Return the forms in which a number is dialled or stored: the given one, then the others.
 
-    A trunk prefix behind the country's code is left out in the last ones.
+    A trunk prefix or a 0 too many behind the country's code is left out in the last ones.
     """
     if not is_plain(number):
         return (number,)
     digits = number.removeprefix("+")
     if number.startswith(INTERNATIONAL_PREFIX):
         digits = digits.removeprefix(INTERNATIONAL_PREFIX)
-    forms = _forms(digits)
-    if (read := parsed_form(f"+{digits}")) != f"+{digits}":
+    forms, full = _forms(digits), f"+{digits}"
+    for read in (parsed_form(full), normalized(full)):
         forms += _forms(read.removeprefix("+"))
     return tuple(dict.fromkeys((number, *forms)))
 
@@ -189,24 +255,36 @@ def _region_of_number(number: str) -> str | None:
 
 def _foreign(number: str, full: str | None, region: str) -> str | None:
     """Return a number of another country, unless it may be one of the region."""
-    national = _possible(number, region)
-    if full is None or national in (None, full):
+    if full is None or (national := _possible(number, region)) in (None, full):
         return full
-    raise _ambiguous(national or "", full)
+    raise _ambiguous(national, full)
 
 
 def _possible_reading(number: str, region: str | None) -> str | None:
-    if number.startswith("+"):
-        return _possible(number, None, _WITH_COUNTRY)
-    if number.startswith(INTERNATIONAL_PREFIX):
-        forms = _international(number, region)
-        return _only(_possible(each, None, _WITH_COUNTRY) for each in forms)
-    if region is None:
+    """Return the number of a possible length that digits denote, if no other reading is likely."""
+    if forms := (number,) if number.startswith("+") else _international(number, region):
+        found = _only(_possible(each, None, _WITH_COUNTRY) for each in forms)
+    else:
+        found = _possible(number, region) if region else None
+    if found is None:
         return None
-    national, full = _possible(number, region), _possible(f"+{number}", None)
-    if national and full and national != full and number.startswith(calling_code(region)):
-        raise _ambiguous(national, full)
-    return national
+    readings: list[str | None] = [found]
+    if not _may_begin_with_zero(found):
+        readings += [_possible(each, None) for each in _without_zeros(found, None)]
+    digits, is_own = number.lstrip("0"), _have_code([found[1:]], region)
+    if not forms and is_own and _have_code([digits], region):
+        readings.append(_possible(f"+{digits}", None))
+    if forms and not (is_own and found in forms):
+        readings += [_valid(each, region) for each in _without_first_zeros(number)]
+    return _only(readings)
+
+
+def _may_begin_with_zero(number: str) -> bool:
+    """Return whether a country's usual numbers begin with a 0, as in Italy and the Ivory Coast."""
+    region = main_region(str(phonenumbers.parse(number).country_code))
+    metadata = PhoneMetadata.metadata_for_region(region)
+    lines = filter(None, (metadata.mobile, metadata.fixed_line)) if metadata else ()
+    return any((each.example_number or "").startswith("0") for each in lines)
 
 
 def _international(number: str, region: str | None) -> tuple[str, ...]:
@@ -220,8 +298,10 @@ def _international(number: str, region: str | None) -> tuple[str, ...]:
     usual, own = f"+{number[2:]}", _behind_own_prefix(number, region)
     if own in {None, usual}:
         return (usual,)
-    # +1 147… is not written as 00 11 47…: what needs a trunk prefix removed is not meant.
-    return (own, usual) if parsed_form(usual) == usual else (own,)
+    # +1 147… is not written as 00 11 47…: what needs a trunk prefix removed is not meant. But many
+    # write 0082 010… for +82 10….
+    is_meant = parsed_form(usual) == usual or _ZERO_BEHIND_CODE.match(usual)
+    return (own, usual) if is_meant else (own,)
 
 
 def _behind_own_prefix(number: str, region: str | None) -> str | None:

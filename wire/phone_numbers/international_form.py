@@ -40,11 +40,12 @@ def to_dial(party: str, region: str) -> str | None:
     if not _FULL.fullmatch(party):
         return party
     number = international(party, region)
-    if number.startswith(INTERNATIONAL_PREFIX) and _has_two_readings(number, region):
+    if not is_plain_e164(number) and _has_two_readings(number, region):
         return None  # a do-not-call list may have either
     return number if number.startswith(("+", INTERNATIONAL_PREFIX)) else None
 
 
+@lru_cache(maxsize=8_192)
 def _has_two_readings(number: str, region: str) -> bool:
     try:
         e164(number, region or None)

@@ -106,9 +106,11 @@ def written_forms(text: str) -> tuple[str, ...]:
         return (whole[1], *joined)
     _check(number)
     given = _digits(number)
-    if given.startswith(("+", "00")):  # +44 (0)20 7946 0000, but +39 (0)6 1234 5678
-        return tuple(dict.fromkeys((_digits(_TRUNK_PREFIX.sub("", number)), given)))
-    return (given,)
+    if not given.startswith(("+", "00")):
+        return (given,)
+    bare = _digits(_TRUNK_PREFIX.sub("", number))  # +44 (0)20 7946 0000, but +39 (0)6 1234 5678
+    is_national = not bare.startswith(("+", "00"))  # (0)020 7946 0000
+    return (bare,) if is_national else tuple(dict.fromkeys((bare, given)))
 
 
 def _visible(text: str) -> str:

@@ -98,12 +98,14 @@ def _candidates(part: str, region: str) -> Iterator[str]:
     # 994 is a prefix in Finland and the code of Azerbaijan, whose numbers have a plus sign.
     if abroad and part.startswith("+") and valid_reading(part, None):
         abroad = []
-    at_home = [f"+{country}{digits}", f"+{country}{digits.removeprefix('0')}"]
+    at_home = [f"+{country}{digits}", f"+{country}{digits.lstrip('0')}"]
     yield f"+{digits}"
     yield from abroad
     if country and not part.startswith("+"):
         yield from at_home
-    yield from map(parsed_form, (f"+{digits}", *abroad))
+    for number in (f"+{digits}", *abroad):
+        yield parsed_form(number)
+        yield international(number, "")
     if (number := international(part, region)).startswith("+"):
         yield number
 

@@ -83,7 +83,9 @@ async def test_a_number_has_one_route_in_every_spelling(stored: str, dialled: st
     assert await numbers.find(dialled) == FoundRoute(stored, ROUTE)
 
 
-@pytest.mark.parametrize("dialled", ["+370861234567", "370861234567", "00370861234567"])
+@pytest.mark.parametrize(
+    "dialled", ["+370861234567", "370861234567", "00370861234567", "+370061234567"]
+)
 async def test_a_called_number_with_a_trunk_prefix(dialled: str) -> None:
     """It is the number behind the prefix, and so are its route and the call's number."""
     numbers, _, _ = await cache_of(**{"+37061234567": ROUTE})

@@ -166,16 +166,31 @@ async def test_the_list_is_read_each_time(scene: Scene) -> None:
         ("*31*+370861234567", "+37061234567"),
         ("01511961234567", "+5511961234567"),
         ("44444444", "+5544444444"),
+        ("+480601123456", "+48601123456"),
+        ("+4800601123456", "+48601123456"),
+        ("00480601123456", "+48601123456"),
+        ("sip:+480601123456@example.com", "+48601123456"),
+        ("*31*+480601123456", "+48601123456"),
+        ("*31*011480601123456", "+48601123456"),
+        ("05511961234567", "+5511961234567"),
+        ("+5215512345678", "+525512345678"),
     ],
 )
 async def test_a_listed_number_with_a_trunk_prefix(scene: Scene, party: str, listed: str) -> None:
-    """A list has the number as it is called."""
+    """A list has the number as it is called, also if a 0 is written that doesn't belong to it."""
     policy = AccountDialPolicy(do_not_call=True, country="55", number_types=("service_code",))
     await scene.put(policy)
     await scene.store.change_list("acme", DncListChange(0, 1, add=("+4790000001",)))
     assert (await scene.authorize(party)).party in {"", listed}
     await scene.store.change_list("acme", DncListChange(1, 2, add=(listed,)))
     assert (await scene.authorize(party)).rejection == "do_not_call"
+
+
+@pytest.mark.parametrize("party", ["+480999123456", "0999123456", "00480999123456"])
+async def test_digits_with_two_readings_are_not_dialled(scene: Scene, party: str) -> None:
+    """A list may have either number: here also the one without a 0, which no plan has yet."""
+    await scene.put(AccountDialPolicy(region="PL"))
+    assert (await scene.authorize(party)).rejection == "number_without_country"
 
 
 @pytest.mark.parametrize(

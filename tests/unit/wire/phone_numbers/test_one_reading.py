@@ -1,6 +1,7 @@
 """What a list stores for a text is what a call dials, in all countries and spellings."""
 
 import random
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -12,15 +13,15 @@ from msgspec import Struct
 from phonenumbers import PhoneMetadata, PhoneNumber, PhoneNumberFormat
 
 from tests.harness.each import for_each
-from tests.unit.wire.phone_numbers.test_spellings import EXAMPLES, REGIONS
+from tests.unit.wire.phone_numbers.test_spellings import EXAMPLES, EXAMPLES_OF_ALL_TYPES, REGIONS
 from wire.base import Party
 from wire.decoding.errors import BadInput, InputErrors
 from wire.decoding.lenient import decode
 from wire.phone_numbers.e164 import e164, without_separators
 from wire.phone_numbers.international_form import is_short, to_dial
-from wire.phone_numbers.written_number import InvalidNumber
+from wire.phone_numbers.written_number import InvalidNumber, TwoReadings
 
-REFUSED = "refused"
+REFUSED, TWO_READINGS = "refused", "two readings"
 # Prefixes of national calls, with carriers' codes of Brazil and Colombia, and those of mobiles.
 PREFIXES = ("0", "1", "8", "9", "00", "01", "02", "06", "014", "021", "044", "05", "09", "15")
 
@@ -35,6 +36,8 @@ def listed(text: str, region: str | None) -> str:
     """Return what a list stores."""
     try:
         return e164(text, region)
+    except TwoReadings:
+        return TWO_READINGS
     except InvalidNumber:
         return REFUSED
 
@@ -49,11 +52,16 @@ def dialled(text: str, region: str | None) -> str:
 
 
 def check(text: str, region: str | None) -> None:
-    """Compare both readings; what no list stores is refused, or the carrier's as it is written."""
+    """Compare both readings."""
     called, stored = dialled(text, region), listed(text, region)
-    is_as_written = called == without_separators(text)
-    if not is_short(called) and not (stored == REFUSED and is_as_written):
-        assert called == stored, (text, region)
+    assert agree(text, called, stored), (text, region, called, stored)
+
+
+def agree(text: str, called: str, stored: str) -> bool:
+    """Return whether what no list stores is refused, or the carrier's as it is written."""
+    if is_short(called) or (stored == REFUSED and called == without_separators(text)):
+        return True
+    return called == (REFUSED if stored == TWO_READINGS else stored)
 
 
 def _spellings(number: PhoneNumber, region: str, chance: random.Random) -> Iterator[str]:
@@ -75,6 +83,44 @@ def test_a_call_dials_what_a_list_stores(example: tuple[str, str]) -> None:
     region, full = example
     for text in _spellings(phonenumbers.parse(full), region, random.Random(full)):
         check(text, region)
+
+
+def _with_zeros(number: PhoneNumber, region: str, chance: random.Random) -> Iterator[str]:
+    """Yield spellings with a 0, a trunk prefix or a country's code that is not needed."""
+    national = phonenumbers.national_significant_number(number)
+    shown = phonenumbers.format_number(number, PhoneNumberFormat.NATIONAL)
+    metadata, code = PhoneMetadata.metadata_for_region(region), str(number.country_code)
+    own = (metadata and metadata.national_prefix) or ""
+    abroad = (metadata and metadata.preferred_international_prefix) or "00"
+    yield from (f"0{own}{national}", f"{own}0{national}", f"0-{shown}", f"00{national}")
+    for each in (national, shown):
+        yield from (each, f"0{each}", f"(0){each}", f"(0-{each[:2]}) {each[2:]}")
+        yield from (f"0{code}{each}", f"0 {code}/{each}", f"{code}.{each}", f"{code} 0{each}")
+        for zero in ("", "0", " (0) ", "00", f"0-{own}", f"{own}-0"):
+            yield f"{chance.choice(('+', '00', f'{abroad} ', 'tel:+'))}{code} {zero}{each}"
+
+
+def _is_usual(text: str, found: str, region: str) -> bool:
+    """Return whether a text is a number as it is dialled in the region, without a 0 too many."""
+    parsed = phonenumbers.parse(found)
+    metadata = PhoneMetadata.metadata_for_region(region)
+    assert metadata is not None
+    abroad = rf"(?:\+|00|{metadata.international_prefix or '00'})?{parsed.country_code}0?"
+    prefixes = f"(?:{abroad}|{metadata.national_prefix or ''})"
+    national = phonenumbers.national_significant_number(parsed)
+    digits = re.sub("[^+0-9]", "", text)
+    return phonenumbers.is_valid_number(parsed) and bool(re.fullmatch(prefixes + national, digits))
+
+
+@for_each(EXAMPLES_OF_ALL_TYPES, str)
+def test_a_zero_too_many_makes_no_other_number(example: tuple[str, str]) -> None:
+    """A text is read as the number, or refused, unless that is how another number is dialled."""
+    region, full = example
+    for text in _with_zeros(phonenumbers.parse(full), region, random.Random(full)):
+        called, stored = dialled(text, region), listed(text, region)
+        assert called == REFUSED or agree(text, called, stored), (text, called, stored)
+        if stored not in {full, REFUSED, TWO_READINGS}:
+            assert _is_usual(text, stored, region), (text, stored)
 
 
 @given(st.integers(), st.sampled_from([None, *REGIONS]))

@@ -1,7 +1,7 @@
 """Every spelling of a number is read as that number, in all countries."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 import phonenumbers
@@ -23,15 +23,16 @@ FULL_WIDTH = {ord(each): ord(each) + 0xFEE0 for each in "+0123456789"}
 ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
 
 
-def _examples() -> Iterator[tuple[str, str]]:
+def _examples(types: Iterable[int]) -> Iterator[tuple[str, str]]:
     for region in REGIONS:
-        found = (phonenumbers.example_number_for_type(region, each) for each in TYPES)
+        found = [phonenumbers.example_number_for_type(region, each) for each in types]
         for number in filter(None, found):
             if phonenumbers.is_valid_number_for_region(number, region):
                 yield region, phonenumbers.format_number(number, PhoneNumberFormat.E164)
 
 
-EXAMPLES = list(_examples())
+EXAMPLES = list(_examples(TYPES))
+EXAMPLES_OF_ALL_TYPES = list(dict.fromkeys(_examples(PhoneNumberType.values())))
 FOREIGN = {"+4722222222": "NO", "+442079460000": "GB", "+12125550123": "US", "+4915123456789": "DE"}
 # Fixed lines whose code and number are another fixed line of the same country.
 AMBIGUOUS = {
