@@ -197,6 +197,19 @@ def _have_code(numbers: Iterable[str], region: str | None) -> bool:
     return bool(code) and all(each.startswith(code) for each in numbers)
 
 
+def beginnings(digits: str, region: str | None) -> tuple[str, ...]:
+    """Return what numbers in full begin with that are written with these digits at the beginning.
+
+    Without a +, they may have the country's code, or be a number's of the region.
+    """
+    if digits.startswith("+"):
+        return digits, _ZERO_BEHIND_CODE.sub(r"\g<code>", digits)
+    full, code = (f"+{digits}", _behind_own_prefix(digits, region)), calling_code(region)
+    national = (digits, digits.lstrip("0"), _behind_trunk_prefix(digits, region)) if code else ()
+    found = (*filter(None, full), *(f"+{code}{each}" for each in national))
+    return tuple(each for each in found if not each.startswith("+0"))
+
+
 def spellings(number: str) -> tuple[str, ...]:
     """Return the forms in which a number is dialled or stored: the given one, then the others.
 
@@ -310,6 +323,18 @@ def _behind_own_prefix(number: str, region: str | None) -> str | None:
     found = metadata and _compiled(metadata.international_prefix or "(?!)").match(number)
     rest = number[found.end() :] if found else ""
     return f"+{rest}" if rest and not rest.startswith("0") else None
+
+
+def _behind_trunk_prefix(digits: str, region: str | None) -> str:
+    """Return what follows the prefix of a region's national calls, such as 8, 06 or 1."""
+    metadata = PhoneMetadata.metadata_for_region(region) if region else None
+    prefix = (metadata and metadata.national_prefix_for_parsing) or ""
+    found = _compiled(prefix).match(digits)
+    if found is None:
+        return digits
+    # Behind it, the pattern may name a carrier's code, or an area that a number can leave out.
+    begun = [start for start, _ in found.regs[1:] if start >= 0]
+    return digits[min(begun, default=found.end()) :]
 
 
 def _only(readings: Iterable[str | None]) -> str | None:

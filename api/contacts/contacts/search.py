@@ -25,11 +25,11 @@ from api.contacts.list_store import ListStore
 from api.contacts.search_keys import normalize
 from api.contacts.tags.schemas import split_tags
 from wire.decoding.errors import BadInput
-from wire.phone_numbers.e164 import calling_code, e164, normalized
+from wire.phone_numbers.e164 import beginnings, e164, normalized
 from wire.phone_numbers.written_number import InvalidNumber
 
 _NUMBER = re.compile(r"\+?[0-9]{1,20}", re.ASCII)
-_SEPARATORS = re.compile(r"[\s().\-]")
+_SEPARATORS = re.compile(r"[\s().\-/~]")
 
 MAX_CRM_ROWS = 100  # rows of a page: each is looked up in call records
 
@@ -119,22 +119,12 @@ def _contact_id(text: str) -> int | None:
 def number_prefixes(path: str, text: str, region: str | None) -> tuple[str, ...]:
     """Return the prefixes of E.164 numbers that match; raises BadInput.
 
-    Without a +, the text is read both with a country code and as a number of the account's region.
     A whole number is read as lists read it, too: with prefixes of its region, or as a link.
     """
     plain = re.sub("^00", "+", _SEPARATORS.sub("", normalized(text)))
-    prefixes = _beginnings(plain, region) if _NUMBER.fullmatch(plain) else ()
+    prefixes = beginnings(plain, region) if _NUMBER.fullmatch(plain) else ()
     with suppress(InvalidNumber):
         prefixes += (e164(text, region),)
     if not prefixes:
         raise BadInput(path, "expected the beginning of a number, such as +4721")
     return tuple(dict.fromkeys(prefixes))
-
-
-def _beginnings(plain: str, region: str | None) -> tuple[str, ...]:
-    if plain.startswith("+"):
-        return (plain,)
-    code = calling_code(region)
-    national = (plain, plain.lstrip("0")) if code else ()
-    prefixes = (f"+{plain}", *(f"+{code}{each}" for each in national))
-    return tuple(each for each in prefixes if not each.startswith("+0"))
