@@ -275,21 +275,21 @@ def _foreign(number: str, full: str | None, region: str) -> str | None:
 
 def _possible_reading(number: str, region: str | None) -> str | None:
     """Return the number of a possible length that digits denote, if no other reading is likely."""
+    digits, others = number.lstrip("0"), list[str | None]()
     if forms := (number,) if number.startswith("+") else _international(number, region):
         found = _only(_possible(each, None, _WITH_COUNTRY) for each in forms)
     else:
         found = _possible(number, region) if region else None
+    is_own = found is not None and _have_code([found[1:]], region)
+    if forms and not (is_own and found in forms):  # it may be a national number behind zeros
+        others += [_valid(each, region) for each in _without_first_zeros(number)]
+    elif not forms and is_own and _have_code([digits], region):
+        others.append(_possible(f"+{digits}", None))
     if found is None:
-        return None
-    readings: list[str | None] = [found]
+        return _only((forms[0], *others)) if any(others) else None
     if not _may_begin_with_zero(found):
-        readings += [_possible(each, None) for each in _without_zeros(found, None)]
-    digits, is_own = number.lstrip("0"), _have_code([found[1:]], region)
-    if not forms and is_own and _have_code([digits], region):
-        readings.append(_possible(f"+{digits}", None))
-    if forms and not (is_own and found in forms):
-        readings += [_valid(each, region) for each in _without_first_zeros(number)]
-    return _only(readings)
+        others += [_possible(each, None) for each in _without_zeros(found, None)]
+    return _only((found, *others))
 
 
 def _may_begin_with_zero(number: str) -> bool:

@@ -98,7 +98,10 @@ def _candidates(part: str, region: str) -> Iterator[str]:
     # 994 is a prefix in Finland and the code of Azerbaijan, whose numbers have a plus sign.
     if abroad and part.startswith("+") and valid_reading(part, None):
         abroad = []
-    at_home = [f"+{country}{digits}", f"+{country}{digits.lstrip('0')}"]
+    bare = digits.lstrip("0")
+    if digits != bare and (part.startswith("+") or (country and bare.startswith(country))):
+        abroad.append(f"+{bare}")
+    at_home = [f"+{country}{digits}", f"+{country}{digits.removeprefix('0')}", f"+{country}{bare}"]
     yield f"+{digits}"
     yield from abroad
     if country and not part.startswith("+"):
