@@ -112,8 +112,11 @@ class BotSocket(WSListener):
 
         The look costs a sixth of the write.
         """
-        if self._transport is not None and not self._peer_end.poll(0):
-            self._transport.send(kind, data)
+        transport = self._transport
+        if transport is None or transport.underlying_transport.is_closing():
+            return
+        if not self._peer_end.poll(0):
+            transport.send(kind, data)
 
     def close(self) -> None:
         """Close the connection in the ordinary way."""

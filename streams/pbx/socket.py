@@ -74,8 +74,7 @@ class PbxSocket(WSListener):
 
     def send_frame(self, frame: bytes) -> None:
         """See PbxSink."""
-        if self._transport is not None:
-            self._transport.send(WSMsgType.BINARY, frame)
+        self._send(WSMsgType.BINARY, frame)
 
     def send_mark(self, key: str) -> None:
         """See PbxSink."""
@@ -137,5 +136,10 @@ class PbxSocket(WSListener):
                 pass
 
     def _command(self, text: bytes) -> None:
-        if self._transport is not None:
-            self._transport.send(WSMsgType.TEXT, text)
+        self._send(WSMsgType.TEXT, text)
+
+    def _send(self, kind: WSMsgType, data: bytes) -> None:
+        """Send, unless the connection ends: a gateway that stood still has much to send at once."""
+        transport = self._transport
+        if transport is not None and not transport.underlying_transport.is_closing():
+            transport.send(kind, data)

@@ -29,6 +29,10 @@ class Connection:
     def __init__(self) -> None:
         self.sent: list[Any] = []
         self.underlying_transport = self
+        self.ends = False
+
+    def is_closing(self) -> bool:
+        return self.ends
 
     def set_write_buffer_limits(self, high: int) -> None:
         assert high > 0
@@ -97,6 +101,15 @@ def test_what_a_pbx_is_sent() -> None:
         pbx.close()
     commands = ["MARK_MEDIA", "GET_STATUS", "FLUSH_MEDIA", "PAUSE_MEDIA", "CONTINUE_MEDIA"]
     assert connection.sent == [b"audio", *commands, WSCloseCode.OK, "disconnect"]
+
+
+def test_a_connection_that_ends_is_sent_nothing() -> None:
+    """It has broken, and its end is reported in the next turn of the loop."""
+    pbx, connection, _ = connected(Stream())
+    connection.ends = True
+    pbx.send_frame(b"audio")
+    pbx.send_mark("m1")
+    assert connection.sent == []
 
 
 def test_what_a_pbx_sends() -> None:
