@@ -14,6 +14,7 @@ from engine.ari.decode import timestamp_ms
 from engine.ari.generated.models import Channel
 from engine.calls.media.awaited_playbacks import awaited_playbacks
 from engine.calls.model.call import Call
+from engine.calls.model.call_id_format import call_of
 from engine.calls.model.events import (
     DigitPressed,
     LegCreated,
@@ -116,7 +117,9 @@ class Recoveries:
             new_owner=shard.new_owner,
         )
         self._reconcile(shard, zip(live_calls, outboxes, strict=True), snapshot)
-        self._adopt_channels(shard, channels)
+        # Those of a call that has just ended are hung up by the call, as soon as its end is stored.
+        ended = {each.call.id for each in live_calls if each.call.is_ended}
+        self._adopt_channels(shard, [each for each in channels if call_of(each.id) not in ended])
         self._on_recovered(shard)
         reader = asyncio.get_running_loop().create_task(self._read_holds(shard, live_calls))
         self._hold_readers[slot] = reader
@@ -188,7 +191,7 @@ class Recoveries:
         finally:
             shard.resume()
 
-    def _adopt_channels(self, shard: CallShard, channels: tuple[Channel, ...]) -> None:
+    def _adopt_channels(self, shard: CallShard, channels: Iterable[Channel]) -> None:
         for channel in channels:
             try:
                 self._adopt_channel(shard, channel)
