@@ -6,6 +6,7 @@ import { ListPage } from "../components/list-page.js";
 import "../components/problem.js";
 import "../components/secret-values.js";
 import { dateTime } from "../lib/format.js";
+import { stringify } from "../lib/json.js";
 import { may } from "../lib/page.js";
 import { renderReason } from "../lib/reason.js";
 import { del, getTagged, post, put, RestError } from "../lib/rest.js";
@@ -158,7 +159,7 @@ export class CallbackPage extends ListPage {
     return html`
       <button aria-label="Show ${letter.eventId}" @click=${() => this.show("Event", html`
         <p>Given up after ${letter.attempts} attempts: ${renderReason(letter.reason)}</p>
-        <pre tabindex="0">${JSON.stringify(letter.event, null, 2)}</pre>`)}>Show</button>
+        <pre tabindex="0">${stringify(letter.event, 2)}</pre>`)}>Show</button>
       ${may("routes:write")
         ? html`<button aria-label="Resend ${letter.eventId}" @click=${() => this.resend(letter)}>Resend</button>`
         : nothing}

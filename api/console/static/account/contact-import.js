@@ -8,6 +8,7 @@ import "../components/problem.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import { download } from "../lib/download.js";
 import { count, dateTime, size } from "../lib/format.js";
+import { stringify } from "../lib/json.js";
 import { may } from "../lib/page.js";
 import { get, post, sendParts } from "../lib/rest.js";
 import { FIELDS, mappingError, NEW, proposeMappings, toRequest } from "./contact-mapping.js";
@@ -185,7 +186,7 @@ export class ContactImport extends ConsoleElement {
       const reason = mappingError(mappings);
       if (reason) throw new Error(reason);
       if (newFields.length) {
-        const data = JSON.stringify({ assignedFields: [...this.list.assignedFields, ...newFields] });
+        const data = stringify({ assignedFields: [...this.list.assignedFields, ...newFields] });
         await sendParts("PATCH", this.pathOf("updatecontactlist"), { data });
       }
       await post(this.pathOf("map-fields"), { mappings });

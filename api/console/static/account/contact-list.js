@@ -5,6 +5,7 @@ import { html, nothing } from "../vendored/lit.js";
 import { ListPage } from "../components/list-page.js";
 import "../components/problem.js";
 import { count } from "../lib/format.js";
+import { stringify } from "../lib/json.js";
 import { may } from "../lib/page.js";
 import { del, get, patch, post, sendParts } from "../lib/rest.js";
 import "./contact-export.js";
@@ -131,7 +132,7 @@ export class ContactList extends ListPage {
       submit: "Save",
       fields: LIST_FIELDS,
       save: async (/** @type {any} */ values) => {
-        const data = JSON.stringify({ ...values, description: values.description ?? "" });
+        const data = stringify({ ...values, description: values.description ?? "" });
         return await sendParts("PATCH", pathOf("updatecontactlist"), { data });
       },
     };
@@ -161,7 +162,7 @@ export class ContactList extends ListPage {
       note: html`<p class="hint">It replaces the file of the list. Contacts stay until it is imported.</p>`,
       fields: FILE_FIELDS,
       save: async (/** @type {any} */ { file, ...options }) => {
-        const data = JSON.stringify(options);
+        const data = stringify(options);
         return await sendParts("PATCH", pathOf("updatecontactlist"), { file, data });
       },
     };

@@ -3,6 +3,7 @@
 
 import { html, nothing } from "../vendored/lit.js";
 import { ListPage } from "../components/list-page.js";
+import { stringify } from "../lib/json.js";
 import { may } from "../lib/page.js";
 import { del, post, sendParts } from "../lib/rest.js";
 import { contactColumns, FILE_FIELDS, LIST_COLUMNS, LIST_FIELDS } from "./contact-forms.js";
@@ -84,7 +85,7 @@ export class ContactLists extends ListPage {
       note: html`<p class="hint">You then see its first rows, and choose which column is what. Nothing is imported before.</p>`,
       fields: [...FILE_FIELDS.slice(0, 1), ...LIST_FIELDS, ...FILE_FIELDS.slice(1)],
       save: async (/** @type {any} */ { file, ...values }) => {
-        const data = JSON.stringify(withoutNulls(values));
+        const data = stringify(withoutNulls(values));
         return await sendParts("POST", `${CONTACTS}/upload`, { file, data });
       },
     };

@@ -1,6 +1,7 @@
 // @ts-check
 // The content of message templates: its placeholders, and what a form of it sends.
 
+import { parse, stringify } from "../lib/json.js";
 import { headerKindOf, MEDIA_FIELDS } from "./template-media.js";
 
 const PLACEHOLDER = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g;
@@ -44,7 +45,7 @@ export function toRequest(values, before, header = null) {
   const isJson = content === "json";
   /** @type {Record<string, unknown>} */
   const given = isJson ? omit(rest, Object.keys(TEXTS)) : rest;
-  if (isJson) given.components = withHeader(parse(components), header);
+  if (isJson) given.components = withHeader(componentsOf(components), header);
   const changed = Object.entries(given).filter(([name, value]) =>
     before === null ? value !== null : !isSame(value, before[name]),
   );
@@ -80,9 +81,9 @@ function withHeader(components, header) {
  * Return the components, or the text for the server to say what is wrong with it.
  * @param {string | null} text
  */
-function parse(text) {
+function componentsOf(text) {
   try {
-    return JSON.parse(text ?? "");
+    return parse(text ?? "");
   } catch {
     return [text ?? ""];
   }
@@ -93,7 +94,7 @@ function parse(text) {
  * @param {unknown} b
  */
 function isSame(a, b) {
-  return JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
+  return stringify(a ?? null) === stringify(b ?? null);
 }
 
 /**

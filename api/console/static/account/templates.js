@@ -5,6 +5,7 @@ import { html, nothing } from "../vendored/lit.js";
 import { ListPage } from "../components/list-page.js";
 import "../components/problem.js";
 import { dateTime } from "../lib/format.js";
+import { stringify } from "../lib/json.js";
 import { may } from "../lib/page.js";
 import { del, get, patch, post, RestError, sendParts } from "../lib/rest.js";
 import { toRequest, valuesOf } from "./template-content.js";
@@ -181,7 +182,7 @@ export class TemplateList extends ListPage {
         return await patch(path, toRequest(values, template, header));
       },
     };
-    const components = JSON.stringify(template.components, null, 2);
+    const components = stringify(template.components, 2);
     const headerKind = headerKindOf(template.components);
     await this.ask(form, { ...template, components, headerKind }, "The template is saved.");
   }
@@ -272,7 +273,7 @@ function content({ headerText, bodyText, footerText, components, statusReason })
     </div>
     <details>
       <summary>Components as JSON</summary>
-      <pre tabindex="0">${JSON.stringify(components, null, 2)}</pre>
+      <pre tabindex="0">${stringify(components, 2)}</pre>
     </details>
   `;
 }

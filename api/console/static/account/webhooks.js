@@ -6,6 +6,7 @@ import { ListPage } from "../components/list-page.js";
 import "../components/problem.js";
 import { EventStream } from "../lib/event-stream.js";
 import { count, dateTime } from "../lib/format.js";
+import { pretty } from "../lib/json.js";
 import { renderReason } from "../lib/reason.js";
 import { get, post } from "../lib/rest.js";
 
@@ -179,15 +180,6 @@ function message(title, headers, body) {
     ${body.text ? html`<pre tabindex="0" aria-label="Body of the ${title}">${pretty(body.text)}</pre>` : html`<p class="quiet">No body.</p>`}
     ${body.truncated ? html`<p class="hint">The log has only the beginning.</p>` : nothing}
   `;
-}
-
-/** @param {string} text */
-function pretty(text) {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }
 
 /** @param {any} row */

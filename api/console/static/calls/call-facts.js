@@ -3,6 +3,7 @@
 
 import { html, nothing } from "../vendored/lit.js";
 import { dateTime, duration } from "../lib/format.js";
+import { stringify } from "../lib/json.js";
 import { outcomeOf } from "../lib/outcome.js";
 import { stateTag } from "./live-calls.js";
 
@@ -25,7 +26,7 @@ export function renderFacts(call, hasFaults) {
       </dd>
       <dt>Began</dt><dd>${dateTime(call.createdMs)}${ended}</dd>
       ${call.agents?.length ? html`<dt>Agents</dt><dd>${call.agents.join(", ")}</dd>` : nothing}
-      ${call.customData ? html`<dt>Custom data</dt><dd><code>${JSON.stringify(call.customData)}</code></dd>` : nothing}
+      ${call.customData ? html`<dt>Custom data</dt><dd><code>${stringify(call.customData)}</code></dd>` : nothing}
     </dl>
   `;
 }

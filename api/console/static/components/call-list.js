@@ -7,6 +7,7 @@ import { LiveCalls, STATES, phaseOf } from "../calls/live-calls.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import { EventStream } from "../lib/event-stream.js";
 import { count, duration } from "../lib/format.js";
+import { parse } from "../lib/json.js";
 import { renderFaults } from "../lib/outcome-tags.js";
 import { agentId, may } from "../lib/page.js";
 import { get } from "../lib/rest.js";
@@ -102,7 +103,7 @@ export class CallList extends ConsoleElement {
       void charts?.load();
       return;
     }
-    const event = JSON.parse(data);
+    const event = parse(data);
     this.calls.apply(event, Date.now());
     charts?.take(event);
     if (this.calls.calls.size <= FEW) this.reconcileSoon();

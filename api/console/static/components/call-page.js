@@ -10,6 +10,7 @@ import { ConsoleElement } from "../lib/console-element.js";
 import { renderFacts } from "../calls/call-facts.js";
 import { renderStreams } from "../calls/call-streams.js";
 import { EventStream } from "../lib/event-stream.js";
+import { stringify } from "../lib/json.js";
 import { may } from "../lib/page.js";
 import { RestError, get } from "../lib/rest.js";
 import "./call-controls.js";
@@ -225,7 +226,7 @@ export class CallPage extends ConsoleElement {
       <step-details .step=${step ?? null} .startMs=${ladder.startMs} .isLive=${ladder.isLive}
         @retried=${() => this.readAfter(POLL_MS)}></step-details>
       <div class="row section">
-        <button @click=${() => download(`${this.callId}.json`, "application/json", JSON.stringify(timeline, null, 2))}>Download JSON</button>
+        <button @click=${() => download(`${this.callId}.json`, "application/json", stringify(timeline, 2))}>Download JSON</button>
         <button @click=${() => download(`${this.callId}.svg`, "image/svg+xml", toSvgText(ladder))}>Download SVG</button>
         ${may("calls") ? html`<call-replay .callId=${this.callId} .ladder=${ladder}
           @choose=${(/** @type {CustomEvent} */ event) => this.choose(event.detail)}></call-replay>` : nothing}

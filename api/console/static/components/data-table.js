@@ -11,6 +11,7 @@
 import { html, nothing } from "../vendored/lit.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import { count } from "../lib/format.js";
+import { stringify } from "../lib/json.js";
 import { get } from "../lib/rest.js";
 import { firstPage, pageAfter, rangeText } from "../lib/paging.js";
 import "./problem.js";
@@ -74,7 +75,7 @@ export class DataTable extends ConsoleElement {
   }
 
   willUpdate() {
-    const source = this.rows ? "" : JSON.stringify([this.path, this.query, this.limit]);
+    const source = this.rows ? "" : stringify([this.path, this.query, this.limit]);
     if (source === this.source) return;
     this.source = source;
     this.places = [firstPage()];

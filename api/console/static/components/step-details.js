@@ -3,6 +3,7 @@
 
 import { html, nothing } from "../vendored/lit.js";
 import { ConsoleElement } from "../lib/console-element.js";
+import { stringify } from "../lib/json.js";
 import "./webhook-attempt.js";
 
 export class StepDetails extends ConsoleElement {
@@ -31,7 +32,7 @@ export class StepDetails extends ConsoleElement {
         ${step.request && !step.attempts.length
           ? html`<p class="quiet">The log has no attempt of this request${this.isLive ? " yet" : ", or this key may not read it"}.</p>`
           : nothing}
-        ${step.source ? html`<details><summary>As JSON</summary><pre tabindex="0">${JSON.stringify(step.source, null, 2)}</pre></details>` : nothing}
+        ${step.source ? html`<details><summary>As JSON</summary><pre tabindex="0">${stringify(step.source, 2)}</pre></details>` : nothing}
       </section>
     `;
   }

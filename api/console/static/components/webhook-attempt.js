@@ -3,6 +3,7 @@
 
 import { html, nothing } from "../vendored/lit.js";
 import { ConsoleElement } from "../lib/console-element.js";
+import { pretty } from "../lib/json.js";
 import { may } from "../lib/page.js";
 import { get, post } from "../lib/rest.js";
 import "./problem.js";
@@ -113,15 +114,6 @@ function side(title, headers, body) {
       ${body?.truncated ? html`<p class="hint">The log has only the beginning.</p>` : nothing}
     </div>
   `;
-}
-
-/** @param {string} text */
-function pretty(text) {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }
 
 customElements.define("webhook-attempt", WebhookAttempt);

@@ -1,6 +1,7 @@
 // @ts-check
 // Completion of names and values from the schema, and of names that the document itself defines.
 
+import { stringify } from "../lib/json.js";
 import { formatPath, memberOf, nodeAt, placeAt } from "./json-place.js";
 import { scan } from "./json-scan.js";
 import { describe } from "./schema-text.js";
@@ -80,7 +81,7 @@ function names(place, root, schema, indent) {
       const value = place.hasColon ? "" : `: ${written(schema.skeleton(each.schema), indent)}`;
       return {
         label: each.name,
-        apply: JSON.stringify(each.name) + value,
+        apply: stringify(each.name) + value,
         detail: each.isRequired ? "required" : "",
         info: describe(schema, each.schema).join("\n"),
         type: "property",
@@ -100,7 +101,7 @@ function names(place, root, schema, indent) {
 function values(place, root, schema, namesOf, indent) {
   const known = namesOf(place.path, root);
   const named = known.map((each, index) => {
-    const text = JSON.stringify(each.name);
+    const text = stringify(each.name);
     return { label: each.name, apply: text, detail: each.detail, info: "", type: "variable", boost: 50 - index };
   });
   const found = nodeAt(root, place.path);
@@ -122,7 +123,7 @@ function values(place, root, schema, namesOf, indent) {
  * @param {string} indent
  */
 function written(value, indent) {
-  return (JSON.stringify(value, null, 2) ?? "null").replaceAll("\n", `\n${indent}`);
+  return (stringify(value, 2) ?? "null").replaceAll("\n", `\n${indent}`);
 }
 
 /**

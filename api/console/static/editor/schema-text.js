@@ -1,6 +1,7 @@
 // @ts-check
 // What a schema says of a value, in words: for the text beside a completion, and for a hover.
 
+import { stringify } from "../lib/json.js";
 import { typeOf } from "./schema.js";
 
 /**
@@ -34,7 +35,7 @@ export function allowed(reader, schema) {
 function allowedOf(schema) {
   const values = schema.enum ?? ("const" in schema ? [schema.const] : []);
   if (values.length) {
-    const shown = values.slice(0, MAX_VALUES).map((/** @type {unknown} */ each) => JSON.stringify(each));
+    const shown = values.slice(0, MAX_VALUES).map((/** @type {unknown} */ each) => stringify(each));
     return `one of ${shown.join(", ")}${values.length > MAX_VALUES ? ", …" : ""}`;
   }
   const kind = KINDS[typeOf(schema)] ?? "any value";
@@ -72,6 +73,6 @@ export function describe(reader, schema, isRequired = false) {
   const lines = [resolved.description ?? resolved.title ?? "", allowed(reader, schema)];
   if (isRequired) lines.push("required");
   const { default: given } = resolved;
-  if (given !== undefined && given !== null) lines.push(`default: ${JSON.stringify(given)}`);
+  if (given !== undefined && given !== null) lines.push(`default: ${stringify(given)}`);
   return lines.filter((each) => each !== "");
 }

@@ -4,6 +4,7 @@
 // It knows what our published schemas use: $ref, anyOf, oneOf, enum, const, properties,
 // additionalProperties, items. Alternatives are told apart by the field `type` of the value.
 
+import { stringify } from "../lib/json.js";
 import { memberOf } from "./json-place.js";
 
 /**
@@ -155,7 +156,7 @@ export class SchemaReader {
     }
     if (kind !== "object") return [];
     const [tag] = this.tags(schema);
-    const text = JSON.stringify(this.skeleton(schema), null, 2);
+    const text = stringify(this.skeleton(schema), 2);
     return [{ text, label: tag === undefined ? "{}" : String(tag), detail: schema.title ?? "", info }];
   }
 
@@ -255,6 +256,6 @@ function detailOf(value, schema) {
  * @returns {Suggestion}
  */
 function suggestion(value, detail, info) {
-  const text = JSON.stringify(value);
+  const text = stringify(value);
   return { text, label: text, detail, info };
 }

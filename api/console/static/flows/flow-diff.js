@@ -3,6 +3,7 @@
 
 import { html, live, nothing } from "../vendored/lit.js";
 import { ConsoleElement } from "../lib/console-element.js";
+import { stringify } from "../lib/json.js";
 import { get } from "../lib/rest.js";
 import { pathOf } from "./flow-rest.js";
 import "../components/data-table.js";
@@ -102,7 +103,7 @@ const COLUMNS = [
 
 /** @param {unknown} value */
 function written(value) {
-  return value === undefined ? "" : html`<code>${JSON.stringify(value, null, 2)}</code>`;
+  return value === undefined ? "" : html`<code>${stringify(value, 2)}</code>`;
 }
 
 customElements.define("flow-diff", FlowDiff);

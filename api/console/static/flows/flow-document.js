@@ -8,6 +8,7 @@ import { html, nothing } from "../vendored/lit.js";
 import { nodeAt, parsePath } from "../editor/json-place.js";
 import { scan } from "../editor/json-scan.js";
 import { ConsoleElement } from "../lib/console-element.js";
+import { parse } from "../lib/json.js";
 import { RestError, get } from "../lib/rest.js";
 import { checkFlow } from "./flow-rest.js";
 import { isExit } from "./graph.js";
@@ -98,9 +99,9 @@ export class FlowDocument extends ConsoleElement {
     window.clearTimeout(this.timer);
     this.checking.abort();
     if (faults.length) return; // the graph stays as it was
-    if (this.parsed === null) this.parsed = JSON.parse(this.text);
+    if (this.parsed === null) this.parsed = parse(this.text);
     this.timer = window.setTimeout(() => {
-      this.parsed = JSON.parse(this.text);
+      this.parsed = parse(this.text);
       void this.check();
     }, PAUSE_MS);
   }

@@ -4,6 +4,7 @@
 import { html, nothing } from "../vendored/lit.js";
 import { ListPage } from "../components/list-page.js";
 import { dateTime, size } from "../lib/format.js";
+import { stringify } from "../lib/json.js";
 import { may } from "../lib/page.js";
 import { RestError } from "../lib/rest.js";
 import { publishVersion, readFlow, readVersion, readVersions, saveFlow } from "./flow-rest.js";
@@ -87,7 +88,7 @@ export class FlowEditor extends ListPage {
         const shown = number && number !== found.number ? await readVersion(this.flow, number) : found;
         this.etag = found.etag;
         this.versions = await readVersions(this.flow);
-        this.showVersion(shown.number, JSON.stringify(shown.document, null, 2));
+        this.showVersion(shown.number, stringify(shown.document, 2));
       }
       this.isReady = true;
     });

@@ -6,6 +6,7 @@
 
 import { html, nothing, svg } from "../vendored/lit.js";
 import { ConsoleElement } from "../lib/console-element.js";
+import { stringify } from "../lib/json.js";
 import { curve, fitText, loop, neighbourOf } from "./drawing.js";
 import { graphOf, ownerOf } from "./graph.js";
 import { SIZES, layOut } from "./layout.js";
@@ -59,7 +60,7 @@ export class FlowGraph extends ConsoleElement {
     if (!changed.has("document")) return;
     this.graph = graphOf(this.document);
     const { start, nodes, edges } = this.graph;
-    const shape = JSON.stringify([start, nodes.map((each) => each.id), edges]);
+    const shape = stringify([start, nodes.map((each) => each.id), edges]);
     if (shape !== this.shape) this.layout = layOut(start, nodes, edges); // not for other texts
     this.shape = shape;
     if (!this.graph.nodes.some((each) => each.id === this.focused)) this.focused = this.graph.start;

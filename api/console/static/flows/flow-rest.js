@@ -1,7 +1,8 @@
 // @ts-check
 // The REST API of flows, with their ETags.
 
-import { RestError, get, post, request } from "../lib/rest.js";
+import { parse } from "../lib/json.js";
+import { RestError, get, getTagged, post, request } from "../lib/rest.js";
 
 /**
  * @typedef {import("../lib/rest.js").FieldError} FieldError
@@ -24,8 +25,8 @@ export function pathOf(id) {
  * @returns {Promise<Version & {etag: string}>}
  */
 export async function readFlow(id) {
-  const response = await request(pathOf(id));
-  return { ...(await response.json()), etag: response.headers.get("ETag") ?? "" };
+  const { value, etag } = await getTagged(pathOf(id));
+  return { ...value, etag };
 }
 
 /**
@@ -61,7 +62,7 @@ export async function saveFlow(id, text, etag, isPublished) {
     body: text,
     headers: { ...JSON_TYPE, ...condition },
   });
-  return await response.json();
+  return parse(await response.text());
 }
 
 /**

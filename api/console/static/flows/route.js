@@ -1,6 +1,8 @@
 // @ts-check
 // A number's route as a form has it, and back.
 
+import { parse, stringify } from "../lib/json.js";
+
 /**
  * @typedef {Record<string, any>} Route as the REST API has it
  * @typedef {"webhook" | "flow" | "agent" | "tree"} RouteKind
@@ -91,7 +93,7 @@ export function fromForm(form) {
     const given = (text ?? "").trim();
     if (given === "") return undefined;
     try {
-      return JSON.parse(given);
+      return parse(given);
     } catch {
       errors.push({ path, message: "this is no JSON", code: "invalid" });
       return undefined;
@@ -133,5 +135,5 @@ function labelsOf(lines, errors) {
 
 /** @param {unknown} value */
 function written(value) {
-  return value === undefined || value === null ? null : JSON.stringify(value, null, 2);
+  return value === undefined || value === null ? null : stringify(value, 2);
 }

@@ -1,6 +1,8 @@
 // @ts-check
 // Trees and flows to start from.
 
+import { stringify } from "../lib/json.js";
+
 /** @typedef {{name: string, title: string, text: string, isFlow: boolean}} Sample */
 
 const SAY = { type: "say", data: { text: "Hello from Switchroom. Goodbye." } };
@@ -75,7 +77,7 @@ export const SAMPLES = [
  * @returns {Sample}
  */
 function sample(name, title, document) {
-  return { name, title, text: JSON.stringify(document, null, 2), isFlow: "nodes" in document };
+  return { name, title, text: stringify(document, 2), isFlow: "nodes" in document };
 }
 
 /**

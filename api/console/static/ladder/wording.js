@@ -2,6 +2,7 @@
 // Words for hangup causes, actions, sources and durations, as the command line has them.
 
 import { CAUSES } from "../lib/hangup-causes.js";
+import { stringify } from "../lib/json.js";
 
 /** @type {Record<string, string>} */
 const NOT_DIALED = {
@@ -67,7 +68,7 @@ function source(source) {
 export function action(given) {
   if (given === null || given === undefined) return "no action";
   if (typeof given === "string") return `webhook ${shorten(given)}`;
-  return given.type ? `${given.type} ${object(given.data ?? {})}`.trim() : shorten(JSON.stringify(given));
+  return given.type ? `${given.type} ${object(given.data ?? {})}`.trim() : shorten(stringify(given));
 }
 
 /** @param {any} data */

@@ -1,6 +1,7 @@
 // @ts-check
 // The client of the REST API: JSON in and out, problems as errors.
 
+import { parse, stringify } from "./json.js";
 import { csrfToken, signIn } from "./page.js";
 
 /**
@@ -65,7 +66,7 @@ export async function get(path, query = {}, signal) {
  */
 export async function getTagged(path) {
   const response = await request(path);
-  return { value: await response.json(), etag: response.headers.get("ETag") ?? "" };
+  return { value: parse(await response.text()), etag: response.headers.get("ETag") ?? "" };
 }
 
 /**
@@ -126,14 +127,14 @@ export async function sendParts(method, path, parts) {
 async function send(method, path, body, headers) {
   /** @type {Record<string, string>} */
   const given = body === undefined ? {} : { "Content-Type": "application/json" };
-  const text = body === undefined ? null : JSON.stringify(body);
+  const text = body === undefined ? null : stringify(body);
   const response = await request(path, { method, body: text, headers: { ...given, ...headers } });
   return await toJson(response);
 }
 
 /** @param {Response} response */
 async function toJson(response) {
-  return response.status === 204 ? null : await response.json();
+  return response.status === 204 ? null : parse(await response.text());
 }
 
 /**
@@ -151,7 +152,7 @@ function withQuery(path, query) {
 /** @param {Response} response */
 async function toError(response) {
   try {
-    const { code, detail, title, errors } = await response.json();
+    const { code, detail, title, errors } = parse(await response.text());
     return new RestError(response.status, code ?? "", detail ?? title ?? "", errors ?? []);
   } catch {
     return new RestError(response.status, "", `The server responded with ${response.status}.`);

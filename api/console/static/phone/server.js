@@ -1,6 +1,8 @@
 // @ts-check
 // Where a phone gets its credentials, and controls its calls: the console's server, or another one.
 
+import { parse, stringify } from "../lib/json.js";
+
 /**
  * @typedef {{urls: string[], username?: string, credential?: string}} IceServer
  * @typedef {{
@@ -50,17 +52,17 @@ export function embeddingServer(credentialsUrl, restUrl) {
       send(path, {
         method: "POST",
         headers: { "Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID() },
-        body: JSON.stringify(body),
+        body: stringify(body),
       }),
   };
 }
 
 /** @param {Response} response */
 async function json(response) {
-  if (response.ok) return response.status === 204 ? null : await response.json();
+  if (response.ok) return response.status === 204 ? null : parse(await response.text());
   let text = `The server responded with ${response.status}.`;
   try {
-    const { detail, title } = await response.json();
+    const { detail, title } = parse(await response.text());
     text = detail || title || text;
   } catch {
     // no problem document: the status says enough

@@ -5,6 +5,7 @@ import { html, nothing, repeat } from "../vendored/lit.js";
 import { ConsoleElement } from "../lib/console-element.js";
 import { EventStream } from "../lib/event-stream.js";
 import { time } from "../lib/format.js";
+import { parse } from "../lib/json.js";
 import { may } from "../lib/page.js";
 import { post } from "../lib/rest.js";
 import { detailsOf, eventsOf, titleOf } from "./event-text.js";
@@ -31,7 +32,7 @@ export class CallEvents extends ConsoleElement {
     this.error = null;
     this.stream = new EventStream(
       EVENTS,
-      ({ data }) => (this.events = [...this.events, JSON.parse(data)].slice(-KEPT)),
+      ({ data }) => (this.events = [...this.events, parse(data)].slice(-KEPT)),
       (state) => (this.state = state),
       true, // the events are all that is shown: those from before the first one could not be read again
     );

@@ -2,6 +2,7 @@
 // An event of a call, in a line.
 
 import { CAUSES } from "../lib/hangup-causes.js";
+import { stringify } from "../lib/json.js";
 import { reasonText } from "../lib/outcome.js";
 
 /** @typedef {Record<string, any>} CallEvent */
@@ -77,7 +78,7 @@ function textOf(name, value) {
   if (name === "hangupCause") return `${CAUSES[value] ?? "cause"} (${value})`;
   if (name === "reason") return reasonText(value);
   if (name === "duration") return `${value} s`;
-  return typeof value === "object" ? JSON.stringify(value) : `${value}`;
+  return typeof value === "object" ? stringify(value) : `${value}`;
 }
 
 /**

@@ -8,6 +8,7 @@ import { readFlow, saveFlow } from "../flows/flow-rest.js";
 import { SAMPLES, findSample } from "../flows/samples.js";
 import { readFilters } from "../lib/address.js";
 import { ConsoleElement } from "../lib/console-element.js";
+import { parse, stringify } from "../lib/json.js";
 import { may } from "../lib/page.js";
 import { RestError, get, post } from "../lib/rest.js";
 import "../components/problem.js";
@@ -61,7 +62,7 @@ export class PlaygroundPage extends ConsoleElement {
 
   async load() {
     await this.attempt(async () => {
-      if (this.flow) this.text = JSON.stringify((await readFlow(this.flow)).document, null, 2);
+      if (this.flow) this.text = stringify((await readFlow(this.flow)).document, 2);
       if (may("routes:read")) {
         const { data } = await get("/srmain/voice/numbers", { limit: 1_000 });
         this.numbers = data.map((/** @type {any} */ each) => each.number);
@@ -196,7 +197,7 @@ export class PlaygroundPage extends ConsoleElement {
     if (fault !== undefined) throw new RestError(0, "", `The text is not valid: ${fault.message}`);
     const parties = { to, from, timeout: RING_S };
     if (this.isFlow) await saveFlow(STORED_AS, this.text, null, true);
-    const action = this.isFlow ? { flowId: STORED_AS } : { action: JSON.parse(this.text) };
+    const action = this.isFlow ? { flowId: STORED_AS } : { action: parse(this.text) };
     return (await post(CALL, { ...parties, ...action })).callId;
   }
 

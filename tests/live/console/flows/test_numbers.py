@@ -9,11 +9,12 @@ from tests.harness.console.people import MARKUP, add_owner
 from tests.harness.servers.api import AccountClient
 
 PATH = "/console/numbers"
+CUSTOM_DATA = {"crmId": 1234567890123456789, "limit": 1e20}
 FLOW = {"start": "bye", "nodes": {"bye": {"type": "hangup"}}}
 
 
 async def test_a_route_is_set_changed_and_removed(browser: Browser, api: AccountClient) -> None:
-    """To a flow with a label that has markup, to a tree with an error, and to none."""
+    """A label may have markup, a tree an error; numbers of custom data stay as they are."""
     owner, other = await add_owner(api), await add_owner(api, other=True)
     await owner.rest("PUT", "/srmain/voice/flows/support", FLOW)
     async with console_page(browser, owner, path=PATH) as page:
@@ -24,6 +25,7 @@ async def test_a_route_is_set_changed_and_removed(browser: Browser, api: Account
         await dialog.get_by_label("Calls run").select_option("flow")
         await dialog.get_by_label("Flow", exact=False).first.select_option("support")
         await dialog.get_by_label("Labels").fill(f"line={MARKUP}")
+        await replace_text(page, "Custom data", CUSTOM_DATA)
         await assert_accessible(page)
         await dialog.get_by_role("button", name="Save").click()
         await expect(row).to_contain_text("support")
@@ -39,6 +41,8 @@ async def test_a_route_is_set_changed_and_removed(browser: Browser, api: Account
         await replace_text(page, "Tree", {"type": "say", "data": {"text": "Hello"}})
         await dialog.get_by_role("button", name="Save").click()
         await expect(row).to_contain_text("tree")
+        route = await owner.rest("GET", f"/srmain/voice/numbers/{api.number}/route")
+        assert route["customData"] == CUSTOM_DATA
         await row.get_by_role("button", name="Remove route of").click()
         await dialog.get_by_role("button", name="Remove").click()
         await expect(row).to_contain_text("no route: rejected")

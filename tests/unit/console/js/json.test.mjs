@@ -1,10 +1,11 @@
-// The parser that continues after errors, and the places that it finds.
+// JSON: the parser that continues after errors, its places, and numbers that a double does not hold.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { formatPath, nodeAt, parsePath, placeAt, rangeOf } from "../../../../api/console/static/editor/json-place.js";
 import { scan } from "../../../../api/console/static/editor/json-scan.js";
+import { parse, pretty, stringify } from "../../../../api/console/static/lib/json.js";
 
 /** @param {any} node */
 function toValue(node) {
@@ -102,4 +103,41 @@ test("a cursor is in a name or in a value", () => {
   assert.equal(place('{"a": [1, |]}'), "value a[1]");
   assert.equal(place('{"a": [|]}'), "value a[0]");
   assert.equal(place("|"), "value ");
+});
+
+const KEPT = [
+  '{"crmId":1234567890123456789}',
+  "[18446744073709551615,-9223372036854775808,9007199254740993,-9007199254740993]",
+  "123456789012345678901234567890",
+  '{"text":"1234567890123456789, \\"1234567890123456789\\": \\\\","1234567890123456789":9007199254740992}',
+  '{"float":[1e+20,1.5e+300,0.1234567890123456,1.7976931348623157e+308],"small":[9007199254740991,0,-1]}',
+  '{"__proto__":{"a":1234567890123456789},"n":null}',
+];
+
+test("what is read is written as it was", () => {
+  for (const text of KEPT) assert.equal(stringify(parse(text)), text);
+});
+
+test("only integers that a number would round are no numbers", () => {
+  const numbers = "[9007199254740991, 0.1234567890123456, 1e20, -9007199254740991, 9007199254740992]";
+  assert.deepEqual(parse(numbers), [9007199254740991, 0.1234567890123456, 1e20, -9007199254740991, 9007199254740992n]);
+});
+
+test("what JSON.parse rejects is rejected", () => {
+  const long = "1234567890123456789";
+  for (const text of [`0${long}`, `{${long}: 1}`, `+${long}`, `.${long}`, `${long}n`, `"${long}`, `[${long},]`, ""]) {
+    assert.throws(() => parse(text), SyntaxError, text);
+  }
+});
+
+test("values without JSON are left out", () => {
+  assert.equal(stringify({ a: undefined, b: [undefined, Infinity] }, 1), '{\n "b": [\n  null,\n  null\n ]\n}');
+  assert.equal(stringify(undefined), undefined);
+});
+
+test("a body is shown with its numbers as they are", () => {
+  assert.equal(pretty('{"a":[1.0,1E5,-0.0,1e400,1234567890123456789],"b":"1.0"}').replaceAll(/\s/g, ""),
+    '{"a":[1.0,1E5,-0.0,1e400,1234567890123456789],"b":"1.0"}');
+  assert.equal(pretty('{"a":'), '{"a":');
+  assert.equal(pretty("{1.0: 2}"), "{1.0: 2}");
 });
