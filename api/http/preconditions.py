@@ -14,7 +14,8 @@ from api.common.errors import PreconditionFailed
 from api.http.msgspec_adapter import json_response
 from wire.decoding.errors import BadInput
 
-_TAG = re.compile(r'"([0-9]{1,18})"')
+# A proxy that compresses a response makes its ETag weak (nginx) or adds the coding (Apache, Caddy).
+_TAG = re.compile(r'(?:W/)?"([0-9]{1,18})(?:[-;][-;a-z]*)?"')
 ABSENT = 0  # the version of a resource that does not exist
 
 

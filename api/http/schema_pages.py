@@ -35,7 +35,8 @@ def serve_schemas(app: FastAPI) -> None:
             "ETag": found.etag,
             "Vary": "Accept-Encoding",
         }
-        if found.etag in request.headers.get("If-None-Match", ""):
+        # without its last quote: a proxy that compresses may add the coding before that
+        if found.etag[:-1] in request.headers.get("If-None-Match", ""):
             return Response(status_code=304, headers=headers)
         media_type = "application/schema+json"
         if "gzip" not in request.headers.get("Accept-Encoding", ""):

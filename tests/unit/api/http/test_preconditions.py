@@ -25,18 +25,30 @@ def client() -> httpx2.AsyncClient:
 
 @pytest.mark.parametrize(
     ("headers", "version"),
-    [({}, None), ({"If-Match": '"7"'}, 7), ({"If-Match": '"7"', "X-Other": "*"}, 7)],
+    [
+        ({}, None),
+        ({"If-Match": '"7"'}, 7),
+        ({"If-Match": '"7"', "X-Other": "*"}, 7),
+        ({"If-Match": 'W/"7"'}, 7),  # nginx, as the next are of other proxies
+        ({"If-Match": '"7-gzip"'}, 7),
+        ({"If-Match": '"7-br"'}, 7),
+        ({"If-Match": '"7--gzip"'}, 7),
+        ({"If-Match": '"7;gzip"'}, 7),
+        ({"If-Match": 'W/"7-zstd"'}, 7),
+    ],
 )
 async def test_a_change_of_the_expected_version_is_made(
     client: httpx2.AsyncClient, headers: dict[str, str], version: int | None
 ) -> None:
-    """Also one that expects no version; the response has the new version as ETag."""
+    """Also by a tag that a proxy changed, or without one; the ETag is the new version."""
     answer = await client.put("/thing", headers=headers)
     assert (answer.status_code, answer.json()) == (200, {"version": version})
     assert answer.headers["ETag"] == '"8"'
 
 
-@pytest.mark.parametrize("headers", [{"If-Match": '"6"'}, {"If-None-Match": "*"}])
+@pytest.mark.parametrize(
+    "headers", [{"If-Match": '"6"'}, {"If-Match": 'W/"6-gzip"'}, {"If-None-Match": "*"}]
+)
 async def test_another_version_is_a_problem(
     client: httpx2.AsyncClient, headers: dict[str, str]
 ) -> None:
@@ -49,7 +61,9 @@ async def test_another_version_is_a_problem(
     ("headers", "path"),
     [
         ({"If-Match": "7"}, "If-Match"),
-        ({"If-Match": 'W/"7"'}, "If-Match"),
+        ({"If-Match": '"7gzip"'}, "If-Match"),
+        ({"If-Match": '"-gzip"'}, "If-Match"),
+        ({"If-Match": '"7-8"'}, "If-Match"),
         ({"If-Match": '"6", "7"'}, "If-Match"),
         ({"If-Match": "*"}, "If-Match"),
         ({"If-Match": '"7"', "If-None-Match": "*"}, "If-Match"),
