@@ -28,6 +28,7 @@ from switchroom_sdk.generated.verbs import (
     Play,
     Record,
     Say,
+    Stream,
     Verb,
     dial,
     flow,
@@ -37,6 +38,7 @@ from switchroom_sdk.generated.verbs import (
     play,
     record,
     say,
+    stream,
 )
 from switchroom_sdk.generated.webhooks import (
     ActionRequest,
@@ -73,6 +75,7 @@ __all__ = [
     "RecordResult",
     "RelativeAddress",
     "Say",
+    "Stream",
     "Switchroom",
     "SwitchroomError",
     "UnexpectedBody",
@@ -88,4 +91,5 @@ __all__ = [
     "play",
     "record",
     "say",
+    "stream",
 ]

@@ -1,17 +1,31 @@
 """What all verbs have in common: a next action, limits that are checked, and their JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self, TypeVar
-from urllib.parse import urljoin
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from switchroom_sdk.errors import InvalidField, RelativeAddress
 
 _PLACEHOLDER = "https://relative.invalid"
-_ADDRESSES = frozenset({"action", "on_error", "audio_url", "fallback", "on_machine", "whisper"})
+# Each kind of object with its fields that hold addresses, or objects that do; `*` is any name.
+# All other fields are the customer's own data. The TypeScript SDK has the same table.
+_FIELDS: Mapping[str, Mapping[str, str]] = {
+    "body": {
+        "action": "action",
+        "fallback": "action",
+        "machineDetection": "detection",
+        "nodes": "nodes",
+    },
+    "detection": {"onMachine": "action"},
+    "nodes": {"*": "node"},
+    "node": {"data": "data"},
+    "action": {"action": "action", "onError": "action", "data": "data"},
+    "data": {"audioUrl": "address", "fallback": "action", "whisper": "action", "confirm": "data"},
+}
+_ADDRESSES = frozenset({"action", "address"})  # the kinds that may be texts
 
 
 class Shape(
@@ -56,7 +70,7 @@ def _following(verb: Any) -> Any:
 def checked(value: S) -> S:
     """Return a shape whose values are within their limits; raises InvalidField."""
     try:
-        builtins = msgspec.to_builtins(_resolved(value, _PLACEHOLDER))
+        builtins = resolved(value, _PLACEHOLDER)
         msgspec.json.encode(builtins)
     except (TypeError, ValueError) as error:  # an object, half a surrogate pair
         raise InvalidField("", f"this cannot be written as JSON: {error}") from None
@@ -94,39 +108,25 @@ def many(value: Any) -> Any:
     return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
-def resolved(value: Any, base_url: str | None) -> Any:
-    """Return a value whose addresses are absolute; raises RelativeAddress."""
-    return _resolved(value, base_url)
-
-
-def to_builtins(value: Any, base_url: str | None) -> Any:
-    """Return the JSON value of shapes, with absolute addresses."""
-    return msgspec.to_builtins(_resolved(value, base_url))
-
-
-def _resolved(value: Any, base_url: str | None) -> Any:
+def resolved(value: Any, base_url: str | None, kind: str = "action") -> Any:
+    """Return JSON with absolute addresses where its kind holds some; raises RelativeAddress."""
     match value:
         case Shape():
-            fields = asdict(value)
-            changed = {
-                name: _address(each, base_url) if name in _ADDRESSES else _resolved(each, base_url)
-                for name, each in fields.items()
+            kind = "action" if isinstance(value, Chain) else kind  # a chain is one wherever it is
+            return resolved(msgspec.to_builtins(value), base_url, kind)
+        case str() if kind in _ADDRESSES:
+            return absolute(value, base_url)
+        case Mapping():
+            fields = _FIELDS.get(kind, {})
+            others = fields.get("*", "")
+            return {
+                name: resolved(each, base_url, fields.get(name, others))
+                for name, each in value.items()
             }
-            differing = {name: each for name, each in changed.items() if each is not fields[name]}
-            return replace(value, **differing) if differing else value
+        case list() | tuple():
+            return [resolved(each, base_url, kind) for each in value]
         case _:
             return value
-
-
-def _address(value: Any, base_url: str | None) -> Any:
-    match value:
-        case str() if value.startswith("/"):
-            return absolute(value, base_url)
-        case tuple():
-            found = tuple(_address(each, base_url) for each in value)
-            return value if found == value else found
-        case _:
-            return _resolved(value, base_url)
 
 
 def absolute(address: str, base_url: str | None) -> str:
@@ -135,4 +135,4 @@ def absolute(address: str, base_url: str | None) -> str:
         return address
     if base_url is None:
         raise RelativeAddress(address)
-    return urljoin(base_url.rstrip("/") + "/", address.lstrip("/"))
+    return base_url.rstrip("/") + address

@@ -10,7 +10,18 @@ export type VerbInput = BaseChain | Verb;
 
 type Json = Record<string, unknown>;
 
-const ADDRESSES = new Set(["action", "onError", "audioUrl", "fallback", "whisper", "onMachine"]);
+type Kind = "body" | "detection" | "nodes" | "node" | "action" | "data" | "address" | "own";
+
+// Each kind of object with its fields that hold addresses, or objects that do; `*` is any name.
+// All other fields are the customer's own data. The Python SDK has the same table.
+const FIELDS: Partial<Record<Kind, Map<string, Kind>>> = {
+  body: fields({ action: "action", fallback: "action", machineDetection: "detection", nodes: "nodes" }),
+  detection: fields({ onMachine: "action" }),
+  nodes: fields({ "*": "node" }),
+  node: fields({ data: "data" }),
+  action: fields({ action: "action", onError: "action", data: "data" }),
+  data: fields({ audioUrl: "address", fallback: "action", whisper: "action", confirm: "data" }),
+};
 
 export class BaseChain {
   readonly #verb: Json;
@@ -63,36 +74,32 @@ export function present(fields: Json): Json {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** Return JSON whose addresses are absolute. */
-export function resolved(value: unknown, baseUrl?: string): unknown {
+function fields(kinds: Record<string, Kind>): Map<string, Kind> {
+  return new Map(Object.entries(kinds)); // which has no names of its own, as objects do
+}
+
+/** Return JSON with absolute addresses where its kind holds some. */
+export function resolved(value: unknown, baseUrl?: string, kind: Kind = "action"): unknown {
   if (value instanceof BaseChain) {
-    return resolved(value.unresolved(), baseUrl);
+    return resolved(value.unresolved(), baseUrl); // wherever it is
+  }
+  if (typeof value === "string") {
+    return kind === "action" || kind === "address" ? absolute(value, baseUrl) : value;
   }
   if (Array.isArray(value)) {
-    return value.map((each) => resolved(each, baseUrl));
+    return value.map((each) => resolved(each, baseUrl, kind));
   }
   if (typeof value !== "object" || value === null) {
     return value;
   }
+  if (typeof (value as Json)["toJSON"] === "function") {
+    return value; // a date, or the like
+  }
+  const kinds = FIELDS[kind];
+  const kindOf = (name: string) => kinds?.get(name) ?? kinds?.get("*") ?? "own";
   return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [key, resolvedField(key, each, baseUrl)]),
+    Object.entries(value).map(([name, each]) => [name, resolved(each, baseUrl, kindOf(name))]),
   );
-}
-
-function resolvedField(key: string, value: unknown, baseUrl?: string): unknown {
-  if (key === "customData" || key === "contact") {
-    return value; // yours, as it is
-  }
-  if (!ADDRESSES.has(key)) {
-    return resolved(value, baseUrl);
-  }
-  if (typeof value === "string") {
-    return absolute(value, baseUrl);
-  }
-  if (Array.isArray(value)) {
-    return value.map((each) => (typeof each === "string" ? absolute(each, baseUrl) : each));
-  }
-  return resolved(value, baseUrl);
 }
 
 /** Return an address; one that begins with `/` needs a base. */
@@ -108,5 +115,5 @@ export function absolute(address: string, baseUrl?: string): string {
 
 /** Return the JSON of an action. */
 export function actionJson(action: ActionInput, baseUrl?: string): Action {
-  return (typeof action === "string" ? absolute(action, baseUrl) : resolved(action, baseUrl)) as Action;
+  return resolved(action, baseUrl) as Action;
 }

@@ -1,6 +1,6 @@
 // A request to the REST API, and what sends it.
 
-import { absolute, resolved } from "./chain.js";
+import { resolved } from "./chain.js";
 import { webCrypto } from "./crypto.js";
 import { InvalidField } from "./errors.js";
 
@@ -29,8 +29,6 @@ export interface Request {
 export interface Sender {
   send<T>(request: Request, options: RequestOptions): Promise<T>;
 }
-
-const WEBHOOKS = new Set(["action", "fallback"]); // fields of bodies that may be addresses
 
 export function target(request: Request): string {
   const wrong = request.path.find((each) => ["", ".", ".."].includes(String(each)));
@@ -69,13 +67,8 @@ export function content(request: Request, publicUrl?: string): string | undefine
   if (request.body === undefined) {
     return undefined;
   }
-  const fields = Object.entries(request.body).map(([name, value]) => [
-    name,
-    WEBHOOKS.has(name) && typeof value === "string"
-      ? absolute(value, publicUrl)
-      : name === "customData" || name === "contact" ? value : resolved(value, publicUrl),
-  ]);
-  return JSON.stringify(Object.fromEntries(fields));
+  const kind = "type" in request.body ? "action" : "body"; // a flow may be a tree
+  return JSON.stringify(resolved(request.body, publicUrl, kind));
 }
 
 /** Whether sending it twice has the effect of sending it once. */

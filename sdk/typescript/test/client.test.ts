@@ -90,6 +90,48 @@ test("a call is created with a chain and an idempotency key", async () => {
   });
 });
 
+test("your own data is sent as it is", async () => {
+  const own = { action: "/a", fallback: "/f", data: { audioUrl: ["/b"] }, list: [{ onError: "/e" }] };
+  const tree = { type: "stream", data: { url: "wss://x.example", parameters: { action: "/a", whisper: "/w" } } };
+  const bodies: object[] = [
+    { customData: own, contact: own, labels: own },
+    { url: "/x", json: own, answers: own, headers: own, form: own },
+    { action: tree, fallback: tree },
+    tree,
+    { start: "n", nodes: { n: tree, action: { type: "set", variables: own } } },
+    { data: own, list: [own], constructor: "/c" },
+  ];
+  for (const body of bodies) {
+    const { switchroom, sent } = client(new Response(null, { status: 204 }));
+    await switchroom.request("PUT", "/x", { body });
+    assert.deepEqual(sent[0]?.body, body);
+  }
+  const { switchroom, sent } = client(new Response(null, { status: 204 }));
+  const at = new Date(0);
+  await switchroom.request("PUT", "/x", { body: { customData: { at }, json: { at } } });
+  assert.deepEqual(sent[0]?.body, { customData: { at: at.toJSON() }, json: { at: at.toJSON() } });
+});
+
+test("each address in a body is resolved", async () => {
+  const verb = (address: string) => ({
+    type: "dial",
+    data: { audioUrl: [address], confirm: { audioUrl: address }, whisper: { type: "hangup", action: address } },
+    action: { type: "gather", data: { fallback: { type: "hangup", action: address } }, onError: address },
+  });
+  const bodies = (address: string) => [
+    { action: address, fallback: verb(address), machineDetection: { onMachine: address } },
+    { action: verb(address), machineDetection: { onMachine: verb(address) } },
+    verb(address),
+    { start: "n", nodes: { n: { type: "dial", data: verb(address).data } } },
+  ];
+  const expected = bodies("https://example.com/x");
+  for (const [index, body] of bodies("/x").entries()) {
+    const { switchroom, sent } = client(new Response(null, { status: 204 }));
+    await switchroom.request("PUT", "/x", { body });
+    assert.deepEqual(sent[0]?.body, expected[index]);
+  }
+});
+
 test("an error has the code and the field", async () => {
   const errors = [{ path: "to", message: "a number is expected", code: "" }];
   const { switchroom } = client(

@@ -75,6 +75,12 @@ test("addresses at your own server need a base, also in branches", () => {
   }
 });
 
+test("an address follows its base as it is", () => {
+  for (const address of ["/agent:1001", "/menu:start?x=1", "/a//b", "//evil.example/x"]) {
+    assert.equal(gather({ action: address }).toVerb(BASE).action, BASE + address);
+  }
+});
+
 test("nothing follows a webhook, and a chain is a value", () => {
   assert.throws(() => gather({ action: "/menu" }).hangup(), ChainEnded);
   const first = say("Hello.");

@@ -1,11 +1,23 @@
 """What a client of the Python SDK reads from the environment, and when it repeats a request."""
 
+import json
+from collections.abc import Mapping
+from typing import Any, get_args
+
 import pytest
-from switchroom_sdk import ApiError, ConnectionFailed, InvalidField, SwitchroomError
+from switchroom_sdk import ApiError, ConnectionFailed, InvalidField, SwitchroomError, say, stream
 from switchroom_sdk.client.request import Request
 from switchroom_sdk.client.retry import Retry
 from switchroom_sdk.client.settings import ClientSettings
+from switchroom_sdk.generated.models import AnsweredDetection
 
+from tests.harness.calls.fields_of_verbs import fields_of, path_of, put, sample
+from wire.base import tag_of
+from wire.decoding.errors import type_info
+from wire.flow import Node
+from wire.verbs import Verb
+
+BASE = "https://example.com"
 ENVIRON = {
     "SWITCHROOM_API_URL": "https://voice.example.com/",
     "SWITCHROOM_API_KEY": "key",
@@ -113,3 +125,76 @@ def test_a_path_is_escaped() -> None:
         with pytest.raises(InvalidField, match="is no id"):
             _ = Request("GET", ("numbers", each)).target
     assert Request("GET", ("numbers", "+47/../x")).target == "/numbers/%2B47%2F..%2Fx"
+
+
+def sent(body: Mapping[str, Any], public_url: str | None = BASE) -> Any:
+    """Return what a request with a body sends."""
+    return json.loads(Request("PUT", ("x",), body=body).content(public_url) or b"")
+
+
+OWN = {"action": "/a", "fallback": "/f", "data": {"audioUrl": ["/b"]}, "list": [{"onError": "/e"}]}
+STREAM = {"type": "stream", "data": {"url": "wss://x.example", "parameters": {"action": "/a"}}}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"customData": OWN},
+        {"contact": OWN},
+        {"labels": OWN},
+        {"url": "/x", "json": OWN, "answers": OWN, "headers": OWN, "form": OWN},
+        {"action": STREAM, "fallback": STREAM},
+        STREAM,
+        {"start": "n", "nodes": {"n": STREAM, "action": {"type": "set", "variables": OWN}}},
+        {"data": OWN, "list": [OWN]},
+    ],
+)
+def test_your_own_data_is_sent_as_it_is(body: Mapping[str, Any]) -> None:
+    """Its names mean nothing to the SDK: no base is needed, and none is used."""
+    assert sent(body) == sent(body, None) == body
+
+
+@pytest.mark.parametrize(
+    ("container", "kind", "steps", "holds"),
+    [
+        pytest.param(name, each, steps, holds, id=f"{name}-{tag_of(each)}-{path_of(steps)}")
+        for name, union in (("action", Verb), ("nodes", Node))
+        for each in get_args(union)
+        for steps, holds in dict.fromkeys(fields_of(type_info(each)))
+        if holds in {"address", "verb"}
+    ],
+)
+def test_each_address_in_a_body_is_resolved(
+    container: str, kind: Any, steps: tuple[str | int, ...], holds: str
+) -> None:
+    """The fields are found by the engine's types: in trees, and in the nodes of flows."""
+
+    def body(address: str) -> dict[str, Any]:
+        value = {"type": "hangup", "action": address} if holds == "verb" else address
+        document = put(sample(type_info(kind)), type_info(kind), steps, value)
+        return {container: {"n": document} if container == "nodes" else document}
+
+    assert sent(body("/x")) == body(f"{BASE}/x")
+
+
+def test_addresses_beside_a_tree_are_resolved() -> None:
+    """Those of webhooks and machine detection; a chain is a tree wherever it is."""
+    chain, absolute = say("Hello.", action="/x"), say("Hello.", action=f"{BASE}/x").to_dict()
+    assert sent(
+        {
+            "action": "/x",
+            "fallback": chain,
+            "machineDetection": AnsweredDetection(on_machine="/x"),
+            "other": [chain],
+        }
+    ) == {
+        "action": f"{BASE}/x",
+        "fallback": absolute,
+        "machineDetection": {"onMachine": f"{BASE}/x"},
+        "other": [absolute],
+    }
+    own = {"action": "/x"}
+    assert sent({"action": stream("wss://x.example", parameters=own)}, None)["action"]["data"] == {
+        "url": "wss://x.example",
+        "parameters": own,
+    }

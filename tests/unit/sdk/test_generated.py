@@ -1,9 +1,10 @@
 """The generated parts of the SDKs are those of the shapes that engine and REST layer use."""
 
 import inspect
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+import switchroom_sdk
 from switchroom_sdk.generated import verbs, webhooks
 
 from tools.docs.sdk.sources import schemas_of
@@ -35,6 +36,12 @@ def bare(schema: Any, *, with_words: bool = True) -> Any:
 def test_verbs_have_the_fields_types_limits_and_defaults_of_the_engine() -> None:
     """The JSON Schemas of the SDK's verbs are the engine's."""
     assert bare(schemas_of(verbs.Verb)) == bare(schemas_of(Verb))
+
+
+def test_the_package_has_each_verb() -> None:
+    """A verb's type and its function are imported from the package itself."""
+    names = {name for each in get_args(Verb) for name in (each.__name__, each.__name__.lower())}
+    assert names <= set(switchroom_sdk.__all__)
 
 
 @pytest.mark.parametrize(

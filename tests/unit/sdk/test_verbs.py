@@ -160,6 +160,21 @@ def test_addresses_in_branches_are_resolved() -> None:
         assert f"https://example.com/app/{path}" in text
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["/agent:1001", "/menu:start?x=1", "/tel:+4790000001/next", "/a//b", "/a/../b", "/a?next=/b#c"],
+)
+@pytest.mark.parametrize("base", [BASE, f"{BASE}/app"])
+def test_an_address_follows_its_base_as_it_is(address: str, base: str) -> None:
+    """A colon in it begins no scheme, and no part of it is dropped."""
+    assert gather(action=address).to_dict(base)["action"] == base + address
+
+
+def test_an_address_cannot_leave_its_base() -> None:
+    """Two slashes begin no host."""
+    assert gather(action="//evil.example/x").to_dict(BASE)["action"] == f"{BASE}//evil.example/x"
+
+
 def test_a_chain_is_a_value() -> None:
     """`then` changes nothing in place, so a part can be used twice."""
     first = say("Hello.")

@@ -9,12 +9,11 @@ from urllib.parse import quote
 import msgspec
 from msgspec import UNSET, Struct
 
-from switchroom_sdk.chain import Shape, absolute, to_builtins
+from switchroom_sdk.chain import resolved
 from switchroom_sdk.errors import InvalidField
 
 T = TypeVar("T")
 _NO_IDS = frozenset({"", ".", ".."})
-_WEBHOOKS = frozenset({"action", "fallback"})  # fields of bodies that may be addresses
 
 
 class Request(Struct, frozen=True):
@@ -49,13 +48,9 @@ class Request(Struct, frozen=True):
         """Return the body as JSON; addresses that begin with `/` are at your own server."""
         if self.body is None:
             return None
-        return msgspec.json.encode(
-            {
-                name: _json_value(name, value, public_url)
-                for name, value in self.body.items()
-                if value is not UNSET
-            }
-        )
+        given = {name: value for name, value in self.body.items() if value is not UNSET}
+        kind = "action" if "type" in given else "body"  # a flow may be a tree
+        return msgspec.json.encode(resolved(given, public_url, kind))
 
     def headers(self) -> dict[str, str]:
         """Return the headers; a POST has a key, by which a repetition is known."""
@@ -91,18 +86,6 @@ class AsyncSender(Protocol):
     async def send(self, request: Request, kind: type[T] | None) -> T:
         """Send a request and return the response; raises ApiError, ConnectionFailed."""
         ...
-
-
-def _json_value(name: str, value: Any, public_url: str | None) -> Any:
-    match value:
-        case Shape():
-            return to_builtins(value, public_url)
-        case str() if name in _WEBHOOKS:
-            return absolute(value, public_url)
-        case Mapping():
-            return {key: _json_value(key, each, public_url) for key, each in value.items()}
-        case _:
-            return value
 
 
 def _quoted(version: str) -> str:
