@@ -1,6 +1,7 @@
 """Option values: JSON, @file or a URL; raises UsageError with the position.
 
-A file's name without @ is read, too, where there is such a file.
+A file's name without @ is read, too, where there is such a file. Files are UTF-8, or the UTF-16 or
+UTF-32 that editors and shells of Windows write.
 """
 
 import json
@@ -39,16 +40,17 @@ def document(text: str | None) -> dict[str, Any]:
 
 
 def _content(text: str, name: str) -> tuple[str, str]:
-    if text == "@-":
-        return sys.stdin.read(), "standard input"
     if not text.startswith("@") and not _is_file(text):
         return text, name
-    path = text.removeprefix("@")
+    is_piped = text == "@-"
+    source = "standard input" if is_piped else text.removeprefix("@")
     try:
-        return Path(path).read_text(), path
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise UsageError(f"{path}: {reason}") from None
+        content = sys.stdin.buffer.read() if is_piped else Path(source).read_bytes()
+        return content.decode(json.detect_encoding(content)), source
+    except OSError as error:
+        raise UsageError(f"{source}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{source}: not {error.encoding.upper()}") from None
 
 
 def _is_file(text: str) -> bool:

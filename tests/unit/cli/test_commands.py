@@ -45,6 +45,29 @@ def test_a_file_is_named_alike_everywhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"]
+)
+def test_a_file_has_any_encoding_of_unicode(tmp_path: Path, encoding: str) -> None:
+    """With or without a byte order mark."""
+    tree, address = tmp_path / "tree.json", tmp_path / "address"
+    tree.write_text('{"text": "Åse 😀"}', encoding)
+    address.write_text("https://example.com/\n", encoding)
+    assert document(f"@{tree}") == action(f"@{tree}") == {"text": "Åse 😀"}
+    assert action(f"@{address}") == "https://example.com/"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b'{"a": "\xe5"}', "not UTF-8"), (b"\xff\xfe{\0}", "not UTF-16-LE")],
+)
+def test_a_file_in_another_encoding_is_named(tmp_path: Path, content: bytes, reason: str) -> None:
+    """The reason says which encoding its first bytes promise."""
+    (tmp_path / "tree.json").write_bytes(content)
+    with pytest.raises(UsageError, match=f"tree.json: {reason}$"):
+        document(f"@{tmp_path}/tree.json")
+
+
+@pytest.mark.parametrize(
     ("typed", "expected"),
     [
         ('{"a"', "--contact: not JSON: Expecting ':' delimiter at line 1, column 5"),

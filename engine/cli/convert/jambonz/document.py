@@ -32,10 +32,10 @@ def read_document(content: bytes) -> tuple[Part, ...]:
     if len(content) > MAX_BYTES:
         raise DocumentError(0, f"larger than {MAX_BYTES} bytes")
     try:
-        text = content.decode()
+        text = content.decode(json.detect_encoding(content))
         values = [*_values(text)]
-    except UnicodeDecodeError:
-        raise DocumentError(0, "not UTF-8") from None
+    except UnicodeDecodeError as error:
+        raise DocumentError(0, f"not {error.encoding.upper()}") from None
     except json.JSONDecodeError as error:
         raise DocumentError(error.lineno, f"not JSON: {error.msg}") from None
     except RecursionError:

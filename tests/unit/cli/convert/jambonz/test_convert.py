@@ -186,6 +186,13 @@ def test_what_follows_a_hook_is_named() -> None:
     assert any("never reached, because hangup" in each.text for each in found.remarks)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_byte_order_mark_states_the_encoding(encoding: str) -> None:
+    """Editors and shells of Windows write it."""
+    document = json.dumps([{"verb": "say", "text": "Åse"}], ensure_ascii=False)
+    assert convert(document.encode(encoding)) == convert(document.encode())
+
+
 @pytest.mark.parametrize(
     ("content", "text"),
     [
