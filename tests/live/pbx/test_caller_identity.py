@@ -15,6 +15,11 @@ WITHHELD = {
         f'P-Asserted-Identity: "Eva, A" <sip:+47{SUBSCRIBER}@127.0.0.1>, <tel:+47{SUBSCRIBER}>',
         "Privacy: id",
     ),
+    "asserted-in-two-lines": (
+        'P-Asserted-Identity: "Eva, A" <sip:eva@127.0.0.1>',
+        f"P-Asserted-Identity: <tel:+47{SUBSCRIBER}>",
+        "Privacy: id",
+    ),
     "several": (f"P-Asserted-Identity: <sip:+47{SUBSCRIBER}@127.0.0.1>", "Privacy: user;id"),
     "remote-party-id": (f"Remote-Party-ID: <sip:+47{SUBSCRIBER}@127.0.0.1>;privacy=full",),
     "uri": (f"Remote-Party-ID: <sip:+47{SUBSCRIBER}@127.0.0.1>;party=calling;privacy=uri",),

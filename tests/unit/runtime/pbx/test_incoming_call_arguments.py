@@ -126,6 +126,7 @@ def test_the_called_party_is_not_the_caller(rpid: list[str], caller: str) -> Non
         (["<sip:+4790000001@a>, <tel:+4790000001>"], "+4790000001"),
         (['"Eva, A" <sip:eva@a>, <tel:+47-90-00-00-01>'], "+4790000001"),
         (["<tel:+4790000001>,<sip:+4790000002@a;user=phone>"], "+4790000001"),
+        (['"A" <sip:alice@a>', "<tel:+4790000001>"], "+4790000001"),
         (["sip:90000001@a"], "90000001"),
         (["<sip:eva@a>"], ""),
         (["anonymous"], ""),
@@ -134,7 +135,7 @@ def test_the_called_party_is_not_the_caller(rpid: list[str], caller: str) -> Non
     ],
 )
 def test_an_asserted_number(headers: list[str], number: str) -> None:
-    """Either address of the header may have it (RFC 3325)."""
+    """Either address may have it (RFC 3325), of one header line or of two."""
     args = ["100", *(f"asserted={quote(each, safe='')}" for each in headers)]
     assert read_arguments(args, "+4799").asserted == number
 
