@@ -27,6 +27,8 @@ _WRITTEN = {"number": True}
 Number = Annotated[str, Meta(pattern=patterns.NUMBER, extra=_WRITTEN)]
 Party = Annotated[str, Meta(pattern=patterns.PARTY, extra=_WRITTEN)]
 DialTarget = Annotated[str, Meta(pattern=patterns.DIAL_TARGET, extra=_WRITTEN)]
+# Also with blanks around it, or as a mailto: link, which `wire.decoding.lenient` removes.
+Email = Annotated[str, Meta(max_length=254, pattern=patterns.EMAIL, extra={"email": True})]
 Name = Annotated[str, Meta(pattern=patterns.NAME)]
 CallerId = Annotated[str, Meta(pattern=patterns.CALLER_ID, extra=_WRITTEN)]
 Language = Annotated[str, Meta(pattern=patterns.LANGUAGE)]

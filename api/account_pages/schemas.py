@@ -14,7 +14,8 @@ from api.accounts.transcript_setting import TranscriptSetting
 from api.accounts.usage import Usage, plus
 from api.common.timestamps import format_ms
 from api.jobs.store import Job
-from wire.decoding.patterns import COUNTRY, EMAIL, LINE
+from wire.base import Email
+from wire.decoding.patterns import COUNTRY, LINE
 
 EPOCH = date(1970, 1, 1)
 MINUTE_MS = 60_000
@@ -63,7 +64,7 @@ class AccountChange(Struct, frozen=True, forbid_unknown_fields=True, rename="cam
 
     name: Annotated[str, Meta(min_length=1, max_length=128, pattern=LINE)] | UnsetType = UNSET
     region: Annotated[str, Meta(pattern=COUNTRY)] | UnsetType | None = UNSET
-    email: Annotated[str, Meta(max_length=254, pattern=EMAIL)] | UnsetType | None = UNSET
+    email: Email | UnsetType | None = UNSET
     keep_records_days: Days = UNSET
     keep_digits_days: Days = UNSET
     keep_recordings_days: Days = UNSET

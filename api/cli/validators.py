@@ -11,6 +11,7 @@ from api.accounts.transcript_setting import TranscriptSetting
 from api.auth.scopes import BUNDLES, SCOPES, unknown_scopes
 from api.cli.runtime import fail
 from wire.decoding import patterns
+from wire.decoding.email_address import email_address
 from wire.decoding.errors import BadInput, InputErrors
 from wire.decoding.lenient import convert
 from wire.decoding.patterns import NAME, PATTERNS
@@ -133,6 +134,7 @@ def parse_email(text: str) -> str | None:
     """Return an e-mail address; None for `none`."""
     if text == "none":
         return None
-    if not re.search(patterns.EMAIL, text):
+    address = email_address(text)
+    if not re.search(patterns.EMAIL, address):
         fail(f"{text}: an address such as crm@example.com, or `none`, is expected")
-    return text
+    return address

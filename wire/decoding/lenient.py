@@ -2,8 +2,8 @@
 
 A document that its shape accepts costs nothing more. In a rejected document these values are
 converted (decision 0039): a whole float for an integer, null or an empty text for an optional
-field, which is then absent, a number or a boolean for a `wire.base.Text`, and a phone number with
-separators.
+field, which is then absent, a number or a boolean for a `wire.base.Text`, a phone number with
+separators, and an e-mail address with blanks around it or as a link.
 """
 
 import re
@@ -16,6 +16,7 @@ from typing import Any, TypeVar, overload
 import msgspec
 from msgspec import UNSET, Struct, inspect
 
+from wire.decoding.email_address import email_address
 from wire.decoding.error_texts import INVALID_VALUE, REQUIRED, UNKNOWN_FIELD, expected_range
 from wire.decoding.errors import (
     MAX_ERRORS,
@@ -108,13 +109,14 @@ def _meant(value: Any, kind: inspect.Type) -> Any:
 
 def _meant_field(value: Any, field: inspect.Field | None) -> Any:
     """Return the value of an object's field; UNSET: it is absent."""
-    if field is None or (value is not None and value != ""):
-        return value if field is None else _meant(value, field.type)
-    if _accepts(field.type, value):
-        return _meant(value, field.type)
+    if field is None:
+        return value
+    meant = _meant(value, field.type)
+    if meant not in (None, "") or _accepts(field.type, meant):
+        return meant
     if _accepts(field.type, None):
         return None
-    return value if field.required else UNSET
+    return meant if field.required else UNSET
 
 
 def _meant_scalar(value: Any, kind: inspect.Type) -> Any:
@@ -126,11 +128,11 @@ def _meant_scalar(value: Any, kind: inspect.Type) -> Any:
             return int(value)
     if isinstance(value, bool | int | float) and _has_mark(kinds, "scalars"):
         return msgspec.json.encode(value).decode()
-    return (
-        without_separators(value)
-        if isinstance(value, str) and _has_mark(kinds, "number")
-        else value
-    )
+    if isinstance(value, str) and _has_mark(kinds, "number"):
+        return without_separators(value)
+    if isinstance(value, str) and _has_mark(kinds, "email"):
+        return email_address(value)
+    return value
 
 
 def _has_mark(kinds: Iterable[inspect.Type], name: str) -> bool:

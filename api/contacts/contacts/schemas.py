@@ -6,6 +6,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from api.contacts.tags.schemas import Tags
+from wire.base import Email
 from wire.decoding import patterns
 from wire.phone_numbers.written_number import MAX_CHARS
 
@@ -67,7 +68,6 @@ class ViewContactsQuery(ListContactsQuery):
 
 
 Name = Annotated[str, Meta(max_length=128, pattern=LINE)]
-Email = Annotated[str, Meta(max_length=254, pattern=patterns.EMAIL)]
 # PostgreSQL's jsonb, which updating imports use, has no NUL.
 FieldText = Annotated[str, Meta(max_length=1_024, pattern=LINES)]
 

@@ -24,6 +24,7 @@ from api.contacts.ids import parse_id
 from api.contacts.list_store import ListStore
 from api.contacts.search_keys import normalize
 from api.contacts.tags.schemas import split_tags
+from wire.decoding.email_address import email_address
 from wire.decoding.errors import BadInput
 from wire.phone_numbers.e164 import beginnings, e164, normalized
 from wire.phone_numbers.written_number import InvalidNumber
@@ -53,7 +54,7 @@ class ContactSearch(Struct, frozen=True):
             account_id,
             f_name=normalize(query.f_name),
             l_name=normalize(query.l_name),
-            email=normalize(query.email),
+            email=normalize(email_address(query.email)),
             numbers=await self._numbers(account_id, "phNumber", query.number),
         )
         return await self._page(filters, query)

@@ -5,6 +5,8 @@ import re
 import msgspec
 
 from api.contacts.imports.reader.messages import MAX_ROW_CHARS, Fields, FileRow
+from wire.decoding import patterns
+from wire.decoding.email_address import email_address
 from wire.phone_numbers.e164 import e164
 from wire.phone_numbers.written_number import InvalidNumber
 
@@ -15,7 +17,7 @@ MAX_EMAIL_CHARS = 254
 MAX_FIELD_CHARS = 1_024
 MAX_REJECTED_CHARS = 4_000  # of a rejected row
 REPLACED = "\ufffd"
-_EMAIL = re.compile(r"[^\s@\x00-\x1f\x7f]{1,64}@[^\s@\x00-\x1f\x7f]{1,189}")
+_EMAIL = re.compile(patterns.EMAIL)
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -67,7 +69,8 @@ class RowParser:
             _text(cells, at, name, MAX_NAME_CHARS)
             for at, name in zip(self._names, (F_NAME, L_NAME), strict=True)
         )
-        email = _text(cells, self._email, EMAIL, MAX_EMAIL_CHARS)
+        written = _text(cells, self._email, EMAIL, MAX_ROW_CHARS)
+        email = written and _checked(email_address(written), EMAIL, MAX_EMAIL_CHARS)
         if email and not _EMAIL.fullmatch(email):
             raise InvalidRow(f"{EMAIL}: not an address such as nina@example.com")
         values = {

@@ -55,7 +55,7 @@ async def test_the_account_is_shown_with_its_limits(kept: Rest) -> None:
 
 async def test_a_change_is_of_one_account(kept: Rest) -> None:
     """What is given is changed, null removes it, and the other account sees nothing."""
-    answer = await change(kept, email="crm@example.com", region="NO", keepRecordingsDays=90)
+    answer = await change(kept, email="mailto:crm@example.com ", region="NO", keepRecordingsDays=90)
     assert answer.status_code == 200, answer.text
     assert (await change(kept, region=None)).status_code == 200
     found = (await kept.request("GET", ACCOUNT)).json()

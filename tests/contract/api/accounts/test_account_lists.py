@@ -18,7 +18,7 @@ NARROW, WIDE = "80", "200"
 CHANGES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("trunks acme main backup", {"trunks": ["main", "backup"]}),
     ("region acme no", {"region": "NO"}),
-    ("email acme crm@example.com", {"email": "crm@example.com"}),
+    ("email acme mailto:crm@example.com", {"email": "crm@example.com"}),
     ("set acme --allow +47 --allow sip:", {"destinations": ["+47", "sip:"]}),
     ("set acme --deny +4782 --deny +4781", {"denied": ["+4782", "+4781"]}),
     ("set acme --allow-type premium", {"numberTypes": ["premium"]}),

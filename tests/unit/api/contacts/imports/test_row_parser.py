@@ -30,6 +30,8 @@ def test_a_row_is_a_contact() -> None:
         {"city": "Oslo"},
     )
     assert parser().parse(FileRow(2, ["90000001"])).email is None
+    link = "mailto:n@example.com?subject=" + "x" * 254
+    assert parser().parse(FileRow(2, ["90000001", "", link])).email == "n@example.com"
 
 
 def test_fields_keep_their_lines() -> None:
@@ -53,6 +55,8 @@ def test_a_later_row_is_merged() -> None:
         (["12"], "phoneNumber: too long or too short"),
         (["90000001", "N" * 129], "fName: longer than 128 letters"),
         (["90000001", "", "nina"], "email: not an address"),
+        (["90000001", "", "e:n@example.com"], "email: not an address"),
+        (["90000001", "", "n" * 254 + "@b"], "email: longer than 254 letters"),
         (["90000001", "", "", "O" * 1_025], "city: longer than 1024 letters"),
         (["90000001", "", "", "", "x"], "5 cells, but there are 4 columns"),
         (["90000001", "a\0b"], "control characters"),
