@@ -73,7 +73,10 @@ FieldText = Annotated[str, Meta(max_length=1_024, pattern=LINES)]
 
 
 class ContactRequest(Struct, frozen=True, forbid_unknown_fields=True):
-    """A contact to add or change; omitted fields keep their values, null clears a field."""
+    """A contact to add or change; omitted fields keep their values, null clears a field.
+
+    This also holds for each of `fields`; null instead of the object clears all of them.
+    """
 
     phone_number: Annotated[str, Meta(min_length=1, max_length=64)] = field(name="phoneNumber")
     list_id: Annotated[str, Meta(min_length=1, max_length=32)] = field(name="contactListId")
@@ -81,7 +84,7 @@ class ContactRequest(Struct, frozen=True, forbid_unknown_fields=True):
     l_name: Name | UnsetType | None = field(name="lName", default=UNSET)
     email: Email | UnsetType | None = UNSET
     add_to_running_campaign: bool | UnsetType = field(name="addToRunningCampaign", default=UNSET)
-    fields: dict[str, FieldText] | UnsetType = UNSET
+    fields: dict[str, FieldText | None] | UnsetType | None = UNSET
 
 
 class CallStatusRequest(Struct, frozen=True, forbid_unknown_fields=True):

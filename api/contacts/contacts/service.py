@@ -42,7 +42,8 @@ class ContactService(Struct, frozen=True):
         with _unique_number():
             async with self.database.writing() as connection:
                 target = await self._target_list(connection, account_id, body)
-                values = {"add_to_running_campaign": False, **_values(body, number, target)}
+                fields = _merged_fields(None, body, target)
+                values = {"add_to_running_campaign": False, **_values(body, number, fields)}
                 contact_id = await self.contacts.add(connection, account_id, target.id, values)
                 await adjust_contact_count(connection, target.id, 1)
                 return await self._publish(connection, account_id, contact_id, "contact-added")
@@ -54,10 +55,9 @@ class ContactService(Struct, frozen=True):
             async with self.database.writing() as connection:
                 old = await self._lock(connection, account_id, contact_id)
                 target = await self._target_list(connection, account_id, body)
-                values = _values(body, number, target)
+                values = _values(body, number, _merged_fields(old, body, target))
                 if target.id != old.list_id:
                     values["list_id"] = target.id
-                    values.setdefault("fields", _common_fields(old, target))
                 await self.contacts.change(connection, old.id, values)
                 await _count_move(connection, old.list_id, target.id)
                 return await self._publish(connection, account_id, old.id, "contact-changed")
@@ -126,7 +126,7 @@ def _unique_number() -> Iterator[None]:
         raise BadInput("phoneNumber", "the list has this number already", "duplicate") from None
 
 
-def _values(body: ContactRequest, number: str, target: ContactList) -> dict[str, Any]:
+def _values(body: ContactRequest, number: str, fields: str | None) -> dict[str, Any]:
     """Return the columns that a body sets."""
     texts = {"f_name": body.f_name, "l_name": body.l_name, "email": body.email}
     values: dict[str, Any] = {
@@ -134,25 +134,31 @@ def _values(body: ContactRequest, number: str, target: ContactList) -> dict[str,
         for name, text in texts.items()
         if not isinstance(text, UnsetType)
     }
-    if not isinstance(body.fields, UnsetType):
-        values["fields"] = _fields(body.fields, target)
     if not isinstance(body.add_to_running_campaign, UnsetType):
         values["add_to_running_campaign"] = body.add_to_running_campaign
-    return {**values, "phone_number": number}
+    return {**values, "phone_number": number, "fields": fields}
 
 
-def _fields(fields: Mapping[str, str], target: ContactList) -> str | None:
-    for name in fields:
-        if name not in target.assigned_fields:
+def _merged_fields(old: Contact | None, body: ContactRequest, target: ContactList) -> str | None:
+    """Return a contact's own fields with those of a body; what is null or empty is removed.
+
+    Of a contact that is moved, fields that the target list does not assign are removed, too.
+    """
+    stored: dict[str, str] = msgspec.json.decode((old and old.fields) or "{}")
+    given: Mapping[str, str | None] = {}
+    if not isinstance(body.fields, UnsetType):
+        given = dict.fromkeys(stored) if body.fields is None else body.fields
+    for name, text in given.items():
+        if name not in target.assigned_fields and (text or name not in stored):
             raise BadInput(f"fields.{name}", "the list assigns no such field")
-    return msgspec.json.encode(fields).decode() if fields else None
-
-
-def _common_fields(old: Contact, target: ContactList) -> str | None:
-    """Return the contact's fields that the target list assigns, too."""
-    fields: dict[str, str] = msgspec.json.decode(old.fields or "{}")
-    common = {name: text for name, text in fields.items() if name in target.assigned_fields}
-    return msgspec.json.encode(common).decode() if common else None
+    merged = {**stored, **{name: (text or "").strip() for name, text in given.items()}}
+    is_moved = old is not None and old.list_id != target.id
+    kept = {
+        name: text
+        for name, text in merged.items()
+        if text and (name in target.assigned_fields or not is_moved)
+    }
+    return msgspec.json.encode(kept).decode() if kept else None
 
 
 def _existing(contact: Contact | None) -> Contact:
