@@ -11,6 +11,7 @@ from msgspec import Meta, field
 
 from wire.answer_detection import Prompt
 from wire.base import Milliseconds, Name, Seconds, Shape
+from wire.custom_data import MAX_BYTES
 from wire.decoding import patterns
 from wire.verbs import (
     DialData,
@@ -33,6 +34,7 @@ Variable = Annotated[str, Meta(pattern=patterns.VARIABLE)]
 Reference = Annotated[str, Meta(pattern=patterns.REFERENCE)]
 Branch = Annotated[str, Meta(pattern=patterns.BRANCH)]
 Kind = Literal["voice", "message"]
+CaseText = Annotated[str, Meta(max_length=MAX_BYTES + 1)]  # longer than any compared value
 Operator = Literal["eq", "ne", "lt", "gt", "contains", "startsWith", "exists"]
 MAX_NODES = 200
 MAX_CALL_S = 7 * 86_400  # the versions of a deleted flow are kept for the calls that run it
@@ -136,7 +138,7 @@ class ConditionCase(Shape, frozen=True):
     variable: Reference
     next: Name
     operator: Operator = "eq"
-    value: Annotated[str, Meta(max_length=1024)] | StoredNumber | float | bool | None = None
+    value: CaseText | StoredNumber | float | bool | None = None
 
 
 class ConditionNode(Shape, frozen=True, tag="condition"):

@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
-from msgspec import inspect
-
 from engine.calls.flows.flow_node_traits import needs_call
 from engine.flows.document import check_node, is_graph
 from engine.flows.errors import explain
 from engine.flows.graph import cycles, unknown_targets, unreachable_nodes
-from engine.flows.samples import with_samples
+from engine.flows.samples import node_with_samples, with_samples
 from engine.flows.variable_names import (
     ApiRequests,
     unclosed_templates,
@@ -28,7 +26,6 @@ from wire.decoding.errors import (
     ErrorCollector,
     InputErrors,
     errors_in,
-    one_type,
     raise_errors,
     type_info,
 )
@@ -102,24 +99,13 @@ def _read_nodes(raw: Mapping[str, dict[str, Any]]) -> tuple[dict[str, Node], lis
     faults: list[BadInput] = []
     for name, document in raw.items():
         path = f"nodes.{name}"
-        node, more = explain(_with_samples(document), Node, path)
+        node, more = explain(node_with_samples(document), Node, path)
         faults += [_as_fault_of_node(each, path) for each in more]
         if node is not None:
             nodes[name] = node
         if len(faults) >= MAX_ERRORS:
             break
     return nodes, faults
-
-
-def _with_samples(node: dict[str, Any]) -> dict[str, Any]:
-    """Replace the templates in a node's data; its edges may not be templates."""
-    kind = one_type(type_info(Node), node)
-    fields = kind.fields if isinstance(kind, inspect.StructType) else ()
-    data = {each.encode_name: each.type for each in fields if each.encode_name == "data"}
-    return {
-        name: with_samples(value, data[name]) if name in data else value
-        for name, value in node.items()
-    }
 
 
 def _as_fault_of_node(fault: BadInput, path: str) -> BadInput:

@@ -3,18 +3,13 @@
 from typing import Any
 
 from engine.calls.flows.flow_node_traits import verb_of
-from engine.calls.flows.templates import Lookup, fill_decoded, names
+from engine.calls.flows.templates import names
 from engine.calls.verbs.audio_sources import audio_sources
-from wire.base import tag_of
 from wire.decoding import lenient
 from wire.decoding.json_document import read_json
-from wire.flow import ConditionNode, FlowOutline, Node, SetNode
+from wire.flow import FlowOutline, Node
 from wire.media import Source
 from wire.tree import Limits, check_action
-
-_TYPED = frozenset(
-    {tag_of(SetNode), tag_of(ConditionNode)}
-)  # in these a template may stand for a number
 
 
 def read_outline(body: bytes) -> FlowOutline | None:
@@ -39,14 +34,6 @@ def why_not_runnable(flow_id: str, body: bytes | None) -> str | None:
 def is_graph(document: Any) -> bool:
     """Return whether the document is a graph; a tree's root is a verb or a URL and has a `type`."""
     return isinstance(document, dict) and "type" not in document
-
-
-def resolve_node(outline: FlowOutline, name: str, values: Lookup, limits: Limits) -> Node:
-    """Return a node with all templates filled in; raises BadInput with the node's path."""
-    raw = outline.nodes[name]
-    path = f"nodes.{name}"
-    document = fill_decoded(raw, values, typed=raw.get("type") in _TYPED)
-    return check_node(convert_node(document, path), limits, path)
 
 
 def static_prompts(outline: FlowOutline) -> tuple[Source, ...]:

@@ -7,8 +7,9 @@ from msgspec import inspect
 
 from engine.calls.flows.templates import fill_decoded, is_template
 from wire.decoding import patterns
-from wire.decoding.errors import one_type
+from wire.decoding.errors import one_type, type_info
 from wire.decoding.lenient import alternatives
+from wire.flow import Node
 
 _VALUE = "1"  # of a template; where a text of it does not fit, the pattern's own sample
 _SAMPLES = {
@@ -45,6 +46,17 @@ def with_samples(value: Any, kind: inspect.Type) -> Any:
             return _sample(value, kind)
         case _:
             return value
+
+
+def node_with_samples(node: dict[str, Any]) -> dict[str, Any]:
+    """Replace the templates in a node's data; its edges may not be templates."""
+    kind = one_type(type_info(Node), node)
+    fields = kind.fields if isinstance(kind, inspect.StructType) else ()
+    data = {each.encode_name: each.type for each in fields if each.encode_name == "data"}
+    return {
+        name: with_samples(value, data[name]) if name in data else value
+        for name, value in node.items()
+    }
 
 
 def _sample(text: str, kind: inspect.Type) -> str:

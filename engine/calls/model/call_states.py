@@ -241,6 +241,7 @@ class AwaitingInstructions(UnbridgedState, frozen=True, tag="awaiting-instructio
     is_api: bool = False
     has_music: bool = False  # hold music plays meanwhile
     failure: str = ""  # of the webhook: it takes effect when the conversation has ended
+    is_flow: bool = False  # the start of a flow is awaited
 
 
 class Bridged(State, frozen=True, tag="bridged"):

@@ -26,6 +26,7 @@ NUMBER_CHANGED = 22
 REDIRECTED = 23  # SIP 301 or 302, which is not followed: the phone takes no call itself
 ROUTING_LOOP = 25  # SIP 483: too many hops, as of a call that goes round at the carrier
 ANSWERED_ELSEWHERE = 26
+INVALID_NUMBER = 28
 NO_CIRCUIT = 34
 NETWORK_OUT_OF_ORDER = 38
 TEMPORARY_FAILURE = 41
@@ -71,7 +72,7 @@ _NAMES = {
     REDIRECTED: "redirected",
     ROUTING_LOOP: "routing_loop",
     27: "destination_out_of_order",
-    28: "invalid_number",
+    INVALID_NUMBER: "invalid_number",
     31: "unspecified",
     NO_CIRCUIT: "no_circuit",
     NETWORK_OUT_OF_ORDER: "network_out_of_order",

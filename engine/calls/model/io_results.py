@@ -47,11 +47,17 @@ class FlowStarted(StoredEvent, frozen=True, tag="flow-started"):
 
 
 class FlowNodeLoaded(StoredEvent, frozen=True, tag="flow-node-loaded"):
-    """A flow node was loaded, with its templates filled in."""
+    """A flow node was loaded, with its templates filled in.
+
+    A value that does not fit its field is left out. `is_skipped`: the node cannot run without it.
+    """
 
     request: str
     name: str
     node: Node
+    faults: tuple[str, ...] = ()  # texts, for people: the values that are left out
+    failed: tuple[MediaFault, ...] = ()  # those of them that were to be played
+    is_skipped: bool = False
 
 
 class ApiRequestSucceeded(StoredEvent, frozen=True, tag="api-request-succeeded"):

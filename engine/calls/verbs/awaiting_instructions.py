@@ -84,10 +84,13 @@ def prefetch(action: Action | None) -> tuple[PrefetchMedia, ...]:
 def use_fallback(call: Call, state: AwaitingInstructions, reason: str) -> Call:
     """Advance to the fallback; without one, the rest of the tree is dropped.
 
+    A flow that another one runs is followed by the next node there.
     The action of a bot is a tree of its own: the bot's stream continues.
     """
     if state.is_api:
         return replace(flow.fail_request(call, reason), state=Advance(None, "flow"))
+    if state.is_flow and flow.has_next(call):
+        return replace(call, state=Advance(None, "flow"))
     streams = [each for each in call.continuation if isinstance(each, SuspendedStream)]
     if state.fallback is None and streams:
         rest = call.continuation[call.continuation.index(streams[0]) :]

@@ -2,7 +2,8 @@
 
 While a graph runs, its frame is on top of the call's continuation. The engine loads, fills in and
 checks each node, FlowNodeLoaded delivers it, and it runs like a verb of a tree. When it has ended,
-the frame's exits lead to the next node.
+the frame's exits lead to the next node. A node that values which were filled in keep from running
+has failed: it leads where it leads when its audio cannot be played, or its party is not reached.
 """
 
 from collections.abc import Mapping
@@ -12,8 +13,9 @@ from msgspec.structs import replace
 from engine.calls.flows.conditions import holds
 from engine.calls.flows.flow_node_traits import exits, verb_of
 from engine.calls.flows.variables import set_variables, value_of, verb_results
+from engine.calls.model import causes
 from engine.calls.model.call import Call, Step, allocate_id
-from engine.calls.model.call_states import Advance, AwaitingInstructions
+from engine.calls.model.call_states import Advance, AwaitingInstructions, Bridged, CallState
 from engine.calls.model.continuation import Frame
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode, SendApiRequest
 from engine.calls.model.io_results import (
@@ -23,7 +25,11 @@ from engine.calls.model.io_results import (
     FlowStarted,
 )
 from engine.calls.verbs import call_end
-from wire.flow import ConditionNode, GotoNode, Node, RequestNode, Scalar, SetNode
+from engine.calls.verbs.audio_sources import PromptVerb
+from engine.calls.verbs.media_faults import report, run_instead
+from wire.flow import ConditionNode, GotoNode, RequestNode, Scalar, SetNode
+from wire.verbs import Dial, Stream, Verb
+from wire.webhooks import DialResult
 
 LOAD_TIMEOUT_MS = 5_000
 API_TIMEOUT_MS = 17_000  # the request's own limit, 15 s, and a margin for the engine
@@ -35,14 +41,17 @@ FlowResult = FlowStarted | FlowNodeLoaded | ApiRequestSucceeded | ApiRequestFail
 def start(call: Call, flow_id: str, now: int) -> Step:
     """Load a stored flow."""
     call, request = allocate_id(call, "r")
-    awaiting = AwaitingInstructions(request, now + LOAD_TIMEOUT_MS)
+    fallback = next((each.fallback for each in call.continuation if isinstance(each, Frame)), None)
+    awaiting = AwaitingInstructions(request, now + LOAD_TIMEOUT_MS, fallback, is_flow=True)
     return replace(call, state=awaiting), (LoadFlow(request, flow_id),)
 
 
 def on_result(call: Call, event: FlowResult, now: int) -> Step:
     """Run the node that was loaded, or advance to the next."""
     if isinstance(event, FlowNodeLoaded):
-        return _run_node(call, _frame(call), event.node, now)
+        call, reports = report(call, call.main, event.failed, now)
+        call, commands = _run_node(call, _frame(call), event, now)
+        return call, (*reports, *commands)
     return replace(apply_result(call, event), state=Advance(None, "flow")), ()
 
 
@@ -50,7 +59,7 @@ def apply_result(call: Call, event: FlowResult) -> Call:
     """Store a result in the continuation, for a call that may be in a conversation now."""
     match event:
         case FlowStarted(flow_id=flow_id, version=version, start=start_node):
-            frame = Frame(flow_id, version, "", (("next", start_node),))
+            frame = Frame(flow_id, version, "", (("next", start_node),), _fallback(call.state))
             return replace(call, continuation=(frame, *call.continuation))
         case FlowNodeLoaded(name=name):
             return _with_exit(call, name)
@@ -74,6 +83,18 @@ def advance(call: Call, frame: Frame, ended: Advance, now: int) -> Step:
     return _enter_node(updated, frame, _exit_of(frame, ended), now)
 
 
+def has_next(call: Call) -> bool:
+    """Return whether the top of the continuation is a flow whose node leads to another."""
+    top = call.continuation[0] if call.continuation else None
+    return isinstance(top, Frame) and top.exit("next") is not None
+
+
+def _fallback(state: CallState) -> Verb | None:
+    """Return the fallback of the flow that is awaited, perhaps during a conversation."""
+    awaiting = state.awaiting if isinstance(state, Bridged) else state
+    return awaiting.fallback if isinstance(awaiting, AwaitingInstructions) else None
+
+
 def _exit_of(frame: Frame, ended: Advance) -> str | None:
     if ended.is_media_failed:
         return frame.exit("onError")
@@ -92,18 +113,21 @@ def _enter_node(call: Call, frame: Frame, node: str | None, now: int) -> Step:
     if visits > MAX_VISITS:
         return _abort(call, "too_many_loops", now)
     call, request = allocate_id(call, "r")
-    next_frame = Frame(frame.flow_id, frame.version, node)
+    next_frame = Frame(frame.flow_id, frame.version, node, fallback=frame.fallback)
     call = replace(
         call,
         continuation=(next_frame, *call.continuation[1:]),
-        state=AwaitingInstructions(request, now + LOAD_TIMEOUT_MS),
+        state=AwaitingInstructions(request, now + LOAD_TIMEOUT_MS, frame.fallback),
     )
     return call, (LoadFlowNode(request, frame.flow_id, frame.version, node),)
 
 
-def _run_node(call: Call, frame: Frame, node: Node, now: int) -> Step:
+def _run_node(call: Call, frame: Frame, loaded: FlowNodeLoaded, now: int) -> Step:
+    node = loaded.node
     frame = replace(frame, exits=exits(node))
     call = replace(call, continuation=(frame, *call.continuation[1:]))
+    if (instead := _instead(call, loaded)) is not None:
+        return replace(call, state=instead), ()
     match node:
         case ConditionNode():
             return _enter_node(call, frame, _matching_exit(call, node), now)
@@ -123,6 +147,25 @@ def _run_node(call: Call, frame: Frame, node: Node, now: int) -> Step:
             return replace(call, state=awaiting), (SendApiRequest(request, data.api),)
         case _:
             return replace(call, state=Advance(verb_of(node), "flow")), ()
+
+
+def _instead(call: Call, loaded: FlowNodeLoaded) -> Advance | None:
+    """Return what runs instead of a node whose values do not fit; None: the node runs."""
+    verb = verb_of(loaded.node)
+    if loaded.failed and isinstance(verb, PromptVerb):
+        on_error = run_instead(call, verb)
+        if on_error is not None:
+            return on_error
+    if not loaded.is_skipped:
+        return None
+    match verb:
+        case Dial():
+            name = causes.reason(causes.INVALID_NUMBER)
+            return Advance(None, "dial", DialResult("failed", causes.INVALID_NUMBER, reason=name))
+        case Stream():
+            return Advance(None, "stream", stream_reason="address-refused")
+        case _:
+            return Advance(None, "flow")
 
 
 def _matching_exit(call: Call, node: ConditionNode) -> str:

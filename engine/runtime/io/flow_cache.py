@@ -13,10 +13,10 @@ from engine.calls.model.io_results import (
     ActionFailed,
     ActionReceived,
     Attempts,
-    FlowNodeLoaded,
     FlowStarted,
 )
-from engine.flows.document import read_outline, resolve_node, static_prompts, why_not_runnable
+from engine.flows.document import read_outline, static_prompts, why_not_runnable
+from engine.flows.node_loading import load_node
 from engine.store.errors import StoreDown
 from wire.decoding.errors import BadInput
 from wire.flow import FlowOutline
@@ -93,10 +93,9 @@ class FlowCache:
 
     def _resolve(self, command: LoadFlowNode, call: Call, outline: FlowOutline) -> Event:
         try:
-            node = resolve_node(outline, command.node, call_variables(call), self._limits)
+            return load_node(command, outline, call_variables(call), self._limits)
         except BadInput as error:
             return no_action(command.request, error)
-        return FlowNodeLoaded(command.request, command.node, node)
 
     def _keep(self, key: tuple[str, str, int], outline: FlowOutline) -> None:
         self._outlines.pop(key, None)

@@ -5,8 +5,9 @@ from typing import Any
 
 from engine.calls.model.commands import Command
 from engine.calls.model.io_commands import LoadFlow, LoadFlowNode, SendApiRequest
-from engine.calls.model.io_results import ApiRequestSucceeded, FlowNodeLoaded, FlowStarted
-from engine.flows.document import read_outline, resolve_node
+from engine.calls.model.io_results import ApiRequestSucceeded, FlowStarted
+from engine.flows.document import read_outline
+from engine.flows.node_loading import load_node
 from engine.runtime.io.flow_cache import call_variables
 from tests.harness.calls.builders import Story, answered_call
 from wire.flow import FlowOutline, Scalar
@@ -34,8 +35,7 @@ def load_nodes(story: Story, flow: FlowOutline, commands: tuple[Command, ...]) -
     """Deliver nodes until no more are requested."""
     while loads := [each for each in commands if isinstance(each, LoadFlowNode)]:
         load = loads[0]
-        node = resolve_node(flow, load.node, call_variables(story.call), DEFAULT_LIMITS)
-        commands = story.take(FlowNodeLoaded(load.request, load.node, node))
+        commands = story.take(load_node(load, flow, call_variables(story.call), DEFAULT_LIMITS))
     return story
 
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from engine.calls.model.io_commands import LoadFlowNode
 from engine.flows.check import check_graph
-from engine.flows.document import read_outline, resolve_node
+from engine.flows.document import read_outline
+from engine.flows.node_loading import load_node
 from tests.harness.calls.builders import say
 from tests.harness.scenarios.graphs import API
 from tests.unit.flows.checks import END, LOOKUP, MENU, Found, faults, nodes
@@ -133,7 +135,7 @@ def test_nodes_are_read_like_verbs(loop: Any) -> None:
     assert faults(flow) == {}
     outline = read_outline(json.dumps(flow).encode())
     assert outline is not None
-    node = resolve_node(outline, "a", lambda _name: None, Limits())
+    node = load_node(LoadFlowNode("r", "f", 1, "a"), outline, lambda _name: None, Limits()).node
     assert isinstance(node, PlayNode)
     assert (node.data.loop, node.next) == (int(loop or 1), None)
 

@@ -73,7 +73,9 @@ export function eventSteps(state, { event, commands }) {
       state.add(event.flowId ? `flow ${event.flowId}, version ${event.version}` : "a flow starts", { kind: "web", source });
       break;
     case "flow-node-loaded":
-      state.add(event.node ? `node ${event.name}: ${say.action(event.node)}` : "the next node", { kind: "web", source });
+      for (const each of event.faults ?? []) state.add(`a value does not fit: ${each}`, { kind: "failure", source });
+      if (event.isSkipped) state.add(`node ${event.name} does not run`, { kind: "web", source });
+      else state.add(event.node ? `node ${event.name}: ${say.action(event.node)}` : "the next node", { kind: "web", source });
       break;
     case "agent-named":
       state.add(`agent: ${event.name}`, { from: leg, source });

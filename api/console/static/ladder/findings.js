@@ -74,6 +74,9 @@ export function findFaults({ call, moments, attempts = [] }) {
     if (event.type === "media-fetched") {
       for (const each of event.failed ?? []) add(`${audio(each.source)} ${mediaFault(each.reason, event.faults)}`, each.reason);
     }
+    if (event.type === "flow-node-loaded") {
+      for (const each of event.faults ?? []) add(`A value in a node of a flow does not fit: ${each}.`, "invalid");
+    }
     if (event.type === "playback-ended" && event.failed) add("The PBX could not play a prompt.", "not_played");
     if (event.type === "bridge-failed") add(`The PBX could not connect the parties: ${event.reason}.`, "bridge_failed", "", true);
     if (event.type === "call-dropped") add(`The engine dropped the call: ${event.reason}.`, event.reason, "", true);

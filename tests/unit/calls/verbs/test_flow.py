@@ -16,7 +16,7 @@ from engine.calls.model.io_results import (
 )
 from engine.calls.model.requests import DialRequested
 from engine.calls.verbs.flow import LOAD_TIMEOUT_MS
-from engine.flows.document import resolve_node
+from engine.flows.node_loading import load_node
 from engine.runtime.io.flow_cache import call_variables
 from tests.harness.calls.builders import ID, MAIN, answered_call, say
 from tests.harness.calls.flow_calls import LOOKUP_FLOW, spoken_text
@@ -87,8 +87,8 @@ def test_flows_nest_and_share_variables() -> None:
     entered = FlowStarted(story.commands_of(LoadFlow)[-1].request, "inner", 7, "a")
     [load] = story.take(entered)
     assert isinstance(load, LoadFlowNode)
-    node = resolve_node(inner, load.node, call_variables(story.call), DEFAULT_LIMITS)
-    load_nodes(story, outer, story.take(FlowNodeLoaded(load.request, "a", node)))
+    loaded = load_node(load, inner, call_variables(story.call), DEFAULT_LIMITS)
+    load_nodes(story, outer, story.take(loaded))
     assert spoken_text(story) == "12"
     assert [each.version for each in story.commands_of(LoadFlowNode)] == [1, 1, 7, 1]
     last = story.commands_of(LoadFlowNode)[-1]

@@ -162,6 +162,14 @@ test("a prompt of which nothing is heard is a step, and no fault", () => {
   assert.deepEqual(findFaults(call), []);
 });
 
+test("values that do not fit a flow's node are named", () => {
+  const fault = "nodes.hi.data.text: empty once filled in";
+  const node = { type: "say", data: { text: "1" } };
+  const call = timeline([moment(5, { type: "flow-node-loaded", name: "hi", node, faults: [fault], isSkipped: true })]);
+  assert.deepEqual(texts(buildLadder(call)), [`a value does not fit: ${fault}`, "node hi does not run"]);
+  assert.deepEqual(findFaults(call).map((each) => each.text), [`A value in a node of a flow does not fit: ${fault}.`]);
+});
+
 test("the reason of a call's end is said if nothing else says it", () => {
   const found = findFaults(timeline([], { reason: "media_timeout" }));
   assert.deepEqual(found.map((each) => each.code), ["media_timeout"]);

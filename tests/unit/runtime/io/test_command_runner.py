@@ -137,7 +137,7 @@ async def test_a_flow_graph_is_started_and_its_nodes_are_loaded() -> None:
     """The start event has the version; from then on nodes are cached, and filled in per call."""
     scene = IoScene()
     say_hi = {"type": "say", "data": {"text": "{{contact.fName}}"}}
-    bad = {"type": "say", "data": {"text": "{{contact.none}}"}}
+    bad = {"type": "set", "variables": {"1x": "{{contact.none}}"}}
     bye = {"type": "say", "data": {"text": "Bye"}}
     body = {"start": "hi", "nodes": {"hi": say_hi, "bad": bad, "bye": bye}}
     await scene.flows.put_flow("acme", "menu", json.encode(body))
@@ -150,7 +150,7 @@ async def test_a_flow_graph_is_started_and_its_nodes_are_loaded() -> None:
     assert scene.runner.cached_node(command, outbound(contact={"fName": "Ada"})) == filled
     assert scene.runner.cached_node(command, replace(outbound(), account="other")) is None
     for node, version, why in (
-        ("bad", 1, "invalid_action: nodes.bad.data.text"),
+        ("bad", 1, "invalid_action: nodes.bad.variables"),
         ("hi", 2, "unknown_flow: no version 2"),
     ):
         failed = await scene.run(LoadFlowNode("r", "menu", version, node))
