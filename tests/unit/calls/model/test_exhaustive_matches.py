@@ -26,6 +26,7 @@ EXEMPT = {
     "engine/calls/recovery/pending_commands.py:_is_still_needed": "others always run again",
     "engine/calls/sessions/preconditions.py:_check_answered": "test_exhaustive.py: test_dial",
     "engine/calls/step.py:BEFORE_MEDIA": "only these stop a prompt or a voicemail",
+    "engine/calls/verbs/flow.py:_instead": "others are only skipped",
     "engine/runtime/pbx/ari_replies.py:event_from_reply": "an ARI event follows other commands",
     "engine/runtime/pbx/ari_requests.py:is_pipelined": "the requests of others wait for replies",
     "engine/runtime/pbx/ari_requests.py:may_follow_at_once": "others wait for their reply",
