@@ -42,7 +42,7 @@ from tests.sim.runs.report import failures
 PARTS = 12  # so short that both cores end at about the same time
 PART_CALLS = 300
 PART_SEEDS = 100  # more than a part plays
-HANDOVERS_WHILE_AWAY = (2006118, 2006188, 2006244, 2006636)
+HANDOVERS_WHILE_AWAY = (2008267, 2008353, 2008756, 2010828)
 FAULTS = 6  # kinds that a part meets at least (measured: 11 to 16)
 
 
