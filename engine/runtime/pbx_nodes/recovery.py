@@ -5,6 +5,7 @@ An exception in one call drops that call; any other is reported, and the recover
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 
 import structlog
 from msgspec import Struct
@@ -151,8 +152,6 @@ class Recoveries:
             await asyncio.gather(
                 *(self._read_hold(shard, live_call, leg.id, limit) for live_call, leg in legs)
             )
-        except PbxUnavailable as error:  # the next recovery reads them
-            log.warning("holds not read", node=shard.context.node, error=str(error))
         except Exception:
             log.exception("holds not read", node=shard.context.node)
             _count_failure(shard)
@@ -160,15 +159,19 @@ class Recoveries:
     async def _read_hold(
         self, shard: CallShard, live_call: LiveCall, leg_id: str, limit: asyncio.Semaphore
     ) -> None:
-        """Ask for a leg's hold until it agrees with the call: an event may overtake the reply."""
+        """Ask for a leg's hold until it agrees with the call.
+
+        An event may overtake the reply, and the reply may be lost.
+        """
         while _is_up(live_call.call, leg_id):
-            async with limit:
-                is_held = await is_held_by_phone(self._pbx, leg_id)
-            if _is_held(live_call.call, leg_id) == is_held:
-                return
-            shard.feed(live_call, (LegHeldByPhone if is_held else LegResumedByPhone)(leg_id))
-            if _is_held(live_call.call, leg_id) != is_held:
-                return  # the call is about to end, or the next recovery begins
+            with suppress(PbxUnavailable):
+                async with limit:
+                    is_held = await is_held_by_phone(self._pbx, leg_id)
+                if _is_held(live_call.call, leg_id) == is_held:
+                    return
+                shard.feed(live_call, (LegHeldByPhone if is_held else LegResumedByPhone)(leg_id))
+                if _is_held(live_call.call, leg_id) != is_held:
+                    return  # the call is about to end, or the next recovery begins
             await asyncio.sleep(SETTLE_DELAY_MS / 1000)
 
     def _reconcile(

@@ -191,6 +191,21 @@ async def test_a_resume_that_overtakes_the_reply() -> None:
         await until(lambda: not live_call.call.legs[0].held_by_phone, every_s=0.001)
 
 
+async def test_a_reply_about_a_hold_that_is_lost() -> None:
+    """It is asked for again."""
+    async with inbound_node() as at:
+        live_call = at.scene.shard.start_call(outbound({"type": "gather", "data": {}}))
+        at.scene.shard.feed(live_call, LegAnswered(MAIN))
+        at.shows(channel(MAIN, "Up"))
+        at.node.pause_slot(0)
+        reads = shows_hold(at, is_held=True)
+        at.scene.pbx.shows[f"channels/{MAIN}/variable"] = LOST
+        at.node.on_connected(0)
+        await until(lambda: bool(reads), every_s=0.001)
+        reads = shows_hold(at, is_held=True)
+        await until(lambda: is_found(reads, live_call, is_held=True), every_s=0.001)
+
+
 def is_found(reads: list[Request], live_call: LiveCall, *, is_held: bool) -> bool:
     return bool(reads) and live_call.call.legs[0].held_by_phone == is_held
 
