@@ -122,7 +122,7 @@ class Recoveries:
         ended = {each.call.id for each in live_calls if each.call.is_ended}
         self._adopt_channels(shard, [each for each in channels if call_of(each.id) not in ended])
         self._on_recovered(shard)
-        reader = asyncio.get_running_loop().create_task(self._read_holds(shard, live_calls))
+        reader = asyncio.get_running_loop().create_task(self._read_holds(shard))
         self._hold_readers[slot] = reader
         took_ms = self._clock.now_ms() - began_ms
         shard.context.metrics.nodes.recovery_duration.series(shard.context.node, slot).observe(
@@ -140,12 +140,13 @@ class Recoveries:
                 recorded += filter(None, [active_voicemail(live_call.call.state)])
         return await take_snapshot(self._pbx, playbacks, dialled, recorded)
 
-    async def _read_holds(self, shard: CallShard, live_calls: list[LiveCall]) -> None:
+    async def _read_holds(self, shard: CallShard) -> None:
         """Find the holds of phones that began or ended without an event, while the calls go on.
 
         To wait for a request for each leg would delay all calls (decision 0037).
         """
-        legs = [(each, leg) for each in live_calls for leg in each.call.legs]
+        await asyncio.sleep(SETTLE_DELAY_MS / 1000)  # callers who have just been found are admitted
+        legs = [(each, leg) for each in shard.calls.values() for leg in each.call.legs]
         legs.sort(key=lambda found: not found[1].held_by_phone)  # its party may wait for it
         limit = asyncio.Semaphore(MAX_READS)
         try:
