@@ -110,7 +110,7 @@ class Outbox(Protocol):
         """
 
     async def remove_pending(self, shard: ShardId, call_id: str, numbers: Sequence[int]) -> int:
-        """Remove undelivered events of a call, whoever owns the shard; returns how many."""
+        """Remove undelivered events of a call, with any owner of the shard; returns how many."""
 
     async def settle(self, shard: ShardId, token: int, settlements: Sequence[Settlement]) -> None:
         """Store the outcome of events; raises Fenced."""

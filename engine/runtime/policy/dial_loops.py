@@ -1,8 +1,8 @@
 """Finds numbers whose routes dial each other, or themselves, in a circle: each round is a new call.
 
 A carrier passes on no header that could count the rounds, and Asterisk resets Max-Forwards
-(docs/asterisk.md). But in each round the same caller is seen at a number, whoever owns the numbers
-in between; and an agent's phone that forwards calls is a part of a circle, too.
+(docs/asterisk.md). But in each round the same caller is seen at a number, of whichever accounts the
+numbers in between are; and an agent's phone that forwards calls is a part of a circle, too.
 """
 
 from collections import Counter, defaultdict

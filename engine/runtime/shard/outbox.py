@@ -14,7 +14,7 @@ class CommandState(Enum):
     UNCOMMITTED = auto()  # its step is not stored
     COMMITTED = auto()  # stored; this engine, or the next owner, may execute it
     QUEUED = auto()  # waits until the PBX has replied to an earlier command
-    SENT = auto()  # the PBX, or whoever executes it, may have it
+    SENT = auto()  # the PBX, or what else executes it, may have it
     DONE = auto()  # acknowledged or obsolete: no longer in the outbox
 
 

@@ -21,7 +21,7 @@ WITHHELD = {"CONNECTEDLINE(num,i)": "+15550001", "CONNECTEDLINE(pres,i)": "prohi
 @pytest.mark.parametrize(
     "caller",
     [{}, {"CONNECTEDLINE(num,i)": "+15550001"}, WITHHELD],
-    ids=["nobody", "a number", "withheld"],
+    ids=["no caller", "a number", "withheld"],
 )
 async def test_a_mark_is_not_a_dial(tmp_path: Path, caller: dict[str, str]) -> None:
     """An engine that dies between the two requests leaves a channel that is only marked."""

@@ -52,7 +52,7 @@ def test_a_setting_needs_another(
 
 
 def test_tokens_and_recognizers() -> None:
-    """All tokens are accepted, and the recognizers get theirs; a short one is refused."""
+    """All tokens are accepted, and the recognizers get their own; a short one is refused."""
     with pytest.raises(ValidationError, match="32"):
         Settings(streams_token=SecretStr("t" * 31))
     other = SecretStr("o" * 32)

@@ -146,7 +146,7 @@ def _on_sound(call: Call, state: Gathering, event: StreamInterrupted, now: int) 
 def _on_sound_before_prompt(
     call: Call, state: Gathering, event: StreamInterrupted, now: int
 ) -> Step:
-    """Hold the prompt back during a sound; whoever speaks already needs no prompt."""
+    """Hold the prompt back during a sound; a caller who speaks already needs no prompt."""
     if event.outcome == "paused":
         return replace(call, state=replace(state, paused_ms=state.paused_ms or now)), ()
     if not state.paused_ms:  # the sound began before the gather

@@ -30,7 +30,7 @@ async def test_a_prompt_is_erased_at_all_engines(tmp_path: Path) -> None:
 
 
 async def test_an_engine_that_does_not_answer_is_counted(tmp_path: Path) -> None:
-    """Whoever erases learns that it has to be repeated."""
+    """The caller learns that it has to be repeated."""
     async with running_pair(tmp_path) as pair, BrokenEngine().running() as broken:
         pair.directories[pair.one].where[at(1)] = broken.url
         _, found = await pair.one.request("POST", "/erasures", PERSON)

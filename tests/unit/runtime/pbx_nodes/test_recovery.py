@@ -222,7 +222,7 @@ def shows_hold(at: InboundNode, *, is_held: bool) -> list[Request]:
     ("from_", "dials"), [("<sip:asterisk@127.0.0.1>", 2), ("<sip:+15550001@127.0.0.1>", 1)]
 )
 async def test_a_mark_without_a_dial(from_: str, dials: int) -> None:
-    """An engine that dies between the two leaves a leg that nobody calls: From shows it."""
+    """An engine that dies between the two leaves a leg whose party is not called: From shows it."""
     async with inbound_node() as at:
         live_call = at.scene.shard.start_call(outbound(say()))
         at.scene.pbx.settle()

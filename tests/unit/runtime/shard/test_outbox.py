@@ -59,7 +59,7 @@ def test_a_recovery_repeats_what_is_committed() -> None:
 
 
 def test_a_dropped_call_executes_nothing() -> None:
-    """Its commands stay stored for whoever looks at its end."""
+    """Its commands stay stored for a later look at its end."""
     scene = ShardScene()
     scene.writer.at_once = False
     live_call = scene.shard.start_call(outbound())

@@ -201,7 +201,7 @@ async def test_a_call_fails_when_its_time_is_over() -> None:
 )
 @virtual_time
 async def test_no_connection(fault: Exception | None, connect_s: float, reason: str) -> None:
-    """Whoever waits for it fails with its reason; the next call tries again."""
+    """A call that waits for it fails with its reason; the next call tries again."""
     server = Server()
     server.fault, server.connect_s = fault, connect_s
     (one,) = await server.run("1")
@@ -239,7 +239,7 @@ async def test_a_call_that_may_open_no_connection() -> None:
 @pytest.mark.parametrize("surplus", [b":2\r\n", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
 @virtual_time
 async def test_what_is_no_reply(surplus: bytes) -> None:
-    """Whoever sends it is left at once, and the next call goes to another connection."""
+    """A server that sends it is left at once, and the next call goes to another connection."""
     server = Server()
     (one,) = await server.run("1")
     server.links[0].reply(b":1\r\n", surplus)

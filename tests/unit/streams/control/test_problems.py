@@ -71,7 +71,7 @@ async def test_who_has_gone_gets_no_problem() -> None:
     ],
 )
 async def test_requests_need_one_of_the_tokens(path: str, given: str | None, status: int) -> None:
-    """But for open paths; whoever has none learns how to give one."""
+    """But for open paths; a request without one learns how to give it."""
     check = authentication(TOKENS, {"/healthz"})
     headers = {} if given is None else {"Authorization": given}
     response = await check(make_mocked_request("GET", path, headers=headers), answer)
