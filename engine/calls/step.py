@@ -103,6 +103,7 @@ from engine.calls.recognition import sync_recognizer
 from engine.calls.recovery.missed_digits import is_already_delivered, remember_last
 from engine.calls.reporting.call_events import sort_events
 from engine.calls.reporting.ended_legs import last_seen_ms
+from engine.calls.sessions.custom_hold_music import renew_stopped_loops
 from engine.calls.sessions.leg_control import PhoneHold, on_phone_hold
 from engine.calls.sessions.request_dispatch import decline_lost_refers, on_refer, on_request
 from engine.calls.state_dispatch import dispatch, run_until_waiting
@@ -151,6 +152,8 @@ def step(call: Call, event: Event, now: int) -> Step:
     after, answers = ring_or_answer(after, event, now)
     after, tap_commands = sync_taps(choose_bridge(call, after), event, now)
     commands = sort_events((*tap_commands, *commands, *answers))
+    if after.transfers or after.conferences:
+        after = renew_stopped_loops(call, after)
     media_commands = diff_media(call, after)
     resets: tuple[Command, ...] = ()
     if isinstance(call.state, Bridged) or isinstance(after.state, Bridged):

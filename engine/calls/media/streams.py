@@ -63,7 +63,7 @@ def _apply(stream: Stream, event: Event, now: int) -> Stream:
             return replace(stream.silenced(stream.heard_until(now)), channel="ended")
         case StreamConnected():
             return replace(stream, connected_ms=now, activity=stream.activity.connected(now))
-        case SpeechUnderstood():
+        case SpeechUnderstood() if stream.transcript is None or not event.is_noise:
             return replace(stream, transcript=event)
         case StreamSpeechChanged(by="bot"):
             return _with_speech(stream, event, now)

@@ -2,8 +2,9 @@
 
 from msgspec.structs import replace
 
-from engine.calls.media.plan import desired_media
+from engine.calls.media.plan import UNBRIDGED, desired_media
 from engine.calls.model.call import Call, allocate_id, with_conference, with_transfer
+from engine.calls.model.call_states import ClosingState
 from engine.calls.model.commands import EmitEvent
 from engine.calls.model.events import Event, PlaybackEnded
 from engine.calls.model.io_commands import FetchMedia
@@ -51,10 +52,38 @@ def restart_loop(call: Call, leg: str) -> Call:
     media = desired_media(call).get(leg)
     if media is None or not isinstance(media.sound, HoldMusic):
         return call
-    call, music = _start_loop(call, media.sound)
-    if call.transfer is not None:
+    return _restart(call, media.sound)
+
+
+def renew_stopped_loops(before: Call, after: Call) -> Call:
+    """Restart the music that a leg has ceased to hear, as the PBX plays each playback once.
+
+    The next leg that waits may begin to hear it before the end of the old playback is reported.
+    """
+    if isinstance(after.state, ClosingState) or not any(_session_music(after)):
+        return after
+    media = desired_media(after)
+    for leg, old in desired_media(before).items():
+        is_stopped = media.get(leg, UNBRIDGED).sound != old.sound
+        if is_stopped and isinstance(old.sound, HoldMusic):
+            after = _restart(after, old.sound)
+    return after
+
+
+def _session_music(call: Call) -> tuple[HoldMusic | None, HoldMusic | None]:
+    """Return the custom music of the transfer and of the conference."""
+    transfer, conference = call.transfer, call.conference
+    return transfer and transfer.hold_music, conference and conference.hold_music
+
+
+def _restart(call: Call, music: HoldMusic) -> Call:
+    """Restart music in the session that it belongs to, if that is not over."""
+    in_transfer, in_conference = _session_music(call)
+    if call.transfer is not None and in_transfer == music:
+        call, music = _start_loop(call, music)
         return with_transfer(call, replace(call.transfer, hold_music=music))
-    if call.conference is not None:
+    if call.conference is not None and in_conference == music:
+        call, music = _start_loop(call, music)
         return with_conference(call, replace(call.conference, hold_music=music))
     return call
 

@@ -13,7 +13,7 @@ class SimPlayer(SimChannels):
     def _play(
         self, channel: SimChannel, playback_id: str, media: list[str], offset_ms: int
     ) -> None:
-        if channel.bridge is not None:
+        if channel.bridge is not None and len(channel.bridge.members) > 1:
             self.violations.append((channel.id, f"{playback_id} plays into the conversation"))
         lengths = [self._length_ms(each) for each in media]
         whole = None if None in lengths else max(0, sum(each or 0 for each in lengths) - offset_ms)

@@ -11,7 +11,14 @@ from engine.calls.model.commands import (
     StopHoldMusic,
     StopPlayback,
 )
-from engine.calls.model.events import Event, LegAnswered, LegEnded, PlaybackEnded
+from engine.calls.model.events import (
+    Event,
+    LegAnswered,
+    LegEnded,
+    LegHeldByPhone,
+    LegResumedByPhone,
+    PlaybackEnded,
+)
 from engine.calls.model.io_commands import FetchMedia
 from engine.calls.model.io_results import MediaFetched
 from engine.calls.verbs.media_faults import take_fault
@@ -137,3 +144,20 @@ def test_a_lone_conference_member_hears_it() -> None:
         AddToBridge(BRIDGE, (MAIN, third)),
     )
     assert third != THIRD
+
+
+@pytest.mark.parametrize("next_waiting", [MAIN, PEER])
+def test_it_is_heard_again_before_its_stop_is_reported(next_waiting: str) -> None:
+    """It gets another playback: the PBX plays each once, and the late report ends none."""
+    story = inviting(music=MUSIC_URL)
+    story.take(MediaFetched(story.commands_of(FetchMedia)[-1].request, (CLIP,)))
+    third = story.call.legs[-1].id
+    story.take(LegAnswered(third))
+    story.take(LegHeldByPhone(third))
+    story.take(LegHeldByPhone(PEER))
+    story.take(LegResumedByPhone(PEER))
+    story.take(LegHeldByPhone(PEER if next_waiting == MAIN else MAIN))
+    plays = story.commands_of(Play)
+    assert [each.leg for each in plays[-2:]] == [MAIN, next_waiting]
+    assert plays[-1].playback != plays[-2].playback
+    assert story.take(PlaybackEnded(plays[-2].playback)) == ()

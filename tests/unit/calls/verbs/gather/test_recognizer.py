@@ -295,6 +295,17 @@ def test_a_transcript_that_is_repeated(has_next_begun: bool) -> None:
     assert story.call.state == before
 
 
+def test_a_transcript_before_a_noise_is_repeated() -> None:
+    """Gateways keep it, as the noise says nothing: it does not end the wait for an utterance."""
+    story = listening(timeout=1_000, minConfidence=0.8)
+    unsure = SpeechUnderstood(recognizer(story).id, "tea", 0.3, False, story.now)
+    story.take(unsure)
+    understand(story, "", 0.0, is_voice=False, after_ms=300)
+    speak(story, after_ms=300)
+    before = story.state_as(Gathering)
+    assert (story.take(unsure), story.call.state) == ((), before)
+
+
 def test_a_recognizer_that_is_not_ready_in_time() -> None:
     """The caller may have spoken: that is no silence."""
     story = gathering(HOOK, input=["speech"], timeout=2_000)
