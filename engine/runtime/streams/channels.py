@@ -35,20 +35,20 @@ class StreamChannels:
     ) -> str | None:
         """Return the id of a channel's websocket; the channel may exist already.
 
-        A reply may be lost for seconds: the stream may be stopped by then.
+        Meanwhile the stream may be stopped, whose hangup finds no channel: then none is created.
         """
         for delay_s in (*PBX_RETRIES_S, 0.0):
-            reply, connection = await self._find_or_create(command, slot)
-            if reply.status != 0:
+            reply, connection = await self._find_or_create(command, slot, is_wanted)
+            if reply.status != 0 or not is_wanted():
                 break
             await asyncio.sleep(delay_s)
-            if not is_wanted():
-                return None
-        if not connection:
+        if not connection and is_wanted():
             log.warning("no stream channel", stream=command.stream, status=reply.status)
         return connection or None
 
-    async def _find_or_create(self, command: StartStream, slot: StreamSlot) -> tuple[Reply, str]:
+    async def _find_or_create(
+        self, command: StartStream, slot: StreamSlot, is_wanted: Callable[[], bool]
+    ) -> tuple[Reply, str]:
         """Return the id of a channel's websocket; the channel is created if there is none.
 
         Asterisk 22.10 ends with SIGSEGV when a websocket channel gets an id that is in use, instead
@@ -59,7 +59,7 @@ class StreamChannels:
         reply = await self._send(known, command.stream)
         if reply.ok:
             return reply, _decode_variable(reply.body).value
-        if reply.status != NOT_FOUND:
+        if reply.status != NOT_FOUND or not is_wanted():
             return reply, ""
         slot.check()
         reply = await self._send(_creation(command, slot), command.stream)
