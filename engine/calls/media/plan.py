@@ -119,7 +119,9 @@ def _streaming_media(call: Call, state: Streaming) -> MediaPlan:
     """Return the bridge of caller and bot; music until a lost stream is replaced."""
     stream = call.stream(state.stream)
     is_retried = state.resume is not None or state.failures > 0
-    if stream is None or stream.is_lost or (is_retried and not stream.connected_ms):
+    # The channel of one that an earlier engine knew to be connected may have gone since.
+    is_ready = stream is not None and stream.channel == "up" and stream.connected_ms > 0
+    if stream is None or stream.is_lost or (is_retried and not is_ready):
         return {call.main: LegMedia(sound="music")}
     if stream.channel == "up":
         return {call.main: LegMedia(state.bridge), stream.id: LegMedia(state.bridge)}

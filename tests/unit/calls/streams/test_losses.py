@@ -82,15 +82,17 @@ def test_what_the_bot_has_not_caused_is_repaired(reason: StreamEndReason, on_los
     assert starts(story)[-1].resume == Resume(FIRST, 700)
 
 
-def test_music_until_the_bot_has_accepted_the_next_stream() -> None:
-    """Its channel alone does not end the music."""
+@pytest.mark.parametrize("is_channel_first", [True, False])
+def test_music_until_the_bot_has_accepted_the_next_stream(is_channel_first: bool) -> None:
+    """Neither its channel alone ends the music, nor a bot that an engine knew before."""
     story = conversing()
     end(story, "gateway-lost")
     assert desired_media(story.call) == {MAIN: MUSIC}
-    assert story.take(events.LegCreated(SECOND), 5) == ()
+    reports = [events.LegCreated(SECOND), StreamConnected(SECOND, story.now, 9)]
+    first, second = reports if is_channel_first else reversed(reports)
+    assert AddToBridge not in map(type, story.take(first, 5))
     assert desired_media(story.call) == {MAIN: MUSIC}
-    joined = story.take(StreamConnected(SECOND, story.now, 9), 9)
-    assert AddToBridge(BRIDGE, (MAIN, SECOND)) in joined
+    assert AddToBridge(BRIDGE, (MAIN, SECOND)) in story.take(second, 9)
 
 
 @pytest.mark.parametrize("reason", BOT_LOSSES)
