@@ -60,7 +60,8 @@ def renew_stopped_loops(before: Call, after: Call) -> Call:
 
     The next leg that waits may begin to hear it before the end of the old playback is reported.
     """
-    if isinstance(after.state, ClosingState) or not any(_session_music(after)):
+    sessions = (after.transfer, after.conference)
+    if isinstance(after.state, ClosingState) or not any(s and s.hold_music for s in sessions):
         return after
     media = desired_media(after)
     for leg, old in desired_media(before).items():
@@ -70,21 +71,15 @@ def renew_stopped_loops(before: Call, after: Call) -> Call:
     return after
 
 
-def _session_music(call: Call) -> tuple[HoldMusic | None, HoldMusic | None]:
-    """Return the custom music of the transfer and of the conference."""
-    transfer, conference = call.transfer, call.conference
-    return transfer and transfer.hold_music, conference and conference.hold_music
-
-
 def _restart(call: Call, music: HoldMusic) -> Call:
     """Restart music in the session that it belongs to, if that is not over."""
-    in_transfer, in_conference = _session_music(call)
-    if call.transfer is not None and in_transfer == music:
+    transfer, conference = call.transfer, call.conference
+    if transfer is not None and transfer.hold_music == music:
         call, music = _start_loop(call, music)
-        return with_transfer(call, replace(call.transfer, hold_music=music))
-    if call.conference is not None and in_conference == music:
+        return with_transfer(call, replace(transfer, hold_music=music))
+    if conference is not None and conference.hold_music == music:
         call, music = _start_loop(call, music)
-        return with_conference(call, replace(call.conference, hold_music=music))
+        return with_conference(call, replace(conference, hold_music=music))
     return call
 
 

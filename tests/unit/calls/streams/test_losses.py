@@ -88,7 +88,7 @@ def test_music_until_the_bot_has_accepted_the_next_stream(is_channel_first: bool
     story = conversing()
     end(story, "gateway-lost")
     assert desired_media(story.call) == {MAIN: MUSIC}
-    reports = [events.LegCreated(SECOND), StreamConnected(SECOND, story.now, 9)]
+    reports: list[events.Event] = [events.LegCreated(SECOND), StreamConnected(SECOND, 9, 9)]
     first, second = reports if is_channel_first else reversed(reports)
     assert AddToBridge not in map(type, story.take(first, 5))
     assert desired_media(story.call) == {MAIN: MUSIC}
