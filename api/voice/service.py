@@ -224,7 +224,8 @@ def _on_machine(request: rpc.Originate) -> Action | None:
 def _check_own_call(user: Principal, body: OriginateRequest) -> None:
     """Let an agent's token call the agent's own phone first, and then one party; no more.
 
-    A tree or a flow can call anyone else, and events may not be for the agent.
+    A tree or a flow can call anyone else, and events may not be for the agent. Whether a call is
+    recorded is for those who see all calls.
     """
     agent = user.only_agent("calls")
     if agent is None:
@@ -239,6 +240,8 @@ def _check_own_call(user: Principal, body: OriginateRequest) -> None:
     ):
         if value is not None:
             raise Forbidden(f"{name}: needs the scope calls", "scope")
+    if rpc.is_enabled(body.record_call):
+        raise Forbidden("recordCall: needs the scope calls", "scope")
 
 
 def _not_found(call_id: str) -> NotFound:

@@ -66,7 +66,7 @@ async def test_the_own_call_is_controlled(rest: Rest, talk: Conversation) -> Non
 
 
 async def test_an_agent_calls_from_its_own_phone_only(rest: Rest) -> None:
-    """And without a tree, a flow or a target of events, which may call anybody."""
+    """Without a tree, a flow or a target of events, which may call anybody; not recorded."""
     token = await rest.token_of("acme", agentId=AGENT)
     own = {"from": f"agent:{AGENT}", "to": CUSTOMER}
     play = {"type": "play", "data": {"audioUrl": "https://media.example/a.wav"}}
@@ -77,10 +77,14 @@ async def test_an_agent_calls_from_its_own_phone_only(rest: Rest) -> None:
         ({**own, "fallback": play}, "scope"),
         ({**own, "flowId": "menu"}, "scope"),
         ({**own, "statusCallbackUrl": "grpc://events.example"}, "scope"),
+        ({**own, "recordCall": True}, "scope"),
+        ({**own, "recordCall": {"enable": True}}, "scope"),
     ):
         rejected = await rest.rejected("POST", f"{BASE}/call", body, token=token)
         assert rejected[:2] == (403, code), body
-    assert (await rest.request("POST", f"{BASE}/call", own, token=token)).status_code == 201
+    unrecorded = {**own, "recordCall": False}
+    answer = await rest.request("POST", f"{BASE}/call", unrecorded, token=token)
+    assert answer.status_code == 201
 
 
 async def test_an_agent_reads_its_own_records_only(served: Served) -> None:
