@@ -20,6 +20,7 @@ Scope = Literal[
     "agents:read",
     "agents:write",
     "recordings",
+    "recordings:delete",
     "webhooks",
     "listen",
     "account:read",
@@ -48,9 +49,12 @@ INTEGRATOR = "integrator"
 # The whole installation: no bundle has it, so that only an operator's command can give it first.
 OPERATIONS: Scope = "operations"
 _OF_ACCOUNT = frozenset(SCOPES) - {OPERATIONS}
+# A server's key may leak: it makes no keys, deletes no recording or record (also not by shorter
+# retention), and redirects no export by e-mail.
+_OF_OWNER: frozenset[Scope] = frozenset({"account:write", "audit", "keys", "recordings:delete"})
 BUNDLES: Mapping[str, frozenset[Scope]] = {
     "owner": _OF_ACCOUNT,
-    INTEGRATOR: _OF_ACCOUNT - {"audit", "keys"},
+    INTEGRATOR: _OF_ACCOUNT - _OF_OWNER,
     "supervisor": frozenset({"calls", "cdr", "recordings", *_READS}),
     AGENT: frozenset({"calls:own", "cdr:own"}),
     "read-only": frozenset({"cdr", *_READS}),

@@ -55,7 +55,11 @@ async def get_recording(  # noqa: PLR0913, PLR0917 - the parts of the path, and 
 
 
 @routes.delete(
-    f"{FILES}{_FILE}", id="recordings.delete", scope="recordings", errors=(404, 503), status=204
+    f"{FILES}{_FILE}",
+    id="recordings.delete",
+    scope="recordings:delete",
+    errors=(404, 503),
+    status=204,
 )
 async def delete_recording(
     user: AuthenticatedUser, account_id: AccountId, day: Day, file: File, recordings: Recordings

@@ -122,7 +122,7 @@ async def test_others_see_nothing(rest: Rest) -> None:
     assert (await rest.rejected("GET", LIST, token=agent))[:2] == (403, "scope")
     for method in ("GET", "DELETE"):
         assert (await rest.rejected(method, found["url"], token=agent))[:2] == (403, "scope")
-        assert (await rest.rejected(method, found["url"], token=other))[0] == 404
+    assert (await rest.rejected("GET", found["url"], token=other))[0] == 404
     unsigned = f"/media/recordings/{path_of(0)}"
     assert (await rest.client.get(unsigned)).status_code == 400
     assert (await rest.request("GET", LIST, token=other)).json()["data"] == []
@@ -195,7 +195,7 @@ async def test_a_record_has_no_address_of_a_deleted_recording(rest: Rest) -> Non
     """There is nothing to fetch."""
     await store_recordings(rest, 1)
     (listed_one,) = await listed(rest)
-    await rest.request("DELETE", listed_one["url"])
+    await rest.request("DELETE", listed_one["url"], token=await rest.owner())
     shown = (await rest.request("GET", f"/srmain/cdr/{listed_one['callId']}")).json()
     signed = {each["state"]: "signedUrl" in each for each in shown["recordings"]}
     assert signed == {"deleted": False, "archived": True}
@@ -216,10 +216,12 @@ async def test_a_recording_is_deleted(rest: Rest) -> None:
     """From the archive, the list and the filter of records; the others stay."""
     await store_recordings(rest, 2)
     newest, _oldest = await listed(rest)
-    assert (await rest.request("DELETE", newest["url"])).status_code == 204
+    owner = await rest.owner()
+    assert (await rest.rejected("DELETE", newest["url"]))[:2] == (403, "scope")
+    assert (await rest.request("DELETE", newest["url"], token=owner)).status_code == 204
     assert len(await listed(rest)) == 1
     assert (await rest.rejected("GET", newest["url"]))[0] == 404
-    assert (await rest.rejected("DELETE", newest["url"]))[0] == 404
+    assert (await rest.rejected("DELETE", newest["url"], token=owner))[0] == 404
     shown = (await rest.request("GET", f"/srmain/cdr/{newest['callId']}")).json()
     assert [each["state"] for each in shown["recordings"]] == ["deleted"]
     assert "recordingPurpose" not in shown

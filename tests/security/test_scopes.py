@@ -86,6 +86,13 @@ def test_no_bundle_has_the_scope_of_operators() -> None:
     assert OPERATIONS not in resolve(others)
 
 
+@pytest.mark.parametrize("bundle", set(BUNDLES) - {"owner"})
+def test_a_leaked_key_destroys_no_evidence(bundle: str) -> None:
+    """Only an owner's key deletes recordings, shortens retention, or redirects mail."""
+    owners: set[Scope] = {"account:write", "audit", "keys", "recordings:delete", OPERATIONS}
+    assert not resolve([bundle]) & owners
+
+
 async def test_who_the_caller_is(rest: Rest) -> None:
     """Every key and token may read its own account, agent and scopes, and nothing else of them."""
     own = (await rest.request("GET", "/auth/me")).json()

@@ -37,15 +37,18 @@ class Shell(Struct, frozen=True):
 
 @pytest.fixture
 async def shell(tmp_path: Path, scene: RpcScene) -> AsyncIterator[Shell]:
-    """Run the REST layer; the shell's profile has an integrator's key of an account."""
+    """Run the REST layer; the shell has an integrator's key of an account, and `owner` all."""
     async with serve_rest(sqlite_url(tmp_path), scene.url) as served:
         accounts = served.services.accounts
         await accounts.add(Account(ACCOUNT, "CLI", destinations=None))
         await accounts.add_number(ACCOUNT, NUMBER)
         await served.add(ACCOUNT)
+        await served.add(ACCOUNT, name="owner", scopes=("owner",))
         found = Shell(tmp_path)
-        key = ("--api-url", served.url, "--api-key", served.keys[ACCOUNT])
-        assert (await found.run("profile", "set", "acme", *key)).status == 0
+        for profile, who in (("owner", "owner"), ("acme", ACCOUNT)):
+            key = ("--api-url", served.url, "--api-key", served.keys[who])
+            assert (await found.run("profile", "set", profile, *key)).status == 0
+        assert (await found.run("profile", "use", "acme")).status == 0
         yield found
 
 
@@ -71,7 +74,8 @@ async def test_an_account_sees_what_it_owns(shell: Shell) -> None:
     """Settings, usage, keys, jobs and the audit trail, each with a key that has the scope."""
     before = await shell.shown("account show")
     change = f"account change --keep-digits-days 7 --if-version {before['version']}"
-    assert (await shell.shown(change))["keepDigitsDays"] == 7
+    assert (await shell.run(*change.split())).status == 2  # nor may an integrator change them
+    assert (await shell.shown(f"{change} --profile owner"))["keepDigitsDays"] == 7
     assert "total" in await shell.shown("account usage")
     assert [each["number"] for each in await shell.shown("number list")] == [NUMBER]
     for words in ("job list", "webhook list", "callback dead", "request list"):

@@ -70,6 +70,13 @@ class Rest:
         assert answer.status_code == 200, answer.text
         return str(answer.json()["accessToken"])
 
+    async def owner(self) -> str:
+        """Create a key with all scopes of acme, and return a token of it."""
+        self.credentials["owner"] = generate_credentials()
+        keys = KeyStore(self.services.database, self.services.now_ms)
+        await keys.add("acme", self.credentials["owner"], KeyTerms(scopes=("owner",)))
+        return await self.token_of("owner")
+
 
 def settings_for(database_url: str, engine_url: str, **more: Any) -> Settings:
     """Return settings of a test."""

@@ -32,13 +32,20 @@ class Served:
         self.http = http
         self.keys: dict[str, str] = {}
 
-    async def add(self, account_id: str, agent_id: str | None = None, *, name: str = "") -> None:
+    async def add(
+        self,
+        account_id: str,
+        agent_id: str | None = None,
+        *,
+        name: str = "",
+        scopes: tuple[str, ...] = (),
+    ) -> None:
         """Create an account if it does not exist, and a key with a name."""
         if account_id not in {each.id for each in await self.services.accounts.all()}:
             await self.services.accounts.add(Account(account_id, account_id))
         given = generate_credentials()
         keys = KeyStore(self.services.database, self.services.now_ms)
-        await keys.add(account_id, given, KeyTerms(agent_id))
+        await keys.add(account_id, given, KeyTerms(agent_id, scopes))
         self.keys[name or account_id] = given.api_key
 
     def headers(self, who: str) -> dict[str, str]:

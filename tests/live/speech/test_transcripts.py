@@ -25,6 +25,7 @@ async def api(lab: Lab, tmp_path: Path) -> AsyncIterator[Api]:
     settings = {
         "SWITCHROOM_TRANSCRIPT_RECOGNIZERS": f'["{address}"]',
         "SWITCHROOM_SPEECH_TOKEN": lab.speech.token,
+        "SWITCHROOM_ACCOUNT_SCOPES": '["owner"]',
     }
     async with Api(
         tmp_path / "api", engines=[lab.engine], settings=settings, account=ACCOUNT, number=NUMBER

@@ -4,7 +4,7 @@
 /** @type {Record<string, string>} */
 export const BUNDLES = {
   owner: "everything in the account, also keys and the audit trail",
-  integrator: "everything but keys and the audit trail; what a server needs",
+  integrator: "what a server needs: all but keys, audit trail, settings of the account, and deleting recordings",
   supervisor: "watch and control all calls, read all else; change nothing else",
   agent: "an agent's own calls and records, and nothing of others",
   "read-only": "read call records, contacts, templates, numbers, routes, agents and settings",
@@ -27,11 +27,12 @@ export const SCOPES = {
   "routes:write": "change routes, flows, API requests and callbacks",
   "agents:read": "read agents and their presence",
   "agents:write": "change agents and the passwords of their phones",
-  recordings: "list, hear and delete recordings",
+  recordings: "list and hear recordings",
+  "recordings:delete": "delete recordings",
   webhooks: "read the webhook log, and send its requests again",
   listen: "receive webhooks of numbers and calls in development",
   "account:read": "read the account's settings, limits and usage",
-  "account:write": "change the account's settings",
+  "account:write": "change the account's settings, also how long its data is kept",
   jobs: "list and cancel background jobs",
   audit: "read the audit trail",
   keys: "create, rotate and revoke keys",

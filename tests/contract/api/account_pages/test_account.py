@@ -33,8 +33,9 @@ QUOTAS = (
 
 
 async def change(rest: Rest, tag: str = "", token: str | None = None, **body: Any) -> Any:
-    """Change the account, of the version with an ETag if one is given."""
+    """Change the account as its owner, of the version with an ETag if one is given."""
     headers = {"If-Match": tag} if tag else {}
+    token = token or await rest.owner()
     return await rest.request("PATCH", ACCOUNT, body, token=token, headers=headers)
 
 
@@ -98,7 +99,8 @@ async def test_the_second_of_two_writers_is_refused(kept: Rest) -> None:
 )
 async def test_what_an_account_may_not_change(rest: Rest, body: dict[str, Any]) -> None:
     """Invalid values, and what the operator decides: 400, which names the field."""
-    status, code, _paths = await rest.rejected("PATCH", ACCOUNT, body)
+    owner = await rest.owner()
+    status, code, _paths = await rest.rejected("PATCH", ACCOUNT, body, token=owner)
     assert (status, code) == (400, "invalid")
     assert (await rest.request("GET", ACCOUNT)).json()["name"] == "acme"
 
@@ -127,7 +129,9 @@ async def test_an_agent_changes_nothing(rest: Rest) -> None:
 async def test_transcripts_need_recognizers(rest: Rest) -> None:
     """Without any here, they are not turned on; they can be turned off."""
     body = {"transcripts": {"recognizer": "whisper"}}
-    assert (await rest.rejected("PATCH", ACCOUNT, body))[:2] == (409, "no_transcripts")
+    owner = await rest.owner()
+    rejected = await rest.rejected("PATCH", ACCOUNT, body, token=owner)
+    assert rejected[:2] == (409, "no_transcripts")
     assert (await change(rest, transcripts=None)).json()["transcripts"] is None
 
 

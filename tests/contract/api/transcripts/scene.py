@@ -123,6 +123,11 @@ class TranscriptScene:
         found: dict[str, Any] = answer.json()
         return found
 
+    async def delete(self, path: str) -> int:
+        """Delete a recording as the account's owner; return the status."""
+        owner = await self.rest.owner()
+        return (await self.rest.request("DELETE", f"{FILES}/{path}", token=owner)).status_code
+
     async def state(self, number: int = 1) -> tuple[str, str | None]:
         """Return the state of a call's transcript, and the reason of its failure."""
         found = await self.transcript(path_of(number))

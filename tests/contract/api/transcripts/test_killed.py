@@ -30,6 +30,7 @@ async def apis(
     settings = {
         "SWITCHROOM_TRANSCRIPT_RECOGNIZERS": f'["{simulated.address}"]',
         "SWITCHROOM_SPEECH_TOKEN": TOKEN,
+        "SWITCHROOM_ACCOUNT_SCOPES": '["owner"]',
     }
     found = [
         RecordsApi(

@@ -162,8 +162,7 @@ async def test_a_transcript_ends_with_its_recording(transcript_scene: Transcript
         recorded(4),
     )
     await transcript_scene.work()
-    deleted = await transcript_scene.rest.request("DELETE", f"{FILES}/{PATH}")
-    assert deleted.status_code == 204
+    assert await transcript_scene.delete(PATH) == 204
     retention = transcript_scene.rest.services.retention
     await retention.erasure.erase("acme", "+4790000007")
     found = [(await transcript_scene.state(number))[0] for number in range(1, 5)]
@@ -186,7 +185,7 @@ async def test_a_recording_that_is_deleted_while_it_is_transcribed(
     await transcript_scene.end(recorded(1))
     async with transcript_scene.transcribing(simulated):
         assert (await transcript_scene.state())[0] == "running"
-        await transcript_scene.rest.request("DELETE", f"{FILES}/{PATH}")
+        await transcript_scene.delete(PATH)
         assert (await transcript_scene.state())[0] == "not_transcribed"
     assert (await transcript_scene.state())[0] == "not_transcribed"
 
