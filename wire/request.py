@@ -1,5 +1,7 @@
 """API requests: stored HTTP requests with templates, sent by flows and status callbacks."""
 
+import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
@@ -9,6 +11,8 @@ from wire.decoding import patterns
 from wire.flow import Variable
 
 MAX_ANSWERS = 32
+_ORIGIN = re.compile(r"([a-z]+)://([^/?#]*)")
+_DEFAULT_PORTS = {"https": ":443", "http": ":80"}
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Header = Annotated[str, Meta(pattern=patterns.HEADER)]
 HeaderText = Annotated[str, Meta(max_length=4096, pattern=patterns.HEADER_TEXT)]
@@ -38,7 +42,7 @@ class _Request(Shape, frozen=True):
 class ApiRequest(_Request, frozen=True):
     """An API request as stored; its secrets are `{{secrets.name}}` and are never shown.
 
-    An absent secret stays unchanged; null removes it.
+    An absent secret stays unchanged while scheme, host and port of the URL do; null removes it.
     """
 
     secrets: Annotated[dict[Variable, Secret | None], Meta(max_length=32)] = field(
@@ -57,3 +61,22 @@ class ApiRequests(Shape, frozen=True):
     """The API requests of an account."""
 
     requests: tuple[ApiRequestView, ...]
+
+
+def kept_secrets(stored: ApiRequest | None, url: str) -> Mapping[str, Secret | None]:
+    """Return the stored secrets that a request with this address keeps: another host gets none."""
+    return stored.secrets if stored is not None and is_same_origin(stored.url, url) else {}
+
+
+def is_same_origin(one: str, other: str) -> bool:
+    """Return whether two addresses have the same scheme, host and port."""
+    return _origin(one) == _origin(other)
+
+
+def _origin(url: str) -> tuple[str, str]:
+    # Of the text, not of a parsed address: readers of odd addresses may find different hosts.
+    found = _ORIGIN.match(url.lower())
+    if found is None:
+        return "", url
+    scheme, host = found.groups()
+    return scheme, host.removesuffix(_DEFAULT_PORTS.get(scheme, ""))

@@ -15,7 +15,7 @@ from api.routing.request_schemas import ApiRequestPage, request_summary
 from wire.decoding.errors import BadInput
 from wire.decoding.messages import decode_message
 from wire.decoding.patterns import HEX_ID, PATTERNS
-from wire.request import ApiRequest
+from wire.request import ApiRequest, kept_secrets
 
 KIND: Kind = "request"
 
@@ -36,19 +36,23 @@ class ApiRequestService(Struct, frozen=True):
     async def put(
         self, account_id: str, request_id: str, given: ApiRequest, condition: Precondition
     ) -> Document:
-        """Replace an API request; secrets that are left out are kept. Raises PreconditionFailed."""
+        """Replace an API request; secrets that are left out are kept, but for another host.
+
+        Raises PreconditionFailed.
+        """
         if re.search(HEX_ID, request_id) is None:
             raise BadInput("id", f"expected {PATTERNS[HEX_ID]}")
         path = f"/requests/{id_in_path(account_id)}/{request_id}/check"
 
-        async def merged(before: Document | None) -> bytes:
-            stored = decode_request(before).secrets if before else {}
-            secrets = {name: text for name, text in (stored | given.secrets).items() if text}
+        async def replaced(before: Document | None) -> bytes:
+            stored = kept_secrets(decode_request(before) if before else None, given.url)
+            merged = {**stored, **given.secrets}
+            secrets = {name: text for name, text in merged.items() if text}
             request = msgspec.json.encode(replace(given, secrets=secrets))
             await self.engine.request_raw("POST", path, msgspec.Raw(request))
             return request
 
-        return await self.documents.change(account_id, KIND, request_id.lower(), merged, condition)
+        return await self.documents.change(account_id, KIND, request_id.lower(), replaced, condition)
 
     async def delete(self, account_id: str, request_id: str, condition: Precondition) -> None:
         """Delete an API request; a flow that sends it takes its failure branch."""

@@ -1,6 +1,6 @@
 """Validates an API request before it is stored: its URL, its body, its variable names."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,7 +10,7 @@ import msgspec
 from engine.calls.flows.templates import fill_decoded, is_name, names
 from engine.flows.errors import explain
 from wire.decoding.errors import MAX_ERRORS, BadInput, InputErrors
-from wire.request import ApiRequest
+from wire.request import ApiRequest, kept_secrets
 from wire.tree import Limits, check_url
 
 _RESERVED_HEADERS = frozenset(
@@ -29,12 +29,12 @@ _RESERVED_HEADERS = frozenset(
 )
 
 
-def check_request(document: Any, limits: Limits, stored: Mapping[str, str | None]) -> ApiRequest:
-    """Read an API request and merge it with its stored `secrets`. Raises InputErrors."""
+def check_request(document: Any, limits: Limits, stored: ApiRequest | None) -> ApiRequest:
+    """Read an API request and merge it with the secrets of the `stored` one. Raises InputErrors."""
     request: ApiRequest | None
     request, faults = explain(document, ApiRequest, "")
     if request is not None:
-        merged = {**stored, **request.secrets}
+        merged = {**kept_secrets(stored, request.url), **request.secrets}
         secrets = {name: each for name, each in merged.items() if each is not None}
         request = msgspec.structs.replace(request, secrets=secrets)
         faults += islice(_find_faults(request, limits), MAX_ERRORS)
@@ -89,7 +89,8 @@ def _check_names(request: ApiRequest) -> Iterator[BadInput]:
                 text = f"{{{{{name}}}}} is not a variable name"
                 yield BadInput(where, text, "unknown_variable")
             elif root == "secrets" and secret not in request.secrets:
-                yield BadInput(where, f"no secret {secret}", "unknown_secret")
+                text = f"no secret {secret}; a stored one is kept only for the same host and port"
+                yield BadInput(where, text, "unknown_secret")
 
 
 def _join(part: str, path: str) -> str:

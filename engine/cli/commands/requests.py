@@ -30,7 +30,7 @@ async def put(
     id: Annotated[str, Parameter(help="24 hex digits; default: a new id.")] = "",  # noqa: A002 - the flag
     if_version: IfVersion = None,
 ) -> Shown:
-    """Store an API request from JSON or @file and print its id; omitted secrets are kept.
+    """Store an API request from JSON or @file and print its id; omitted secrets are kept for the same host.
 
     Example: switchroom request put @lookup.json
     """

@@ -1,7 +1,6 @@
 """RPC operations on API requests; secrets are write-only."""
 
 import re
-from collections.abc import Mapping
 
 import msgspec
 from aiohttp import web
@@ -26,18 +25,18 @@ class ApiRequestHandlers(Struct, frozen=True):
     checks: FlowChecks
 
     async def put(self, request: web.Request) -> ApiRequestView:
-        """Replace an API request; secrets that are left out are kept."""
+        """Replace an API request; secrets that are left out are kept, but for another host."""
         account, request_id = name_in(request, "account"), _request_id(request)
         before = await self.store.request(account, request_id)
-        secrets = _read(before).secrets if before is not None else {}
-        api_request = await self._checked(account, await request.read(), secrets)
+        stored = _read(before) if before is not None else None
+        api_request = await self._checked(account, await request.read(), stored)
         await self.store.put_request(account, request_id, msgspec.json.encode(api_request))
         return _view(request_id, api_request)
 
     async def check(self, request: web.Request) -> None:
         """Validate an API request, with all its secrets, without storing it."""
         account, _ = name_in(request, "account"), _request_id(request)
-        await self._checked(account, await request.read(), {})
+        await self._checked(account, await request.read(), None)
 
     async def get(self, request: web.Request) -> ApiRequestView:
         request_id = request.match_info["request"]
@@ -57,15 +56,13 @@ class ApiRequestHandlers(Struct, frozen=True):
             raise NotFound(f"no API request {request_id}")
         await self.store.put_request(account, request_id, None)
 
-    async def _checked(
-        self, account: str, body: bytes, secrets: Mapping[str, str | None]
-    ) -> ApiRequest:
+    async def _checked(self, account: str, body: bytes, stored: ApiRequest | None) -> ApiRequest:
         async with self.checks.turn(account):
-            return await self.checks.run(_check, body, self.limits, secrets)
+            return await self.checks.run(_check, body, self.limits, stored)
 
 
-def _check(body: bytes, limits: Limits, secrets: Mapping[str, str | None]) -> ApiRequest:
-    return check_request(read_document(body, MAX_FLOW_BYTES), limits, secrets)
+def _check(body: bytes, limits: Limits, stored: ApiRequest | None) -> ApiRequest:
+    return check_request(read_document(body, MAX_FLOW_BYTES), limits, stored)
 
 
 def _read(body: bytes) -> ApiRequest:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from engine.calls.flows.templates import fill_decoded, names
 from engine.webhooks.log.logged_attempt import LoggedAttempt
-from wire.request import ApiRequest
+from wire.request import ApiRequest, is_same_origin
 from wire.webhook_log import MASK
 
 _NAME = r"secrets\.([A-Za-z_][A-Za-z0-9_]*)"
@@ -41,6 +41,8 @@ def unsigned_headers(attempt: LoggedAttempt) -> dict[str, str]:
 
 def refill(attempt: LoggedAttempt, request: ApiRequest) -> RepeatedRequest:
     """Fill in the present secrets of an account's API request; raises NotRepeatable."""
+    if not is_same_origin(attempt.url, request.url):
+        raise NotRepeatable("the API request has another host or port now, which has its secrets")
     headers = {
         name: _masked_header(name, request) if value == MASK else _filled(value, request, str)
         for name, value in unsigned_headers(attempt).items()

@@ -25,7 +25,7 @@ def example(name: str) -> Any:
 
 def test_they_pass_every_check() -> None:
     """The flow and its request could be stored as they are."""
-    request = check_request(example("support-request.json"), Limits(), {})
+    request = check_request(example("support-request.json"), Limits(), None)
     check_graph(example("support-flow.json"), Limits(), {REQUEST_ID: request})
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from engine.flows.requests import check_request
 from wire.decoding.errors import MAX_ERRORS, InputErrors
+from wire.request import ApiRequest, kept_secrets
 from wire.tree import Limits
 
 URL = "https://crm.example/people?n={{ call.from }}"
@@ -14,7 +15,7 @@ URL = "https://crm.example/people?n={{ call.from }}"
 def faults(**fields: Any) -> dict[str, str]:
     """Check a request; return its fault codes by path."""
     try:
-        check_request({"url": URL, **fields}, Limits(), {"old": "s"})
+        check_request({"url": URL, **fields}, Limits(), ApiRequest(URL, secrets={"old": "s"}))
     except InputErrors as error:
         return {each.path: each.code for each in error.errors}
     return {}
@@ -35,9 +36,30 @@ def test_a_good_request() -> None:
 
 def test_secrets_are_kept_and_removed() -> None:
     """An omitted secret is kept, null removes it."""
-    stored = {"a": "1", "b": "2", "c": "3"}
+    stored = ApiRequest(URL, secrets={"a": "1", "b": "2", "c": "3"})
     document = {"url": URL, "secrets": {"b": None, "c": "4"}}
     assert check_request(document, Limits(), stored).secrets == {"a": "1", "c": "4"}
+
+
+@pytest.mark.parametrize(
+    ("url", "is_kept"),
+    [
+        ("https://CRM.example/other", True),
+        ("https://crm.example:443?n=1", True),
+        ("https://crm.example:8443/people", False),
+        ("https://crm.example.evil.example/", False),
+        ("https://evil.example/?https://crm.example/", False),
+        ("https://crm.example\\@evil.example/", False),
+        ("https://crm.example@evil.example/", False),
+        ("http://crm.example/people", False),
+        ("http://crm.example:443/people", False),
+        ("crm.example", False),
+    ],
+)
+def test_secrets_are_kept_for_one_host_only(url: str, is_kept: bool) -> None:
+    """Scheme, host and port stay the same; how an odd address is read plays no role."""
+    stored = ApiRequest(URL, secrets={"token": "s"})
+    assert kept_secrets(stored, url) == ({"token": "s"} if is_kept else {})
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,8 @@ FLOWS = CodeGroup(
             "unknown_secret",
             "No such secret",
             "An API request uses a secret that it does not have.",
-            "A misspelled name, or the secret was removed.",
+            "A misspelled name, the secret was removed, or scheme, host or port of the URL have"
+            " changed: then the stored secrets are lost.",
             "Add the secret to `secrets`.",
             (400,),
             _CHECK,

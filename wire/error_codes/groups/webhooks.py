@@ -249,7 +249,8 @@ WEBHOOKS = CodeGroup(
             "not_repeatable",
             "Cannot be repeated",
             "This request of the webhook log cannot be sent again.",
-            "Its body was cut in the log, or has digits that were sealed.",
+            "Its body was cut in the log, it has digits that were sealed, or its API request was"
+            " deleted, or has another host.",
             "Let the call happen again.",
             (409,),
             _API,

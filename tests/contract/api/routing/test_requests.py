@@ -54,6 +54,29 @@ async def test_secrets_are_kept_and_never_shown(kept: Rest) -> None:
     assert (row["requestId"], row["name"], row["secrets"]) == (API, "Kunder 顧客", ["token"])
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://evil.example/people",
+        "https://crm.example.evil.example/",
+        "https://crm.example:8443/people",
+        "https://crm.example\\.evil.example/",
+    ],
+)
+async def test_secrets_go_to_no_other_host(rest: Rest, url: str) -> None:
+    """Another host or port loses them: they are given again in the same change, or are gone."""
+    await put(rest)
+    status, code, paths = await rest.rejected("PUT", ONE, {**REQUEST, "url": url, "secrets": {}})
+    assert (status, code, paths) == (400, "unknown_secret", ["headers.Authorization"])
+    plain = {"url": url, "secrets": {}}
+    assert "secrets" not in await put(rest, plain)
+    back = {**REQUEST, "secrets": {}}
+    assert (await rest.rejected("PUT", ONE, back))[1] == "unknown_secret"
+    assert (await put(rest, {**REQUEST, "url": url}))["secrets"] == ["token"]
+    same = {**REQUEST, "url": url.partition("people")[0], "secrets": {}}
+    assert (await put(rest, same))["secrets"] == ["token"]
+
+
 async def test_each_account_sees_its_own(kept: Rest) -> None:
     """An id may be used by two accounts; deleted ones are 404."""
     await put(kept)
