@@ -52,7 +52,9 @@ class ApiRequestService(Struct, frozen=True):
             await self.engine.request_raw("POST", path, msgspec.Raw(request))
             return request
 
-        return await self.documents.change(account_id, KIND, request_id.lower(), replaced, condition)
+        return await self.documents.change(
+            account_id, KIND, request_id.lower(), replaced, condition
+        )
 
     async def delete(self, account_id: str, request_id: str, condition: Precondition) -> None:
         """Delete an API request; a flow that sends it takes its failure branch."""

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from engine.callbacks.account_settings import AccountSettings
-from engine.callbacks.transport import Delivered, Failed, Gone, SignedEvent, Transport
+from engine.callbacks.transport import Delivered, Failed, Gone, SignedEvent, Transport, sign
 from wire.callbacks.account import CallbackTestResult
 from wire.callbacks.targets import parse_delivery_target
 from wire.events.call_events import VERSION
@@ -26,9 +26,8 @@ class CallbackTester(Struct, frozen=True):
         event_id, target = f"test-{self.new_id()}", parse_delivery_target(name, "target")
         body = _event(account, event_id, int(self.clock() * 1_000))
         signer = await self.targets.signer(account)
-        headers = signer.headers(event_id, self.clock(), body)
+        event = sign(SignedEvent(account, event_id, body), target, signer, self.clock())
         started_s = perf_counter()
-        event = SignedEvent(account, event_id, body, headers)
         outcome = await self.transports[type(target)].deliver(target, event)
         took_ms = int((perf_counter() - started_s) * 1_000)
         match outcome:

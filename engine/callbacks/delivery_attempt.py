@@ -12,7 +12,15 @@ from engine.callbacks.account_settings import AccountSettings
 from engine.callbacks.call_queue import CallQueue
 from engine.callbacks.retry_schedule import RetrySchedule
 from engine.callbacks.target_queue import RateLimit
-from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, Transport
+from engine.callbacks.transport import (
+    Delivered,
+    Failed,
+    Gone,
+    Outcome,
+    SignedEvent,
+    Transport,
+    sign,
+)
 from engine.observe.event_metrics import CallbackMetrics
 from engine.store.errors import StoreDown
 from engine.store.outbox import GivenUp
@@ -74,7 +82,9 @@ class DeliveryAttempt(Struct, frozen=True):
         if target is None:
             is_stopped = settings is not None and settings.is_stopped
             return self._give_up_all(call, "stopped" if is_stopped else "no_target")
-        signed = await self._sign(account, f"{call.call_id}.e{event[0]}", event[1], call.tries + 1)
+        event_id, attempt = f"{call.call_id}.e{event[0]}", call.tries + 1
+        unsigned = SignedEvent(account, event_id, event[1], attempt=attempt)
+        signed = sign(unsigned, target, await self.targets.signer(account), self.clock())
         outcome = await self._attempt(call, target, signed)
         decision = self._decide(call, outcome, signed.id)
         if isinstance(outcome, Gone) and name == AUTO_SET:
@@ -85,11 +95,6 @@ class DeliveryAttempt(Struct, frozen=True):
     async def rate_limit(self, call: CallQueue) -> RateLimit:
         """Return the limits of a call's target; raises StoreDown."""
         return _rate_limit(await self.targets.settings(call.delivery_key.partition(" ")[0]))
-
-    async def _sign(self, account: str, event_id: str, body: bytes, attempt: int) -> SignedEvent:
-        signer = await self.targets.signer(account)
-        headers = signer.headers(event_id, self.clock(), body)
-        return SignedEvent(account, event_id, body, headers, attempt)
 
     async def _attempt(
         self, call: CallQueue, target: DeliveryTarget, event: SignedEvent

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.webhooks.log.exchange import Subject
-from wire.callbacks.targets import DeliveryTarget
+from engine.webhooks.signatures import Signer
+from wire.callbacks.targets import ApiRequestTarget, DeliveryTarget, format_target
 
 
 class SignedEvent(Struct, frozen=True):
-    """An event: its account, its id, its JSON, and the headers that sign it.
+    """An event: its account, its id, its JSON, and the headers that sign it for its target.
 
     `attempt` and `retry_of` are for the webhook log: the number of the attempt, and the attempt
     that is repeated by hand.
@@ -19,7 +21,7 @@ class SignedEvent(Struct, frozen=True):
     account: str
     id: str
     body: bytes
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = {}  # a request of the account's own is signed as it is sent
     attempt: int = 1
     retry_of: str = ""
 
@@ -28,6 +30,14 @@ class SignedEvent(Struct, frozen=True):
         return Subject(
             self.account, "callback", self.id, retry_of=self.retry_of, first=self.attempt
         )
+
+
+def sign(event: SignedEvent, target: DeliveryTarget, signer: Signer, time_s: float) -> SignedEvent:
+    """Return an event with the headers that sign it for a target; `time_s` is wall-clock."""
+    if isinstance(target, ApiRequestTarget):
+        return event
+    headers = signer.headers(event.id, time_s, event.body, format_target(target))
+    return replace(event, headers=headers)
 
 
 class Delivered(Struct, frozen=True):

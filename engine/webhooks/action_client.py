@@ -78,7 +78,7 @@ class ActionClient:
         signer = await self._signer_of(account)
         listener_of = no_listener if sensitive else self._listener_of
         listener = partial(listener_of, account, request_id)
-        headers = partial(self._headers, signer, request_id, body)
+        headers = partial(self._headers, signer, request_id, body, url)
         kind: AttemptKind = "gather" if _GATHER_EVENT in body else "action"
         subject = Subject(account, kind, request_id, sensitive=sensitive)
         request = OutgoingRequest("POST", url, headers, subject, body, listener)
@@ -86,11 +86,11 @@ class ActionClient:
         action, attempts = await self._sender.send(request, read, self._timeouts.total_s)
         return ActionResponse(action, attempts)
 
-    def _headers(self, signer: Signer, request_id: str, body: bytes) -> dict[str, str]:
+    def _headers(self, signer: Signer, request_id: str, body: bytes, url: str) -> dict[str, str]:
         return {
             **action_headers(request_id),
             **self._trace(),
-            **signer.headers(request_id, self._clock(), body),
+            **signer.headers(request_id, self._clock(), body, url),
         }
 
 

@@ -91,7 +91,7 @@ class ApiSender:
         }
 
         def headers() -> Mapping[str, str]:
-            return {**unsigned, **signer.headers(key, self._clock(), body or b"")}
+            return {**unsigned, **signer.headers(key, self._clock(), body or b"", filled.url)}
 
         return OutgoingRequest(request.method, filled.url, headers, subject, body)
 

@@ -19,6 +19,7 @@ from engine.webhooks.action_client import ActionClient
 from engine.webhooks.address_guard import guarded_session
 from engine.webhooks.api_sender import ApiSender
 from engine.webhooks.errors import WebhookFailed
+from tests.harness.customers.signatures import verified
 from tests.harness.memory_store.outbox import MemoryOutbox
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.memory_store.versioned_documents import MemoryVersionedDocuments
@@ -30,6 +31,7 @@ from wire.tree import Limits
 
 KEY = b"k" * 32
 ACCOUNTS = ("acme", "other")
+URL = "https://example.com/answer"
 
 
 class SignatureScene:
@@ -61,11 +63,11 @@ async def session() -> AsyncIterator[ClientSession]:
         yield opened
 
 
-def is_signed(request: tuple[dict[str, str], bytes], secret: str) -> bool:
-    """Verify a request with the standard's library."""
+def is_signed(request: tuple[dict[str, str], bytes], secret: str, url: str = URL) -> bool:
+    """Verify a request to an address with the standard's library."""
     headers, body = request
     try:
-        Webhook(secret).verify(body, headers)
+        verified(secret, body, headers, url)
     except WebhookVerificationError:
         return False
     return True
@@ -86,8 +88,31 @@ async def test_webhooks_are_signed_with_the_accounts_secret(session: ClientSessi
         request = ApiRequest(url, "POST", json={"n": 1})
         await signature_scene.store.put_request("acme", API, encode(request))
         await api_requests.ask("acme", API, lambda _name: None, "c1.r1")
-    assert [is_signed(each, own) for each in server.requests] == [True, True]
-    assert [is_signed(each, foreign) for each in server.requests] == [False, False]
+    assert [is_signed(each, own, url) for each in server.requests] == [True, True]
+    assert [is_signed(each, foreign, url) for each in server.requests] == [False, False]
+
+
+async def test_a_signature_is_of_one_address(session: ClientSession) -> None:
+    """What a third party's API gets verifies at no other server, and at no other path."""
+    signature_scene, server = SignatureScene(), Server(web.Response(text="{}"))
+    secret = await signature_scene.first_secret("acme")
+    async with server.open() as url:
+        runner = ApiRequestRunner(
+            signature_scene.store,
+            ApiSender(session, time.time, lambda: 0.5),
+            signature_scene.settings.webhook_signer,
+        )
+        request = ApiRequest(f"{url}?a=b%20c&n={{{{call.from}}}}", "POST", json={"n": 1})
+        await signature_scene.store.put_request("acme", API, encode(request))
+        await runner.ask("acme", API, lambda _name: "+1", "c1.r1")
+    (got,) = server.requests
+    sent = f"{url}?a=b%20c&n=%2B1"
+    assert is_signed(got, secret, sent)
+    others = (URL, url, sent.replace("%20", "+"), sent.replace("127.0.0.1", "127.0.0.2"))
+    assert not any(is_signed(got, secret, each) for each in others)
+    headers, body = got
+    with pytest.raises(WebhookVerificationError):
+        Webhook(secret).verify(body, headers)  # nor where addresses are not looked at
 
 
 async def test_a_rotation_concerns_webhooks() -> None:
@@ -96,7 +121,7 @@ async def test_a_rotation_concerns_webhooks() -> None:
     first = await signature_scene.first_secret("acme")
     second = (await signature_scene.settings.rotate_secret("acme")).secret
     headers = (await signature_scene.settings.webhook_signer("acme")).headers(
-        "c1.r0", time.time(), b"{}"
+        "c1.r0", time.time(), b"{}", URL
     )
     assert is_signed((headers, b"{}"), first)
     assert is_signed((headers, b"{}"), second)
@@ -131,7 +156,8 @@ async def test_a_deleted_secret_never_signs_again() -> None:
     deleted = (await signature_scene.settings.rotate_secret("acme")).secret
     assert await signature_scene.settings.remove("acme")
     assert not await signature_scene.settings.remove("acme")
-    headers = (await signature_scene.settings.signer("acme")).headers("c1.r0", time.time(), b"{}")
+    signer = await signature_scene.settings.signer("acme")
+    headers = signer.headers("c1.r0", time.time(), b"{}", URL)
     assert not is_signed((headers, b"{}"), deleted)
 
 
@@ -163,7 +189,7 @@ async def test_calls_go_on_while_the_store_is_down() -> None:
     outbox.is_down = True
     signature_scene.now_ms += 3_600_000
     headers = (await signature_scene.settings.webhook_signer("acme")).headers(
-        "c1.r0", time.time(), b"{}"
+        "c1.r0", time.time(), b"{}", URL
     )
     assert is_signed((headers, b"{}"), secret)
     with pytest.raises(WebhookFailed) as failed:

@@ -12,7 +12,8 @@ _NEXT = "The next verb of the call, an object with a `type`."
 _HEADERS = (
     ("webhook-id", "Id of the request; the same when it is sent again.", "msg_0195c2f0a1b24c"),
     ("webhook-timestamp", "When it was sent, in seconds since 1970.", "1795683600"),
-    ("webhook-signature", "HMAC-SHA-256 over `id.timestamp.body` (Standard Webhooks).", "v1,…"),
+    ("webhook-url-sha256", "SHA-256 of the address, in hexadecimal digits.", "9f86d081884c7d65…"),
+    ("webhook-signature", "HMAC-SHA-256 over `hash.id.timestamp.body`.", "v1,…"),
 )
 
 

@@ -30,7 +30,9 @@ async def put(
     id: Annotated[str, Parameter(help="24 hex digits; default: a new id.")] = "",  # noqa: A002 - the flag
     if_version: IfVersion = None,
 ) -> Shown:
-    """Store an API request from JSON or @file and print its id; omitted secrets are kept for the same host.
+    """Store an API request from JSON or @file and print its id.
+
+    Omitted secrets are kept, unless scheme, host or port of the address change.
 
     Example: switchroom request put @lookup.json
     """

@@ -11,7 +11,7 @@ from functools import partial
 from aiohttp import ClientSession
 from msgspec import Struct
 
-from engine.callbacks.transport import SignedEvent, Transport
+from engine.callbacks.transport import SignedEvent, Transport, sign
 from engine.runtime.io.attempt_writer import AttemptWriter
 from engine.store.store import Store
 from engine.store.webhook_log import NEWEST
@@ -82,7 +82,9 @@ class WebhookRetry(Struct, frozen=True):
         )
 
         def headers() -> Mapping[str, str]:
-            signature = signer.headers(subject.request_id, self.clock(), repeated.body)
+            signature = signer.headers(
+                subject.request_id, self.clock(), repeated.body, repeated.url
+            )
             return {**repeated.headers, **signature}
 
         has_listener = attempt.kind in {"action", "gather"}
@@ -118,10 +120,14 @@ class WebhookRetry(Struct, frozen=True):
     async def _deliver(self, account: str, attempt_id: str, attempt: LoggedAttempt) -> None:
         target = parse_delivery_target(attempt.url, "url")
         signer = await self.signer_of(account)
-        headers = signer.headers(attempt.request_id, self.clock(), attempt.body)
         event = SignedEvent(
-            account, attempt.request_id, attempt.body, headers, attempt.number + 1, attempt_id
+            account,
+            attempt.request_id,
+            attempt.body,
+            attempt=attempt.number + 1,
+            retry_of=attempt_id,
         )
+        event = sign(event, target, signer, self.clock())
         await self.transports[type(target)].deliver(target, event)
 
     async def _logged(self, account: str, attempt_id: str) -> AttemptView | None:

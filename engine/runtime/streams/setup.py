@@ -68,7 +68,7 @@ class SetupFactory:
             url=data.url,
             protocol=data.protocol,
             rate=data.rate,
-            headers=signer.headers(command.stream, self._now_s(), b""),
+            headers=signer.headers(command.stream, self._now_s(), b"", data.url),
             networks=self._networks.allowed(call.account),
             denied=self._networks.denied,
         )

@@ -9,7 +9,7 @@ RESPONSE_HEADERS = frozenset({
 })  # fmt: skip
 MAX_NAMES = 1_000  # of headers, whose treatment is remembered
 _SECRET_NAME = re.compile(
-    r"auth|cookie|credential|key|passw|secret|session|signature|token", re.IGNORECASE
+    r"auth|cookie|credential|key|passw|secret|session|sha256|signature|token", re.IGNORECASE
 )
 _SHOWN_NAMES = frozenset({"idempotency-key"})  # of those that look like a secret
 

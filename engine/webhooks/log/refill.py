@@ -16,7 +16,15 @@ _NAME = r"secrets\.([A-Za-z_][A-Za-z0-9_]*)"
 _IN_TEXT = re.compile(rf"\{{\{{{_NAME}\}}\}}")
 _IN_ADDRESS = re.compile(rf"%7B%7B{_NAME}%7D%7D")
 # Of every attempt its own: they are made when it is sent.
-_OWN_HEADERS = frozenset({"traceparent", "webhook-id", "webhook-timestamp", "webhook-signature"})
+_OWN_HEADERS = frozenset(
+    {
+        "traceparent",
+        "webhook-id",
+        "webhook-timestamp",
+        "webhook-url-sha256",
+        "webhook-signature",
+    }
+)
 
 
 class NotRepeatable(Exception):

@@ -11,6 +11,7 @@ return say("Press one for sales.").gather(max_digits=1, action="/menu")
 import inspect
 from collections.abc import Callable, Sequence
 from typing import TypeVar
+from urllib.parse import quote
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.concurrency import run_in_threadpool
@@ -58,7 +59,9 @@ class Webhooks:
                     return Response(status_code=413)
                 peer = request.client.host if request.client else ""
                 try:
-                    received = self._receiver.read(expected.body, body, request.headers, peer)
+                    received = self._receiver.read(
+                        expected.body, body, request.headers, peer, _target(request)
+                    )
                 except VerificationFailed as error:
                     return _response(rejection(error))
                 arguments = expected.arguments(received, request)
@@ -72,6 +75,14 @@ class Webhooks:
             return handler
 
         return added
+
+
+def _target(request: Request) -> str:
+    """Return path and query as they came."""
+    raw_path: bytes | None = request.scope.get("raw_path")
+    path = quote(request.scope["path"]) if raw_path is None else raw_path.decode("latin-1")
+    query = request.scope["query_string"].decode("latin-1")
+    return f"{path}?{query}" if query else path
 
 
 async def _body(request: Request) -> bytes | None:

@@ -10,6 +10,7 @@ return say("Press one for sales.").gather(max_digits=1, action="/menu")
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from flask import Flask, Response, request
 
@@ -55,7 +56,11 @@ class Webhooks:
                 body = request.get_data()
                 try:
                     received = self._receiver.read(
-                        expected.body, body, dict(request.headers), request.remote_addr or ""
+                        expected.body,
+                        body,
+                        dict(request.headers),
+                        request.remote_addr or "",
+                        _target(),
                     )
                 except VerificationFailed as error:
                     return _response(rejection(error))
@@ -66,6 +71,16 @@ class Webhooks:
             return handler
 
         return added
+
+
+def _target() -> str:
+    """Return path and query as they came, which servers give one of these names."""
+    for name in ("RAW_URI", "REQUEST_URI"):
+        if found := request.environ.get(name):
+            return str(found)
+    query = request.query_string.decode("latin-1")
+    path = quote(request.root_path + request.path)
+    return f"{path}?{query}" if query else path
 
 
 def _response(reply: Reply) -> Response:

@@ -1,6 +1,8 @@
 """What the helpers for web frameworks have in common: requests verified, actions returned.
 
-Without a secret only requests from this machine are accepted, which is enough to try the lab.
+A signature is of one address, so a server with a secret needs its public URL, too: the `Host` of a
+request is what its sender wrote. Without a secret only requests from this machine are
+accepted, which is enough to try the lab.
 """
 
 import inspect
@@ -48,14 +50,21 @@ class Receiver:
         secrets = environ.get(SECRET_VARIABLE, "").split() if secret is None else secret
         self._verifier = Verifier(secrets) if secrets else None
         self._public_url = public_url or environ.get(PUBLIC_URL_VARIABLE)
+        if self._verifier is not None and not self._public_url:
+            raise SwitchroomError(f"public_url: {PUBLIC_URL_VARIABLE} is required with a secret")
         if self._verifier is None:
             text = "%s is not set: signatures are not verified, and only this machine is served"
             _log.warning(text, SECRET_VARIABLE)
 
-    def read(self, kind: Any, body: bytes, headers: Mapping[str, str], peer: str) -> Body:
-        """Return the body of a request; raises VerificationFailed."""
-        if self._verifier is not None:
-            self._verifier.verify(body, headers)
+    def read(
+        self, kind: Any, body: bytes, headers: Mapping[str, str], peer: str, target: str
+    ) -> Body:
+        """Return the body of a request; raises VerificationFailed.
+
+        `target` is its path and query as they came, which are below the public URL.
+        """
+        if self._verifier is not None and self._public_url:
+            self._verifier.verify(body, headers, _url(self._public_url, target))
         elif not _is_local(headers, peer):
             raise VerificationFailed(f"only this machine is served: set {SECRET_VARIABLE}")
         found: Body = parse_as(body, kind)
@@ -104,6 +113,12 @@ def expected_of(handler: Handler) -> Expected:
             " framework's request"
         )
     return Expected(get_type_hints(handler).get(names[0], Body), len(names) > 1)
+
+
+def _url(public_url: str, target: str) -> str:
+    if not target.startswith("/"):  # it could name another host
+        raise VerificationFailed("the request's target is no path")
+    return public_url.rstrip("/") + target
 
 
 def _is_local(headers: Mapping[str, str], peer: str) -> bool:

@@ -1,8 +1,13 @@
-"""Signatures of requests by Standard Webhooks: HMAC-SHA256 over id, time and body."""
+"""Signatures of requests: HMAC-SHA256 over the hash of the address, id, time and body.
+
+The content after the hash is that of Standard Webhooks. What is signed for one address verifies at
+no other.
+"""
 
 import base64
 import hashlib
 import hmac
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -12,6 +17,8 @@ TOLERANCE_S = 300
 _PREFIX = "whsec_"
 _VERSION = "v1"
 _MAX_DIGITS = 19
+_URL = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?#]+)([^?#]*)(\?[^#]+)?", re.IGNORECASE)
+_DEFAULT_PORTS = {"https": ":443", "wss": ":443", "http": ":80", "ws": ":80"}
 
 
 class Verifier:
@@ -31,8 +38,11 @@ class Verifier:
         self._tolerance_s = tolerance_s
         self._clock = clock
 
-    def verify(self, body: bytes, headers: Mapping[str, str]) -> str:
+    def verify(self, body: bytes, headers: Mapping[str, str], url: str) -> str:
         """Return the id of a request; `body` is what came, unchanged. Raises VerificationFailed.
+
+        `url` is the address that it was sent to: your server's public one, with the path and query
+        of the request as they came. Do not take the host from the request: its sender wrote it.
 
         The id is the same in each repetition of a request: use it to ignore duplicates.
         """
@@ -40,8 +50,11 @@ class Verifier:
         request_id = _required(lower, "webhook-id")
         timestamp = _required(lower, "webhook-timestamp")
         signatures = _required(lower, "webhook-signature")
+        digest = hashlib.sha256(signed_url(url).encode(errors="replace")).hexdigest()
+        if _required(lower, "webhook-url-sha256") != digest:
+            raise VerificationFailed(f"webhook-url-sha256: it is signed for another URL than {url}")
         self._check_time(timestamp)
-        signed = b".".join((request_id.encode(errors="replace"), timestamp.encode(), body))
+        signed = f"{digest}.{request_id}.{timestamp}.".encode(errors="replace") + body
         expected = [hmac.digest(key, signed, hashlib.sha256) for key in self._keys]
         for signature in signatures.split():
             version, _, text = signature.partition(",")
@@ -58,6 +71,20 @@ class Verifier:
         if abs(self._clock() - int(timestamp)) > self._tolerance_s:
             text = f"webhook-timestamp: more than {self._tolerance_s:g} s from now"
             raise VerificationFailed(text)
+
+
+def signed_url(url: str) -> str:
+    """Return the spelling of an address that is signed.
+
+    Scheme and host are in lower case, without a default port and a fragment; path and query are as
+    they were sent.
+    """
+    found = _URL.match(url)
+    if found is None:
+        raise SwitchroomError(f"url: an absolute address is expected, not {url}")
+    scheme, host = found[1].lower(), found[2].lower()
+    host = host.removesuffix(_DEFAULT_PORTS.get(scheme, ""))
+    return f"{scheme}://{host}{found[3] or '/'}{found[4] or ''}"
 
 
 def _required(headers: Mapping[str, str], name: str) -> str:

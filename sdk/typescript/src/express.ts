@@ -16,6 +16,9 @@ export interface IncomingRequest extends AsyncIterable<Uint8Array> {
   headers: Record<string, string | string[] | undefined>;
   socket: { remoteAddress?: string | undefined };
   protocol?: string;
+  /** Path and query as they came: Express's, and Node's. */
+  originalUrl?: string;
+  url?: string | undefined;
   /** Of the query, in Express. */
   query?: Record<string, unknown>;
   /** Of the path, in Express. */
@@ -43,7 +46,7 @@ export type Middleware<R extends IncomingRequest = IncomingRequest> = (
 export interface WebhooksOptions {
   /** SWITCHROOM_WEBHOOK_SECRET, several separated by spaces; without it only this machine is served. */
   secret?: string | readonly string[];
-  /** SWITCHROOM_PUBLIC_URL: where addresses that begin with `/` are. */
+  /** SWITCHROOM_PUBLIC_URL: where this server is; required with a secret: signatures name it. */
   publicUrl?: string;
 }
 
@@ -63,6 +66,9 @@ export class Webhooks {
       options.secret ?? environment("SWITCHROOM_WEBHOOK_SECRET").split(" ").filter(Boolean);
     this.#verifier = secret.length > 0 ? new Verifier(secret) : undefined;
     this.#publicUrl = options.publicUrl ?? (environment("SWITCHROOM_PUBLIC_URL") || undefined);
+    if (this.#verifier !== undefined && this.#publicUrl === undefined) {
+      throw new SwitchroomError("publicUrl: SWITCHROOM_PUBLIC_URL is required with a secret");
+    }
     if (this.#verifier === undefined) {
       const effect = "signatures are not verified, and only this machine is served";
       console.warn(`SWITCHROOM_WEBHOOK_SECRET is not set: ${effect}`);
@@ -129,8 +135,13 @@ export class Webhooks {
   }
 
   async #verify(body: Uint8Array, request: IncomingRequest): Promise<void> {
-    if (this.#verifier !== undefined) {
-      await this.#verifier.verify(body, request.headers);
+    if (this.#verifier !== undefined && this.#publicUrl !== undefined) {
+      const target = request.originalUrl ?? request.url ?? "";
+      if (!target.startsWith("/")) {
+        throw new VerificationFailed("the request's target is no path"); // it could name another host
+      }
+      const url = this.#publicUrl.replace(/\/+$/, "") + target;
+      await this.#verifier.verify(body, request.headers, url);
       return;
     }
     const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined);

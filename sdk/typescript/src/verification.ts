@@ -1,4 +1,7 @@
-// Signatures of requests by Standard Webhooks: HMAC-SHA256 over id, time and body.
+// Signatures of requests: HMAC-SHA256 over the hash of the address, id, time and body.
+//
+// The content after the hash is that of Standard Webhooks. What is signed for one address verifies
+// at no other.
 
 import { webCrypto } from "./crypto.js";
 import { SwitchroomError, UnexpectedBody, VerificationFailed } from "./errors.js";
@@ -18,6 +21,13 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 const TOLERANCE_S = 300;
 const MAX_DIGITS = 16;
 const ALGORITHM = { name: "HMAC", hash: "SHA-256" };
+const URL_PARTS = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]+)([^?#]*)(\?[^#]+)?/i;
+const DEFAULT_PORTS: Readonly<Record<string, RegExp>> = {
+  https: /:443$/,
+  wss: /:443$/,
+  http: /:80$/,
+  ws: /:80$/,
+};
 
 export interface VerifierOptions {
   toleranceS?: number;
@@ -45,14 +55,21 @@ export class Verifier {
   /**
    * Return the id of a request; `body` is what came, unchanged. Rejects with VerificationFailed.
    *
+   * `url` is the address that it was sent to: your server's public one, with the path and query of
+   * the request as they came. Do not take the host from the request: its sender wrote it.
+   *
    * The id is the same in each repetition of a request: use it to ignore duplicates.
    */
-  async verify(body: Uint8Array | string, headers: Headers): Promise<string> {
+  async verify(body: Uint8Array | string, headers: Headers, url: string): Promise<string> {
     const id = header(headers, "webhook-id");
     const timestamp = header(headers, "webhook-timestamp");
     const signatures = header(headers, "webhook-signature");
+    const digest = await hashOf(signedUrl(url));
+    if (header(headers, "webhook-url-sha256") !== digest) {
+      throw new VerificationFailed(`webhook-url-sha256: it is signed for another URL than ${url}`);
+    }
     this.#checkTime(timestamp);
-    const signed = joined(`${id}.${timestamp}.`, body);
+    const signed = joined(`${digest}.${id}.${timestamp}.`, body);
     for (const key of await this.#keys) {
       for (const signature of signatures.split(" ")) {
         if (await matches(key, signature, signed)) {
@@ -72,6 +89,29 @@ export class Verifier {
       throw new VerificationFailed(`webhook-timestamp: ${limit}`);
     }
   }
+}
+
+/**
+ * Return the spelling of an address that is signed.
+ *
+ * Scheme and host are in lower case, without a default port and a fragment; path and query are as
+ * they were sent.
+ */
+export function signedUrl(url: string): string {
+  const found = URL_PARTS.exec(url);
+  if (found === null) {
+    throw new SwitchroomError(`url: an absolute address is expected, not ${url}`);
+  }
+  const [, scheme = "", host = "", path, query = ""] = found;
+  const port = DEFAULT_PORTS[scheme.toLowerCase()];
+  const origin = `${scheme}://${port === undefined ? host : host.replace(port, "")}`;
+  return `${origin.toLowerCase()}${path || "/"}${query}`;
+}
+
+async function hashOf(text: string): Promise<string> {
+  const { subtle } = await webCrypto();
+  const hash = new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 async function imported(key: BufferSource): Promise<CryptoKey> {

@@ -1,7 +1,7 @@
 // Signatures that the engine makes are verified, and no others; Express responds with chains.
 
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
@@ -11,6 +11,7 @@ import { parse, parseAs, say, gather, SwitchroomError, UnexpectedBody, Verificat
 import { Webhooks } from "switchroom-sdk/express";
 
 interface Vector {
+  url: string;
   secrets: string[];
   headers: Record<string, string>;
   body: string;
@@ -20,14 +21,18 @@ interface Vector {
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const OTHER = "whsec_b3RoZXIgc2VjcmV0IG9mIGFub3RoZXI=";
 const NOW_S = 1_795_262_400;
+const PUBLIC_URL = "https://example.com";
+const URL = `${PUBLIC_URL}/menu`;
 const DIGITS = '{"callId":"c1","dtmf":"1","to":{"channelId":"c1.l0"},"reason":"max-digits"}';
 
-function signed(body: string, secret = SECRET, atS = NOW_S): Record<string, string> {
+function signed(body: string, secret = SECRET, atS = NOW_S, url = URL): Record<string, string> {
   const key = Buffer.from(secret.replace("whsec_", ""), "base64");
-  const signature = createHmac("sha256", key).update(`r1.${atS}.${body}`).digest("base64");
+  const digest = createHash("sha256").update(url).digest("hex");
+  const signature = createHmac("sha256", key).update(`${digest}.r1.${atS}.${body}`).digest("base64");
   return {
     "webhook-id": "r1",
     "webhook-timestamp": String(atS),
+    "webhook-url-sha256": digest,
     "webhook-signature": `v1,${signature}`,
   };
 }
@@ -42,20 +47,20 @@ test("the engine's signatures are verified", async () => {
     return;
   }
   const vectors: Vector[] = JSON.parse(await readFile(file, "utf8"));
-  for (const { secrets, headers, body, atS } of vectors) {
-    const id = await new Verifier(secrets, { clock: () => atS }).verify(body, headers);
+  for (const { url, secrets, headers, body, atS } of vectors) {
+    const id = await new Verifier(secrets, { clock: () => atS }).verify(body, headers, url);
     assert.equal(id, headers["webhook-id"]);
   }
 });
 
 test("either secret verifies while they rotate", async () => {
-  assert.equal(await verifier(OTHER, SECRET).verify(DIGITS, signed(DIGITS)), "r1");
-  assert.equal(await verifier().verify(Buffer.from(DIGITS), signed(DIGITS)), "r1");
+  assert.equal(await verifier(OTHER, SECRET).verify(DIGITS, signed(DIGITS), URL), "r1");
+  assert.equal(await verifier().verify(Buffer.from(DIGITS), signed(DIGITS), URL), "r1");
 });
 
 test("an old request is rejected, and one from the future", async () => {
   for (const ageS of [-301, 301]) {
-    const old = verifier().verify(DIGITS, signed(DIGITS, SECRET, NOW_S - ageS));
+    const old = verifier().verify(DIGITS, signed(DIGITS, SECRET, NOW_S - ageS), URL);
     await assert.rejects(old, /^VerificationFailed: webhook-timestamp/);
   }
 });
@@ -70,12 +75,24 @@ test("whatever is changed is rejected", async () => {
     { "webhook-signature": "v1,no base64" },
     { "webhook-signature": (headers["webhook-signature"] ?? "").replace("v1,", "v1a,") },
     { "webhook-signature": "" },
+    { "webhook-url-sha256": "" },
+    { "webhook-url-sha256": "0".repeat(64) },
   ];
   for (const change of changes) {
-    await assert.rejects(verifier().verify(DIGITS, { ...headers, ...change }), VerificationFailed);
+    await assert.rejects(verifier().verify(DIGITS, { ...headers, ...change }, URL), VerificationFailed);
   }
-  await assert.rejects(verifier().verify(`${DIGITS} `, headers), VerificationFailed);
-  await assert.rejects(verifier(OTHER).verify(DIGITS, headers), VerificationFailed);
+  await assert.rejects(verifier().verify(`${DIGITS} `, headers, URL), VerificationFailed);
+  await assert.rejects(verifier(OTHER).verify(DIGITS, headers, URL), VerificationFailed);
+});
+
+test("a signature is of one address", async () => {
+  const others = [`${URL}/`, `${URL}?a=1`, URL.replace("https", "http"), URL.replace(".com", ".com:8443"), "https://evil.example/menu"];
+  for (const url of others) {
+    await assert.rejects(verifier().verify(DIGITS, signed(DIGITS), url), /^VerificationFailed: webhook-url-sha256/);
+    const digest = createHash("sha256").update(url).digest("hex");
+    const forged = { ...signed(DIGITS), "webhook-url-sha256": digest };
+    await assert.rejects(verifier().verify(DIGITS, forged, url), /^VerificationFailed: webhook-signature/);
+  }
 });
 
 test("a secret that is none is rejected", () => {
@@ -97,7 +114,7 @@ test("bodies are parsed by what they say", () => {
 
 async function served(context: TestContext, secret: string | string[]): Promise<string> {
   const app = express();
-  const webhooks = new Webhooks({ secret, publicUrl: "https://example.com" });
+  const webhooks = new Webhooks({ secret, publicUrl: PUBLIC_URL });
   app.post("/menu", webhooks.onGather(async ({ dtmf }) => say(dtmf).andThen(gather({ action: "/menu" }))));
   app.post("/menu/:language", webhooks.onGather(({ dtmf }, request) =>
     say(`${dtmf} ${String(request.query?.["attempt"])} ${String(request.params?.["language"])}`)));
@@ -109,35 +126,49 @@ async function served(context: TestContext, secret: string | string[]): Promise<
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+function signedNow(path: string, body: string, secret = SECRET): Record<string, string> {
+  return signed(body, secret, Math.floor(Date.now() / 1000), PUBLIC_URL + path);
+}
+
 function post(url: string, body: string, headers: Record<string, string>): Promise<Response> {
   return fetch(url, { method: "POST", body, headers: { "Content-Type": "application/json", ...headers } });
 }
 
 test("Express serves a signed request, and no other", async (context) => {
   const url = await served(context, SECRET);
-  const nowS = Math.floor(Date.now() / 1000);
-  const response = await post(`${url}/menu`, DIGITS, signed(DIGITS, SECRET, nowS));
+  const response = await post(`${url}/menu`, DIGITS, signedNow("/menu", DIGITS));
   assert.equal(response.status, 200);
   assert.deepEqual(await response.json(), {
     type: "say",
     data: { text: "1" },
     action: { type: "gather", data: {}, action: "https://example.com/menu" },
   });
-  assert.equal((await post(`${url}/menu`, DIGITS, signed(DIGITS, OTHER, nowS))).status, 401);
-  assert.equal((await post(`${url}/menu`, "{}", signed("{}", SECRET, nowS))).status, 400);
+  assert.equal((await post(`${url}/menu`, DIGITS, signedNow("/menu", DIGITS, OTHER))).status, 401);
+  assert.equal((await post(`${url}/menu`, "{}", signedNow("/menu", "{}"))).status, 400);
   const large = " ".repeat(1_048_577);
-  assert.equal((await post(`${url}/menu`, large, signed(large, SECRET, nowS))).status, 413);
+  assert.equal((await post(`${url}/menu`, large, signedNow("/menu", large))).status, 413);
   const event = '{"callId":"c","event":"completed","sequenceNumber":1}';
-  assert.equal((await post(`${url}/status`, event, signed(event, SECRET, nowS))).status, 204);
+  assert.equal((await post(`${url}/status`, event, signedNow("/status", event))).status, 204);
 });
 
 test("a handler gets the request, with query and path", async (context) => {
   const url = await served(context, SECRET);
-  const nowS = Math.floor(Date.now() / 1000);
-  const response = await post(`${url}/menu/de?attempt=2`, DIGITS, signed(DIGITS, SECRET, nowS));
+  const response = await post(`${url}/menu/de?attempt=2`, DIGITS, signedNow("/menu/de?attempt=2", DIGITS));
   assert.deepEqual(await response.json(), { type: "say", data: { text: "1 2 de" } });
-  const typed = await post(`${url}/typed`, DIGITS, signed(DIGITS, SECRET, nowS));
+  const typed = await post(`${url}/typed`, DIGITS, signedNow("/typed", DIGITS));
   assert.deepEqual(await typed.json(), { type: "say", data: { text: "/typed" } });
+});
+
+test("what is signed for another server or path is rejected", async (context) => {
+  const url = await served(context, SECRET);
+  const nowS = Math.floor(Date.now() / 1000);
+  for (const other of [`${url}/menu`, "https://evil.example/menu", `${PUBLIC_URL}/status`]) {
+    assert.equal((await post(`${url}/menu`, DIGITS, signed(DIGITS, SECRET, nowS, other))).status, 401);
+  }
+});
+
+test("a secret needs the public URL", () => {
+  assert.throws(() => new Webhooks({ secret: SECRET }), /publicUrl/);
 });
 
 test("an empty secret, as of a variable without a value, is an error", () => {

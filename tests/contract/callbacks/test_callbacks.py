@@ -12,13 +12,14 @@ from engine.callbacks.retry_schedule import RetrySchedule
 from engine.store.outbox import OutboxLimits
 from engine.store.store import Store
 from engine.webhooks.log.logged_attempt import logged
-from tests.harness.callbacks.scene import open_scene, secret_of, verified
+from tests.harness.callbacks.scene import open_scene, secret_of
 from tests.harness.customers.callback_server import (
     CallbackServer,
     answer_endlessly,
     answer_with,
     never_answer,
 )
+from tests.harness.customers.signatures import verified
 from tests.harness.shards import SHARD
 from tests.harness.until import until
 
@@ -28,17 +29,20 @@ HOUR_S = 3_600
 async def test_a_signed_event(store: Store) -> None:
     """A committed event is sent at once; the reference library verifies its signature."""
     async with CallbackServer() as customer, open_scene(store) as scene:
-        secret = await scene.put_target(customer.url("/events"))
+        url = customer.url("/events")
+        secret = await scene.put_target(url)
         await scene.emit("3-pbx1-aaaaaaaa", 0)
         await customer.wait_for_requests(1)
         await scene.until_empty()
     got = customer.requests[0]
     assert got.path == "/events"
-    assert verified(secret, got.body, got.headers) == got.event
+    assert verified(secret, got.body, got.headers, url) == got.event
     assert got.event["id"] == got.id == "3-pbx1-aaaaaaaa.e0"
     assert got.event["customData"] == {"order": 4711}
     with pytest.raises(WebhookVerificationError):
-        verified(secret_of(b"x"), got.body, got.headers)
+        verified(secret_of(b"x"), got.body, got.headers, url)
+    with pytest.raises(WebhookVerificationError):
+        verified(secret, got.body, got.headers, f"{url}/other")
     assert len(customer.requests) == 1
 
 
@@ -267,7 +271,8 @@ async def test_a_hanging_target_delays_no_other(store: Store) -> None:
 async def test_rotation(store: Store) -> None:
     """During a rotation both secrets sign."""
     async with CallbackServer() as customer, open_scene(store) as scene:
-        old = await scene.put_target(customer.url("/"))
+        url = customer.url("/")
+        old = await scene.put_target(url)
         after = await scene.targets.rotate_secret("acme")
         assert after is not None
         await scene.emit("3-pbx1-aaaaaaaa", 0)
@@ -276,7 +281,7 @@ async def test_rotation(store: Store) -> None:
     got = customer.requests[0]
     assert after.secret != old
     for secret in (old, after.secret):
-        assert verified(secret, got.body, got.headers) == got.event
+        assert verified(secret, got.body, got.headers, url) == got.event
 
 
 async def test_no_delivery_without_the_lease(store: Store) -> None:

@@ -10,8 +10,9 @@ from grpc import aio
 
 from engine.store.store import Store
 from engine.webhooks.log.logged_attempt import logged
-from tests.harness.callbacks.scene import CallbackScene, open_scene, verified
+from tests.harness.callbacks.scene import CallbackScene, open_scene
 from tests.harness.customers.grpc_server import GrpcCallbackServer
+from tests.harness.customers.signatures import verified
 from tests.harness.ports import free_port
 from tests.harness.servers.certificate import certificate
 from tests.harness.shards import SHARD
@@ -29,7 +30,8 @@ async def test_a_signed_message(store: Store) -> None:
         await scene.emit(CALL, 0, target=customer.target)
         await scene.until_empty()
     (received,) = customer.callbacks
-    event = verified(secret, received.event.json.encode(), received.metadata)
+    url = f"{customer.target}/"
+    event = verified(secret, received.event.json.encode(), received.metadata, url)
     assert event == msgspec.json.decode(received.event.json)
     assert received.metadata["webhook-id"] == event["id"] == received.event.id == f"{CALL}.e0"
     assert (received.event.event, received.event.sequence_number) == ("ringing", 0)

@@ -5,11 +5,11 @@ import time
 
 from aiohttp import web
 from msgspec.json import encode
-from standardwebhooks import Webhook
 
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.webhooks.address_guard import guarded_session
 from engine.webhooks.api_sender import ApiSender
+from tests.harness.customers.signatures import verified
 from tests.harness.memory_store.store import MemoryStore
 from tests.harness.scenarios.graphs import API
 from tests.harness.signing import SIGNING_SECRET, fixed_signer
@@ -29,7 +29,7 @@ async def test_a_callback_is_sent() -> None:
     [(headers, sent)] = server.requests
     assert json.loads(sent) == {"call": "c1", "n": 3, "x": None}
     assert headers["Idempotency-Key"] == "c1.e7"
-    assert Webhook(SIGNING_SECRET).verify(sent, headers) == json.loads(sent)
+    assert verified(SIGNING_SECRET, sent, headers, url) == json.loads(sent)
 
 
 async def test_a_response_has_the_values_of_a_flow() -> None:

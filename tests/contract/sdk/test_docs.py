@@ -7,11 +7,13 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from engine.webhooks.signatures import Signer
 from tests.contract.sdk.conftest import Server
 from tests.harness import npm
 from tests.harness.signing import SIGNING_SECRET
@@ -105,6 +107,23 @@ async def test_the_typescript_page_runs(env: Mapping[str, str], tmp_path: Path) 
     assert len(printed) >= 5
     assert '"action":"https://example.com/menu"' in printed[1]
     assert printed[-1].split()[-3:] == ["400", "invalid", "to"]
+
+
+async def test_the_program_without_an_sdk_verifies(tmp_path: Path) -> None:
+    """That of the page of callbacks: a request to its own address, and to no other."""
+    url, body = "https://example.com/menu?attempt=1", '{"callId":"c1"}'
+    headers = Signer(SIGNING_SECRET).headers("c1.r0", time.time(), body.encode(), url)
+    (program,) = blocks("../callbacks.md", "js")
+    (tmp_path / "verify.mjs").write_text(program)
+    given = ", ".join(json.dumps(each) for each in (SIGNING_SECRET, url, headers))
+    (tmp_path / "run.mjs").write_text(f"""
+        import {{ verified }} from "./verify.mjs";
+        const [secret, url, headers] = [{given}], body = Buffer.from({json.dumps(body)});
+        console.log(verified(secret, url, headers, body).callId);
+        console.log(verified(secret, url + "2", headers, body));
+    """)
+    printed = await asyncio.to_thread(run, ("node", "run.mjs"), tmp_path, {})
+    assert printed.split() == ["c1", "null"]
 
 
 @pytest.mark.parametrize("page", ["python.md", "typescript.md"])

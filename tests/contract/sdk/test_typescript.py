@@ -14,6 +14,12 @@ from tests.harness.signing import SIGNING_SECRET
 
 NOW_S = 1_795_262_400
 OTHER = "whsec_b3RoZXIgc2VjcmV0IG9mIGFub3RoZXI="
+URLS = (  # as they are sent, and as a customer states them
+    ("https://example.com", "https://example.com/"),
+    ("HTTPS://Example.com:443/A b?c=%2f#d", "https://example.com/A%20b?c=%2f"),
+    ("wss://bot.example/in?a=1", "WSS://bot.example:443/in?a=1"),
+    ("http://[::1]:80/", "http://[::1]"),
+)
 BODY = '{"callId":"c1","dtmf":"1","customData":{"name":"Åse \\ud83d\\ude00"}}'
 
 
@@ -30,13 +36,15 @@ def vectors() -> list[dict[str, object]]:
     return [
         {
             "secrets": [SIGNING_SECRET],
-            "headers": signer.headers("r1", NOW_S, body.encode()),
+            "url": stated,
+            "headers": signer.headers("r1", NOW_S, body.encode(), sent),
             "body": body,
             "atS": NOW_S + age_s,
         }
         for signer in signers
         for body in (BODY, "{}", "")
         for age_s in (-299, 0, 299)
+        for sent, stated in URLS
     ]
 
 

@@ -6,7 +6,6 @@ import time
 import msgspec
 import pytest
 from aiohttp import ClientSession, web
-from standardwebhooks import Webhook
 
 from engine.listeners.registry import ListenerRegistry
 from engine.observe.event_metrics import ListenerMetrics
@@ -14,6 +13,7 @@ from engine.store.errors import StoreDown
 from engine.store.listeners import FIRST
 from engine.webhooks.action_client import ActionClient, ActionResponse, ActionTimeouts
 from engine.webhooks.errors import WebhookFailed
+from tests.harness.customers.signatures import verified
 from tests.harness.memory_store.listeners import MemoryListeners
 from tests.harness.signing import SIGNING_SECRET, fixed_signer
 from tests.harness.webhooks.customer import HANGUP, Server, outcomes
@@ -121,7 +121,7 @@ async def test_a_listener_gets_the_request_as_it_would_be_sent(engine: Engine) -
     request = await engine.request()
     assert (request.method, request.url, request.body) == ("POST", NOWHERE, '{"callId":"c1"}')
     assert request.headers["Idempotency-Key"] == f"{CALL}.r0"
-    assert Webhook(SIGNING_SECRET).verify(request.body, request.headers) == {"callId": "c1"}
+    assert verified(SIGNING_SECRET, request.body, request.headers, NOWHERE) == {"callId": "c1"}
     assert 0 < request.until_ms - now_ms() <= 5_000
     await engine.respond(request, OK)
     response = await asking

@@ -6,13 +6,12 @@ import ipaddress
 import os
 import random
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
 
 import msgspec
-from standardwebhooks import Webhook
 
 from engine.callbacks.account_secrets import AccountSecrets
 from engine.callbacks.account_settings import AccountSettings
@@ -191,11 +190,6 @@ def encoded_event(call: str, number: int, account: str = "acme", kind: Kind = "r
         custom_data={"order": 4711},
     )
     return msgspec.json.encode(event)
-
-
-def verified(secret: str, body: bytes, headers: Mapping[str, str]) -> Any:
-    """Verify a signature with the reference library; returns the signed value."""
-    return Webhook(secret).verify(body, dict(headers))
 
 
 def secret_of(seed: bytes) -> str:

@@ -61,9 +61,14 @@ async def run_sample(
         argv: tuple[str, ...] = ("npm", "start", "--prefix", str(folder))
     else:
         argv = (sys.executable, str(folder / "app.py"))
-    settings = {"PORT": str(port), "NO_PROXY": "127.0.0.1", **(env or {})}
-    process = Process.start(argv, log=folder / "log", env=settings)
     app = SampleApp(port)
+    settings = {
+        "PORT": str(port),
+        "NO_PROXY": "127.0.0.1",
+        "SWITCHROOM_PUBLIC_URL": app.url,
+        **(env or {}),
+    }
+    process = Process.start(argv, log=folder / "log", env=settings)
     try:
         await until(app.is_listening, what=f"{sample} to listen")
         yield app

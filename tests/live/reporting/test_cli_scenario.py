@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from msgspec import Struct
-from standardwebhooks import Webhook
 
 from tests.harness.customers.callback_server import CallbackServer
+from tests.harness.customers.signatures import verified
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.api import Api
@@ -105,7 +105,7 @@ async def test_an_ivr_is_made_with_commands(
     await lab.wait_ended(call)
     await until(lambda: "completed" in events(target, call), what="the last callback")
     for each in target.requests:
-        Webhook(secret[0]).verify(each.body, dict(each.headers))
+        assert verified(secret[0], each.body, each.headers, target.url("/status"))
     await until_recorded(shell, call)
     (recording,) = await shell.shown(f"recording list --call {call}")
     await shell.run(f"switchroom recording save {recording['url']} call.wav")

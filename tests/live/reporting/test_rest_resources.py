@@ -10,10 +10,10 @@ from typing import Any
 import aiohttp
 import pytest
 import pytest_asyncio
-from standardwebhooks import Webhook
 
 from tests.harness.customers.callback_server import CallbackServer
 from tests.harness.customers.media_server import MediaServer
+from tests.harness.customers.signatures import verified
 from tests.harness.live_lab import Lab
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.api import Api
@@ -95,7 +95,7 @@ async def test_an_ivr_is_made_with_curl(lab: Lab, api: Api, target: CallbackServ
     await lab.wait_ended(call)
     await until(lambda: "completed" in events(target, call), what="the last callback")
     for each in target.requests:
-        Webhook(secret[1]).verify(each.body, dict(each.headers))
+        assert verified(secret[1], each.body, each.headers, target.url("/status"))
     assert await recording_of(api, call)
     record = await found(api, f"/srmain/cdr/{call}")
     assert record["toNumber"] == NUMBER

@@ -157,7 +157,7 @@ async def test_two_engines_that_sign_first_have_one_secret() -> None:
     outbox = new_outbox(SlowOutbox)
     engines = [AccountSettings(outbox, lambda: NOW, SECRETS) for _ in range(2)]
     signers = await asyncio.gather(*(each.signer("acme") for each in engines))
-    one, other = (each.headers("id", 0, b"{}") for each in signers)
+    one, other = (each.headers("id", 0, b"{}", "https://x.example/") for each in signers)
     assert one == other
 
 

@@ -23,7 +23,12 @@ from tests.harness.operations.inputs import unknown_pbx_variables, unknown_setti
 from tests.harness.page_blocks import DOCS, GUIDES, page_blocks
 from wire.tree import Limits, parse_action
 
-OTHERS = {"SWITCHROOM_API_URL", "SWITCHROOM_CONFIG", "SWITCHROOM_PROFILE"}  # of commands
+OTHERS = {  # of commands and SDKs
+    "SWITCHROOM_API_URL",
+    "SWITCHROOM_CONFIG",
+    "SWITCHROOM_PROFILE",
+    "SWITCHROOM_PUBLIC_URL",
+}
 LIMITS = Limits(allow_insecure=True)
 
 

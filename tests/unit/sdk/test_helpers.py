@@ -17,10 +17,11 @@ from switchroom_sdk import (
     GatherResult,
     SwitchroomError,
     Verb,
+    VerificationFailed,
     gather,
     say,
 )
-from switchroom_sdk.receiver import MAX_BODY_BYTES
+from switchroom_sdk.receiver import MAX_BODY_BYTES, Receiver
 
 from engine.webhooks.signatures import Signer
 from tests.harness.signing import SIGNING_SECRET
@@ -45,6 +46,9 @@ class Reply:
 
 
 Post = Callable[[str, bytes, Mapping[str, str]], Reply]
+MENU = "/menu/de%20at?attempt=2&name=a%2Fb"
+PUBLIC_URL = "https://example.com/ivr"
+SIGNED = {"secret": SIGNING_SECRET, "public_url": PUBLIC_URL}
 
 
 def fastapi_app(**options: Any) -> Post:
@@ -98,51 +102,88 @@ def app(request: pytest.FixtureRequest) -> Callable[..., Post]:
     return made
 
 
-def signed(body: bytes, secret: str = SIGNING_SECRET) -> dict[str, str]:
-
+def signed(
+    body: bytes, path: str, secret: str = SIGNING_SECRET, public_url: str = PUBLIC_URL
+) -> dict[str, str]:
     return {
         "Content-Type": "application/json",
-        **Signer(secret).headers("r1", time.time(), body),
+        **Signer(secret).headers("r1", time.time(), body, public_url + path),
     }
 
 
 def test_a_signed_request_is_served(app: Callable[..., Post]) -> None:
-    """The handler gets the typed body; addresses in its tree are at the server's own URL."""
-    reply = app(secret=SIGNING_SECRET)("/answer", START, signed(START))
+    """The handler gets the typed body; addresses in its tree are below the public URL."""
+    reply = app(**SIGNED)("/answer", START, signed(START, "/answer"))
     assert reply.status == 200
     assert reply.body["data"] == {"text": "Hello, +1."}
-    assert reply.body["action"]["action"] == "http://ivr.example/menu"
+    assert reply.body["action"]["action"] == f"{PUBLIC_URL}/menu"
 
 
-def test_the_public_url_goes_before_that_of_the_request(app: Callable[..., Post]) -> None:
-    """Behind a proxy the server does not know its address."""
-    post = app(secret=SIGNING_SECRET, public_url="https://example.com/ivr")
-    assert post("/menu", DIGITS, signed(DIGITS)).body == "https://example.com/ivr/sales"
+def test_without_a_secret_addresses_are_at_the_servers_own_url(app: Callable[..., Post]) -> None:
+    """The lab needs no settings."""
+    headers = {"Content-Type": "application/json"}
+    assert app(secret=())("/menu", DIGITS, headers).body == "http://ivr.example/sales"
+
+
+@pytest.mark.parametrize(
+    ("path", "public_url"),
+    [
+        ("/answer", "https://evil.example/ivr"),
+        ("/answer", "http://example.com/ivr"),
+        ("/answer", "http://ivr.example"),
+        ("/menu", PUBLIC_URL),
+        ("/answer?a=1", PUBLIC_URL),
+    ],
+)
+def test_what_is_signed_for_another_address_is_401(
+    app: Callable[..., Post], path: str, public_url: str
+) -> None:
+    """Another server's requests are worth nothing here, whatever `Host` they name."""
+    headers = signed(START, path, public_url=public_url)
+    host = {"Host": public_url.split("/")[2], "X-Forwarded-Host": "evil.example"}
+    reply = app(**SIGNED)("/answer", START, headers | host)
+    assert reply.status == 401
+    assert reply.body["detail"].startswith("webhook-url-sha256: ")
+
+
+@pytest.mark.parametrize("target", ["@evil.example/ivr", "https://evil.example/ivr", ""])
+def test_the_target_of_a_request_is_a_path(target: str) -> None:
+    """A request line may name another host, also behind a login."""
+    receiver = Receiver(SIGNING_SECRET, PUBLIC_URL)
+    headers = Signer(SIGNING_SECRET).headers("r1", time.time(), START, "https://evil.example/ivr")
+    with pytest.raises(VerificationFailed, match="target"):
+        receiver.read(ActionRequest, START, headers, "127.0.0.1", target)
+
+
+def test_a_secret_needs_the_public_url(app: Callable[..., Post]) -> None:
+    """Whoever sends a request chooses its `Host`: it says nothing about the address."""
+    with pytest.raises(SwitchroomError, match=r"^public_url: SWITCHROOM_PUBLIC_URL"):
+        app(secret=SIGNING_SECRET)
 
 
 def test_nothing_to_add_is_an_empty_response(app: Callable[..., Post]) -> None:
     """None is 204: the call goes on without another action."""
-    reply = app(secret=SIGNING_SECRET)("/status", EVENT, signed(EVENT))
+    reply = app(**SIGNED)("/status", EVENT, signed(EVENT, "/status"))
     assert (reply.status, reply.body) == (204, None)
 
 
 def test_another_signature_is_401(app: Callable[..., Post]) -> None:
     """The handler does not run, and the response says what is wrong."""
-    other = signed(START, "whsec_b3RoZXIgc2VjcmV0IG9mIGFub3RoZXI=")
-    reply = app(secret=SIGNING_SECRET)("/answer", START, other)
+    other = signed(START, "/answer", "whsec_b3RoZXIgc2VjcmV0IG9mIGFub3RoZXI=")
+    reply = app(**SIGNED)("/answer", START, other)
     assert (reply.status, list(reply.body)) == (401, ["detail"])
-    assert app(secret=SIGNING_SECRET)("/answer", START, {}).status == 401
+    assert app(**SIGNED)("/answer", START, {}).status == 401
 
 
 def test_another_body_is_400(app: Callable[..., Post]) -> None:
     """A signed body that the handler does not expect is rejected."""
-    assert app(secret=SIGNING_SECRET)("/answer", DIGITS, signed(DIGITS)).status == 400
+    assert app(**SIGNED)("/answer", DIGITS, signed(DIGITS, "/answer")).status == 400
 
 
 def test_a_large_body_is_413(app: Callable[..., Post]) -> None:
     """No more than a megabyte is read."""
     large = b" " * (MAX_BODY_BYTES + 1)
-    assert app(secret=SIGNING_SECRET)("/answer", large, signed(large)).status == 413
+    assert app(**SIGNED)("/answer", large, signed(large, "/answer")).status == 413
 
 
 def test_without_a_secret_only_this_machine_is_served(app: Callable[..., Post]) -> None:
@@ -166,7 +207,7 @@ def _without_body(*, option: int = 0, other: int = 0) -> None:
 def test_a_second_parameter_is_the_request_of_fastapi() -> None:
     """It has the query and the path; the body is verified and typed as without it."""
     app = FastAPI()
-    webhooks = switchroom_sdk.fastapi.Webhooks(app, secret=SIGNING_SECRET)
+    webhooks = switchroom_sdk.fastapi.Webhooks(app, **SIGNED)
 
     @webhooks.post("/menu/{language}")
     def menu(result: GatherResult, request: fastapi.Request) -> Verb:
@@ -174,32 +215,32 @@ def test_a_second_parameter_is_the_request_of_fastapi() -> None:
         return say(f"{result.dtmf} {attempt} {request.path_params['language']}")
 
     client = TestClient(app)
-    found = client.post("/menu/de?attempt=2", content=DIGITS, headers=signed(DIGITS))
-    assert found.json()["data"] == {"text": "1 2 de"}
+    found = client.post(MENU, content=DIGITS, headers=signed(DIGITS, MENU))
+    assert found.json()["data"] == {"text": "1 2 de at"}
 
 
 def test_a_second_parameter_is_the_request_of_flask() -> None:
     """A part of the path is in `view_args`, and no argument of the handler."""
     app = flask.Flask("ivr")
-    webhooks = switchroom_sdk.flask.Webhooks(app, secret=SIGNING_SECRET)
+    webhooks = switchroom_sdk.flask.Webhooks(app, **SIGNED)
 
     @webhooks.post("/menu/<language>")
     def menu(result: GatherResult, request: flask.Request) -> Verb:
         assert request.view_args is not None
         return say(f"{result.dtmf} {request.args['attempt']} {request.view_args['language']}")
 
-    found = app.test_client().post("/menu/de?attempt=2", data=DIGITS, headers=signed(DIGITS))
-    assert found.get_json()["data"] == {"text": "1 2 de"}
+    found = app.test_client().post(MENU, data=DIGITS, headers=signed(DIGITS, MENU))
+    assert found.get_json()["data"] == {"text": "1 2 de at"}
 
 
 def test_a_handler_without_types_gets_any_body(app: Callable[..., Post]) -> None:
     """Types are not required: with a request, too, the body is the first argument."""
-    post = app(secret=SIGNING_SECRET, public_url="https://example.com")
-    assert post("/loose", DIGITS, signed(DIGITS)).body == "https://example.com/GatherResult"
+    post = app(**SIGNED)
+    assert post("/loose", DIGITS, signed(DIGITS, "/loose")).body == f"{PUBLIC_URL}/GatherResult"
 
 
 def test_a_handler_has_one_parameter_or_two() -> None:
     """A handler that cannot be called is an error at start, not in a call."""
-    webhooks = switchroom_sdk.flask.Webhooks(flask.Flask("ivr"), secret=SIGNING_SECRET)
+    webhooks = switchroom_sdk.flask.Webhooks(flask.Flask("ivr"), **SIGNED)
     with pytest.raises(TypeError, match="one parameter"):
         webhooks.post("/menu")(_without_body)

@@ -185,11 +185,12 @@ def _message(name: str, summary: str, payload: Any) -> dict[str, Any]:
 
 
 def _headers() -> dict[str, Any]:
-    """Return the headers of a signed request (Standard Webhooks)."""
+    """Return the headers of a signed request."""
     texts = {
         "webhook-id": "Id of the request; the same when it is sent again.",
         "webhook-timestamp": "When it was sent, in seconds since 1970.",
-        "webhook-signature": "HMAC-SHA-256 over `id.timestamp.body`.",
+        "webhook-url-sha256": "SHA-256 of the address, in hexadecimal digits.",
+        "webhook-signature": "HMAC-SHA-256 over `hash.id.timestamp.body`.",
     }
     properties = {name: {**_TEXT, "description": text} for name, text in texts.items()}
     return {"type": "object", "required": [*texts], "properties": properties}

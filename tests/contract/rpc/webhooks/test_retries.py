@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from engine.callbacks.transport import SignedEvent
+from engine.callbacks.transport import SignedEvent, sign
 from tests.contract.rpc.webhooks.scene import CALL, EVENT, REQUEST_ID, SECRET, WebhookScene
 from tests.harness.signing import fixed_signer
 from wire.callbacks.targets import HttpsTarget
@@ -44,10 +44,10 @@ async def test_callbacks(webhook_scene: WebhookScene) -> None:
         web.Response(status=500, text="a bug"),
         web.Response(text="thanks"),
     ]
-    signer = await fixed_signer()("acme")
-    event_id = f"{CALL}.e1"
-    event = SignedEvent("acme", event_id, EVENT, signer.headers(event_id, 1.0, EVENT), 3)
-    await webhook_scene.callbacks.deliver(HttpsTarget(webhook_scene.url), event)
+    target = HttpsTarget(webhook_scene.url)
+    event = SignedEvent("acme", f"{CALL}.e1", EVENT, attempt=3)
+    event = sign(event, target, await fixed_signer()("acme"), 1.0)
+    await webhook_scene.callbacks.deliver(target, event)
     await webhook_scene.scene.attempts.flush()
     (attempt,) = await webhook_scene.list(kind="callback")
     assert (attempt["attempt"], attempt["reason"], attempt["callId"]) == (3, "status_500", CALL)

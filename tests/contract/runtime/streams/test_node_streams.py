@@ -1,6 +1,7 @@
 """Stream commands of calls, with a recording PBX and simulated gateways over real connections."""
 
 import json
+from hashlib import sha256
 
 from engine.ari.request import Reply, Request
 from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream
@@ -32,6 +33,7 @@ async def test_a_stream_is_set_up(scene: StreamScene) -> None:
     assert setup.parameters == {"name": "Ada"}
     assert setup.call_id == scene.live_call.call.id
     assert setup.bot.headers["webhook-id"] == scene.stream
+    assert setup.bot.headers["webhook-url-sha256"] == sha256(URL.encode()).hexdigest()
 
 
 async def test_a_repeated_start_changes_nothing(scene: StreamScene) -> None:
