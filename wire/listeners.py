@@ -26,13 +26,16 @@ class NewListener(Shape, frozen=True, kw_only=True):
 
 
 class Listener(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A listener of an account; it ends without a poll for some seconds, or at `untilMs`."""
+    """A listener of an account; it ends without a poll for some seconds, or at `untilMs`.
+
+    That of a call has the call's number: the number's route allows listeners, or does not.
+    """
 
     id: str
     account: str
     created_ms: int
     until_ms: int
-    number: str | None = None
+    number: str
     call_id: str | None = None
 
 

@@ -90,6 +90,7 @@ class NumberRoute(Shape, frozen=True):
     status_callback_url: StatusTarget | None = None
     answer: bool = True  # false: its calls ring until the tree needs media
     fallback: Verb | None = None
+    allow_listeners: bool = False  # a developer's machine may answer its calls' webhooks
 
     @property
     def is_recorded(self) -> bool:

@@ -23,7 +23,8 @@ class RouteDocument(
     """What calls to a number run: an action (an object or an https address), or a flow.
 
     `fallback` is static and runs instead if the action's webhook or flow fails. With `answer`
-    false, calls ring until the action needs audio.
+    false, calls ring until the action needs audio. With `allowListeners` a developer's machine may
+    answer the webhooks of its calls (`switchroom listen`).
     """
 
     action: Action | None = None
@@ -34,6 +35,7 @@ class RouteDocument(
     labels: Labels | None = None
     status_callback_url: StatusTarget | None = None
     answer: bool = True
+    allow_listeners: bool = False
 
 
 class NumberView(Struct, frozen=True, rename="camel"):

@@ -132,7 +132,7 @@ def listener_registry(parts: Assembly, service: CallService) -> ListenerRegistry
         return found[1].call.own_number if found else None
 
     context = parts.context
-    return ListenerRegistry(context.store.listeners, number_of, now_ms, context.metrics.listeners)
+    return ListenerRegistry(context.store, number_of, now_ms, context.metrics.listeners)
 
 
 async def io_runner(

@@ -1,4 +1,7 @@
-"""The live listeners of all accounts, as last read; each engine reads them twice a second."""
+"""The live listeners of all accounts, as last read; each engine reads them twice a second.
+
+They answer only for numbers whose route allows it: with a webhook, whoever answers it has the call.
+"""
 
 import asyncio
 import secrets
@@ -10,13 +13,24 @@ from engine.calls.model.call_id_format import call_of
 from engine.listeners.exchange import ListenerExchange
 from engine.observe.event_metrics import ListenerMetrics
 from engine.store.errors import StoreDown
-from engine.store.listeners import ListenerStore
+from engine.store.store import Store
+from wire.decoding.messages import decode_message
 from wire.listeners import Listener
 from wire.phone_numbers.e164 import spellings
+from wire.rpc import NumberRoute
 
 log = structlog.get_logger()
 POLL_INTERVAL_S = 0.5
 NumberOf = Callable[[str], str | None]  # the account's own number in a live call
+
+
+async def allows_listeners(store: Store, account: str, number: str) -> bool:
+    """Return whether the route of an account's number allows listeners; raises StoreDown."""
+    for spelling in spellings(number):
+        if body := await store.route(spelling):
+            route = decode_message(body, NumberRoute)
+            return route.account == account and route.allow_listeners
+    return False
 
 
 class ListenerRegistry:
@@ -24,7 +38,7 @@ class ListenerRegistry:
 
     def __init__(
         self,
-        store: ListenerStore,
+        store: Store,
         number_of: NumberOf,
         now_ms: Callable[[], int],
         metrics: ListenerMetrics,
@@ -52,12 +66,12 @@ class ListenerRegistry:
         candidates = self._by_account.get(account, ())
         numbers = spellings(number) if number else ()
         of_call = [each for each in candidates if each.call_id and each.call_id == call_id]
-        of_number = [each for each in candidates if each.number in numbers]
+        of_number = [each for each in candidates if not each.call_id and each.number in numbers]
         found = max(of_call or of_number, key=lambda each: each.created_ms, default=None)
         if found is None:
             return None
         return ListenerExchange(
-            self._store,
+            self._store.listeners,
             found.id,
             self.is_live,
             self.forget,
@@ -85,7 +99,7 @@ class ListenerRegistry:
     async def poll(self) -> None:
         """Read the listeners."""
         try:
-            live = await self._store.live()
+            live = [each for each in await self._store.listeners.live() if await self._allows(each)]
         except StoreDown as error:
             if self._live:
                 log.warning("listeners not read", error=str(error))
@@ -94,6 +108,9 @@ class ListenerRegistry:
             if each.id not in self._live:
                 log.info("listener started", account=each.account, listener=each.id)
         self._set(live)
+
+    async def _allows(self, listener: Listener) -> bool:
+        return await allows_listeners(self._store, listener.account, listener.number)
 
     def _set(self, live: list[Listener]) -> None:
         self._live = {each.id: each for each in live}

@@ -193,7 +193,7 @@ def _routes(
         (operations.ENDED_CALLS, EndedCallHandlers(store, shards)),
         (operations.CONSUMER_GROUPS, groups),
         (operations.CALLBACKS, CallbackHandlers(store, targets, limits, tester)),
-        (operations.LISTENERS, ListenerHandlers(store)),
+        (operations.LISTENERS, ListenerHandlers(store, service)),
         (operations.DEAD_LETTERS, DeadLetterHandlers(store.outbox, targets, shards)),
         (operations.WEBHOOK_LOG, WebhookLogHandlers(store.webhook_log, deps.webhook_retry)),
         (operations.DIAL_POLICIES, DialPolicyHandlers(store.dial_policies, policy, deps.trunks)),

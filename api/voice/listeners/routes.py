@@ -24,7 +24,7 @@ RequestId = Annotated[str, Path(alias="request", max_length=64)]
     id="listeners.create",
     scope="listen",
     status=201,
-    errors=(404, 503),
+    errors=(404, 409, 503),
     example={"number": "+4721930000"},
     idempotent=True,
 )
@@ -33,8 +33,8 @@ async def create_listener(
 ) -> ListenerView:
     """Start a listener for the webhooks of a number or call, within a second.
 
-    It replaces an earlier one for the same number or call, and ends four seconds after its last
-    poll.
+    The number's route has to allow it (`allowListeners`). It replaces an earlier one for the same
+    number or call, and ends four seconds after its last poll.
     """
     return await listeners.create(user.account_id, body)
 

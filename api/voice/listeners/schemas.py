@@ -23,10 +23,10 @@ class RequestsQuery(BaseModel):
 
 
 class ListenerView(Struct, frozen=True, rename="camel"):
-    """A listener of a number or of a call."""
+    """A listener of a number, or of one call with it."""
 
     id: str
-    number: str | None
+    number: str
     call_id: str | None
     created_time: str
     end_time: str

@@ -49,6 +49,9 @@ async def put(  # noqa: PLR0913 - one parameter per option
     callback: Annotated[
         str, Parameter(help="Where status callbacks go: auto-set, or an API request's id.")
     ] = "",
+    allow_listeners: Annotated[
+        bool, Parameter(help="Let a developer's machine answer the webhooks: switchroom listen.")
+    ] = False,
     if_version: IfVersion = None,
 ) -> Shown | None:
     """Set the action of inbound calls to a number, or to the user part of a SIP address.
@@ -60,6 +63,8 @@ async def put(  # noqa: PLR0913 - one parameter per option
         body["answer"] = False
     if record:
         body["recordCall"] = True
+    if allow_listeners:
+        body["allowListeners"] = True
     if callback:
         body["statusCallbackUrl"] = callback
     if custom_data:

@@ -8,9 +8,11 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta, Struct
 
+from engine.listeners.registry import allows_listeners
 from engine.rpc.json_body import read_query
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import Conflict, LimitReached, NotFound
+from engine.runtime.call_service import CallService
 from engine.store.listeners import FIRST, MAX_LISTENERS, ListenerStore
 from engine.store.store import Store
 from wire.decoding.errors import BadInput
@@ -41,6 +43,7 @@ class ListenerHandlers(Struct, frozen=True):
     """Any engine serves them: what is exchanged is in the store."""
 
     store: Store
+    calls: CallService
     new_id: Callable[[int], str] = secrets.token_hex
 
     @property
@@ -48,18 +51,20 @@ class ListenerHandlers(Struct, frozen=True):
         return self.store.listeners
 
     async def create(self, request: web.Request, body: NewListener) -> Listener:
-        """Add a listener; it replaces one for the same number or call."""
+        """Add a listener; it replaces one for the same number or call.
+
+        Raises Conflict unless the route of the number, or of the call's, allows listeners.
+        """
         account, now_ms = name_in(request, "account"), await self.store.time_ms()
         if (body.number is None) == (body.call_id is None):
             raise BadInput("number", "one of number or callId is required")
-        listener = Listener(
-            self.new_id(_ID_BYTES),
-            account,
-            now_ms,
-            now_ms + body.ttl_s * 1000,
-            None if body.number is None else international(body.number, ""),
-            body.call_id,
-        )
+        if body.call_id is not None:
+            number = await self._number_of(account, body.call_id)
+        else:
+            number = international(body.number or "", "")
+        await self._check_allowed(account, number)
+        until_ms = now_ms + body.ttl_s * 1000
+        listener = Listener(self.new_id(_ID_BYTES), account, now_ms, until_ms, number, body.call_id)
         if not await self._listeners.add(listener, FIRST_LEASE_MS):
             raise LimitReached("too_many_listeners", f"an account may have {MAX_LISTENERS}")
         return listener
@@ -96,11 +101,25 @@ class ListenerHandlers(Struct, frozen=True):
         account, listener = name_in(request, "account"), request.match_info["listener"]
         match await self._listeners.renew(account, listener, lease_ms):
             case "live":
+                for each in await self._listeners.live():
+                    if each.id == listener:
+                        await self._check_allowed(account, each.number)
                 return listener
             case "replaced":
                 raise Conflict("a newer listener has its number or call", "replaced")
             case "ended":
                 raise _not_found(listener)
+
+    async def _number_of(self, account: str, call_id: str) -> str:
+        call = await self.calls.read(call_id)
+        if call is None or call.account != account:
+            raise NotFound(f"no call {call_id}")
+        return call.own_number
+
+    async def _check_allowed(self, account: str, number: str) -> None:
+        if not await allows_listeners(self.store, account, number):
+            text = f"the route of {number} does not allow listeners: set allowListeners there"
+            raise Conflict(text, "listeners_not_allowed")
 
 
 def _not_found(listener: str) -> NotFound:

@@ -12,8 +12,9 @@ from engine.listeners.registry import ListenerRegistry
 from engine.observe.event_metrics import ListenerMetrics
 from engine.store.listeners import FIRST
 from engine.webhooks.log.logged_attempt import logged
-from tests.harness.memory_store.listeners import MemoryListeners
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.recording_log import RecordingLog
+from tests.harness.webhooks.development import allow_listeners
 from wire.callbacks.targets import DeliveryTarget, HttpsTarget
 from wire.listeners import Listener, ListenerRequest, ListenerResponse
 
@@ -38,10 +39,11 @@ class Scene:
     """A transport with a target and an engine's view of the listeners."""
 
     def __init__(self) -> None:
-        self.store = MemoryListeners(now_ms)
+        self.routes = MemoryStore()
+        self.store = self.routes.listeners
         self.target = Target()
         self.metrics = ListenerMetrics()
-        self.registry = ListenerRegistry(self.store, lambda _call_id: None, now_ms, self.metrics)
+        self.registry = ListenerRegistry(self.routes, lambda _call_id: None, now_ms, self.metrics)
         self.log = RecordingLog()
         self.transport = ListenerTransport(
             self.registry, self.target, lambda: AT_MS / 1000, self.log
@@ -49,6 +51,7 @@ class Scene:
 
     async def listen(self, number: str = NUMBER) -> None:
         listener = Listener("a", "acme", now_ms(), now_ms() + 60_000, number)
+        await allow_listeners(self.routes, number)
         await self.store.add(listener, 60_000)
         await self.registry.poll()
 

@@ -12,7 +12,7 @@ LEASE_MS = 60_000
 async def listener(store: Store, name: str = "a", account: str = "acme", **to: str) -> Listener:
     """Return a listener of a number, unless `to` says what else."""
     now_ms = await store.time_ms()
-    return Listener(name, account, now_ms, now_ms + 600_000, **(to or {"number": "+4711111111"}))
+    return Listener(name, account, now_ms, now_ms + 600_000, **{"number": "+4711111111", **to})
 
 
 async def test_a_listener_lives_until_it_is_removed(store: Store) -> None:
@@ -37,7 +37,7 @@ async def test_a_listener_without_a_lease_is_not_live(store: Store) -> None:
     assert await store.listeners.live() == []
     assert await store.listeners.renew("acme", made.id, LEASE_MS) == "live"
     assert await store.listeners.live() == [made]
-    over = Listener("b", "acme", 0, 1, call_id="3-pbx1-12345678")
+    over = Listener("b", "acme", 0, 1, "+4711111111", call_id="3-pbx1-12345678")
     await store.listeners.add(over, LEASE_MS)
     assert await store.listeners.live() == [made]
     assert await store.listeners.renew("acme", "b", LEASE_MS) == "ended"

@@ -15,8 +15,10 @@ from engine.webhooks.action_client import ActionClient, ActionResponse, ActionTi
 from engine.webhooks.errors import WebhookFailed
 from tests.harness.customers.signatures import verified
 from tests.harness.memory_store.listeners import MemoryListeners
+from tests.harness.memory_store.store import MemoryStore
 from tests.harness.signing import SIGNING_SECRET, fixed_signer
 from tests.harness.webhooks.customer import HANGUP, Server, outcomes
+from tests.harness.webhooks.development import allow_listeners
 from wire.listeners import Listener, ListenerRequest, ListenerResponse
 from wire.tree import Limits
 from wire.verbs import Hangup
@@ -33,10 +35,12 @@ class Engine:
         self, session: ClientSession, store: MemoryListeners, total_s: float = 5.0
     ) -> None:
         self.store = store
+        self.routes = MemoryStore()
+        self.routes.listeners = store
         self.position = FIRST
         self.metrics = ListenerMetrics()
         self.registry = ListenerRegistry(
-            store, lambda call_id: NUMBER if call_id == CALL else None, now_ms, self.metrics
+            self.routes, lambda call_id: NUMBER if call_id == CALL else None, now_ms, self.metrics
         )
         self.client = ActionClient(
             session,
@@ -50,7 +54,8 @@ class Engine:
 
     async def listen(self, name: str = "a", account: str = "acme", **to: str) -> None:
         """Add a listener, and let the engine see it."""
-        to = to or {"number": NUMBER}
+        to = {"number": NUMBER, **to}
+        await allow_listeners(self.routes, to["number"], account)
         listener = Listener(name, account, now_ms(), now_ms() + LEASE_MS, **to)
         await self.store.add(listener, LEASE_MS)
         await self.registry.poll()
@@ -148,6 +153,22 @@ async def test_other_requests_go_to_their_address(
     async with server.open() as url:
         assert (await engine.ask(url)).action == Hangup()
     assert await engine.store.requests("a", FIRST, 0, 1) == []
+
+
+@pytest.mark.parametrize("to", [{}, {"call_id": CALL}])
+async def test_a_number_that_does_not_allow_listeners_has_none(
+    engine: Engine, to: dict[str, str]
+) -> None:
+    """Its webhooks go to production; so do open requests, once its route allows no more."""
+    await engine.listen(**to)
+    server = Server(web.Response(text=HANGUP))
+    async with server.open() as url:
+        asking = asyncio.create_task(engine.ask(url))
+        await engine.request()
+        await allow_listeners(engine.routes, NUMBER, is_allowed=False)
+        await engine.registry.poll()
+        assert outcomes((await asking).attempts) == [(0, "listener_lost"), (200, "")]
+        assert outcomes((await engine.ask(url)).attempts) == [(200, "")]
 
 
 async def test_sensitive_digits_reach_their_address_only(engine: Engine) -> None:
@@ -284,7 +305,7 @@ async def test_live_listeners_are_counted(engine: Engine) -> None:
 
     assert connected() == [0]
     await engine.listen()
-    await engine.listen("b", "other")
+    await engine.listen("b", "other", number="+4722222222")
     assert connected() == [2]
     engine.registry.forget("a")
     assert connected() == [1]

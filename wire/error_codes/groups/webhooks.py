@@ -274,6 +274,16 @@ WEBHOOKS = CodeGroup(
             _API,
         ),
         ErrorCode(
+            "listeners_not_allowed",
+            "Listeners not allowed",
+            "The number's route does not let a developer's machine answer its calls' webhooks.",
+            "The setting is off by default: who answers webhooks reads and steers calls.",
+            "Set `allowListeners` in the route of a number for development.",
+            (409,),
+            _API,
+            "webhooks-in-development.md",
+        ),
+        ErrorCode(
             "too_many_listeners",
             "Too many listeners",
             "The account has as many listeners as it may.",

@@ -169,6 +169,7 @@ CALLS = {
     "CallbackTestResult.reason": "Why the test event was not delivered.",
     "record": "The call record; only of the event `completed`.",
     "recordCall": "Whether the call is recorded from the answer on.",
+    "allowListeners": "Whether a developer's machine may answer the webhooks of its calls.",
     "recordingDuration": "Length of the recording in seconds; absent: it is not known yet.",
     "recordingPurpose": "What was recorded: a `call`, or a `voicemail`.",
     "recordingUrl": "Archive address of the recording.",

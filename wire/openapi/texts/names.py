@@ -87,7 +87,8 @@ _BY_TEXT = {
     "The party to dial: a number, `agent:1001` or `sip:user@host`; several ring at once.":
     "DialData.number",
     "The number to which the call is transferred.": "TransferTarget.number",
-    "The number whose calls are listened to.": "NewListener.number ListenerView.number"
+    "The number whose calls are listened to.": "NewListener.number",
+    "The number whose calls, or one of them, are listened to.": "ListenerView.number"
     " Listener.number",
     "The number to remove.": "EraseNumber.number ErasePrompts.number",
     "Number of the version.": "flows.number",

@@ -148,6 +148,12 @@ async function fieldsOf(route) {
     },
     { name: "recordCall", label: "Record calls", type: "checkbox" },
     { name: "answer", label: "Answer at once; otherwise calls ring until audio is needed", type: "checkbox" },
+    {
+      name: "allowListeners",
+      label: "Let a developer's machine answer webhooks (switchroom listen)",
+      type: "checkbox",
+      hint: "For numbers in development: whoever listens reads and steers the calls.",
+    },
     { name: "labels", label: "Labels", type: "list", rows: 2, hint: "One name=value in each line; the records of calls have them." },
     { name: "customData", label: "Custom data", type: "json", hint: "An object that webhooks and flows get." },
     { name: "statusCallbackUrl", label: "Address of status callbacks", hint: "Instead of the account's." },

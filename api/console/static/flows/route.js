@@ -15,6 +15,7 @@ import { parse, stringify } from "../lib/json.js";
  *   fallback: string | null,
  *   recordCall: boolean,
  *   answer: boolean,
+ *   allowListeners: boolean,
  *   labels: string[],
  *   customData: string | null,
  *   statusCallbackUrl: string | null,
@@ -71,6 +72,7 @@ export function toForm(route) {
     fallback: written(route.fallback),
     recordCall: typeof route.recordCall === "object" ? Boolean(route.recordCall?.enable) : Boolean(route.recordCall),
     answer: route.answer ?? true,
+    allowListeners: Boolean(route.allowListeners),
     labels: Object.entries(route.labels ?? {}).map(([key, value]) => `${key}=${value}`),
     customData: written(route.customData),
     statusCallbackUrl: route.statusCallbackUrl ?? null,
@@ -113,6 +115,7 @@ export function fromForm(form) {
     customData: parsed("customData", form.customData),
     recordCall: form.recordCall,
     answer: form.answer,
+    allowListeners: form.allowListeners || undefined,
     labels: labelsOf(form.labels, errors),
     statusCallbackUrl: form.statusCallbackUrl ?? undefined,
   };

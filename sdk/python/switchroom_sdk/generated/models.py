@@ -1012,7 +1012,8 @@ class RouteDocument(Received, frozen=True, kw_only=True):
     """What calls to a number run: an action (an object or an https address), or a flow.
 
     `fallback` is static and runs instead if the action's webhook or flow fails. With `answer`
-    false, calls ring until the action needs audio.
+    false, calls ring until the action needs audio. With `allowListeners` a developer's machine may
+    answer the webhooks of its calls (`switchroom listen`).
     """
 
     action: str | dict[str, Any] | None = None
@@ -1023,6 +1024,7 @@ class RouteDocument(Received, frozen=True, kw_only=True):
     labels: dict[str, str] | None = None
     status_callback_url: str | None = None
     answer: bool = True
+    allow_listeners: bool = False
 
 
 class ShardPage(Received, frozen=True, kw_only=True):

@@ -701,6 +701,7 @@ class Numbers:
         labels: dict[str, str] | None | UnsetType = UNSET,
         status_callback_url: str | None | UnsetType = UNSET,
         answer: bool | UnsetType = UNSET,
+        allow_listeners: bool | UnsetType = UNSET,
         if_match: str | None = None,
         if_none_match: str | None = None,
     ) -> models.RouteDocument:
@@ -720,6 +721,7 @@ class Numbers:
                 "labels": labels,
                 "statusCallbackUrl": status_callback_url,
                 "answer": answer,
+                "allowListeners": allow_listeners,
             },
             if_match=if_match,
             if_none_match=if_none_match,

@@ -298,7 +298,8 @@ export interface RotateKey {
  * What calls to a number run: an action (an object or an https address), or a flow.
  *
  * `fallback` is static and runs instead if the action's webhook or flow fails. With `answer`
- * false, calls ring until the action needs audio.
+ * false, calls ring until the action needs audio. With `allowListeners` a developer's machine may
+ * answer the webhooks of its calls (`switchroom listen`).
  */
 export interface RouteDocument {
   /** Length at most 2048. */
@@ -313,6 +314,8 @@ export interface RouteDocument {
   statusCallbackUrl?: string | null;
   /** Default: true. */
   answer?: boolean;
+  /** Default: false. */
+  allowListeners?: boolean;
 }
 
 /** A bot that listens to a live call; the same request again starts no other stream. */

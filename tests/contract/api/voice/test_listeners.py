@@ -3,10 +3,13 @@
 import asyncio
 
 import msgspec
+import pytest
 
 from engine.store.listeners import FIRST
 from tests.harness.api.rest import OTHERS, OURS, Rest
 from tests.harness.rpc.conversation import talking
+from tests.harness.rpc.scene import CALL, RpcScene
+from tests.harness.webhooks.development import allow_listeners
 from wire.listeners import ListenerRequest, ListenerResponse
 
 BASE = "/srmain/voice/listeners"
@@ -17,6 +20,27 @@ async def offered(rest: Rest, listener: str) -> str:
     request = ListenerRequest("r1", "POST", "https://a.example/x", {"a": "b"}, "{}", 1)
     body = msgspec.json.encode(request)
     return await rest.scene.store.listeners.offer(listener, "r1", body, 60_000)
+
+
+@pytest.fixture(autouse=True)
+async def _allowed(scene: RpcScene) -> None:
+    """Let the numbers of both accounts, and of the calls, be answered by listeners."""
+    for number, account in ((OURS, "acme"), (OTHERS, "other"), (CALL["from"], "acme")):
+        await allow_listeners(scene.store, number, account)
+
+
+async def test_a_number_allows_listeners_by_its_route(kept: Rest) -> None:
+    """Off by default: a key with `listen` alone gets nothing of a production number."""
+    route, body = f"/srmain/voice/numbers/{OURS}/route", {"action": "https://a.example/"}
+    for more, is_allowed in (({}, False), ({"allowListeners": True}, True), ({}, False)):
+        assert (await kept.request("PUT", route, {**body, **more})).status_code == 200
+        if is_allowed:
+            made = await kept.post(BASE, number=OURS)
+        else:
+            problem = await kept.rejected("POST", BASE, {"number": OURS})
+            assert problem == (409, "listeners_not_allowed", [])
+    problem = await kept.rejected("GET", f"{BASE}/{made['id']}/requests")
+    assert problem == (409, "listeners_not_allowed", [])
 
 
 async def test_a_listener_of_a_number_gets_requests(kept: Rest) -> None:
@@ -74,7 +98,7 @@ async def test_a_listener_of_a_live_call(rest: Rest) -> None:
     """A number may be spelled otherwise; a call must be live."""
     talk = await talking(rest.scene)
     made = await rest.post(BASE, callId=talk.call)
-    assert (made["number"], made["callId"]) == (None, talk.call)
+    assert (made["number"], made["callId"]) == (CALL["from"], talk.call)
     assert (await rest.post(BASE, number=f"00{OURS[1:]}"))["number"] == OURS
 
 

@@ -23,6 +23,7 @@ from tests.harness.memory_store.listeners import MemoryListeners
 from tests.harness.ports import free_port
 from tests.harness.rpc.scene import RpcScene
 from tests.harness.until import until
+from tests.harness.webhooks.development import allow_listeners
 from wire.listeners import ListenerRequest, ListenerResponse
 
 NUMBER = "+4721930000"
@@ -113,6 +114,7 @@ async def developer(scene: RpcScene, tmp_path: Path) -> AsyncIterator[Developer]
     async with serve_rest(sqlite_url(tmp_path), scene.url) as served:
         await served.add("acme")
         await served.services.accounts.add_number("acme", NUMBER)
+        await allow_listeners(scene.store, NUMBER)
         made = Developer(served, scene.store.listeners)
         app = web.Application()
         app.router.add_route("*", "/{path:.*}", made.handle)

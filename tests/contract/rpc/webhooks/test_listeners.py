@@ -2,13 +2,18 @@
 
 from typing import Any
 
+import pytest
+
 from engine.store.listeners import FIRST, MAX_LISTENERS
+from tests.harness.rpc.conversation import talking
 from tests.harness.rpc.scene import RpcScene
+from tests.harness.webhooks.development import allow_listeners
 
 NUMBER = {"number": "+4721930000"}
 
 
 async def add(scene: RpcScene, body: dict[str, Any] | None = None, account: str = "acme") -> Any:
+    await allow_listeners(scene.store, (body or NUMBER)["number"], account)
     status, made = await scene.request("POST", f"/listeners/{account}", body or NUMBER)
     assert status == 201
     return made
@@ -31,6 +36,43 @@ async def test_a_listener_is_added_listed_and_deleted(scene: RpcScene) -> None:
     assert (await scene.request("DELETE", f"/listeners/acme/{made['id']}"))[0] == 200
     assert (await scene.request("DELETE", f"/listeners/acme/{made['id']}"))[0] == 404
     assert (await scene.request("GET", f"/listeners/acme/{made['id']}/requests"))[0] == 404
+
+
+@pytest.mark.parametrize("is_allowed", [None, False])
+async def test_a_number_that_does_not_allow_listeners(
+    scene: RpcScene, is_allowed: bool | None
+) -> None:
+    """By default none does; nor does one whose route is of another account."""
+    if is_allowed is not None:
+        await allow_listeners(scene.store, NUMBER["number"], is_allowed=is_allowed)
+    await allow_listeners(scene.store, "+4721930009", "other")
+    for number in (NUMBER["number"], "+4721930009"):
+        problem = await scene.problem("POST", "/listeners/acme", {"number": number})
+        assert problem == (409, "listeners_not_allowed")
+    assert (await scene.request("GET", "/listeners/acme"))[1] == {"listeners": []}
+
+
+async def test_a_number_that_no_longer_allows_listeners(scene: RpcScene) -> None:
+    """The listener learns of it, and sends no response."""
+    path = f"/listeners/acme/{(await add(scene))['id']}"
+    await scene.store.listeners.offer(path.rpartition("/")[2], "r1", b"{}", 60_000)
+    await allow_listeners(scene.store, NUMBER["number"], is_allowed=False)
+    assert await scene.problem("GET", f"{path}/requests") == (409, "listeners_not_allowed")
+    problem = await scene.problem("POST", f"{path}/responses/r1", {"status": 200})
+    assert problem == (409, "listeners_not_allowed")
+
+
+async def test_a_call_has_the_setting_of_its_number(scene: RpcScene) -> None:
+    """Whoever names the call instead of the number gets no more."""
+    talk = await talking(scene)
+    number = (await talk.shown())["from"]
+    problem = await scene.problem("POST", "/listeners/acme", {"callId": talk.call})
+    assert problem == (409, "listeners_not_allowed")
+    await allow_listeners(scene.store, number)
+    status, made = await scene.request("POST", "/listeners/acme", {"callId": talk.call})
+    assert (status, made["number"], made["callId"]) == (201, number, talk.call)
+    problem = await scene.problem("POST", "/listeners/other", {"callId": talk.call})
+    assert problem == (404, "not_found")
 
 
 async def test_requests_are_polled_and_answered(scene: RpcScene) -> None:
@@ -88,6 +130,7 @@ async def test_an_account_has_a_limited_number(scene: RpcScene) -> None:
     """The others of the account must end first."""
     for number in range(MAX_LISTENERS):
         await add(scene, {"number": f"+47219300{number:02}"})
+    await allow_listeners(scene.store, "+4799999999")
     status, problem = await scene.request("POST", "/listeners/acme", {"number": "+4799999999"})
     assert (status, problem["code"]) == (429, "too_many_listeners")
     await add(scene, account="other")

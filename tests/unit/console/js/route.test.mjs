@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { describeRoute, fromForm, toForm } from "../../../../api/console/static/flows/route.js";
 
 const ROUTES = [
-  { flowId: "support", recordCall: true, answer: false, labels: { line: "a=b" }, customData: { tier: [1, null], id: 1234567890123456789n } },
+  { flowId: "support", recordCall: true, allowListeners: true, answer: false, labels: { line: "a=b" }, customData: { tier: [1, null], id: 1234567890123456789n } },
   { action: "https://example.com/call", recordCall: false, answer: true },
   { action: { type: "dial", data: { number: "agent:anna" } }, recordCall: false, answer: true },
   { action: { type: "dial", data: { number: "agent:anna" }, timeout: 9 }, recordCall: false, answer: true },

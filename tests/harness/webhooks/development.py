@@ -1,0 +1,14 @@
+"""Numbers in development: their routes let a developer's machine answer webhooks."""
+
+import msgspec
+
+from engine.store.store import Store
+from wire.rpc import NumberRoute
+
+
+async def allow_listeners(
+    store: Store, number: str, account: str = "acme", *, is_allowed: bool = True
+) -> None:
+    """Store a route that allows listeners, or one that does not."""
+    route = NumberRoute(account, "https://a.example/", allow_listeners=is_allowed)
+    await store.put_route(number, msgspec.json.encode(route))
