@@ -13,7 +13,7 @@ from tests.unit.webhooks.log.exchanges import CALL, EVENT_ID, Reply, attempt
     "name",
     ["Authorization", "authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "ApiKey",
      "X-Auth-Token", "webhook-signature", "X-Hub-Signature-256", "X-Session", "Client-Secret",
-     "X-Password"],
+     "X-Password", "webhook-url-sha256"],
 )  # fmt: skip
 def test_headers_with_secrets(name: str) -> None:
     """Their values are masked, whatever their names' case."""
