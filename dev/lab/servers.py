@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dev.lab.plan import Plan
-from dev.lab.settings import store_url
+from dev.lab.settings import store_url, trunk
 from dev.pbx.choice import node_of
 from dev.pbx.node import NodeSettings, PbxNode, Ports, Secrets
+from dev.phone.caller import CALLER_PORTS
 from dev.servers.ports import is_udp_bound
 from dev.servers.server import Server, is_well
 from dev.servers.valkey import ValkeyServer
@@ -132,8 +133,10 @@ def servers(folder: Path, plan: Plan, settings: Mapping[str, str]) -> dict[Serve
     """Return the servers in the order in which they start, with the ports that each one needs."""
     ports = plan.ports()
     found: dict[Server, tuple[int, ...]] = {}
-    if settings["SWITCHROOM_REDIS_URL"] == store_url(plan):
-        found[ValkeyServer(folder / "valkey", port=ports.valkey, bound=False)] = (ports.valkey,)
+    password = settings["SWITCHROOM_STORE_PASSWORD"]
+    if settings["SWITCHROOM_REDIS_URL"] == store_url(plan, password):
+        store = ValkeyServer(folder / "valkey", port=ports.valkey, password=password, bound=False)
+        found[store] = (ports.valkey,)
     for name, node in zip(plan.node_names(), ports.nodes, strict=True):
         found[lab_node(folder, plan, name, node, settings)] = (node.ari, node.ami, node.sip)
     speech = ports.speech if _has_recognizers(settings) else None
@@ -171,6 +174,10 @@ def lab_node(
         "AGENT_QUALIFY_S": 30,
         "PHONE_WEBSOCKET": "yes",
     }
+    if settings["SWITCHROOM_TRUNK"] == trunk(plan):
+        # Others on this machine have its address, too: a page in a browser, a phone.
+        callers = (plan.ports().phone, *CALLER_PORTS)
+        more["TRUNK_MATCH"] = ",".join(f"127.0.0.1:{port}" for port in callers)
     node = NodeSettings(name, ports, passwords, settings["SWITCHROOM_TRUNK"], more=more)
     return node_of(plan.pbx, folder / name, node)
 

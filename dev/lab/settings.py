@@ -86,16 +86,18 @@ def _derived(folder: Path, plan: Plan, drawn: Mapping[str, str]) -> dict[str, st
         FOLDER: str(folder),
         "SWITCHROOM_RPC_HOST": "127.0.0.1",
         "SWITCHROOM_RPC_PORT": str(ports.engine),
-        "SWITCHROOM_REDIS_URL": store_url(plan),
+        "SWITCHROOM_REDIS_URL": store_url(plan, drawn["SWITCHROOM_STORE_PASSWORD"]),
         "SWITCHROOM_AGENT_ACCOUNT": account,
         "SWITCHROOM_ALLOW": '["any"]',
         "SWITCHROOM_DEFAULT_ALLOW": '["any"]',
         "SWITCHROOM_API_HOST": "127.0.0.1",
         "SWITCHROOM_API_PORT": str(ports.api),
         "SWITCHROOM_ACCOUNT_SCOPES": '["owner", "operations"]',
-        "SWITCHROOM_API_PHONE_URLS": json.dumps(
-            [f"ws://127.0.0.1:{node.ari}/ws" for node in ports.nodes]
+        "SWITCHROOM_API_PHONE_NODES": json.dumps(
+            [f"http://127.0.0.1:{node.ari}" for node in ports.nodes]
         ),
+        "SWITCHROOM_API_PHONE_URL": f"ws://127.0.0.1:{ports.api}",
+        "SWITCHROOM_CORS_ORIGINS": json.dumps([f"http://localhost:{ports.api}"]),
         "SWITCHROOM_CALLER_IDS": '["+4721930000"]',
         "SWITCHROOM_DATABASE_URL": f"sqlite+aiosqlite:///{folder}/api/switchroom.db",
         "SWITCHROOM_ENGINE_URLS": json.dumps([f"http://127.0.0.1:{ports.engine}"]),
@@ -110,13 +112,18 @@ def _derived(folder: Path, plan: Plan, drawn: Mapping[str, str]) -> dict[str, st
         "SWITCHROOM_WEBHOOK_ALLOW": '["127.0.0.0/8"]',
         "SWITCHROOM_SIP_HOSTS": '["127.0.0.1"]',
         "SWITCHROOM_ALLOW_INSECURE_WEBHOOKS": "true",
-        "SWITCHROOM_TRUNK": f"sip:127.0.0.1:{ports.phone}",
+        "SWITCHROOM_TRUNK": trunk(plan),
     }
 
 
-def store_url(plan: Plan) -> str:
+def store_url(plan: Plan, password: str) -> str:
     """Return the address of the lab's own store; with another one, none is started."""
-    return f"redis://127.0.0.1:{plan.ports().valkey}/0"
+    return f"redis://:{password}@127.0.0.1:{plan.ports().valkey}/0"
+
+
+def trunk(plan: Plan) -> str:
+    """Return the address of the lab's own phone, which is its carrier."""
+    return f"sip:127.0.0.1:{plan.ports().phone}"
 
 
 def _nodes(plan: Plan, password: str) -> list[dict[str, object]]:

@@ -17,6 +17,7 @@ from dev.caller import sudo_caller
 from dev.errors import BadOption, LabError, PackagesMissing, UnusableFolder
 from dev.lab.dotenv_file import API_URL, write_dotenv
 from dev.lab.folder import locked, normal_folder
+from dev.lab.git_exclude import exclude_from_git
 from dev.lab.lifecycle import Lab
 from dev.lab.plan import DOTENV, MAX_NODES, PORTS, Plan, default_folder, read_plan
 from dev.lab.settings import settings_path
@@ -112,6 +113,8 @@ async def prepared(options: StartOptions, progress: Progress) -> AsyncIterator[L
         lab = Lab.create(folder, replace(plan, dotenv=dotenv))
         if not plan.settings:
             _write_dotenv(lab, progress)
+        for text in exclude_from_git((Path(dotenv), lab.folder)):
+            progress.say(text)
         if note := plan.ports_note(outgoing_ports()):
             progress.say(note)
         try:

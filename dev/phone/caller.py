@@ -1,6 +1,7 @@
 """Calls a number of the lab as a stranger would: rings, presses keys, listens until the end."""
 
 import asyncio
+import errno
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,6 +20,8 @@ from dev.phone.message import (
 from dev.phone.rtp import EVENTS_TYPE, Audio
 from dev.phone.strokes import SOUND, Pressed, strokes
 
+# The PBX of a lab knows its trunk by these ports; so a further call at once has another one.
+CALLER_PORTS = range(5381, 5400)
 _OK = 200
 _RINGING = (180, 183)
 _FIRST_REPEAT_S = 0.5  # RFC 3261: T1, which doubles
@@ -83,15 +86,7 @@ async def place_call(
     dialed: Dialed, pressed: Pressed, say: Say, patience: Patience = PATIENCE
 ) -> Outcome:
     """Place a call and return when it has ended; raises CallFailed if nothing responds."""
-    loop = asyncio.get_running_loop()
-    try:
-        transport, received = await loop.create_datagram_endpoint(
-            _Socket, local_addr=("127.0.0.1", 0), remote_addr=(dialed.host, dialed.port)
-        )
-    except OSError as error:  # no such host, or none of this machine
-        raise CallFailed(
-            f"{dialed.host} cannot be called from 127.0.0.1: {error.strerror}"
-        ) from None
+    transport, received = await _open(dialed)
     audio, audio_port = await Audio.open()
     try:
         call = _Call(dialed, transport, received.received, audio, audio_port, say, patience)
@@ -99,6 +94,24 @@ async def place_call(
     finally:
         audio.close()
         transport.close()
+
+
+async def _open(dialed: Dialed) -> tuple[asyncio.DatagramTransport, _Socket]:
+    """Return a socket at the first port that is free, or else at any; raises CallFailed."""
+    loop = asyncio.get_running_loop()
+    for port in (*CALLER_PORTS, 0):
+        try:
+            return await loop.create_datagram_endpoint(
+                _Socket, local_addr=("127.0.0.1", port), remote_addr=(dialed.host, dialed.port)
+            )
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE and port:
+                continue
+            # no such host, or none of this machine
+            raise CallFailed(
+                f"{dialed.host} cannot be called from 127.0.0.1: {error.strerror}"
+            ) from None
+    raise AssertionError("port 0 is one that is free")
 
 
 class _Call:

@@ -15,10 +15,20 @@ INSTALLED = ("valkey-server", "redis-server")  # of the system
 class ValkeyServer(Server):
     """One server on 127.0.0.1."""
 
-    def __init__(self, folder: Path, *, port: int, bound: bool) -> None:
+    def __init__(self, folder: Path, *, port: int, bound: bool, password: str = "") -> None:
         super().__init__(folder, bound=bound)
         self.port = port
-        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self._password = password
+        self._password_file = self.folder / "password.conf"
+        login = f":{password}@" if password else ""
+        self.url = f"redis://{login}127.0.0.1:{self.port}/0"
+
+    def prepare(self) -> None:
+        """Write the password to a file of its owner: all users of a machine see command lines."""
+        super().prepare()
+        line = f'requirepass "{self._password}"\n' if self._password else ""
+        self._password_file.touch(mode=0o600)
+        self._password_file.write_text(line)
 
     def command(self) -> Sequence[str]:
         """Return the command line; nothing is evicted and every write is persisted."""
@@ -32,7 +42,7 @@ class ValkeyServer(Server):
             "daemonize": "no",
         }
         flags = [part for name, value in options.items() for part in (f"--{name}", value)]
-        return [find_valkey(), *flags]
+        return [find_valkey(), str(self._password_file), *flags]
 
     async def is_ready(self) -> bool:
         """Return whether it answers PING; it does not while it loads its data."""
@@ -41,6 +51,10 @@ class ValkeyServer(Server):
         except OSError:
             return False
         try:
+            if self._password:
+                writer.write(f"AUTH {self._password}\r\n".encode())
+                if await reader.readline() != b"+OK\r\n":
+                    return False
             writer.write(b"PING\r\n")
             return await reader.readline() == b"+PONG\r\n"
         except OSError:

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from dev.phone.caller import CALLER_PORTS
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.phones.phone import Phone
 from tools.demo.context import DemoContext
@@ -44,7 +45,7 @@ async def _run(context: DemoContext, hooks: WebhookServer) -> list[Check]:
     existing = {each.call_id for each in await context.client.calls()}
     async with (
         Phone.answering(context.trunk_port, tone_hz=SALES_HZ, after_ms=RINGS_MS) as sales,
-        Phone.calling(context.pbx, NUMBER, tone_hz=CUSTOMER_HZ) as customer,
+        Phone.calling(context.pbx, NUMBER, tone_hz=CUSTOMER_HZ, port=CALLER_PORTS[0]) as customer,
     ):
         call_id = await context.wait_for_call(existing)
         timeline = await context.run_call(call_id, _talk(context, call_id, customer, sales))

@@ -1,5 +1,6 @@
 """A voice bot: a caller asks a Pipecat bot something, hears its response, and interrupts it."""
 
+from dev.phone.caller import CALLER_PORTS
 from tests.harness.bots.pipecat_bot import PipecatBot
 from tests.harness.bots.speech import spoken
 from tests.harness.bots.turns import Turn
@@ -40,7 +41,7 @@ async def play(context: DemoContext) -> list[Check]:
 async def _run(context: DemoContext, bot: PipecatBot) -> list[Check]:
     existing = {each.call_id for each in await context.client.calls()}
     heard = Heard()
-    async with Phone.calling(context.pbx, NUMBER) as caller:
+    async with Phone.calling(context.pbx, NUMBER, port=CALLER_PORTS[0]) as caller:
         greeting = Turn(caller)
         await caller.wait_answered()
         caller.send_silence()

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import re
 import signal
 import wave
 from collections.abc import AsyncIterator
@@ -12,10 +13,11 @@ import pytest
 from rich.console import Console
 
 from dev.phone.answerer import Answerer
-from dev.phone.caller import Dialed, place_call
+from dev.phone.caller import CALLER_PORTS, Dialed, place_call
 from dev.phone.command import CallOptions, call_number
 from dev.phone.strokes import Pressed
 from tests.contract.dev.harness.calls import NOTHING, give_up_when_it_rings
+from tests.harness.phones.recorded_datagrams import RecordedDatagrams, recorded_datagrams
 from tests.harness.ports import free_port
 from tests.harness.until import until
 
@@ -55,6 +57,25 @@ async def test_a_call_is_answered_and_hung_up(tmp_path: Path) -> None:
     assert course[1:] == ["ringing", "answered", "sent 1", "sent 2"]
     with wave.open(str(tmp_path / "+4799999999-+4722222222.wav")) as file:
         assert file.getnframes() > 0  # the caller sends silence all the time
+
+
+async def test_calls_at_once_are_the_labs_trunk() -> None:
+    """Each has a port of its own among those by which a lab's PBX knows its trunk."""
+    async with recorded_datagrams() as pbx:
+        host, _, port = pbx.address.partition(":")
+        dialed = Dialed(host, int(port), "+1", "+2")
+        calls = [asyncio.create_task(place_call(dialed, NOTHING, lambda _: None)) for _ in "ab"]
+        await until(lambda: len(sources(pbx)) == 2, what="both calls")
+        for each in calls:
+            each.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        assert sources(pbx) <= set(CALLER_PORTS)
+
+
+def sources(pbx: RecordedDatagrams) -> set[int]:
+    """Return the ports that the calls have come from."""
+    found = [re.search(rb"Via: [^;]*:(\d+);", each) for each in pbx.received]
+    return {int(each[1]) for each in found if each}
 
 
 @pytest.mark.parametrize(

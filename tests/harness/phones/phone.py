@@ -106,10 +106,12 @@ class Phone(ReceivedAudio):
         headers: Sequence[str] = (),
         media: str = ULAW_AND_EVENTS,
         late_sdp_ms: int = 0,
+        port: int = 0,
     ) -> AsyncIterator["Phone"]:
         """Call a number, or a whole URI, from the trunk or from an agent's phone.
 
-        With `late_sdp_ms` the SDP is in the ACK, so long after the answer.
+        With `late_sdp_ms` the SDP is in the ACK, so long after the answer. `port` is by default one
+        that is free; the lab of `switchroom dev` knows its trunk by `CALLER_PORTS`.
         """
         login = f"\n[authentication username={agent} password={pbx.passwords.agents}]"
         values = {
@@ -126,7 +128,7 @@ class Phone(ReceivedAudio):
             "NAME": f"{name} " if name else "",
         }
         remote = f"127.0.0.1:{pbx.sip_port}"
-        async with cls._open("call", free_port(), tone_hz, values, remote) as phone:
+        async with cls._open("call", port or free_port(), tone_hz, values, remote) as phone:
             yield phone
 
     @classmethod

@@ -7,6 +7,8 @@ import pytest
 from dev.lab.plan import Plan
 from dev.lab.servers import LabApi, LabSpeech, LabStreams, servers
 from dev.lab.settings import ensure_settings
+from dev.pbx.node import PbxNode
+from dev.phone.caller import CALLER_PORTS
 
 
 @pytest.mark.parametrize(("speech", "address"), [(8096, "ws://127.0.0.1:8096"), (None, None)])
@@ -38,3 +40,14 @@ def test_recognizers_start_before_who_uses_them(tmp_path: Path) -> None:
     assert [each.environment()["SWITCHROOM_SPEECH_TOKEN"] for each in programs] == [token] * 3
     assert streams.environment()["SWITCHROOM_STREAMS_RECOGNIZERS"] == "ws://127.0.0.1:21005"
     assert api.environment()["SWITCHROOM_TRANSCRIPT_RECOGNIZERS"] == '["ws://127.0.0.1:21005"]'
+
+
+@pytest.mark.parametrize("trunk", [None, "sip:carrier.example"])
+def test_the_trunk_is_known_by_its_ports(tmp_path: Path, trunk: str | None) -> None:
+    """Others on this machine are not the trunk; a carrier of the developer's is known as usual."""
+    plan = Plan(port_base=21_000)
+    settings = ensure_settings(tmp_path, plan, {"SWITCHROOM_TRUNK": trunk} if trunk else {})
+    (node,) = [each for each in servers(tmp_path, plan, settings) if isinstance(each, PbxNode)]
+    match = node.settings.environment().get("PBX_TRUNK_MATCH")
+    ports = (plan.ports().phone, *CALLER_PORTS)
+    assert match == (None if trunk else ",".join(f"127.0.0.1:{port}" for port in ports))
