@@ -44,13 +44,20 @@ class NoOffer(Exception):
 
 
 async def read_offer(
-    http: aiohttp.ClientSession, ari: URL, websocket: URL, template: Sequence[dict[str, str]]
+    http: aiohttp.ClientSession,
+    ari: URL,
+    browser: aiohttp.ClientSession,
+    websocket: URL,
+    template: Sequence[dict[str, str]],
 ) -> Offer:
-    """Let a node call a phone that is made from its template; raises NoOffer and ClientError."""
+    """Let a node call a phone that is made from its template; raises NoOffer and ClientError.
+
+    `http` is that of an engine, `browser` that of the phone.
+    """
     name = f"{NAME}-{secrets.token_hex(4)}"
     async with (
         _phone(http, ari, template, name) as password,
-        http.ws_connect(websocket, protocols=["sip"]) as socket,
+        browser.ws_connect(websocket, protocols=["sip"]) as socket,
     ):
         status = await _register(socket, name, password)
         if status != "200":

@@ -11,6 +11,7 @@ import aiohttp
 from yarl import URL
 
 from engine.cli.doctor.browser_call import NoOffer, Offer, read_offer
+from engine.cli.doctor.phone_strangers import is_loopback
 from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.errors import error_text
 
@@ -21,6 +22,7 @@ _OPUS = ("codec_opus_open_source", "res_format_attr_opus")
 _CODECS = {"opus", "pcmu", "pcma", "g722"}  # of browsers
 _EXPIRES_SOON_DAYS = 14
 _TEMPLATE = "phones in browsers"
+_HOST_OF_REST = "127.0.0.2"  # from which a REST layer on a node's machine connects
 
 
 async def check_browser_phones(
@@ -43,8 +45,10 @@ async def check_browser_phones(
         found.append(failure("phone_transport", name, "has no transport for websockets", advice))
     if found:
         return found
-    certificate = await _certificate(name, ari, schemes, tls)
-    return [certificate, *await _call(name, http, ari, template)]
+    return [
+        *await _certificate(name, ari, schemes, tls),
+        *await _call(name, http, ari, template, tls),
+    ]
 
 
 async def _fields(http: aiohttp.ClientSession, url: URL) -> list[dict[str, str]] | None:
@@ -67,22 +71,18 @@ def _modules(
 
 async def _certificate(
     name: str, ari: URL, schemes: Sequence[str], tls: ssl.SSLContext | None
-) -> Finding:
-    """Check what a browser would say of the node's certificate, as far as it can be known here."""
+) -> list[Finding]:
+    """Check the certificate that REST layers and engines verify, if there is one."""
     if "wss" not in schemes or ari.scheme != "https":
-        if _is_loopback(ari.host or ""):
-            return ok(name, f"serves {_TEMPLATE} of this machine, without a certificate")
-        text = f"serves {_TEMPLATE} without TLS, which pages over https cannot use"
-        advice = "PBX_CONTROL_TLS_CERT and _KEY, or a proxy with a certificate that forwards /ws"
-        return warning("phone_certificate", name, text, advice)
+        return []
     shown = await _shown_certificate(ari, tls or ssl.create_default_context())
     until = datetime.strptime(shown["notAfter"], "%b %d %H:%M:%S %Y %Z").replace(tzinfo=UTC)
     days = (until - datetime.now(UTC)).days
     text = f"its certificate is for {ari.host}, by {_issuer(shown)}, and valid for {days} days"
     if days < _EXPIRES_SOON_DAYS:
         advice = "renew it: docs/how-to/browser-phone.md, The certificate"
-        return warning("phone_certificate", name, text, advice)
-    return ok(name, text)
+        return [warning("phone_certificate", name, text, advice)]
+    return [ok(name, text)]
 
 
 async def _shown_certificate(ari: URL, tls: ssl.SSLContext) -> dict[str, Any]:
@@ -100,16 +100,23 @@ def _issuer(shown: dict[str, Any]) -> str:
 
 
 async def _call(
-    name: str, http: aiohttp.ClientSession, ari: URL, template: Sequence[dict[str, str]]
+    name: str,
+    http: aiohttp.ClientSession,
+    ari: URL,
+    template: Sequence[dict[str, str]],
+    tls: ssl.SSLContext | None,
 ) -> list[Finding]:
-    """Call a phone as a browser has it, and look at the offer."""
+    """Call a phone as a browser has it, by way of a REST layer, and look at the offer."""
     websocket = ari.with_path("/ws").with_scheme("wss" if ari.scheme == "https" else "ws")
+    here = (_HOST_OF_REST, 0) if is_loopback(ari.host or "") else None
+    connector = aiohttp.TCPConnector(local_addr=here, ssl=tls or True)
     try:
-        offer = await read_offer(http, ari, websocket, template)
+        async with aiohttp.ClientSession(connector=connector) as browser:
+            offer = await read_offer(http, ari, browser, websocket, template)
     except aiohttp.WSServerHandshakeError as error:
         if error.status == _FORBIDDEN:
             text = f"{websocket} refuses this machine, so the offer to browsers is not checked"
-            advice = "run doctor where phones may be, or add this address to PBX_AGENT_NETS"
+            advice = "run doctor where a REST layer is, whose address is in PBX_PHONE_PROXIES"
             return [warning("phone_websocket", name, text, advice)]
         text = f"no websocket for phones at {websocket} (HTTP {error.status})"
         return [failure("phone_websocket", name, text, "load res_http_websocket.so")]
@@ -144,12 +151,5 @@ def _is_private(host: str) -> bool:
     """Return whether an address is of a private network, or of this machine; a name is not."""
     try:
         return ip_address(host).is_private
-    except ValueError:
-        return host == "localhost"
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"

@@ -90,6 +90,7 @@ async def _node(settings: Settings, given: NodeSettings, tls: SSLContext | None)
         password,
         tls,
         has_gateways=bool(given.stream_gateways),
+        sip_host=given.sip_host or "",
     )
     sessions = max(MAX_CONNECTIONS, settings.slots + REQUEST_WEBSOCKETS)
     findings = await check_node(node, f"switchroom-doctor-{os.getpid()}-{given.name}", sessions)

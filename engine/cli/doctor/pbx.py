@@ -13,6 +13,7 @@ from msgspec import Struct
 from yarl import URL
 
 from engine.cli.doctor.browser_phone import check_browser_phones
+from engine.cli.doctor.phone_strangers import check_strangers
 from engine.cli.doctor.refer import check_refer
 from engine.cli.doctor.result import Finding, failure, ok, warning
 from engine.cli.errors import error_text
@@ -51,6 +52,7 @@ class AriNode(Struct, frozen=True):
     password: str
     tls: SSLContext | None = None
     has_gateways: bool = False
+    sip_host: str = ""  # where phones reach it, if that is not the host of the URL
 
 
 async def check_node(node: AriNode, app: str, sessions: int) -> list[Finding]:
@@ -84,6 +86,7 @@ async def _check(
         await _check_websocket(node.name, http, ari, app),
         *_modules(node, modules),
         *await check_browser_phones(node.name, http, ari, modules, node.tls),
+        *await check_strangers(node.name, ari, node.sip_host),
         await _check_sessions(node.name, http, ari, sessions),
         _clock(node, date),
     ]

@@ -19,7 +19,7 @@ async def findings(folder: Path, **settings: str) -> dict[str, str]:
         found = await check_node(node, "doctor-of-test", 4)
         left = await pbx.cli("pjsip show endpoints")
     assert "switchroom-doctor" not in left
-    about = [each for each in found if "browser" in each.text]
+    about = [each for each in found if "browser" in each.text or each.code.startswith("phone_")]
     return {each.code or "ok": each.text for each in about}
 
 
@@ -55,13 +55,17 @@ async def test_a_node_that_browsers_can_use(tmp_path: Path) -> None:
     [
         ({"PHONE_WEBSOCKET": "no"}, "ok"),
         ({"PHONE_WEBSOCKET": "yes", "BROWSER_CODECS": "gsm"}, "phone_offer"),
-        ({"PHONE_WEBSOCKET": "yes", "AGENT_NETS": "127.0.0.9"}, "phone_websocket"),
+        ({"PHONE_WEBSOCKET": "yes", "PHONE_PROXIES": "127.0.0.9"}, "phone_websocket"),
+        (
+            {"PHONE_WEBSOCKET": "yes", "PHONE_PROXIES": "127.0.0.0/8", "TRUNK_MATCH": "192.0.2.1"},
+            "phone_websocket_open",
+        ),
     ],
 )
 async def test_a_node_that_they_cannot_use(
     tmp_path: Path, settings: dict[str, str], code: str
 ) -> None:
-    """Without the setting, without a codec of browsers, or at an address that is refused."""
+    """Without the setting or a codec of browsers, or at an address that is refused; or all may."""
     found = await findings(tmp_path, **settings)
     assert code in found
 

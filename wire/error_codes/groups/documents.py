@@ -44,9 +44,10 @@ DOCUMENTS = CodeGroup(
         ErrorCode(
             "no_phone_urls",
             "No phones in browsers",
-            "The server has no addresses at which phones in browsers could log in.",
-            "`SWITCHROOM_API_PHONE_URLS` is not set.",
-            "Operator: set it to the websockets of the PBX nodes, as browsers reach them.",
+            "The server has no PBX nodes at which phones in browsers could log in.",
+            "`SWITCHROOM_API_PHONE_NODES` is not set.",
+            "Operator: set it to the HTTP servers of the PBX nodes, and `SWITCHROOM_API_PHONE_URL`"
+            " to the REST layer as browsers reach it.",
             (503,),
             (Place.REST,),
             "how-to/browser-phone.md",

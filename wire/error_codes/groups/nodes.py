@@ -200,9 +200,9 @@ NODES = CodeGroup(
         ErrorCode(
             "phone_certificate",
             "Certificate for browser phones",
-            "Browsers cannot use the node's websocket, or soon cannot.",
-            "The node has no certificate for it, or one that expires within two weeks.",
-            "Set a certificate, or renew it; or let a proxy with one forward `/ws`.",
+            "REST layers soon cannot use the node's websocket for browser phones.",
+            "The node's certificate expires within two weeks.",
+            "Renew it.",
             (),
             _DOCTOR,
             "troubleshooting.md#browser-phones",
@@ -212,10 +212,23 @@ NODES = CodeGroup(
             "Browser phone not reached",
             "The node does not serve a phone in a browser, or not at this machine's address.",
             "`/ws` refuses the address, or the phone could not log in or be called.",
-            "See `PBX_AGENT_NETS` and Asterisk's log.",
+            "See `PBX_PHONE_PROXIES` and Asterisk's log.",
             (),
             _DOCTOR,
             "troubleshooting.md#browser-phones",
+        ),
+        ErrorCode(
+            "phone_websocket_open",
+            "Browser phones past the REST layer",
+            "Others than REST layers reach the node's websocket, which checks no origin. Strangers"
+            " can take all connections of its HTTP server, and engines then cannot connect.",
+            "`PBX_BIND` is a public address, `PBX_PHONE_PROXIES` has too many addresses, or a proxy"
+            " forwards `/ws` to the node.",
+            "Bind ARI to a private address, list the REST layers in `PBX_PHONE_PROXIES`, and let a"
+            " firewall keep all others from the port.",
+            (),
+            _DOCTOR,
+            "how-to/browser-phone.md",
         ),
         ErrorCode(
             "phone_offer",

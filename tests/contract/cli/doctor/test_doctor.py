@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
 
 from engine.cli.client import open_client
 from engine.cli.doctor.machine import check_engine
@@ -84,7 +85,7 @@ async def test_a_good_node_is_good() -> None:
     async with asterisk() as node:
         findings = await check_node(node, "doctor", 10)
     assert failed(findings) == []
-    assert len(findings) == 7
+    assert len(findings) == 8
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,13 @@ async def test_a_nodes_fault_is_named(properties: dict[str, Any], expected: str)
     """Each fault of a node is one finding."""
     async with asterisk(**properties) as node:
         assert failed(await check_node(node, "doctor", 10)) == [expected]
+
+
+async def test_an_http_server_where_phones_are() -> None:
+    """It answers at the address of SIP, too, so strangers may hold its connections."""
+    async with asterisk() as node:
+        found = failed(await check_node(replace(node, sip_host="localhost"), "doctor", 10))
+    assert found == ["its HTTP server answers at localhost, too, where phones reach it"]
 
 
 @pytest.mark.parametrize(("build", "level"), [("1", "WARN"), ("1+noplc1", "OK")])
