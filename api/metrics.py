@@ -67,6 +67,18 @@ class Metrics:
             ("kind", "outcome"),
             registry=self.registry,
         )
+        self.phone_websockets = Gauge(
+            "switchroom_api_phone_websockets",
+            "Websockets of phones in browsers",
+            ("node",),
+            registry=self.registry,
+        )
+        self.phone_websockets_refused = Counter(
+            "switchroom_api_phone_websockets_refused",
+            "Websockets of phones in browsers that were not opened",
+            ("reason",),
+            registry=self.registry,
+        )
         self.transcripts = Counter(
             "switchroom_api_transcripts",
             "Recordings that were taken from the queue of transcripts",

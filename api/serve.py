@@ -11,6 +11,7 @@ from socket import socket
 from typing import TYPE_CHECKING
 
 import uvicorn
+from uvicorn.server import ServerState
 
 from api.accounts.cache import AccountCache
 from api.accounts.store import Account, AccountStore
@@ -26,6 +27,7 @@ from api.db.migrate import migrate
 from api.http.connection_limits import ConnectionLimits
 from api.http.header_limits import HeaderLimits
 from api.http.health import create_health_app
+from api.http.phone_websockets import PhoneWebsocket, PhoneWebsockets
 from api.jobs.cleanup import clean_up
 from api.jobs.monitor import Monitor
 from api.jobs.worker import Worker
@@ -81,7 +83,7 @@ async def serve(settings: Settings) -> None:
         if settings.api_metrics_port is not None:
             health = health_server(settings, settings.api_metrics_port, create_health_app(services))
             await stack.enter_async_context(_serving(health))
-        await _serve_until_signal(server(settings, app))
+        await _serve_until_signal(server(settings, app, services.phone_websockets))
 
 
 async def create_configured_account(
@@ -200,9 +202,16 @@ async def _serve_until_signal(running: uvicorn.Server) -> None:
 
 
 def server(
-    settings: Settings, app: object, protocol: type[HeaderLimits] = HeaderLimits
+    settings: Settings,
+    app: object,
+    phones: PhoneWebsockets,
+    protocol: type[HeaderLimits] = HeaderLimits,
 ) -> uvicorn.Server:
-    """Return the HTTP server of an application."""
+    """Return the HTTP server of an application, and of phones' websockets."""
+
+    def websocket(server_state: ServerState, **_: object) -> PhoneWebsocket:
+        return PhoneWebsocket(phones, server_state)
+
     limits = ConnectionLimits(
         settings.api_max_connections,
         settings.api_max_connections_of_address,
@@ -216,6 +225,7 @@ def server(
             port=settings.api_port,
             loop="none",  # it runs already
             http=partial(protocol, limits=limits),  # type: ignore[arg-type]  # makes protocols
+            ws=websocket,  # type: ignore[arg-type]  # so does this
             lifespan="off",
             access_log=False,
             log_config=None,

@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 
 from msgspec import Struct
 from msgspec.structs import replace
+from yarl import URL
 
 import api.cdrs.plugin
 import api.contacts.lists.plugin
@@ -30,6 +31,7 @@ from api.accounts.store import AccountStore
 from api.accounts.usage import UsageStore
 from api.agents.ended_keys import EndedKeys
 from api.agents.phone_login_service import PhoneLoginService
+from api.agents.phone_tickets import PhoneTickets
 from api.agents.service import AgentService
 from api.audit.trail import AuditTrail
 from api.auth.key_service import KeyService
@@ -50,6 +52,7 @@ from api.documents.cipher import DocumentCipher
 from api.documents.editor import DocumentEditor
 from api.http.event_stream import ReaderLimit
 from api.http.idempotency import Idempotency
+from api.http.phone_websockets import PbxAddress, PhoneLimits, PhoneWebsockets
 from api.http.readiness import Readiness
 from api.http.upload_slots import UploadSlots
 from api.jobs.store import JobStore
@@ -97,6 +100,7 @@ class Services(Struct, frozen=True):
     routing: api.routing.plugin.RoutingSlice
     agents: AgentService
     phone_logins: PhoneLoginService
+    phone_websockets: PhoneWebsockets
     ended_keys: EndedKeys
     callbacks: CallbackService
     policy_sync: PolicySync
@@ -155,6 +159,7 @@ async def open_services(
         editor = DocumentEditor(documents.store, documents.sync.push, settings.max_documents)
         signer = UrlSigner(secrets, settings.recording_url_s, clock)
         tokens = AccessTokens(secrets, settings.token_s, clock)
+        tickets = PhoneTickets(secrets, clock)
         yield Services(
             settings=settings,
             database=database,
@@ -204,7 +209,10 @@ async def open_services(
             documents=documents,
             routing=api.routing.plugin.build(editor, documents.flows, engine, accounts),
             agents=AgentService(replace(editor, store=documents.agents), documents.agents, engine),
-            phone_logins=PhoneLoginService(editor, documents.agents, keys, engine, settings, clock),
+            phone_logins=PhoneLoginService(
+                editor, documents.agents, keys, engine, settings, tickets, clock
+            ),
+            phone_websockets=_phone_websockets(settings, tickets, metrics),
             ended_keys=EndedKeys(
                 keys, documents.agents, documents.sync.push, settings.api_phone_s, clock
             ),
@@ -230,6 +238,23 @@ def _open_recognizers(
         settings.transcript_recognizers,
         token.get_secret_value() if token is not None else "",
         settings.tls_ca,
+    )
+
+
+def _phone_websockets(
+    settings: Settings, tickets: PhoneTickets, metrics: Metrics
+) -> PhoneWebsockets:
+    nodes = [PbxAddress.parse(url) for url in settings.api_phone_nodes]
+    own = settings.api_phone_url
+    # of http where its websocket is ws, without the port of the scheme
+    origin = str(URL(own.replace("ws", "http", 1)).origin()) if own else ""
+    return PhoneWebsockets(
+        nodes,
+        {*settings.cors_origins, origin} - {""},
+        tickets.verify,
+        PhoneLimits(settings.api_max_phones, settings.api_max_phones_of_account),
+        api.engine_client.verifier(settings.tls_ca),
+        metrics,
     )
 
 

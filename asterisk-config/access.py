@@ -45,6 +45,26 @@ def check_binds(known: Mapping[str, str]) -> None:
         raise SettingError("BIND", text)
 
 
+def check_apart(setting: str, networks: str, trunks: str) -> None:
+    """Refuse networks in which a trunk has its address; names of trunks are not resolved."""
+    own = list(_networks(setting, networks))
+    for each in filter(None, map(str.strip, trunks.split(","))):
+        try:
+            found = ipaddress.ip_network(_without_port(each), strict=False)
+        except ValueError:
+            continue
+        if any(found.version == one.version and found.overlaps(one) for one in own):
+            raise SettingError(setting, f"{each} is also a trunk's (PBX_TRUNK_MATCH)")
+
+
+def _without_port(text: str) -> str:
+    """Return what the trunk is matched by: Asterisk takes `192.0.2.1:5080` and `[2001:db8::1]`."""
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    address, _, mask = text.partition("/")
+    return text if address.count(":") != 1 else address.partition(":")[0] + (mask and f"/{mask}")
+
+
 def is_loopback(host: str) -> bool:
     """Return whether a host is this machine, as in development."""
     try:

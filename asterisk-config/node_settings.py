@@ -136,8 +136,8 @@ SETTINGS: Mapping[str, NodeSetting] = {
         " of its own](operations/deploy.md#passwords-of-agents)."
     ),
     "AGENT_NETS": NodeSetting(
-        f"Addresses or networks of agents' phones, {_LIST}. Phones elsewhere are refused, as with"
-        " a wrong password.",
+        f"Addresses or networks of agents' SIP phones, {_LIST}. Phones elsewhere are refused, as"
+        " with a wrong password. Phones in browsers come by way of `PBX_PHONE_PROXIES`.",
         "0.0.0.0/0,::/0",
     ),
     "AGENT_DIGESTS": NodeSetting(
@@ -173,11 +173,16 @@ SETTINGS: Mapping[str, NodeSetting] = {
     ),
     "PHONE_WEBSOCKET": NodeSetting(
         "`yes` serves SIP to phones in browsers at `/ws` of ARI's port (`wss` with"
-        " `PBX_CONTROL_TLS_CERT`), for the addresses of `PBX_AGENT_NETS`; everything else there is"
-        " still for engines only. Let a proxy with a public certificate forward `/ws`. With it,"
-        " `pjsip.conf` has `browser-template`, from which the phones of agents with"
-        " `phone: browser` are made: [browser phones](how-to/browser-phone.md).",
+        " `PBX_CONTROL_TLS_CERT`), which the REST layer passes on to it. With it, `pjsip.conf` has"
+        " `browser-template`, from which the phones of agents with `phone: browser` are made:"
+        " [browser phones](how-to/browser-phone.md).",
         "no",
+    ),
+    "PHONE_PROXIES": NodeSetting(
+        f"Addresses or networks of the REST layers, {_LIST}: `/ws` serves no others, and REST"
+        " layers reach nothing else there. One on the node's machine connects from 127.0.0.2, if"
+        " `SWITCHROOM_API_PHONE_NODES` names the node by a loopback address.",
+        "127.0.0.2",
     ),
     "BROWSER_CODECS": NodeSetting(
         "Codecs of phones in browsers, as `PBX_TRUNK_CODECS`. `opus,ulaw` and `g722,ulaw` are"

@@ -1,13 +1,17 @@
-"""SIP over a websocket for phones in browsers, at the port of ARI."""
+"""SIP over a websocket for phones in browsers, at the port of ARI, by way of the REST layer.
+
+Asterisk has one HTTP server, with one limit of connections, for ARI and these websockets: strangers
+who reached it could take all connections, and engines could not connect.
+"""
 
 # ruff: noqa: INP001 - beside a script, not a package
 
 from collections.abc import Mapping
 
-from access import permit_only
+from access import check_apart, permit_only
 
 # What Asterisk serves beside /ws. Each restriction whose path is a prefix applies: with one of `/`,
-# phones would need the addresses of engines.
+# REST layers would need the addresses of engines.
 ENGINES_PATHS = (
     "ari", "media", "rawman", "arawman", "manager", "amanager", "mxml", "amxml", "httpstatus",
     "static", "metrics", "phoneprov",
@@ -68,12 +72,23 @@ def phone_websocket(known: Mapping[str, str]) -> dict[str, str]:
         "HTTP_ACCESS": "\n".join(
             (
                 *(_restriction(path, "ENGINES", known) for path in ENGINES_PATHS),
-                _restriction("ws", "AGENT_NETS", known),
+                _restriction("ws", "PHONE_PROXIES", known),
             )
         ),
         "ICE": "yes",
         "ICE_CANDIDATES": _external_candidate(known["SIP_BIND"], known["EXTERNAL_ADDRESS"]),
     }
+
+
+def phone_networks(known: Mapping[str, str], trunks: str) -> str:
+    """Return where agents' phones are; those in browsers have the address of their proxy.
+
+    Raises SettingError if that is also a trunk's: what such a phone sends would be the trunk's.
+    """
+    if known["PHONE_WEBSOCKET"] != "yes":
+        return known["AGENT_NETS"]
+    check_apart("PHONE_PROXIES", known["PHONE_PROXIES"], trunks)
+    return f"{known['AGENT_NETS']},{known['PHONE_PROXIES']}"
 
 
 def _external_candidate(own: str, external: str) -> str:

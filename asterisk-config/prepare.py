@@ -22,7 +22,7 @@ from errors import SettingError
 from further_trunks import further_trunks
 from music import write_music
 from node_settings import DEFAULTS
-from phone_websocket import phone_websocket
+from phone_websocket import phone_networks, phone_websocket
 from stir_shaken import signing
 from trunk_login import trunk_login
 
@@ -60,7 +60,9 @@ def values(target: Path, environ: Mapping[str, str]) -> dict[str, str]:
         "TRUNK_MATCH": trunk,
         "IDENTIFY_ORDER": identify_order(trunk, known["AGENTS_AT_TRUNK"]),
         "ENGINES_ONLY": permit_only("ENGINES", known["ENGINES"]),
-        "AGENTS_ONLY": permit_only("AGENT_NETS", known["AGENT_NETS"]),
+        "AGENTS_ONLY": permit_only(
+            "AGENT_NETS", phone_networks(known, known.get("TRUNK_MATCH", trunk))
+        ),
         "EXTERNAL": external_options(known["EXTERNAL_ADDRESS"], known["LOCAL_NETS"]),
     }
     derived |= control_listeners(known)

@@ -95,7 +95,7 @@ async def _installation() -> AsyncIterator[tuple[Lab, Person]]:
             lab = await stack.enter_async_context(open_lab(Path(folder), settings=browsers))
             settings = {
                 "SWITCHROOM_ACCOUNT_SCOPES": '["owner", "operations"]',
-                "SWITCHROOM_API_PHONE_URLS": f'["{lab.pbx.url.replace("http", "ws")}/ws"]',
+                "SWITCHROOM_API_PHONE_NODES": f'["{lab.pbx.url}"]',
             }
             served = Api(Path(folder) / "api", engines=[lab.engine], settings=settings)
             api = await stack.enter_async_context(served)

@@ -2,13 +2,14 @@
 
 import asyncio
 import secrets
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 from weakref import WeakValueDictionary
 
 import msgspec
 from msgspec import Struct, field
 
 from api.agents.ice_servers import IceServer, ice_servers
+from api.agents.phone_tickets import PhoneTickets
 from api.agents.schemas import decode_agent
 from api.auth.principal import Principal
 from api.auth.store import KeyStore
@@ -27,6 +28,7 @@ from api.documents.agent_store import AgentStore
 from api.documents.document import Document
 from api.documents.editor import MAX_ATTEMPTS, DocumentEditor
 from api.engine_client import EngineClient, id_in_path
+from api.http.phone_websockets import PATH
 from api.settings.phones import PhoneSettings
 from wire.agents import DraftedPhone, LoginDraft, LoginNodes, phone_name
 
@@ -54,6 +56,7 @@ class PhoneLoginService(Struct, frozen=True):
     keys: KeyStore
     engine: EngineClient
     settings: PhoneSettings
+    tickets: PhoneTickets
     now_ms: Clock
     turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = field(
         default_factory=WeakValueDictionary
@@ -69,8 +72,8 @@ class PhoneLoginService(Struct, frozen=True):
             raise Forbidden(f"agentId: this token acts as agent {own}", "agent")
         settings = self.settings
         agent = await self.documents.get(user.account_id, "agent", agent_id)
-        if not settings.api_phone_urls:
-            text = "this server has no addresses for phones in browsers (SWITCHROOM_API_PHONE_URLS)"
+        if settings.api_phone_url is None or not settings.api_phone_nodes:
+            text = "this server has no nodes for phones in browsers (SWITCHROOM_API_PHONE_NODES)"
             raise ServiceUnavailable(text, "no_phone_urls")
         expires_ms = self.now_ms() + settings.api_phone_s * 1_000
         turn = self.turns.setdefault((user.account_id, agent_id), asyncio.Lock())
@@ -85,14 +88,18 @@ class PhoneLoginService(Struct, frozen=True):
             await self.agents.remove_login(user.account_id, name, username)
             raise
         secret = settings.api_phone_turn_secret
-        host = urlsplit(settings.api_phone_urls[0]).hostname
+        url = settings.api_phone_url
+        ticket = quote(self.tickets.issue(user.account_id, expires_ms), safe="")
         turn_secret = secret.get_secret_value() if secret else ""
         return PhoneLogin(
             agent_id,
-            f"sip:{name}@{host}",
+            f"sip:{name}@{urlsplit(url).hostname}",
             username,
             password,
-            settings.api_phone_urls,
+            tuple(
+                f"{url}{PATH}{node}?ticket={ticket}"
+                for node in range(len(settings.api_phone_nodes))
+            ),
             ice_servers(settings.api_phone_ice_urls, turn_secret, name, expires_ms),
             format_ms(expires_ms),
         )

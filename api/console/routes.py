@@ -139,7 +139,8 @@ def _serve_page(app: FastAPI, pages: Pages, page: Page) -> None:
         session, caller = signed_in
         if page.scope not in caller.scopes:
             return pages.render_public("forbidden.html", 403)
-        websockets = request.state.services.settings.api_phone_urls
+        url = request.state.services.settings.api_phone_url
+        websockets = (url,) if url is not None else ()
         response = pages.render(page, caller, session.csrf_token, websockets=websockets)
         if (renewed := sessions.renewed(session)) is not None:
             sessions.write(renewed, request, response)

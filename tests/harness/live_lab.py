@@ -42,11 +42,6 @@ class Lab:
         self.speech = next((each for each in beside if isinstance(each, SpeechProcess)), None)
         self._beside = tuple(beside)  # the PBX
 
-    @property
-    def phone_websocket(self) -> str:
-        """Return the websocket of the PBX for phones in browsers."""
-        return f"{self.pbx.url.replace('http', 'ws')}/ws"
-
     async def ensure_running(self) -> None:
         """Start servers that do not run and wait until the engine is ready."""
         for server in (self.valkey, self.pbx, *self._beside, self.engine):

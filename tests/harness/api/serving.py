@@ -14,6 +14,8 @@ from api.auth.store import KeyStore, KeyTerms, generate_credentials
 from api.common.clock import Clock, now_ms
 from api.config import Settings
 from api.http.header_limits import HeaderLimits
+from api.http.phone_websockets import PhoneLimits, PhoneWebsockets
+from api.metrics import Metrics
 from api.serve import server
 from api.services import Services, open_services
 from tests.harness.api.databases import migrate_new
@@ -80,7 +82,9 @@ async def serve_rest(
     async with AsyncExitStack() as stack:
         parts = await stack.enter_async_context(open_services(settings, clock))
         await migrate_new(parts.database, settings.database_url)
-        port = await stack.enter_async_context(run_server(settings, create_app(parts)))
+        port = await stack.enter_async_context(
+            _run(settings, create_app(parts), parts.phone_websockets)
+        )
         http = await stack.enter_async_context(aiohttp.ClientSession())
         rest = Served(parts, f"http://127.0.0.1:{port}", http)
         await rest.add("acme")
@@ -93,8 +97,20 @@ async def run_server(
     settings: Settings, app: object, heads: type[HeaderLimits] = HeaderLimits
 ) -> AsyncIterator[int]:
     """Run an application as the service does; yield its port."""
+    phones = PhoneWebsockets((), (), lambda _: None, PhoneLimits(0, 0), False, Metrics())
+    async with _run(settings, app, phones, heads) as port:
+        yield port
+
+
+@asynccontextmanager
+async def _run(
+    settings: Settings,
+    app: object,
+    phones: PhoneWebsockets,
+    heads: type[HeaderLimits] = HeaderLimits,
+) -> AsyncIterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        uvicorn = server(settings, app, heads)
+        uvicorn = server(settings, app, phones, heads)
         task = asyncio.create_task(uvicorn.serve(sockets=[listener]))
         try:
             await until(lambda: uvicorn.started, what="the service")

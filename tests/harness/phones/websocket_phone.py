@@ -1,4 +1,7 @@
-"""The signalling of a phone in a browser: SIP over a secure websocket (RFC 7118), without audio."""
+"""The signalling of a phone in a browser: SIP over a secure websocket (RFC 7118), without audio.
+
+It reaches the node as the REST layer does, from the address that the node expects.
+"""
 
 import asyncio
 import re
@@ -6,19 +9,22 @@ import secrets
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import aiohttp
+from yarl import URL
 
 from tests.harness.pbx.asterisk import Pbx
 from tests.harness.phones.digest_login import Login, authorization, register_request
 from tests.harness.until import MAX_WAIT_S, until
 
+PROXY = "127.0.0.2"
 VIA = "WSS browser.invalid"
 CONTACT = "{}.invalid;transport=ws"
 
 
 class WebsocketPhone:
-    """One connection from the address of a login."""
+    """One connection."""
 
     def __init__(self, pbx: Pbx, login: Login, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._pbx = pbx
@@ -28,13 +34,18 @@ class WebsocketPhone:
     @classmethod
     @asynccontextmanager
     async def connected(
-        cls, pbx: Pbx, login: Login, trust: ssl.SSLContext | bool = True
+        cls, pbx: Pbx, login: Login, trust: ssl.SSLContext | bool = True, *, url: str = ""
     ) -> AsyncIterator["WebsocketPhone"]:
-        """Open the websocket; the certificate of a node that has one is verified."""
-        connector = aiohttp.TCPConnector(local_addr=(login.host, 0), ssl=trust)
+        """Open the websocket; the certificate of a node that has one is verified.
+
+        With the `url` of credentials it reaches the node through the REST layer, as a page of that.
+        """
+        connector = aiohttp.TCPConnector(local_addr=None if url else (PROXY, 0), ssl=trust)
+        origin = str(URL(url).origin()).replace("ws", "http", 1) if url else None
+        opening: dict[str, Any] = {"protocols": ["sip"], "origin": origin}
         async with (
             aiohttp.ClientSession(connector=connector) as session,
-            session.ws_connect(f"{pbx.url}/ws", protocols=["sip"]) as socket,
+            session.ws_connect(url or f"{pbx.url}/ws", **opening) as socket,
         ):
             connection = socket.get_extra_info("socket")
             yield cls(pbx, login, socket)

@@ -41,6 +41,8 @@ class ApiProcess(Server):
             "SWITCHROOM_ENGINE_URLS": json.dumps(engine_urls),
             "SWITCHROOM_RPC_TOKEN": rpc_token,
             "SWITCHROOM_TOKEN_SECRET": secrets.token_urlsafe(32),
+            "SWITCHROOM_API_PHONE_URL": f"ws://127.0.0.1:{self.port}",
+            "SWITCHROOM_CORS_ORIGINS": json.dumps([self.url]),  # its pages, also behind a proxy
             "SWITCHROOM_ACCOUNT": account,
             "SWITCHROOM_ALLOW": '["any"]',
             "SWITCHROOM_API_REQUESTS_PER_S": "1e6",  # tests and benchmarks send as fast as they can

@@ -12,10 +12,11 @@ CHUNK = 65_536
 class TcpProxy:
     """Forwards a port of its own to another port of 127.0.0.1; with `tls`, its clients need TLS.
 
-    Connections stay open while it is cut; data sent meanwhile arrives late, after `restore`.
+    `target_port` may be set later, before the first connection. Connections stay open while it is
+    cut; data sent meanwhile arrives late, after `restore`.
     """
 
-    def __init__(self, port: int, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, port: int = 0, tls: ssl.SSLContext | None = None) -> None:
         self.port = free_port()
         self.target_port = port
         self._tls = tls

@@ -73,7 +73,7 @@ async def layer(
         "SWITCHROOM_RECORDINGS_URL": f"file://{servers.engine.recordings}",
         "SWITCHROOM_TRANSCRIPT_RECOGNIZERS": json.dumps([recognizer.address]),
         "SWITCHROOM_SPEECH_TOKEN": TOKEN,
-        "SWITCHROOM_API_PHONE_URLS": json.dumps([servers.phone_websocket]),
+        "SWITCHROOM_API_PHONE_NODES": json.dumps([servers.pbx.url]),
         "SWITCHROOM_CORS_ORIGINS": json.dumps([f"http://127.0.0.1:{site_port}"]),
     }
     folder = tmp_path_factory.mktemp("console") / "api"

@@ -1,4 +1,4 @@
-"""SIP over a secure websocket for phones in browsers: they reach /ws, and nothing else there."""
+"""SIP over a secure websocket for phones in browsers: only REST layers reach it."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from tests.harness.phones.digest_login import Login
 from tests.harness.phones.websocket_phone import WebsocketPhone
 from tests.harness.servers.tls_files import TlsFiles
 
-ENGINE, PHONE = "127.0.0.1", "127.0.0.2"
+ENGINE, PROXY, PHONE = "127.0.0.1", "127.0.0.2", "127.0.0.3"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -40,7 +40,7 @@ async def status(pbx: TlsPbx, path: str, address: str) -> int:
 
 async def test_a_phone_registers_and_is_called(pbx: TlsPbx) -> None:
     """With its password, over wss; the call is offered as browsers need it, DTLS and ICE."""
-    login = Login("1001", pbx.passwords.agents, host=PHONE)
+    login = Login("1001", pbx.passwords.agents)
     async with WebsocketPhone.connected(pbx, login, pbx.files.trust) as phone:
         assert await phone.register() == "SIP/2.0 200 OK"
         calling = asyncio.create_task(call(pbx, "1001"))
@@ -55,14 +55,14 @@ async def test_a_phone_registers_and_is_called(pbx: TlsPbx) -> None:
 
 async def test_a_wrong_password(pbx: TlsPbx) -> None:
     """It is refused, as over other transports."""
-    login = Login("1001", "wrong", host=PHONE)
+    login = Login("1001", "wrong")
     async with WebsocketPhone.connected(pbx, login, pbx.files.trust) as phone:
         assert (await phone.register()).startswith("SIP/2.0 401")
 
 
 async def test_a_renewed_certificate(pbx: TlsPbx) -> None:
     """Two reloads are enough, for ARI and AMI: a phone that is connected stays so."""
-    login = Login("1001", pbx.passwords.agents, host=PHONE)
+    login = Login("1001", pbx.passwords.agents)
     async with WebsocketPhone.connected(pbx, login, pbx.files.trust) as phone:
         assert await phone.register() == "SIP/2.0 200 OK"
         ports = (pbx.ports.ari, pbx.ami_port)
@@ -94,12 +94,15 @@ async def call(pbx: TlsPbx, agent: str) -> None:
         assert reply.status == 200, await reply.text()
 
 
-async def test_a_phone_reaches_nothing_else(pbx: TlsPbx) -> None:
-    """Every path that Asterisk serves but /ws is for engines only."""
+async def test_each_path_has_its_clients(pbx: TlsPbx) -> None:
+    """/ws is for REST layers, every other path for engines, and phones reach none."""
     shown = await pbx.cli("http show status")
     paths = set(re.findall(r"^(/[a-z]*)", shown, re.MULTILINE)) - {"/"}
     assert {"/ari", "/ws"} <= paths
     for path in paths - {"/ws"} | {"/httpstatus"}:
+        assert await status(pbx, path, PROXY) == 403, path
         assert await status(pbx, path, PHONE) == 403, path
     assert await status(pbx, "/ari/asterisk/ping", ENGINE) == 401  # it is asked for its password
-    assert await status(pbx, "/ws", ENGINE) == 403
+    assert await status(pbx, "/ws", PROXY) == 426  # it upgrades to a websocket
+    for address in (ENGINE, PHONE):
+        assert await status(pbx, "/ws", address) == 403

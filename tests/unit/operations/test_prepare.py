@@ -39,6 +39,9 @@ def test_only_engines_are_permitted(prepare: ModuleType) -> None:
     assert listed == "deny = 0.0.0.0/0,::/0\npermit = 192.0.2.11/32,10.0.0.0/8"
 
 
+BROWSERS = {"PBX_PHONE_WEBSOCKET": "yes"}
+
+
 @pytest.mark.parametrize(
     ("environ", "setting"),
     [
@@ -48,10 +51,13 @@ def test_only_engines_are_permitted(prepare: ModuleType) -> None:
         ({"PBX_BIND": "0.0.0.0"}, "PBX_BIND"),
         ({"PBX_SIP_BIND": "10.0.0.0/99"}, "PBX_SIP_BIND"),
         ({"PBX_TRUNK": "carrier.example"}, "PBX_TRUNK"),
+        ({**BROWSERS, "PBX_PHONE_PROXIES": "rest.example"}, "PBX_PHONE_PROXIES"),
+        ({**BROWSERS, "PBX_PHONE_PROXIES": "127.0.0.0/8"}, "PBX_PHONE_PROXIES"),
+        ({**BROWSERS, "PBX_TRUNK_MATCH": "192.0.2.1, 127.0.0.2:5080"}, "PBX_PHONE_PROXIES"),
     ],
 )
 def test_a_bad_setting_is_named(prepare: ModuleType, environ: dict[str, str], setting: str) -> None:
-    """A bad value, or ARI and AMI at SIP's public address, is refused."""
+    """A bad value is refused, and so is an address that is the trunk's or SIP's, too."""
     with pytest.raises(Exception, match=f"^{setting}: "):
         prepare.values(Path("/x"), environ)
 
@@ -277,7 +283,7 @@ def test_further_trunks(prepare: ModuleType) -> None:
 def test_phones_in_browsers(prepare: ModuleType) -> None:
     """Their template has no variable, with which Asterisk accepts no change, and no REFER."""
     assert prepare.values(Path("/x"), {})["BROWSER_TEMPLATE"] == ""
-    found = prepare.values(Path("/x"), {"PBX_PHONE_WEBSOCKET": "yes"})
+    found = prepare.values(Path("/x"), BROWSERS)
     template = found["BROWSER_TEMPLATE"].splitlines()
     assert {"webrtc = yes", "allow = ulaw,alaw", "allow_transfer = no"} <= set(template)
     assert not [line for line in template if "set_var" in line or "@" in line]
@@ -297,6 +303,20 @@ def test_the_order_of_codecs_of_browsers(prepare: ModuleType, codecs: str, is_ow
     environ = {"PBX_PHONE_WEBSOCKET": "yes", "PBX_BROWSER_CODECS": codecs}
     template = prepare.values(Path("/x"), environ)["BROWSER_TEMPLATE"].splitlines()
     assert ("outgoing_call_offer_pref = local_merge" in template) is is_own
+
+
+def test_only_rest_layers_reach_the_websocket(prepare: ModuleType) -> None:
+    """Not the phones' networks, and by default only one on this machine, with its own address."""
+    own = {"PBX_AGENT_NETS": "198.51.100.0/24"}
+    for proxies, expected in (
+        (None, "127.0.0.2/32"),
+        ("10.0.0.21, 10.0.0.22", "10.0.0.21/32,10.0.0.22/32"),
+    ):
+        given = BROWSERS | own | ({"PBX_PHONE_PROXIES": proxies} if proxies else {})
+        found = prepare.values(Path("/x"), given)
+        _, _, websocket = found["HTTP_ACCESS"].partition("[/ws]\n")
+        assert websocket.splitlines()[-1] == f"permit = {expected}"
+        assert found["AGENTS_ONLY"].splitlines()[-1] == f"permit = 198.51.100.0/24,{expected}"
 
 
 def test_browsers_reach_a_node_behind_nat(prepare: ModuleType) -> None:

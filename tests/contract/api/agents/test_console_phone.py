@@ -10,13 +10,13 @@ from tests.harness.api.databases import sqlite_url
 from tests.harness.api.rest import Rest, run_rest, settings_for
 from tests.harness.rpc.scene import RpcScene
 
-WEBSOCKET = "wss://pbx1.example.com:8088/ws"
+WEBSOCKET = "wss://switchroom.example.com"
 
 
 @pytest.fixture
 async def with_phones(tmp_path: Path, scene: RpcScene) -> AsyncIterator[Rest]:
     """Run a REST layer that serves phones in browsers."""
-    settings = settings_for(sqlite_url(tmp_path), scene.url, api_phone_urls=(WEBSOCKET,))
+    settings = settings_for(sqlite_url(tmp_path), scene.url, api_phone_url=WEBSOCKET)
     async with run_rest(settings, scene) as rest:
         given = rest.credentials["1001"]
         body = {"apiKey": given.api_key, "apiSecret": given.api_secret}
@@ -25,7 +25,7 @@ async def with_phones(tmp_path: Path, scene: RpcScene) -> AsyncIterator[Rest]:
         yield rest
 
 
-async def test_only_the_phone_reaches_the_nodes(with_phones: Rest) -> None:
+async def test_only_the_phone_opens_websockets(with_phones: Rest) -> None:
     """The content policy of other pages names this server only."""
     for path, sources in (("phone", f"'self' {WEBSOCKET}"), ("calls", "'self'")):
         answer = await with_phones.client.get(f"/console/{path}")

@@ -27,10 +27,11 @@ from tests.harness.until import until
 BASE = "/srmain/voice/agents"
 ANN, BOB, OWN = f"{BASE}/ann", f"{BASE}/bob", f"{BASE}/1001"
 PHONE = {"endpoint": "PJSIP/acme-ann", "phone": "browser"}
-URLS = ("wss://pbx1.example.com:8088/ws", "wss://pbx2.example.com/ws")
+URL = "wss://switchroom.example.com"
 LIFE_S = 600
 PHONES = {
-    "api_phone_urls": URLS,
+    "api_phone_url": URL,
+    "api_phone_nodes": ("https://10.0.0.11:8088", "https://10.0.0.12:8088"),
     "api_phone_ice_urls": ("stun:stun.example.com", "turn:turn.example.com"),
     "api_phone_turn_secret": SecretStr("of the TURN server"),
     "api_phone_s": LIFE_S,
@@ -92,8 +93,10 @@ async def test_a_node_accepts_them(served: Served, clock: ManualClock) -> None:
         f"{name}:{digest}"
         for name, digest in zip(("MD5", "SHA-256"), digests(username, password), strict=True)
     )
-    assert (found["agentId"], found["uri"]) == ("ann", "sip:acme-ann@pbx1.example.com")
-    assert found["urls"] == [*URLS]
+    assert (found["agentId"], found["uri"]) == ("ann", "sip:acme-ann@switchroom.example.com")
+    (first, ticket), second = found["urls"][0].split("?ticket="), found["urls"][1]
+    assert (first, second) == (f"{URL}/srmain/phones/0", f"{URL}/srmain/phones/1?ticket={ticket}")
+    assert served.rest.services.phone_logins.tickets.verify(ticket) == "acme"
     assert parse_ms(found["expiryTime"]) == clock.now + LIFE_S * 1_000
     stun, turn = found["iceServers"]
     assert stun == {"urls": ["stun:stun.example.com"]}

@@ -29,7 +29,7 @@ async def servers(
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def layer(servers: Lab, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Api]:
     """Run a REST layer whose phones use this PBX."""
-    settings = {"SWITCHROOM_API_PHONE_URLS": json.dumps([servers.phone_websocket])}
+    settings = {"SWITCHROOM_API_PHONE_NODES": json.dumps([servers.pbx.url])}
     folder = tmp_path_factory.mktemp("codecs") / "api"
     async with Api(folder, engines=[servers.engine], settings=settings) as layer:
         yield layer

@@ -1,4 +1,4 @@
-"""The phone over wss: the certificate is the node's own, or that of a proxy before it."""
+"""The phone over wss: a proxy before the REST layer has a certificate, and the node has one."""
 
 import asyncio
 import json
@@ -26,36 +26,34 @@ async def files(tmp_path_factory: pytest.TempPathFactory) -> TlsFiles:
     return await asyncio.to_thread(TlsFiles, folder, ["pbx", "proxy"])
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session", params=["node", "proxy"])
-async def servers(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, files: TlsFiles
-) -> AsyncIterator[Lab]:
-    """Run a PBX that serves browsers, over TLS or for a proxy."""
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def servers(tmp_path_factory: pytest.TempPathFactory, files: TlsFiles) -> AsyncIterator[Lab]:
+    """Run a PBX that serves browsers, over TLS."""
     folder = tmp_path_factory.mktemp("secure")
-    tls = files if request.param == "node" else None
-    async with open_lab(folder, tls=tls, settings={"PHONE_WEBSOCKET": "yes"}) as lab:
+    async with open_lab(folder, tls=files, settings={"PHONE_WEBSOCKET": "yes"}) as lab:
         yield lab
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def websocket(servers: Lab, files: TlsFiles) -> AsyncIterator[str]:
-    """Return the websocket of the node, or of a proxy that encrypts for it."""
-    port = servers.pbx.ports.ari
-    if servers.pbx.url.startswith("https:"):
-        yield f"wss://127.0.0.1:{port}/ws"
-        return
-    async with TcpProxy(port, tls=files.served("proxy")) as proxy:
-        yield f"wss://127.0.0.1:{proxy.port}/ws"
+async def proxy(files: TlsFiles) -> AsyncIterator[TcpProxy]:
+    """Run a proxy that encrypts for the REST layer."""
+    async with TcpProxy(tls=files.served("proxy")) as proxy:
+        yield proxy
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def layer(
-    servers: Lab, websocket: str, tmp_path_factory: pytest.TempPathFactory
+    servers: Lab, proxy: TcpProxy, files: TlsFiles, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Api]:
     """Run a REST layer whose phones use it."""
-    settings = {"SWITCHROOM_API_PHONE_URLS": json.dumps([websocket])}
+    settings = {
+        "SWITCHROOM_API_PHONE_NODES": json.dumps([servers.pbx.url]),
+        "SWITCHROOM_API_PHONE_URL": f"wss://127.0.0.1:{proxy.port}",
+        "SWITCHROOM_TLS_CA": str(files.ca),
+    }
     folder = tmp_path_factory.mktemp("secure") / "api"
     async with Api(folder, engines=[servers.engine], settings=settings) as layer:
+        proxy.target_port = layer.port
         yield layer
 
 
@@ -85,11 +83,10 @@ async def test_both_hear_each_other(  # noqa: PLR0913, PLR0917 - what a browser 
 
 
 async def test_an_authority_that_the_browser_does_not_trust(
-    api: AccountClient, agent: str, browser: Browser, websocket: str
+    api: AccountClient, agent: str, browser: Browser, proxy: TcpProxy
 ) -> None:
     """The phone says which server it does not reach, and what may be the cause."""
     async with console_page(browser, api, agent=agent, path="/console/phone") as page:
         await page.get_by_role("button", name="Go online").click()
-        host = websocket.removeprefix("wss://").removesuffix("/ws")
-        text = f"No connection to the phone server at {host}"
+        text = f"No connection to the phone server at 127.0.0.1:{proxy.port}"
         await expect(page.get_by_text(text)).to_contain_text("certificate")

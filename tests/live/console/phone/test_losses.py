@@ -20,9 +20,9 @@ LOST = "The connection to the phone server is lost; trying again."
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def proxy(servers: Lab) -> AsyncIterator[TcpProxy]:
-    """Run a proxy between the browser and the websocket of the PBX."""
-    async with TcpProxy(servers.pbx.ports.ari) as proxy:
+async def proxy() -> AsyncIterator[TcpProxy]:
+    """Run a proxy between the browser's websocket and the REST layer."""
+    async with TcpProxy() as proxy:
         yield proxy
 
 
@@ -32,11 +32,13 @@ async def layer(
 ) -> AsyncIterator[Api]:
     """Run a REST layer whose phones go through the proxy, with credentials that expire soon."""
     settings = {
-        "SWITCHROOM_API_PHONE_URLS": f'["ws://127.0.0.1:{proxy.port}/ws"]',
+        "SWITCHROOM_API_PHONE_NODES": f'["{servers.pbx.url}"]',
+        "SWITCHROOM_API_PHONE_URL": f"ws://127.0.0.1:{proxy.port}",
         "SWITCHROOM_API_PHONE_S": f"{LIFE_S}",
     }
     folder = tmp_path_factory.mktemp("losses") / "api"
     async with Api(folder, engines=[servers.engine], settings=settings) as layer:
+        proxy.target_port = layer.port
         yield layer
 
 

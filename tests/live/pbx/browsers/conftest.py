@@ -31,7 +31,8 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lab
 async def api(servers: Lab, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Api]:
     """Run a REST layer whose account has phones in browsers."""
     settings = {
-        "SWITCHROOM_API_PHONE_URLS": f'["{servers.pbx.url.replace("http", "ws")}/ws"]',
+        "SWITCHROOM_API_PHONE_NODES": f'["{servers.pbx.url}"]',
+        "SWITCHROOM_API_MAX_CONNECTIONS_OF_ADDRESS": "1000",  # so that an account's share counts
         "SWITCHROOM_ACCOUNT_SCOPES": '["owner"]',
     }
     async with Api(

@@ -134,7 +134,7 @@ async def test_a_killed_engine(nora: BrowserAgent) -> None:
 async def test_expired_credentials(lab: Lab, tmp_path: Path) -> None:
     """They are refused, and the PBX forgets them, without any request."""
     settings = {
-        "SWITCHROOM_API_PHONE_URLS": f'["{lab.pbx.url.replace("http", "ws")}/ws"]',
+        "SWITCHROOM_API_PHONE_NODES": f'["{lab.pbx.url}"]',
         "SWITCHROOM_API_PHONE_S": f"{LIFE_S}",
     }
     async with Api(
