@@ -33,7 +33,8 @@ class AccountDialPolicy(Shape, frozen=True):
     `trunks` are those over which its numbers are called, the first one first; without it all.
     `country` is the calling code of numbers without one, `region` (ISO 3166-1) their country where
     several share a code. With `doNotCall`, no call is placed while the account's list is unknown.
-    `version` is chosen by the client that puts the policy.
+    `maxCalls` limits the account's live calls, inbound and outbound together, `maxCallsPerS` the
+    new inbound ones a second. `version` is chosen by the client that puts the policy.
     """
 
     destinations: Annotated[tuple[Prefix, ...], Meta(max_length=MAX_PREFIXES)] | None = None
@@ -50,6 +51,8 @@ class AccountDialPolicy(Shape, frozen=True):
     max_minutes_per_day: Annotated[int, Meta(ge=1)] | None = None
     trunks: Annotated[tuple[Name, ...], Meta(max_length=MAX_TRUNKS)] = ()
     region: Region = ""
+    max_calls: Annotated[int, Meta(ge=1)] | None = None
+    max_calls_per_s: Annotated[float, Meta(gt=0)] | None = None
 
 
 class DialPolicyView(Shape, frozen=True):

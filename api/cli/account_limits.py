@@ -19,11 +19,17 @@ class AccountLimits:
 
     max_calls: Annotated[
         int | None,
-        Parameter(help="Maximum number of live calls; 0 for no limit.", validator=_COUNT),
+        Parameter(
+            help="Maximum number of live calls, inbound and outbound together; 0 for no limit.",
+            validator=_COUNT,
+        ),
     ] = None
     max_calls_per_s: Annotated[
         float | None,
-        Parameter(help="Maximum rate of new calls per second; 0 for no limit.", validator=_COUNT),
+        Parameter(
+            help="Maximum rate of new calls per second, in each direction; 0 for no limit.",
+            validator=_COUNT,
+        ),
     ] = None
     max_live_legs: Annotated[
         int | None,

@@ -47,6 +47,8 @@ def _active_policy(
         max_legs_per_s=account.max_legs_per_s,
         max_minutes_per_day=account.max_minutes_per_day,
         trunks=account.trunks,
+        max_calls=account.max_calls,
+        max_calls_per_s=account.max_calls_per_s,
     )
 
 

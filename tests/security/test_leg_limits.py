@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from engine.calls.model.events import LegAnswered, LegCreated, LegEnded
 from engine.runtime.base.interfaces import DialRejection
+from engine.runtime.base.node_report import AccountUse
 from engine.runtime.policy.capacity_limits import CapacityLimiter, CapacityLimits
 from engine.runtime.policy.dial_policy import DialPolicy
 from engine.runtime.policy.leg_counter import LegCounter
@@ -68,7 +69,7 @@ async def test_live_legs_of_a_tree(scene: RpcScene) -> None:
 async def test_live_legs_at_other_engines(scene: RpcScene) -> None:
     """They count."""
     await limited(scene, maxLiveLegs=2)
-    scene.cluster.account = (2, 0)
+    scene.cluster.account = AccountUse(legs=2)
     assert await scene.problem("POST", "/calls", CALL) == (429, "live_legs")
 
 
@@ -112,7 +113,7 @@ async def test_minutes_of_ended_calls(scene: RpcScene) -> None:
         return await scene.store.used_ms("acme", scene.dependencies.shards.all) >= 5
 
     await until(is_used, what="its time in the store")
-    scene.cluster.account = (1, MINUTE_MS - 5)
+    scene.cluster.account = AccountUse(legs=1, used_ms=MINUTE_MS - 5)
 
     async def is_rejected() -> bool:
         status, body = await scene.request("POST", "/calls", CALL)

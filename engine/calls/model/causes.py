@@ -27,6 +27,7 @@ REDIRECTED = 23  # SIP 301 or 302, which is not followed: the phone takes no cal
 ROUTING_LOOP = 25  # SIP 483: too many hops, as of a call that goes round at the carrier
 ANSWERED_ELSEWHERE = 26
 INVALID_NUMBER = 28
+UNSPECIFIED = 31  # sent to the caller as SIP 480
 NO_CIRCUIT = 34
 NETWORK_OUT_OF_ORDER = 38
 TEMPORARY_FAILURE = 41
@@ -73,7 +74,7 @@ _NAMES = {
     ROUTING_LOOP: "routing_loop",
     27: "destination_out_of_order",
     INVALID_NUMBER: "invalid_number",
-    31: "unspecified",
+    UNSPECIFIED: "unspecified",
     NO_CIRCUIT: "no_circuit",
     NETWORK_OUT_OF_ORDER: "network_out_of_order",
     TEMPORARY_FAILURE: "unavailable",

@@ -11,7 +11,10 @@ from engine.calls.model.call_id_format import shard_of
 from engine.rpc.agent_checks import check_agent_exists
 from engine.rpc.handlers.callbacks import check_callback_target
 from engine.rpc.handlers.flows import check_flow_ids
-from engine.rpc.handlers.synchronized.dial_policy import check_dial_policy
+from engine.rpc.handlers.synchronized.dial_policy import (
+    check_dial_policy,
+    check_live_calls,
+)
 from engine.rpc.lookup import call_of, live_calls
 from engine.rpc.middleware.forwarding import may_pass_on
 from engine.rpc.peers.fan_out import FanOut
@@ -64,6 +67,7 @@ class CallHandlers(Struct, frozen=True):
                 await check_dial_policy(self.dial_policy, account, party, path)
                 await check_agent_exists(self.agents, account, party, path)
         collector.raise_all()
+        await check_live_calls(self.dial_policy, account)
 
     async def list(self, request: web.Request) -> Calls:
         """List the live calls of all engines, or of one account."""

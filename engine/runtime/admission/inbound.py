@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from engine.calls.model.call import Call
 from engine.calls.model.call_states import Starting
-from engine.calls.model.causes import REJECTED
+from engine.calls.model.causes import BUSY, REJECTED, UNSPECIFIED
 from engine.calls.model.events import LegAnswered
 from engine.calls.model.leg import Leg
 from engine.calls.verbs.call_setup import ANSWER_TIMEOUT_MS
@@ -27,6 +27,7 @@ from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.account_agents import Caller
 from engine.runtime.agents.directory import Directory
 from engine.runtime.base.context import EngineContext
+from engine.runtime.base.interfaces import CallRejection
 from engine.runtime.pbx_nodes.node import IncomingChannel
 from engine.runtime.shard.shard import CallShard
 from engine.store.errors import StoreDown
@@ -41,6 +42,9 @@ MAX_EXTENSION = 70  # Asterisk's own maximum is 79, of which the slot takes thre
 ACCOUNT_STOPPED = "account_stopped"
 BAD_ROUTE = "bad_route"  # the stored route can't be read
 DIAL_LOOP = "dial_loop"  # its number's route dials the number, again and again
+# Limits of the account, and what a caller gets: SIP 486 or 480. After a 503, as of a full engine,
+# carriers try the next node, where the limit is the same.
+ACCOUNT_LIMITS: dict[CallRejection, int] = {"live_calls": BUSY, "call_rate": UNSPECIFIED}
 
 
 class InboundCalls:
@@ -61,7 +65,8 @@ class InboundCalls:
         self._directory = directory
         self._ids = CallIdTails(context.random_bytes)
         self._rejected = context.metrics.calls.rejected.table("inbound")
-        for code in (*NODE_CODES, *ENGINE_CODES, BAD_ROUTE, ACCOUNT_STOPPED, DIAL_LOOP):
+        own_codes = (BAD_ROUTE, ACCOUNT_STOPPED, DIAL_LOOP, *ACCOUNT_LIMITS)
+        for code in (*NODE_CODES, *ENGINE_CODES, *own_codes):
             self._rejected[code] += 0  # shown from the start, as alerts watch them
         self._tasks = BackgroundTasks()
 
@@ -162,6 +167,10 @@ class InboundCalls:
         if self._node_selection.legs.loops.closes_one(call):
             log.warning("dial loop cut", account=call.account, number=call.to)
             self._refuse(shard, channel, DIAL_LOOP, REJECTED)
+            return
+        if policy is not None and (limit := policy.admit_inbound(call.account)):
+            log.info("call over a limit of its account", account=call.account, code=limit)
+            self._refuse(shard, channel, limit, ACCOUNT_LIMITS[limit])
             return
         if channel.is_late_offer:
             shard.late_offers.expect(channel.channel)

@@ -93,6 +93,9 @@ DialRejection = Literal[
 ]
 
 
+CallRejection = Literal["", "live_calls", "call_rate"]
+
+
 class DialDecision(Struct, frozen=True):
     """Whether a party may be called, with which caller id, and as which number."""
 
@@ -112,6 +115,12 @@ class DialPolicy(Protocol):
 
     def admit(self, call: Call, leg_id: str, party: str) -> DialRejection:
         """Count a leg whose party is authorized and dialled now, or return why it may not be."""
+
+    def admit_inbound(self, account: str) -> CallRejection:
+        """Count an inbound call that starts now, or return which limit keeps it out.
+
+        An account whose policy was never read has no limit.
+        """
 
     def is_stopped(self, account: str) -> bool:
         """Return whether an account may have no calls."""

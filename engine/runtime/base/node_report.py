@@ -1,6 +1,16 @@
-"""The health of a node as its supervisor reports it to the other engines."""
+"""What engines report to each other: the health of nodes, and what accounts use."""
+
+from typing import NamedTuple
 
 from msgspec import Struct
+
+
+class AccountUse(NamedTuple):
+    """What live calls of an account use: dialled legs, for how long they are up, and calls."""
+
+    legs: int = 0
+    used_ms: int = 0
+    calls: int = 0
 
 
 class NodeReport(Struct, frozen=True, omit_defaults=True):

@@ -6,7 +6,7 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from engine.observe.metrics import Metrics
-from engine.runtime.base.node_report import NodeReport
+from engine.runtime.base.node_report import AccountUse, NodeReport
 from engine.runtime.cluster.lease import Lease, LeaseTimings
 from engine.runtime.cluster.membership import Membership
 from engine.runtime.cluster.shard_map import ShardMap
@@ -50,8 +50,8 @@ class ShardOwner(Protocol):
     def calls_by_node(self) -> dict[str, int]:
         """Count the live calls of each node."""
 
-    def account_loads(self) -> dict[str, tuple[int, int]]:
-        """Return the live dialled legs of each account, and for how many milliseconds."""
+    def account_uses(self) -> dict[str, AccountUse]:
+        """Return what the calls of each account use."""
 
     def node_reports(self) -> dict[str, NodeReport]:
         """Return the health of the nodes whose manager interface this engine watches."""

@@ -170,7 +170,7 @@ class LeaseManager:
             self._context.capacity,
             self._members.format,
             tuple(sorted(map(str, self._rebalancer.unreadable))),
-            host.account_loads(),
+            host.account_uses(),
             DICTIONARY,
             host.node_reports(),
             host.heard_s(),

@@ -9,7 +9,7 @@ import structlog
 from msgspec import Struct
 
 from engine.calls.model.storage_format import FORMAT
-from engine.runtime.base.node_report import NodeReport
+from engine.runtime.base.node_report import AccountUse, NodeReport
 from engine.runtime.cluster.share_plan import EngineState
 from engine.store.compressed_call import DICTIONARY
 from wire.decoding.messages import decode_message
@@ -36,7 +36,7 @@ class Peer(Struct, frozen=True):
     capacity: int = 0  # of live calls
     format: int = 0  # of stored calls: the latest that it can read
     unreadable: tuple[str, ...] = ()  # shards with calls that it cannot read
-    accounts: dict[str, tuple[int, int]] = {}  # live dialled legs, and milliseconds they are up
+    accounts: dict[str, AccountUse] = {}
     dictionary: int = 0  # of compressed calls: the newest that it has; 0: it can read none
     reports: dict[str, NodeReport] = {}  # of the nodes whose manager interface it watches
     heard_s: dict[str, int] = {}  # nodes whose digits it hears, and for how long (up to a minute)
@@ -238,10 +238,10 @@ class Membership:
         """Count the calls that other engines have on a node, or, as TRUNK, on the trunk."""
         return sum(peer.calls.get(node, 0) for peer in self.peers)
 
-    def account_load(self, account: str) -> tuple[int, int]:
-        """Return how many legs other engines have dialled for an account, and for how long."""
-        loads = [peer.accounts.get(account, (0, 0)) for peer in self.peers]
-        return sum(legs for legs, _ in loads), sum(used_ms for _, used_ms in loads)
+    def account_use(self, account: str) -> AccountUse:
+        """Return what an account's calls in the other engines use."""
+        uses = [use for peer in self.peers if (use := peer.accounts.get(account))]
+        return AccountUse(*map(sum, zip(*uses, strict=True)))
 
 
 def _heard(node: str, peers: Iterable[Peer]) -> list[tuple[int, str]]:

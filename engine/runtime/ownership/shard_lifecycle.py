@@ -12,7 +12,7 @@ from engine.callbacks.dispatcher import CallbackDispatcher
 from engine.calls.model.storage_format import LaterCall, StoredCall
 from engine.runtime.base.clock import Clock
 from engine.runtime.base.context import EngineContext
-from engine.runtime.base.node_report import NodeReport
+from engine.runtime.base.node_report import AccountUse, NodeReport
 from engine.runtime.base.tasks import Tasks
 from engine.runtime.call_service import CallService
 from engine.runtime.cluster.lease import Lease
@@ -176,8 +176,8 @@ class ShardLifecycle:
         of_nodes = {node.name: node.live_calls for node in self._service.nodes.values()}
         return {**of_nodes, TRUNK: self._service.node_selection.legs.on_trunk}
 
-    def account_loads(self) -> dict[str, tuple[int, int]]:
-        """Return the live dialled legs of each account, and for how many milliseconds."""
+    def account_uses(self) -> dict[str, AccountUse]:
+        """Return what the calls of each account use."""
         return self._service.node_selection.legs.by_account(self._clock.now_ms())
 
     def node_reports(self) -> dict[str, NodeReport]:

@@ -6,7 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.node_report import NodeReport
+from engine.runtime.base.node_report import AccountUse, NodeReport
 from wire.shard import ShardId
 
 TRUNK = "*trunk"  # the name under which an engine reports its trunk legs, beside its nodes
@@ -55,8 +55,8 @@ class ClusterLoad(Protocol):
     def calls(self, node: str) -> int:
         """Count the other engines' calls on a node, or, as TRUNK, their legs on the trunk."""
 
-    def account_load(self, account: str) -> tuple[int, int]:
-        """Return an account's dialled legs in the other engines, and for how long they are up."""
+    def account_use(self, account: str) -> AccountUse:
+        """Return what an account's calls in the other engines use."""
 
     def node_report(self, node: str) -> NodeReport | None:
         """Return what another engine reports of a node's health."""
@@ -85,8 +85,8 @@ class SingleEngine:
     def calls(self, _node: str) -> int:
         return 0
 
-    def account_load(self, _account: str) -> tuple[int, int]:
-        return 0, 0
+    def account_use(self, _account: str) -> AccountUse:
+        return AccountUse()
 
     def node_report(self, _node: str) -> NodeReport | None:
         return None

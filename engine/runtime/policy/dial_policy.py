@@ -15,7 +15,7 @@ from engine.calls.model.call_id_format import call_of
 from engine.calls.reporting.dialled_legs import was_dialled, was_dialled_over_trunk
 from engine.common.tasks import BackgroundTasks
 from engine.common.ttl_cache import TtlCache
-from engine.runtime.base.interfaces import DialDecision, DialRejection
+from engine.runtime.base.interfaces import CallRejection, DialDecision, DialRejection
 from engine.runtime.policy.destinations import (
     full_numbers,
     region_of_policy,
@@ -99,6 +99,23 @@ class DialPolicy:
             return "terms_unknown"
         leg = _new_leg(call, leg_id, by_trunk=Party.parse(party).is_by_trunk)
         return self._limits.admit(call.account, cached.value, leg)
+
+    def admit_inbound(self, account: str) -> CallRejection:
+        """Count an inbound call that starts now, or return which limit keeps it out.
+
+        The policy is the last one read, as for the region of the caller's number.
+        """
+        cached = self._policies.get_stale(account)
+        if self._limits is None or cached is None or cached.value is None:
+            return ""
+        return self._limits.admit_inbound(account, cached.value)
+
+    async def check_call(self, account: str) -> CallRejection:
+        """Return why an account may start no outbound call now; empty when it may."""
+        policy = await self._policy(account)
+        if self._limits is None or policy is None:
+            return ""
+        return self._limits.reject_call(account, policy)
 
     async def check(self, account: str, party: str) -> DialRejection:
         """Return why a new leg to a party may not be dialled; empty when it may."""

@@ -16,6 +16,7 @@ from engine.calls.reporting.dialled_legs import (
     was_dialled,
     was_dialled_over_trunk,
 )
+from engine.runtime.base.node_report import AccountUse
 from engine.runtime.policy.dial_loops import DialLoops, Forwarding, forwarding_of
 
 
@@ -80,10 +81,12 @@ class LegCounter:
         """Return the load of an account."""
         return self._accounts.get(account, NO_LOAD)
 
-    def by_account(self, now: int) -> dict[str, tuple[int, int]]:
-        """Return the live dialled legs and the time used of each account that has some."""
-        loads = ((name, each.dialled, each.used_ms(now)) for name, each in self._accounts.items())
-        return {name: (dialled, used) for name, dialled, used in loads if dialled or used}
+    def by_account(self, now: int) -> dict[str, AccountUse]:
+        """Return what the calls of each account that has some use."""
+        return {
+            name: AccountUse(each.dialled, each.used_ms(now), each.calls)
+            for name, each in self._accounts.items()
+        }
 
     def _add(self, each: CallLegs, sign: int) -> None:
         self.on_trunk += sign * each.on_trunk

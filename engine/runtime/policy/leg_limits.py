@@ -1,7 +1,7 @@
-"""Limits of what an account dials, checked at each leg: live legs, their rate, minutes a day.
+"""Limits of an account: live calls and new inbound ones; live legs, their rate, minutes a day.
 
-An account that calls one number may dial hundreds from its webhooks: so what counts is every leg,
-whatever requested it.
+An account that calls one number may dial hundreds from its webhooks: so what counts is every leg
+that it dials, whatever requested it. Callers are no such legs: inbound calls have their own limits.
 """
 
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from engine.common.ttl_cache import TtlCache
 from engine.runtime.base.clock import Clock
-from engine.runtime.base.interfaces import DialRejection
+from engine.runtime.base.interfaces import CallRejection, DialRejection
 from engine.runtime.policy.capacity_limits import (
     TRUNK,
     CapacityLimiter,
@@ -39,7 +39,7 @@ class NewLeg(Struct, frozen=True):
 
 
 class LegLimits:
-    """Counts this engine's and the other engines' legs; the time of ended calls is in the store."""
+    """Counts the calls and legs of all engines; the time of ended calls is in the store."""
 
     def __init__(
         self,
@@ -54,7 +54,26 @@ class LegLimits:
         self._cluster = cluster
         self._trunk = trunk
         self._used = TtlCache(read_used, clock.now_ms, USED_TTL_MS)
-        self._rates: dict[str, RateLimiter] = {}
+        self._leg_rates: dict[str, RateLimiter] = {}
+        self._inbound_rates: dict[str, RateLimiter] = {}
+
+    def reject_call(self, account: str, policy: AccountDialPolicy) -> CallRejection:
+        """Return whether an account has as many live calls, in both directions, as it may."""
+        if policy.max_calls is None:
+            return ""
+        live = self._cluster.account_use(account).calls + self._legs.of(account).calls
+        return "live_calls" if live >= policy.max_calls else ""
+
+    def admit_inbound(self, account: str, policy: AccountDialPolicy) -> CallRejection:
+        """Count an inbound call that starts now, or return which limit keeps it out."""
+        if rejection := self.reject_call(account, policy):
+            return rejection
+        if policy.max_calls_per_s is not None:
+            rate = self._rate(self._inbound_rates, account, policy.max_calls_per_s)
+            if rate.available < 1:
+                return "call_rate"
+            rate.take()
+        return ""
 
     def is_known(self, account: str, policy: AccountDialPolicy) -> bool:
         """Return whether a decision needs no read."""
@@ -77,14 +96,13 @@ class LegLimits:
         `uncounted` legs are to be dialled now, but are not part of a call yet. The minutes of a day
         limit what is dialled `by_trunk`: agents cost none.
         """
-        live = self._cluster.account_load(account)[0] + self._legs.of(account).dialled + uncounted
+        live = self._cluster.account_use(account).legs + self._legs.of(account).dialled + uncounted
         if policy.max_live_legs is not None and live > policy.max_live_legs:
             return "live_legs"
         if by_trunk and (rejection := self._reject_minutes(account, policy)):
             return rejection
-        if policy.max_legs_per_s is not None and self._rate(account, policy).available < 1:
-            return "leg_rate"
-        return ""
+        rate = self._leg_rate(account, policy)
+        return "leg_rate" if rate is not None and rate.available < 1 else ""
 
     def admit(self, account: str, policy: AccountDialPolicy, leg: NewLeg) -> DialRejection:
         """Count a leg that is dialled now, or return why it may not be."""
@@ -94,8 +112,8 @@ class LegLimits:
             rejection = self._reject_trunk(leg.waiting_for_trunk)
         if rejection:
             return rejection
-        if policy.max_legs_per_s is not None:
-            self._rate(account, policy).take()
+        if (rate := self._leg_rate(account, policy)) is not None:
+            rate.take()
         if needs_trunk:
             self._trunk.take()
         return ""
@@ -106,7 +124,7 @@ class LegLimits:
         ended = self._used.get_stale(account)
         if ended is None:
             return "terms_unknown"
-        used_ms = self._cluster.account_load(account)[1] + ended.value
+        used_ms = self._cluster.account_use(account).used_ms + ended.value
         used_ms += self._legs.of(account).used_ms(self._clock.now_ms())
         return "daily_minutes" if used_ms >= policy.max_minutes_per_day * MINUTE_MS else ""
 
@@ -117,10 +135,15 @@ class LegLimits:
             return ""
         return "trunk_rate" if reason.code == "trunk_rate" else "trunk_full"
 
-    def _rate(self, account: str, policy: AccountDialPolicy) -> RateLimiter:
-        per_s = (policy.max_legs_per_s or 0) / self._cluster.engine_count
-        limiter = self._rates.get(account)
+    def _leg_rate(self, account: str, policy: AccountDialPolicy) -> RateLimiter | None:
+        per_s = policy.max_legs_per_s
+        return None if per_s is None else self._rate(self._leg_rates, account, per_s)
+
+    def _rate(self, rates: dict[str, RateLimiter], account: str, per_s: float) -> RateLimiter:
+        """Return an account's limiter, with this engine's share of the rate."""
+        per_s /= self._cluster.engine_count
+        limiter = rates.get(account)
         if limiter is None:
-            limiter = self._rates[account] = RateLimiter(self._clock, per_s, 0)
+            limiter = rates[account] = RateLimiter(self._clock, per_s, 0)
         limiter.per_s = per_s
         return limiter

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from engine.runtime.base.node_report import NodeReport
+from engine.runtime.base.node_report import AccountUse, NodeReport
 from engine.runtime.policy.capacity_limits import SingleEngine as NoOtherEngine
 from wire.shard import ShardId
 
@@ -31,7 +31,7 @@ class OtherEngines(NoOtherEngine):
 
     def __init__(self) -> None:
         self.reports: dict[str, NodeReport] = {}
-        self.account = (0, 0)  # live dialled legs, and milliseconds
+        self.account = AccountUse()
         self.shards: dict[ShardId, str] = {}
         self.light_nodes: dict[str, ShardId] = {}  # the shards that get calls passed on to them
 
@@ -48,5 +48,5 @@ class OtherEngines(NoOtherEngine):
     def node_report(self, node: str) -> NodeReport | None:
         return self.reports.get(node)
 
-    def account_load(self, _account: str) -> tuple[int, int]:
+    def account_use(self, _account: str) -> AccountUse:
         return self.account

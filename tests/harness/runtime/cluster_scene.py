@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection
 
-from engine.runtime.base.node_report import NodeReport
+from engine.runtime.base.node_report import AccountUse, NodeReport
 from engine.runtime.cluster.context import ClusterContext
 from engine.runtime.cluster.lease import Lease, LeaseTimings
 from engine.runtime.cluster.lease_manager import LeaseManager
@@ -71,8 +71,8 @@ class RecordingShardOwner:
     def calls(self, shard: ShardId) -> int:
         return self.live.get(shard, 0)
 
-    def account_loads(self) -> dict[str, tuple[int, int]]:
-        """Have dialled no legs."""
+    def account_uses(self) -> dict[str, AccountUse]:
+        """Have no calls."""
         return {}
 
     def node_reports(self) -> dict[str, NodeReport]:

@@ -9,6 +9,7 @@ from engine.calls.model.commands import Command
 from engine.calls.model.events import Event
 from engine.runtime.base.interfaces import (
     AgentPhone,
+    CallRejection,
     DialDecision,
     DialRejection,
     OnAgentFound,
@@ -61,6 +62,10 @@ class ManualDialPolicy:
         """Keep the leg, and return the limit that the test sets."""
         self.admitted.append(leg_id)
         return self.limit
+
+    def admit_inbound(self, _account: str) -> CallRejection:
+        """Admit every call."""
+        return ""
 
     def is_stopped(self, _account: str) -> bool:
         """Return False: no account is stopped."""

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec.structs import replace
 
-from engine.runtime.base.node_report import NodeReport
+from engine.runtime.base.node_report import AccountUse, NodeReport
 from engine.runtime.cluster.membership import Membership, Peer
 from engine.store.compressed_call import DICTIONARY
 from wire.shard import ShardId
@@ -197,11 +197,15 @@ def test_accounts_phones_and_offers() -> None:
     peers = Membership("a")
     offers = {"pbx1/0": "b"}
     bodies = {
-        "a": Peer("http://a", accounts={"acme": (9, 9_000)}, phones=3, offers=offers),
-        "b": Peer("http://b", accounts={"acme": (1, 100), "other": (5, 5)}, phones=7),
-        "c": Peer("http://c", accounts={"acme": (2, 30)}, offers={"pbx1/0": "d", "pbx1/1": "a"}),
+        "a": Peer("http://a", accounts={"acme": AccountUse(9, 9_000, 9)}, phones=3, offers=offers),
+        "b": Peer("http://b", accounts={"acme": AccountUse(1, 100, 4)}, phones=7),
+        "c": Peer(
+            "http://c",
+            accounts={"acme": AccountUse(2, 30, 3)},
+            offers={"pbx1/0": "d", "pbx1/1": "a"},
+        ),
     }
     peers.update({name: msgspec.json.encode(body).decode() for name, body in bodies.items()})
-    assert [peers.account_load(each) for each in ("acme", "none")] == [(3, 130), (0, 0)]
+    assert [peers.account_use(each) for each in ("acme", "none")] == [(3, 130, 7), (0, 0, 0)]
     assert peers.phone_revisions == {"http://b": 7}
     assert peers.offers == {ShardId(NODE, 0): "d", ShardId(NODE, 1): "a"}

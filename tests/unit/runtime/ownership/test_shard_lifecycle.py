@@ -177,7 +177,7 @@ async def test_what_an_engine_tells_of_itself(scene: OwnerScene) -> None:
         scene.clock.now += passed_ms
         assert scene.owner.heard_s() == {"pbx1": heard_s}
     assert scene.owner.calls_by_node() == {"pbx1": 1, TRUNK: 1}
-    assert scene.owner.account_loads() == {"acme": (1, 0)}
+    assert scene.owner.account_uses() == {"acme": (1, 0, 1)}
     assert list(scene.owner.tokens()) == [SHARD]
     scene.now_s = 10.0
     assert scene.owner.tokens() == {}

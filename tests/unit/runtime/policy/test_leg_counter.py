@@ -54,7 +54,7 @@ def test_a_leg_that_ends_is_used_time() -> None:
     load = counter.of(call.account)
     assert (load.dialled, load.used_ms(now)) == (1, before)
     assert load.used_ms(now + 1_000) == before + 1_000
-    assert counter.by_account(now) == {call.account: (1, before)}
+    assert counter.by_account(now) == {call.account: (1, before, 1)}
     counter.remove(call.id)
     assert (counter.on_trunk, counter.of(call.account)) == (0, AccountLoad())
     assert counter.by_account(now) == {}
