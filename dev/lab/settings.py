@@ -98,6 +98,7 @@ def _derived(folder: Path, plan: Plan, drawn: Mapping[str, str]) -> dict[str, st
         ),
         "SWITCHROOM_API_PHONE_URL": f"ws://127.0.0.1:{ports.api}",
         "SWITCHROOM_CORS_ORIGINS": json.dumps([f"http://localhost:{ports.api}"]),
+        "SWITCHROOM_STREAMS_ACCOUNT_SHARE": "100",
         "SWITCHROOM_CALLER_IDS": '["+4721930000"]',
         "SWITCHROOM_DATABASE_URL": f"sqlite+aiosqlite:///{folder}/api/switchroom.db",
         "SWITCHROOM_ENGINE_URLS": json.dumps([f"http://127.0.0.1:{ports.engine}"]),

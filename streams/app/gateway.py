@@ -24,7 +24,7 @@ from streams.control.recognizers import RecognizerDirectory
 from streams.control.reports import ReportHub
 from streams.control.server import ServerParts, serving
 from streams.control.service import StreamService
-from streams.control.table import StreamTable
+from streams.control.table import Room, StreamTable
 from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics
 from streams.stream.voice import VoiceJudges
@@ -63,7 +63,8 @@ class Gateway:
         context = StreamContext(
             _now_ms, lambda: time.time() * 1000, hub.report, metrics, judges, accounts
         )
-        table = StreamTable(hub.report, _now_ms, settings.max_streams)
+        room = Room(settings.max_streams, settings.streams_account_share)
+        table = StreamTable(hub.report, _now_ms, room)
         destinations = Destinations(self._bot_trust, settings.recognizers, self._own_trust, lookups)
         service = StreamService(context, table, hub, self._own_trust, destinations)
         recognizers = RecognizerDirectory(settings.recognizers, self._own_trust)

@@ -41,6 +41,15 @@ class Settings(BaseSettings):
     max_streams: int = Field(
         500, ge=1, le=10_000, description="Streams of one gateway at a time; more get 503."
     )
+    streams_account_share: int = Field(
+        50,
+        ge=1,
+        le=100,
+        description=(
+            "Percent of a gateway's streams that one account may have, of those that other accounts"
+            " leave; more get 503. 100 where there is one account."
+        ),
+    )
     streams_drain_s: int = Field(
         60,
         ge=0,

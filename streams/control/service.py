@@ -52,7 +52,7 @@ class StreamService:
         """Set a stream up; False: it is there already. Raises NoRoom or BadInput."""
         if self.table.has(stream_id):
             return False
-        self.table.check_room()
+        self.table.check_room(setup.account)
         protocol = protocol_of(StreamName(stream_id, setup))
         stream = Stream(stream_id, setup, protocol, self._context, self._end)
         pbx, bot = PbxSocket(stream), BotSocket(stream)

@@ -1,7 +1,10 @@
 """The streams of a gateway: live ones, and those that have ended and are not forgotten yet."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator
+
+from msgspec import Struct
 
 from streams.stream.stream import Stream
 from wire.streams.reports import DrainStarted, Report, Snapshot, StreamEnded
@@ -10,19 +13,31 @@ KEPT_ENDED_MS = 600_000
 
 
 class NoRoom(Exception):
-    """The gateway takes no stream now."""
+    """The gateway takes no stream now, or none of this account."""
+
+
+class Room(Struct, frozen=True):
+    """How many streams a gateway has at a time, and how many of them one account.
+
+    An account gets a share of what the other accounts leave. So none can take all, nor can a few
+    together: with a share of half, the first has half of the streams, the second a quarter.
+    """
+
+    streams: int
+    account_share: int = 100  # percent
 
 
 class StreamTable:
     """Streams by id; `now_ms` is of a clock that is never set."""
 
     def __init__(
-        self, report: Callable[[Report], None], now_ms: Callable[[], float], max_streams: int
+        self, report: Callable[[Report], None], now_ms: Callable[[], float], room: Room
     ) -> None:
         self._report = report
         self._now_ms = now_ms
-        self._max_streams = max_streams
+        self._room = room
         self._live: dict[str, Stream] = {}
+        self._accounts = Counter[str]()  # of the live ones
         self._ended: dict[str, tuple[float, StreamEnded]] = {}
         self._empty = asyncio.Event()
         self._empty.set()
@@ -42,21 +57,30 @@ class StreamTable:
         """Return a live stream."""
         return self._live.get(stream_id)
 
-    def check_room(self) -> None:
-        """Raise NoRoom if there is none for another stream."""
+    def check_room(self, account: str) -> None:
+        """Raise NoRoom if there is none for another stream of an account."""
         if self.is_draining:
             raise NoRoom("this gateway shuts down")
-        if len(self._live) >= self._max_streams:
-            raise NoRoom(f"this gateway has {self._max_streams} streams, as many as it may")
+        room, own = self._room, self._accounts[account]
+        if len(self._live) >= room.streams:
+            raise NoRoom(f"this gateway has {room.streams} streams, as many as it may")
+        left_by_others = room.streams - (len(self._live) - own)
+        if own * 100 >= left_by_others * room.account_share:
+            raise NoRoom(f"this account has {own} streams of this gateway, as many as it may")
 
     def add(self, stream: Stream) -> None:
         """Add a live stream."""
         self._live[stream.id] = stream
+        self._accounts[stream.setup.account] += 1
         self._empty.clear()
 
     def end(self, stream: Stream, report: StreamEnded) -> None:
         """Keep the last report of a stream until it is forgotten."""
         del self._live[stream.id]
+        account = stream.setup.account
+        self._accounts[account] -= 1
+        if not self._accounts[account]:
+            del self._accounts[account]
         self._ended[stream.id] = self._now_ms(), report
         self._report(report)
         if not self._live:

@@ -20,9 +20,12 @@ DRAIN_S = 2
 
 @pytest.fixture
 async def own_gateway(tmp_path: Path) -> AsyncIterator[GatewayProcess]:
-    """Run a gateway that a test stops: it waits for two seconds, and has room for two streams."""
+    """Run a gateway that a test stops: it waits for two seconds.
+
+    It has room for three streams, two of them of one account.
+    """
     gateway = GatewayProcess(
-        tmp_path / "own", SWITCHROOM_STREAMS_DRAIN_S=str(DRAIN_S), SWITCHROOM_MAX_STREAMS="2"
+        tmp_path / "own", SWITCHROOM_STREAMS_DRAIN_S=str(DRAIN_S), SWITCHROOM_MAX_STREAMS="3"
     )
     await gateway.start()
     yield gateway
@@ -88,15 +91,16 @@ async def test_an_idle_gateway_ends_at_once(tmp_path: Path) -> None:
 async def test_a_full_gateway_takes_no_stream(
     own_engine: GatewayClient, pbx: SimulatedPbx, bot: TwilioBot, echo_bot: TwilioBot
 ) -> None:
-    """Until one of them has ended."""
+    """Until one of them has ended; its last streams are for other accounts."""
     streams = Streams(own_engine, pbx)
     first, _ = await streams.start(bot.url)
     await streams.start(echo_bot.url)
-    status, body = await own_engine.request(
-        "PUT", "/streams/third.w1", streams.setup("third.w1", bot.url)
-    )
-    assert (status, body["code"]) == (503, "unavailable")
-    await own_engine.request("DELETE", f"/streams/{first}")
+    for name, account, status in (("c", "acme", 503), ("d", "other", 201), ("e", "third", 503)):
+        setup = streams.setup(f"{name}.w1", bot.url, account=account)
+        got, body = await own_engine.request("PUT", f"/streams/{name}.w1", setup)
+        assert (got, body.get("code")) == (status, "unavailable" if status != 201 else None), name
+    for name in (first, "d.w1"):
+        await own_engine.request("DELETE", f"/streams/{name}")
     await own_engine.wait_for(first, "ended")
     await streams.start(echo_bot.url)
 

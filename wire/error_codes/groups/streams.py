@@ -109,7 +109,8 @@ STREAMS = CodeGroup(
             "no-gateway",
             "No gateway",
             "No gateway took the stream within 30 s.",
-            "The node has none in its settings, none is connected, or all are full.",
+            "The node has none in its settings, none is connected, or all are full; or the account "
+            "has its share of each one's streams (`SWITCHROOM_STREAMS_ACCOUNT_SHARE`).",
             "`switchroom doctor` lists the gateways of each node.",
             (),
             _END,

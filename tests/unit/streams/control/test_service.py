@@ -14,7 +14,7 @@ from streams.bots.protocols.protocol import StreamName
 from streams.bots.protocols.protocols import protocol_of
 from streams.control.reports import ReportHub
 from streams.control.service import FORGET_TICKS, TICK_S, StreamService
-from streams.control.table import KEPT_ENDED_MS, NoRoom, StreamTable
+from streams.control.table import KEPT_ENDED_MS, NoRoom, Room, StreamTable
 from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics
 from streams.stream.stream import Stream
@@ -49,7 +49,7 @@ class Scene:
         self.context = StreamContext(
             self._now_ms, self._now_ms, self.hub.report, StreamMetrics(), judges, Accounts()
         )
-        self.table = StreamTable(self.hub.report, self._now_ms, 10)
+        self.table = StreamTable(self.hub.report, self._now_ms, Room(10))
         lookups = Lookups(lambda _host, _port: [], executor, 1)
         destinations = Destinations(trust, None, trust, DestinationLookups(lookups, lookups))
         self.service = StreamService(self.context, self.table, self.hub, trust, destinations)
@@ -127,7 +127,7 @@ async def test_a_gateway_that_stops_waits_for_its_streams(ends_s: float, reason:
     draining = asyncio.create_task(scene.service.drain(2.0))
     await asyncio.sleep(0.5)
     with pytest.raises(NoRoom):
-        scene.table.check_room()
+        scene.table.check_room("acme")
     await draining
     assert [each.reason for each in scene.ended()] == [reason]
     assert asyncio.get_running_loop().time() == min(ends_s, 2.0)

@@ -9,7 +9,7 @@ import pytest
 from streams.bots.limits import Accounts
 from streams.bots.protocols.protocol import StreamName
 from streams.bots.protocols.protocols import protocol_of
-from streams.control.table import KEPT_ENDED_MS, NoRoom, StreamTable
+from streams.control.table import KEPT_ENDED_MS, NoRoom, Room, StreamTable
 from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics
 from streams.stream.stream import Stream
@@ -21,27 +21,27 @@ from wire.streams.setup import BotAddress, StreamSetup
 
 
 class Scene:
-    """A table with room for two streams, and a clock that a test moves."""
+    """A table with room for some streams, and a clock that a test moves."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: Room = Room(2)) -> None:
         self.now_ms = 0.0
         self.reports: list[dict[str, Any]] = []
         self.table = StreamTable(
             lambda report: self.reports.append(msgspec.to_builtins(report)),
             self._now,
-            2,
+            room,
         )
 
     def _now(self) -> float:
         return self.now_ms
 
-    def begin(self, stream_id: str) -> Stream:
+    def begin(self, stream_id: str, account: str = "acme") -> Stream:
         """Add a stream, whose two ends are nothing to the table."""
         judges = VoiceJudges(lambda _rate: FixedModel(0.9), InlineExecutor())
         context = StreamContext(
             self._now, self._now, lambda _report: None, StreamMetrics(), judges, Accounts()
         )
-        setup = StreamSetup("ws://pbx/media/1", BotAddress("wss://bot/", "native"), "acme", "c")
+        setup = StreamSetup("ws://pbx/media/1", BotAddress("wss://bot/", "native"), account, "c")
         protocol = protocol_of(StreamName(stream_id, setup))
         stream = Stream(stream_id, setup, protocol, context, self.table.end)
         self.table.add(stream)
@@ -90,10 +90,44 @@ def test_a_full_table_has_no_room() -> None:
     scene = Scene()
     streams = [scene.begin("a"), scene.begin("b")]
     with pytest.raises(NoRoom, match="has 2 streams, as many as it may"):
-        scene.table.check_room()
+        scene.table.check_room("acme")
     assert list(scene.table) == streams
     scene.end(streams[0])
-    scene.table.check_room()
+    scene.table.check_room("acme")
+
+
+def fill(scene: Scene, account: str) -> int:
+    """Give an account all the streams that it may have; return their number."""
+    count = 0
+    try:
+        while True:
+            scene.table.check_room(account)
+            scene.begin(f"{account}{count}", account)
+            count += 1
+    except NoRoom as error:
+        assert "as many as it may" in str(error)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("share", "counts"), [(50, [5, 3, 1, 1, 0]), (25, [3, 2, 2, 1, 1]), (100, [10, 0, 0, 0, 0])]
+)
+def test_an_account_has_a_share(share: int, counts: list[int]) -> None:
+    """Of what others leave: so several accounts that take all they can leave some streams, too."""
+    scene = Scene(Room(10, share))
+    assert [fill(scene, account) for account in "abcde"] == counts
+
+
+def test_the_share_of_an_account_grows_again() -> None:
+    """With each stream that it, or another account, ends."""
+    scene = Scene(Room(4, 50))
+    own = [scene.begin("a0", "a"), scene.begin("a1", "a")]
+    with pytest.raises(NoRoom, match="this account has 2 streams of this gateway"):
+        scene.table.check_room("a")
+    scene.end(own[0])
+    scene.table.check_room("a")
+    scene.end(own[1])
+    assert fill(scene, "b") == 2
 
 
 def test_a_gateway_that_shuts_down_has_no_room() -> None:
@@ -105,7 +139,7 @@ def test_a_gateway_that_shuts_down_has_no_room() -> None:
     assert [each["type"] for each in scene.reports] == ["draining"]
     assert scene.table.snapshot().is_draining
     with pytest.raises(NoRoom, match="this gateway shuts down"):
-        scene.table.check_room()
+        scene.table.check_room("acme")
 
 
 async def test_the_end_of_all_streams_is_waited_for() -> None:
