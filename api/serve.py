@@ -11,10 +11,11 @@ from socket import socket
 from typing import TYPE_CHECKING
 
 import uvicorn
+from msgspec.structs import replace
 from uvicorn.server import ServerState
 
 from api.accounts.cache import AccountCache
-from api.accounts.store import Account, AccountStore
+from api.accounts.store import NEW_ACCOUNT, Account, AccountStore
 from api.app import create_app
 from api.auth.scopes import BUNDLES, SCOPES, unknown_scopes
 from api.auth.store import Credentials, KeyStore, KeyTerms, parse_key_id
@@ -101,7 +102,11 @@ async def create_configured_account(
     )
     with suppress(Conflict):  # it exists
         allowed = None if "any" in settings.allow else settings.allow
-        await accounts.add(Account(settings.account, settings.account, destinations=allowed))
+        terms, name = (
+            NEW_ACCOUNT if settings.account_is_limited else Account("", ""),
+            settings.account,
+        )
+        await accounts.add(replace(terms, id=name, name=name, destinations=allowed))
     if await keys.get(parse_key_id(credentials.api_key) or "") is None:
         with suppress(Conflict):  # another process was first
             await keys.add(settings.account, credentials, KeyTerms(scopes=scopes))

@@ -6,6 +6,7 @@ from msgspec import Meta
 
 from wire.base import CallerId, Name, Shape
 from wire.decoding import patterns
+from wire.streams.recognizer import MAX_RECOGNIZERS, RecognizerName
 
 NumberType = Literal["premium", "shared_cost", "personal", "satellite", "high_risk", "service_code"]
 MAX_LIST_CHANGES = 10_000  # of a list in one request, limited by the body size
@@ -34,7 +35,8 @@ class AccountDialPolicy(Shape, frozen=True):
     `country` is the calling code of numbers without one, `region` (ISO 3166-1) their country where
     several share a code. With `doNotCall`, no call is placed while the account's list is unknown.
     `maxCalls` limits the account's live calls, inbound and outbound together, `maxCallsPerS` the
-    new inbound ones a second. `version` is chosen by the client that puts the policy.
+    new inbound ones a second. `recognizers` are those that its gathers may name; absent, all.
+    `version` is chosen by the client that puts the policy.
     """
 
     destinations: Annotated[tuple[Prefix, ...], Meta(max_length=MAX_PREFIXES)] | None = None
@@ -53,6 +55,9 @@ class AccountDialPolicy(Shape, frozen=True):
     region: Region = ""
     max_calls: Annotated[int, Meta(ge=1)] | None = None
     max_calls_per_s: Annotated[float, Meta(gt=0)] | None = None
+    recognizers: Annotated[tuple[RecognizerName, ...], Meta(max_length=MAX_RECOGNIZERS)] | None = (
+        None
+    )
 
 
 class DialPolicyView(Shape, frozen=True):

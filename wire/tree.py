@@ -13,6 +13,7 @@ from wire.decoding.host_and_port import host_and_port
 from wire.party import Party
 from wire.phone_numbers.e164 import e164
 from wire.phone_numbers.written_number import InvalidNumber
+from wire.streams.recognizer import expected_recognizers
 from wire.verbs import (
     SINGLE_LEG_VERBS,
     Action,
@@ -49,6 +50,7 @@ class Limits(Struct, frozen=True):
     depth: int = 50
     allow_insecure: bool = False
     sip_hosts: tuple[str, ...] = ()
+    recognizers: tuple[str, ...] | None = None  # that the account may name; None: all
 
 
 TWILIO_RATE = 8_000
@@ -130,7 +132,7 @@ def _verb_errors(verb: Verb, path: str, limits: Limits) -> Iterator[BadInput]:
                 yield from _url_errors(url, limits, _join(path, where))
         case Gather(data=data):
             yield from _prompt_errors(data, _join(path, "data"), limits)
-            yield from _speech_errors(data, _join(path, "data"))
+            yield from _speech_errors(data, _join(path, "data"), limits.recognizers)
             if data.sensitive:
                 yield from _sensitive_errors(verb, path)
         case Record(data=data):
@@ -143,13 +145,19 @@ def _verb_errors(verb: Verb, path: str, limits: Limits) -> Iterator[BadInput]:
             pass
 
 
-def _speech_errors(data: GatherData, path: str) -> Iterator[BadInput]:
+def _speech_errors(
+    data: GatherData, path: str, allowed: tuple[str, ...] | None
+) -> Iterator[BadInput]:
     if len(set(data.input)) < len(data.input):
         yield BadInput(f"{path}.input", "each of digits and speech once")
     if data.hears_speech and data.sensitive:
         yield BadInput(f"{path}.input", "digits only, of a sensitive gather")
     if data.hints and not data.hears_speech:
         yield BadInput(f"{path}.hints", "only with speech in input")
+    if data.hears_speech and allowed is not None and data.recognizer not in allowed:
+        yield BadInput(
+            f"{path}.recognizer", expected_recognizers(allowed), "recognizer_not_allowed"
+        )
 
 
 def _sensitive_errors(gather: Gather, path: str) -> Iterator[BadInput]:

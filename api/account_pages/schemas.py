@@ -23,7 +23,7 @@ Days = Annotated[int, Meta(ge=1, le=MAX_KEPT_DAYS)] | UnsetType | None
 
 
 class AccountLimits(Struct, frozen=True, rename="camel"):
-    """What an operator allows; null: no limit, and for `destinations` that all may be called."""
+    """What an operator allows; null: no limit, for `destinations` and `recognizers`: all."""
 
     max_calls: int | None
     max_calls_per_s: float | None
@@ -35,6 +35,7 @@ class AccountLimits(Struct, frozen=True, rename="camel"):
     denied: tuple[str, ...]
     number_types: tuple[str, ...]
     trunks: tuple[str, ...]
+    recognizers: tuple[str, ...] | None
     max_keys: int
     max_jobs: int
     max_contact_lists: int
@@ -126,7 +127,7 @@ class JobPage(Struct, frozen=True, rename="camel"):
 
 
 def account_view(account: Account, quotas: dict[str, float]) -> AccountView:
-    own = {name: getattr(account, name) for name in AccountLimits.__struct_fields__[:10]}
+    own = {name: getattr(account, name) for name in AccountLimits.__struct_fields__[:11]}
     return AccountView(
         account.id,
         account.name,

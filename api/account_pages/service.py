@@ -63,7 +63,10 @@ class AccountPages(Struct, frozen=True):
 
         def changed(account: Account) -> Account:
             expected.check(version_of(account))
-            return msgspec.structs.replace(account, **values)
+            changed = msgspec.structs.replace(account, **values)
+            if "transcripts" in values:
+                changed.check_transcripts()
+            return changed
 
         account = await self.accounts.update(user.account_id, changed)
         return account_view(account, self.quotas), version_of(account)

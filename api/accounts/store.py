@@ -27,9 +27,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from api.accounts.transcript_setting import TranscriptSetting
 from api.common.errors import Conflict, NotFound
 from api.db.database import Store, metadata
+from wire.decoding.errors import BadInput
 from wire.decoding.messages import decode_message
 from wire.dial_policy import MAX_CALLER_IDS, NumberType
 from wire.phone_numbers.e164 import region_of
+from wire.streams.recognizer import BUILT_IN, expected_recognizers
 
 accounts = Table(
     "accounts",
@@ -54,6 +56,7 @@ accounts = Table(
     Column("keep_recordings_days", Integer),
     Column("trunks", JSON, nullable=False),
     Column("transcripts", JSON(none_as_null=True)),
+    Column("recognizers", JSON(none_as_null=True)),
 )
 MAX_KEPT_DAYS = 36_500
 numbers = Table(
@@ -96,6 +99,28 @@ class Account(Struct, frozen=True):
     keep_recordings_days: int | None = None
     trunks: tuple[str, ...] = ()  # the first one first; none: those of the engines
     transcripts: TranscriptSetting | None = None  # None: recordings are not transcribed
+    recognizers: tuple[str, ...] | None = None  # that it may name; None: all
+
+    def check_transcripts(self) -> None:
+        """Check that it may name the recognizer of its recordings; raises BadInput."""
+        setting, allowed = self.transcripts, self.recognizers
+        if setting is not None and allowed is not None and setting.recognizer not in allowed:
+            path = "transcripts.recognizer"
+            raise BadInput(path, expected_recognizers(allowed), "recognizer_not_allowed")
+
+
+# What a new account gets, unless the operator says otherwise. A stolen key of it costs little: its
+# calls and legs fill no engine and no trunk, and recognizers of others' services cost nothing.
+NEW_ACCOUNT = Account(
+    "",
+    "",
+    max_calls=20,
+    max_calls_per_s=2,
+    max_live_legs=20,
+    max_legs_per_s=10,  # one `dial` calls up to ten parties at once
+    max_minutes_per_day=500,
+    recognizers=BUILT_IN,
+)
 
 
 class AccountStore(Store):
@@ -244,16 +269,18 @@ def _row(account: Account) -> dict[str, Any]:
         "keep_recordings_days": account.keep_recordings_days,
         "trunks": list(account.trunks),
         "transcripts": msgspec.to_builtins(account.transcripts),
+        "recognizers": None if account.recognizers is None else list(account.recognizers),
     }
 
 
 def _account(row: dict[str, Any]) -> Account:
     del row["created_ms"]
-    found = row.pop("destinations")
     for name in ("denied", "number_types", "trunks"):
         row[name] = tuple(row[name])
+    for name in ("destinations", "recognizers"):
+        row[name] = None if row[name] is None else tuple(row[name])
     if row["transcripts"] is not None:
         row["transcripts"] = decode_message(
             msgspec.json.encode(row["transcripts"]), TranscriptSetting
         )
-    return Account(**row, destinations=None if found is None else tuple(found))
+    return Account(**row)

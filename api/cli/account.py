@@ -6,7 +6,7 @@ import msgspec
 from cyclopts import Parameter
 from pydantic.alias_generators import to_camel
 
-from api.accounts.store import Account, AccountStore
+from api.accounts.store import NEW_ACCOUNT, Account, AccountStore
 from api.accounts.transcript_setting import TranscriptSetting
 from api.auth.store import KeyStore
 from api.cli.account_limits import AccountLimits, leg_limits, retention, with_limits
@@ -20,6 +20,7 @@ from api.cli.validators import (
     parse_email,
     parse_number_types,
     parse_prefixes,
+    parse_recognizers,
     parse_region,
     parse_transcripts,
     parse_trunks,
@@ -69,6 +70,13 @@ Types = Annotated[
     list[str] | None,
     Parameter(help=f"Types of costly numbers to allow: {', '.join(NUMBER_TYPES)}; `none`."),
 ]
+Recognizers = Annotated[
+    list[str] | None,
+    Parameter(
+        help="Recognizers that the account may name, such as deepgram, which costs money; `any`;"
+        " `none`. Repeatable."
+    ),
+]
 
 
 def create(  # noqa: PLR0913 - one parameter for each option
@@ -79,15 +87,21 @@ def create(  # noqa: PLR0913 - one parameter for each option
     allow: Allow = None,
     deny: Deny = None,
     allow_type: Types = None,
+    allow_recognizer: Recognizers = None,
     output: OutputFlag = "table",
 ) -> None:
     """Create an account; without --allow it may call no number.
 
+    It gets the limits of a new account, except those that are given: --max-calls 20,
+    --max-calls-per-s 2, --max-live-legs 20, --max-legs-per-s 10, --max-minutes-per-day 500, and
+    --allow-recognizer grammar --allow-recognizer whisper.
+
     Example: switchroom account create acme --allow +47 --max-calls 20
     """
     shown_name = account if name is None else check_line(name, "--name", MAX_NAME_CHARS)
-    new = with_limits(Account(check_name(account), shown_name), limits)
-    created = _with_destinations(new, allow, deny, allow_type)
+    new = msgspec.structs.replace(NEW_ACCOUNT, id=check_name(account), name=shown_name)
+    limited = with_limits(new, limits)
+    created = _with_allowed(limited, allow, deny, allow_type, allow_recognizer)
 
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         await accounts.add(created)
@@ -103,6 +117,7 @@ def change(  # noqa: PLR0913 - one parameter for each option
     allow: Allow = None,
     deny: Deny = None,
     allow_type: Types = None,
+    allow_recognizer: Recognizers = None,
     active: Annotated[bool | None, Parameter(help="Enable or disable the account.")] = None,
     output: OutputFlag = "table",
 ) -> None:
@@ -114,7 +129,7 @@ def change(  # noqa: PLR0913 - one parameter for each option
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         found = await accounts.get(account)
         limited = with_limits(found, limits)
-        changed = _with_destinations(limited, allow, deny, allow_type)
+        changed = _with_allowed(limited, allow, deny, allow_type, allow_recognizer)
         if active is not None:
             await accounts.set_active(account, active)
         await accounts.change(changed, found)
@@ -222,7 +237,10 @@ def _change(
 ) -> None:
     async def command(accounts: AccountStore, _keys: KeyStore) -> None:
         found = await accounts.get(account)
-        await accounts.change(msgspec.structs.replace(found, **values), found)
+        changed = msgspec.structs.replace(found, **values)
+        if "transcripts" in values:
+            changed.check_transcripts()
+        await accounts.change(changed, found)
         await _write(accounts, account, output)
 
     change_stores(f"account {action}", account, command)
@@ -233,12 +251,17 @@ async def _write(accounts: AccountStore, account: str, output: OutputFormat) -> 
     write_shown(shown(row_of(await accounts.get(account))), output)
 
 
-def _with_destinations(
-    account: Account, allow: list[str] | None, deny: list[str] | None, types: list[str] | None
+def _with_allowed(
+    account: Account,
+    allow: list[str] | None,
+    deny: list[str] | None,
+    types: list[str] | None,
+    recognizers: list[str] | None,
 ) -> Account:
     return msgspec.structs.replace(
         account,
         destinations=account.destinations if allow is None else parse_prefixes(allow),
         denied=account.denied if deny is None else parse_denied(deny),
         number_types=account.number_types if types is None else parse_number_types(types),
+        recognizers=account.recognizers if recognizers is None else parse_recognizers(recognizers),
     )

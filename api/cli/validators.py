@@ -18,6 +18,7 @@ from wire.decoding.patterns import NAME, PATTERNS
 from wire.dial_policy import MAX_PREFIXES, MAX_TRUNKS, NumberType
 from wire.phone_numbers.e164 import e164
 from wire.phone_numbers.written_number import InvalidNumber
+from wire.streams.recognizer import MAX_RECOGNIZERS
 
 AccountId = Annotated[str, Parameter(help="Account id.")]
 
@@ -76,6 +77,20 @@ def parse_number_types(types: list[str]) -> tuple[NumberType, ...]:
     if unknown := sorted({*types} - {*found, "none"}):
         fail(f"--allow-type {unknown[0]}: one of {', '.join(NUMBER_TYPES)} is expected")
     return tuple(found)
+
+
+def parse_recognizers(names: list[str]) -> tuple[str, ...] | None:
+    """Return the recognizers that an account may name; None for all."""
+    if names == ["any"]:
+        return None
+    if names == ["none"]:
+        return ()
+    if len(names) > MAX_RECOGNIZERS:
+        fail(f"--allow-recognizer: at most {MAX_RECOGNIZERS} are expected")
+    for name in names:
+        if name in {"any", "none"} or not re.search(patterns.RECOGNIZER, name):
+            fail(f"--allow-recognizer {name}: a name such as whisper, or `any` alone, is expected")
+    return tuple(names)
 
 
 def _checked_prefixes(prefixes: list[str], option: str, expected: str) -> tuple[str, ...]:

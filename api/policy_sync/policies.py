@@ -49,6 +49,7 @@ def _active_policy(
         trunks=account.trunks,
         max_calls=account.max_calls,
         max_calls_per_s=account.max_calls_per_s,
+        recognizers=account.recognizers,
     )
 
 

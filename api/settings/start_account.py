@@ -24,6 +24,14 @@ class StartAccountSettings(BaseModel):
             " has 1 to 64 letters, digits, `_` or `-`."
         ),
     )
+    account_is_limited: bool = Field(
+        True,
+        description=(
+            "Whether it gets the limits of a new account"
+            " ([toll fraud](operations/security.md#toll-fraud)); `switchroom account set` changes"
+            " them."
+        ),
+    )
     api_key: SecretStr | None = Field(None, description="Its API key.")
     api_secret: SecretStr | None = Field(None, min_length=32, description="The secret of that key.")
     account_scopes: tuple[str, ...] = Field(

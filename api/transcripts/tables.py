@@ -17,7 +17,7 @@ Reason = Literal[
     "unreadable",
     "too_long",
     "unknown_recognizer",
-    "rejected",  # by the recognizer: its language, say
+    "rejected",  # by the recognizer: its language, say; or the account may not name it
     "no_capacity",  # no recognizer had time, or answered, for a day
     "recognizer_failed",  # in each attempt
     "interrupted",  # likewise: the process that transcribed it ended

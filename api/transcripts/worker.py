@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import structlog
 
-from api.accounts.store import AccountStore
+from api.accounts.store import Account, AccountStore
 from api.accounts.transcript_setting import TranscriptSetting
 from api.common.errors import ApiError, NotFound
 from api.jobs.lease import run_with_lease
@@ -16,6 +16,7 @@ from api.metrics import Metrics
 from api.transcripts.outcomes import AttemptFailed, Postponed, Untranscribable
 from api.transcripts.queue import MAX_ATTEMPTS, Claim, TranscriptQueue
 from api.transcripts.transcriber import Transcriber
+from wire.decoding.errors import BadInput
 
 POLL_INTERVAL_S = 2.0
 BUSY_S = 5.0  # after a recording that no recognizer takes: others would have to wait, too
@@ -68,15 +69,19 @@ class TranscriptWorker:
         return BUSY_S if outcome == "busy" else 0.0
 
     async def _execute(self, claim: Claim) -> str:
-        setting = await self._setting(claim)
-        if setting is None:
+        account = await self._account(claim)
+        if account is None or (setting := account.transcripts) is None:
             await self._queue.drop(claim)
             return "dropped"
         if claim.attempts > MAX_ATTEMPTS:
             await self._queue.fail(claim, "interrupted", "each attempt ended with its process")
             return "failed"
         try:
+            account.check_transcripts()  # the operator may have changed what it may name
             await self._transcribe(claim, setting)
+        except BadInput as error:
+            await self._queue.fail(claim, "rejected", str(error))
+            return "failed"
         except Postponed as error:
             await self._queue.postpone(claim, error.delay_ms, error.reason, error.detail)
             return "busy" if error.reason == "no_capacity" else "postponed"
@@ -104,9 +109,9 @@ class TranscriptWorker:
         )
         self._metrics.transcribed_seconds.inc(audio_ms / 1_000)
 
-    async def _setting(self, claim: Claim) -> TranscriptSetting | None:
-        """Return the account's setting as it is now; the recording may have waited for long."""
+    async def _account(self, claim: Claim) -> Account | None:
+        """Return the account as it is now; the recording may have waited for long."""
         try:
-            return (await self._accounts.get(claim.account_id)).transcripts
+            return await self._accounts.get(claim.account_id)
         except NotFound:
             return None

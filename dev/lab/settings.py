@@ -88,6 +88,7 @@ def _derived(folder: Path, plan: Plan, drawn: Mapping[str, str]) -> dict[str, st
         "SWITCHROOM_RPC_PORT": str(ports.engine),
         "SWITCHROOM_REDIS_URL": store_url(plan, drawn["SWITCHROOM_STORE_PASSWORD"]),
         "SWITCHROOM_AGENT_ACCOUNT": account,
+        "SWITCHROOM_ACCOUNT_IS_LIMITED": "false",
         "SWITCHROOM_ALLOW": '["any"]',
         "SWITCHROOM_DEFAULT_ALLOW": '["any"]',
         "SWITCHROOM_API_HOST": "127.0.0.1",

@@ -135,7 +135,11 @@ class Engine:
                     leases.reachability,
                     leases.duties,
                     StreamDependencies(
-                        settings, self._limits, targets.webhook_signer, self._access.client_tls
+                        settings,
+                        self._limits,
+                        targets.webhook_signer,
+                        policy.recognizers,
+                        self._access.client_tls,
                     ),
                     self._access.client_tls,
                     knowledge.digits,

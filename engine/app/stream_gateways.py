@@ -18,7 +18,7 @@ from engine.config import Settings
 from engine.runtime.shard.shard import CallShard
 from engine.runtime.streams.channels import StreamChannels
 from engine.runtime.streams.gateway_pool import Gateway, GatewayPool
-from engine.runtime.streams.node_streams import NodeStreams
+from engine.runtime.streams.node_streams import NodeStreams, RecognizersOf
 from engine.runtime.streams.report_feed import ReportFeed
 from engine.runtime.streams.report_listener import GatewayListener
 from engine.runtime.streams.setup import BotNetworks, SetupFactory
@@ -34,6 +34,7 @@ class StreamDependencies(Struct, frozen=True):
     settings: Settings
     limits: Limits
     signer_of: SignerLookup
+    recognizers_of: RecognizersOf
     tls: SSLContext | None = None  # verifies gateways; None: by the system's certificates
 
 
@@ -63,7 +64,7 @@ async def open_gateways(
     setups = SetupFactory(_media_url(node), parts.signer_of, _bot_networks(parts.settings))
     pool = GatewayPool(gateways)
     reports = ReportFeed(pool, shards, parts.limits)
-    streams = NodeStreams(StreamChannels(ari), pool, setups, reports)
+    streams = NodeStreams(StreamChannels(ari), pool, setups, reports, parts.recognizers_of)
     stack.push_async_callback(streams.close)
     listeners = (GatewayListener(each, reports, time.monotonic) for each in gateways)
     work = (partial(client.run, each) for client, each in zip(clients, listeners, strict=True))

@@ -14,11 +14,19 @@ from wire.decoding import patterns
 
 Rate = Literal[8000, 16000, 24000]
 RecognizerName = Annotated[str, Meta(pattern=patterns.RECOGNIZER)]
+BUILT_IN = ("grammar", "whisper")  # recognizers that cost nothing but the operator's processors
+MAX_RECOGNIZERS = 32  # that an account may name
 MAX_HINTS = 1_000
 MAX_HINT_LENGTH = 100
 MAX_SILENCE_MS = 10_000
 MAX_UTTERANCE_MS = 60_000
 _HintText = Annotated[str, Meta(min_length=1, max_length=MAX_HINT_LENGTH)]
+
+
+def expected_recognizers(allowed: tuple[str, ...]) -> str:
+    """Return which recognizers an account may name, for who has named another one."""
+    names = ", ".join(allowed)
+    return f"expected one that this account may name: {names}" if names else "this account has none"
 
 
 class SpokenHint(Shape, frozen=True):

@@ -6,6 +6,7 @@ from itertools import chain
 
 from aiohttp import web
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.calls.model.call_id_format import shard_of
 from engine.rpc.agent_checks import check_agent_exists
@@ -54,7 +55,8 @@ class CallHandlers(Struct, frozen=True):
     async def _check(self, body: rpc.Originate) -> None:
         """Check the whole request; raises BadInput with all errors, StoreDown, NoCapacity."""
         collector, account = ErrorCollector(), body.account
-        for check in _checks(body, self.limits):
+        recognizers = await self.dial_policy.recognizers(account)
+        for check in _checks(body, replace(self.limits, recognizers=recognizers)):
             with collector.check():
                 check()
         with collector.check():

@@ -6,6 +6,7 @@ from typing import Any
 
 from aiohttp import web
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.flows.check import MAX_FLOW_BYTES, check_graph, check_tree, read_document, requested_ids
 from engine.flows.document import is_graph, why_not_runnable
@@ -13,6 +14,7 @@ from engine.flows.recursion import StoredFlow, called_flows, check_no_recursion
 from engine.rpc.flow_checks import FlowChecks
 from engine.rpc.lookup import name_in
 from engine.rpc.problems import NotFound
+from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from wire import rpc
 from wire.decoding.errors import BadInput, raise_errors
@@ -26,16 +28,21 @@ class FlowHandlers(Struct, frozen=True):
     store: Store
     limits: Limits
     checks: FlowChecks
+    dial_policy: DialPolicy
 
     async def put(self, request: web.Request) -> rpc.FlowVersion:
         account, flow_id = name_in(request, "account"), name_in(request, "flow")
-        body = await self._validated_body(request, account, flow_id)
+        # Recognizers are not checked: after a loss of the store, flows may be stored again before
+        # policies are. They are checked when a gather starts.
+        body = await self._validated_body(request, account, flow_id, self.limits)
         return rpc.FlowVersion(flow_id, await self.store.put_flow(account, flow_id, body))
 
     async def check(self, request: web.Request) -> None:
         """Validate a flow without storing it."""
         account, flow_id = name_in(request, "account"), name_in(request, "flow")
-        await self._validated_body(request, account, flow_id)
+        recognizers = await self.dial_policy.recognizers(account)
+        limits = replace(self.limits, recognizers=recognizers)
+        await self._validated_body(request, account, flow_id, limits)
 
     async def get(self, request: web.Request) -> web.Response:
         """Show the newest version of a flow, or the one in the query."""
@@ -64,18 +71,20 @@ class FlowHandlers(Struct, frozen=True):
         if not await self.store.delete_flow(account, flow_id):
             raise NotFound(f"no flow {flow_id}")
 
-    async def _validated_body(self, request: web.Request, account: str, flow_id: str) -> bytes:
+    async def _validated_body(
+        self, request: web.Request, account: str, flow_id: str, limits: Limits
+    ) -> bytes:
         """Return the body of a valid flow: a graph, or a tree with or without templates."""
         body = await request.read()
         async with self.checks.turn(account):
             document = await self.checks.run(read_document, body, MAX_FLOW_BYTES)
             if is_graph(document):
                 apis = await self._api_requests(account, document)
-                await self.checks.run(check_graph, document, self.limits, apis)
-            elif len(body) > self.limits.size_bytes:
-                raise BadInput("", f"larger than {self.limits.size_bytes} bytes", "too_large")
+                await self.checks.run(check_graph, document, limits, apis)
+            elif len(body) > limits.size_bytes:
+                raise BadInput("", f"larger than {limits.size_bytes} bytes", "too_large")
             else:
-                await self.checks.run(check_tree, document, self.limits)
+                await self.checks.run(check_tree, document, limits)
             called = await self.checks.run(lambda: tuple(called_flows(document)))
             await check_no_recursion(flow_id, called, partial(self._stored_flow, account))
         return body

@@ -5,10 +5,12 @@ import re
 import msgspec
 from aiohttp import web
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.rpc.flow_checks import FlowChecks
 from engine.rpc.handlers.flows import check_flow_ids
 from engine.rpc.problems import NotFound
+from engine.runtime.policy.dial_policy import DialPolicy
 from engine.store.store import Store
 from wire import rpc
 from wire.callbacks.targets import parse_call_target
@@ -25,10 +27,11 @@ class NumberRouteHandlers(Struct, frozen=True):
     store: Store
     limits: Limits
     checks: FlowChecks
+    dial_policy: DialPolicy
 
     async def put(self, request: web.Request, route: rpc.NumberRoute) -> rpc.NumberRoute:
         """Set the action of inbound calls to a number; `*` is the default route."""
-        await self._check(route)
+        await self._check(route, self.limits)  # recognizers: as for flows
         number = normalized(request.match_info["number"])
         if _DECIMAL.fullmatch(number):  # 2193.0000 may be 2193 or 21930000
             raise BadInput("number", "expected a number such as +4721930000, or a name")
@@ -37,7 +40,8 @@ class NumberRouteHandlers(Struct, frozen=True):
 
     async def check(self, _request: web.Request, route: rpc.NumberRoute) -> None:
         """Validate a route without storing it."""
-        await self._check(route)
+        recognizers = await self.dial_policy.recognizers(route.account)
+        await self._check(route, replace(self.limits, recognizers=recognizers))
 
     async def delete(self, request: web.Request) -> None:
         number = normalized(request.match_info["number"])
@@ -49,11 +53,11 @@ class NumberRouteHandlers(Struct, frozen=True):
         found = await self.store.routes()
         return {number: msgspec.Raw(body) for number, body in found.items()}
 
-    async def _check(self, route: rpc.NumberRoute) -> None:
-        check_action(route.action, self.limits, "action")
+    async def _check(self, route: rpc.NumberRoute, limits: Limits) -> None:
+        check_action(route.action, limits, "action")
         await self._check_flows(route.account, route.action, "action")
         if route.fallback is not None:
-            check_action(route.fallback, self.limits, "fallback")
+            check_action(route.fallback, limits, "fallback")
             await self._check_flows(route.account, route.fallback, "fallback")
         check_custom_data(route.custom_data, "customData")
         if route.status_callback_url is not None:

@@ -30,6 +30,7 @@ from wire.party import Party
 from wire.phone_numbers.e164 import main_region
 from wire.phone_numbers.international_form import dialled, international
 from wire.phone_numbers.number_types import valid_beginnings
+from wire.streams.recognizer import BUILT_IN
 
 log = structlog.get_logger()
 
@@ -116,6 +117,16 @@ class DialPolicy:
         if self._limits is None or policy is None:
             return ""
         return self._limits.reject_call(account, policy)
+
+    async def recognizers(self, account: str) -> tuple[str, ...] | None:
+        """Return the recognizers that an account may name; None: all.
+
+        They are read only if the account's policy never was: a gather does not wait for the store.
+        While the policy is unknown, they are those that cost nothing.
+        """
+        cached = self._policies.get_stale(account)
+        policy = cached.value if cached else await self._policy(account)
+        return policy.recognizers if policy else BUILT_IN
 
     async def check(self, account: str, party: str) -> DialRejection:
         """Return why a new leg to a party may not be dialled; empty when it may."""

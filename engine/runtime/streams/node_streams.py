@@ -5,7 +5,7 @@ second one harmless.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import structlog
@@ -23,22 +23,30 @@ from engine.runtime.streams.setup import SetupFactory
 from engine.runtime.streams.slot import LeaseLost, StreamSlot
 from engine.store.store import LeaseView
 from engine.streams.errors import GatewayUnavailable, StreamRejected
+from wire.streams.recognizer import expected_recognizers
 
 log = structlog.get_logger()
 FULL_WAIT_S = 1.0  # then a full gateway is asked again
 Done = Callable[[Event | None], None]
+RecognizersOf = Callable[[str], Awaitable[tuple[str, ...] | None]]  # an account may name; None: all
 
 
 class NodeStreams:
     """Implements `StreamRunner` for a node's shards, with a lease each (`FencedStreams`)."""
 
     def __init__(
-        self, channels: StreamChannels, pool: GatewayPool, setups: SetupFactory, reports: ReportFeed
+        self,
+        channels: StreamChannels,
+        pool: GatewayPool,
+        setups: SetupFactory,
+        reports: ReportFeed,
+        recognizers_of: RecognizersOf,
     ) -> None:
         self._channels = channels
         self._pool = pool
         self._setups = setups
         self._reports = reports
+        self._recognizers_of = recognizers_of
         self._messages = MessageSender(pool)
         self._running: dict[str, asyncio.Task[Event | None]] = {}
         self._done: dict[str, Done] = {}
@@ -108,6 +116,8 @@ class NodeStreams:
         self, command: StartStream, call: Call, slot: StreamSlot
     ) -> StreamEnded | None:
         """Let a gateway set a stream up, and wait for one as long as the command says."""
+        if refusal := await self._refuse_recognizer(command, call.account):
+            return refusal
         stream, loop = command.stream, asyncio.get_running_loop()
         until_s = loop.time() + command.wait_ms / 1000
         while True:
@@ -127,6 +137,19 @@ class NodeStreams:
         self._pool.forget(stream)
         await self._channels.hang_up(stream, slot)
         return StreamEnded(stream, "no-gateway", detail=detail)
+
+    async def _refuse_recognizer(self, command: StartStream, account: str) -> StreamEnded | None:
+        """Return the end of a stream to a recognizer that the account may not name.
+
+        This is where all gathers come by, also those of webhooks, flows and bots.
+        """
+        if command.recognition is None:
+            return None
+        name, allowed = command.recognition.recognizer, await self._recognizers_of(account)
+        if allowed is None or name in allowed:
+            return None
+        detail = f"recognizer {name}: {expected_recognizers(allowed)}"
+        return StreamEnded(command.stream, "bot-refused", detail=detail)
 
     async def _set_up(
         self, command: StartStream, call: Call, slot: StreamSlot

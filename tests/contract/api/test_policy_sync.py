@@ -117,18 +117,22 @@ async def test_a_stop_during_a_comparison_is_not_undone(kept: Rest) -> None:
     assert (await terms(kept))["isStopped"] is True
 
 
-async def test_limits_of_legs_are_sent(kept: Rest) -> None:
+async def test_limits_of_an_account_are_sent(kept: Rest) -> None:
     """They are part of the policy; before they are set, it has none."""
     await kept.services.policy_sync.sync_all()
-    names = ("maxLiveLegs", "maxLegsPerS", "maxMinutesPerDay", "maxLegsPerCall")
+    legs = ("maxLiveLegs", "maxLegsPerS", "maxMinutesPerDay", "maxLegsPerCall")
+    names = (*legs, "maxCalls", "maxCallsPerS", "recognizers")
     before = await terms(kept)
-    assert [before.get(name) for name in names] == [None] * 4
+    assert [before.get(name) for name in names] == [None] * len(names)
     account = msgspec.structs.replace(
         await kept.services.accounts.get("acme"),
         max_live_legs=6,
         max_legs_per_s=0.5,
         max_minutes_per_day=30,
         max_legs_per_call=2,
+        max_calls=7,
+        max_calls_per_s=1.5,
+        recognizers=("whisper",),
         trunks=("trunk",),
         denied=("+4782",),
         number_types=("premium",),
@@ -136,7 +140,7 @@ async def test_limits_of_legs_are_sent(kept: Rest) -> None:
     await kept.services.accounts.change(account)
     await kept.services.policy_sync.sync_all()
     found = await terms(kept)
-    assert [found[name] for name in names] == [6, 0.5, 30, 2]
+    assert [found[name] for name in names] == [6, 0.5, 30, 2, 7, 1.5, ["whisper"]]
     assert found["trunks"] == ["trunk"]
     assert (found["denied"], found["numberTypes"]) == (["+4782"], ["premium"])
 

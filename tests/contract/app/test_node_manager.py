@@ -34,6 +34,7 @@ from tests.harness.memory_store.store import MemoryStore
 from tests.harness.ports import free_port
 from tests.harness.settings import SECRET, read_settings
 from tests.harness.signing import fixed_signer
+from tests.harness.sim.streams.node import any_recognizer
 from tests.harness.until import until
 from wire.shard import ShardId
 from wire.tree import Limits
@@ -95,7 +96,7 @@ class Scene:
                 None,
                 self.reachability,
                 NodeDuties(members, time.monotonic),
-                StreamDependencies(SETTINGS, Limits(), fixed_signer()),
+                StreamDependencies(SETTINGS, Limits(), fixed_signer(), any_recognizer),
             )
         )
         stack.push_async_callback(self.nodes.close)

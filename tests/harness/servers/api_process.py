@@ -44,6 +44,7 @@ class ApiProcess(Server):
             "SWITCHROOM_API_PHONE_URL": f"ws://127.0.0.1:{self.port}",
             "SWITCHROOM_CORS_ORIGINS": json.dumps([self.url]),  # its pages, also behind a proxy
             "SWITCHROOM_ACCOUNT": account,
+            "SWITCHROOM_ACCOUNT_IS_LIMITED": "false",
             "SWITCHROOM_ALLOW": '["any"]',
             "SWITCHROOM_API_REQUESTS_PER_S": "1e6",  # tests and benchmarks send as fast as they can
             "SWITCHROOM_API_MAX_REQUESTS_OF_ACCOUNT": "100000",

@@ -12,6 +12,18 @@ FLOWS = CodeGroup(
     "Flows and API requests",
     (
         ErrorCode(
+            "recognizer_not_allowed",
+            "Recognizer not allowed",
+            "The account may not name this recognizer.",
+            "It costs money: a new account may name the built-in ones only.",
+            "Use one that `detail` names. Operator: `--allow-recognizer`.",
+            (400,),
+            (
+                Place.REST,
+                Place.RPC,
+            ),
+        ),
+        ErrorCode(
             "unknown_flow",
             "No such flow",
             "The account has no flow of this id that can run here.",

@@ -59,6 +59,7 @@ const LIMITS = [
   ["destinations", "May call", (value) => (value === null ? "any number" : list(value))],
   ["denied", "May not call", list],
   ["numberTypes", "Costly numbers that may be called", list],
+  ["recognizers", "Recognizers", (value) => (value === null ? "any" : list(value))],
   ["trunks", "Trunks", (value) => (value.length ? list(value) : "those of the engines")],
   ["apiRequestsPerS", "Requests to this API per second", limit],
   ["maxKeys", "Keys", limit],

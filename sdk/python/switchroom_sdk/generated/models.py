@@ -53,7 +53,7 @@ class TransferTarget(Shape, frozen=True, kw_only=True):
 
 
 class AccountLimits(Received, frozen=True, kw_only=True):
-    """What an operator allows; null: no limit, and for `destinations` that all may be called."""
+    """What an operator allows; null: no limit, for `destinations` and `recognizers`: all."""
 
     max_calls: int | None
     max_calls_per_s: float | None
@@ -65,6 +65,7 @@ class AccountLimits(Received, frozen=True, kw_only=True):
     denied: tuple[str, ...]
     number_types: tuple[str, ...]
     trunks: tuple[str, ...]
+    recognizers: tuple[str, ...] | None
     max_keys: int
     max_jobs: int
     max_contact_lists: int

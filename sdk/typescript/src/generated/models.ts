@@ -386,7 +386,7 @@ export interface TransferTarget {
   agentName?: string | null;
 }
 
-/** What an operator allows; null: no limit, and for `destinations` that all may be called. */
+/** What an operator allows; null: no limit, for `destinations` and `recognizers`: all. */
 export interface AccountLimits {
   maxCalls: number | null;
   maxCallsPerS: number | null;
@@ -398,6 +398,7 @@ export interface AccountLimits {
   denied: string[];
   numberTypes: string[];
   trunks: string[];
+  recognizers: string[] | null;
   maxKeys: number;
   maxJobs: number;
   maxContactLists: number;

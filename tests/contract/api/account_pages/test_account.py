@@ -42,7 +42,10 @@ async def change(rest: Rest, tag: str = "", token: str | None = None, **body: An
 async def test_the_account_is_shown_with_its_limits(kept: Rest) -> None:
     """Settings are the account's, limits and quotas the operator's."""
     accounts = kept.services.accounts
-    await accounts.change(replace(await accounts.get("acme"), **LIMITS, denied=("+1",)))
+    changed = replace(
+        await accounts.get("acme"), **LIMITS, denied=("+1",), recognizers=("grammar",)
+    )
+    await accounts.change(changed)
     answer = await kept.request("GET", ACCOUNT)
     found = answer.json()
     assert (found["id"], found["name"], found["region"]) == ("acme", "acme", None)
@@ -50,6 +53,7 @@ async def test_the_account_is_shown_with_its_limits(kept: Rest) -> None:
     quotas = {name: getattr(settings, name) for name in QUOTAS}
     expected = {to_camel(name): value for name, value in (LIMITS | quotas).items()}
     others = {"destinations": None, "denied": ["+1"], "numberTypes": [], "trunks": []}
+    others |= {"recognizers": ["grammar"]}
     assert found["limits"] == expected | others
     assert answer.headers["etag"].strip('"').isdigit()
 
@@ -150,3 +154,10 @@ async def test_who_transcribes(database_url: str, scene: RpcScene) -> None:
         changed = (await change(rest, transcripts={"recognizer": "whisper"})).json()
         second = {"recognizer": "whisper", "language": "en-US", "hints": []}
         assert changed["transcripts"] == second
+        accounts = rest.services.accounts
+        allowed = replace(await accounts.get("acme"), recognizers=("grammar", "whisper"))
+        await accounts.change(allowed)
+        body, owner = {"transcripts": first}, await rest.owner()
+        rejected = await rest.rejected("PATCH", ACCOUNT, body, token=owner)
+        assert rejected == (400, "recognizer_not_allowed", ["transcripts.recognizer"])
+        assert (await change(rest, transcripts=second, name="Acme")).status_code == 200

@@ -32,6 +32,17 @@ from tests.harness.api.cli import switchroom
         (("email", "acme", "nobody"), "nobody: an address such as crm@example.com"),
         (("trunks", "acme", "Backup"), "Backup: the name of a trunk such as backup"),
         (("transcripts", "acme", "Whisper"), "recognizer: expected the name of a recognizer"),
+        *(
+            (("create", "acme", "--allow-recognizer", "grammar", "--allow-recognizer", name), said)
+            for name, said in (
+                ("any", "--allow-recognizer any: a name such as whisper, or `any` alone"),
+                ("Whisper", "--allow-recognizer Whisper: a name such as whisper"),
+            )
+        ),
+        (
+            ("create", "acme", *("--allow-recognizer", "whisper") * 33),
+            "--allow-recognizer: at most 32 are expected",
+        ),
         (("transcripts", "acme", "whisper", "--language", "?"), "language: expected a language"),
         *(
             (("dnc", "import", "acme", __file__, "--provider", text), "--provider: 1 to 64 char")

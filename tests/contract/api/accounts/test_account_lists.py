@@ -14,6 +14,16 @@ from tests.harness.api.databases import sqlite_url
 
 LONG_ID = "a-reseller-with-a-rather-long-identifier-of-fifty"
 NARROW, WIDE = "80", "200"
+FIRST_COLUMNS = ("account", "name", "active", "calls", "calls/s")
+NEW_LEGS = "20 live 10/s 500 min/day"
+NEW_LIMITS = {
+    "maxCalls": 20,
+    "maxCallsPerS": 2,
+    "maxLiveLegs": 20,
+    "maxLegsPerS": 10,
+    "maxMinutesPerDay": 500,
+    "recognizers": ["grammar", "whisper"],
+}
 # In this order: the words of a command, and what it changes.
 CHANGES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("trunks acme main backup", {"trunks": ["main", "backup"]}),
@@ -32,6 +42,9 @@ CHANGES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("set acme --allow none", {"destinations": []}),
     ("set acme --deny none", {"denied": []}),
     ("set acme --allow-type none", {"numberTypes": []}),
+    ("set acme --allow-recognizer deepgram", {"recognizers": ["deepgram"]}),
+    ("set acme --allow-recognizer none", {"recognizers": []}),
+    ("set acme --allow-recognizer any", {"recognizers": None}),
     (
         "set acme --max-calls 0 --keep-recordings-days 0",
         {"maxCalls": None, "keepRecordingsDays": None},
@@ -80,9 +93,9 @@ def test_the_list_of_accounts(commands: Commands) -> None:
     commands.run("region", "acme", "NO")
     commands.run("create", "other")
     assert commands.run("list") == [
-        ["account", "name", "active", "calls", "calls/s", "region", "may call", "legs", "keeps"],
-        ["acme", "Acme Ltd", "no", "9", "2.5", "NO", "+47", "no limit", "forever"],
-        ["other", "other", "yes", "any", "any", "none", "no limit", "forever"],
+        [*FIRST_COLUMNS, "region", "may call", "legs", "keeps"],
+        ["acme", "Acme Ltd", "no", "9", "2.5", "NO", "+47", NEW_LEGS, "forever"],
+        ["other", "other", "yes", "20", "2", "none", NEW_LEGS, "forever"],
     ]
     commands.run("set", "acme", "--max-calls", "0", "--allow", "any", "--active")
     commands.run("set", "acme", "--max-live-legs", "60", "--max-minutes-per-day", "3000")
@@ -95,6 +108,16 @@ def test_the_list_of_accounts(commands: Commands) -> None:
     commands.run("set", "acme", "--max-live-legs", "0", "--max-minutes-per-day", "0")
     commands.run("set", "acme", "--max-legs-per-s", "0", "--max-legs-per-call", "0")
     assert commands.run("list")[1][-2:] == ["no limit", "forever"]
+
+
+def test_a_new_account_has_limits(commands: Commands) -> None:
+    """Each holds until the operator sets another one; 0 and `any` remove it."""
+    created = commands.json("create", "acme", "--max-legs-per-s", "3")
+    assert {name: created[name] for name in NEW_LIMITS} == {**NEW_LIMITS, "maxLegsPerS": 3}
+    options = ("--max-calls", "--max-calls-per-s", "--max-live-legs", "--max-legs-per-s")
+    none = [word for each in (*options, "--max-minutes-per-day") for word in (each, "0")]
+    free = commands.json("create", "free", *none, "--allow-recognizer", "any")
+    assert {name: free[name] for name in NEW_LIMITS} == dict.fromkeys(NEW_LIMITS)
 
 
 def test_each_change_of_an_account(commands: Commands) -> None:
@@ -111,7 +134,8 @@ def test_each_change_of_an_account(commands: Commands) -> None:
 def test_a_long_account_id_is_shown_in_one_piece(commands: Commands) -> None:
     """On a narrow terminal, too, so that it can be copied."""
     commands.run("create", LONG_ID, "--name", "Reseller")
-    assert LONG_ID in [line[0] for line in commands.run("list", columns=NARROW)]
+    cells = [cell for line in commands.run("list", columns=NARROW) for cell in line]
+    assert LONG_ID in cells
 
 
 def test_lists_at_80_columns(commands: Commands) -> None:
@@ -120,7 +144,7 @@ def test_lists_at_80_columns(commands: Commands) -> None:
     restricted = create_key(commands, "--agent", "1001", "--network", "192.0.2.0/24")
     assert restricted in [line[0] for line in commands.run("key", "list", "acme", columns="80")]
     words = " ".join(" ".join(line) for line in commands.run("list", columns="80")).split()
-    assert {"account", "active", "calls/s", "region", "limit", "forever", "Acme"} <= {*words}
+    assert {"account", "active", "calls/s", "region", "min/day", "forever", "Acme"} <= {*words}
 
 
 def test_the_list_of_keys(commands: Commands) -> None:

@@ -1,8 +1,10 @@
 """The account that is created at start, and what its key may do."""
 
 import pytest
+from msgspec.structs import replace
 from pydantic import SecretStr
 
+from api.accounts.store import NEW_ACCOUNT, Account
 from api.auth.scopes import OPERATIONS, resolve
 from api.auth.store import generate_credentials, parse_key_id
 from api.common.errors import InvalidRequest
@@ -45,6 +47,15 @@ async def test_its_key_may_be_an_operators(kept: Rest) -> None:
     """As in the lab, whose console shows the installation."""
     settings = start_settings(kept, account_scopes=("owner", OPERATIONS))
     assert await granted(kept, settings) == resolve(["owner"]) | {OPERATIONS}
+
+
+async def test_its_limits(kept: Rest) -> None:
+    """Those of a new account, unless the operator says that it has none, as in the lab."""
+    accounts = kept.services.accounts
+    await granted(kept, start_settings(kept))
+    assert await accounts.get("lab") == replace(NEW_ACCOUNT, id="lab", name="lab")
+    await granted(kept, start_settings(kept, account="free", account_is_limited=False))
+    assert await accounts.get("free") == Account("free", "free")
 
 
 async def test_an_unknown_scope_is_said_at_start(kept: Rest) -> None:

@@ -31,6 +31,7 @@ async def add_accounts(database: Database, *names: str) -> None:
 
 async def undo_document_sizes(connection: AsyncConnection) -> None:
     """Leave the tables as they were before migration 0028."""
+    await connection.execute(text("ALTER TABLE accounts DROP COLUMN recognizers"))
     await connection.execute(text("ALTER TABLE contact_files DROP COLUMN header_row"))
     await connection.execute(text("DROP INDEX ix_dnc_entries_refused"))
     await connection.execute(text("ALTER TABLE dnc_entries DROP COLUMN refusal"))

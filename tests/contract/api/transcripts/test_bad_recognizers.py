@@ -77,6 +77,19 @@ async def test_a_recognizer_that_recovers(
     assert await transcript_scene.state() == ("done", None)
 
 
+async def test_a_recognizer_that_the_account_may_not_name(
+    one: TranscriptScene, simulated: SimulatedRecognizer
+) -> None:
+    """The operator has changed what it may name; nothing is sent to the recognizer."""
+    await end_call(one)
+    await one.limit(recognizers=("grammar",))
+    assert await attempts(one) == 1
+    found = await one.transcript(path_of(1))
+    assert (found["state"], found["reason"]) == ("failed", "rejected")
+    assert "expected one that this account may name: grammar" in found["detail"]
+    assert simulated.starts == []
+
+
 async def test_a_rejection_is_final(one: TranscriptScene, simulated: SimulatedRecognizer) -> None:
     """The customer reads what the recognizer says."""
     simulated.mode = "rejecting"

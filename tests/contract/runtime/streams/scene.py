@@ -81,7 +81,14 @@ class StreamScene:
         shards = {0: self.shards.shard}
         pool = GatewayPool(known)
         self.reports = ReportFeed(pool, shards, Limits())
-        self.streams = NodeStreams(StreamChannels(self.pbx), pool, setups, self.reports)
+        self.recognizers: tuple[str, ...] | None = None  # that the account may name
+
+        async def recognizers_of(_account: str) -> tuple[str, ...] | None:
+            return self.recognizers
+
+        self.streams = NodeStreams(
+            StreamChannels(self.pbx), pool, setups, self.reports, recognizers_of
+        )
         self.runner = FencedStreams(self.streams, self.lease, "switchroom-0")
         listeners = (GatewayListener(each, self.reports, time.monotonic) for each in known)
         pairs = zip(clients, listeners, strict=True)

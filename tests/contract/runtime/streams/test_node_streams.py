@@ -3,6 +3,9 @@
 import json
 from hashlib import sha256
 
+import pytest
+from msgspec.structs import replace
+
 from engine.ari.request import Reply, Request
 from engine.calls.model.stream_commands import SendToStream, StartStream, StopStream
 from engine.calls.model.stream_events import StreamConnected, StreamEnded
@@ -12,7 +15,8 @@ from tests.contract.runtime.streams.scene import EXTERNAL_MEDIA, URL, Held, Stre
 from tests.harness.runtime.shard_scene import answered_call
 from tests.harness.until import until
 from wire.streams import reports
-from wire.streams.setup import DigitMessage
+from wire.streams.recognizer import RecognizerStart
+from wire.streams.setup import DigitMessage, Recognition
 
 
 async def test_a_stream_is_set_up(scene: StreamScene) -> None:
@@ -60,6 +64,32 @@ async def test_a_full_gateway_is_left_out(scene: StreamScene) -> None:
     assert isinstance(ended, StreamEnded)
     assert (ended.reason, ended.stream) == ("no-gateway", other.stream)
     assert ("DELETE", f"channels/{other.stream}") in [(e.method, e.path) for e in scene.requests]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "recognizer", "said"),
+    [
+        (None, "deepgram", ""),
+        (("grammar", "deepgram"), "deepgram", ""),
+        (("grammar", "whisper"), "deepgram", "expected one that this account may name: grammar"),
+        ((), "grammar", "this account has none"),
+    ],
+)
+async def test_a_recognizer_of_the_account(
+    scene: StreamScene, allowed: tuple[str, ...] | None, recognizer: str, said: str
+) -> None:
+    """Whatever has sent the gather: a webhook, a flow or a bot. Another one costs nothing."""
+    scene.recognizers = allowed
+    recognition = Recognition(recognizer, RecognizerStart())
+    await scene.run(replace(scene.command, recognition=recognition))
+    (ended,) = scene.results
+    if said:
+        assert isinstance(ended, StreamEnded)
+        assert ended.reason == "bot-refused"
+        assert ended.detail.startswith(f"recognizer {recognizer}: {said}")
+    else:
+        assert ended is None
+    assert bool(said) != any(each.path == EXTERNAL_MEDIA for each in scene.requests)
 
 
 async def test_a_rejected_stream_is_not_tried_elsewhere(scene: StreamScene) -> None:

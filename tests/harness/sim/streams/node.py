@@ -21,6 +21,10 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105 - of the standar
 WrapReports = Callable[[ReportListener], ReportListener]
 
 
+async def any_recognizer(_account: str) -> None:
+    """Let an account name all recognizers."""
+
+
 async def _signer(_account: str) -> Signer:
     return Signer(SECRET)
 
@@ -37,6 +41,6 @@ def open_streams(
     setups = SetupFactory("ws://sim", _signer, BotNetworks(lambda _account: ()), loop.time)
     pool = GatewayPool([known])
     reports = ReportFeed(pool, shards, DEFAULT_LIMITS)
-    streams = NodeStreams(StreamChannels(pbx), pool, setups, reports)
+    streams = NodeStreams(StreamChannels(pbx), pool, setups, reports, any_recognizer)
     gateway.read(wrap_reports(GatewayListener(known, reports, loop.time)), loop)
     return streams
