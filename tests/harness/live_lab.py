@@ -156,6 +156,7 @@ async def open_lab(  # noqa: PLR0913 - a test names only what it varies
     engine_settings: Mapping[str, str] | None = None,
     tls: TlsFiles | None = None,
     gateways: int = 0,
+    gateway_settings: Mapping[str, str] | None = None,
     has_speech: bool = False,
     speech_settings: Mapping[str, str] | None = None,
     pbx_type: type[Pbx] = Pbx,
@@ -163,8 +164,8 @@ async def open_lab(  # noqa: PLR0913 - a test names only what it varies
 ) -> AsyncIterator[Lab]:
     """Run servers of their own; `pbx_options` are those of `Pbx`. With `tls` its ARI has TLS.
 
-    `gateways` is the number of stream gateways beside the PBX; with `has_speech` they know
-    recognizers, of these `speech_settings`.
+    `gateways` is the number of stream gateways beside the PBX, of these `gateway_settings`; with
+    `has_speech` they know recognizers, of these `speech_settings`.
     """
     trunk_port = free_port()
     trunk = f"sip:{trunk_host}:{trunk_port}"
@@ -174,7 +175,8 @@ async def open_lab(  # noqa: PLR0913 - a test names only what it varies
     streams_token = secrets.token_hex(16)
     speech = SpeechProcess(folder / "speech", **(speech_settings or {})) if has_speech else None
     beside = [
-        StreamGateway(folder / f"streams{each}", streams_token, speech) for each in range(gateways)
+        StreamGateway(folder / f"streams{each}", streams_token, speech, **(gateway_settings or {}))
+        for each in range(gateways)
     ]
     if tls is None:
         pbx = pbx_type(folder / "pbx1", trunk=trunk, **pbx_options)

@@ -1,6 +1,7 @@
-"""Overload: four ways in which a stranger or a customer may keep the service from others.
+"""Overload: six ways in which a stranger or a customer may keep the service from others.
 
-Wrong keys, slow bodies, idle connections, and readers of events. Meanwhile another customer, at the
+Wrong keys, slow bodies, idle connections, readers of events, callers of an account's number, and
+streams of its calls. Meanwhile another customer, at the
 same address, reads its records and calls: each request must be served, and each call recorded.
 """
 
@@ -20,6 +21,7 @@ from tests.harness.live_lab import open_lab
 from tests.harness.servers.api import NUMBER, Api
 from tests.harness.until import until
 from tools.bench.figure import percentile
+from tools.drills.account_flood import MAX_CALLS, MAX_STREAMS, AccountFlood, Bots
 from tools.drills.trunk import open_trunk
 
 MAX_P99_MS = 100.0
@@ -54,8 +56,15 @@ class Outcome(Struct):
 class LoadDrill:
     """A lab, and a REST layer with one customer."""
 
-    def __init__(self, api: Api, http: aiohttp.ClientSession, attackers: AsyncExitStack) -> None:
+    def __init__(
+        self,
+        api: Api,
+        http: aiohttp.ClientSession,
+        attackers: AsyncExitStack,
+        flood: AccountFlood,
+    ) -> None:
         self.api = api
+        self._flood = flood
         self.outcome = Outcome(Counter(), [], Counter())
         self._http = http  # of the customer, with its key
         self._attackers = attackers
@@ -109,6 +118,15 @@ class LoadDrill:
         ):
             for _ in range(READERS):
                 group.create_task(self._read_events(http, until_s))
+
+    async def inbound_calls(self, until_s: float) -> None:
+        """Let an account's number be called more often than the engine has calls."""
+        self.outcome.attempts += await self._flood.call_without_end(until_s)
+
+    async def streams(self, until_s: float) -> None:
+        """Let an account's calls have more streams than the gateway."""
+        failures = self.outcome.failures
+        self.outcome.attempts += await self._flood.take_streams(until_s, failures)
 
     async def _guess(self, http: aiohttp.ClientSession, key: str) -> None:
         async with http.get(f"{self.api.url}/srmain/cdr", headers={"Authorization": key}) as reply:
@@ -183,6 +201,8 @@ WAYS: dict[str, Callable[[LoadDrill, float], Coroutine[None, None, None]]] = {
     "slow bodies": LoadDrill.slow_bodies,
     "idle connections": LoadDrill.idle_connections,
     "event readers": LoadDrill.event_readers,
+    "inbound calls": LoadDrill.inbound_calls,
+    "streams": LoadDrill.streams,
 }
 
 
@@ -190,12 +210,18 @@ WAYS: dict[str, Callable[[LoadDrill, float], Coroutine[None, None, None]]] = {
 async def open_load_drill(folder: Path) -> AsyncIterator[LoadDrill]:
     """Run servers, and a carrier that rejects all calls as busy."""
     async with (
-        open_lab(folder) as lab,
+        open_lab(
+            folder,
+            engine_settings={"SWITCHROOM_MAX_CALLS": str(MAX_CALLS)},
+            gateways=1,
+            gateway_settings={"SWITCHROOM_MAX_STREAMS": str(MAX_STREAMS)},
+        ) as lab,
         Api(folder / "api", engines=[lab.engine]) as api,
-        open_trunk(lab.trunk_port),
+        open_trunk(lab.trunk_port) as trunk,
+        Bots() as bots,
         aiohttp.ClientSession(headers={"Authorization": api.api_key}) as http,
         AsyncExitStack() as attackers,
     ):
-        drill = LoadDrill(api, http, attackers)
+        drill = LoadDrill(api, http, attackers, AccountFlood(lab, trunk, bots))
         await drill.run("nothing", 1)  # the first requests open files and caches
         yield drill
