@@ -24,8 +24,8 @@ class LiveCall:
     """What an engine keeps of a call between two events."""
 
     __slots__ = (
-        "armed_ms", "call", "foreign_channels", "generation", "is_busy", "log_lines", "outbox",
-        "timer",
+        "armed_ms", "call", "foreign_channels", "generation", "is_busy", "log_bytes", "log_lines",
+        "outbox", "timer",
     )  # fmt: skip
 
     def __init__(self, call: Call, outbox: Iterable[Command] = (), log_lines: int = 0) -> None:
@@ -37,6 +37,7 @@ class LiveCall:
         self.is_busy = False  # whether a reply is awaited before the next queued command is sent
         self.generation = 0  # grows with each recovery: replies to earlier generations are ignored
         self.log_lines = log_lines  # number of log lines written
+        self.log_bytes = 0  # of those that this engine has written
         self.timer: Timer | None = None
         self.armed_ms = 0
 
@@ -50,6 +51,7 @@ class LiveCall:
         """Add commands to the outbox; return them, and the change that stores them."""
         added = self.outbox.add(commands)
         seq, self.log_lines = self.log_lines, self.log_lines + len(log)
+        self.log_bytes += sum(map(len, log))
         events = [each.event for each in commands if isinstance(each, EmitEvent)]
         encoded = tuple(map(to_json, events))
         return added, Change(

@@ -29,8 +29,10 @@ from engine.runtime.shard.outbox import CommandState, PendingCommand, mark_commi
 from engine.store.errors import Overflow
 
 ALWAYS_LOGGED = (ClockChanged, Recovered)  # also without effect
-# A customer's call must not fill the store: a bot can send 60 marks a second, each a step.
+# A customer's call must not fill the store: a bot can send 60 marks a second, each a step, and a
+# webhook trees of 64 KB.
 MAX_LOG_LINES = 200_000
+MAX_LOG_BYTES = 32_000_000  # since this engine has the call
 MAX_STATE_BYTES = 1_000_000
 OnStored = Callable[[], None]
 Core = Callable[[Call, Event, int], Step]  # steps a call, as `engine.calls.step` does
@@ -61,6 +63,8 @@ class StepRunner(Struct, frozen=True):
         """
         if live_call.log_lines >= self.max_log_lines:
             raise CallTooLarge(f"{self.max_log_lines} steps")
+        if live_call.log_bytes >= MAX_LOG_BYTES:
+            raise CallTooLarge(f"a log of {MAX_LOG_BYTES} bytes")
         now = self.clock.now_ms()
         if isinstance(event, DigitPressed) and is_sealable(live_call.call, event):
             event = replace(event, digit=self.io.seal_digit(live_call.call.id, event.digit))

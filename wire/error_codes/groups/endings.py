@@ -77,7 +77,7 @@ ENDINGS = CodeGroup(
         ErrorCode(
             "call_too_large",
             "Call too large",
-            "The call took 200,000 steps, or its state reached a megabyte, so the engine ended it.",
+            "The call took 200,000 steps, its log 32 MB or its state 1 MB, so the engine ended it.",
             "A bot that sends marks without end, or a tree or flow that collects without end.",
             "Correct the bot, the tree or the flow.",
             (),

@@ -18,7 +18,7 @@ from engine.calls.model.storage_format import decode_stored_call
 from engine.calls.replay_audit import replay
 from engine.runtime.shard.live_call import LiveCall
 from engine.runtime.shard.shard import MAX_CLOCK_SKEW_MS
-from engine.runtime.shard.step_runner import MAX_LOG_LINES, MAX_STATE_BYTES
+from engine.runtime.shard.step_runner import MAX_LOG_BYTES, MAX_LOG_LINES, MAX_STATE_BYTES
 from engine.store.errors import Overflow
 from tests.harness.calls.builders import (
     CHANNEL,
@@ -221,11 +221,15 @@ def test_the_end_of_a_dropped_call_is_stored() -> None:
     assert list(replay(entries))[-1].call == stored.call
 
 
-def test_a_call_of_too_many_steps_ends() -> None:
+@pytest.mark.parametrize(
+    ("count", "limit"), [("log_lines", MAX_LOG_LINES), ("log_bytes", MAX_LOG_BYTES)]
+)
+def test_a_call_of_too_many_steps_ends(count: str, limit: int) -> None:
     """A customer's call does not fill the store: its end is stored, with that reason."""
     scene = ShardScene()
     live_call = answered_call(scene)
-    live_call.log_lines = MAX_LOG_LINES - 1
+    assert getattr(live_call, count) > 0
+    setattr(live_call, count, limit - 1)
     scene.shard.feed(live_call, MuteRequested(MAIN, "in"))
     assert live_call.call.id in scene.shard.calls
     scene.shard.feed(live_call, MuteRequested(MAIN, "out"))
