@@ -63,7 +63,7 @@ chaos: $(INSTALLED) tools  ## inject faults into real programs with 200 live cal
 fraud-drill: $(INSTALLED) tools  ## try for a minute to call costly numbers in four ways; none may reach the carrier
 	@$(PYTHON) -m tools.drills fraud
 
-load-drill: $(INSTALLED) tools  ## wrong keys, slow bodies, idle connections, event readers; other customers notice nothing
+load-drill: $(INSTALLED) tools  ## strangers and a customer take all they can get; other customers notice nothing
 	@$(PYTHON) -m tools.drills load
 
 soak: $(INSTALLED) tools  ## 200 live calls of mixed kinds for ten minutes; their records must match the phones' logs
