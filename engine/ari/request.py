@@ -39,6 +39,7 @@ class Reply(Struct, frozen=True, gc=False):
         return 200 <= self.status < 300  # noqa: PLR2004 - the HTTP success range
 
 
+NOT_FOUND = 404
 LOST = Reply(0)
 OnReply = Callable[[Reply], None]
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from engine.ari.request import Reply
+from engine.ari.request import NOT_FOUND, Reply
 from engine.calls.model import causes
 from engine.calls.model.commands import (
     AddToBridge,
@@ -18,7 +18,6 @@ from engine.calls.model.commands import (
 )
 from engine.calls.model.events import BridgeFailed, Event, LegEnded, PlaybackEnded, VoicemailEnded
 
-NOT_FOUND = 404
 CONFLICT = 409
 NOT_CREATED = causes.reason(causes.TEMPORARY_FAILURE)  # no endpoint or no contact
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from engine.ari.generated.operations import bridges, channels, playbacks, recordings
-from engine.ari.request import Reply, Request
+from engine.ari.request import NOT_FOUND, Reply, Request
 from engine.calls.model.call_id_format import call_of, is_mixed_bridge, other_half
 from engine.calls.model.commands import (
     AddToBridge,
@@ -285,8 +285,21 @@ def is_pipelined(command: PbxCommand, *, keeps_order: bool) -> bool:
     return keeps_order and isinstance(command, (Dial, StartVoicemail))
 
 
+def look_up_channel(leg: str) -> Request:
+    """Return the request that precedes a repeated Originate, which follows a 404 only.
+
+    A second one of the same id would be refused as if the leg had not been created, and Asterisk
+    would not exit on SIGTERM any longer (docs/asterisk.md).
+    """
+    return channels.get(leg)
+
+
 def continues_after(command: PbxCommand, reply: Reply) -> bool:
     """Return whether a command's next request is sent after this reply."""
-    if isinstance(command, StartVoicemail):
-        return reply.status != 0  # else its bridge would be left
-    return reply.status in {200, 204, 409}
+    match command:
+        case StartVoicemail():
+            return reply.status != 0  # else its bridge would be left
+        case Originate():
+            return reply.status == NOT_FOUND
+        case _:
+            return reply.status in {200, 204, 409}

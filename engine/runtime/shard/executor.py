@@ -40,6 +40,7 @@ from engine.runtime.pbx.ari_replies import event_from_reply
 from engine.runtime.pbx.ari_requests import (
     continues_after,
     is_pipelined,
+    look_up_channel,
     may_block,
     may_follow_at_once,
     requests_for,
@@ -238,7 +239,9 @@ class CommandExecutor:
                     return
                 if result.agent_name:
                     self._feed(live_call, AgentNamed(command.leg, result.agent_name))
-                self._send(live_call, pending, result.requests, then)
+                # The PBX may have created it since the recovery's snapshot.
+                look_up = (look_up_channel(command.leg),) if is_repeated else ()
+                self._send(live_call, pending, (*look_up, *result.requests), then)
 
         is_repeated = pending.is_repeated
         set_up_outbound_leg(

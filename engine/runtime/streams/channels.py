@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from engine.ari.generated.models import Channel, Variable
 from engine.ari.generated.operations import channels
-from engine.ari.request import OnReply, Reply, Request, ask
+from engine.ari.request import NOT_FOUND, OnReply, Reply, Request, ask
 from engine.calls.model.call_id_format import call_of
 from engine.calls.model.stream_commands import StartStream
 from engine.runtime.base.interfaces import Pbx
@@ -18,7 +18,6 @@ from engine.runtime.streams.slot import StreamSlot
 
 log = structlog.get_logger()
 CONNECTION_VARIABLE = "MEDIA_WEBSOCKET_CONNECTION_ID"
-NOT_FOUND = 404
 PBX_RETRIES_S = (0.1, 0.3, 1.0)
 _decode_channel = msgspec.json.Decoder(Channel).decode
 _decode_variable = msgspec.json.Decoder(Variable).decode

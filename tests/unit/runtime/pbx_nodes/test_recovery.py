@@ -294,7 +294,7 @@ async def test_a_lost_reply_is_recovered() -> None:
         at.scene.pbx.reply(Reply(0))
         assert at.node.is_paused
         await until(lambda: not at.node.is_paused, every_s=0.001)
-        assert at.scene.pbx.lines == ["POST channels/create", "POST channels/create"]
+        assert at.scene.pbx.lines == ["POST channels/create", f"GET channels/{MAIN}"]
 
 
 @pytest.mark.parametrize("silent_ms", [900, 3_000])

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from engine.ari.request import Reply
 from engine.calls.model.commands import Originate, StartRinging
 from engine.calls.model.events import AgentNamed, LegEnded
 from engine.runtime.base.interfaces import DialDecision, DialRejection
@@ -14,10 +15,12 @@ from tests.harness.runtime.executor_scene import (
     ManualAgentResolver,
     ManualDialPolicy,
 )
+from tests.harness.runtime.recording_pbx import OK
 from tests.harness.runtime.shard_scene import ORIGINATE
 from wire.agents import PhoneKind
 
 CALLS_AGENT = Originate(f"{ID}.l1", "agent:sales7", "")
+LOOK_UP = f"GET channels/{ID}.l1"
 
 
 def test_an_agent_is_called_at_its_endpoint() -> None:
@@ -141,7 +144,7 @@ def test_a_decision_after_a_recovery_is_ignored() -> None:
     assert (scene.pbx.lines, scene.events) == ([], [])
 
 
-@pytest.mark.parametrize(("is_repeated", "lines"), [(False, []), (True, [ORIGINATE])])
+@pytest.mark.parametrize(("is_repeated", "lines"), [(False, []), (True, [LOOK_UP])])
 def test_a_limit_of_the_account(is_repeated: bool, lines: list[str]) -> None:
     """It rejects a new leg, but not one that the last owner of the call may have dialled."""
     policy = ManualDialPolicy()
@@ -155,6 +158,20 @@ def test_a_limit_of_the_account(is_repeated: bool, lines: list[str]) -> None:
     assert scene.pbx.lines == lines
     assert policy.admitted == ([] if is_repeated else [CALLS_NUMBER.leg])
     assert scene.events == ([] if is_repeated else [LegEnded(f"{ID}.l1", 41, reason="live_legs")])
+
+
+@pytest.mark.parametrize(("reply", "more"), [(OK, []), (Reply(404), [ORIGINATE]), (Reply(500), [])])
+def test_a_leg_that_is_repeated(reply: Reply, more: list[str]) -> None:
+    """It is created if the PBX has none: a second one would be refused, and the first forgotten."""
+    scene = ExecutorScene()
+    mark_committed(scene.live_call.outbox.add([CALLS_NUMBER]))
+    scene.executor.execute(scene.live_call, scene.live_call.recover((CALLS_NUMBER,)))
+    scene.pbx.reply(reply)
+    assert scene.pbx.lines == [LOOK_UP, *more]
+    scene.pbx.settle()
+    assert scene.live_call.outbox.commands == ()
+    failed = [] if reply.status != 500 else [LegEnded(f"{ID}.l1", 41, reason="unavailable")]
+    assert scene.events == failed
 
 
 def test_a_leg_over_another_trunk() -> None:

@@ -93,7 +93,7 @@ def test_a_new_generation_ignores_earlier_replies() -> None:
     reply_to.done(Reply(500))
     assert live_call.is_busy
     assert [type(each) for each in live_call.outbox.commands] == [Originate]
-    assert scene.pbx.lines == [ORIGINATE, ORIGINATE]
+    assert scene.pbx.lines == [ORIGINATE, f"GET channels/{MAIN}"]
     scene.pbx.reply()
     assert live_call.outbox.commands == ()
 
