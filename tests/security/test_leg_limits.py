@@ -200,14 +200,14 @@ async def test_legs_to_agents_count() -> None:
     assert await rate.policy.check("acme", AGENT) == "leg_rate"
 
 
-async def test_agents_need_no_trunk_and_cost_no_minutes() -> None:
-    """So a full trunk, or minutes that are used up, do not keep callers from agents."""
+async def test_agents_need_no_trunk_but_minutes() -> None:
+    """A full trunk does not keep callers from agents; minutes that are used up do."""
     trunk = Limited(AccountDialPolicy(), CapacityLimits(max_calls=1, max_calls_per_s=1))
     assert await trunk.dial(party=AGENT) == ""
     limited = Limited(ONE_MINUTE)
     limited.used = MINUTE_MS
-    assert await limited.dial(party=AGENT) == ""
-    assert await limited.policy.check("acme", AGENT) == ""
+    assert await limited.dial(party=AGENT) == "daily_minutes"
+    assert await limited.policy.check("acme", AGENT) == "daily_minutes"
 
 
 async def test_a_clock_that_is_set_back() -> None:

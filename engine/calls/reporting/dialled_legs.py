@@ -1,4 +1,4 @@
-"""The legs that a call has dialled, and how long those over the trunk lasted: what it costs."""
+"""The legs that a call has dialled, and how long they lasted: what it costs."""
 
 from collections.abc import Iterable
 
@@ -30,5 +30,5 @@ def ended_legs_ms(call: Call) -> int:
 
 def dialled_ms(ended: Iterable[EndedLeg]) -> int:
     """Return how long those of the ended legs that were dialled were up."""
-    dialled = (each for each in ended if each.leg.answered_ms and was_dialled_over_trunk(each.leg))
+    dialled = (each for each in ended if each.leg.answered_ms and was_dialled(each.leg))
     return sum(max(0, each.ended_ms - each.leg.answered_ms) for each in dialled)

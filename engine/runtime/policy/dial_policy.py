@@ -80,13 +80,14 @@ class DialPolicy:
             done(DialDecision("terms_unknown", caller_id))
             return
         rejection = _reject_count(policy, call)
-        if not parsed.is_by_trunk:
-            done(DialDecision(rejection, caller_id))
-            return
-        rejection = rejection or reject_destination(policy, party)
-        must_read = policy.do_not_call or not self._is_use_known(call.account, policy)
+        must_read = not self._is_use_known(call.account, policy)
+        if parsed.is_by_trunk:
+            rejection = rejection or reject_destination(policy, party)
+            must_read = must_read or policy.do_not_call
         if must_read and not rejection:
             self._tasks.start(self._decide(call, party, caller_id, done))
+        elif not parsed.is_by_trunk:
+            done(DialDecision(rejection, caller_id))
         else:
             shown = self._caller_id(policy, call, caller_id)
             done(DialDecision(rejection, shown, policy.trunks, _international(party, policy)))
@@ -136,8 +137,7 @@ class DialPolicy:
         policy = await self._policy(account)
         if policy is None:
             return "terms_unknown"
-        by_trunk = Party.parse(party).is_by_trunk
-        return self._limits.reject(account, policy, uncounted=1, by_trunk=by_trunk)
+        return self._limits.reject(account, policy, uncounted=1)
 
     def last(self, account: str) -> AccountDialPolicy:
         """Return the last policy read of an account, which a rejection is explained by."""
@@ -154,13 +154,12 @@ class DialPolicy:
         policy = await self._policy(account)
         if policy is None:
             return "terms_unknown"
-        if not parsed.is_by_trunk:
-            return ""
-        if rejection := reject_destination(policy, party):
+        if parsed.is_by_trunk and (rejection := reject_destination(policy, party)):
             return rejection
         if self._limits is not None:
             await self._limits.read(account, policy)
-        return await self._check_list(account, policy, party) if policy.do_not_call else ""
+        must_read = policy.do_not_call and parsed.is_by_trunk
+        return await self._check_list(account, policy, party) if must_read else ""
 
     def known_region(self, account: str) -> str | None:
         """Return the region of an account's national numbers; None: not cached."""

@@ -14,7 +14,6 @@ from engine.calls.reporting.dialled_legs import (
     ended_legs_ms,
     is_on_trunk,
     was_dialled,
-    was_dialled_over_trunk,
 )
 from engine.runtime.base.node_report import AccountUse
 from engine.runtime.policy.dial_loops import DialLoops, Forwarding, forwarding_of
@@ -27,7 +26,7 @@ class CallLegs(Struct, frozen=True):
     account: str
     on_trunk: int
     dialled: int  # to numbers, addresses and agents
-    answered: int  # of those dialled over the trunk
+    answered: int  # of those dialled
     answered_sum_ms: int  # the sum of the times of their answers
     ended_ms: int  # how long such legs that have ended lasted
     forwarding: Forwarding
@@ -43,7 +42,7 @@ class AccountLoad(Struct):
     ended_ms: int = 0
 
     def used_ms(self, now: int) -> int:
-        """Return how long the legs that live calls dialled over the trunk have lasted until now."""
+        """Return how long the legs that live calls dialled have lasted until now."""
         return self.ended_ms + max(0, self.answered * now - self.answered_sum_ms)
 
 
@@ -114,13 +113,13 @@ def _key(leg: Leg) -> tuple[str, int, str, str | None]:
 
 def _count(call: Call) -> CallLegs:
     on_trunk = [leg for leg in call.legs if is_on_trunk(leg) and not _is_calling_agent(call, leg)]
-    costly = [leg for leg in on_trunk if was_dialled_over_trunk(leg)]
-    answered = [leg.answered_ms for leg in costly if leg.answered_ms]
+    dialled = [leg for leg in call.legs if was_dialled(leg)]
+    answered = [leg.answered_ms for leg in dialled if leg.answered_ms]
     return CallLegs(
         call.legs,
         call.account,
         len(on_trunk),
-        sum(map(was_dialled, call.legs)),
+        len(dialled),
         len(answered),
         sum(answered),
         ended_legs_ms(call),

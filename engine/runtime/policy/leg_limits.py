@@ -89,24 +89,23 @@ class LegLimits:
             log.warning("minutes of an account not read", account=account, error=str(error))
 
     def reject(
-        self, account: str, policy: AccountDialPolicy, uncounted: int = 0, *, by_trunk: bool
+        self, account: str, policy: AccountDialPolicy, uncounted: int = 0
     ) -> DialRejection:
         """Return which limit an account has reached, if any.
 
-        `uncounted` legs are to be dialled now, but are not part of a call yet. The minutes of a day
-        limit what is dialled `by_trunk`: agents cost none.
+        `uncounted` legs are to be dialled now, but are not part of a call yet.
         """
         live = self._cluster.account_use(account).legs + self._legs.of(account).dialled + uncounted
         if policy.max_live_legs is not None and live > policy.max_live_legs:
             return "live_legs"
-        if by_trunk and (rejection := self._reject_minutes(account, policy)):
+        if rejection := self._reject_minutes(account, policy):
             return rejection
         rate = self._leg_rate(account, policy)
         return "leg_rate" if rate is not None and rate.available < 1 else ""
 
     def admit(self, account: str, policy: AccountDialPolicy, leg: NewLeg) -> DialRejection:
         """Count a leg that is dialled now, or return why it may not be."""
-        rejection = self.reject(account, policy, -leg.waiting, by_trunk=leg.by_trunk)
+        rejection = self.reject(account, policy, -leg.waiting)
         needs_trunk = leg.by_trunk and not leg.is_admitted
         if needs_trunk and not rejection:
             rejection = self._reject_trunk(leg.waiting_for_trunk)

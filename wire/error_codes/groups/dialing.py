@@ -170,7 +170,7 @@ DIALING = CodeGroup(
         ErrorCode(
             "daily_minutes",
             "Minutes of the day used up",
-            "The account has used its minutes over the trunk of the day.",
+            "The account has used its minutes of dialled legs of the day.",
             "The limit protects against toll fraud.",
             "Wait until tomorrow (UTC). Operator: `--max-minutes-per-day`.",
             (429,),

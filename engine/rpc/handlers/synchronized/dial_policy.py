@@ -149,7 +149,7 @@ def _exceeded_limit(code: str, policy: AccountDialPolicy) -> str:
             return f"{_count(policy.max_legs_per_s, 'new leg')} per second (--max-legs-per-s)"
         case _:
             minutes = _count(policy.max_minutes_per_day, "minute")
-            return f"{minutes} per day over the trunk (--max-minutes-per-day)"
+            return f"{minutes} per day (--max-minutes-per-day)"
 
 
 def _count(limit: float | None, unit: str) -> str:

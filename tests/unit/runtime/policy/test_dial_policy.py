@@ -361,8 +361,9 @@ async def test_the_last_policy(scene: Scene) -> None:
     assert scene.policy.known_region("acme") == "CA"
 
 
-async def test_minutes_are_read_before_a_number_is_called(scene: Scene) -> None:
-    """An agent costs none, and is called at once; so is a number while they are known."""
+@pytest.mark.parametrize("party", [LISTED, "agent:1"])
+async def test_minutes_are_read_before_a_party_is_called(scene: Scene, party: str) -> None:
+    """While they are known, it is called at once."""
     clock = scene.clock
 
     async def used(_account: str) -> int:
@@ -374,10 +375,9 @@ async def test_minutes_are_read_before_a_number_is_called(scene: Scene) -> None:
     await scene.put(AccountDialPolicy(max_minutes_per_day=1))
     await policy.region("acme")
     decided: list[DialDecision] = []
-    for party, count in (("agent:1", 1), (LISTED, 1)):
-        policy.authorize(outbound(), party, "", decided.append)
-        assert len(decided) == count
-    assert await policy.check("acme", LISTED) == ""
-    policy.authorize(outbound(), LISTED, "", decided.append)
-    assert decided[-1] == DialDecision("")
+    policy.authorize(outbound(), party, "", decided.append)
+    assert not decided
+    assert await policy.check("acme", party) == ""
+    policy.authorize(outbound(), party, "", decided.append)
+    assert decided == [DialDecision("")]
     await policy.close()

@@ -79,6 +79,7 @@ def test_calls_add_up() -> None:
         ({"answered_ms": NOW}, 2, 1, 1_000),
         ({"replaces": "1.9"}, 1, 0, 0),
         ({"agent_id": "7"}, 2, 1, 0),
+        ({"party": "agent:7", "answered_ms": NOW}, 1, 1, 1_000),
     ],
 )
 def test_a_leg_that_changes_is_counted_again(
