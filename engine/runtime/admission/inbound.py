@@ -75,8 +75,7 @@ class InboundCalls:
         if self._is_handing_over(shard):
             return
         by_trunk = self._is_by_trunk(channel)
-        if channel.asserted and by_trunk:  # a phone can assert any number
-            channel = replace(channel, from_=channel.asserted)
+        channel = _identified(channel, by_trunk)
         reason = self._node_selection.admit(shard, by_trunk)
         if reason is not None:
             self._pass_on(shard, channel, reason.code, by_trunk)
@@ -190,6 +189,16 @@ class InboundCalls:
         shard.context.hang_up_channel(channel.channel, cause)
 
 
+def _identified(channel: IncomingChannel, by_trunk: bool) -> IncomingChannel:
+    """Return a channel as its caller is known: a trunk identifies it by headers of the INVITE.
+
+    A phone can send any: only the directory says which number and name it has.
+    """
+    if by_trunk:
+        return replace(channel, from_=channel.asserted or channel.from_)
+    return replace(channel, from_="", caller_name="", is_withheld=False, diversion=())
+
+
 def _cached_region(shard: CallShard, found: FoundRoute | None) -> str | None:
     policy = shard.context.endpoints.policy
     if found is None or policy is None:
@@ -205,9 +214,7 @@ def inbound_call(
     `region` is that of callers' numbers without a country.
     """
     route, agent, now = found.route, channel.agent, new.created_ms
-    number = strip_parameters(channel.from_)
-    if not agent.agent_id:
-        number = international(number, region)
+    number = international(strip_parameters(agent.caller_id or channel.from_), region)
     caller = _printable(number)
     target = route.status_callback_url
     leg = Leg(
@@ -233,7 +240,7 @@ def inbound_call(
         created_ms=now,
         must_end_ms=new.must_end_ms,
         # Callers can send any text: only a number may be shown to others.
-        caller_id=agent.caller_id or (caller if re.search(CALLER_ID, number) else ""),
+        caller_id=caller if re.search(CALLER_ID, number) else "",
         custom_data=route.custom_data,
         recording_destination=new.recording_destination,
         recording_enabled=new.recording_destination is not None and route.is_recorded,

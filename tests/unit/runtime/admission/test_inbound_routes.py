@@ -169,11 +169,11 @@ def test_only_a_number_is_a_caller_id(number: str) -> None:
 
 
 def test_an_agents_call() -> None:
-    """Its leg has the agent's id, and its caller id is the one in the directory."""
+    """Its leg has the agent's id, and its caller is the caller id in the directory."""
     agent = Caller("sales7", "+4721930000")
-    call = inbound_call(NEW, IncomingChannel(CHANNEL, "1002", "+4733333333", agent=agent), FOUND)
-    assert (call.legs[0].party, call.legs[0].agent, call.from_) == ("1002", "sales7", "1002")
-    assert call.caller_id == "+4721930000"
+    call = inbound_call(NEW, IncomingChannel(CHANNEL, "", "+4733333333", agent=agent), FOUND)
+    assert (call.legs[0].party, call.legs[0].agent) == ("+4721930000", "sales7")
+    assert (call.from_, call.caller_id) == ("+4721930000", "+4721930000")
 
 
 def test_control_characters_are_removed() -> None:
@@ -201,12 +201,6 @@ def test_a_callers_number_is_international(sent: str, region: str, number: str) 
     """So records, history and do-not-call lists know it in one form, where its country is known."""
     call = inbound_call(NEW, IncomingChannel(CHANNEL, sent, "+47"), FOUND, region)
     assert (call.from_, call.legs[0].party, call.caller_id) == (number, number, number)
-
-
-def test_an_agents_number_is_not_a_phone_number() -> None:
-    """An extension stays as it is."""
-    incoming = IncomingChannel(CHANNEL, "90000001", "+47", agent=Caller("ada"))
-    assert inbound_call(NEW, incoming, FOUND, "NO").from_ == "90000001"
 
 
 def test_privacy_and_diversion_belong_to_the_call() -> None:

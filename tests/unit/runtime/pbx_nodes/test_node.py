@@ -120,18 +120,34 @@ async def test_privacy_and_diversion_of_an_inbound_call() -> None:
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "number"), [("PJSIP/trunk", "+4790000001"), ("PJSIP/1001", "+4722222222")]
+    ("endpoint", "known"),
+    [
+        ("PJSIP/trunk", ("+4790000001", "", True, (Diversion("+4711111111"),))),
+        ("PJSIP/1001", ("", "", False, ())),
+        ("PJSIP/4790000003", ("", "", False, ())),
+    ],
 )
-async def test_an_asserted_number_counts_from_a_trunk(endpoint: str, number: str) -> None:
-    """A phone can assert any."""
-    args = ["inbound", "+4733333333", "asserted=%3Csip%3A%2B4790000001%40a%3E%2C%20%3Ctel%3A5%3E"]
+async def test_headers_identify_the_caller_of_a_trunk(endpoint: str, known: object) -> None:
+    """A phone can send any: those with a number that no directory has call without one."""
+    headers = {
+        "asserted": '"Eve" <sip:+4790000001@a>, <tel:5>',
+        "from": '"Bank" <sip:+4790000002@a>',
+        "rpid": "<sip:+4722222222@a>;party=called, <sip:+4790000002@a>;party=calling",
+        "presentation": "prohib",
+        "privacy": "id",
+        "diversion": "<sip:+4711111111@a>",
+        "history": "<sip:+4711111111@a>;index=1, <sip:+4733333333@a>;index=1.1",
+    }
+    args = ["inbound", "+4733333333", *(f"{name}={quote(each)}" for name, each in headers.items())]
     async with inbound_node() as at:
         await at.route()
         caller = {**channel("1.1", "Ring"), "name": f"{endpoint}-00000001"}
         at.node.on_event(0, ari("StasisStart", channel=caller, args=args))
         await until(partial(at.has_call, "1.1"), every_s=0.001)
         (live_call,) = at.scene.shard.calls.values()
-    assert live_call.call.from_ == number
+    call = live_call.call
+    assert (call.from_, call.caller_name, call.privacy, call.diversion) == known
+    assert call.caller_id == call.from_
 
 
 async def test_an_answered_leg_without_media_is_hung_up() -> None:
