@@ -6,6 +6,7 @@ reconnect, and reconnects silently when the password is refused. Here a connecti
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
 from ssl import SSLContext
 from typing import Protocol
 
@@ -14,7 +15,13 @@ from panoramisk.ami_protocol import AMIProtocol
 from panoramisk.message import Message
 
 from engine.ami import contacts
-from engine.ami.contacts import UnreachableContacts, read_contact
+from engine.ami.contacts import (
+    AddressRecord,
+    Contact,
+    UnreachableContacts,
+    read_address_record,
+    read_contact,
+)
 from engine.common.tasks import wait_for_event
 
 log = structlog.get_logger()
@@ -68,6 +75,22 @@ class HealthListener(Protocol):
         """Handle an RTCP report of a leg."""
 
 
+class PhoneListener(Protocol):
+    """Receives what phones do; implemented by `runtime.agents.phone_addresses`."""
+
+    def on_login(self, endpoint: str, address: str) -> None:
+        """Handle that a phone has logged in from an address: `IPV4/UDP/192.0.2.1/5060`."""
+
+    def on_contact(self, contact: Contact) -> None:
+        """Handle the status of a contact, which is new perhaps."""
+
+    def on_listed(self, records: Sequence[AddressRecord], contacts: Sequence[Contact]) -> None:
+        """Handle all that the node has, once after the connection is made."""
+
+    def on_unwatched(self) -> None:
+        """Handle that the connection is lost."""
+
+
 def dispatch_health(event: Message, listener: HealthListener) -> None:
     """Report a health event to a listener; ignore other events."""
     match event.event:
@@ -82,6 +105,17 @@ def dispatch_health(event: Message, listener: HealthListener) -> None:
             listener.on_login(event.AccountID)
         case "Registry":
             listener.on_registration(event.Username, event.Status == "Registered")
+        case _:
+            pass
+
+
+def dispatch_phone(event: Message, listener: PhoneListener) -> None:
+    """Report a phone's login or contact to a listener; ignore other events."""
+    match event.event:
+        case "ContactStatus":
+            listener.on_contact(read_contact(event))
+        case "SuccessfulAuth" if event.Service == "PJSIP":
+            listener.on_login(event.AccountID, event.RemoteAddress)
         case _:
             pass
 
@@ -144,12 +178,15 @@ def _header(event: bytes, name: bytes) -> str:
 class AmiConnection:
     """The factory that panoramisk's protocol expects, for one connection."""
 
-    forgetable_actions = ("login", "corestatus", "pjsipshowcontacts", "pjsipqualify")
+    forgetable_actions = (
+        "login", "corestatus", "pjsipshowaors", "pjsipshowcontacts", "pjsipqualify",
+    )  # fmt: skip
 
-    def __init__(self, health: HealthListener | None) -> None:
+    def __init__(self, health: HealthListener | None, phones: PhoneListener | None = None) -> None:
         self.ended = asyncio.Event()
         self.awaiting_actions: deque[object] = deque()
         self.health = health
+        self.phones = phones
         self.stream: AmiStream | None = None
         self._unreachable = UnreachableContacts()
 
@@ -157,6 +194,8 @@ class AmiConnection:
         if self.health is None:
             return
         dispatch_health(event, self.health)
+        if self.phones is not None:
+            dispatch_phone(event, self.phones)
         if event.event in contacts.EVENTS:
             self._unreachable.on_contact(read_contact(event))
         elif self.stream is not None and self._unreachable.has_returned(event):
@@ -209,6 +248,7 @@ class AmiMonitor:
         login: tuple[str, str],
         health: HealthListener | None,
         dtmf: DtmfListener | None,
+        phones: PhoneListener | None = None,
         retry_delay_s: float = RETRY_DELAY_S,
         tls: SSLContext | None = None,
     ) -> None:
@@ -217,6 +257,7 @@ class AmiMonitor:
         self._login = login
         self._health = health
         self._dtmf = dtmf
+        self._phones = phones
         wanted = (health and HEALTH_EVENTS, dtmf and DTMF_EVENTS)
         self._events = ",".join(each for each in wanted if each)
         self._retry_delay_s = retry_delay_s
@@ -241,11 +282,13 @@ class AmiMonitor:
     def _on_disconnected(self) -> None:
         if self._health is not None:
             self._health.on_unwatched()
+        if self._phones is not None:
+            self._phones.on_unwatched()
         if self._dtmf is not None:
             self._dtmf.on_disconnected()
 
     async def _listen(self) -> None:
-        connection = AmiConnection(self._health)
+        connection = AmiConnection(self._health, self._phones)
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             stream = await self._connect(connection)
         try:
@@ -279,10 +322,20 @@ class AmiMonitor:
 
     async def _load_contacts(self, stream: AmiStream, connection: AmiConnection) -> None:
         """Load the status of all contacts; changes arrive as events."""
-        async with asyncio.timeout(POLL_INTERVAL_S):
-            listed = await stream.send({"Action": "PJSIPShowContacts"})
-        for each in listed if isinstance(listed, list) else ():
+        records = await self._list(stream, "PJSIPShowAors") if self._phones is not None else []
+        listed = await self._list(stream, "PJSIPShowContacts")
+        for each in listed:
             connection.dispatch(each)
+        if self._phones is not None:
+            self._phones.on_listed(
+                [read_address_record(each) for each in records if each.event == "AorList"],
+                [read_contact(each) for each in listed if each.event == "ContactList"],
+            )
+
+    async def _list(self, stream: AmiStream, action: str) -> list[Message]:
+        async with asyncio.timeout(POLL_INTERVAL_S):
+            listed = await stream.send({"Action": action})
+        return listed if isinstance(listed, list) else []
 
     async def _poll_until_lost(self, stream: AmiStream, connection: AmiConnection) -> None:
         while not connection.ended.is_set():

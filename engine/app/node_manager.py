@@ -13,7 +13,7 @@ import structlog
 from msgspec import Struct
 from yarl import URL
 
-from engine.ami.monitor import AmiMonitor, DtmfListener, HealthListener
+from engine.ami.monitor import AmiMonitor, DtmfListener, HealthListener, PhoneListener
 from engine.app import connections
 from engine.app.node_upkeep import NodeUpkeep, Work
 from engine.app.shard_factory import NodeShardFactory
@@ -25,6 +25,7 @@ from engine.recordings.archive import Archive
 from engine.runtime.admission.node_selection import NodeSelection
 from engine.runtime.agents.agent_presence import AgentPresence
 from engine.runtime.agents.configured_endpoints import ConfiguredEndpoints
+from engine.runtime.agents.phone_addresses import PhoneAddresses
 from engine.runtime.agents.phone_credentials import CredentialStore
 from engine.runtime.agents.phone_provisioning import PhoneProvisioning
 from engine.runtime.agents.phone_reports import PhoneReports
@@ -138,9 +139,9 @@ class NodeManager:
             streams=gateways.streams if gateways else None,
         )
         health = self._configure_health(settings)
-        endpoint_list = ConfiguredEndpoints(
-            ari, parts.agents.directory.is_trunk, on_change=parts.phones.on_change
-        )
+        is_trunk, now_ms = parts.agents.directory.is_trunk, parts.context.clock.now_ms
+        addresses = PhoneAddresses(name, ari, is_trunk, now_ms)
+        endpoint_list = ConfiguredEndpoints(ari, is_trunk, on_change=parts.phones.on_change)
         parts.agents.configured_endpoints[name] = endpoint_list
         parts.reachability.add_node(name)
         work: dict[str, list[Work]] = {
@@ -150,12 +151,11 @@ class NodeManager:
             ],
             "supervisor": [
                 endpoint_list.run,
-                PhoneProvisioning(
-                    name, ari, CredentialStore(parts.context.store), parts.context.clock.now_ms
-                ).run,
+                PhoneProvisioning(name, ari, CredentialStore(parts.context.store), now_ms).run,
+                addresses.run,
                 partial(parts.factory.tell_slots, name, ari),
                 partial(parts.factory.watch_presence, name, ari),
-                *self._monitors(settings, health=health),
+                *self._monitors(settings, health=health, phones=addresses),
             ],
             "listener": self._monitors(settings, dtmf=node.recent_digits),
         }
@@ -226,6 +226,7 @@ class NodeManager:
         settings: NodeSettings,
         health: HealthListener | None = None,
         dtmf: DtmfListener | None = None,
+        phones: PhoneListener | None = None,
     ) -> list[Work]:
         """Return what listens to a node's manager interface; nothing without a password for it."""
         password = settings.ami_password or self._settings.ami_password
@@ -237,6 +238,7 @@ class NodeManager:
             (settings.ami_user, password.get_secret_value()),
             health,
             dtmf,
+            phones,
             tls=self._parts.tls if settings.ami_tls else None,
         )
         return [monitor.run]

@@ -1,6 +1,6 @@
 """Finds the node at which a phone is registered, so that every node can call it.
 
-A phone of another node is called over the trunk between the nodes (`peers` in `asterisk-config`),
+A phone is called only where it has logged in from (`phone_addresses.py`). A phone of another node is called over the trunk between the nodes (`peers` in `asterisk-config`),
 whose dialplan calls the phone without an engine. A phone in a browser is called by the dialplan in
 any case: it rings in all tabs, and an endpoint that ARI calls rings in one.
 """
@@ -18,6 +18,7 @@ from engine.ari.generated.operations import endpoints
 from engine.ari.request import Reply
 from engine.common.tasks import BackgroundTasks, cancel_all
 from engine.runtime.agents.directory import PEER_TRUNK
+from engine.runtime.agents.phone_addresses import called_at
 from engine.runtime.agents.phone_logins import PhoneLogins
 from engine.runtime.base.interfaces import AgentPhone, AgentResolver, OnAgentFound, Pbx
 from wire.agents import phone_name
@@ -110,8 +111,9 @@ class NodeAgents(Struct, frozen=True):
             given = phone
 
             def located(dialed: str) -> None:
-                if given.kind == "browser" and dialed == given.endpoint:
-                    dialed = _by_dialplan(given.endpoint)
+                if dialed == given.endpoint:
+                    is_browser = given.kind == "browser"
+                    dialed = _by_dialplan(dialed) if is_browser else called_at(dialed)
                 done(replace(given, endpoint=dialed))
 
             self.phones.resolve(self.home, given.endpoint, located)

@@ -90,7 +90,7 @@ class ObjectPbx(RecordingPbx):
             attribute, value = each["attribute"], each["value"]
             if attribute == MULTIPLE and attribute in fields and value not in fields[attribute]:
                 value = f"{fields[attribute]},{value}"
-            elif attribute == MULTIPLE and attribute in fields:
+            elif attribute in {MULTIPLE, "contact"} and attribute in fields:
                 value = fields[attribute]
             fields[attribute] = value
         kind, _, phone = name.partition("/")

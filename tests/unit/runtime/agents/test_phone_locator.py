@@ -14,6 +14,7 @@ from tests.harness.virtual_time import virtual_time
 from wire.agents import PhoneKind
 
 PHONE = "PJSIP/1001"
+AT_HOME = "PJSIP/1001/1001~"
 
 
 class FakeNode:
@@ -91,7 +92,7 @@ async def dialled(
 async def test_a_phone_of_the_own_node_is_dialled_there() -> None:
     """No request goes to another node, even if the phone is registered there as well."""
     other = FakeNode("1001")
-    assert await dialled({"pbx1": FakeNode("1001"), "pbx2": other}) == PHONE
+    assert await dialled({"pbx1": FakeNode("1001"), "pbx2": other}) == AT_HOME
     assert other.requests == []
 
 
@@ -108,10 +109,10 @@ async def test_a_phone_that_has_moved_is_dialled_where_it_logged_in_last() -> No
     nodes = {"pbx1": FakeNode("1001"), "pbx2": FakeNode("1001", address="10.0.0.2:5060")}
     moved = "PJSIP/peers/sip:1001@10.0.0.2:5060"
     assert await dialled(nodes, logged_in=("pbx1", "pbx2")) == moved
-    assert await dialled(nodes, logged_in=("pbx2", "pbx1")) == PHONE
-    assert await dialled(nodes, logged_in=("pbx3",)) == PHONE
+    assert await dialled(nodes, logged_in=("pbx2", "pbx1")) == AT_HOME
+    assert await dialled(nodes, logged_in=("pbx3",)) == AT_HOME
     nodes["pbx2"].phones = ()
-    assert await dialled(nodes, logged_in=("pbx2",)) == PHONE
+    assert await dialled(nodes, logged_in=("pbx2",)) == AT_HOME
     others = {f"pbx{n}": FakeNode("1001", address=f"10.0.0.{n}:5060") for n in (2, 3)}
     last = "PJSIP/peers/sip:1001@10.0.0.3:5060"
     assert await dialled({"pbx1": FakeNode(), **others}, logged_in=("pbx2", "pbx3")) == last
@@ -120,9 +121,9 @@ async def test_a_phone_that_has_moved_is_dialled_where_it_logged_in_last() -> No
 async def test_a_phone_that_is_registered_nowhere_is_dialled_at_home() -> None:
     """That fails at once, as always; an unknown agent has no endpoint."""
     nodes = {"pbx1": FakeNode(), "pbx2": FakeNode(), "pbx3": BrokenNode(Reply(404))}
-    assert await dialled(nodes) == PHONE
+    assert await dialled(nodes) == AT_HOME
     assert await dialled(nodes, None) is None
-    assert await dialled({}) == PHONE
+    assert await dialled({}) == AT_HOME
 
 
 @virtual_time

@@ -1,0 +1,207 @@
+"""The addresses at which one node may call its phones: those that they have logged in from.
+
+A phone chooses the contacts that it registers; Asterisk replaces only the first of a REGISTER by
+where the phone is, and `via_addr` of a contact is what the phone says, too (docs/asterisk.md). So
+calls go to an address record of the engine's beside the phone's, `PJSIP/1001/1001~`, to which no
+phone can register: it has the contacts whose host and port were those of a login. Others are
+deleted at once. The node keeps these records, so any engine, and its dialplan, can call by them.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+
+import structlog
+
+from engine.ami.contacts import (
+    Address,
+    AddressRecord,
+    Contact,
+    address_of_contact,
+    contact_id,
+    remote_address,
+)
+from engine.ari.generated.operations import asterisk
+from engine.runtime.base.interfaces import Pbx
+from engine.runtime.pbx.snapshot import PbxUnavailable
+from wire.agents import TECHNOLOGY, phone_name
+
+log = structlog.get_logger()
+SUFFIX = "~"  # of the engine's records; no endpoint contains it
+LOGIN_MS = 10_000  # in which a login's contact arrives
+MAX_LOGINS = 16  # of one endpoint at once: an agent's tabs
+RETRY_DELAY_S = 1.0
+_CLASS = "res_pjsip"
+_WEBSOCKET = ";transport=ws"  # as Asterisk writes it: an agent may have several tabs
+_BAD_REQUEST = 400
+_UNSURE = "?"  # a record that is being written; no contact is this
+
+
+def called_at(endpoint: str) -> str:
+    """Return what is dialled to call an endpoint at its addresses."""
+    return f"{endpoint}/{phone_name(endpoint)}{SUFFIX}"
+
+
+class PhoneAddresses:
+    """Keeps a node's records as its manager interface reports logins and contacts."""
+
+    def __init__(
+        self,
+        node: str,
+        pbx: Pbx,
+        is_trunk: Callable[[str], bool],
+        now_ms: Callable[[], int],
+        retry_delay_s: float = RETRY_DELAY_S,
+    ) -> None:
+        self._pbx = pbx
+        self._is_trunk = is_trunk
+        self._now_ms = now_ms
+        self._retry_delay_s = retry_delay_s
+        self._logins: dict[str, deque[tuple[int, Address]]] = {}
+        self._phones: dict[str, dict[str, bool]] = {}  # whether each contact is reachable; in order
+        self._fixed: dict[str, tuple[str, ...]] = {}  # of records in pjsip.conf
+        self._records: dict[str, str] = {}  # what the node has, as far as it is known
+        self._changed: dict[str, None] = {}  # records to compare
+        self._strange: dict[str, None] = {}  # ids of contacts to delete
+        self._is_listed = False  # before that, what is registered is not known
+        self._wake = asyncio.Event()
+        self._log = log.bind(node=node)
+
+    def on_login(self, endpoint: str, address: str) -> None:
+        """Take where a phone has logged in from: `IPV4/UDP/192.0.2.1/5060`."""
+        found = remote_address(address)
+        if found is not None:
+            logins = self._logins.setdefault(endpoint, deque(maxlen=MAX_LOGINS))
+            logins.append((self._now_ms(), found))
+
+    def on_contact(self, contact: Contact) -> None:
+        """Accept or refuse a contact that is new, has another status, or has been removed."""
+        record, uri = contact.record, contact.uri
+        if not record or self._is_ours(record):
+            return
+        known = self._phones.setdefault(record, {})
+        if contact.is_reachable is None:
+            known.pop(uri, None)
+        elif uri in known or uri in self._fixed.get(record, ()):
+            known[uri] = contact.is_reachable
+        elif self._has_logged_in(record, uri):
+            self._replace(record, uri)
+            known[uri] = contact.is_reachable
+        elif self._is_listed:
+            self._refuse(contact)
+        self._change(record)
+
+    def on_listed(self, records: Sequence[AddressRecord], contacts: Sequence[Contact]) -> None:
+        """Take all that the node has: what was registered while nothing listened is refused."""
+        before = {each.name.removesuffix(SUFFIX): each.uris
+                  for each in records if each.name.endswith(SUFFIX)}  # fmt: skip
+        self._records = {name: ",".join(uris) for name, uris in before.items()}
+        self._fixed = {
+            each.name: each.uris for each in records
+            if each.is_fixed and each.uris and not self._is_ours(each.name)
+        }  # fmt: skip
+        for name, uris in self._fixed.items():
+            self._phones.setdefault(name, dict.fromkeys(uris, True))
+        for each in contacts:
+            if each.is_reachable is None or self._is_ours(each.record):
+                continue
+            known = self._phones.setdefault(each.record, {})
+            if each.uri in known or each.uri in before.get(each.record, ()):
+                known[each.uri] = each.is_reachable
+            else:
+                self._refuse(each)
+        self._is_listed = True
+        for name in (*before, *self._phones):
+            self._change(name)
+
+    def on_unwatched(self) -> None:
+        """Forget the contacts: the next list has them, and the records stay until then."""
+        self._is_listed = False
+        self._logins, self._phones, self._changed = {}, {}, {}
+
+    async def run(self) -> None:
+        """Write the records, and delete what was refused, until cancelled."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            try:
+                await self._write()
+            except PbxUnavailable as error:
+                self._log.warning("phone addresses not written", error=str(error))
+                await asyncio.sleep(self._retry_delay_s)
+                self._wake.set()
+
+    async def _write(self) -> None:
+        while self._strange or self._changed:
+            while self._strange:
+                contact = next(iter(self._strange))
+                await self._delete("contact", contact)
+                self._strange.pop(contact, None)
+            if self._changed:
+                record = next(iter(self._changed))
+                del self._changed[record]
+                try:
+                    await self._write_record(record)
+                except PbxUnavailable:
+                    self._changed[record] = None
+                    raise
+
+    async def _write_record(self, record: str) -> None:
+        wanted = self._wanted(record)
+        if wanted == self._records.get(record, ""):
+            return
+        if self._records.get(record):  # a change would merge the contacts (docs/asterisk.md)
+            await self._delete("aor", record + SUFFIX)
+        self._records[record] = _UNSURE
+        if wanted and await self._put(record, wanted):
+            self._records[record] = wanted
+        else:
+            del self._records[record]
+
+    async def _put(self, record: str, wanted: str) -> bool:
+        """Put a record; returns False if the node takes no such contact."""
+        fields = [{"attribute": "contact", "value": wanted}]
+        request = asterisk.update_object(_CLASS, "aor", record + SUFFIX, fields=fields)
+        reply = await self._pbx.ask(request)
+        if not reply.ok and reply.status != _BAD_REQUEST:
+            raise PbxUnavailable(f"aor {record}{SUFFIX}: status {reply.status}")
+        return reply.ok
+
+    def _wanted(self, record: str) -> str:
+        """Return the contacts that are called: all tabs of a browser, or the latest phone."""
+        reachable = [uri for uri, is_up in self._phones.get(record, {}).items() if is_up]
+        if record in self._fixed or all(_WEBSOCKET in each for each in reachable):
+            return ",".join(reachable)
+        return reachable[-1]
+
+    def _is_ours(self, record: str) -> bool:
+        return record.endswith(SUFFIX) or self._is_trunk(f"{TECHNOLOGY}/{record}")
+
+    def _has_logged_in(self, record: str, uri: str) -> bool:
+        """Return whether a phone has just logged in from the address of a contact."""
+        address, since_ms = address_of_contact(uri), self._now_ms() - LOGIN_MS
+        logins = self._logins.get(record, ())
+        return any(at_ms >= since_ms and each == address for at_ms, each in logins)
+
+    def _replace(self, record: str, uri: str) -> None:
+        """Let one login have one contact: those before it, of tabs those at its address, go."""
+        known, address = self._phones[record], address_of_contact(uri)
+        for other in list(known):
+            if _WEBSOCKET not in uri or address_of_contact(other) == address:
+                del known[other]
+                self._strange[contact_id(record, other)] = None
+        self._strange.pop(contact_id(record, uri), None)
+
+    def _refuse(self, contact: Contact) -> None:
+        self._log.warning("contact of no login deleted", phone=contact.record, uri=contact.uri)
+        self._strange[contact.id] = None
+
+    def _change(self, record: str) -> None:
+        self._changed[record] = None
+        if self._is_listed:
+            self._wake.set()
+
+    async def _delete(self, kind: str, name: str) -> None:
+        reply = await self._pbx.ask(asterisk.delete_object(_CLASS, kind, name))
+        if not reply.ok and not _BAD_REQUEST <= reply.status < 500:  # 404: it is gone
+            raise PbxUnavailable(f"delete of {kind} {name}: status {reply.status}")
