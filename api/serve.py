@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from uvicorn.server import ServerState
 
 from api.accounts.cache import AccountCache
+from api.accounts.endpoints import EndpointStore
 from api.accounts.store import NEW_ACCOUNT, Account, AccountStore
 from api.app import create_app
 from api.auth.scopes import BUNDLES, SCOPES, unknown_scopes
@@ -45,7 +46,9 @@ async def serve(settings: Settings) -> None:
         traces = await stack.enter_async_context(open_traces(os.environ, _create_traces))
         services = await stack.enter_async_context(open_services(settings, traces=traces))
         await migrate(services.database)
-        await create_configured_account(services.accounts, services.keys, settings)
+        await create_configured_account(
+            services.accounts, services.keys, services.endpoints, settings
+        )
         accounts = AccountCache(services.accounts, services.now_ms)
         transcripts = services.transcripts
         consumer = EventConsumer(
@@ -88,7 +91,7 @@ async def serve(settings: Settings) -> None:
 
 
 async def create_configured_account(
-    accounts: AccountStore, keys: KeyStore, settings: Settings
+    accounts: AccountStore, keys: KeyStore, endpoints: EndpointStore, settings: Settings
 ) -> None:
     """Create what does not exist yet; several processes may start at the same time."""
     if not settings.account or settings.api_key is None or settings.api_secret is None:
@@ -112,6 +115,8 @@ async def create_configured_account(
             await keys.add(settings.account, credentials, KeyTerms(scopes=scopes))
     for number in settings.caller_ids:
         await accounts.add_number(settings.account, number)
+    for endpoint in settings.account_endpoints:
+        await endpoints.grant(settings.account, endpoint)
 
 
 def _create_traces() -> "OtelRequestTraces":

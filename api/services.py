@@ -27,6 +27,7 @@ import api.transcripts.recognizers
 import api.voice.plugin
 import api.webhooks.service
 from api.account_pages.service import AccountPages
+from api.accounts.endpoints import EndpointStore
 from api.accounts.store import AccountStore
 from api.accounts.usage import UsageStore
 from api.agents.ended_keys import EndedKeys
@@ -76,6 +77,7 @@ class Services(Struct, frozen=True):
     database: Database
     engine: api.engine_client.EngineClient
     accounts: AccountStore
+    endpoints: EndpointStore
     keys: KeyStore
     key_service: KeyService
     authenticator: Authenticator
@@ -137,6 +139,7 @@ async def open_services(
         )
         recognizers = await stack.enter_async_context(_open_recognizers(settings))
         accounts = AccountStore(database, clock)
+        endpoints = EndpointStore(database, clock)
         keys, jobs = KeyStore(database, clock), JobStore(database, clock, settings.max_jobs)
         quotas = ContactQuotas(database, _contact_limits(settings))
         requests = Rate(settings.api_requests_per_s, settings.api_requests_per_s * 2)
@@ -165,6 +168,7 @@ async def open_services(
             database=database,
             engine=engine,
             accounts=accounts,
+            endpoints=endpoints,
             keys=keys,
             key_service=KeyService(keys, clock, settings.max_keys),
             authenticator=Authenticator(keys, tokens, clock, accepts_keys=settings.keys_as_tokens),
@@ -208,7 +212,9 @@ async def open_services(
             dnc=api.dnc.plugin.build(database, accounts, policy_sync, metrics, clock),
             documents=documents,
             routing=api.routing.plugin.build(editor, documents.flows, engine, accounts),
-            agents=AgentService(replace(editor, store=documents.agents), documents.agents, engine),
+            agents=AgentService(
+                replace(editor, store=documents.agents), endpoints, documents.agents, engine
+            ),
             phone_logins=PhoneLoginService(
                 editor, documents.agents, keys, engine, settings, tickets, clock
             ),

@@ -81,6 +81,17 @@ class Agents(Shape, frozen=True):
     agents: tuple[AgentView, ...]
 
 
+def account_of_endpoint(endpoint: str) -> str:
+    """Return the account whose name an endpoint has, as `PJSIP/acme-ada`; empty: it has none.
+
+    All before the last hyphen is the account, so no endpoint has the names of two. A name without a
+    letter could be a telephone number, and the name of a template's endpoint has a dot.
+    """
+    name = phone_name(endpoint)
+    account, _, rest = name.rpartition("-")
+    return account if rest and "." not in name and any(map(str.isalpha, name)) else ""
+
+
 def phone_name(endpoint: str) -> str:
     """Return the name of a PJSIP endpoint; empty for another technology."""
     technology, _, name = endpoint.partition("/")

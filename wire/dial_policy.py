@@ -29,8 +29,8 @@ class AccountDialPolicy(Shape, frozen=True):
     `denied` are prefixes that are not called although they are allowed. Numbers that cost more than
     others are called only if `numberTypes` has their type. With `isStopped`, the account has no
     calls and no callbacks: live ones are hung up. `maxLegsPerCall` limits how many parties one call
-    may dial, at once or one after another. `maxLiveLegs`, `maxLegsPerS` and `maxMinutesPerDay` (UTC)
-    limit what all calls of the account dial, also to agents; absent, they do not.
+    may dial, at once or one after another. `maxLiveLegs`, `maxLegsPerS` and `maxMinutesPerDay`
+    (UTC) limit what all calls of the account dial, also to agents; absent, they do not.
     `trunks` are those over which its numbers are called, the first one first; without it all.
     `country` is the calling code of numbers without one, `region` (ISO 3166-1) their country where
     several share a code. With `doNotCall`, no call is placed while the account's list is unknown.

@@ -7,6 +7,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from api.accounts.endpoints import EndpointStore
 from api.agents.schemas import (
     MAX_WITH_PRESENCE,
     AgentPage,
@@ -16,14 +17,22 @@ from api.agents.schemas import (
     agent_state,
     decode_agent,
 )
-from api.common.errors import PreconditionFailed, ServiceUnavailable
+from api.common.errors import Conflict, PreconditionFailed, ServiceUnavailable
 from api.documents.agent_store import AgentStore
 from api.documents.document import Document, Kind
 from api.documents.editor import MAX_ATTEMPTS, DocumentEditor
 from api.engine_client import EngineClient, id_in_path
 from api.http.paging import Page
 from api.http.preconditions import Precondition
-from wire.agents import Agent, AgentPassword, Agents, AgentView, DraftedPhone, PhoneDraft
+from wire.agents import (
+    Agent,
+    AgentPassword,
+    Agents,
+    AgentView,
+    DraftedPhone,
+    PhoneDraft,
+    account_of_endpoint,
+)
 from wire.decoding.errors import BadInput
 from wire.decoding.patterns import NAME, PATTERNS
 
@@ -35,6 +44,7 @@ _UNKNOWN = AgentState("unknown", busy=False, call_id=None, nodes=())
 
 class AgentService(Struct, frozen=True):
     documents: DocumentEditor
+    endpoints: EndpointStore
     agents: AgentStore
     engine: EngineClient
 
@@ -69,13 +79,34 @@ class AgentService(Struct, frozen=True):
             raise BadInput("agentId", f"expected {PATTERNS[NAME]}")
 
         async def checked(_before: Document | None) -> bytes:
+            is_granted = await self._is_granted(account_id, agent.endpoint)
             # Before engines reserve it: they may have lost that it is another account's.
             await self.agents.check_endpoint(account_id, agent.endpoint)
             path = f"{_path(account_id, agent_id)}/check"
-            await self.engine.request_raw("POST", path, agent)
+            query = {"granted": "true"} if is_granted else None
+            await self.engine.request_raw("POST", path, agent, query)
             return msgspec.json.encode(agent)
 
         return await self.documents.change(account_id, KIND, agent_id, checked, condition)
+
+    async def _is_granted(self, account_id: str, endpoint: str) -> bool:
+        """Return whether an operator has granted an endpoint to an account.
+
+        Raises Conflict if it is granted to another one, and BadInput if it is neither granted nor
+        named after the account.
+        """
+        owner = await self.endpoints.account_of(endpoint)
+        if owner is None and account_of_endpoint(endpoint) == account_id:
+            return False
+        if owner is None:
+            text = (
+                f"expected PJSIP/{account_id}-NAME, NAME of letters, digits and _ with a letter,"
+                " or an endpoint that your operator has granted"
+            )
+            raise BadInput("endpoint", text, "endpoint_not_granted")
+        if owner != account_id:
+            raise Conflict(f"{endpoint} belongs to another account", "endpoint_taken")
+        return True
 
     async def put_password(self, account_id: str, agent_id: str, given: AgentPassword) -> None:
         """Set the password of an agent's phone; raises NotFound and Conflict."""

@@ -37,6 +37,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "key": ("keys:key", "An account's API keys."),
     "number": ("numbers:number", "An account's caller ids."),
+    "endpoint": (
+        "endpoints:endpoint",
+        "Endpoints that an account's agents may have, beside PJSIP/ACCOUNT-NAME.",
+    ),
     "dnc": ("dnc:dnc", "An account's do-not-call list."),
     "dnc-token": ("dnc:dnc_token", "Tokens that change an account's do-not-call list."),
 }

@@ -3,9 +3,11 @@
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, Field, SecretStr, StringConstraints
 
 from wire.decoding.patterns import NAME, PATTERNS
+
+Endpoint = Annotated[str, StringConstraints(pattern=r"^PJSIP/[A-Za-z0-9_.\-]{1,64}$")]
 
 
 def _name_or_empty(text: str) -> str:
@@ -42,6 +44,13 @@ class StartAccountSettings(BaseModel):
         ),
     )
     caller_ids: tuple[str, ...] = Field((), description="JSON list of its numbers.")
+    account_endpoints: tuple[Endpoint, ...] = Field(
+        (),
+        description=(
+            "JSON list of endpoints in the nodes' `pjsip.conf` that its agents may have"
+            " (`switchroom account endpoint add`)."
+        ),
+    )
     allow: tuple[str, ...] = Field(
         (), description='JSON list of prefixes that it may call, or `["any"]`.'
     )

@@ -14,6 +14,7 @@ from dev.lab.env_file import read_file, read_text, replace_file, setting_line
 from dev.lab.plan import FOLDER, Plan
 
 FILE = "settings.env"
+AGENT_IDS = range(1001, 1010)  # whose endpoints the PBX has (asterisk-config/agents.py)
 
 
 def ensure_settings(
@@ -101,6 +102,7 @@ def _derived(folder: Path, plan: Plan, drawn: Mapping[str, str]) -> dict[str, st
         "SWITCHROOM_CORS_ORIGINS": json.dumps([f"http://localhost:{ports.api}"]),
         "SWITCHROOM_STREAMS_ACCOUNT_SHARE": "100",
         "SWITCHROOM_CALLER_IDS": '["+4721930000"]',
+        "SWITCHROOM_ACCOUNT_ENDPOINTS": json.dumps([f"PJSIP/{each}" for each in AGENT_IDS]),
         "SWITCHROOM_DATABASE_URL": f"sqlite+aiosqlite:///{folder}/api/switchroom.db",
         "SWITCHROOM_ENGINE_URLS": json.dumps([f"http://127.0.0.1:{ports.engine}"]),
         "SWITCHROOM_NODES": json.dumps(_nodes(plan, drawn["SWITCHROOM_ARI_PASSWORD"])),

@@ -73,8 +73,10 @@ def address_of_contact(uri: str) -> Address | None:
 
 def remote_address(text: str) -> Address | None:
     """Return where a login came from: `IPV4/UDP/192.0.2.1/5060`."""
-    parts = text.split("/")
-    return _address(parts[2], parts[3]) if len(parts) == 4 else None
+    _family, _, rest = text.partition("/")
+    _transport, _, address = rest.partition("/")
+    host, _, port = address.rpartition("/")
+    return _address(host, port)
 
 
 def _address(host: str, port: str) -> Address | None:

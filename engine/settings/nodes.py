@@ -114,9 +114,9 @@ class NodesSettings(BaseModel):
         None,
         description=(
             "Password of the manager user `switchroom` on every node: commands go over HTTP on"
-            " ARI's port, events come over `ami_port`. Without it there is no recording, digits"
-            " pressed during an engine outage are lost, a gather waits only 120 ms for a held key,"
-            " and node health is limited to what ARI reports."
+            " ARI's port, events come over `ami_port`. Without it there is no recording, no"
+            " phone of an agent is called, digits during an engine outage are lost, a gather"
+            " waits only 120 ms for a held key, and node health is limited to what ARI reports."
         ),
     )
     node_grace_s: int = Field(

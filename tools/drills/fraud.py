@@ -1,7 +1,8 @@
-"""Toll fraud: four ways in which a stranger may try to call numbers that cost more.
+"""Toll fraud: ways in which a stranger or a customer may try to call numbers that cost more.
 
-A webhook in wrong hands, a stolen token of an agent, an agent's phone that sends REFER, and calls
-with a forged From. Each tries again and again; the carrier must not get one call.
+A webhook in wrong hands, a stolen token of an agent, an agent's phone that sends REFER, calls with
+a forged From, and a customer's phone that registers and sends whatever SIP allows. Each tries again
+and again; the carrier must not get one call.
 """
 
 import asyncio
@@ -22,10 +23,19 @@ from tests.harness.phones.phone import Phone
 from tests.harness.servers.api import ACCOUNT, NUMBER, Api
 from tests.harness.servers.engine import RequestError
 from tests.harness.until import until
+from tools.drills.hostile_phone import (
+    ACCEPTED,
+    INVITES,
+    REGISTRATIONS,
+    HostilePhone,
+    open_hostile_phone,
+)
 from tools.drills.trunk import Trunk, open_trunk
 
 AGENT, OTHER_AGENT = "1004", "1005"
 ALLOWED = "+4721930009"
+MULE, MULE_PASSWORD, RANG = "mule", "correct-horse-battery", "rang at its own address"
+PAUSE = {"type": "pause", "data": {"length": 3}}
 SENDS_REFER_EVERY_S = 0.5
 _FAILURE = re.compile(r"^SIP/2\.0 ([456][0-9]{2})", re.MULTILINE)
 NO_RESPONSE = "no response"
@@ -66,13 +76,18 @@ class Outcome(Struct):
 class Drill:
     """A lab with its carrier, and an account that may call any number that is not costly."""
 
-    def __init__(self, lab: Lab, api: Api, hooks: WebhookServer, trunk: Trunk) -> None:
+    def __init__(
+        self, lab: Lab, api: Api, hooks: WebhookServer, trunk: Trunk, phone: HostilePhone
+    ) -> None:
         self.lab = lab
         self.api = api
         self.hooks = hooks
         self.trunk = trunk
+        self.phone = phone
         self.outcome = Outcome(Counter(), {way: Counter() for way in WAYS}, trunk.calls)
         self._paths = itertools.count(1)
+        self._registrations = itertools.cycle(REGISTRATIONS)
+        self._invites = itertools.cycle(INVITES)
         self._costly = itertools.cycle([*COSTLY, f"sip:+4782912345@127.0.0.1:{lab.trunk_port}"])
 
     async def check_carrier(self) -> None:
@@ -82,6 +97,21 @@ class Drill:
         await until(lambda: bool(self.trunk.calls), what="a call that is allowed")
         assert ALLOWED in self.trunk.calls.pop()
         await self.lab.wait_empty()
+
+    async def add_mule(self) -> None:
+        """Give the hostile phone its login, as a customer does, and check that it rings."""
+        agent, key = f"/srmain/voice/agents/{MULE}", self.api.api_key
+        body = {"endpoint": f"PJSIP/{ACCOUNT}-{MULE}"}
+        await self.api.request("PUT", agent, body, token=key)
+        password = {"password": MULE_PASSWORD}
+        await self.api.request("PUT", f"{agent}/password", password, token=key)
+
+        async def is_registered() -> bool:
+            return await self.phone.register(("Contact: <sip:a@{own}>",)) == ACCEPTED
+
+        await until(is_registered, what="the hostile phone to register")
+        rings = await self._ring_mule()
+        assert rings == RANG, rings  # else the drill would prove nothing
 
     async def run(self, seconds: float) -> Outcome:
         """Try all ways at once for this long."""
@@ -166,12 +196,33 @@ class Drill:
                 else:
                     self.count(way, str(phone.status) if phone.status >= 400 else "")
 
+    async def hostile_phone(self, way: str) -> None:
+        """Register some contact, and let a call ring it; then call with some headers."""
+        registered = await self.phone.register(next(self._registrations))
+        self.count(way, f"REGISTER {registered}, {await self._ring_mule()}")
+        number = await self.lab.add_number(PAUSE, account=ACCOUNT)
+        self.count(way, f"INVITE {await self.phone.call(next(self._invites), number)}")
+
+    async def _ring_mule(self) -> str:
+        """Call the hostile phone; return what becomes of that."""
+        party, before = f"agent:{MULE}", self.phone.rang
+        request = {"from": party, "to": party, "timeout": 5}
+        try:
+            found = await self.api.request(
+                "POST", "/srmain/voice/call", request, token=self.api.api_key
+            )
+        except RequestError as error:
+            return str(error.problem["code"])
+        await self.lab.wait_ended(found["callId"])
+        return RANG if self.phone.rang > before else "not called"
+
 
 WAYS = {
     "hijacked webhook": Drill.hijacked_webhook,
     "stolen token": Drill.stolen_token,
     "REFER": Drill.refer,
     "forged From": Drill.forged_from,
+    "hostile phone": Drill.hostile_phone,
 }
 
 
@@ -184,13 +235,15 @@ async def open_drill(folder: Path) -> AsyncIterator[Drill]:
         Api(folder / "api", engines=[lab.engine]) as api,
         WebhookServer() as hooks,
         open_trunk(lab.trunk_port) as trunk,
+        open_hostile_phone(lab.pbx, f"{ACCOUNT}-{MULE}", MULE_PASSWORD, lab.trunk_port) as phone,
     ):
         for agent in (AGENT, OTHER_AGENT):
             await lab.engine.rpc(
                 "PUT", f"/agents/{ACCOUNT}/{agent}", {"endpoint": f"PJSIP/{agent}"}
             )
-        drill = Drill(lab, api, hooks, trunk)
+        drill = Drill(lab, api, hooks, trunk, phone)
         await drill.check_carrier()
+        await drill.add_mule()
         yield drill
 
 

@@ -86,9 +86,14 @@ class AgentHandlers(Struct, frozen=True):
         return merge_views(local, await self.fan_out.collect(request, AgentView))[0]
 
     async def check(self, request: web.Request, agent: Agent) -> None:
-        """Validate an agent without storing it; its endpoint is kept for the account a minute."""
+        """Validate an agent without storing it; its endpoint is kept for the account a minute.
+
+        An endpoint of the nodes' configuration is the operator's: it needs `granted=true`.
+        """
         account, agent_id = name_in(request, "account"), name_in(request, "agent")
         await self._check(account, agent_id, agent)
+        if request.query.get("granted") != "true":
+            await self.passwords.check_unconfigured(agent.endpoint)
         with _conflicts():
             await self.documents.reserve(account, agent.endpoint)
 

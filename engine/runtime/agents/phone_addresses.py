@@ -3,8 +3,9 @@
 A phone chooses the contacts that it registers; Asterisk replaces only the first of a REGISTER by
 where the phone is, and `via_addr` of a contact is what the phone says, too (docs/asterisk.md). So
 calls go to an address record of the engine's beside the phone's, `PJSIP/1001/1001~`, to which no
-phone can register: it has the contacts whose host and port were those of a login. Others are
-deleted at once. The node keeps these records, so any engine, and its dialplan, can call by them.
+phone can register: it has the contact whose host and port were those of a login. Each tab of a
+browser has a record of its own. Other contacts are deleted at once. The node keeps these records,
+so any engine, and its dialplan, can call by them.
 """
 
 import asyncio
@@ -32,8 +33,9 @@ LOGIN_MS = 10_000  # in which a login's contact arrives
 MAX_LOGINS = 16  # of one endpoint at once: an agent's tabs
 RETRY_DELAY_S = 1.0
 _CLASS = "res_pjsip"
-_WEBSOCKET = ";transport=ws"  # as Asterisk writes it: an agent may have several tabs
+_WEBSOCKET = ";transport=ws"  # a tab, of which an agent may have several
 _BAD_REQUEST = 400
+_NOT_FOUND = 404
 _UNSURE = "?"  # a record that is being written; no contact is this
 
 
@@ -60,7 +62,7 @@ class PhoneAddresses:
         self._logins: dict[str, deque[tuple[int, Address]]] = {}
         self._phones: dict[str, dict[str, bool]] = {}  # whether each contact is reachable; in order
         self._fixed: dict[str, tuple[str, ...]] = {}  # of records in pjsip.conf
-        self._records: dict[str, str] = {}  # what the node has, as far as it is known
+        self._records: dict[str, dict[str, str]] = {}  # a phone's, by name, as far as it is known
         self._changed: dict[str, None] = {}  # records to compare
         self._strange: dict[str, None] = {}  # ids of contacts to delete
         self._is_listed = False  # before that, what is registered is not known
@@ -93,9 +95,11 @@ class PhoneAddresses:
 
     def on_listed(self, records: Sequence[AddressRecord], contacts: Sequence[Contact]) -> None:
         """Take all that the node has: what was registered while nothing listened is refused."""
-        before = {each.name.removesuffix(SUFFIX): each.uris
-                  for each in records if each.name.endswith(SUFFIX)}  # fmt: skip
-        self._records = {name: ",".join(uris) for name, uris in before.items()}
+        self._records = {}
+        for each in records:
+            phone, is_own, _ = each.name.partition(SUFFIX)
+            if is_own:
+                self._records.setdefault(phone, {})[each.name] = "".join(each.uris)
         self._fixed = {
             each.name: each.uris for each in records
             if each.is_fixed and each.uris and not self._is_ours(each.name)
@@ -106,12 +110,12 @@ class PhoneAddresses:
             if each.is_reachable is None or self._is_ours(each.record):
                 continue
             known = self._phones.setdefault(each.record, {})
-            if each.uri in known or each.uri in before.get(each.record, ()):
+            if each.uri in known or each.uri in self._records.get(each.record, {}).values():
                 known[each.uri] = each.is_reachable
             else:
                 self._refuse(each)
         self._is_listed = True
-        for name in (*before, *self._phones):
+        for name in (*self._records, *self._phones):
             self._change(name)
 
     def on_unwatched(self) -> None:
@@ -141,41 +145,44 @@ class PhoneAddresses:
                 record = next(iter(self._changed))
                 del self._changed[record]
                 try:
-                    await self._write_record(record)
+                    await self._write_records(record)
                 except PbxUnavailable:
                     self._changed[record] = None
                     raise
 
-    async def _write_record(self, record: str) -> None:
-        wanted = self._wanted(record)
-        if wanted == self._records.get(record, ""):
-            return
-        if self._records.get(record):  # a change would merge the contacts (docs/asterisk.md)
-            await self._delete("aor", record + SUFFIX)
-        self._records[record] = _UNSURE
-        if wanted and await self._put(record, wanted):
-            self._records[record] = wanted
-        else:
-            del self._records[record]
+    async def _write_records(self, phone: str) -> None:
+        wanted, known = self._wanted(phone), self._records.setdefault(phone, {})
+        for name in list(known):
+            if wanted.get(name) != known[name]:  # a change would merge both (docs/asterisk.md)
+                await self._delete("aor", name)
+                del known[name]
+        for name, uri in wanted.items():
+            if name not in known:
+                known[name] = _UNSURE
+                if await self._put(name, uri):
+                    known[name] = uri
+                else:
+                    del known[name]
+        if not known:
+            del self._records[phone]
 
-    async def _put(self, record: str, wanted: str) -> bool:
+    async def _put(self, name: str, uri: str) -> bool:
         """Put a record; returns False if the node takes no such contact."""
-        fields = [{"attribute": "contact", "value": wanted}]
-        request = asterisk.update_object(_CLASS, "aor", record + SUFFIX, fields=fields)
-        reply = await self._pbx.ask(request)
+        fields = [{"attribute": "contact", "value": uri}]
+        reply = await self._pbx.ask(asterisk.update_object(_CLASS, "aor", name, fields=fields))
         if not reply.ok and reply.status != _BAD_REQUEST:
-            raise PbxUnavailable(f"aor {record}{SUFFIX}: status {reply.status}")
+            raise PbxUnavailable(f"aor {name}: status {reply.status}")
         return reply.ok
 
-    def _wanted(self, record: str) -> str:
-        """Return the contacts that are called: all tabs of a browser, or the latest phone."""
-        reachable = [uri for uri, is_up in self._phones.get(record, {}).items() if is_up]
-        if record in self._fixed or all(_WEBSOCKET in each for each in reachable):
-            return ",".join(reachable)
-        return reachable[-1]
+    def _wanted(self, phone: str) -> dict[str, str]:
+        """Return a phone's records: one of each tab of a browser, or that of the latest phone."""
+        reachable = [uri for uri, is_up in self._phones.get(phone, {}).items() if is_up]
+        if reachable and all(map(_is_tab, reachable)):
+            return {contact_id(phone, uri).replace(";@", SUFFIX): uri for uri in reachable}
+        return {phone + SUFFIX: reachable[-1]} if reachable else {}
 
     def _is_ours(self, record: str) -> bool:
-        return record.endswith(SUFFIX) or self._is_trunk(f"{TECHNOLOGY}/{record}")
+        return SUFFIX in record or self._is_trunk(f"{TECHNOLOGY}/{record}")
 
     def _has_logged_in(self, record: str, uri: str) -> bool:
         """Return whether a phone has just logged in from the address of a contact."""
@@ -187,7 +194,7 @@ class PhoneAddresses:
         """Let one login have one contact: those before it, of tabs those at its address, go."""
         known, address = self._phones[record], address_of_contact(uri)
         for other in list(known):
-            if _WEBSOCKET not in uri or address_of_contact(other) == address:
+            if not _is_tab(uri) or address_of_contact(other) == address:
                 del known[other]
                 self._strange[contact_id(record, other)] = None
         self._strange.pop(contact_id(record, uri), None)
@@ -203,5 +210,9 @@ class PhoneAddresses:
 
     async def _delete(self, kind: str, name: str) -> None:
         reply = await self._pbx.ask(asterisk.delete_object(_CLASS, kind, name))
-        if not reply.ok and not _BAD_REQUEST <= reply.status < 500:  # 404: it is gone
+        if not (reply.ok or reply.status == _NOT_FOUND):
             raise PbxUnavailable(f"delete of {kind} {name}: status {reply.status}")
+
+
+def _is_tab(uri: str) -> bool:
+    return _WEBSOCKET in uri.lower()

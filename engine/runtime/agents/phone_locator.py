@@ -1,8 +1,9 @@
 """Finds the node at which a phone is registered, so that every node can call it.
 
-A phone is called only where it has logged in from (`phone_addresses.py`). A phone of another node is called over the trunk between the nodes (`peers` in `asterisk-config`),
-whose dialplan calls the phone without an engine. A phone in a browser is called by the dialplan in
-any case: it rings in all tabs, and an endpoint that ARI calls rings in one.
+A phone is called only where it has logged in from (`phone_addresses.py`). One of another node is
+called over the trunk between the nodes (`peers` in `asterisk-config`), whose dialplan calls the
+phone without an engine. A phone in a browser is called by the dialplan in any case: it rings in all
+tabs, and an endpoint that ARI calls rings in one.
 """
 
 import asyncio

@@ -48,8 +48,7 @@ class PhonePasswords(Struct, frozen=True):
         They have none of the logins that there were before.
         """
         await self.credentials.check(agent.endpoint, account, agent_id)
-        name = phone_name(agent.endpoint)
-        if not await self.credentials.is_known(name) and await self._is_configured(name):
+        if await self._is_configured(agent.endpoint):
             text = (
                 f"{agent.endpoint} is configured in pjsip.conf and keeps its password there;"
                 f" expected an endpoint that no PBX node has in its configuration,"
@@ -116,8 +115,20 @@ class PhonePasswords(Struct, frozen=True):
         now_ms = await self.credentials.store.time_ms()
         return None if known is None else known.valid_at(now_ms)
 
-    async def _is_configured(self, name: str) -> bool:
+    async def check_unconfigured(self, endpoint: str) -> None:
+        """Check that no node has an endpoint in its configuration; raises BadInput."""
+        if await self._is_configured(endpoint):
+            text = (
+                f"{endpoint} is configured in pjsip.conf: only the operator can give it to an"
+                f" account (switchroom account endpoint add)"
+            )
+            raise BadInput("endpoint", text, "configured_endpoint")
+
+    async def _is_configured(self, endpoint: str) -> bool:
         """Return whether a node that responds has an endpoint in its configuration."""
+        name = phone_name(endpoint)
+        if await self.credentials.is_known(name):
+            return False
         found = await asyncio.gather(*(_is_in_file(each, name) for each in self.nodes().values()))
         return any(found)
 

@@ -88,9 +88,7 @@ class LegLimits:
         except StoreDown as error:
             log.warning("minutes of an account not read", account=account, error=str(error))
 
-    def reject(
-        self, account: str, policy: AccountDialPolicy, uncounted: int = 0
-    ) -> DialRejection:
+    def reject(self, account: str, policy: AccountDialPolicy, uncounted: int = 0) -> DialRejection:
         """Return which limit an account has reached, if any.
 
         `uncounted` legs are to be dialled now, but are not part of a call yet.

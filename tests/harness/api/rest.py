@@ -17,6 +17,7 @@ from tests.harness.api.databases import migrate_new
 from tests.harness.rpc.scene import TOKEN, RpcScene
 
 OURS, OTHERS = "+4721930000", "+4721930001"
+GRANTED = ("1001", "1002", "1003", "1004")  # endpoints that acme may have
 SECRET = "s" * 32
 CUSTOMER = "+4722222222"
 
@@ -105,6 +106,8 @@ async def run_rest(
         for account, number in (("acme", OURS), ("other", OTHERS)):
             await parts.accounts.add(Account(account, account, destinations=None))
             await parts.accounts.add_number(account, number)
+        for phone in GRANTED:
+            await parts.endpoints.grant("acme", f"PJSIP/{phone}")
         for who, account, agent in (
             ("acme", "acme", None),
             ("1001", "acme", "1001"),

@@ -90,21 +90,23 @@ def register_request(  # noqa: PLR0913, PLR0917 - the parts of a request
     return "\r\n".join(lines)
 
 
-def authorization(challenge: str, pbx: Pbx, login: Login) -> str:
+def authorization(
+    challenge: str, pbx: Pbx, login: Login, method: str = "REGISTER", address: str = ""
+) -> str:
     """Return the answer to a challenge; empty if it does not offer the digest."""
     offers = [line for line in challenge.splitlines() if line.startswith("WWW-Authenticate")]
     offer = next((line for line in offers if f"algorithm={login.algorithm}" in line), "")
     if not offer:
         return ""
     fields = dict(re.findall(r'(\w+)="?([^",]+)"?', offer))
-    uri = f"sip:127.0.0.1:{pbx.sip_port}"
+    uri = address or f"sip:127.0.0.1:{pbx.sip_port}"
 
     def digest(*parts: str) -> str:
         return HASHES[login.algorithm](":".join(parts).encode()).hexdigest()
 
     username = login.username or login.agent
     secret = digest(username, fields["realm"], login.password)
-    request = digest("REGISTER", uri)
+    request = digest(method, uri)
     right = digest(secret, fields["nonce"], "00000001", "abc", "auth", request)
     return (
         f'Authorization: Digest username="{username}", realm="{fields["realm"]}",'

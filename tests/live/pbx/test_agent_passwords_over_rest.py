@@ -51,7 +51,10 @@ class Nora:
 async def rest(servers: Lab, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Api]:
     """Run a REST layer in front of the engine."""
     folder = tmp_path_factory.mktemp("api")
-    async with Api(folder, engines=[servers.engine], account=ACCOUNT, number=NUMBER) as running:
+    settings = {"SWITCHROOM_ACCOUNT_ENDPOINTS": '["PJSIP/1008"]'}
+    async with Api(
+        folder, engines=[servers.engine], account=ACCOUNT, number=NUMBER, settings=settings
+    ) as running:
         yield running
 
 
@@ -117,8 +120,11 @@ async def test_store_engine_and_pbx_lose_everything(nora: Nora) -> None:
 
 
 async def test_an_endpoint_of_the_configuration(nora: Nora) -> None:
-    """It keeps the password that pjsip.conf has, and REST says so."""
+    """It is the operator's, who grants it; it keeps the password that pjsip.conf has."""
     shared = nora.lab.pbx.passwords.agents
+    with pytest.raises(RequestError) as refused:
+        await nora.put("configured", endpoint="PJSIP/1009")
+    assert refused.value.problem["code"] == "endpoint_not_granted"
     await nora.put("configured", endpoint="PJSIP/1008")
     with pytest.raises(RequestError) as refused:
         await nora.put("configured/password", password=PASSWORD)

@@ -20,11 +20,25 @@ DOCUMENTS = CodeGroup(
             _DOC,
         ),
         ErrorCode(
+            "endpoint_not_granted",
+            "Endpoint is not the account's",
+            "The endpoint is neither named after the account nor granted to it.",
+            "An endpoint has the account's name before its last hyphen, and a letter.",
+            "Use `PJSIP/acme-ada`. Operator: `switchroom account endpoint add`.",
+            (400,),
+            (
+                Place.REST,
+                Place.FIELD,
+            ),
+        ),
+        ErrorCode(
             "configured_endpoint",
-            "Phone has its password on the PBX",
-            "The endpoint is in the configuration of a PBX, and keeps its password there.",
-            "A password was to be set for it.",
-            "Use an endpoint that no PBX has in its files, such as `PJSIP/acme-1001`.",
+            "Endpoint is in the PBX's configuration",
+            "The endpoint is in the configuration of a PBX: it is the operator's, and keeps its"
+            " password there.",
+            "An account wants it for an agent, or a password was to be set for it.",
+            "Use an endpoint that no PBX has in its files, such as `PJSIP/acme-ada`. Operator:"
+            " `switchroom account endpoint add`.",
             (400,),
             (
                 Place.REST,

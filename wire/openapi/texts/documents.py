@@ -57,7 +57,7 @@ DOCUMENTS = {
     "else": "The next node if no case is true.",
     "end": "Id of the last lost event.",
     "endedCalls": "Number of ended calls that were changed.",
-    "endpoint": "Endpoint of the agent's phone, such as `PJSIP/1001`.",
+    "endpoint": "Endpoint of the agent's phone, such as `PJSIP/acme-ada`.",
     "endpoints": "The registered endpoints of each node.",
     "errors": "The errors in the input, each with its path.",
     "eventId": "Id of the event.",

@@ -33,7 +33,7 @@ const FIELDS = [
   {
     name: "endpoint",
     label: "Endpoint",
-    hint: "The phone at the PBX, such as PJSIP/1001; empty: one of the account and the agent.",
+    hint: "The phone at the PBX, such as PJSIP/acme-ada; empty: one of the account and the agent.",
   },
   {
     name: "phone",
@@ -54,7 +54,7 @@ const FIELDS = [
 /** @type {import("../forms/values.js").Field[]} */
 const CHANGED_FIELDS = FIELDS.map((each) => {
   if (each.name === "agentId") return { ...each, fixed: true };
-  return each.name === "endpoint" ? { ...each, required: true, hint: "The phone at the PBX, such as PJSIP/1001." } : each;
+  return each.name === "endpoint" ? { ...each, required: true, hint: "The phone at the PBX, such as PJSIP/acme-ada." } : each;
 });
 /** @type {import("../forms/values.js").Field[]} */
 const PASSWORD_FIELDS = [

@@ -36,5 +36,5 @@ function bodyOf(agent, name) {
  * @param {string} agent
  */
 export function endpointOf(agent) {
-  return `PJSIP/${accountId}-${agent}`;
+  return `PJSIP/${accountId}-${agent.replaceAll("-", "_")}`; // the account is all before the last -
 }

@@ -1032,7 +1032,9 @@ class Agents:
     ) -> models.AgentRow:
         """Create or replace an agent.
 
-        An endpoint that is another account's or another agent's phone is 409 (`endpoint_taken`).
+        Its endpoint is `PJSIP/{account}-…`, where a name without further hyphens follows, or one that
+        the operator has granted; others are 400 (`endpoint_not_granted`, `configured_endpoint`). One
+        that is another account's or another agent's phone is 409 (`endpoint_taken`).
         """
         request = Request(
             "PUT",

@@ -443,7 +443,9 @@ export class Agents {
   /**
    * Create or replace an agent.
    *
-   * An endpoint that is another account's or another agent's phone is 409 (`endpoint_taken`).
+   * Its endpoint is `PJSIP/{account}-…`, where a name without further hyphens follows, or one that
+   * the operator has granted; others are 400 (`endpoint_not_granted`, `configured_endpoint`). One
+   * that is another account's or another agent's phone is 409 (`endpoint_taken`).
    */
   put(agentId: string, body: Omit<models.Agent, "agentId">, options: RequestOptions = {}): Promise<models.AgentRow> {
     const request = { method: "PUT", path: ["srmain", "voice", "agents", agentId], body };

@@ -15,7 +15,8 @@ from tests.harness.api.rest import Rest
 
 async def granted(rest: Rest, settings: Settings) -> set[str]:
     """Create the account; return the scopes of its key."""
-    await create_configured_account(rest.services.accounts, rest.services.keys, settings)
+    services = rest.services
+    await create_configured_account(services.accounts, services.keys, services.endpoints, settings)
     assert settings.api_key is not None
     key = await rest.services.keys.get(parse_key_id(settings.api_key.get_secret_value()) or "")
     assert key is not None

@@ -5,6 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from api.common.errors import Conflict
+from engine.ari.request import Reply
 from tests.harness.api.rest import Rest
 from tests.harness.rpc.preparation import watched
 
@@ -80,13 +82,58 @@ async def test_each_account_sees_its_own(kept: Rest) -> None:
     assert (answer.status_code, answer.json()["code"]) == (409, "endpoint_taken")
     assert "acme" not in answer.text
     assert (await kept.request("DELETE", ANN)).status_code == 204
+    endpoints = kept.services.endpoints
+    with pytest.raises(Conflict):
+        await endpoints.grant("other", AGENT["endpoint"])
+    await endpoints.revoke("acme", AGENT["endpoint"])
+    await endpoints.grant("other", AGENT["endpoint"])
     await put(kept, token=theirs)
+    assert await endpoints.of_account("other") == (AGENT["endpoint"],)
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("acme-ann", 200),
+        ("acme-4799", 200),
+        ("1002", 200),  # granted
+        ("1009", 400),
+        ("4799887766", 400),
+        ("ann", 400),
+        ("acme", 400),
+        ("acme-", 400),
+        ("acme-b-ann", 400),  # of the account acme-b
+        ("acmeann", 400),
+        ("ACME-ann", 400),
+        ("other-ann", 400),
+        ("acme-a.ann", 400),
+        ("acme.ann", 400),
+        ("trunk", 400),
+    ],
+)
+async def test_an_endpoint_has_the_accounts_name_or_is_granted(
+    kept: Rest, name: str, status: int
+) -> None:
+    """So no account takes what the operator has, or what another one will want."""
+    answer = await kept.request("PUT", ANN, {"endpoint": f"PJSIP/{name}"})
+    code = answer.json().get("code", "")
+    assert (answer.status_code, code) == (status, "endpoint_not_granted" if status == 400 else "")
+
+
+async def test_an_endpoint_in_the_configuration_is_the_operators(kept: Rest) -> None:
+    """Also one with the account's name, unless it is granted."""
+    kept.scene.pbx.shows["endpoints/PJSIP/acme-door"] = Reply(200, b"{}")
+    kept.scene.pbx.shows["asterisk/config/dynamic/res_pjsip/auth/acme-door"] = Reply(404)
+    body = {"endpoint": "PJSIP/acme-door"}
+    assert (await kept.rejected("PUT", ANN, body))[:2] == (400, "configured_endpoint")
+    await kept.services.endpoints.grant("acme", "PJSIP/acme-door")
+    assert (await put(kept, body=body))["endpoint"] == "PJSIP/acme-door"
 
 
 async def test_agents_are_listed(kept: Rest) -> None:
     """By id, with pages."""
     for name in ("c", "a", "b"):
-        await put(kept, f"{BASE}/{name}", {"endpoint": f"PJSIP/{name}"})
+        await put(kept, f"{BASE}/{name}", {"endpoint": f"PJSIP/acme-{name}"})
     page = (await kept.request("GET", BASE)).json()
     assert [each["agentId"] for each in page["data"]] == ["a", "b", "c"]
     second = (await kept.request("GET", f"{BASE}?limit=1&offset=1")).json()
@@ -149,7 +196,7 @@ async def test_odd_ids(rest: Rest) -> None:
 
 async def test_without_an_engine(served: Any) -> None:
     """The directory is shown; a change and presence get 503, and nothing is stored."""
-    status, problem = await served.request("PUT", ANN, body=AGENT)
+    status, problem = await served.request("PUT", ANN, body={"endpoint": "PJSIP/acme-ann"})
     assert (status, problem["code"]) == (503, "no_engine")
     assert (await served.request("GET", BASE))[1]["total"] == 0
 
@@ -173,4 +220,6 @@ async def test_an_endpoint_stays_its_accounts_while_engines_have_lost_it(kept: R
     assert rejected[:2] == (409, "endpoint_taken")
     await put(kept, body={**AGENT, "name": "Ann"})
     await put(kept, body={"endpoint": "PJSIP/1003"})
+    await kept.services.endpoints.revoke("acme", AGENT["endpoint"])
+    await kept.services.endpoints.grant("other", AGENT["endpoint"])
     await put(kept, body=AGENT, token=other)

@@ -24,9 +24,9 @@ async def test_an_agent_is_created_changed_and_deleted(
         await expect(dialog.get_by_label("Endpoint")).to_have_attribute("aria-invalid", "true")
         await expect(dialog.get_by_text("expected an endpoint such as PJSIP/1001")).to_be_visible()
         await expect(dialog.get_by_label("Name")).to_have_value(MARKUP)
-        await dialog.get_by_label("Endpoint").fill("PJSIP/7001")
+        await dialog.get_by_label("Endpoint").fill(f"PJSIP/{owner.api.account}-7001a")
         await dialog.get_by_role("button", name="Create").click()
-        row = page.get_by_role("row").filter(has_text="PJSIP/7001")
+        row = page.get_by_role("row").filter(has_text=f"PJSIP/{owner.api.account}-7001a")
         await expect(row).to_contain_text(MARKUP)
         await expect(row).to_contain_text("unknown")  # to the PBX
         await row.get_by_role("button", name="Edit").click()
