@@ -106,14 +106,15 @@ class PhoneAddresses:
         }  # fmt: skip
         for name, uris in self._fixed.items():
             self._phones.setdefault(name, dict.fromkeys(uris, True))
-        for each in contacts:
-            if each.is_reachable is None or self._is_ours(each.record):
+        for contact in contacts:
+            if contact.is_reachable is None or self._is_ours(contact.record):
                 continue
-            known = self._phones.setdefault(each.record, {})
-            if each.uri in known or each.uri in self._records.get(each.record, {}).values():
-                known[each.uri] = each.is_reachable
+            known = self._phones.setdefault(contact.record, {})
+            before = self._records.get(contact.record, {}).values()
+            if contact.uri in known or contact.uri in before:
+                known[contact.uri] = contact.is_reachable
             else:
-                self._refuse(each)
+                self._refuse(contact)
         self._is_listed = True
         for name in (*self._records, *self._phones):
             self._change(name)
