@@ -6,7 +6,7 @@ from tools.drills.fraud import open_drill
 
 
 async def test_no_costly_number_is_dialled(tmp_path: Path) -> None:
-    """Neither by a webhook, nor with an agent's token, nor by REFER, nor with a forged From, nor by a phone."""
+    """By no webhook, agent's token, REFER, forged From or hostile phone."""
     async with open_drill(tmp_path) as drill:
         outcome = await drill.run(4)
     assert outcome.calls == []
