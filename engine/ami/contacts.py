@@ -12,7 +12,7 @@ EVENTS = ("ContactStatus", "ContactList")
 # another address is left out: a second @, quotes, a comma, headers.
 _URI = re.compile(
     r"sips?:(?:[A-Za-z0-9_.!~*'()&=+$%-]+@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[0-9.]+):(?P<port>[0-9]{1,5})"
-    r"(?P<parameters>(?:;[A-Za-z0-9_.!~*'+-]+(?:=[A-Za-z0-9_.!~*'()+$%:&/\[\]-]*)?)*)",
+    r"(?P<parameters>(?:;[A-Za-z0-9_.!~*'+-]+(?:=[A-Za-z0-9_.!~*'()+$%:/\[\]-]*)?)*)",
     re.IGNORECASE,
 )
 _MADDR = re.compile(r";maddr\b", re.IGNORECASE)

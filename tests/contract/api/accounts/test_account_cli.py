@@ -57,7 +57,14 @@ async def test_invalid_arguments(tmp_path: Path, words: tuple[str, ...], said: s
 
 
 @pytest.mark.parametrize(
-    "words", [("key", "list"), ("number", "list"), ("dnc-token", "list"), ("dnc-token", "create")]
+    "words",
+    [
+        ("key", "list"),
+        ("number", "list"),
+        ("endpoint", "list"),
+        ("dnc-token", "list"),
+        ("dnc-token", "create"),
+    ],
 )
 async def test_unknown_account(tmp_path: Path, words: tuple[str, ...]) -> None:
     """A mistyped account is an error, not an empty list."""
@@ -107,6 +114,21 @@ async def test_numbers_are_added_and_removed(tmp_path: Path) -> None:
     assert await switchroom(*mine, "number", "list", "acme") == (0, "")
     reported = "switchroom: no such number: +4721930000 of account acme\n"
     assert await switchroom(*mine, "number", "rm", "acme", "+4721930000") == (1, reported)
+
+
+async def test_endpoints_are_granted_to_one_account(tmp_path: Path) -> None:
+    """`add`, `list` and `rm` change and show what an account's agents may have."""
+    mine = (tmp_path, "account")
+    for account in ("acme", "other"):
+        await switchroom(*mine, "create", account)
+    for _again in range(2):
+        assert (await switchroom(*mine, "endpoint", "add", "acme", "PJSIP/1001"))[0] == 0
+    assert await switchroom(*mine, "endpoint", "list", "acme") == (0, "PJSIP/1001\n")
+    for refused in (("other", "PJSIP/1001"), ("acme", "SIP/1001"), ("nobody", "PJSIP/1002")):
+        assert (await switchroom(*mine, "endpoint", "add", *refused))[0] > 0, refused
+    assert (await switchroom(*mine, "endpoint", "rm", "acme", "PJSIP/1001"))[0] == 0
+    assert (await switchroom(*mine, "endpoint", "rm", "acme", "PJSIP/1001"))[0] > 0
+    assert (await switchroom(*mine, "endpoint", "add", "other", "PJSIP/1001"))[0] == 0
 
 
 async def test_a_number_in_any_spelling(tmp_path: Path) -> None:
