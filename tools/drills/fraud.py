@@ -35,6 +35,7 @@ from tools.drills.trunk import Trunk, open_trunk
 AGENT, OTHER_AGENT = "1004", "1005"
 ALLOWED = "+4721930009"
 MULE, MULE_PASSWORD, RANG = "mule", "correct-horse-battery", "rang at its own address"
+BEHIND_NAT = ("Contact: <sip:a@192.168.7.7:5060>",)  # where a phone thinks that it is
 PAUSE = {"type": "pause", "data": {"length": 3}}
 SENDS_REFER_EVERY_S = 0.5
 _FAILURE = re.compile(r"^SIP/2\.0 ([456][0-9]{2})", re.MULTILINE)
@@ -107,7 +108,7 @@ class Drill:
         await self.api.request("PUT", f"{agent}/password", password, token=key)
 
         async def is_registered() -> bool:
-            return await self.phone.register(("Contact: <sip:a@{own}>",)) == ACCEPTED
+            return await self.phone.register(BEHIND_NAT) == ACCEPTED
 
         await until(is_registered, what="the hostile phone to register")
         rings = await self._ring_mule()

@@ -99,6 +99,7 @@ async def test_ipv6(scene: Scene) -> None:
         f"{OWN};%6daddr=198.51.100.7",
         f"{OWN}?Route=%3Csip:198.51.100.7%3E",
         f'{OWN};x="&PJSIP/trunk"',
+        f"{OWN};x=1&PJSIP/trunk",
         f"{OWN}@198.51.100.7:5060",
         "sip:x@192.0.2.1.:5062",
         "",
