@@ -296,10 +296,8 @@ def look_up_channel(leg: str) -> Request:
 
 def continues_after(command: PbxCommand, reply: Reply) -> bool:
     """Return whether a command's next request is sent after this reply."""
-    match command:
-        case StartVoicemail():
-            return reply.status != 0  # else its bridge would be left
-        case Originate():
-            return reply.status == NOT_FOUND
-        case _:
-            return reply.status in {200, 204, 409}
+    if isinstance(command, StartVoicemail):
+        return reply.status != 0  # else its bridge would be left
+    if isinstance(command, Originate):
+        return reply.status == NOT_FOUND
+    return reply.status in {200, 204, 409}
