@@ -26,6 +26,7 @@ from api.settings.mail import MailSettings
 from api.settings.phones import PhoneSettings
 from api.settings.start_account import StartAccountSettings
 from api.settings.transcripts import TranscriptSettings
+from wire.programs.limit import Limit
 from wire.secret_length import check_length
 from wire.tree import Limits
 
@@ -110,13 +111,15 @@ class Settings(
             " customers share one."
         ),
     )
-    api_max_connections: int = Field(2_000, ge=1, description="Most open connections of a process.")
-    api_max_connections_of_address: int = Field(
+    api_max_connections: Annotated[int, Limit("process", "closed")] = Field(
+        2_000, ge=1, description="Open connections of a process."
+    )
+    api_max_connections_of_address: Annotated[int, Limit("address", "closed")] = Field(
         200,
         ge=1,
         description=(
-            "Most of them of one address (of one /64 with IPv6). Connections of trusted proxies"
-            " count in all only; limit those of customers in the proxy."
+            "Open connections of one address (of one /64 with IPv6) to one process. Connections of"
+            " trusted proxies count in all only; limit those of customers in the proxy."
         ),
     )
     engine_urls: tuple[HttpUrl, ...] = Field(

@@ -16,12 +16,15 @@ from pydantic.alias_generators import to_camel
 from api.common.timestamps import parse_ms
 from wire.decoding import patterns
 from wire.phone_numbers.e164 import without_separators
+from wire.programs.limit import Limit
 
 MAX_NAMES = 20
 MAX_NAME_CHARS = 128
 MAX_LIMIT = 1_000
 MAX_OFFSET = 100_000  # beyond it, use a cursor: skipping rows takes time
-MAX_EXPORT_ROWS = 5_000_000
+MAX_EXPORT_ROWS: Annotated[
+    int, Limit("request", "400 `invalid`", "Rows of an export of call records.")
+] = 5_000_000
 _PLAIN = re.compile(f"{patterns.PLAIN}*")
 _LINE = re.compile(r"[^\x00-\x1f\x7f]*")
 _PARTY = re.compile(rf"{patterns.PARTY}|{patterns.NAME}")

@@ -7,6 +7,7 @@ import msgspec
 from cyclopts import Parameter, validators
 
 from api.accounts.store import MAX_KEPT_DAYS, Account
+from wire.programs.limit import Limit
 from wire.programs.output import Row
 
 _COUNT = validators.Number(gte=0, lte=1_000_000_000)  # the database stores 32 bits
@@ -23,6 +24,7 @@ class AccountLimits:
             help="Maximum number of live calls, inbound and outbound together; 0 for no limit.",
             validator=_COUNT,
         ),
+        Limit("account", "429 `live_calls`; inbound rejected"),
     ] = None
     max_calls_per_s: Annotated[
         float | None,
@@ -30,6 +32,7 @@ class AccountLimits:
             help="Maximum rate of new calls per second, in each direction; 0 for no limit.",
             validator=_COUNT,
         ),
+        Limit("account", "429 `call_rate`; inbound rejected"),
     ] = None
     max_live_legs: Annotated[
         int | None,
@@ -37,6 +40,7 @@ class AccountLimits:
             help="Maximum number of live dialled legs, of all calls; 0 for no limit.",
             validator=_COUNT,
         ),
+        Limit("account", "`live_legs`"),
     ] = None
     max_legs_per_s: Annotated[
         float | None,
@@ -44,6 +48,7 @@ class AccountLimits:
             help="Maximum rate of dialled legs per second; 0 for no limit.",
             validator=_COUNT,
         ),
+        Limit("account", "`leg_rate`"),
     ] = None
     max_minutes_per_day: Annotated[
         int | None,
@@ -51,6 +56,7 @@ class AccountLimits:
             help="Maximum minutes of dialled legs in a day (UTC); 0 for no limit.",
             validator=_COUNT,
         ),
+        Limit("account", "`daily_minutes`"),
     ] = None
     max_legs_per_call: Annotated[
         int | None,
@@ -58,6 +64,7 @@ class AccountLimits:
             help="Maximum number of legs that one call dials; 0 for the default, 100.",
             validator=_COUNT,
         ),
+        Limit("call", "`legs_per_call`"),
     ] = None
     keep_records_days: Annotated[
         int | None,

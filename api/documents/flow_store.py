@@ -1,6 +1,6 @@
 """Flows in the database: each change is a version with a number, and one of them is published."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from sqlalchemy import ColumnElement, RowMapping, and_, delete, func, select, update
@@ -13,8 +13,16 @@ from api.documents.document import Document, FlowVersion, FlowVersionInfo
 from api.documents.tables import documents, flow_versions
 from wire.decoding.messages import decode_message
 from wire.documents.versioned import FlowState
+from wire.programs.limit import Limit
 
-MAX_FLOW_VERSIONS = 100  # kept of a flow, besides the published one
+MAX_FLOW_VERSIONS: Annotated[
+    int,
+    Limit(
+        "account",
+        "the oldest is deleted",
+        "Versions of one flow, besides the published one.",
+    ),
+] = 100
 _SIZE = func.length(flow_versions.c.body)  # in bytes; no body is read for it
 
 

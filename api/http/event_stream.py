@@ -4,15 +4,26 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
+from typing import Annotated
 
 import structlog
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Send
 
 from api.common.errors import ApiError, ServiceUnavailable, TooManyRequests
+from wire.programs.limit import Limit
 
-MAX_READERS = 60  # of one account, in this process: several windows of each person
-MAX_ALL_READERS = 400  # of all accounts, in this process
+MAX_READERS: Annotated[
+    int,
+    Limit(
+        "account",
+        "429 `too_many`",
+        "Streams of live events of one account from one process.",
+    ),
+] = 60
+MAX_ALL_READERS: Annotated[
+    int, Limit("process", "503 `unavailable`", "Streams of live events of a process.")
+] = 400
 HEARTBEAT_S = 10.0
 SEND_TIMEOUT_S = 30.0
 RETRY_FRAME = b"retry: 1000\n\n"

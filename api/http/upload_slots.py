@@ -3,11 +3,27 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Annotated
 
 from api.common.errors import ServiceUnavailable, TooManyRequests
+from wire.programs.limit import Limit
 
-MAX_UPLOADS = 8
-MAX_UPLOADS_OF_ACCOUNT = 4
+MAX_UPLOADS: Annotated[
+    int,
+    Limit(
+        "process",
+        "503 `unavailable`",
+        "Uploads of more than 1 MB that a process receives at once.",
+    ),
+] = 8
+MAX_UPLOADS_OF_ACCOUNT: Annotated[
+    int,
+    Limit(
+        "account",
+        "429 `too_many_uploads`",
+        "Uploads of more than 1 MB that a process receives at once.",
+    ),
+] = 4
 RETRY_AFTER_S = 5
 
 

@@ -10,13 +10,15 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from engine.rpc.account_queue import AccountQueue
+from wire.programs.limit import Limit
 
 T = TypeVar("T")
-MAX_CHECKS = 40  # running and waiting
-MAX_ACCOUNT_CHECKS = 10  # of them one account's
+_WHAT = "Checks of flows, running and waiting, in one engine."
+MAX_CHECKS: Annotated[int, Limit("process", "429 `too_many_checks`", _WHAT)] = 40
+MAX_ACCOUNT_CHECKS: Annotated[int, Limit("account", "429 `too_many_checks`", _WHAT)] = 10
 
 
 class FlowChecks:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from wire.flow import MAX_CALL_S
+from wire.programs.limit import Limit
 
 AllowedParty = Annotated[
     str, StringConstraints(pattern=r"^(any|agents|\+[1-9][0-9]{0,14}|sips?:)$")
@@ -81,7 +82,7 @@ class DialSettings(BaseModel):
 class LimitSettings(BaseModel):
     """Limits, and the log."""
 
-    max_calls: int = Field(
+    max_calls: Annotated[int, Limit("process", "503 `overloaded`")] = Field(
         5_000,
         ge=1,
         description=(
@@ -89,14 +90,16 @@ class LimitSettings(BaseModel):
             " are rejected with 503, and other engines' calls are not taken over."
         ),
     )
-    max_calls_per_s: int = Field(400, ge=1, description="Most new calls per second of one engine.")
-    trunk_max_calls: int | None = Field(
+    max_calls_per_s: Annotated[int, Limit("process", "503 `overloaded`")] = Field(
+        400, ge=1, description="Most new calls per second of one engine."
+    )
+    trunk_max_calls: Annotated[int | None, Limit("installation", "`trunk_full`")] = Field(
         None, ge=1, description="Most legs on the trunk at once, over all engines."
     )
-    trunk_max_calls_per_s: int | None = Field(
+    trunk_max_calls_per_s: Annotated[int | None, Limit("installation", "`trunk_rate`")] = Field(
         None, ge=1, description="Most new calls on the trunk per second, over all engines."
     )
-    longest_call_s: int = Field(
+    longest_call_s: Annotated[int, Limit("call", "ended, `longest_call`")] = Field(
         14_400,
         ge=1,
         le=MAX_CALL_S,

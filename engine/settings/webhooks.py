@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from engine.settings.secrets import Key
+from wire.programs.limit import Limit
 
 
 class WebhookSettings(BaseModel):
@@ -50,7 +51,7 @@ class WebhookSettings(BaseModel):
     callback_circuit_s: float = Field(
         30, gt=0, description="Seconds for which the circuit of a failing target stays open."
     )
-    callback_max_in_flight: int = Field(
+    callback_max_in_flight: Annotated[int, Limit("process", "wait")] = Field(
         1_000,
         ge=2,
         description=(
@@ -66,6 +67,6 @@ class WebhookSettings(BaseModel):
             " [webhook log](webhook-log.md), 0 for no log."
         ),
     )
-    webhook_log_attempts: int = Field(
+    webhook_log_attempts: Annotated[int, Limit("account", "the oldest are deleted")] = Field(
         10_000, ge=100, description="Most requests of an account in the webhook log, about."
     )

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import AsyncIterator
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Struct
@@ -20,8 +20,16 @@ from api.db.database import Database
 from api.jobs.artifact_writer import ByteQuota
 from api.jobs.artifacts import RETENTION_MS, ArtifactStore
 from api.jobs.store import Job, JobStore
+from wire.programs.limit import Limit
 
-MAX_WAITING = 10  # of one account
+MAX_WAITING: Annotated[
+    int,
+    Limit(
+        "account",
+        "429 `too_many`",
+        "Exports of call records, waiting and running; accounts take turns.",
+    ),
+] = 10
 CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
 
 

@@ -19,9 +19,17 @@ from api.jobs.artifact_writer import ByteQuota
 from api.jobs.artifacts import RETENTION_MS, ArtifactStore
 from api.jobs.store import Job, JobStore
 from wire.decoding.errors import BadInput
+from wire.programs.limit import Limit
 
 PATH = "/srmain/contacts_list/download-requests"
-MAX_WAITING = 10  # of one account
+MAX_WAITING: Annotated[
+    int,
+    Limit(
+        "account",
+        "429 `too_many`",
+        "Exports of contacts, waiting and running; accounts take turns.",
+    ),
+] = 10
 CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",

@@ -1,6 +1,6 @@
 """Changes the tags of lists and of their contacts."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -13,10 +13,11 @@ from api.db.database import Database
 from api.jobs.store import Job, JobStore
 from api.jobs.worker import Progress
 from wire.decoding.errors import BadInput
+from wire.programs.limit import Limit
 
 KIND = "contact-tags"
 MAX_SYNCHRONOUS = 10_000  # contacts of a list; more are changed in the background
-MAX_TAGS = 100  # of a list
+MAX_TAGS: Annotated[int, Limit("request", "400 `invalid`", "Tags of a contact list.")] = 100
 
 
 class ListTags(Struct, frozen=True, rename="camel"):

@@ -1,16 +1,19 @@
 """Middleware that limits concurrent requests: more are rejected unread, with Retry-After."""
 
 from collections import Counter
-from typing import Literal
+from typing import Annotated, Literal
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from engine.rpc.problems import Handler, problem_response
 from wire.error_codes.problems import coded_problem
+from wire.programs.limit import Limit
 
 MAX_STREAMS = 100  # each event stream reads the store by itself
-MAX_ACCOUNT_STREAMS = 20  # of which one account has at most
+MAX_ACCOUNT_STREAMS: Annotated[
+    int, Limit("account", "503 `overloaded`", "Event streams of one account from one engine.")
+] = 20
 Kind = Literal["request", "stream", "group"]
 
 

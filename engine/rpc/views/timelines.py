@@ -7,7 +7,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Struct
@@ -25,6 +25,7 @@ from engine.store.webhook_log import StoredAttempt
 from engine.webhooks.log.codec import decompress
 from wire.base import tag_of
 from wire.events.call_events import Kind
+from wire.programs.limit import Limit
 from wire.verbs import Verb
 from wire.views import Timeline, TimelineEntry
 from wire.webhook_log import AttemptSummary
@@ -32,7 +33,9 @@ from wire.webhook_log import AttemptSummary
 PIECE = 10  # events, of about 50 µs each; then live calls get their turn on the event loop
 MAX_MOMENTS = 5_000  # of a timeline: the latest
 MAX_TIMELINES = 20  # in progress and waiting
-MAX_ACCOUNT_TIMELINES = 4  # of them one account's
+MAX_ACCOUNT_TIMELINES: Annotated[
+    int, Limit("account", "429 `too_many_timelines`", "Timelines in progress in one engine.")
+] = 4
 _SHOWN: frozenset[Kind] = frozenset({"transfer", "conference", "conference-member", "gathered"})
 
 

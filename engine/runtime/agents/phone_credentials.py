@@ -5,6 +5,7 @@ while.
 """
 
 import hashlib
+from typing import Annotated
 
 import msgspec
 from msgspec import Struct
@@ -14,11 +15,14 @@ from engine.store.store import Store
 from engine.store.versioned_documents import VersionedDocument
 from wire.agents import PhoneKind, phone_name
 from wire.decoding.messages import decode_message
+from wire.programs.limit import Limit
 
 REALM = "asterisk"  # which the PBX names in its challenges
 RESERVED = frozenset({"agent-template", "browser-template", "trunk", "peers"})
 MARK_AGE_MS = 60_000  # a password is set after less time than that
-MAX_LOGINS = 16  # kept of a phone, also those that have expired
+MAX_LOGINS: Annotated[
+    int, Limit("phone", "the oldest ends", "Logins of a phone, also expired ones.")
+] = 16
 SEPARATOR = "~"  # between endpoint and the rest of a user name; no endpoint contains it
 
 

@@ -11,6 +11,7 @@ from tools.docs.reference.asyncapi import asyncapi_document
 from tools.docs.reference.commands import command_pages, command_table, common_table
 from tools.docs.reference.errors import error_pages
 from tools.docs.reference.events import common_fields, event_pages, kinds_table
+from tools.docs.reference.limits import limits_table as table_of_limits
 from tools.docs.reference.markdown import with_blocks
 from tools.docs.reference.settings import (
     engine_settings,
@@ -45,6 +46,7 @@ BLOCKS: Mapping[str, Mapping[str, Callable[[], str]]] = {
         "pbx": pbx_settings,
     },
     "events.md": {"events": kinds_table, "common": common_fields},
+    "../operations/security.md": {"limits": table_of_limits},
 }
 DOCUMENTS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "openapi/rest.json": openapi.DOCUMENTS["rest"],

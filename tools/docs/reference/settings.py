@@ -21,6 +21,7 @@ from speech.settings import Settings as SpeechSettings
 from streams.app.settings import Settings as StreamsSettings
 from tools.docs.reference.markdown import code, table
 from tools.docs.reference.shapes import NOTHING, kind_of
+from wire.programs.limit import Limit
 
 PREFIX = "SWITCHROOM_"
 _PAGE_LINK = re.compile(r"\]\((?!#|https?:)([^)]+)\)")  # from the folder docs
@@ -71,7 +72,7 @@ def pbx_settings() -> str:
     """Return the table of a PBX node's settings; its folder is no package."""
     path = Path(__file__).parents[3] / "asterisk-config/node_settings.py"
     rows = [
-        (code(f"PBX_{name}"), _node_default(each), _linked(each.meaning))
+        (code(f"PBX_{name}"), _node_default(each), linked(each.meaning))
         for name, each in run_path(str(path))["SETTINGS"].items()
     ]
     return table(("setting", "default", "meaning"), rows)
@@ -109,11 +110,17 @@ def _section(title: str, kind: type[BaseModel], names: Iterable[str], prefix: st
             code(f"{prefix}{name.upper()}" if prefix else name),
             _kind(name, schemas[name]),
             default_of(kind.model_fields[name]),
-            _linked(kind.model_fields[name].description or ""),
+            linked(_meaning(kind.model_fields[name])),
         )
         for name in names
     ]
     return f"### {title}\n\n{table(head, rows)}"
+
+
+def _meaning(field: FieldInfo) -> str:
+    """Return what a setting means; of a limit, also what more of it gets."""
+    beyond = [f"More: {each.beyond}." for each in field.metadata if isinstance(each, Limit)]
+    return " ".join((field.description or "", *beyond))
 
 
 def _kind(name: str, schema: Any) -> str:
@@ -138,6 +145,6 @@ def default_of(field: FieldInfo) -> str:
     return code(value.as_posix() if isinstance(value, PurePath) else str(value))
 
 
-def _linked(text: str) -> str:
+def linked(text: str) -> str:
     """Return a text with its links as they are from the page of settings."""
     return _PAGE_LINK.sub(r"](../\1)", text)
