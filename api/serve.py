@@ -80,6 +80,7 @@ async def serve(settings: Settings) -> None:
             clean_up(services.retention.expiry.run_once),
             clean_up(transcripts.queue.expire),
             clean_up(services.lists.deleter.resume_failed),
+            clean_up(services.contacts.old_jobs.delete),
         ):
             await stack.enter_async_context(background(work))
         app = create_app(services)

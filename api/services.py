@@ -34,6 +34,7 @@ from api.agents.ended_keys import EndedKeys
 from api.agents.phone_login_service import PhoneLoginService
 from api.agents.phone_tickets import PhoneTickets
 from api.agents.service import AgentService
+from api.audit.entry_rate import EntryRate
 from api.audit.trail import AuditTrail
 from api.auth.key_service import KeyService
 from api.auth.service import Authenticator
@@ -47,10 +48,11 @@ from api.common.token_buckets import Rate, TokenBuckets
 from api.config import Settings
 from api.contacts.quotas import ContactLimits, ContactQuotas
 from api.db.database import Database
+from api.db.row_quota import RowQuota
 from api.dnc.service import DncService
 from api.dnc.store import DncStore
 from api.documents.cipher import DocumentCipher
-from api.documents.editor import DocumentEditor
+from api.documents.editor import DocumentEditor, deletion_limit
 from api.http.event_stream import ReaderLimit
 from api.http.idempotency import Idempotency
 from api.http.phone_websockets import PbxAddress, PhoneLimits, PhoneWebsockets
@@ -159,7 +161,10 @@ async def open_services(
             metrics.document_differences.set,
             max_bytes=settings.max_document_bytes,
         )
-        editor = DocumentEditor(documents.store, documents.sync.push, settings.max_documents)
+        deleted = RowQuota(database, clock, deletion_limit(settings.max_deleted_documents))
+        editor = DocumentEditor(
+            documents.store, documents.sync.push, settings.max_documents, deleted
+        )
         signer = UrlSigner(secrets, settings.recording_url_s, clock)
         tokens = AccessTokens(secrets, settings.token_s, clock)
         tickets = PhoneTickets(secrets, clock)
@@ -178,7 +183,13 @@ async def open_services(
             upload_slots=UploadSlots(),
             listeners=ListenerService(engine, accounts),
             voice=api.voice.plugin.build(database, engine, accounts, settings.limits, clock),
-            idempotency=Idempotency(database, clock, secrets[0], DocumentCipher(secrets)),
+            idempotency=Idempotency(
+                database,
+                clock,
+                secrets[0],
+                DocumentCipher(secrets),
+                settings.max_idempotency_keys,
+            ),
             jobs=jobs,
             account_pages=AccountPages(
                 accounts,
@@ -199,7 +210,7 @@ async def open_services(
                 transcripts.store,
                 clock,
             ),
-            numbers=api.numbers.plugin.build(database, engine, clock),
+            numbers=api.numbers.plugin.build(database, engine, clock, settings.max_documents),
             recordings=api.recordings.plugin.build(database, engine, accounts, signer, transcripts),
             webhooks=api.webhooks.service.WebhookLogService(engine, ReaderLimit()),
             retention=api.retention.plugin.build(
@@ -209,7 +220,9 @@ async def open_services(
                 database, accounts, jobs, settings.mail, quotas, clock
             ),
             lists=api.contacts.lists.plugin.build(database, accounts, jobs, quotas, clock),
-            dnc=api.dnc.plugin.build(database, accounts, policy_sync, metrics, clock),
+            dnc=api.dnc.plugin.build(
+                database, accounts, policy_sync, metrics, clock, settings.max_dnc_entries
+            ),
             documents=documents,
             routing=api.routing.plugin.build(editor, documents.flows, engine, accounts),
             agents=AgentService(
@@ -224,8 +237,15 @@ async def open_services(
             ),
             callbacks=CallbackService(editor, engine, clock),
             policy_sync=policy_sync,
-            audit=AuditTrail(database, clock, metrics.audit_failures.inc),
-            templates=api.templates.plugin.build(database, platform, test_sends, clock),
+            audit=AuditTrail(
+                database,
+                clock,
+                metrics.audit_failures.inc,
+                EntryRate(settings.audit_entries_per_min, clock),
+            ),
+            templates=api.templates.plugin.build(
+                database, platform, test_sends, clock, settings.max_documents
+            ),
             transcripts=transcripts,
             operations=api.operations.plugin.build(engine),
             alerts=alerts,

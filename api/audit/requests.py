@@ -4,7 +4,8 @@ from typing import Any
 
 from starlette.types import Scope
 
-from api.audit.trail import AuditEntry, AuditTrail, without_secrets
+from api.audit.entry_rate import AuditEntry
+from api.audit.trail import AuditTrail, without_secrets
 
 AUDITED_READS = (
     "/srmain/recordings/files",

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 import structlog
 from msgspec import Struct, structs
 
+from api.audit.entry_rate import AuditEntry, EntryRate
 from api.common.clock import Clock
 from api.common.errors import ApiError
 from api.db.columns import Key, Millis
@@ -53,20 +54,6 @@ def without_secrets(text: str) -> str:
     return _SECRET.sub(r"\1_…", text)
 
 
-class AuditEntry(Struct, frozen=True):
-    """One action: of a key (`key:ID`), a do-not-call token or an administrator (`user:NAME`)."""
-
-    account_id: str | None
-    at_ms: int
-    actor: str
-    action: str
-    object: str
-    outcome: str
-    agent_id: str | None = None
-    address: str = ""
-    request_id: str = ""
-
-
 class StoredEntry(Struct, frozen=True):
     id: int
     entry: AuditEntry
@@ -85,17 +72,22 @@ class AuditFilters(Struct, frozen=True):
 
 class AuditTrail:
     def __init__(
-        self, database: Database, now_ms: Clock, on_failure: Callable[[], None] = lambda: None
+        self,
+        database: Database,
+        now_ms: Clock,
+        on_failure: Callable[[], None] = lambda: None,
+        rate: EntryRate | None = None,
     ) -> None:
         self.now_ms = now_ms
         self._database = database
         self._on_failure = on_failure  # of a write in the background
+        self._rate = rate
         self._waiting: deque[AuditEntry] = deque()
 
     def add(self, entry: AuditEntry) -> None:
-        """Add an entry with the next flush."""
-        self._waiting.append(_storable(entry))
-        self._drop_oldest()
+        """Add an entry with the next flush; one that exceeds its account's rate is counted."""
+        if self._rate is None or self._rate.admits(entry):
+            self._append(entry)
 
     async def flush(self) -> None:
         """Write the entries that wait; they wait again if they cannot be written."""
@@ -115,9 +107,16 @@ class AuditTrail:
         try:
             while True:
                 await asyncio.sleep(FLUSH_INTERVAL_S)
+                self.add_folded()
                 await self._try_flush()
         finally:
+            self.add_folded(at_end=True)
             await self._try_flush()
+
+    def add_folded(self, *, at_end: bool = False) -> None:
+        """Add entries for those that were counted: once a minute, and at the end."""
+        for entry in self._rate.take_folded(at_end=at_end) if self._rate else ():
+            self._append(entry)
 
     async def page(
         self, filters: AuditFilters, limit: int, before_id: int | None
@@ -167,6 +166,10 @@ class AuditTrail:
     async def _write(self, written: Iterable[AuditEntry]) -> None:
         async with self._database.writing() as connection:
             await connection.execute(sa.insert(entries), list(map(structs.asdict, written)))
+
+    def _append(self, entry: AuditEntry) -> None:
+        self._waiting.append(_storable(entry))
+        self._drop_oldest()
 
     def _drop_oldest(self) -> None:
         while len(self._waiting) > MAX_WAITING:

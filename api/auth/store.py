@@ -3,7 +3,7 @@
 import re
 import secrets
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from msgspec import Struct
 from sqlalchemy import (
@@ -14,6 +14,7 @@ from sqlalchemy import (
     String,
     Table,
     case,
+    delete,
     func,
     insert,
     select,
@@ -29,6 +30,7 @@ from api.auth.scopes import AGENT, INTEGRATOR
 from api.common.clock import Clock
 from api.common.errors import Conflict, NotFound
 from api.db.database import Database, metadata
+from wire.programs.limit import Limit
 
 keys = Table(
     "api_keys",
@@ -87,6 +89,17 @@ def parse_key_id(api_key: str) -> str | None:
     """Return the id in an API key, or None if it is malformed."""
     found = _KEY.fullmatch(api_key)
     return found["id"] if found else None
+
+
+ENDED_KEPT_MS = 30 * 86_400_000
+MAX_ENDED_FACTOR: Annotated[
+    int,
+    Limit(
+        "account",
+        "409 `too_many_keys`",
+        "Keys that ended within 30 days, in multiples of `SWITCHROOM_MAX_KEYS`.",
+    ),
+] = 10
 
 
 class KeyTerms(Struct, frozen=True):
@@ -148,13 +161,25 @@ class KeyStore:
     async def _check_count(
         self, connection: AsyncConnection, account_id: str, max_keys: int
     ) -> None:
-        """Count the keys; no other process adds one until the transaction ends."""
+        """Count the keys; no other process adds one until the transaction ends.
+
+        Those that ended long ago are deleted.
+        """
         own = select(accounts.c.id).where(accounts.c.id == account_id).with_for_update()
         await connection.execute(own)
-        is_live = keys.c.expires_ms.is_(None) | (keys.c.expires_ms > self._now_ms())
-        query = select(func.count()).where(keys.c.account_id == account_id, is_live)
-        if (await connection.execute(query)).scalar_one() >= max_keys:
-            raise Conflict(f"the account has {max_keys} keys: revoke one first", "too_many_keys")
+        now_ms, its = self._now_ms(), keys.c.account_id == account_id
+        is_old = keys.c.expires_ms < now_ms - ENDED_KEPT_MS
+        await connection.execute(delete(keys).where(its, is_old))
+        is_live = keys.c.expires_ms.is_(None) | (keys.c.expires_ms > now_ms)
+        query = select(func.count(case((is_live, 1))), func.count()).where(its)
+        live, total = (await connection.execute(query)).one()
+        setting = "(SWITCHROOM_MAX_KEYS)"
+        if live >= max_keys:
+            text = f"the account has {max_keys:,} keys {setting}: revoke one first"
+            raise Conflict(text, "too_many_keys")
+        if total - live >= max_keys * MAX_ENDED_FACTOR:
+            text = f"{total - live:,} keys of the account have ended within 30 days {setting}"
+            raise Conflict(text, "too_many_keys")
 
     async def get(self, key_id: str) -> ApiKey | None:
         rows = await self._database.mappings(_query().where(keys.c.id == key_id))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from api.audit.trail import AuditEntry
+from api.audit.entry_rate import AuditEntry
 from api.cli.runtime import administrator, fail, load_settings
 from api.cli.validators import AccountId
 from api.common.errors import ApiError

@@ -18,6 +18,7 @@ from api.contacts.exports import job
 from api.contacts.exports.email import ExportMailer
 from api.contacts.exports.job import ContactExporter
 from api.contacts.exports.service import DownloadService
+from api.contacts.exports.store import OldJobs
 from api.contacts.list_store import ListStore
 from api.contacts.quotas import ContactQuotas
 from api.contacts.tags import service as tags_service
@@ -36,6 +37,7 @@ class ContactSlice(Struct, frozen=True):
     events: ContactEvents
     tags: TagService
     downloads: DownloadService
+    old_jobs: OldJobs
     jobs: Mapping[str, Handler]
 
 
@@ -70,5 +72,6 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
             can_mail=mail is not None,
             quota=quotas,
         ),
+        old_jobs=OldJobs(database, now_ms),
         jobs={tags_service.KIND: tags.run, job.KIND: exporter.run},
     )

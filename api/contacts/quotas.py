@@ -10,6 +10,9 @@ from api.db.database import Database
 from api.jobs.artifacts import job_parts
 from api.jobs.tables import jobs
 
+_LISTS, _CONTACTS = "SWITCHROOM_MAX_CONTACT_LISTS", "SWITCHROOM_MAX_CONTACTS"
+_BYTES = "SWITCHROOM_MAX_STORED_BYTES"
+
 
 class ContactLimits(Struct, frozen=True):
     """Limits of one account."""
@@ -29,7 +32,7 @@ class ContactQuotas(Struct, frozen=True):
         """Check that there is room for one more list."""
         count = sa.select(sa.func.count()).where(*_of(account_id))
         if await self.database.scalar(count) >= self.limits.lists:
-            raise _exceeded(f"an account has at most {self.limits.lists} contact lists")
+            raise _exceeded(f"an account has at most {self.limits.lists} contact lists", _LISTS)
 
     async def check_contacts(self, account_id: str, more: int = 1) -> None:
         """Check that there is room for so many more contacts."""
@@ -37,14 +40,15 @@ class ContactQuotas(Struct, frozen=True):
         stored = int(await self.database.scalar(total.where(*_of(account_id))))
         if stored + more > self.limits.contacts:
             most = self.limits.contacts
-            raise _exceeded(f"an account has at most {most} contacts, and this one has {stored}")
+            text = f"an account has at most {most} contacts, and this one has {stored}"
+            raise _exceeded(text, _CONTACTS)
 
     async def check_contacts_of(self, connection: AsyncConnection, account_id: str) -> None:
         """Check that there are not too many contacts, within the transaction that added some."""
         total = sa.select(sa.func.coalesce(sa.func.sum(lists.c.contacts), 0))
         stored = (await connection.execute(total.where(*_of(account_id)))).scalar_one()
         if int(stored) > self.limits.contacts:
-            raise _exceeded(f"an account has at most {self.limits.contacts} contacts")
+            raise _exceeded(f"an account has at most {self.limits.contacts} contacts", _CONTACTS)
 
     async def check_bytes(self, account_id: str, more: int) -> None:
         """Check that there is room for a file: uploads and downloads count.
@@ -63,12 +67,12 @@ class ContactQuotas(Struct, frozen=True):
         stored += int(await self.database.scalar(made))
         if stored + more > self.limits.bytes:
             text = f"files of an account have at most {self.limits.bytes} bytes, and {stored} are"
-            raise _exceeded(f"{text} stored: delete lists, or wait until downloads expire")
+            raise _exceeded(f"{text} stored: delete lists, or wait until downloads expire", _BYTES)
 
 
 def _of(account_id: str) -> tuple[sa.ColumnElement[bool], ...]:
     return lists.c.account_id == account_id, sa.not_(lists.c.is_deleted)
 
 
-def _exceeded(detail: str) -> Conflict:
-    return Conflict(detail, "quota")
+def _exceeded(detail: str, setting: str) -> Conflict:
+    return Conflict(f"{detail} ({setting})", "quota")

@@ -9,6 +9,7 @@ from api.accounts.cache import AccountCache
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import Unauthenticated
 from api.common.timestamps import format_ms
+from api.db.row_quota import RowQuota
 from api.dnc.schemas import DncEntry, DncEntryRow, DncEntryView, DncPage, EntryQuery, RemovedEntry
 from api.dnc.store import DncStore, EntryFilter, StoredEntry
 from api.dnc.tokens import DncTokenStore
@@ -36,6 +37,7 @@ class DncService(Struct, frozen=True):
     accounts: AccountCache
     engines: Engines
     not_in_force: Gauge
+    quota: RowQuota
 
     async def list(self, account_id: str, query: EntryQuery) -> DncPage:
         """Return a page of the list; those of a number are none if it is not on the list."""
@@ -51,9 +53,11 @@ class DncService(Struct, frozen=True):
         return DncPage(tuple(_row(each, version) for each in shown), query.limit, cursor)
 
     async def add(self, account_id: str, entry: DncEntry) -> DncEntryView:
-        """Put a number on the list, and give it to the engines."""
+        """Put a number on the list, and give it to the engines; raises Conflict (`quota`)."""
         _check_account(entry, account_id)
         number = await self._number(account_id, entry.phone_no)
+        if await self.store.get(account_id, number, entry.provider) is None:
+            await self.quota.check(account_id)
         await self.store.put(account_id, (number,), entry.provider, is_active=entry.is_active)
         return await self._view(account_id, number, entry.provider)
 

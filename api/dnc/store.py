@@ -8,6 +8,7 @@ from sqlalchemy import case, exists, func, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.db.database import Store
+from api.db.row_quota import RowLimit
 from api.dnc.tables import MAX_REFUSAL_CHARS, REFUSED, entries, lists
 
 
@@ -43,6 +44,12 @@ class EntryFilter(Struct, frozen=True):
     number: str | None = None
     is_active: bool | None = None
     after: tuple[str, str] | None = None
+
+
+def entry_limit(most: int) -> RowLimit:
+    """Return the limit of the entries that an account makes; an operator's may be more."""
+    what = "a do-not-call list has at most {:,} entries, with those that were taken off"
+    return RowLimit(entries.c.account_id, most, what, "SWITCHROOM_MAX_DNC_ENTRIES")
 
 
 class DncStore(Store):

@@ -5,13 +5,27 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from msgspec import Struct
 
 from api.common.errors import Conflict, NotFound, PreconditionFailed
+from api.db.row_quota import RowLimit, RowQuota
 from api.documents.document import Document, Kind
 from api.documents.store import CheckOwner, DocumentStore
+from api.documents.tables import documents
 from api.http.paging import Page
 from api.http.preconditions import ABSENT, Precondition
 
 MAX_ATTEMPTS = 10  # of a change without a condition, while others change the same document
 NewBody = Callable[[Document | None], Awaitable[bytes]]  # of what is stored, if it is
+
+
+def deletion_limit(most: int) -> RowLimit:
+    """Return the limit of an account's deleted documents, whose rows stay for a while."""
+    what = "at most {:,} documents of an account may be deleted within 90 days"
+    return RowLimit(
+        documents.c.account_id,
+        most,
+        what,
+        "SWITCHROOM_MAX_DELETED_DOCUMENTS",
+        documents.c.is_deleted,
+    )
 
 
 class DocumentEditor(Struct, frozen=True):
@@ -23,6 +37,7 @@ class DocumentEditor(Struct, frozen=True):
     store: DocumentStore
     push: Callable[[str], Awaitable[None]]
     max_documents: int  # of each kind
+    deleted: RowQuota
 
     async def page(
         self, account_id: str, kind: Kind, page: Page
@@ -82,11 +97,13 @@ class DocumentEditor(Struct, frozen=True):
                 return after
 
     async def check_room(self, account_id: str, kind: Kind) -> None:
-        """Check that there is room for one more document; raises Conflict."""
+        """Check that there is room for one more document; raises Conflict (`quota`)."""
         _, count = await self.store.page(account_id, kind, Page(1, 0))
         if kind != "route" and count >= self.max_documents:  # routes are limited by numbers
             text = f"an account has at most {self.max_documents} {kind}s (SWITCHROOM_MAX_DOCUMENTS)"
             raise Conflict(text, "quota")
+        if not await self.deleted.has_room(account_id):
+            raise self.deleted.limit.error()
 
     async def delete(
         self, account_id: str, kind: Kind, doc_id: str, version: int | None = None
@@ -94,4 +111,5 @@ class DocumentEditor(Struct, frozen=True):
         """Delete a document; raises NotFound and PreconditionFailed."""
         await self.get(account_id, kind, doc_id)  # 404 comes before 412
         await self.store.delete(account_id, kind, doc_id, expected=version)
+        self.deleted.add(account_id, 1)
         await self.push(account_id)

@@ -38,10 +38,12 @@ from sqlalchemy import (
 from api.common.clock import Clock
 from api.common.errors import Conflict
 from api.db.database import Database, DatabaseUnavailable, metadata
+from api.db.row_quota import RowLimit, RowQuota
 from wire.decoding.errors import BadInput
 
 HEADER = "Idempotency-Key"
 RETENTION_MS = 86_400_000
+MAX_KEYS = 1_000_000  # of an account, within RETENTION_MS
 LEASE_MS = 60_000  # without a renewal, the process that runs the operation counts as dead
 IdempotencyKey = Annotated[
     str | None,
@@ -117,6 +119,12 @@ class IdempotentRequest(Struct, frozen=True):
         return hmac.digest(secret.encode(), text, "sha256").hex()[:32]
 
 
+def key_limit(most: int) -> RowLimit:
+    """Return the limit of an account's keys."""
+    what = "an account sends at most {:,} idempotency keys within 24 hours"
+    return RowLimit(responses.c.account_id, most, what, "SWITCHROOM_MAX_IDEMPOTENCY_KEYS")
+
+
 class Claim(Struct):
     """A request in progress; its row's `since_ms` may be any of `renewed_ms`."""
 
@@ -127,14 +135,17 @@ class Claim(Struct):
 class Idempotency:
     """Runs operations once, and stores their responses for a day."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - and two limits
         self,
         database: Database,
         now_ms: Clock,
         secret: str,
         cipher: ResponseCipher,
+        max_keys: int = MAX_KEYS,
+        *,
         renew_interval_s: float = LEASE_MS / 3_000,
     ) -> None:
+        self._quota = RowQuota(database, now_ms, key_limit(max_keys))
         self._secret = secret
         self._cipher = cipher
         self._database = database
@@ -142,16 +153,23 @@ class Idempotency:
         self._renew_interval_s = renew_interval_s
 
     async def once(self, request: IdempotentRequest, operation: Operation) -> bytes:
-        """Run an operation, or return its stored response; raises Conflict while it runs."""
+        """Run an operation, or return its stored response.
+
+        Raises Conflict while it runs, and for a new key if the account has sent too many.
+        """
+        if not await self._quota.has_room(request.account_id):
+            return await self._stored_response(request, self._quota.limit.error())
         since_ms = self._now_ms()
         claim = Claim(request, [since_ms])
         if not await self._claim(request, since_ms):
-            return await self._stored_response(request)
+            return await self._stored_response(request, _in_flight())
+        self._quota.add(request.account_id, 1)
         try:
             async with self._renewed(claim):
                 response = await operation(request.request_id(self._secret))
         except BaseException:
             await self._update_claim(claim, delete(responses))
+            self._quota.add(request.account_id, -1)
             raise
         stored = self._sealed(request, response) if request.key_id else response
         await self._update_claim(claim, update(responses).values(response=stored))
@@ -208,13 +226,16 @@ class Idempotency:
                 return True
             return bool((await connection.execute(taken_over)).rowcount)
 
-    async def _stored_response(self, request: IdempotentRequest) -> bytes:
+    async def _stored_response(self, request: IdempotentRequest, absent: Conflict) -> bytes:
+        """Return the response to an earlier request; raises `absent` if there was none."""
         query = select(responses.c.digest, responses.c.response).where(_is(request))
         digest, response = next(iter(await self._database.rows(query)), (None, None))
-        if digest not in {None, request.digest}:
+        if digest is None:
+            raise absent
+        if digest != request.digest:
             raise BadInput(HEADER, "was used for another request", "idempotency_key_reused")
         if response is None:
-            raise Conflict("the same request is being worked on", "in_flight", retry_after_s=1)
+            raise _in_flight()
         return self._opened(request, response) if request.key_id else bytes(response)
 
     def _sealed(self, request: IdempotentRequest, response: bytes) -> bytes:
@@ -229,6 +250,10 @@ class Idempotency:
     async def _update_claim(self, claim: Claim, change: Update | Delete) -> bool:
         ours = and_(_is(claim.request), responses.c.since_ms.in_(claim.renewed_ms))
         return bool(await self._database.execute(change.where(ours)))
+
+
+def _in_flight() -> Conflict:
+    return Conflict("the same request is being worked on", "in_flight", retry_after_s=1)
 
 
 def _is(request: IdempotentRequest) -> ColumnElement[bool]:

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from api.db.row_quota import RowQuota
 from api.http.paging import Page
 from api.numbers.flows import MessageFlows
 from api.numbers.phone import international_or_as_given
@@ -20,9 +21,11 @@ from api.numbers.store import NumberStore
 class NumberService(Struct, frozen=True):
     numbers: NumberStore
     flows: MessageFlows
+    quota: RowQuota
 
     async def create(self, account_id: str, body: NewMessagingNumber) -> MessagingNumber:
         columns = await self._columns(account_id, body)
+        await self.quota.check(account_id)
         return number_view(await self.numbers.add(account_id, columns))
 
     async def list(self, account_id: str, page: Page) -> MessagingNumberPage:

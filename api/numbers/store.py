@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from api.common.errors import NotFound
 from api.db.database import Store, metadata
+from api.db.row_quota import RowLimit
 from api.http.paging import Page
 from wire.decoding.errors import BadInput
 
@@ -46,6 +47,12 @@ class Number(Struct, frozen=True):
     via: Literal["add", "register"] | None
     created_ms: int
     updated_ms: int
+
+
+def number_limit(most: int) -> RowLimit:
+    """Return the limit of an account's number records."""
+    what = "an account has at most {:,} number records"
+    return RowLimit(numbers.c.account_id, most, what, "SWITCHROOM_MAX_DOCUMENTS")
 
 
 class NumberStore(Store):

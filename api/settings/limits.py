@@ -65,7 +65,8 @@ class LimitSettings(BaseModel):
         20_000,
         ge=1,
         description=(
-            "How many flows, how many API requests and how many agents an account may have."
+            "How many flows, API requests, agents, messaging numbers and message templates an"
+            " account may have, of each kind."
         ),
     )
     max_document_bytes: Annotated[int, Limit("account", QUOTA)] = Field(
@@ -74,6 +75,36 @@ class LimitSettings(BaseModel):
         description=(
             "Bytes of an account's flows, with all kept versions and those of flows deleted within"
             " a week, and of each other kind of documents."
+        ),
+    )
+    max_deleted_documents: Annotated[int, Limit("account", "409 `quota`, to new ones")] = Field(
+        100_000,
+        ge=1,
+        description=(
+            "Documents of an account, of all kinds, that were deleted within 90 days: engines that"
+            " were away learn of each deletion."
+        ),
+    )
+    max_dnc_entries: Annotated[int, Limit("account", QUOTA)] = Field(
+        1_000_000,
+        ge=1,
+        description=(
+            "Entries of an account's do-not-call list that are made over REST, one for each number"
+            " and provider, also those that were taken off."
+        ),
+    )
+    max_idempotency_keys: Annotated[int, Limit("account", QUOTA)] = Field(
+        1_000_000,
+        ge=1,
+        description="Idempotency keys of one account within 24 hours.",
+    )
+    audit_entries_per_min: Annotated[int, Limit("account", "one entry with their number")] = Field(
+        300,
+        ge=1,
+        description=(
+            "Entries of one account that one process adds to the audit trail per minute, after a"
+            " burst of ten times as many; of more there is one entry a minute for each caller,"
+            " action and outcome, with their number."
         ),
     )
     test_sends_per_min: Annotated[int, Limit("account", "429 `test_rate`")] = Field(

@@ -6,6 +6,7 @@ from api.accounts.usage import UsageStore
 from api.common.clock import Clock
 from api.common.token_buckets import Rate, TokenBuckets
 from api.db.database import Database
+from api.db.row_quota import RowQuota
 from api.messaging_platform.client import PlatformClient
 from api.messaging_platform.messages import PlatformMessages
 from api.messaging_platform.templates import PlatformTemplates
@@ -14,7 +15,7 @@ from api.templates.media import Media
 from api.templates.send_test import TestSender
 from api.templates.service import TemplateService
 from api.templates.statuses import StatusStore
-from api.templates.store import TemplateStore
+from api.templates.store import TemplateStore, template_limit
 from api.templates.sync import StatusSync
 from api.templates.webhook import Webhook
 
@@ -28,13 +29,18 @@ class TemplateSlice(Struct, frozen=True):
 
 
 def build(
-    database: Database, client: PlatformClient, test_sends: Rate, now_ms: Clock
+    database: Database,
+    client: PlatformClient,
+    test_sends: Rate,
+    now_ms: Clock,
+    max_templates: int,
 ) -> TemplateSlice:
     templates, numbers = TemplateStore(database, now_ms), NumberStore(database, now_ms)
     statuses, messages = StatusStore(database, now_ms), PlatformMessages(client)
     platform = PlatformTemplates(client)
+    quota = RowQuota(database, now_ms, template_limit(max_templates), interval_ms=0)
     return TemplateSlice(
-        templates=TemplateService(templates, numbers, platform),
+        templates=TemplateService(templates, numbers, platform, quota),
         test_sender=TestSender(
             templates,
             numbers,

@@ -8,6 +8,7 @@ import structlog
 from msgspec import Struct
 
 from api.common.errors import ApiError, Conflict, NotFound
+from api.db.row_quota import RowQuota
 from api.http.paging import Page
 from api.messaging_platform.problems import EXISTS, MISSING, PlatformRejected, PlatformUnavailable
 from api.messaging_platform.settings import BusinessAccount
@@ -33,6 +34,7 @@ class TemplateService(Struct, frozen=True):
     templates: TemplateStore
     numbers: NumberStore
     platform: PlatformTemplates
+    quota: RowQuota
 
     async def create(self, account_id: str, body: NewTemplate) -> TemplateView:
         """Create a template on the platform, or link one that it has already."""
@@ -41,6 +43,7 @@ class TemplateService(Struct, frozen=True):
         columns = to_columns(body)
         business = self.platform.client.business(account_id)
         await active_number(self.numbers, account_id, body.phone_number_id, "phoneNumberId")
+        await self.quota.check(account_id)
         if is_link:
             return template_view(await self._link(account_id, business, columns))
         template, is_retry = await self.templates.begin(account_id, columns)

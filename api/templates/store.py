@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from api.common.errors import NotFound
 from api.db.database import Store
+from api.db.row_quota import RowLimit
 from api.http.paging import Page
 from api.templates.tables import templates
 from wire.decoding.errors import BadInput
@@ -45,6 +46,12 @@ class TemplateFilters(Struct, frozen=True):
     category: str = ""
     status: str = ""
     phone_number_id: str = ""
+
+
+def template_limit(most: int) -> RowLimit:
+    """Return the limit of an account's message templates."""
+    what = "an account has at most {:,} message templates"
+    return RowLimit(templates.c.account_id, most, what, "SWITCHROOM_MAX_DOCUMENTS")
 
 
 class TemplateStore(Store):

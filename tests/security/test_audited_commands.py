@@ -9,7 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from api.accounts.store import Account, AccountStore
-from api.audit.trail import AuditEntry, entries
+from api.audit.entry_rate import AuditEntry
+from api.audit.trail import entries
 from api.cli.commands import account as app
 from tests.harness.api.cli import switchroom
 from tests.harness.api.databases import migrated_database, sqlite_url

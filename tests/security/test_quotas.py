@@ -102,7 +102,7 @@ async def test_contacts_of_an_import(rest: Rest, content: bytes) -> None:
     found = (await rest.request("GET", f"{BASE}/contactlists/{list_id}")).json()
     assert (found["status"], await count(rest, contacts)) == ("FAILED", 1), found
     (error,) = await rest.services.database.rows(sa.select(jobs.c.error))
-    assert error[0] == "an account has at most 1 contacts"
+    assert error[0] == "an account has at most 1 contacts (SWITCHROOM_MAX_CONTACTS)"
 
 
 async def test_contacts(rest: Rest) -> None:

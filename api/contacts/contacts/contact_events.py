@@ -1,6 +1,7 @@
 """Events about contacts that running campaigns are to call, in order.
 
-An event is committed with its change, and kept until its contact is deleted, at most for a week.
+An event is committed with its change, and kept until its contact is deleted, or has a newer one of
+the kind, at most for a week.
 Campaigns poll for the events after the last one that they have read.
 """
 
@@ -68,9 +69,10 @@ class ContactEvents(Store):
         account = sa.select(accounts.c.id).where(accounts.c.id == contact.account_id)
         await connection.execute(account.with_for_update(key_share=True))
         now_ms = self._now_ms()
-        await connection.execute(
-            sa.delete(events).where(events.c.created_ms < now_ms - RETENTION_MS)
-        )
+        is_old = events.c.created_ms < now_ms - RETENTION_MS
+        # An earlier one of the kind says no more: so a contact has one row of each kind.
+        is_repeated = sa.and_(events.c.contact_id == contact.id, events.c.event == event)
+        await connection.execute(sa.delete(events).where(sa.or_(is_old, is_repeated)))
         row = {
             "account_id": contact.account_id,
             "contact_id": contact.id,

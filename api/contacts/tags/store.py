@@ -5,6 +5,7 @@ tag twice changes nothing the second time.
 """
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import sqlalchemy as sa
 from msgspec import Struct
@@ -12,8 +13,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.contacts.tables import contact_tags, contacts, list_tags
 from api.db.database import INSERTS, Database
+from wire.programs.limit import Limit
 
 BATCH_ROWS = 5_000
+MAX_TAGS_OF_CONTACT: Annotated[
+    int, Limit("account", "further ones are left out", "Tags of one contact.")
+] = 100
 
 
 class TagReplacementJob(Struct, frozen=True):
@@ -44,7 +49,7 @@ class TagStore:
         async with self._database.writing() as connection:
             ids = await _next_ids(connection, job, after)
             if ids and job.insert:
-                await _insert(connection, job.list_id, job.insert, ids)
+                await _insert(connection, job, ids)
             if ids and job.remove:
                 await connection.execute(_deletion(job.list_id, job.remove, ids))
         return ids
@@ -60,13 +65,19 @@ async def _next_ids(connection: AsyncConnection, job: TagReplacementJob, after: 
     return list((await connection.execute(query.limit(BATCH_ROWS))).scalars())
 
 
-async def _insert(connection: AsyncConnection, list_id: int, tag: str, ids: list[int]) -> None:
+async def _insert(connection: AsyncConnection, job: TagReplacementJob, ids: list[int]) -> None:
     # Waits for transactions that delete or move a contact, and leaves out that contact then.
-    in_list = sa.and_(contacts.c.list_id == list_id, contacts.c.id.in_(ids))
-    query = sa.select(contacts.c.id).where(in_list)
+    in_list = sa.and_(contacts.c.list_id == job.list_id, contacts.c.id.in_(ids))
+    others = contact_tags.c.tag_id != (job.remove or "")
+    tags = sa.select(sa.func.count()).where(contact_tags.c.contact_id == contacts.c.id, others)
+    has_room = tags.scalar_subquery() < MAX_TAGS_OF_CONTACT
+    query = sa.select(contacts.c.id).where(in_list, has_room)
     locked = await connection.execute(query.with_for_update(read=True, key_share=True))
     insert = INSERTS[connection.dialect.name](contact_tags).on_conflict_do_nothing()
-    rows = [{"list_id": list_id, "tag_id": tag, "contact_id": each} for each in locked.scalars()]
+    rows = [
+        {"list_id": job.list_id, "tag_id": job.insert, "contact_id": each}
+        for each in locked.scalars()
+    ]
     if rows:
         await connection.execute(insert, rows)
 

@@ -80,8 +80,10 @@ DOCUMENTS = CodeGroup(
             "quota",
             "Quota reached",
             "The account has as much of this as it may.",
-            "Lists, contacts, files or documents; `detail` has the limit.",
-            "Delete some. Operator: raise the limit that `detail` names.",
+            "Rows of a kind, such as lists, contacts, documents, do-not-call entries or idempotency"
+            " keys, or bytes of files: `detail` has the limit and its setting.",
+            "Delete some, or wait until they expire."
+            " Operator: raise the limit that `detail` names.",
             (409,),
             (
                 Place.REST,

@@ -179,7 +179,7 @@ REQUESTS = CodeGroup(
             "too_many_jobs",
             "Too many background jobs",
             "The account has more background jobs under way than it may.",
-            "Imports, exports and downloads that have not ended.",
+            "Imports, exports and downloads that have not ended, or 20,000 within 30 days.",
             "Wait for some, or cancel them (`switchroom job list`), then retry.",
             (429,),
             (Place.REST,),

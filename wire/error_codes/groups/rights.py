@@ -104,7 +104,7 @@ RIGHTS = CodeGroup(
             "too_many_keys",
             "Too many keys",
             "The account has as many keys as it may.",
-            "Old keys that are no longer used.",
+            "Old keys that are no longer used, or keys that are made and revoked again and again.",
             "Revoke one: `switchroom key list` shows them.",
             (409,),
             _REST,

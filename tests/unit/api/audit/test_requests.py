@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from api.audit.entry_rate import AuditEntry
 from api.audit.requests import RequestAudit
-from api.audit.trail import AuditEntry, AuditTrail
+from api.audit.trail import AuditTrail
 
 CALL = "/srmain/voice/call"
 KEY = {"account_id": "acme", "key_id": "1"}
