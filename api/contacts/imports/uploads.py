@@ -2,19 +2,27 @@
 
 import asyncio
 from pathlib import PurePath
-from typing import BinaryIO
+from typing import Annotated, BinaryIO
 
 from starlette.datastructures import UploadFile
 
 from api.accounts.cache import AccountCache
+from api.common.fair_slots import FairSlots
 from api.contacts.imports import reader_client
 from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.reader.messages import FileHints, FileSummary, UnreadableFile
 from api.contacts.imports.schemas import FileOptions
 from api.contacts.quotas import ContactQuotas
 from wire.decoding.errors import BadInput
+from wire.programs.limit import Limit
 
-MAX_INSPECTIONS = 2  # at once: each may take a processor, and much memory
+# Each may take a processor, and much memory.
+MAX_INSPECTIONS: Annotated[
+    int, Limit("process", "wait", "Inspections of uploads at once, one of each account.")
+] = 2
+MAX_INSPECTIONS_OF_ACCOUNT: Annotated[
+    int, Limit("account", "429 `too_many_uploads`", "Uploads that are inspected, or wait for it.")
+] = 8
 MAX_NAME_CHARS = 255
 
 
@@ -23,17 +31,24 @@ class UploadService:
         self._accounts = accounts
         self._files = files
         self._quotas = quotas
-        self._inspections = asyncio.Semaphore(MAX_INSPECTIONS)
+        self._inspections = FairSlots(
+            "too_many_uploads",
+            "uploads",
+            slots=MAX_INSPECTIONS,
+            most_of_account=MAX_INSPECTIONS_OF_ACCOUNT,
+        )
 
     async def store(self, account_id: str, file: UploadFile, options: FileOptions) -> int:
         """Inspect and store a file, and return its id.
 
-        Raises BadInput if it can't be read, Conflict if the account stores too much.
+        Raises BadInput if it can't be read, Conflict if the account stores too much, and
+        TooManyRequests if too many of its files wait.
         """
         await self._quotas.check_bytes(account_id, file.size or 0)
         descriptor = await asyncio.to_thread(_on_disk, file.file)
         region = await self._accounts.region(account_id)
-        summary = await self._inspect(descriptor, options, region)
+        async with self._inspections.hold(account_id):
+            summary = await self._inspect(descriptor, options, region)
         await file.seek(0)
         return await self._files.store(
             account_id, _safe_name(file.filename or ""), summary, file.file
@@ -46,8 +61,7 @@ class UploadService:
         path = f"/proc/self/fd/{descriptor}"
         hints = FileHints(path, options.encoding, options.delimiter, options.header_row, region)
         try:
-            async with self._inspections:
-                return await reader_client.inspect_file(hints, descriptor)
+            return await reader_client.inspect_file(hints, descriptor)
         except UnreadableFile as error:
             raise BadInput("file", str(error)) from None
 

@@ -170,7 +170,7 @@ REQUESTS = CodeGroup(
             "too_many_uploads",
             "Too many uploads at once",
             "The account uploads more files at once than it may.",
-            "Uploads that run at the same time.",
+            "Uploads that run at the same time, or wait for the inspection of their files.",
             "Upload one after the other.",
             (429,),
             (Place.REST,),

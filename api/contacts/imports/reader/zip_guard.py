@@ -1,5 +1,6 @@
 """Checks zip files for zip bombs before a spreadsheet library opens them."""
 
+import os
 import zlib
 from pathlib import Path
 from typing import BinaryIO
@@ -9,6 +10,9 @@ from api.contacts.imports.reader.messages import Kind, UnreadableFile
 
 MAX_MEMBERS = 2_000
 MAX_INFLATED_BYTES = 1 << 30
+# Spreadsheets shrink to a twentieth. Apache POI, too, refuses what inflates a hundred times.
+MAX_RATIO = 100
+MIN_ALLOWED_BYTES = 1 << 26  # whatever its ratio: a small file costs little
 _ODS = b"application/vnd.oasis.opendocument.spreadsheet"
 _HEADER_BYTES = 30  # then name and extra field (APPNOTE.TXT, section 4.3.7)
 _CHUNK_BYTES = 1 << 16
@@ -23,7 +27,7 @@ def kind_of_zip(path: str) -> Kind:
             members = archive.infolist()
             if len(members) > MAX_MEMBERS:
                 raise UnreadableFile(f"a spreadsheet of more than {MAX_MEMBERS} members")
-            _check_sizes(file, members)
+            _check_sizes(file, members, _allowed_bytes(os.fstat(file.fileno()).st_size))
             return _kind(archive)
     # zipfile raises a RuntimeError for a password, or an unknown compression method.
     except (BadZipFile, OSError, EOFError, RuntimeError, ValueError) as error:
@@ -39,13 +43,18 @@ def _kind(archive: ZipFile) -> Kind:
     raise UnreadableFile(NO_SHEET)
 
 
-def _check_sizes(file: BinaryIO, members: list[ZipInfo]) -> None:
+def _allowed_bytes(size: int) -> int:
+    """Return the inflated size that a file may have: what it costs depends on what was sent."""
+    return min(MAX_INFLATED_BYTES, max(MIN_ALLOWED_BYTES, size * MAX_RATIO))
+
+
+def _check_sizes(file: BinaryIO, members: list[ZipInfo], allowed: int) -> None:
     """Check the inflated sizes by inflating: the sizes in the headers may be false."""
-    left = MAX_INFLATED_BYTES
+    left = allowed
     for member in members:
         left -= _inflated_size(file, member, left)
         if left <= 0:
-            raise UnreadableFile(f"a zip bomb: it inflates to more than {MAX_INFLATED_BYTES} bytes")
+            raise UnreadableFile(f"a zip bomb: it inflates to more than {allowed} bytes")
 
 
 def _inflated_size(file: BinaryIO, member: ZipInfo, max_bytes: int) -> int:

@@ -1,11 +1,15 @@
 """Uploads that are rejected, with the reason: invalid files and invalid forms."""
 
+import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from api.contacts.imports.reader.zip_guard import MAX_RATIO
+from api.contacts.imports.uploads import MAX_INSPECTIONS_OF_ACCOUNT
 from tests.harness.api.contacts.sheets import bomb, far_apart, zipped
 from tests.harness.api.contacts.uploads import BASE, rejected_upload, sent
 from tests.harness.api.databases import sqlite_url
@@ -28,8 +32,23 @@ async def test_a_bad_file_is_rejected(rest: Served) -> None:
 
 
 async def test_a_zip_bomb_is_rejected(rest: Served) -> None:
-    """It is rejected before a spreadsheet library opens it."""
-    assert "zip bomb" in await rejected_upload(rest, bomb(2))
+    """It is rejected before a spreadsheet library opens it, as soon as it exceeds its size."""
+    content = bomb(1)
+    reason = await rejected_upload(rest, content)
+    assert f"a zip bomb: it inflates to more than {MAX_RATIO * len(content)} bytes" in reason
+
+
+async def test_files_that_wait(rest: Served) -> None:
+    """So many of an account are inspected or wait; another account's is, meanwhile."""
+    many = MAX_INSPECTIONS_OF_ACCOUNT + 4
+    file = b"Phone,Name\n+4790000001,Ada\n"
+    sending = [sent(rest, file, name=str(number)) for number in range(many)]
+    other = sent(rest, file, who="other")
+    *answers, others = await asyncio.gather(*sending, other)
+    counts = Counter((status, answer.get("code")) for status, answer in answers)
+    assert others[0] == 201, others
+    assert counts[429, "too_many_uploads"] > 0, counts
+    assert counts[201, None] >= MAX_INSPECTIONS_OF_ACCOUNT, counts
 
 
 async def test_a_sheet_of_two_far_cells_is_rejected(rest: Served) -> None:

@@ -1,0 +1,84 @@
+"""Places for costly work, in turn by account.
+
+An account has one place at a time, so the work of one account never waits for the queue of another:
+at most for what other accounts have begun.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from api.common.errors import TooManyRequests
+
+
+class FairSlots:
+    """`code` and `noun` name the work when an account has too much of it."""
+
+    def __init__(self, code: str, noun: str, *, slots: int, most_of_account: int) -> None:
+        self._code = code
+        self._noun = noun
+        self._free = slots
+        self._most_of_account = most_of_account
+        self._accounts = Counter[str]()  # running and waiting
+        self._running: set[str] = set()
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # the next account first
+
+    @asynccontextmanager
+    async def hold(self, account: str) -> AsyncIterator[None]:
+        """Wait for a place, and hold it for as long as the context lasts.
+
+        Raises TooManyRequests if too much of the account's work runs and waits.
+        """
+        if self._accounts[account] >= self._most_of_account:
+            text = f"at most {self._most_of_account} {self._noun} of an account at once"
+            raise TooManyRequests(text, self._code, retry_after_s=1)
+        self._accounts[account] += 1
+        try:
+            await self._wait(account)
+            try:
+                yield
+            finally:
+                self._release(account)
+        finally:
+            self._accounts[account] -= 1
+            if not self._accounts[account]:
+                del self._accounts[account]
+
+    async def _wait(self, account: str) -> None:
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(account, deque()).append(turn)
+        self._grant()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled():
+                self._remove(account, turn)
+            else:
+                self._release(account)
+            raise
+
+    def _grant(self) -> None:
+        """Give free places to accounts that wait and have none."""
+        while self._free:
+            account = next((each for each in self._waiting if each not in self._running), None)
+            if account is None:
+                return
+            turn = self._waiting[account][0]
+            self._remove(account, turn)
+            if account in self._waiting:  # its next one comes after those of others
+                self._waiting[account] = self._waiting.pop(account)
+            self._running.add(account)
+            self._free -= 1
+            turn.set_result(None)
+
+    def _remove(self, account: str, turn: asyncio.Future[None]) -> None:
+        waiting = self._waiting[account]
+        waiting.remove(turn)
+        if not waiting:
+            del self._waiting[account]
+
+    def _release(self, account: str) -> None:
+        self._running.discard(account)
+        self._free += 1
+        self._grant()
