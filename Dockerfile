@@ -164,7 +164,7 @@ ENV PATH=/opt/switchroom/.venv/bin:$PATH \
     PYTHONPYCACHEPREFIX=/tmp/python
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5s --timeout=5s --start-period=30s \
-  CMD ["python3", "-c", "import os, urllib.request as http; http.urlopen('http://127.0.0.1:' + (os.environ.get('SWITCHROOM_API_METRICS_PORT') or os.environ.get('SWITCHROOM_API_PORT', '8000')) + '/readyz', timeout=2)"]
+  CMD ["python3", "-c", "import os, urllib.request as http; http.urlopen('http://127.0.0.1:' + os.environ.get('SWITCHROOM_API_METRICS_PORT', '8001') + '/readyz', timeout=2)"]
 CMD ["switchroom", "api"]
 ARG VERSION=
 ARG REVISION=

@@ -37,7 +37,6 @@ import api.voice.streams.routes
 import api.webhooks.routes
 from api.audit.requests import RequestAudit
 from api.console.routes import serve_console
-from api.http import health
 from api.http.body_limit import BodyLimit
 from api.http.docs_page import serve_docs
 from api.http.error_pages import serve_error_pages
@@ -91,10 +90,7 @@ MAX_BODY_BYTES = {
 def create_app(services: Services) -> ASGIApp:
     """Build the application, with its middleware."""
     settings = services.settings
-    routes = _shared_routes(
-        has_docs=settings.api_docs, has_health=settings.api_metrics_port is None
-    )
-    app: ASGIApp = ServiceState(routes, services)
+    app: ASGIApp = ServiceState(_shared_routes(has_docs=settings.api_docs), services)
     if settings.cors_origins:
         app = CORSMiddleware(
             app,
@@ -121,25 +117,23 @@ def create_app(services: Services) -> ASGIApp:
     return Tracing(served, services.traces) if services.traces is not None else served
 
 
-def create_routes(*, has_docs: bool, has_health: bool) -> Application:
+def create_routes(*, has_docs: bool) -> Application:
     """Build the routes; they find the services in the state of each request."""
     app = Application(
         title="Switchroom",
-        openapi_url="/openapi.json" if has_docs else None,
-        docs_url=None,  # served below, without a CDN
+        openapi_url=None,  # served below, without work for a request and without a CDN
+        docs_url=None,
         redoc_url=None,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # these are our own
     )
     register_error_handlers(app)
-    if has_docs:
-        serve_docs(app)
     serve_error_pages(app)
     serve_schemas(app)
     serve_console(app)
     for routes in ROUTES:
         app.router.routes.extend(routes.router.routes)  # an included router matches paths twice
-    if has_health:
-        app.router.routes.extend(health.router.routes)
+    if has_docs:
+        serve_docs(app)
     return app
 
 

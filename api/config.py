@@ -90,19 +90,19 @@ class Settings(
     )
     api_port: int = Field(8000, ge=0, le=65535, description="Its port.")
     api_metrics_host: str = Field(
-        "",
-        description="Address of `/healthz`, `/readyz` and `/metrics`; default: that of the API.",
-    )
-    api_metrics_port: int | None = Field(
-        None,
-        ge=0,
-        le=65535,
+        "127.0.0.1",
         description=(
-            "Port where these are served, and nowhere else; default: at that of the API. `/readyz`"
-            " checks once a second, however often it is requested."
+            "Address of `/healthz`, `/readyz` and `/metrics`, which need no key: one that customers"
+            " do not reach."
         ),
     )
-    api_docs: bool = Field(True, description="Whether there are `/docs` and `/openapi.json`.")
+    api_metrics_port: int = Field(
+        8001, ge=0, le=65535, description="Port where these are served, and nowhere else."
+    )
+    api_docs: bool = Field(
+        False,
+        description="Whether there are `/docs` and `/openapi.json`; the lab has them.",
+    )
     api_proxies: tuple[IPvAnyNetwork, ...] = Field(
         LOOPBACK,
         description=(
@@ -147,10 +147,10 @@ class Settings(
         ),
     )
     keys_as_tokens: bool = Field(
-        True,
+        False,
         description=(
-            "Whether an API key alone authenticates; else only tokens do, which need the secret,"
-            " too."
+            "Whether an API key alone authenticates, as in the lab; else only tokens do, which need"
+            " the secret, too, and expire."
         ),
     )
     token_s: int = Field(

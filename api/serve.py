@@ -28,7 +28,7 @@ from api.config import Settings
 from api.db.migrate import migrate
 from api.http.connection_limits import ConnectionLimits
 from api.http.header_limits import HeaderLimits
-from api.http.health import create_health_app
+from api.http.health import MetricsPage, create_health_app
 from api.http.phone_websockets import PhoneWebsocket, PhoneWebsockets
 from api.jobs.cleanup import clean_up
 from api.jobs.monitor import Monitor
@@ -85,9 +85,9 @@ async def serve(settings: Settings) -> None:
             await stack.enter_async_context(background(work))
         app = create_app(services)
         _relax_garbage_collector()
-        if settings.api_metrics_port is not None:
-            health = health_server(settings, settings.api_metrics_port, create_health_app(services))
-            await stack.enter_async_context(_serving(health))
+        page = MetricsPage(services.metrics.registry)
+        health = create_health_app(services.readiness, page)
+        await stack.enter_async_context(_serving(health_server(settings, health)))
         await _serve_until_signal(server(settings, app, services.phone_websockets))
 
 
@@ -182,13 +182,13 @@ async def _serving(running: _InnerServer) -> AsyncIterator[None]:
         await task
 
 
-def health_server(settings: Settings, port: int, app: object) -> _InnerServer:
+def health_server(settings: Settings, app: object) -> _InnerServer:
     """Return the server of health and metrics, at a port that customers do not reach."""
     return _InnerServer(
         uvicorn.Config(
             app,  # type: ignore[arg-type]  # an ASGI application
-            host=settings.api_metrics_host or settings.api_host,
-            port=port,
+            host=settings.api_metrics_host,
+            port=settings.api_metrics_port,
             loop="none",  # it runs already
             http=HeaderLimits,
             lifespan="off",

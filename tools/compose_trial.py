@@ -28,6 +28,7 @@ GATHER = {"type": "gather", "data": {"timeout": 120_000}}
 SAY = {"type": "say", "data": {"text": "Hello. This call was made over REST."}}
 ENGINES = {"engine1": "https://127.0.0.1:8070", "engine2": "https://127.0.0.1:8071"}
 API = f"http://127.0.0.1:{API_PORT}"
+API_HEALTH = "http://127.0.0.1:8001"
 TLS_PORTS = (8070, 8071, VALKEY_PORT, *ARI_PORTS.values(), 5038, 5039)
 TRUNK_PORT = 5080
 SHORT_S = 1
@@ -86,7 +87,7 @@ async def check_ready(settings: Mapping[str, str], trust: ssl.SSLContext) -> Non
             await session.get(url, headers={"Authorization": login})
         for url in ENGINES.values():
             await session.get(f"{url}/readyz")
-        await session.get(f"{API}/readyz")
+        await session.get(f"{API_HEALTH}/readyz")
 
 
 async def check_encrypted(port: int) -> None:

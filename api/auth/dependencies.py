@@ -28,7 +28,7 @@ class AuthorizationHeader(ScopedSecurity):
         {
             "in": APIKeyIn.header,
             "name": "Authorization",
-            "description": "An access token, or an API key, without a prefix.",
+            "description": "An access token, or in a lab an API key, without a prefix.",
         }
     )
 

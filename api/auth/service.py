@@ -127,7 +127,7 @@ class Authenticator:
         key = await self._cache.get(key_id, address) if key_id else None
         if key is None or not await self._matches(presented, key.key_hash):
             self._throttle.record_failure(address)
-            raise Unauthenticated(NOT_AUTHENTICATED, errors=_errors_of_form(presented))
+            raise Unauthenticated(NOT_AUTHENTICATED, errors=self._errors_of_form(presented))
         if is_old(key.key_hash):
             await self._keys.replace_hashes(key.id, key_hash=hash_secret(presented))
         return _Claim(key.id, None, self._now_ms() + PROOF_CACHE_MS)
@@ -144,18 +144,20 @@ class Authenticator:
             self._cache.put(replace(key, last_used_ms=now_ms))
             await self._keys.record_use(key.id)
 
+    def _errors_of_form(self, presented: str) -> tuple[FieldError, ...]:
+        """Return what is wrong with a header that can be no token, and no key that is one."""
+        is_key = parse_key_id(presented) is not None
+        if presented and not _OTHER_FORM.search(presented) and (self._accepts_keys or not is_key):
+            return ()
+        allowed = "an access token or an apiKey" if self._accepts_keys else "an access token"
+        message = f"expected {allowed}, alone or after Bearer; not Basic, and not key:secret"
+        if is_key and not self._accepts_keys:
+            message += ": key and secret get one by POST /auth/get-access-token/{accountId}"
+        return (FieldError("Authorization", message, "unauthenticated"),)
+
     def _is_valid(self, key: ApiKey, address: str) -> bool:
         is_current = key.expires_ms is None or key.expires_ms > self._now_ms()
         return key.is_account_active and is_current and _is_allowed(address, key.networks)
-
-
-def _errors_of_form(presented: str) -> tuple[FieldError, ...]:
-    """Return what is wrong with a header that can be no token and no key."""
-    if presented and not _OTHER_FORM.search(presented):
-        return ()
-    expected = "expected an access token or an apiKey, alone or after Bearer"
-    message = f"{expected}; not Basic, and not key:secret"
-    return (FieldError("Authorization", message, "unauthenticated"),)
 
 
 def _principal(key: ApiKey, claim: _Claim) -> Principal:

@@ -20,7 +20,6 @@ from wire.programs.docs_address import ERROR_PATH
 
 log = structlog.get_logger()
 _ID = re.compile(rb"[A-Za-z0-9_\-]{1,64}")
-QUIET_ROUTES = {"/healthz", "/readyz", "/metrics"}  # requested every few seconds
 _BLANK_OF_NUMBER = re.compile(rb"=(?:\+|%20)+(?=[0-9(])")
 _POLICY = b"content-security-policy"
 _CONTENT_POLICY = b"default-src 'none'; frame-ancestors 'none'"
@@ -98,12 +97,11 @@ class RequestMiddleware:
     def _record(self, scope: Scope, status: int, duration_s: float) -> None:
         route = route_of(scope)
         self._metrics.requests.labels(scope["method"], route, str(status)).observe(duration_s)
-        write = log.debug if route in QUIET_ROUTES else log.info
         state = scope.get("state", {})
         address = (scope.get("client") or ("",))[0]
         if status in DENIED:  # in this form for fail2ban (docs/rest.md)
             log.warning("request denied", address=address, status=status, route=route)
-        write(
+        log.info(
             "request",
             method=scope["method"],
             route=route,

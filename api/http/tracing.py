@@ -2,7 +2,7 @@
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.request_middleware import QUIET_ROUTES, route_of
+from api.http.request_middleware import route_of
 from wire.programs.tracing.traces import RequestTraces, Span
 
 TRACE_HEADERS = frozenset({b"traceparent", b"tracestate"})
@@ -18,7 +18,7 @@ class Tracing:
         self._traces = traces
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in QUIET_ROUTES:
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         with self._traces.server_span(f"REST {scope['method']}", _trace_headers(scope)) as span:

@@ -33,6 +33,7 @@ class LabPorts(Struct, frozen=True):
     phone: int
     streams: int
     speech: int
+    metrics: int  # of the REST layer
     nodes: tuple[Ports, ...]
 
 
@@ -52,9 +53,11 @@ class Plan(Struct, frozen=True):
         """Return well-known ports, or those from the base on."""
         base = self.port_base
         if not base:
-            return LabPorts(8070, 8000, 6390, 5080, 8095, 8096, WELL_KNOWN_NODES[: self.nodes])
+            return LabPorts(
+                8070, 8000, 6390, 5080, 8095, 8096, 8001, WELL_KNOWN_NODES[: self.nodes]
+            )
         nodes = tuple(_node_ports(base, number) for number in range(self.nodes))
-        return LabPorts(base, base + 1, base + 2, base + 3, base + 4, base + 5, nodes)
+        return LabPorts(base, base + 1, base + 2, base + 3, base + 4, base + 5, base + 6, nodes)
 
     def ports_note(self, outgoing: range) -> str:
         """Return what to know of ports from a base on; empty if nothing can take them."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from dev.lab.plan import Plan
+from dev.lab.plan import LabPorts, Plan
 from dev.lab.settings import store_url, trunk
 from dev.pbx.choice import node_of
 from dev.pbx.node import NodeSettings, PbxNode, Ports, Secrets
@@ -69,17 +69,19 @@ class LabApi(LabProgram):
     subcommand = "api"
 
     def __init__(
-        self, folder: Path, settings: Mapping[str, str], port: int, speech: int | None
+        self, folder: Path, settings: Mapping[str, str], ports: LabPorts, speech: int | None
     ) -> None:
         """`speech` is the port of the recognizers."""
         known = {} if speech is None else {TRANSCRIPTS: f'["ws://127.0.0.1:{speech}"]'}
-        super().__init__(folder, {**known, **settings}, port)
+        super().__init__(folder, {**known, **settings}, ports.metrics)
+        self._api_port = ports.api
 
     def environment(self) -> Mapping[str, str]:
-        """Return all settings, with the port and the database of the lab."""
+        """Return all settings, with the ports and the database of the lab."""
         return {
             **self._settings,
-            "SWITCHROOM_API_PORT": str(self._port),
+            "SWITCHROOM_API_PORT": str(self._api_port),
+            "SWITCHROOM_API_METRICS_PORT": str(self._port),
             "SWITCHROOM_DATABASE_URL": f"sqlite+aiosqlite:///{self.folder / 'switchroom.db'}",
         }
 
@@ -144,7 +146,7 @@ def servers(folder: Path, plan: Plan, settings: Mapping[str, str]) -> dict[Serve
         found[LabSpeech(folder / "speech", settings, speech)] = (speech,)
     found[LabStreams(folder / "streams", settings, ports.streams, speech)] = (ports.streams,)
     found[LabEngine(folder / "engine", settings, ports.engine)] = (ports.engine,)
-    found[LabApi(folder / "api", settings, ports.api, speech)] = (ports.api,)
+    found[LabApi(folder / "api", settings, ports, speech)] = (ports.api, ports.metrics)
     found[LabPhone(folder / "phone", ports.phone)] = (ports.phone,)
     return found
 

@@ -94,6 +94,9 @@ def _derived(folder: Path, plan: Plan, drawn: Mapping[str, str]) -> dict[str, st
         "SWITCHROOM_DEFAULT_ALLOW": '["any"]',
         "SWITCHROOM_API_HOST": "127.0.0.1",
         "SWITCHROOM_API_PORT": str(ports.api),
+        "SWITCHROOM_API_METRICS_PORT": str(ports.metrics),
+        "SWITCHROOM_API_DOCS": "true",
+        "SWITCHROOM_KEYS_AS_TOKENS": "true",
         "SWITCHROOM_ACCOUNT_SCOPES": '["owner", "operations"]',
         "SWITCHROOM_API_PHONE_NODES": json.dumps(
             [f"http://127.0.0.1:{node.ari}" for node in ports.nodes]

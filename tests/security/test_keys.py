@@ -20,6 +20,7 @@ from api.auth.store import (
 from api.auth.throttle import MAX_FAILURES
 from api.auth.tokens import AccessTokens
 from api.common.errors import Conflict
+from api.config import Settings
 from tests.harness.api.databases import sqlite_url
 from tests.harness.api.manual_clock import ManualClock
 from tests.harness.api.rest import Rest, run_rest, settings_for
@@ -121,11 +122,15 @@ async def test_the_last_use_of_a_key_is_stored(scene: RpcScene, tmp_path: Path) 
         assert await last_uses() == {None, clock.now}
 
 
-async def test_keys_alone_can_be_disabled(scene: RpcScene, tmp_path: Path) -> None:
-    """Then only a token authenticates, which needs the secret, too."""
-    settings = settings_for(sqlite_url(tmp_path), scene.url, keys_as_tokens=False)
+async def test_a_key_alone_is_no_token_by_default(scene: RpcScene, tmp_path: Path) -> None:
+    """Only a token authenticates, which needs the secret, too."""
+    default = Settings.model_fields["keys_as_tokens"].default
+    settings = settings_for(sqlite_url(tmp_path), scene.url, keys_as_tokens=default)
     async with run_rest(settings, scene) as rest:
-        assert await status_with(rest, rest.credentials["acme"].api_key) == 401
+        key = rest.credentials["acme"].api_key
+        refused = await rest.request("GET", "/srmain/cdr/x", token=key)
+        assert refused.status_code == 401
+        assert "POST /auth/get-access-token" in refused.json()["errors"][0]["message"]
         assert await status_with(rest, rest.token) == 404
 
 

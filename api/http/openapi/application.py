@@ -16,7 +16,7 @@ BEARER = "BearerToken"
 _BEARER_SCHEME = {
     "type": "http",
     "scheme": "bearer",
-    "description": "An access token, or an API key, with the prefix `Bearer`.",
+    "description": "An access token, or in a lab an API key, with the prefix `Bearer`.",
 }
 _DESCRIPTION = "Voice calls, their control, and their records."
 

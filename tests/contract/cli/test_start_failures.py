@@ -76,10 +76,13 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     assert file.read_text() == "no database\n" * 100
 
 
-@pytest.mark.parametrize("setting", ["SWITCHROOM_API_PORT", "SWITCHROOM_API_METRICS_PORT"])
+PORTS = dict.fromkeys(("SWITCHROOM_API_PORT", "SWITCHROOM_API_METRICS_PORT"), "0")
+
+
+@pytest.mark.parametrize("setting", PORTS)
 def test_a_port_of_the_rest_layer_is_taken(tmp_path: Path, setting: str, taken_port: str) -> None:
     """Address and reason are named; the exit status is not that of a busy call."""
-    said = start("api", tmp_path, {"SWITCHROOM_API_PORT": "0", setting: taken_port})
+    said = start("api", tmp_path, {**PORTS, setting: taken_port})
     assert said.startswith(f"can't listen at 127.0.0.1:{taken_port}: ")
     assert said.endswith("\n  cannot_listen: `switchroom error show cannot_listen` explains it\n")
 

@@ -27,7 +27,7 @@ def operations() -> list[Operation]:
     """Return all operations of the application, hidden ones, too."""
     return [
         Operation(method, str(getattr(route, "path", "")), _scope(route))
-        for route in create_routes(has_docs=True, has_health=True).routes
+        for route in create_routes(has_docs=True).routes
         for method in sorted(getattr(route, "methods", None) or {"GET"})
     ]
 

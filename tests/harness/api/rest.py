@@ -80,14 +80,14 @@ class Rest:
 
 
 def settings_for(database_url: str, engine_url: str, **more: Any) -> Settings:
-    """Return settings of a test."""
+    """Return settings of a test; a key is a token, and there are docs, as in the lab."""
     return Settings(
+        **{"keys_as_tokens": True, "api_docs": True, **more},
         _env_file=None,
         database_url=database_url,
         engine_urls=(engine_url,),
         rpc_token=SecretStr(TOKEN),
         token_secret=SecretStr(SECRET),
-        **more,
     )
 
 

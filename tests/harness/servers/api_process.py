@@ -33,10 +33,14 @@ class ApiProcess(Server):
         super().__init__(folder)
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
+        metrics_port = free_port()
+        self.metrics_url = f"http://127.0.0.1:{metrics_port}"
         self.api_key = f"swk_{secrets.token_hex(6)}_{secrets.token_urlsafe(32)}"
         self.api_secret = secrets.token_urlsafe(32)
         self._settings = {
             "SWITCHROOM_API_PORT": str(self.port),
+            "SWITCHROOM_API_METRICS_PORT": str(metrics_port),
+            "SWITCHROOM_KEYS_AS_TOKENS": "true",
             "SWITCHROOM_DATABASE_URL": f"sqlite+aiosqlite:///{self.folder / 'switchroom.db'}",
             "SWITCHROOM_ENGINE_URLS": json.dumps(engine_urls),
             "SWITCHROOM_RPC_TOKEN": rpc_token,
@@ -61,4 +65,4 @@ class ApiProcess(Server):
 
     async def is_ready(self) -> bool:
         """Return whether `ready_path` answers 200."""
-        return await is_well(self.url + self.ready_path)
+        return await is_well(self.metrics_url + self.ready_path)

@@ -119,7 +119,7 @@ def test_every_setting_of_nodes_is_passed_on(name: str) -> None:
     assert named == {key: given[key] for key in named}
 
 
-SHARED = {"SWITCHROOM_RPC_TOKEN"}
+SHARED = {"SWITCHROOM_RPC_TOKEN", "SWITCHROOM_KEYS_AS_TOKENS"}  # the second is no secret
 SECRETS = re.compile(r"PASSWORD|SECRET|TOKEN|KEY")
 
 
@@ -224,7 +224,8 @@ def test_engines_share_the_archive_and_nothing_else(engines: list[Settings]) -> 
 def test_ports_are_distinct(engines: list[Settings], env: Mapping[str, str]) -> None:
     """All services share the host's network."""
     ports = [VALKEY_PORT, *(each.rpc_port for each in engines)]
-    ports.append(int(environment("api", env)["SWITCHROOM_API_PORT"]))
+    api = environment("api", env)
+    ports += [int(api[f"SWITCHROOM_API_{name}"]) for name in ("PORT", "METRICS_PORT")]
     ports += [int(environment(name, env)[f"SWITCHROOM_{name.upper()}_PORT"])
               for name in ("streams", "speech")]  # fmt: skip
     ports += [9090, int(environment("grafana", env)["GF_SERVER_HTTP_PORT"])]

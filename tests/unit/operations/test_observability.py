@@ -42,7 +42,7 @@ def test_all_processes_are_scraped() -> None:
     """By the names that alerts and dashboard use, at the ports of the lab."""
     jobs = {each["job_name"]: each["static_configs"] for each in PLAIN["scrape_configs"]}
     ports = [lab.SERVICES[name]["environment"]["SWITCHROOM_RPC_PORT"] for name in lab.ENGINES]
-    api = lab.SERVICES["api"]["environment"]["SWITCHROOM_API_PORT"]
+    api = lab.SERVICES["api"]["environment"]["SWITCHROOM_API_METRICS_PORT"]
     streams = lab.SERVICES["streams"]["environment"]["SWITCHROOM_STREAMS_PORT"]
     assert jobs == {
         "switchroom": [{"targets": [f"127.0.0.1:{port}" for port in ports]}],

@@ -65,4 +65,4 @@ def webhook_schemas() -> dict[str, Schema]:
 
 def rest_document() -> dict[str, Any]:
     """Return the OpenAPI document of the REST layer; operations have their components."""
-    return FastAPI.openapi(create_routes(has_docs=True, has_health=True))
+    return FastAPI.openapi(create_routes(has_docs=False))
