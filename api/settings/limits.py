@@ -33,6 +33,14 @@ class LimitSettings(BaseModel):
             "Requests of one account to one process per second, after a burst of twice as many."
         ),
     )
+    api_stranger_requests_per_s: Annotated[float, Limit("address", "wait")] = Field(
+        50,
+        gt=0,
+        description=(
+            "Requests from one address (one /64 with IPv6) to one process per second that no key"
+            " authenticates, after a burst of twice as many."
+        ),
+    )
     api_max_requests_of_account: Annotated[int, Limit("account", "429 `too_many_requests`")] = (
         Field(
             100,

@@ -81,8 +81,9 @@ class Rest:
 
 def settings_for(database_url: str, engine_url: str, **more: Any) -> Settings:
     """Return settings of a test; a key is a token, and there are docs, as in the lab."""
+    usual = {"keys_as_tokens": True, "api_docs": True, "api_stranger_requests_per_s": 1e6}
     return Settings(
-        **{"keys_as_tokens": True, "api_docs": True, **more},
+        **{**usual, **more},
         _env_file=None,
         database_url=database_url,
         engine_urls=(engine_url,),

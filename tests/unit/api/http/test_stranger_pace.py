@@ -1,0 +1,76 @@
+"""Responses to strangers wait for their turn; those to customers do not."""
+
+from typing import Any
+
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from api.http.stranger_pace import BURST_S, MAX_WAIT_S, StrangerPace
+
+PER_S = 10
+BURST = int(PER_S * BURST_S)
+
+
+class Pace:
+    """The middleware before an application that authenticates whoever has an account."""
+
+    def __init__(self) -> None:
+        self.now_s, self.waits_s, self.sent = 100.0, [0.0], 0
+        self._pace = StrangerPace(self._answer, PER_S, lambda: self.now_s, self._sleep)
+
+    async def request(self, *, address: str = "192.0.2.1", account: str = "") -> float:
+        """Send a request with a key that is valid for an account, or that no account has."""
+        self.waits_s = [0.0]
+        scope: dict[str, Any] = {
+            "type": "http",
+            "client": (address, 5),
+            "state": {},
+            "account": account,
+            "headers": [(b"authorization", b"x")],
+        }
+        await self._pace(scope, self._receive, self._send)
+        return round(sum(self.waits_s), 3)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        if scope["account"]:
+            scope["state"]["account_id"] = scope["account"]
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _sleep(self, seconds: float) -> None:
+        self.waits_s.append(seconds)
+
+    async def _receive(self) -> Any:
+        return {"type": "http.request"}
+
+    async def _send(self, _message: Any) -> None:
+        self.sent += 1
+
+
+async def test_strangers_have_a_rate() -> None:
+    """After a burst each waits for its turn; a turn that has passed is free again."""
+    pace = Pace()
+    waits = [await pace.request() for _ in range(BURST + 4)]
+    assert waits == [0.0] * (BURST + 1) + [0.1, 0.2, 0.3]
+    assert pace.sent == 2 * len(waits)
+    pace.now_s += 0.3
+    assert await pace.request() == pytest.approx(0.1)
+
+
+async def test_a_flood_makes_nobody_wait_for_ever() -> None:
+    """Those that wait longest take no turn."""
+    pace = Pace()
+    for _ in range(1_000):
+        assert await pace.request() <= MAX_WAIT_S
+    pace.now_s += MAX_WAIT_S
+    assert await pace.request() <= 1 / PER_S
+
+
+@pytest.mark.parametrize("other", [{"account": "acme"}, {"address": "192.0.2.2"}])
+async def test_others_do_not_wait(other: dict[str, str]) -> None:
+    """A customer at the same address, and strangers at other addresses."""
+    pace = Pace()
+    for _ in range(100):
+        await pace.request()
+    assert await pace.request(**other) == 0
