@@ -43,9 +43,9 @@ from api.http.error_pages import serve_error_pages
 from api.http.openapi.application import Application
 from api.http.problems import register_error_handlers
 from api.http.request_middleware import RequestMiddleware
+from api.http.response_pace import ResponsePace
 from api.http.schema_pages import serve_schemas
 from api.http.services import ServiceState
-from api.http.stranger_pace import StrangerPace
 from api.http.tracing import Tracing
 from api.services import Services
 
@@ -110,7 +110,7 @@ def create_app(services: Services) -> ASGIApp:
     uploads = (api.contacts.lists.file_routes.UPLOAD, api.contacts.lists.routes.CHANGE)
     limits = MAX_BODY_BYTES | dict.fromkeys(uploads, settings.max_upload_bytes)
     served = RequestMiddleware(
-        StrangerPace(
+        ResponsePace(
             BodyLimit(app, settings.max_body_bytes, limits),
             settings.api_stranger_requests_per_s,
         ),

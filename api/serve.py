@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
@@ -38,6 +39,8 @@ from wire.programs.tracing.opened import open_traces
 
 if TYPE_CHECKING:
     from wire.programs.tracing.otel import OtelRequestTraces
+
+SWITCH_INTERVAL_S = 0.001  # for which a thread that writes an export lets the event loop wait
 
 
 async def serve(settings: Settings) -> None:
@@ -85,6 +88,7 @@ async def serve(settings: Settings) -> None:
             await stack.enter_async_context(background(work))
         app = create_app(services)
         _relax_garbage_collector()
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
         page = MetricsPage(services.metrics.registry)
         health = create_health_app(services.readiness, page)
         await stack.enter_async_context(_serving(health_server(settings, health)))

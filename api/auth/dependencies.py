@@ -35,6 +35,7 @@ class AuthorizationHeader(ScopedSecurity):
     async def __call__(self, request: Request) -> Principal:
         """Return the caller, and count the request; raises Unauthenticated or TooManyRequests."""
         principal = await identify(request)
+        request.state.caller = principal.account_id  # also of one that is refused below
         rates = request.state.services.request_rates
         is_taken = rates.take(principal.account_id)
         left = rates.left(principal.account_id)

@@ -1,30 +1,43 @@
-"""Overload: six ways in which a stranger or a customer may keep the service from others.
+"""Overload: ways in which a stranger or a customer may keep the service from others.
 
-Wrong keys, slow bodies, idle connections, readers of events, callers of an account's number, and
-streams of its calls. Meanwhile another customer, at the
-same address, reads its records and calls: each request must be served, and each call recorded.
+Wrong keys, slow bodies, idle connections, readers of events, callers of an account's number, streams
+of its calls, and floods of requests (`tools/drills/floods.py`). Meanwhile another customer, at the
+same address, reads its records, calls and uploads: each request must be served, and each call
+recorded.
 """
 
 import asyncio
+import json
+import os
 import secrets
+import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import aiohttp
 from msgspec import Struct
 
+from api.accounts.store import Account, AccountStore
+from api.auth.store import KeyStore, generate_credentials
+from api.common.clock import now_ms
+from api.db.database import Database
 from tests.harness.api.cdrs.lists import REQUIRED
 from tests.harness.live_lab import open_lab
 from tests.harness.servers.api import NUMBER, Api
 from tests.harness.until import until
 from tools.bench.figure import percentile
+from tools.drills import floods
 from tools.drills.account_flood import MAX_CALLS, MAX_STREAMS, AccountFlood, Bots
+from tools.drills.floods import Flood
 from tools.drills.trunk import open_trunk
 
 MAX_P99_MS = 100.0
+MAX_RATIO = 3.0  # of the p99 during a flood to that without an attack
+MAX_UPLOAD_S, UPLOAD_INTERVAL_S = 5.0, 4.0
 KEYS_PER_S, BATCH = 500, 10
 SLOW_BODIES, CONNECTIONS, READERS = 200, 1_000, 200
 PROBE_INTERVAL_S = 0.02
@@ -42,6 +55,7 @@ class Outcome(Struct):
     failures: Counter[str]  # of the other customer, by status
     calls: int = 0
     records: int = 0
+    slowest_upload_s: float = 0.0
 
     @property
     def p99_ms(self) -> float:
@@ -50,6 +64,7 @@ class Outcome(Struct):
     def has_failed(self, max_p99_ms: float = MAX_P99_MS) -> bool:
         """Return whether the other customer noticed something, or the attack was not tried."""
         is_served = not self.failures and self.p99_ms < max_p99_ms
+        is_served &= self.slowest_upload_s < MAX_UPLOAD_S
         return not (is_served and self.attempts and 0 < self.calls == self.records)
 
 
@@ -60,13 +75,16 @@ class LoadDrill:
         self,
         api: Api,
         http: aiohttp.ClientSession,
+        key: str,
         attackers: AsyncExitStack,
         flood: AccountFlood,
     ) -> None:
+        """`http` is the customer's session, `key` that of another account, which attacks."""
         self.api = api
         self._flood = flood
         self.outcome = Outcome(Counter(), [], Counter())
-        self._http = http  # of the customer, with its key
+        self._http = http
+        self._key = key
         self._attackers = attackers
 
     async def run(self, way: str, seconds: float) -> Outcome:
@@ -77,6 +95,7 @@ class LoadDrill:
             group.create_task(WAYS[way](self, until_s))
             group.create_task(self._read_records(until_s))
             group.create_task(self._call(until_s))
+            group.create_task(self._upload(until_s))
         await self._attackers.aclose()
         return self.outcome
 
@@ -107,9 +126,9 @@ class LoadDrill:
         await self._hold(CONNECTIONS, b"", b"", until_s)
 
     async def event_readers(self, until_s: float) -> None:
-        """Read the live events of the customer's account, as often as is allowed."""
+        """Read the live events of an account, as often as is allowed."""
         connector = aiohttp.TCPConnector(limit=READERS)
-        headers = {"Authorization": self.api.api_key}
+        headers = {"Authorization": self._key}
         async with (
             aiohttp.ClientSession(
                 headers=headers, connector=connector, timeout=CONNECT_TIMEOUT
@@ -127,6 +146,17 @@ class LoadDrill:
         """Let an account's calls have more streams than the gateway."""
         failures = self.outcome.failures
         self.outcome.attempts += await self._flood.take_streams(until_s, failures)
+
+    async def flood(self, until_s: float, way: str) -> None:
+        """Ask as fast as it is answered, from a process of its own."""
+        left_s = str(until_s - time.monotonic())
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "tools.drills.floods", self.api.url, way, left_s),
+            env={**os.environ, floods.KEY: self._key},
+            stdout=asyncio.subprocess.PIPE,
+        )
+        answers, _ = await process.communicate()
+        self.outcome.attempts += Counter(json.loads(answers))
 
     async def _guess(self, http: aiohttp.ClientSession, key: str) -> None:
         async with http.get(f"{self.api.url}/srmain/cdr", headers={"Authorization": key}) as reply:
@@ -183,6 +213,22 @@ class LoadDrill:
             except TimeoutError:
                 self.outcome.failures["no record"] += 1
 
+    async def _upload(self, until_s: float) -> None:
+        """Upload small files, now and then: each starts a process."""
+        connector = aiohttp.TCPConnector(force_close=True)  # none is closed while it is idle
+        headers = {"Authorization": self.api.api_key}
+        async with aiohttp.ClientSession(headers=headers, connector=connector) as http:
+            flood = Flood(self.api.url, http, Counter())
+            while time.monotonic() < until_s:
+                started_s = time.monotonic()
+                status, _ = await flood.upload(b"Phone,Name\r\n+4790000001,Ada\r\n", "small")
+                took_s = time.monotonic() - started_s
+                self.outcome.slowest_upload_s = max(self.outcome.slowest_upload_s, took_s)
+                if status != 201:
+                    self.outcome.failures[f"upload {status}"] += 1
+                left_s = max(0.0, until_s - time.monotonic())
+                await asyncio.sleep(min(UPLOAD_INTERVAL_S, left_s))  # the customer's own rate
+
     async def _wait_for_record(self, call: str) -> None:
         async def is_recorded() -> bool:
             return await self._status(f"/srmain/cdr/{call}", {}) == 200
@@ -203,7 +249,32 @@ WAYS: dict[str, Callable[[LoadDrill, float], Coroutine[None, None, None]]] = {
     "event readers": LoadDrill.event_readers,
     "inbound calls": LoadDrill.inbound_calls,
     "streams": LoadDrill.streams,
+    **{way: partial(LoadDrill.flood, way=way) for way in floods.WAYS},
 }
+# Those of a production, which the harness lifts.
+SETTINGS = {
+    "SWITCHROOM_API_DOCS": "true",
+    "SWITCHROOM_API_REQUESTS_PER_S": "200",
+    "SWITCHROOM_API_MAX_REQUESTS_OF_ACCOUNT": "100",
+    "SWITCHROOM_API_STRANGER_REQUESTS_PER_S": "50",
+}
+
+
+def max_p99_ms(way: str, quiet_ms: float) -> float:
+    """Return the limit of the customer's p99: during a flood it is also one of the ratio."""
+    return min(MAX_P99_MS, MAX_RATIO * quiet_ms) if way in floods.WAYS else MAX_P99_MS
+
+
+async def _attacker(api: Api) -> str:
+    """Create an account in the database of the REST layer; return its key."""
+    database = Database(f"sqlite+aiosqlite:///{api.folder / 'switchroom.db'}")
+    try:
+        credentials = generate_credentials()
+        await AccountStore(database, now_ms).add(Account("attacker", "attacker"))
+        await KeyStore(database, now_ms).add("attacker", credentials)
+        return credentials.api_key
+    finally:
+        await database.close()
 
 
 @asynccontextmanager
@@ -216,12 +287,14 @@ async def open_load_drill(folder: Path) -> AsyncIterator[LoadDrill]:
             gateways=1,
             gateway_settings={"SWITCHROOM_MAX_STREAMS": str(MAX_STREAMS)},
         ) as lab,
-        Api(folder / "api", engines=[lab.engine]) as api,
+        Api(folder / "api", engines=[lab.engine], settings=SETTINGS) as api,
         open_trunk(lab.trunk_port) as trunk,
         Bots() as bots,
         aiohttp.ClientSession(headers={"Authorization": api.api_key}) as http,
         AsyncExitStack() as attackers,
     ):
-        drill = LoadDrill(api, http, attackers, AccountFlood(lab, trunk, bots))
+        drill = LoadDrill(
+            api, http, await _attacker(api), attackers, AccountFlood(lab, trunk, bots)
+        )
         await drill.run("nothing", 1)  # the first requests open files and caches
         yield drill

@@ -1,5 +1,6 @@
 """Exports: start, progress, download."""
 
+import asyncio
 import zlib
 from collections.abc import AsyncIterator
 from typing import Annotated, Literal
@@ -95,7 +96,7 @@ class ExportService(Struct, frozen=True):
         if export.format == "csv":
             yield csv_header(with_timeline=export.include_timeline)
         async for body in self.artifacts.bodies(job_id):
-            yield zlib.decompress(body)
+            yield await asyncio.to_thread(zlib.decompress, body)
 
 
 def _view(job: Job) -> CallRecordExport:

@@ -73,7 +73,7 @@ class ContactExporter(Struct, frozen=True):
         if spec.format == "csv":
             yield encode_escaped_csv([header_row(spec.fields)])
         async for body in self.artifacts.bodies(job_id):
-            yield zlib.decompress(body) if spec.format == "csv" else body
+            yield await asyncio.to_thread(zlib.decompress, body) if spec.format == "csv" else body
 
     async def _write_csv(self, job: Job, spec: DownloadJob, total: int, progress: Progress) -> int:
         written = await self.artifacts.progress(job.id)
@@ -94,7 +94,7 @@ class ContactExporter(Struct, frozen=True):
             path = Path(folder) / "contacts.xlsx"
             workbook = Workbook(path, header_row(spec.fields))
             while contacts := await self._next(spec, after):
-                await asyncio.to_thread(workbook.add, contact_rows(contacts, spec.fields))
+                await asyncio.to_thread(_add_rows, workbook, contacts, spec.fields)
                 rows, after = rows + len(contacts), contacts[-1].id
                 await progress(rows, max(total, rows))
             await asyncio.to_thread(workbook.close)
@@ -115,6 +115,10 @@ class ContactExporter(Struct, frozen=True):
             return await self.lists.get(job.account_id, spec.list_id)
         except NotFound:
             raise PermanentFailure("the contact list was deleted") from None
+
+
+def _add_rows(workbook: Workbook, contacts: list[Contact], fields: tuple[str, ...]) -> None:
+    workbook.add(contact_rows(contacts, fields))
 
 
 def _compressed_csv(contacts: list[Contact], fields: tuple[str, ...]) -> bytes:

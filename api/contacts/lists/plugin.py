@@ -1,12 +1,14 @@
 """Builds the slice: the services that its routes use, and its background jobs."""
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from msgspec import Struct
 
 from api.accounts.cache import AccountCache
 from api.accounts.store import AccountStore
 from api.common.clock import Clock
+from api.common.fair_slots import FairSlots
 from api.contacts.imports import job
 from api.contacts.imports.file_store import FileStore
 from api.contacts.imports.job import Importer
@@ -21,6 +23,14 @@ from api.contacts.quotas import ContactQuotas
 from api.db.database import Database
 from api.jobs.store import JobStore
 from api.jobs.worker import Handler
+from wire.programs.limit import Limit
+
+MAX_REJECTED_FILES: Annotated[
+    int, Limit("process", "wait", "Files of rejected rows that are made, one of each account.")
+] = 2
+MAX_REJECTED_FILES_OF_ACCOUNT: Annotated[
+    int, Limit("account", "429 `too_many`", "Files of rejected rows that are made, or wait for it.")
+] = 4
 
 
 class ListSlice(Struct, frozen=True):
@@ -51,6 +61,12 @@ def build(
             jobs=jobs,
             quotas=quotas,
             uploads=UploadService(files, quotas, account_cache),
+            rejected=FairSlots(
+                "too_many",
+                "files of rejected rows",
+                slots=MAX_REJECTED_FILES,
+                most_of_account=MAX_REJECTED_FILES_OF_ACCOUNT,
+            ),
         ),
         imports=ImportService(
             database=database,

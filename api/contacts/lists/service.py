@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.datastructures import UploadFile
 
 from api.common.errors import Conflict, NotFound
+from api.common.fair_slots import FairSlots
 from api.contacts.exports.store import delete_downloads
 from api.contacts.imports.file_store import FileStore, ListFile
 from api.contacts.imports.mapping import check_mappings, likely_mappings
@@ -51,6 +52,7 @@ class ListService(Struct, frozen=True):
     jobs: JobStore
     quotas: ContactQuotas
     uploads: UploadService
+    rejected: FairSlots
 
     async def upload(self, account_id: str, data: UploadData, file: UploadFile) -> ContactListView:
         """Create a list from a file; raises Conflict if the account has its lists or bytes."""
@@ -140,14 +142,18 @@ class ListService(Struct, frozen=True):
         return preview_view(file)
 
     async def rejected_rows(self, account_id: str, list_id: int) -> AsyncIterator[bytes]:
-        """Return the rejected rows as CSV; raises NotFound, or Conflict during the import."""
+        """Return the rejected rows as CSV.
+
+        Raises NotFound, Conflict during the import, and TooManyRequests if many are requested.
+        """
         _check_not_processing(await self.lists.get(account_id, list_id))
         async with self.database.reading() as connection:
             file = await self.files.get(connection, list_id)
             latest = (await self.imports.get_several(connection, [list_id])).get(list_id)
         if latest is None or file is None:
             raise NotFound("no file of the list has been processed")
-        return await rejected_csv(self.imports.rejected_rows(latest.job_id), file.headers)
+        async with self.rejected.hold(account_id):
+            return await rejected_csv(self.imports.rejected_rows(latest.job_id), file.headers)
 
     async def delete(self, account_id: str, list_id: int) -> ListDeletionResult:
         """Hide a list at once, and delete it in the background."""

@@ -1,11 +1,11 @@
-"""Responses to strangers wait for their turn; those to customers do not."""
+"""Responses to strangers, and refusals, wait for their turn; others do not."""
 
 from typing import Any
 
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from api.http.stranger_pace import BURST_S, MAX_WAIT_S, StrangerPace
+from api.http.response_pace import BURST_S, MAX_WAIT_S, REFUSALS_PER_S, ResponsePace
 
 PER_S = 10
 BURST = int(PER_S * BURST_S)
@@ -16,9 +16,11 @@ class Pace:
 
     def __init__(self) -> None:
         self.now_s, self.waits_s, self.sent = 100.0, [0.0], 0
-        self._pace = StrangerPace(self._answer, PER_S, lambda: self.now_s, self._sleep)
+        self._pace = ResponsePace(self._answer, PER_S, lambda: self.now_s, self._sleep)
 
-    async def request(self, *, address: str = "192.0.2.1", account: str = "") -> float:
+    async def request(
+        self, *, address: str = "192.0.2.1", account: str = "", status: int = 200
+    ) -> float:
         """Send a request with a key that is valid for an account, or that no account has."""
         self.waits_s = [0.0]
         scope: dict[str, Any] = {
@@ -26,6 +28,7 @@ class Pace:
             "client": (address, 5),
             "state": {},
             "account": account,
+            "status": status,
             "headers": [(b"authorization", b"x")],
         }
         await self._pace(scope, self._receive, self._send)
@@ -34,8 +37,8 @@ class Pace:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
         if scope["account"]:
-            scope["state"]["account_id"] = scope["account"]
-        await send({"type": "http.response.start", "status": 200, "headers": []})
+            scope["state"]["caller"] = scope["account"]
+        await send({"type": "http.response.start", "status": scope["status"], "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
     async def _sleep(self, seconds: float) -> None:
@@ -68,9 +71,18 @@ async def test_a_flood_makes_nobody_wait_for_ever() -> None:
 
 
 @pytest.mark.parametrize("other", [{"account": "acme"}, {"address": "192.0.2.2"}])
-async def test_others_do_not_wait(other: dict[str, str]) -> None:
+async def test_others_do_not_wait(other: dict[str, Any]) -> None:
     """A customer at the same address, and strangers at other addresses."""
     pace = Pace()
     for _ in range(100):
         await pace.request()
     assert await pace.request(**other) == 0
+
+
+async def test_refusals_have_a_rate() -> None:
+    """Those of an account; what is accepted does not wait, nor do those of another account."""
+    pace, burst = Pace(), int(REFUSALS_PER_S * BURST_S)
+    waits = [await pace.request(account="a", status=429) for _ in range(burst + 3)]
+    assert waits == [0.0] * (burst + 1) + [0.05, 0.1]
+    assert await pace.request(account="a") == 0
+    assert await pace.request(account="b", status=429) == 0
