@@ -22,6 +22,7 @@ log = structlog.get_logger()
 _ID = re.compile(rb"[A-Za-z0-9_\-]{1,64}")
 _BLANK_OF_NUMBER = re.compile(rb"=(?:\+|%20)+(?=[0-9(])")
 _POLICY = b"content-security-policy"
+_CACHING = b"cache-control"
 _CONTENT_POLICY = b"default-src 'none'; frame-ancestors 'none'"
 _PAGE_POLICY = (  # of /docs, whose script is in the page
     b"default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
@@ -75,8 +76,11 @@ class RequestMiddleware:
                     *scope.get("state", {}).get("rate_limit", ()),
                     *_SECURITY_HEADERS,
                 ]
-                if all(name != _POLICY for name, _ in headers):  # pages of the console have theirs
+                names = {name.lower() for name, _ in headers}
+                if _POLICY not in names:  # pages of the console have theirs
                     message["headers"].append((_POLICY, _policy(scope["path"])))
+                if _CACHING not in names:  # what anybody may keep says so: it shows no secret
+                    message["headers"].append((_CACHING, b"no-store"))
             await send(message)
 
         try:

@@ -16,6 +16,7 @@ from engine.calls.flows.templates import Lookup
 from engine.config import Settings
 from engine.runtime.io.command_runner import ActionSource
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
+from engine.store.redis.address import parse_address
 from engine.webhooks.action_client import ActionResponse
 from engine.webhooks.address_guard import AddressGuard, guarded_session
 from engine.webhooks.api_sender import ApiResponse
@@ -79,11 +80,24 @@ class TransportByAccount(Struct, frozen=True):
         return await self.transports.of(event.account).deliver(target, event)
 
 
+def own_ports(settings: Settings) -> frozenset[int]:
+    """Return the ports of the installation that the settings name."""
+    urls = [settings.rpc_url, settings.media_url, settings.node_media_url]
+    ports = {settings.rpc_port, settings.node_ami_port, *settings.node_stream_ports}
+    for node in settings.nodes:
+        urls += [node.url, node.media_url, *node.stream_gateways]
+        ports |= {node.ami_port, node.sip_port}
+    ports |= parse_address(settings.redis_url).ports
+    ports |= {int(port) for port in (settings.node_dns.rpartition(":")[2],) if port.isdecimal()}
+    return frozenset(ports | {url.port for url in urls if url is not None and url.port})
+
+
 def address_guards(settings: Settings, allowed: tuple[str, ...]) -> ByAccount[AddressGuard]:
     """Return the guards of customers' addresses; `allowed` are private networks."""
     networks = tuple(map(ip_network, allowed))
     denied = tuple(map(ip_network, settings.outbound_deny))
-    private, public = AddressGuard(networks, denied), AddressGuard((), denied)
+    ports = own_ports(settings)
+    private, public = AddressGuard(networks, denied, ports), AddressGuard((), denied, ports)
     return ByAccount(settings.private_networks_account, private, public)
 
 
@@ -94,7 +108,9 @@ async def open_sessions(
     guards = address_guards(settings, allowed)
 
     async def session(guard: AddressGuard) -> ClientSession:
-        made = guarded_session(guard.allow, deny=guard.deny, limit=0, limit_per_host=0)
+        made = guarded_session(
+            guard.allow, deny=guard.deny, ports=guard.ports, limit=0, limit_per_host=0
+        )
         return await stack.enter_async_context(made)
 
     return ByAccount(guards.owner, await session(guards.private), await session(guards.public))

@@ -51,13 +51,27 @@ _GLOBAL_V6 = IPv6Network("2000::/3")
 
 # SSH, Telnet, mail, DNS, directories, files, databases and caches: a request to their ports is an
 # attack on a service that takes the lines of a body as commands.
-_DENIED_PORTS = frozenset(
+_SERVICE_PORTS = frozenset(
     {
         *(21, 22, 23, 25, 53, 110, 111, 119, 135, 139, 143, 179, 389, 445, 465, 512, 513, 514, 587),
         *(636, 993, 995, 1433, 1521, 2049, 2181, 3306, 3389, 5038, 5060, 5061, 5432, 5900, 6379),
-        *(9200, 11211, 27017),
+        *(9200, 9300, 11211, 15672, 16379, 26379, 27017),
+        *(161, 623, 873, 1099, 4222, 5672, 5984, 5985, 5986, 6000, 8009, 9042, 9092, 9222),
     }
 )
+# What controls machines, containers and clusters: Docker, etcd, Kubernetes, Nomad, Vault, Consul,
+# Prometheus, its exporter and its alerts.
+_CONTROL_PORTS = frozenset(
+    {
+        *(2375, 2376, 2377, 2379, 2380, 4646, 6443, 8200, 8300, 8500, 8501, 9090, 9093, 9100),
+        *(10250, 10255, 10256, 10257, 10259),
+    }
+)
+# Our own, where examples and the lab have them. Not 8000, which is in the REST layer the port of
+# customers, and of many applications in development.
+_OWN_PORTS = frozenset({5039, 5062, 5063, 6390, 8001, 8070, 8071, 8088, 8089, 8095, 8096})
+_DENIED_PORTS = _SERVICE_PORTS | _CONTROL_PORTS | _OWN_PORTS
+WEB_PORTS = frozenset({80, 443})  # of customers, whatever else is there
 MAX_HEADER_BYTES = 65_536  # of one field: policies and cookies of proxies exceed aiohttp's 8,190
 
 
@@ -71,11 +85,13 @@ class AddressRefused(PermissionError):
 class AddressGuard(Struct, frozen=True):
     """Creates a connector's sockets, to public addresses and to those in `allow` only.
 
-    `deny` has more networks that are refused, such as the operator's own public ones.
+    `deny` has more networks that are refused, such as the operator's own public ones, and `ports`
+    more ports, those of the installation. Ports are refused everywhere, also in `allow`.
     """
 
     allow: tuple[Network, ...] = ()
     deny: tuple[Network, ...] = ()
+    ports: frozenset[int] = frozenset()
 
     def __call__(self, info: AddrInfoType) -> socket.socket:
         """Create a socket for one resolved address; raises AddressRefused."""
@@ -85,7 +101,7 @@ class AddressGuard(Struct, frozen=True):
 
     def check(self, address: str, port: int) -> None:
         """Raise AddressRefused for a private or denied IP address, and for a denied port."""
-        if port in _DENIED_PORTS:
+        if port in _DENIED_PORTS or port in self.ports - WEB_PORTS:
             raise AddressRefused(f"{address} port {port}")
         is_denied = _is_in(address, self.deny) or not is_public(address)
         if is_denied and not _is_in(address, self.allow):
@@ -115,10 +131,11 @@ def is_address_refused(error: BaseException) -> bool:
     return isinstance(error, ClientConnectorError) and isinstance(error.os_error, PermissionError)
 
 
-def guarded_session(
+def guarded_session(  # noqa: PLR0913 - all but the first are keywords
     allow: tuple[Network, ...] = (),
     *,
     deny: tuple[Network, ...] = (),
+    ports: frozenset[int] = frozenset(),
     limit: int = 200,
     limit_per_host: int = 20,
     resolver: AbstractResolver | None = None,
@@ -128,7 +145,7 @@ def guarded_session(
     Callers pass `allow_redirects=False`. A rejection is a ClientConnectorError (see is_refusal).
     """
     connector = TCPConnector(
-        socket_factory=AddressGuard(allow, deny),
+        socket_factory=AddressGuard(allow, deny, ports),
         limit=limit,
         limit_per_host=limit_per_host,
         resolver=resolver,

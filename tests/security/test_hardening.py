@@ -16,10 +16,12 @@ from aiohttp.test_utils import TestServer
 
 from api.http.idempotency import IdempotentRequest
 from api.http.upload_slots import MAX_UPLOADS, MAX_UPLOADS_OF_ACCOUNT
+from engine.app.account_networks import address_guards
 from engine.media.clip import MediaError, MediaLimits
 from engine.media.download import download
 from engine.webhooks.address_guard import AddressGuard, AddressRefused, guarded_session
 from tests.harness.api.serving import Served
+from tests.harness.settings import read_settings
 from tests.harness.until import until
 from tests.harness.webhooks.customer import LOOPBACK
 
@@ -39,13 +41,37 @@ async def test_responses_have_security_headers(served: Served, path: str) -> Non
     assert ("script-src" in policy) == (path == "/docs")
 
 
-@pytest.mark.parametrize("port", [22, 25, 5038, 5060, 6379])
+@pytest.mark.parametrize(
+    "port",
+    [22, 25, 5038, 5060, 6379, 2375, 2376, 10250, 8001, 8070, 8088, 8095, 8096],
+)
 def test_ports_of_other_services_are_refused(port: int) -> None:
     """Also in networks that are allowed."""
     AddressGuard(LOOPBACK).check("127.0.0.1", 443)
     for guard, address in ((AddressGuard(), PUBLIC), (AddressGuard(LOOPBACK), "127.0.0.1")):
         with pytest.raises(AddressRefused):
             guard.check(address, port)
+
+
+def test_ports_of_the_settings_are_refused() -> None:
+    """Those of engine, nodes, gateways and store; not those that webhooks are at."""
+    node = {
+        "name": "pbx1",
+        "url": "http://pbx:20001",
+        "password": "p" * 16,
+        "media_url": "http://engine:20002",
+        "ami_port": 20003,
+        "sip_port": 20004,
+        "stream_gateways": ("https://pbx:443", "http://pbx:20005"),
+    }
+    more = {"streams_token": "t" * 32, "redis_url": "redis+cluster://:p@a:20006,b:20007"}
+    settings = read_settings({"rpc_port": 20008, "nodes": (node,), **more})
+    guard = address_guards(settings, ("127.0.0.0/8",)).private
+    for port in range(20001, 20009):
+        with pytest.raises(AddressRefused):
+            guard.check("127.0.0.1", port)
+    for port in (80, 443, 20009):
+        guard.check("127.0.0.1", port)
 
 
 def test_the_operators_own_networks_are_refused() -> None:

@@ -53,6 +53,14 @@ class StoreAddress(Struct, frozen=True):
             return tuple(host for host, _ in named)
         return tuple(filter(None, (urlsplit(self.url).hostname,)))
 
+    @property
+    def ports(self) -> frozenset[int]:
+        """The ports of the server, the sentinels or the cluster."""
+        if named := self.sentinels or self.cluster:
+            return frozenset(port for _, port in named)
+        port = urlsplit(self.url).port
+        return frozenset() if port is None else frozenset({port})
+
 
 def parse_address(url: str) -> StoreAddress:
     """Parse an address; raises ValueError with the allowed forms."""

@@ -84,7 +84,7 @@ async def test_pages_may_be_kept_for_an_hour(rest: Rest, path: str) -> None:
     """They are the same for everybody; a page that does not exist is not kept."""
     page, missing = await rest.client.get(path), await rest.client.get(f"{PAGES}/nothing")
     assert page.headers["cache-control"] == "public, max-age=3600"
-    assert "cache-control" not in missing.headers
+    assert missing.headers["cache-control"] == "no-store"
 
 
 async def test_allow_has_all_methods_of_the_path(rest: Rest) -> None:
