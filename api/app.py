@@ -36,15 +36,16 @@ import api.voice.sessions.transfer_routes
 import api.voice.streams.routes
 import api.webhooks.routes
 from api.audit.requests import RequestAudit
+from api.auth.throttle import network_of
 from api.console.routes import serve_console
 from api.http.body_limit import BodyLimit
-from api.http.docs_page import serve_docs
-from api.http.error_pages import serve_error_pages
 from api.http.openapi.application import Application
+from api.http.pages.docs_page import serve_docs
+from api.http.pages.error_pages import serve_error_pages
+from api.http.pages.schema_pages import serve_schemas
 from api.http.problems import register_error_handlers
 from api.http.request_middleware import RequestMiddleware
 from api.http.response_pace import ResponsePace
-from api.http.schema_pages import serve_schemas
 from api.http.services import ServiceState
 from api.http.tracing import Tracing
 from api.services import Services
@@ -113,6 +114,7 @@ def create_app(services: Services) -> ASGIApp:
         ResponsePace(
             BodyLimit(app, settings.max_body_bytes, limits),
             settings.api_stranger_requests_per_s,
+            network_of,
         ),
         services.metrics,
         RequestAudit(services.audit),

@@ -14,7 +14,6 @@ from typing import Annotated
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.auth.throttle import network_of
 from api.common.bounded_dict import BoundedDict
 from wire.programs.limit import Limit
 
@@ -33,11 +32,13 @@ class ResponsePace:
         self,
         app: ASGIApp,
         strangers_per_s: float,
+        network_of: Callable[[str], str],
         now_s: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._app = app
         self._strangers_s = 1 / strangers_per_s
+        self._network_of = network_of
         self._now_s = now_s
         self._sleep = sleep
         self._next_s: BoundedDict[str, float] = BoundedDict()  # when the next turn would be
@@ -60,7 +61,7 @@ class ResponsePace:
         state = scope.get("state", {})
         account = state.get("caller") or state.get("account_id")
         if account is None:
-            network = network_of((scope.get("client") or ("",))[0])
+            network = self._network_of((scope.get("client") or ("",))[0])
             return self._turn(f"network {network}", self._strangers_s)
         return self._turn(f"account {account}", 1 / REFUSALS_PER_S) if status == _TOO_MANY else 0.0
 

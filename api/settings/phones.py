@@ -4,6 +4,8 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, SecretStr, StringConstraints, model_validator
 
+from wire.programs.limit import Limit
+
 _HOST = r"(\[[0-9a-fA-F:.]+\]|[^\s/?#@:\[\]]+)(:[0-9]{1,5})?"
 WebsocketUrl = Annotated[str, StringConstraints(pattern=rf"^wss?://{_HOST}$")]
 NodeUrl = Annotated[str, StringConstraints(pattern=rf"^https?://{_HOST}$")]
@@ -30,7 +32,7 @@ class PhoneSettings(BaseModel):
             " `SWITCHROOM_CORS_ORIGINS`."
         ),
     )
-    api_max_phones: int = Field(
+    api_max_phones: Annotated[int, Limit("process", "503")] = Field(
         1_000,
         ge=1,
         description=(
@@ -39,8 +41,8 @@ class PhoneSettings(BaseModel):
             " each engine takes up to 70."
         ),
     )
-    api_max_phones_of_account: int = Field(
-        250, ge=1, description="Most of them of one account in a process."
+    api_max_phones_of_account: Annotated[int, Limit("account", "503")] = Field(
+        250, ge=1, description="Most websockets of phones of one account in a process."
     )
     api_phone_ice_urls: tuple[IceUrl, ...] = Field(
         (),

@@ -13,6 +13,7 @@ from pydantic_settings import (
 )
 
 from streams.bots.destinations import RecognizerServer
+from wire.programs.limit import Limit
 
 Token = Annotated[SecretStr, Field(min_length=32)]
 
@@ -38,10 +39,10 @@ class Settings(BaseSettings):
     further_streams_tokens: tuple[Token, ...] = Field(
         (), description="JSON list of tokens that are accepted, too, while the token changes."
     )
-    max_streams: int = Field(
+    max_streams: Annotated[int, Limit("process", "503")] = Field(
         500, ge=1, le=10_000, description="Streams of one gateway at a time; more get 503."
     )
-    streams_account_share: int = Field(
+    streams_account_share: Annotated[int, Limit("account", "503")] = Field(
         50,
         ge=1,
         le=100,

@@ -1,9 +1,9 @@
 """Overload: ways in which a stranger or a customer may keep the service from others.
 
-Wrong keys, slow bodies, idle connections, readers of events, callers of an account's number, streams
-of its calls, and floods of requests (`tools/drills/floods.py`). Meanwhile another customer, at the
-same address, reads its records, calls and uploads: each request must be served, and each call
-recorded.
+Wrong keys, slow bodies, idle connections, readers of events, callers of an account's number,
+streams of its calls, and floods of requests (`tools/drills/floods.py`). Meanwhile another customer,
+at the same address, reads its records, calls and uploads: each request must be served, and each
+call recorded.
 """
 
 import asyncio

@@ -6,11 +6,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, get_args
 
-import msgspec
 from cyclopts import Parameter
 from pydantic import BaseModel
 
-from api.accounts.store import Account
+from api.accounts.store import NEW_ACCOUNT
 from api.cli.account_limits import AccountLimits
 from tools.docs.reference.markdown import code, table
 from tools.docs.reference.settings import PREFIX, default_of, linked
@@ -76,8 +75,8 @@ def _fields(kind: type[Any]) -> Iterator[Row]:
 
 
 def _account_default(name: str) -> str:
-    fields = {each.name: each.default for each in msgspec.structs.fields(Account)}
-    return "none" if fields[name] is None else code(str(fields[name]))
+    value = getattr(NEW_ACCOUNT, name)
+    return "none" if value is None else code(str(value))
 
 
 def _marks(holder: Any) -> Iterator[tuple[str, Limit, tuple[Any, ...]]]:

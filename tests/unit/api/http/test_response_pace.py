@@ -16,7 +16,7 @@ class Pace:
 
     def __init__(self) -> None:
         self.now_s, self.waits_s, self.sent = 100.0, [0.0], 0
-        self._pace = ResponsePace(self._answer, PER_S, lambda: self.now_s, self._sleep)
+        self._pace = ResponsePace(self._answer, PER_S, str, lambda: self.now_s, self._sleep)
 
     async def request(
         self, *, address: str = "192.0.2.1", account: str = "", status: int = 200

@@ -5,7 +5,7 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 
 from api.common.errors import NotFound
-from api.http.static_document import StaticDocument
+from api.http.pages.static_document import StaticDocument
 from wire.schemas import DOCUMENTS
 
 _METHODS = ["GET", "HEAD"]

@@ -9,7 +9,7 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from api.http.static_document import StaticDocument
+from api.http.pages.static_document import StaticDocument
 
 FILES = "/docs/files"
 DOCUMENT = "/openapi.json"

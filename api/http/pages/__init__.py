@@ -1,0 +1,1 @@
+"""Pages and documents of the product, the same for everybody."""
