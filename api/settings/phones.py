@@ -41,7 +41,7 @@ class PhoneSettings(BaseModel):
             " each engine takes up to 70."
         ),
     )
-    api_max_phones_of_account: Annotated[int, Limit("account", "503")] = Field(
+    api_max_phones_of_account: Annotated[int, Limit("account", "429")] = Field(
         250, ge=1, description="Most websockets of phones of one account in a process."
     )
     api_phone_ice_urls: tuple[IceUrl, ...] = Field(

@@ -33,7 +33,7 @@ DOCUMENTS, FILES = "by SWITCHROOM_MAX_DOCUMENTS", "by SWITCHROOM_MAX_STORED_BYTE
 DNC, OPERATOR = "by SWITCHROOM_MAX_DNC_ENTRIES", "only operators add rows"
 ACCOUNT, CONTACTS = "a row of an account, a day or a hundred", "by SWITCHROOM_MAX_CONTACTS"
 BOUNDS = {
-    **dict.fromkeys(("accounts", "numbers", "dnc_tokens"), OPERATOR),
+    **dict.fromkeys(("accounts", "numbers", "endpoints", "dnc_tokens"), OPERATOR),
     **dict.fromkeys(("call_counts", "call_paces", "usage_days", "document_collections"), ACCOUNT),
     "api_keys": "by SWITCHROOM_MAX_KEYS, live ones and those that ended within 30 days",
     "audit": "by SWITCHROOM_AUDIT_ENTRIES_PER_MIN",
