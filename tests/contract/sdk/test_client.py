@@ -86,7 +86,7 @@ async def test_all_pages_of_a_list_are_read(switchroom: AsyncSwitchroom) -> None
     """An iterator requests the next page by offset until there is none."""
     ids = [f"agent{index}" for index in range(5)]
     for each in ids:
-        await switchroom.agents.put(each, endpoint=f"PJSIP/{each}")
+        await switchroom.agents.put(each, endpoint=f"PJSIP/shop-{each}")
     assert [each.agent_id async for each in switchroom.agents.list(limit=2)] == ids
     pages = [len(page.data) async for page in switchroom.agents.list(limit=2).pages()]
     assert pages == [2, 2, 1]
@@ -107,11 +107,11 @@ async def test_a_page_may_have_a_cursor(server: Server, switchroom: AsyncSwitchr
 
 async def test_a_change_may_be_made_to_one_version(switchroom: AsyncSwitchroom) -> None:
     """`if_match` takes the `version` of a list; of another version it is 412."""
-    await switchroom.agents.put("anna", endpoint="PJSIP/anna")
+    await switchroom.agents.put("anna", endpoint="PJSIP/shop-anna")
     version = str((await switchroom.agents.get("anna")).version)
-    await switchroom.agents.put("anna", endpoint="PJSIP/anna2", if_match=version)
+    await switchroom.agents.put("anna", endpoint="PJSIP/shop-anna2", if_match=version)
     with pytest.raises(ApiError) as error:
-        await switchroom.agents.put("anna", endpoint="PJSIP/anna3", if_match=version)
+        await switchroom.agents.put("anna", endpoint="PJSIP/shop-anna3", if_match=version)
     assert error.value.code == "changed_meanwhile"
 
 

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from api.accounts.store import Account
 from api.contacts.tables import contacts, lists
 from api.db.migrate import upgrade
+from tests.contract.api.documents.stores import undo_account_columns
 from tests.harness.api.contacts.lists import BASE, NAMES, a_list, contacts_in, some
 from tests.harness.api.rest import Rest
 
@@ -142,6 +143,7 @@ async def test_keys_of_an_earlier_version(kept: Rest) -> None:
         expected = [(await connection.execute(each)).one() for each in written]
         await connection.execute(sa.update(contacts).values(f_name_key="\u0131ş\u0131k"))
         await connection.execute(sa.update(lists).values(name_key="\u0131sparta"))
+        await undo_account_columns(connection)
         await connection.execute(sa.text("UPDATE alembic_version SET version_num = '0032'"))
         await connection.run_sync(upgrade)
         assert [(await connection.execute(each)).one() for each in written] == expected

@@ -29,9 +29,15 @@ async def add_accounts(database: Database, *names: str) -> None:
         await AccountStore(database, lambda: 1).add(Account(each, each))
 
 
+async def undo_account_columns(connection: AsyncConnection) -> None:
+    """Leave the tables as they were before migration 0034."""
+    await connection.execute(text("DROP TABLE endpoints"))
+    await connection.execute(text("ALTER TABLE accounts DROP COLUMN recognizers"))
+
+
 async def undo_document_sizes(connection: AsyncConnection) -> None:
     """Leave the tables as they were before migration 0028."""
-    await connection.execute(text("ALTER TABLE accounts DROP COLUMN recognizers"))
+    await undo_account_columns(connection)
     await connection.execute(text("ALTER TABLE contact_files DROP COLUMN header_row"))
     await connection.execute(text("DROP INDEX ix_dnc_entries_refused"))
     await connection.execute(text("ALTER TABLE dnc_entries DROP COLUMN refusal"))

@@ -106,7 +106,7 @@ async def test_what_operators_change_is_taken_over(kept: Rest, documents: Docume
     await documents.sync.push("acme")
     changed = {"account": "acme", "action": "https://y.example/"}
     await rpc(kept, "PUT", f"/routes/{OURS}", changed)
-    await rpc(kept, "PUT", f"/requests/acme/{REQUEST_ID}", {"url": "https://y.example/"})
+    await rpc(kept, "PUT", f"/requests/acme/{REQUEST_ID}", {"url": "https://x.example/y"})
     await rpc(kept, "PUT", "/agents/acme/1001", {"endpoint": "PJSIP/1002"})
     await rpc(kept, "PUT", "/agents/acme/1003", {"endpoint": "PJSIP/1003"})
     await rpc(kept, "PUT", "/flows/acme/ivr", TREE)
@@ -116,7 +116,7 @@ async def test_what_operators_change_is_taken_over(kept: Rest, documents: Docume
     assert msgspec.json.decode(route.body) == changed
     assert {OURS: route.version} == await kept.scene.store.documents.versions("acme", "route")
     request = msgspec.json.decode((await documents.store.get("acme", "request", REQUEST_ID)).body)
-    assert (request["url"], request["secrets"]) == ("https://y.example/", {"key": "a secret"})
+    assert (request["url"], request["secrets"]) == ("https://x.example/y", {"key": "a secret"})
     assert b"1002" in (await documents.store.get("acme", "agent", "1001")).body
     assert b"1003" in (await documents.store.get("acme", "agent", "1003")).body
     assert (await documents.flows.flow_version("acme", "ivr", 2)).is_published
