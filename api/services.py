@@ -168,6 +168,7 @@ async def open_services(
         signer = UrlSigner(secrets, settings.recording_url_s, clock)
         tokens = AccessTokens(secrets, settings.token_s, clock)
         tickets = PhoneTickets(secrets, clock)
+        phone_websockets = _phone_websockets(settings, tickets, metrics)
         yield Services(
             settings=settings,
             database=database,
@@ -231,9 +232,14 @@ async def open_services(
             phone_logins=PhoneLoginService(
                 editor, documents.agents, keys, engine, settings, tickets, clock
             ),
-            phone_websockets=_phone_websockets(settings, tickets, metrics),
+            phone_websockets=phone_websockets,
             ended_keys=EndedKeys(
-                keys, documents.agents, documents.sync.push, settings.api_phone_s, clock
+                keys,
+                documents.agents,
+                documents.sync.push,
+                phone_websockets.end,
+                settings.api_phone_s,
+                clock,
             ),
             callbacks=CallbackService(editor, engine, clock),
             policy_sync=policy_sync,

@@ -89,7 +89,7 @@ class PhoneLoginService(Struct, frozen=True):
             raise
         secret = settings.api_phone_turn_secret
         url = settings.api_phone_url
-        ticket = quote(self.tickets.issue(user.account_id, expires_ms), safe="")
+        ticket = quote(self.tickets.issue(user.account_id, user.key_id, expires_ms), safe="")
         turn_secret = secret.get_secret_value() if secret else ""
         return PhoneLogin(
             agent_id,

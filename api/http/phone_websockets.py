@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 import structlog
@@ -28,6 +28,7 @@ from wire.error_codes.problems import coded_problem
 
 log = structlog.get_logger()
 PATH = "/srmain/phones/"
+AccountKey = tuple[str, str]  # an account, and the id of one of its API keys
 # A node on this machine knows this process by its address (PBX_PHONE_PROXIES): that of everything
 # else here is 127.0.0.1, also of a page in a browser.
 LOOPBACK_SOURCE = "127.0.0.2"
@@ -83,11 +84,15 @@ class Refused(Exception):
 
 
 class Admitted(Struct, frozen=True):
-    """A websocket of an account, to a node, with the key of its handshake."""
+    """A websocket of an account's API key, to a node, with the key of its handshake."""
 
-    account_id: str
+    account_key: AccountKey
     node: PbxAddress
     key: str
+
+    @property
+    def account_id(self) -> str:
+        return self.account_key[0]
 
 
 class PhoneWebsockets:
@@ -97,20 +102,22 @@ class PhoneWebsockets:
         self,
         nodes: Sequence[PbxAddress],
         origins: Collection[str],
-        account_of: Callable[[str], str | None],
+        holder_of: Callable[[str], AccountKey | None],
         limits: PhoneLimits,
         tls: ssl.SSLContext | bool,
         metrics: Metrics,
     ) -> None:
-        """`account_of` verifies a ticket, and `tls` nodes of https (True: by the system's CAs)."""
+        """`holder_of` verifies a ticket, and `tls` nodes of https (True: by the system's CAs)."""
         self._nodes = nodes
         self._origins = origins
-        self._account_of = account_of
+        self._holder_of = holder_of
         self._limits = limits
         self._tls = tls
         self._metrics = metrics
         self._of_node: Counter[PbxAddress] = Counter()
         self._of_account: Counter[str] = Counter()
+        self._open: dict[PhoneWebsocket, Admitted] = {}
+        self._ended: Collection[AccountKey] = ()
 
     def admit(self, target: str, headers: Mapping[str, str]) -> Admitted:
         """Decide on the head of a handshake; raises Refused."""
@@ -119,10 +126,9 @@ class PhoneWebsockets:
         if headers.get("origin") not in self._origins:
             text = "Origin: not one of this server or of SWITCHROOM_CORS_ORIGINS"
             raise Refused(HTTPStatus.FORBIDDEN, "origin", text)
-        tickets = parse_qs(query, max_num_fields=4).get("ticket", [])
-        account_id = self._account_of(tickets[0]) if tickets else None
-        if account_id is None:
-            text = "ticket: missing, or it has expired: create credentials again"
+        holder = self._holder_of(dict(parse_qsl(query)).get("ticket", ""))
+        if holder is None or holder in self._ended:
+            text = "ticket: missing, expired, or of a key that has ended: create credentials again"
             raise Refused(HTTPStatus.FORBIDDEN, "ticket", text)
         key = headers.get("sec-websocket-key", "")
         offered = {each.strip() for each in headers.get("sec-websocket-protocol", "").split(",")}
@@ -130,19 +136,28 @@ class PhoneWebsockets:
         if not _KEY.fullmatch(key) or version != "13" or "sip" not in offered:
             text = "expected a websocket of version 13 with the protocol sip"
             raise Refused(HTTPStatus.BAD_REQUEST, "handshake", text)
-        if self._of_account[account_id] >= self._limits.of_account:
+        if self._of_account[holder[0]] >= self._limits.of_account:
             text = "this account has as many phones here as it may have"
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "account", text)
         if self._of_node[node] >= self._limits.of_node:
             text = "the node has as many phones as this process may bring to it"
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "node", text)
-        return Admitted(account_id, node, key)
+        return Admitted(holder, node, key)
 
-    def enter(self, admitted: Admitted) -> None:
+    def enter(self, websocket: "PhoneWebsocket", admitted: Admitted) -> None:
+        self._open[websocket] = admitted
         self._count(admitted, 1)
 
-    def leave(self, admitted: Admitted) -> None:
-        self._count(admitted, -1)
+    def leave(self, websocket: "PhoneWebsocket") -> None:
+        if admitted := self._open.pop(websocket, None):
+            self._count(admitted, -1)
+
+    def end(self, keys: Collection[AccountKey]) -> None:
+        """End the websockets of all keys that have ended, and admit no further ones of them."""
+        self._ended = keys
+        for websocket, admitted in self._open.items():
+            if admitted.account_key in keys:
+                websocket.shutdown()
 
     def refuse(self, refused: Refused) -> None:
         """Count a refusal."""
@@ -193,7 +208,6 @@ class PhoneWebsocket(asyncio.Protocol):
     def __init__(self, phones: PhoneWebsockets, server_state: ServerState) -> None:
         self._phones = phones
         self._state = server_state
-        self._admitted: Admitted | None = None
         self._node: _NodeSide | None = None
         self._opening: asyncio.Task[None] | None = None
         self.client: tuple[str, int] | None = None  # counted by ConnectionLimits
@@ -220,8 +234,7 @@ class PhoneWebsocket(asyncio.Protocol):
             self._opening.cancel()
         if self._node is not None:
             self._node.close()
-        if self._admitted is not None:
-            self._phones.leave(self._admitted)
+        self._phones.leave(self)
 
     def pause_writing(self) -> None:
         if self._node is not None:
@@ -232,7 +245,7 @@ class PhoneWebsocket(asyncio.Protocol):
             self._node.read(wanted=True)
 
     def shutdown(self) -> None:
-        """End it with the server: the phone logs in again at another process."""
+        """End it with the server: the phone logs in again at another process; or with its key."""
         self.transport.close()
 
     def _begin(self, head: str) -> None:
@@ -240,13 +253,13 @@ class PhoneWebsocket(asyncio.Protocol):
         lines = head.split("\r\n")
         target = lines[0].split(" ")[1]
         try:
-            self._admitted = self._phones.admit(target, dict(_headers(lines[1:])))
+            admitted = self._phones.admit(target, dict(_headers(lines[1:])))
         except Refused as refused:
             self._refuse(refused)
             return
-        self._phones.enter(self._admitted)
+        self._phones.enter(self, admitted)
         _read(self.transport, wanted=False)
-        self._opening = asyncio.get_running_loop().create_task(self._open(self._admitted))
+        self._opening = asyncio.get_running_loop().create_task(self._open(admitted))
 
     async def _open(self, admitted: Admitted) -> None:
         try:

@@ -96,7 +96,10 @@ async def test_a_node_accepts_them(served: Served, clock: ManualClock) -> None:
     assert (found["agentId"], found["uri"]) == ("ann", "sip:acme-ann@switchroom.example.com")
     (first, ticket), second = found["urls"][0].split("?ticket="), found["urls"][1]
     assert (first, second) == (f"{URL}/srmain/phones/0", f"{URL}/srmain/phones/1?ticket={ticket}")
-    assert served.rest.services.phone_logins.tickets.verify(ticket) == "acme"
+    account, key_id = served.rest.services.phone_logins.tickets.verify(ticket) or ("", "")
+    assert account == "acme"
+    keys = KeyStore(served.rest.services.database, served.rest.services.now_ms)
+    assert await keys.get(key_id) is not None
     assert parse_ms(found["expiryTime"]) == clock.now + LIFE_S * 1_000
     stun, turn = found["iceServers"]
     assert stun == {"urls": ["stun:stun.example.com"]}

@@ -69,9 +69,9 @@ class Scene(NamedTuple):
     clock: ManualClock
     stack: AsyncExitStack
 
-    def ticket(self, account: str = "acme") -> str:
+    def ticket(self, account: str = "acme", key_id: str = "k1") -> str:
         tickets = self.rest.services.phone_logins.tickets
-        return tickets.issue(account, self.clock() + LIFE_MS)
+        return tickets.issue(account, key_id, self.clock() + LIFE_MS)
 
     async def open(
         self, ticket: str, headers: Mapping[str, str] = HANDSHAKE, path: str = "/srmain/phones/0"
@@ -157,9 +157,14 @@ async def test_a_page_without_an_origin(scene: Scene) -> None:
 
 async def test_a_stranger_has_no_ticket(scene: Scene) -> None:
     """None, one of another account with this account's signature, an endless and an expired one."""
-    account, seconds, signature = scene.ticket().split(".")
-    forged = (f"other.{seconds}.{signature}", f"{account}.9999999999.{signature}", f"{account}..")
-    for ticket in ("", "x", "%ff", *forged):
+    account, key, seconds, signature = scene.ticket().split(".")
+    forged = (
+        f"other.{key}.{seconds}.{signature}",
+        f"{account}.k2.{seconds}.{signature}",
+        f"{account}.{key}.9999999999.{signature}",
+        f"{account}...",
+    )
+    for ticket in ("", "x", "%ff", "x&a=1&b=2&c=3&d=4&e=5", *forged):
         assert (await scene.open(ticket))[0] == 403
     expired = scene.ticket()
     scene.clock.now += LIFE_MS + 1_000
@@ -193,6 +198,15 @@ async def test_each_account_has_a_share(scene: Scene) -> None:
     opened[0][1].writer.close()
     await until(lambda: count(scene) == 2, what="the websocket to end")
     assert (await scene.open(scene.ticket()))[0] == 101
+
+
+async def test_websockets_end_with_their_key(scene: Scene) -> None:
+    """A ticket would open others until it expires."""
+    ticket, other = scene.ticket(), scene.ticket(key_id="k2")
+    opened = [await scene.open(each) for each in (ticket, other)]
+    scene.rest.services.phone_websockets.end({("acme", "k1")})
+    assert await opened[0][1].reader.read() == b""
+    assert [(await scene.open(each))[0] for each in (ticket, other)] == [403, 101]
 
 
 def count(scene: Scene) -> float:
