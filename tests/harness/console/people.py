@@ -24,16 +24,17 @@ MARKUP = "<img src=x onerror=alert(1)>"  # what no page may take for markup
 
 
 class Person(Struct, frozen=True):
-    """Who signs in, with a key's pair."""
+    """Who signs in to an account, with a key's pair."""
 
     api: AccountClient
+    account: str
     url: str
     api_key: str
     api_secret: str
 
     def endpoint(self, user: str) -> str:
         """Return an endpoint that no agent of another account has."""
-        return f"PJSIP/{self.api.account}-{user}"
+        return f"PJSIP/{self.account}-{user}"
 
     async def rest(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         """Send a request and return its JSON; raises RequestError."""
@@ -72,7 +73,7 @@ async def add_owner(api: AccountClient, *, other: bool = False) -> Person:
         if other:
             await AccountStore(database, now_ms).add(Account(account, account, destinations=None))
         key = await _add_key(database, account, ("owner",))
-    return Person(api, api.url, key.api_key, key.api_secret)
+    return Person(api, account, api.url, key.api_key, key.api_secret)
 
 
 async def _add_key(database: Database, account: str, scopes: Sequence[str]) -> Credentials:
@@ -92,4 +93,4 @@ async def _opened(api: AccountClient) -> AsyncIterator[Database]:
 
 def with_key(person: Person, api_key: str, api_secret: str) -> Person:
     """Return who signs in with another key of the same REST layer."""
-    return Person(person.api, person.url, api_key, api_secret)
+    return Person(person.api, person.account, person.url, api_key, api_secret)

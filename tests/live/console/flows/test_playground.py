@@ -79,7 +79,7 @@ async def test_a_key_for_calls_alone_calls_without_checks(
     """The page says which scope the check needs; numbers are typed, and the call is started."""
     owner = await add_owner(api)
     key = await owner.rest("POST", "/srmain/keys", {"scopes": ["calls"]})
-    caller = Person(api, api.url, key["apiKey"], key["apiSecret"])
+    caller = Person(api, api.account, api.url, key["apiKey"], key["apiSecret"])
     tree = {"type": "play", "data": {"audioUrl": sounds.tone(TONE_HZ, 400)}}
     async with (
         console_page(browser, caller, path=PATH) as page,
