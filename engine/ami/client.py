@@ -8,6 +8,8 @@ from ssl import SSLContext
 import aiohttp
 from msgspec import Struct
 
+from engine.ami.messages import check_fields
+
 TIMEOUT_S = 5.0
 UNAUTHORIZED = 401
 
@@ -35,8 +37,7 @@ class AmiClient:
 
     async def ask(self, action: str, fields: Mapping[str, str]) -> AmiResponse:
         """Ask for an action; raises AmiUnavailable, and ValueError if a field has several lines."""
-        if any(sign in value for value in fields.values() for sign in "\r\n"):
-            raise ValueError(f"a field of {action} has more than one line")
+        check_fields(action, fields)
         try:
             async with asyncio.timeout(TIMEOUT_S), self._lock:
                 return await self._post({"action": action, **fields})

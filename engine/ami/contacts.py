@@ -3,11 +3,15 @@
 import hashlib
 import ipaddress
 import re
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
-from panoramisk.message import Message
+from msgspec.structs import replace
 
-EVENTS = ("ContactStatus", "ContactList")
+from engine.ami.messages import Message
+
+# Names of endpoints and records. An event may name anything: only this is asked about.
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 # What rewrite_contact leaves of a contact. A phone chooses its parameters, so all that could name
 # another address is left out: a second @, quotes, a comma, headers.
 _URI = re.compile(
@@ -41,14 +45,37 @@ class AddressRecord(Struct, frozen=True):
     is_fixed: bool
 
 
-def read_contact(event: Message) -> Contact:
-    """Read the status of a contact from an event or from one line of a list."""
-    if event.event == "ContactList":
-        name, reachable = event.ObjectName, _reachable(event.Status)
-        record = name.partition(";@")[0]
-        return Contact(event.Endpoint, event.Uri, reachable, name, record)
-    reachable, name = _reachable(event.ContactStatus), contact_id(event.AOR, event.URI)
-    return Contact(event.EndpointName, event.URI, reachable, name, event.AOR)
+def is_name(text: str) -> bool:
+    """Return whether a text may be the name of an endpoint."""
+    return _NAME.fullmatch(text) is not None
+
+
+def read_listed_contact(line: Message) -> Contact | None:
+    """Read one line of the list of contacts; None if it was damaged.
+
+    Asterisk writes the id, a hash, before any text of a phone: so record and URI are those that
+    have been registered.
+    """
+    name, uri = line["ObjectName"], line["Uri"]
+    record = name.partition(";@")[0]
+    if line.event != "ContactList" or name != contact_id(record, uri) or not line["Status"]:
+        return None
+    return Contact(line["Endpoint"], uri, _reachable(line["Status"]), name, record)
+
+
+def read_contacts(endpoint: str, lines: Iterable[Message]) -> Sequence[Contact]:
+    """Read the contacts in the answer about an endpoint, without those that were damaged."""
+    found = []
+    for line in lines:
+        record, uri = line["AOR"], line["URI"]
+        is_whole = line["EndpointName"] == endpoint and bool(line["Status"])
+        name = contact_id(record, uri)
+        if line.event == "ContactStatusDetail" and is_whole:
+            if line["ID"] == name:
+                found.append(Contact(endpoint, uri, _reachable(line["Status"]), name, record))
+            elif line["ID"] == name.replace(";@", "@@"):  # a configured one
+                found.append(Contact(endpoint, uri, _reachable(line["Status"]), "", record))
+    return found
 
 
 def contact_id(record: str, uri: str) -> str:
@@ -56,11 +83,11 @@ def contact_id(record: str, uri: str) -> str:
     return f"{record};@{hashlib.md5(uri.encode(), usedforsecurity=False).hexdigest()}"
 
 
-def read_address_record(event: Message) -> AddressRecord:
+def read_address_record(line: Message) -> AddressRecord:
     """Read one line of a list of address records."""
-    name = event.ObjectName
-    listed = (each.removeprefix(f"{name}/") for each in event.Contacts.split(","))
-    return AddressRecord(name, tuple(each for each in listed if each), event.MaxContacts == "0")
+    name = line["ObjectName"]
+    listed = (each.removeprefix(f"{name}/") for each in line["Contacts"].split(","))
+    return AddressRecord(name, tuple(each for each in listed if each), line["MaxContacts"] == "0")
 
 
 def address_of_contact(uri: str) -> Address | None:
@@ -86,28 +113,30 @@ def _address(host: str, port: str) -> Address | None:
         return None
 
 
-def _reachable(status: str) -> bool | None:
-    return None if status == "Removed" else status not in {"Unreachable", "Unavailable"}
+def _reachable(status: str) -> bool:
+    return status not in {"Unreachable", "Unavailable"}
 
 
-class UnreachableContacts:
-    """The contacts of one node that do not answer its OPTIONS.
+class KnownContacts:
+    """The contacts of one node's endpoints, as the node has answered.
 
     A phone that registers again from the same address stays unreachable until the next OPTIONS
     (docs/asterisk.md), so the engine has them sent when it sees such a phone log in.
     """
 
     def __init__(self) -> None:
-        self._endpoints: dict[str, str] = {}  # by URI
+        self._contacts: dict[str, dict[str, Contact]] = {}  # by endpoint and URI
 
-    def on_contact(self, contact: Contact) -> None:
-        """Keep the status of a contact."""
-        if contact.is_reachable is False:
-            self._endpoints[contact.uri] = contact.endpoint
-        else:
-            self._endpoints.pop(contact.uri, None)
+    def update(self, endpoint: str, contacts: Iterable[Contact]) -> Sequence[Contact]:
+        """Take all contacts of an endpoint; return them, and before them those that are gone."""
+        known = self._contacts.pop(endpoint, {})
+        now = {each.uri: each for each in contacts}
+        if now:
+            self._contacts[endpoint] = now
+        gone = [replace(known[uri], is_reachable=None) for uri in known if uri not in now]
+        return [*gone, *now.values()]
 
-    def has_returned(self, event: Message) -> bool:
-        """Return whether a phone with an unreachable contact has logged in."""
-        is_login = event.event == "SuccessfulAuth" and event.Service == "PJSIP"
-        return is_login and event.AccountID in self._endpoints.values()
+    def is_away(self, endpoint: str) -> bool:
+        """Return whether an endpoint has a contact that does not answer."""
+        contacts = self._contacts.get(endpoint, {}).values()
+        return any(each.is_reachable is False for each in contacts)

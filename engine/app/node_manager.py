@@ -13,7 +13,8 @@ import structlog
 from msgspec import Struct
 from yarl import URL
 
-from engine.ami.monitor import AmiMonitor, DtmfListener, HealthListener, PhoneListener
+from engine.ami.listeners import DtmfListener, HealthListener, PhoneListener
+from engine.ami.monitor import AmiMonitor
 from engine.app import connections
 from engine.app.node_upkeep import NodeUpkeep, Work
 from engine.app.shard_factory import NodeShardFactory

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from engine.ami.monitor import DtmfListener
+from engine.ami.listeners import DtmfListener
 from engine.calls.model.call import Call
 from engine.calls.step import step
 from engine.observe.metrics import Metrics

@@ -111,7 +111,8 @@ class PhoneAddresses:
                 continue
             known = self._phones.setdefault(contact.record, {})
             before = self._records.get(contact.record, {}).values()
-            if contact.uri in known or contact.uri in before:
+            is_own = self._has_logged_in(contact.record, contact.uri)
+            if contact.uri in known or contact.uri in before or is_own:
                 known[contact.uri] = contact.is_reachable
             else:
                 self._refuse(contact)

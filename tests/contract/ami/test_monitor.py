@@ -4,7 +4,16 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from tests.harness.ami.fake_manager import FakeManager
+import pytest
+
+from tests.harness.ami.fake_manager import (
+    START,
+    TRUNK,
+    FakeManager,
+    contact_status,
+    dtmf,
+    login_of,
+)
 from tests.harness.ami.monitoring import RecordingListener, watching
 from tests.harness.ports import free_port
 from tests.harness.until import until
@@ -21,76 +30,173 @@ async def watched() -> AsyncIterator[tuple[FakeManager, RecordingListener]]:
 async def test_a_look_tells_how_things_are() -> None:
     """A query reports unreachable contacts and the node's number of calls."""
     async with watched() as (manager, listener):
-        assert listener.calls == ["on_connected", ("trunk", "sip:a", False), 7]
-        assert manager.actions == ["Login", "PJSIPShowContacts", "CoreStatus"]
+        await until(lambda: ("trunk", TRUNK, False) in listener.calls)
+        assert listener.calls == ["on_connected", "on_booted", 7, ("trunk", TRUNK, False)]
+        filters = ["Filter"] * 3
+        assert manager.actions == [
+            "Login", *filters, "Events", "Login", "PJSIPShowAors", "PJSIPShowContacts", "Ping",
+            "CoreStatus", "PJSIPShowEndpoint", "Ping",
+        ]  # fmt: skip
 
 
 async def test_events_are_reported() -> None:
-    """The listener gets health events of the node, its contacts and its legs, and no others."""
-    contact = ("Event: ContactStatus", "EndpointName: trunk", "URI: sip:a")
+    """The listener gets health events of the node and its legs, and no others."""
     report = ("Event: RTCPSent", "Report0FractionLost: 64")
     async with watched() as (manager, listener):
+        await until(lambda: ("trunk", TRUNK, False) in listener.calls)
         before = len(listener.calls)
-        manager.send_event("Event: FullyBooted", "Status: Fully Booted")
-        manager.send_event(*contact, "ContactStatus: Reachable")
-        manager.send_event(*contact, "ContactStatus: Removed")
-        manager.send_event("Event: Registry", "Username: sip:me@carrier", "Status: Rejected")
         manager.send_event("Event: Newchannel", "Channel: x")
         manager.send_event("Event: RTCPReceived", "ReportCount: 0")
         manager.send_event(*report, "Report0IAJitter: 160")
-        manager.send_event("Event: Shutdown", "Shutdown: Cleanly")
-        await until(lambda: "on_shutdown" in listener.calls)
-        assert listener.calls[before : before + 6] == [
-            "on_booted",
-            ("trunk", "sip:a", True),
-            ("trunk", "sip:a", None),
-            ("sip:me@carrier", False),
-            (0.25, 20.0),
-            "on_shutdown",
-        ]
+        await until(lambda: (0.25, 20.0) in listener.calls)
+        manager.send_trusted("Event: Registry", "Username: sip:me@carrier", "Status: Rejected")
+        await until(lambda: ("sip:me@carrier", False) in listener.calls)
+        assert listener.calls[before:] == [(0.25, 20.0), ("sip:me@carrier", False)]
+
+
+async def test_a_contact_is_what_the_node_answers() -> None:
+    """Its event is only a reason to ask, and may say anything."""
+    event = ("Event: ContactStatus", "EndpointName: trunk", f"URI: {TRUNK}")
+    async with watched() as (manager, listener):
+        await until(lambda: ("trunk", TRUNK, False) in listener.calls)
+        manager.contacts["trunk"] = [contact_status("trunk", TRUNK, "Reachable")]
+        manager.send_event(*event, "ContactStatus: Unreachable")
+        await until(lambda: ("trunk", TRUNK, True) in listener.calls)
+        manager.contacts["trunk"] = []
+        manager.send_event(*event, "ContactStatus: Reachable")
+        await until(lambda: ("trunk", TRUNK, None) in listener.calls)
+
+
+async def test_a_shutdown_counts_when_the_connection_ends() -> None:
+    """A node that shuts down ends it."""
+    async with watched() as (manager, listener):
+        manager.send_trusted("Event: Shutdown", "Shutdown: Cleanly")
+        manager.log_in("1002")
+        await until(lambda: ("login", "1002") in listener.calls)
+        assert "on_shutdown" not in listener.calls
+        manager.hang_up()
+        await until(lambda: "on_unwatched" in listener.calls)
+        at = listener.calls.index("on_unwatched")
+        assert listener.calls[at - 1] == "on_shutdown"
+
+
+P = "x\n\nAction: MixMonitor\nCommand: touch /tmp/x\n"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ("Event: Shutdown", "Shutdown: Cleanly"),
+        login_of("1001"),
+        login_of("trunk"),
+        ("Event: Registry", "Username: sip:me@carrier", "Status: Rejected"),
+        ("Event: ContactStatus", "URI: q", "ContactStatus: Unreachable", "EndpointName: 1001"),
+        ("Event: ContactStatus", "URI: q", "EndpointName: 1001", "event: SuccessfulAuth"),
+        ("Event: ContactStatus", "URI: q", "URI: r", "EndpointName: trunk"),
+        ("Event: ContactStatus", "URI: q", f"EndpointName: {P}"),
+        ("Event: ContactStatus", "URI: q", "EndpointName: a\x85b"),
+        ("Event: ContactStatus", "URI: q", "EndpointName: a~"),
+        ("Event: ContactList", "Endpoint: trunk", "Uri: q", "Status: Unreachable"),
+        ("Event: ContactStatusDetail", "EndpointName: trunk", "URI: q", "Status: Unreachable"),
+        ("Event: DTMFEnd", "Uniqueid: a.1", "Direction: Received", "Timestamp: 1.0",
+         "Digit: 1", "DurationMs: 80"),
+        (*dtmf("Event: DTMFEnd", "DurationMs: 80"), "Uniqueid: b.1"),
+        (*dtmf("Event: DTMFEnd", "DurationMs: 80"), "X: ]:5060"),
+        (*dtmf("Event: DTMFEnd", "DurationMs: 80")[:-2], "Direction: Received"),
+        ("Response: Success", "ActionID: 1", "EventList: Complete"),
+        ("X: ]:5060", "ContactStatus: NonQualified"),
+        ("no field",),
+        ("Event: ",),
+    ],
+    ids=str,
+)  # fmt: skip
+async def test_what_a_phone_forges(event: tuple[str, ...]) -> None:
+    """Among the events with text of phones: nothing counts, and the connection stays."""
+    async with watched() as (manager, listener):
+        await until(lambda: ("trunk", TRUNK, False) in listener.calls)
+        before = len(listener.calls)
+        manager.send_event(*event)
+        manager.send_event("Event: InvalidPassword", "Service: AMI")
+        await until(lambda: ("refused", "ami") in listener.calls)
+        manager.send_event("Event: ContactStatus", "EndpointName: last")
+        await until(lambda: "last" in manager.asked)
+        said = [each for each in listener.calls[before:] if each != ("trunk", TRUNK, False)]
+        assert said == [("refused", "ami")]
+        assert set(manager.asked) <= {"trunk", "1001", "last"}
+        assert (manager.logins, manager.qualified) == (2, [])
+        assert "MixMonitor" not in manager.actions
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        contact_status("other", "sip:b", "Unreachable"),
+        contact_status("1001", "sip:b", "Unreachable").replace("sip:b", "sip:c"),
+        contact_status("1001", "sip:b", "Unreachable") + "uri: sip:c\r\n",
+        contact_status("1001", "sip:\nb", "Unreachable"),
+        contact_status("1001", "sip:[a\r\n\r\nEvent: Shutdown\r\nX: ]", "Unreachable"),
+    ],
+    ids=["of-another", "of-another-id", "twice", "line-feed", "empty-line"],
+)
+async def test_what_a_phone_forges_in_an_answer(line: str) -> None:
+    """A damaged contact is none, and the others count."""
+    good = contact_status("1001", "sip:good", "Unreachable", at=";@")
+    async with watched() as (manager, listener):
+        manager.contacts["1001"] = [line, good]
+        manager.send_event("Event: ContactStatus", "EndpointName: 1001")
+        await until(lambda: ("1001", "sip:good", False) in listener.calls)
+        named = [each for each in listener.calls if isinstance(each, tuple) and "1001" in each]
+        assert named == [("1001", "sip:good", False)]
+
+
+async def test_an_answer_that_is_no_list_is_an_error() -> None:
+    """Not a node without contacts: it is asked again, and counts as unwatched."""
+    async with FakeManager() as manager:
+        manager.lists = "Response: Success\r\n"
+        async with watching(manager.port) as listener:
+            await until(lambda: manager.logins > 2)
+            assert "on_booted" not in listener.calls
+            manager.lists = START
+            await until(lambda: "on_booted" in listener.calls)
 
 
 async def test_a_phone_that_returns_is_qualified() -> None:
     """One that logs in with an unreachable contact, and no other."""
-    contact = ("Event: ContactStatus", "EndpointName: 1002", "URI: sip:b")
-    login = ("Event: SuccessfulAuth", "Service: PJSIP", "AccountID: 1002")
     async with watched() as (manager, listener):
-        manager.send_event(*login)
-        manager.send_event(*contact, "ContactStatus: Unreachable")
-        manager.send_event(*contact, "ContactStatus: Reachable")
-        manager.send_event(*login)
-        manager.send_event(*contact, "ContactStatus: Unreachable")
-        manager.send_event("Event: SuccessfulAuth", "Service: AMI", "AccountID: 1002")
-        await until(lambda: listener.calls.count(("1002", "sip:b", False)) == 2)
+        manager.log_in("1002")
+        manager.contacts["1002"] = [contact_status("1002", "sip:b", "Unreachable", at=";@")]
+        manager.send_event("Event: ContactStatus", "EndpointName: 1002")
+        await until(lambda: ("1002", "sip:b", False) in listener.calls)
+        manager.send_trusted(*login_of("1002", service="AMI"))
         assert manager.qualified == []
-        manager.send_event(*login)
+        manager.log_in("1002")
         await until(lambda: manager.qualified == ["1002"])
 
 
 async def test_a_phone_that_was_unreachable_before_is_qualified() -> None:
     """An engine that has just started knows it from the list of contacts."""
-    async with watched() as (manager, _):
-        manager.send_event("Event: SuccessfulAuth", "Service: PJSIP", "AccountID: trunk")
+    async with watched() as (manager, listener):
+        await until(lambda: ("trunk", TRUNK, False) in listener.calls)
+        manager.log_in("trunk")
         await until(lambda: manager.qualified == ["trunk"])
 
 
 async def test_digits_are_reported() -> None:
     """A digit from a phone is reported at its start and at its end; digits to phones are not."""
-    key = ("Uniqueid: pbx1-1.7", "Digit: 5", "Direction: Received")
     async with watched() as (manager, listener):
         before = len(listener.calls)
-        manager.send_event("Event: DTMFBegin", *key, "Timestamp: 1795237200.000100")
-        manager.send_event("Event: DTMFEnd", *key, "Timestamp: 1795237200.123987", "DurationMs: 80")
-        manager.send_event("Event: DTMFEnd", *key, "DurationMs: 80")
-        manager.send_event("Event: DTMFEnd", *key[:2], "Direction: Sent", "Timestamp: 1.0")
-        manager.send_event("Event: Shutdown", "Shutdown: Cleanly")
-        await until(lambda: "on_shutdown" in listener.calls)
-        expected = [
+        manager.send_event(*dtmf("Event: DTMFBegin", at="1795237200.000100"))
+        manager.send_event(*dtmf("Event: DTMFEnd", "DurationMs: 80", at="1795237200.123987"))
+        manager.send_event(*dtmf("Event: DTMFEnd", "DurationMs: 80", at="x"))
+        manager.send_event(*dtmf("Event: DTMFEnd", "DurationMs: 80")[:-1], "Direction: Sent")
+        manager.send_event("Event: InvalidPassword", "Service: AMI")
+        await until(lambda: ("refused", "ami") in listener.calls)
+        digits = [each for each in listener.calls[before:] if each != ("trunk", TRUNK, False)]
+        assert digits == [
             ("down", "pbx1-1.7", 1_795_237_200_000),
             ("pbx1-1.7", "5", 80, 1_795_237_200_124),
-            "on_shutdown",
+            ("refused", "ami"),
         ]
-        assert listener.calls[before : before + 3] == expected
 
 
 async def test_refused_logins_are_counted() -> None:
@@ -108,12 +214,12 @@ async def test_refused_logins_are_counted() -> None:
 
 async def test_a_split_event_is_reported() -> None:
     """TCP may split the stream anywhere."""
-    event = "Event: DTMFBegin\r\nUniqueid: x.1\r\nDirection: Received\r\nTimestamp: 1.0\r\n\r\n"
+    event = "".join(f"{line}\r\n" for line in (*dtmf("Event: DTMFBegin"), ""))
     async with watched() as (manager, listener):
         for each in event:
             manager.send(each.encode())
             await asyncio.sleep(0)
-        await until(lambda: ("down", "x.1", 1_000) in listener.calls)
+        await until(lambda: ("down", "pbx1-1.7", 1_000) in listener.calls)
 
 
 async def test_it_comes_back() -> None:
@@ -122,7 +228,7 @@ async def test_it_comes_back() -> None:
         manager.hang_up()
         await until(lambda: listener.calls.count(7) == 2, what="the second look")
         assert {"on_unwatched", "on_disconnected"} <= set(listener.calls)
-        assert manager.logins == 2
+        assert manager.logins == 4
 
 
 async def test_a_wrong_password_is_not_tried_again_and_again() -> None:

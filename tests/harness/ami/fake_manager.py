@@ -1,16 +1,73 @@
 """A fake manager interface over TCP: a test controls logins, responses and events."""
 
 import asyncio
+import hashlib
 from typing import Self
 
 from tests.harness.until import until
 
 SECRET = "secret-of-the-manager"  # noqa: S105 - of a server that lives for one test
-CONTACTS = (
-    "Response: Success\r\nEventList: start\r\nMessage: A listing of Contacts follows\r\n",
-    "Event: ContactList\r\nUri: sip:a\r\nEndpoint: trunk\r\nStatus: Unreachable\r\n",
-    "Event: ContactListComplete\r\nEventList: Complete\r\nListItems: 1\r\n",
-)
+START = "Response: Success\r\nEventList: start\r\n"
+TRUNK = "sip:a"
+AOR = f"Event: AorList\r\nObjectName: trunk\r\nMaxContacts: 0\r\nContacts: trunk/{TRUNK}\r\n"
+
+
+def end(name: str) -> str:
+    """Return the last message of a list."""
+    return f"Event: {name}Complete\r\nEventList: Complete\r\nListItems: 1\r\n"
+
+
+def contact_status(name: str, uri: str, status: str, at: str = "@@") -> str:
+    """Return a line of the answer about an endpoint."""
+    number = hashlib.md5(uri.encode(), usedforsecurity=False).hexdigest()
+    return (
+        f"Event: ContactStatusDetail\r\nAOR: {name}\r\nURI: {uri}\r\nStatus: {status}\r\n"
+        f"EndpointName: {name}\r\nID: {name}{at}{number}\r\n"
+    )
+
+
+def login_of(endpoint: str, service: str = "PJSIP") -> tuple[str, ...]:
+    """Return the event of a login."""
+    return (
+        "Event: SuccessfulAuth",
+        "Privilege: security,all",
+        "EventTV: 2026-11-30T15:40:18.513+0000",
+        "Severity: Informational",
+        f"Service: {service}",
+        "EventVersion: 1",
+        f"AccountID: {endpoint}",
+        "SessionID: 08ad61d1f44318b3",
+        "LocalAddress: IPV4/UDP/192.0.2.7/5060",
+        "RemoteAddress: IPV4/UDP/192.0.2.1/5060",
+        "UsingPassword: 1",
+    )
+
+
+def dtmf(name: str, *held: str, at: str = "1.0") -> tuple[str, ...]:
+    """Return the event of a digit of a leg."""
+    return (
+        name,
+        "Privilege: dtmf,all",
+        f"Timestamp: {at}",
+        "SystemName: pbx1",
+        "Channel: PJSIP/trunk-00000001",
+        "ChannelState: 6",
+        "ChannelStateDesc: Up",
+        "CallerIDNum: +4711111111",
+        "CallerIDName: <unknown>",
+        "ConnectedLineNum: <unknown>",
+        "ConnectedLineName: <unknown>",
+        "Language: en",
+        "AccountCode: ",
+        "Context: from-trunk",
+        "Exten: +4721930000",
+        "Priority: 1",
+        "Uniqueid: pbx1-1.7",
+        "Linkedid: pbx1-1.7",
+        "Digit: 5",
+        *held,
+        "Direction: Received",
+    )
 
 
 class FakeManager:
@@ -21,6 +78,10 @@ class FakeManager:
         self.logins = 0
         self.actions: list[str] = []
         self.qualified: list[str] = []  # endpoints
+        self.asked: list[str] = []  # endpoints
+        self.contacts = {"trunk": [contact_status("trunk", TRUNK, "Unreachable")]}
+        self.listed: list[str] = []  # lines of the list of contacts
+        self.lists = START
         self._serving = 0
         self._writers: list[asyncio.StreamWriter] = []
 
@@ -45,12 +106,20 @@ class FakeManager:
         last.close()
 
     def send_event(self, *lines: str) -> None:
-        """Send an event to the newest connection."""
+        """Send an event to the connection for all events, the newest."""
         self.send("".join(f"{line}\r\n" for line in (*lines, "")).encode())
 
-    def send(self, data: bytes) -> None:
+    def send_trusted(self, *lines: str) -> None:
+        """Send an event to the connection whose events have no text of phones."""
+        self.send("".join(f"{line}\r\n" for line in (*lines, "")).encode(), connection=-2)
+
+    def log_in(self, endpoint: str) -> None:
+        """Send that a phone has logged in."""
+        self.send_trusted(*login_of(endpoint))
+
+    def send(self, data: bytes, connection: int = -1) -> None:
         """Send bytes to the newest connection."""
-        self._writers[-1].write(data)
+        self._writers[connection].write(data)
 
     def hang_up(self) -> None:
         """Close all connections."""
@@ -78,8 +147,13 @@ class FakeManager:
                 self.logins += 1
                 is_known = action["Secret"] == SECRET
                 return (f"Response: {'Success' if is_known else 'Error'}\r\nMessage: So\r\n",)
+            case "PJSIPShowAors":
+                return (self.lists, AOR, end("AorList"))
             case "PJSIPShowContacts":
-                return CONTACTS
+                return (self.lists, *self.listed, end("ContactList"))
+            case "PJSIPShowEndpoint":
+                self.asked.append(action["Endpoint"])
+                return (START, *self.contacts.get(action["Endpoint"], []), end("EndpointDetail"))
             case "PJSIPQualify":
                 self.qualified.append(action["Endpoint"])
                 return ("Response: Success\r\nMessage: Endpoint found, will qualify\r\n",)
