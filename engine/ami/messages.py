@@ -59,7 +59,8 @@ class Message(Struct, frozen=True):
 def read_message(data: bytes) -> Message | None:
     """Read one message without its end; None if its structure is not Asterisk's."""
     fields: dict[str, str] = {}
-    for line in data.decode(errors="replace").split(END_OF_LINE):
+    text = data.removesuffix(b"\n").decode(errors="replace")  # Asterisk's own, of some errors
+    for line in text.split(END_OF_LINE):
         found = None if has_control_character(line) else _FIELD.fullmatch(line)
         if found is None or found["name"].lower() in fields:
             return None

@@ -39,6 +39,7 @@ REFUSED_RETRY_DELAY_S = 30.0
 POLL_INTERVAL_S = 10.0  # between status requests: a dead peer is noticed within two of these
 HEALTH_EVENTS = "system,reporting,security"
 DTMF_EVENTS = "dtmf"
+NO_CONTACTS = "No Contacts found"  # an error of Asterisk's
 # The PBX compares an event's name, not its text.
 TRUSTED_EVENTS = (
     ("action(include),name(SuccessfulAuth),header(Service),method(exact)", "PJSIP"),
@@ -130,11 +131,19 @@ class Watch:
         found = [each for each in await self._open.ask_list("PJSIPShowAors")
                  if each.event == "AorList"]  # fmt: skip
         records = [read_address_record(each) for each in found]
-        listed = map(read_listed_contact, await self._open.ask_list("PJSIPShowContacts"))
+        listed = map(read_listed_contact, await self._list_contacts())
         contacts = [each for each in listed if each is not None]
         await self._hear_logins()
         self._load(records, contacts)
         self._health.on_booted()
+
+    async def _list_contacts(self) -> Sequence[Message]:
+        try:
+            return await self._open.ask_list("PJSIPShowContacts")
+        except AmiError as error:
+            if str(error) != NO_CONTACTS:
+                raise
+            return []
 
     def _load(self, records: Sequence[AddressRecord], contacts: Sequence[Contact]) -> None:
         for endpoint in {each.endpoint: None for each in contacts}:

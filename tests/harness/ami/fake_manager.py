@@ -139,7 +139,8 @@ class FakeManager:
         while block := await _block(reader):
             self.actions.append(block["Action"])
             for response in self._responses(block):
-                writer.write(f"{response}ActionID: {block['ActionID']}\r\n\r\n".encode())
+                first, rest = response.split("\r\n", 1)
+                writer.write(f"{first}\r\nActionID: {block['ActionID']}\r\n{rest}\r\n".encode())
 
     def _responses(self, action: dict[str, str]) -> tuple[str, ...]:
         match action["Action"]:
@@ -150,6 +151,8 @@ class FakeManager:
             case "PJSIPShowAors":
                 return (self.lists, AOR, end("AorList"))
             case "PJSIPShowContacts":
+                if not self.listed:
+                    return ("Response: Error\r\nMessage: No Contacts found\n\r\n",)
                 return (self.lists, *self.listed, end("ContactList"))
             case "PJSIPShowEndpoint":
                 self.asked.append(action["Endpoint"])
