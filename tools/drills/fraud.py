@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import quote
 
@@ -19,14 +20,17 @@ from msgspec import Struct
 
 from tests.harness.customers.webhook_server import WebhookServer
 from tests.harness.live_lab import Lab, open_lab
+from tests.harness.phones.digest_login import Login
 from tests.harness.phones.phone import Phone
 from tests.harness.servers.api import ACCOUNT, NUMBER, Api
 from tests.harness.servers.engine import RequestError
 from tests.harness.until import until
+from tools.drills.forged_events import send_forgeries
 from tools.drills.hostile_phone import (
     ACCEPTED,
     INVITES,
     REGISTRATIONS,
+    TARGET,
     HostilePhone,
     open_hostile_phone,
 )
@@ -204,6 +208,25 @@ class Drill:
         number = await self.lab.add_number(PAUSE, account=ACCOUNT)
         self.count(way, f"INVITE {await self.phone.call(next(self._invites), number)}")
 
+    async def forged_events(self, way: str) -> None:
+        """Send text that would be events of the manager interface, then ask for a call."""
+        login = Login(f"{ACCOUNT}-{MULE}", MULE_PASSWORD)
+        carrier = f"127.0.0.1:{self.lab.trunk_port}"
+        statuses = await send_forgeries(self.lab.pbx, login, carrier, TARGET)
+        if "forged" in await self.lab.pbx.cli("database show"):
+            self.count(way, "")  # an action was injected
+        for status in statuses:
+            self.count(way, f"REGISTER {status}")
+        self.count(way, await self._ring_mule())
+        request = {"from": NUMBER, "to": self.target()}
+        try:
+            await self.api.request(
+                "POST", "/srmain/voice/call", request, token=await self.api.token()
+            )
+        except RequestError as error:
+            is_away = error.status == HTTPStatus.SERVICE_UNAVAILABLE
+            self.count(way, "" if is_away else str(error.problem["code"]))
+
     async def _ring_mule(self) -> str:
         """Call the hostile phone; return what becomes of that."""
         party, before = f"agent:{MULE}", self.phone.rang
@@ -224,6 +247,7 @@ WAYS = {
     "REFER": Drill.refer,
     "forged From": Drill.forged_from,
     "hostile phone": Drill.hostile_phone,
+    "forged events": Drill.forged_events,
 }
 
 

@@ -6,7 +6,7 @@ from tools.drills.fraud import open_drill
 
 
 async def test_no_costly_number_is_dialled(tmp_path: Path) -> None:
-    """By no webhook, agent's token, REFER, forged From or hostile phone."""
+    """By no webhook, agent's token, REFER, forged From, hostile phone or forged event."""
     async with open_drill(tmp_path) as drill:
         outcome = await drill.run(4)
     assert outcome.calls == []
