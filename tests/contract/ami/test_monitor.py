@@ -119,10 +119,10 @@ async def test_what_a_phone_forges(event: tuple[str, ...]) -> None:
         manager.send_event("Event: InvalidPassword", "Service: AMI")
         await until(lambda: ("refused", "ami") in listener.calls)
         manager.send_event("Event: ContactStatus", "EndpointName: last")
-        await until(lambda: "last" in manager.asked)
+        await until(lambda: "last" in manager.queried)
         said = [each for each in listener.calls[before:] if each != ("trunk", TRUNK, False)]
         assert said == [("refused", "ami")]
-        assert set(manager.asked) <= {"trunk", "1001", "last"}
+        assert set(manager.queried) <= {"trunk", "1001", "last"}
         assert (manager.logins, manager.qualified) == (2, [])
         assert "MixMonitor" not in manager.actions
 

@@ -78,7 +78,7 @@ class FakeManager:
         self.logins = 0
         self.actions: list[str] = []
         self.qualified: list[str] = []  # endpoints
-        self.asked: list[str] = []  # endpoints
+        self.queried: list[str] = []  # endpoints
         self.contacts = {"trunk": [contact_status("trunk", TRUNK, "Unreachable")]}
         self.listed: list[str] = []  # lines of the list of contacts
         self.lists = START
@@ -155,7 +155,7 @@ class FakeManager:
                     return ("Response: Error\r\nMessage: No Contacts found\n\r\n",)
                 return (self.lists, *self.listed, end("ContactList"))
             case "PJSIPShowEndpoint":
-                self.asked.append(action["Endpoint"])
+                self.queried.append(action["Endpoint"])
                 return (START, *self.contacts.get(action["Endpoint"], []), end("EndpointDetail"))
             case "PJSIPQualify":
                 self.qualified.append(action["Endpoint"])

@@ -11,11 +11,10 @@ REPORT_INTERVAL_S = 5.0
 TICKS = 20  # in an interval: a share of the calls is reported in each
 ANSWERS = {
     "Login": "Response: Success\r\nMessage: Authentication accepted\r\n",
-    "PJSIPShowContacts": (
-        "Response: Success\r\nEventList: start\r\nMessage: A listing of Contacts follows\r\n"
-    ),
+    "PJSIPShowAors": "Response: Success\r\nEventList: start\r\n",
+    "PJSIPShowContacts": "Response: Success\r\nEventList: start\r\n",
 }
-NO_CONTACTS = "Event: ContactListComplete\r\nEventList: Complete\r\nListItems: 0\r\n"
+EMPTY = "Event: ListComplete\r\nEventList: Complete\r\nListItems: 0\r\n"
 REPORT = (
     "Event: {event}\r\nPrivilege: reporting,all\r\nTimestamp: 1795237552.100000\r\n"
     "Channel: PJSIP/trunk-{channel}\r\nChannelState: 6\r\nChannelStateDesc: Up\r\n"
@@ -73,5 +72,5 @@ class SimulatedManager:
         status = f"Response: Success\r\nCoreCurrentCalls: {len(self._channels())}\r\n"
         last = f"ActionID: {action['ActionID']}\r\n\r\n"
         answer = ANSWERS.get(action["Action"], status) + last
-        is_list = action["Action"] == "PJSIPShowContacts"
-        return f"{answer}{NO_CONTACTS}{last}" if is_list else answer
+        is_list = action["Action"] in {"PJSIPShowAors", "PJSIPShowContacts"}
+        return f"{answer}{EMPTY}{last}" if is_list else answer
