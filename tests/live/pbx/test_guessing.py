@@ -35,8 +35,9 @@ async def pbx(tmp_path: Path) -> AsyncIterator[Pbx]:
         WRONG,
         Login("1001", "wrong", host=GUESSER, call_id=f'a",{FORGED}'),
         Login("1001", "wrong", host=GUESSER, response=f'a\\",{ESCAPED},x=\\"'),
+        Login("x%0d%0a%0d%0aEvent%3a%20Shutdown", "wrong", host=GUESSER, to="1001"),
     ],
-    ids=["plain", "in-call-id", "in-response"],
+    ids=["plain", "in-call-id", "in-response", "in-name"],
 )
 async def test_the_guesser_is_found(pbx: Pbx, login: Login, tmp_path: Path) -> None:
     """By the address that the request came from, whatever else the request contains."""

@@ -160,6 +160,17 @@ async def test_a_phone_that_does_not_answer_is_not_called(scene: Scene) -> None:
     await scene.calls("")
 
 
+async def test_a_phone_that_registers_before_the_list_stays(scene: Scene) -> None:
+    """Its login has been heard, its contact has not."""
+    scene.addresses.on_unwatched()
+    scene.addresses.on_login("1001", FROM)
+    own = Contact("1001", OWN, True, contact_id("1001", OWN), "1001")
+    other = Contact("1001", CARRIER, True, contact_id("1001", CARRIER), "1001")
+    scene.addresses.on_listed([], [own, other])
+    await scene.deletes(CARRIER)
+    await scene.calls(OWN)
+
+
 async def test_what_was_registered_while_nothing_listened(scene: Scene) -> None:
     """It is deleted, unless the phone was called there before; the node keeps its records."""
     known = Contact("1001", OWN, True, contact_id("1001", OWN), "1001")
