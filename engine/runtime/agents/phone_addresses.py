@@ -111,8 +111,8 @@ class PhoneAddresses:
                 continue
             known = self._phones.setdefault(contact.record, {})
             before = self._records.get(contact.record, {}).values()
-            is_own = self._has_logged_in(contact.record, contact.uri)
-            if contact.uri in known or contact.uri in before or is_own:
+            has_logged_in = self._has_logged_in(contact.record, contact.uri)
+            if contact.uri in known or contact.uri in before or has_logged_in:
                 known[contact.uri] = contact.is_reachable
             else:
                 self._refuse(contact)
