@@ -7,6 +7,7 @@ ask for the endpoint's contacts. A connection is used once.
 
 import asyncio
 from collections.abc import Sequence
+from itertools import islice
 from ssl import SSLContext
 
 import structlog
@@ -39,6 +40,7 @@ REFUSED_RETRY_DELAY_S = 30.0
 POLL_INTERVAL_S = 10.0  # between status requests: a dead peer is noticed within two of these
 HEALTH_EVENTS = "system,reporting,security"
 DTMF_EVENTS = "dtmf"
+BATCH = 32  # endpoints to ask about at once: many phones may register again at once
 NO_CONTACTS = "No Contacts found"  # an error of Asterisk's
 # The PBX compares an event's name, not its text.
 TRUSTED_EVENTS = (
@@ -209,11 +211,15 @@ class Watch:
             del self._trusted_events.returned[endpoint]
             await _ask_leniently(self._open, "PJSIPQualify", endpoint)
         while self._changed:
-            endpoint = next(iter(self._changed))
-            del self._changed[endpoint]
-            lines = await _ask_leniently(self._open, "PJSIPShowEndpoint", endpoint)
+            endpoints = list(islice(self._changed, BATCH))
+            for each in endpoints:
+                del self._changed[each]
+            answers = await asyncio.gather(
+                *(_ask_leniently(self._open, "PJSIPShowEndpoint", each) for each in endpoints)
+            )
             await self._hear_logins()
-            self._report(endpoint, read_contacts(endpoint, lines), self._phones)
+            for endpoint, lines in zip(endpoints, answers, strict=True):
+                self._report(endpoint, read_contacts(endpoint, lines), self._phones)
 
     async def _hear_logins(self) -> None:
         """Wait for all logins that preceded a contact which the other connection has shown."""
