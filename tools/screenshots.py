@@ -99,7 +99,7 @@ async def _installation() -> AsyncIterator[tuple[Lab, Person]]:
             }
             served = Api(Path(folder) / "api", engines=[lab.engine], settings=settings)
             api = await stack.enter_async_context(served)
-            owner = Person(api, api.url, api.api_key, api.api_secret)
+            owner = Person(api, api.account, api.url, api.api_key, api.api_secret)
             agents = (("ada", "Ada Lovelace", "browser"), ("grace", "Grace Hopper", "sip"))
             for agent, name, phone in agents:
                 endpoint = f"PJSIP/{ACCOUNT}-{agent}"  # one that REST makes at the node
