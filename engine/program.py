@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 import uvloop
 
+from engine.common.event_loop import EventLoop
 from engine.common.tls import TlsFileError
 from engine.logging import configure
 from sandbox.process import protect_process
@@ -67,7 +68,7 @@ def run_program(
     except InvalidSettings as error:
         _fail(str(error), "invalid_settings")
     configure(settings.log_level)
-    uvloop.run(_run(settings, build, {**_OF_ALL, **failures}))
+    uvloop.run(_run(settings, build, {**_OF_ALL, **failures}), loop_factory=EventLoop)
 
 
 async def _run(settings: S, build: Callable[[S], Program], failures: Failures) -> None:

@@ -13,6 +13,8 @@ from msgspec import Struct
 
 from engine.callbacks.transport import Outcome, SignedEvent, Transport
 from engine.calls.flows.templates import Lookup
+from engine.common.account_resolver import AccountResolver
+from engine.common.lookups import Lookups
 from engine.config import Settings
 from engine.runtime.io.command_runner import ActionSource
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
@@ -102,14 +104,19 @@ def address_guards(settings: Settings, allowed: tuple[str, ...]) -> ByAccount[Ad
 
 
 async def open_sessions(
-    stack: AsyncExitStack, settings: Settings, allowed: tuple[str, ...]
+    stack: AsyncExitStack, settings: Settings, allowed: tuple[str, ...], lookups: Lookups
 ) -> Sessions:
     """Open sessions to customers' addresses; who uses them limits their connections."""
-    guards = address_guards(settings, allowed)
+    guards, resolver = address_guards(settings, allowed), AccountResolver(lookups)
 
     async def session(guard: AddressGuard) -> ClientSession:
         made = guarded_session(
-            guard.allow, deny=guard.deny, ports=guard.ports, limit=0, limit_per_host=0
+            guard.allow,
+            deny=guard.deny,
+            ports=guard.ports,
+            limit=0,
+            limit_per_host=0,
+            resolver=resolver,
         )
         return await stack.enter_async_context(made)
 

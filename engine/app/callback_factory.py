@@ -50,7 +50,7 @@ async def callback_transports(
 ) -> Transports:
     """Open what delivers to each kind of target."""
     settings = parts.settings
-    sessions = await open_sessions(parts.stack, settings, settings.webhook_allow)
+    sessions = await open_sessions(parts.stack, settings, settings.webhook_allow, parts.lookups)
     guards = address_guards(settings, settings.webhook_allow)
     return {
         HttpsTarget: ListenerTransport(
@@ -78,7 +78,7 @@ async def webhook_retry(
 ) -> WebhookRetry:
     """Build what repeats requests of the webhook log."""
     settings = parts.settings
-    sessions = await open_sessions(parts.stack, settings, settings.webhook_allow)
+    sessions = await open_sessions(parts.stack, settings, settings.webhook_allow, parts.lookups)
     return WebhookRetry(
         parts.context.store,
         parts.attempts,
@@ -125,6 +125,6 @@ def _grpc_transport(parts: Assembly, guard: AddressGuard) -> Transport:
         return UninstalledTransport()
     from engine.callbacks.transports.grpc import GrpcTransport  # noqa: PLC0415 - an extra
 
-    transport = GrpcTransport(guard, log=parts.attempts)
+    transport = GrpcTransport(guard, parts.lookups, log=parts.attempts)
     parts.stack.push_async_callback(transport.close)
     return transport

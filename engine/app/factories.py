@@ -4,6 +4,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from importlib.util import find_spec
 
@@ -17,6 +18,7 @@ from engine.app.account_networks import (
     Sessions,
     open_sessions,
 )
+from engine.common.lookups import CUSTOMERS_THREADS, Lookups, look_up
 from engine.config import Settings
 from engine.listeners.registry import ListenerRegistry
 from engine.media.clip import MediaLimits
@@ -68,6 +70,7 @@ class Assembly(Struct, frozen=True):
     context: EngineContext
     telemetry: Telemetry
     attempts: AttemptWriter
+    lookups: Lookups  # of customers' names
 
 
 def store(settings: Settings) -> RedisStore:
@@ -102,7 +105,9 @@ def assembly(
     )
     attempts.start()
     stack.push_async_callback(attempts.close)
-    return Assembly(settings, stack, context, telemetry, attempts)
+    threads = ThreadPoolExecutor(CUSTOMERS_THREADS, "customers-names")
+    stack.callback(threads.shutdown, wait=False, cancel_futures=True)  # a name may be slow
+    return Assembly(settings, stack, context, telemetry, attempts, Lookups(look_up, threads))
 
 
 async def clip_cache(parts: Assembly) -> ClipCache:
@@ -111,9 +116,8 @@ async def clip_cache(parts: Assembly) -> ClipCache:
     espeak = await find_espeak()
     hibari = [Hibari(limits)] if find_spec("hibari") else []  # the extra `speech`
     providers: list[TtsProvider] = [*hibari, *([espeak] if espeak else [])]
-    sessions = await open_sessions(
-        parts.stack, settings, settings.media_allow
-    )  # the cache limits downloads
+    # The cache limits downloads.
+    sessions = await open_sessions(parts.stack, settings, settings.media_allow, parts.lookups)
     return await parts.stack.enter_async_context(
         open_clip_cache(
             settings.media_dir,
@@ -146,7 +150,7 @@ async def io_runner(
     store = parts.context.store
     # Each request belongs to a live call, and those are limited.
     settings = parts.settings
-    sessions = await open_sessions(parts.stack, settings, settings.webhook_allow)
+    sessions = await open_sessions(parts.stack, settings, settings.webhook_allow, parts.lookups)
     traces = parts.telemetry.traces
     trace = traces.headers if traces else dict[str, str]
     runner = IoRunner(

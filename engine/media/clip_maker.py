@@ -15,6 +15,7 @@ import structlog
 from aiohttp import ClientSession
 from msgspec.structs import replace
 
+from engine.common.account_resolver import connecting_for
 from engine.common.fair_slots import FairSlots
 from engine.media.clip import (
     SAMPLE_RATE_HZ,
@@ -85,7 +86,9 @@ class ClipMaker:
     async def _download(self, account: str, url: str, etag: str, now_ms: int) -> MadeClip:
         async with self._temporary_file() as raw:
             async with self._downloads.slot(account):
-                result = await download(self._session_of(account), url, etag, raw, self._limits)
+                session = self._session_of(account)
+                with connecting_for(account):
+                    result = await download(session, url, etag, raw, self._limits)
             kind = result.kind
             unchanged = MadeClip(None, None)
             made = await self._transcode(account, raw, kind, now_ms) if kind else unchanged

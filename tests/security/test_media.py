@@ -10,10 +10,12 @@ from aiohttp import web
 
 from engine.callbacks.transport import Failed, SignedEvent
 from engine.callbacks.transports.grpc import GrpcTransport
+from engine.common.lookups import Lookups, look_up
 from engine.media.clip import MediaError, MediaLimits
 from engine.media.worker.pool import WorkerPool
 from engine.media.worker.protocol import Transcode
 from engine.webhooks.address_guard import AddressGuard
+from tests.harness.executors import InlineExecutor
 from tests.harness.media.scene import media_scene
 from tests.harness.media.sounds import LIMITS, MediaScene, sound
 from tests.harness.until import until
@@ -115,7 +117,7 @@ async def test_prefetches_of_one_account_are_limited(scene: MediaScene, tmp_path
 @pytest.mark.parametrize("host", ["93.184.216.34", "2600:1901::1"])
 async def test_plain_grpc_leaves_no_allowed_network(host: str) -> None:
     """Events and their signatures are in clear text: a public server needs grpcs://."""
-    transport = GrpcTransport(AddressGuard(LOOPBACK))
+    transport = GrpcTransport(AddressGuard(LOOPBACK), Lookups(look_up, InlineExecutor()))
     refused = await transport.deliver(GrpcTarget(host, 50051), SignedEvent("acme", "1", b"{}", {}))
     assert refused == Failed("refused_address")
     await transport.close()

@@ -13,6 +13,7 @@ import msgspec
 from grpc import aio
 
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, reason_of
+from engine.common.lookups import Lookups
 from engine.common.tasks import BackgroundTasks
 from engine.webhooks.address_guard import AddressGuard, AddressRefused
 from engine.webhooks.log.exchange import NO_LOG, AttemptLog, Received, Sent, exchange
@@ -36,9 +37,10 @@ Deliver = Callable[..., Any]
 class GrpcTransport:
     """Keeps a channel to each target; checks the address before it opens one."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - collaborators are passed in
         self,
         guard: AddressGuard,
+        lookups: Lookups,
         *,
         response_timeout_s: float = RESPONSE_TIMEOUT_S,
         roots: bytes | None = None,
@@ -48,6 +50,7 @@ class GrpcTransport:
         self._clock = clock
         self._log = log
         self._guard = guard
+        self._lookups = lookups
         self._timeout_s = response_timeout_s
         self._roots = roots  # certificates to trust; None: gRPC's own
         self._channels: OrderedDict[GrpcTarget, aio.Channel] = OrderedDict()
@@ -69,7 +72,7 @@ class GrpcTransport:
         channel = None
         try:
             async with asyncio.timeout(self._timeout_s):
-                channel = await self._channel(target)
+                channel = await self._channel(target, event.account)
                 return await self._call(channel, event)
         except TimeoutError:
             return Failed("timeout")
@@ -101,10 +104,10 @@ class GrpcTransport:
         ack = await deliver(to_protobuf(event.body), timeout=self._timeout_s, metadata=metadata)
         return Gone() if ack.gone else Delivered()
 
-    async def _channel(self, target: GrpcTarget) -> aio.Channel:
+    async def _channel(self, target: GrpcTarget, account: str) -> aio.Channel:
         channel = self._channels.get(target)
         if channel is None:
-            address = await self._address(target)
+            address = await self._address(target, account)
             channel = self._channels.get(target)  # or opened meanwhile
         if channel is None:
             channel = self._channels[target] = self._create_channel(target, address)
@@ -113,10 +116,9 @@ class GrpcTransport:
             self._close_channel(next(iter(self._channels)))
         return channel
 
-    async def _address(self, target: GrpcTarget) -> str:
+    async def _address(self, target: GrpcTarget, account: str) -> str:
         """Resolve a target's name once: the checked address is the one connected to."""
-        loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+        found = await self._lookups.find(account, target.host, target.port)
         for family, *_, address in found:
             self._guard.check(str(address[0]), int(address[1]))
             if not target.is_tls:

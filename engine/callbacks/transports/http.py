@@ -10,6 +10,7 @@ import aiohttp
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
 
 from engine.callbacks.transport import Delivered, Failed, Gone, Outcome, SignedEvent, reason_of
+from engine.common.account_resolver import connecting_for
 from engine.common.exact_url import exact_url
 from engine.webhooks.errors import classify_error
 from engine.webhooks.log.exchange import NO_LOG, AttemptLog, Received, Sent, exchange
@@ -42,6 +43,10 @@ class HttpTransport:
 
     async def deliver(self, target: DeliveryTarget, event: SignedEvent) -> Outcome:
         assert isinstance(target, HttpsTarget)  # noqa: S101 - narrows for mypy
+        with connecting_for(event.account):
+            return await self._post(target, event)
+
+    async def _post(self, target: HttpsTarget, event: SignedEvent) -> Outcome:
         headers = {"Content-Type": CONTENT_TYPE, **event.headers}
         sent, received = Sent("POST", target.url, headers, event.body), Received()
         started_s, at_ms = perf_counter(), int(self._clock() * 1000)

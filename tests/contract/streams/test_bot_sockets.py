@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from engine.common.lookups import Lookups, look_up
 from streams.bots.destinations import Destination, DestinationLookups, Destinations
 from streams.bots.dialer import PendingConnections
 from streams.bots.limits import MAX_MESSAGE_BYTES, MAX_UNSENT_BYTES
-from streams.bots.lookups import Lookups, look_up
 from streams.bots.socket import BotSocket
 from tests.harness.streams.odd_bots import CLOSE, TEXT, accept, frame, serving
 from tests.harness.until import MAX_WAIT_S

@@ -26,12 +26,14 @@ from engine.callbacks.shard_delivery_queues import ShardQueues
 from engine.callbacks.transports.custom_http_request import ApiRequestTransport
 from engine.callbacks.transports.grpc import GrpcTransport
 from engine.callbacks.transports.http import HttpTransport
+from engine.common.lookups import Lookups, look_up
 from engine.observe.metrics import Metrics
 from engine.runtime.io.custom_http_requests import ApiRequestRunner
 from engine.store.change import Change
 from engine.store.store import Store
 from engine.webhooks.address_guard import AddressGuard, guarded_session
 from engine.webhooks.api_sender import ApiSender
+from tests.harness.executors import InlineExecutor
 from tests.harness.recording_log import RecordingLog
 from tests.harness.shards import SHARD
 from tests.harness.store.stores import claim_shard
@@ -89,6 +91,7 @@ class CallbackScene:
         session = await stack.enter_async_context(guarded_session(allow, limit=0))
         grpc = GrpcTransport(
             AddressGuard(allow),
+            Lookups(look_up, InlineExecutor()),
             response_timeout_s=response_timeout_s,
             roots=roots,
             log=self.log,

@@ -18,9 +18,11 @@ from engine.app.account_networks import (
 )
 from engine.callbacks.transport import Delivered, Failed, SignedEvent
 from engine.callbacks.transports.http import HttpTransport
+from engine.common.lookups import Lookups, look_up
 from engine.webhooks.action_client import ActionClient
 from engine.webhooks.address_guard import AddressRefused, is_address_refused
 from engine.webhooks.errors import WebhookFailed
+from tests.harness.executors import InlineExecutor
 from tests.harness.settings import read_settings
 from tests.harness.signing import fixed_signer
 from wire.callbacks.targets import HttpsTarget
@@ -46,7 +48,8 @@ class Customers:
         app.add_routes([web.route("*", "/", answer)])
         self.url = str((await self._stack.enter_async_context(TestServer(app))).make_url("/"))
         allowed = self._settings.webhook_allow
-        self.sessions = await open_sessions(self._stack, self._settings, allowed)
+        lookups = Lookups(look_up, InlineExecutor())
+        self.sessions = await open_sessions(self._stack, self._settings, allowed, lookups)
 
     async def get(self, account: str) -> int:
         """Request it by an account's session; 0: refused."""

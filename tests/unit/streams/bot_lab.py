@@ -14,7 +14,7 @@ from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics
 from streams.stream.stream import Stream
 from streams.stream.voice import VoiceJudges
-from tests.unit.streams.executors import InlineExecutor
+from tests.harness.executors import InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel
 from tests.unit.streams.recording_links import RecordingBot, RecordingPbx
 from wire.streams.setup import BargeIn, BotAddress, Protocol, StreamSetup

@@ -5,7 +5,7 @@ from streams.stream.barge_in import BargeInRule
 from streams.stream.ear import CallerEar
 from streams.stream.muffle import Muffle
 from streams.stream.voice import VoiceJudges
-from tests.unit.streams.executors import InlineExecutor
+from tests.harness.executors import InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel
 from wire.streams.setup import BargeIn
 

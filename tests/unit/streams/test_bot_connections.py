@@ -9,6 +9,7 @@ import pytest
 from picows import WSHandshakeError
 from picows.url import parse_url
 
+from engine.common.lookups import Found, Lookups
 from streams.bots.destinations import (
     Destination,
     DestinationLookups,
@@ -17,8 +18,7 @@ from streams.bots.destinations import (
 )
 from streams.bots.dialer import MAX_PENDING_PER_HOST, PendingConnections
 from streams.bots.errors import BotUnreachable
-from streams.bots.lookups import Found, Lookups
-from tests.unit.streams.executors import InlineExecutor
+from tests.harness.executors import InlineExecutor
 from wire.streams.recognizer import RecognizerStart
 from wire.streams.setup import BotAddress, Recognition, StreamSetup
 

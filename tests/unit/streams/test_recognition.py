@@ -17,8 +17,8 @@ from streams.stream.metrics import StreamMetrics
 from streams.stream.stream import Stream
 from streams.stream.transcription import GAP_MS, MAX_WAITING, READY_MS
 from streams.stream.voice import VoiceJudges
+from tests.harness.executors import InlineExecutor
 from tests.unit.streams.bot_lab import TimedStream
-from tests.unit.streams.executors import InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel
 from tests.unit.streams.recording_links import RecordingBot, RecordingPbx
 from wire.streams.recognizer import RecognizerStart

@@ -6,7 +6,7 @@ from streams.stream.audio import FRAME_MS, linear
 from streams.stream.barge_in import MAX_PAUSE_MS, Decision
 from streams.stream.utterance_ear import UtteranceEar
 from streams.stream.voice import VoiceJudges
-from tests.unit.streams.executors import InlineExecutor
+from tests.harness.executors import InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel
 
 AUDIO = linear(8000)

@@ -7,7 +7,7 @@ import pytest
 from streams.stream.audio import ULAW, linear
 from streams.stream.voice import VOICE, SoundJudge, VoiceJudges
 from streams.stream.voice_models import MAX_IDLE, SPARE
-from tests.unit.streams.executors import HeldExecutor, InlineExecutor
+from tests.harness.executors import HeldExecutor, InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel
 
 SOUND = b"\x90\x10" * 80

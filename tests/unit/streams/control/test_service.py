@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from engine.common.lookups import Lookups
 from streams.bots.destinations import DestinationLookups, Destinations
 from streams.bots.limits import Accounts
-from streams.bots.lookups import Lookups
 from streams.bots.protocols.protocol import StreamName
 from streams.bots.protocols.protocols import protocol_of
 from streams.control.reports import ReportHub
@@ -19,8 +19,8 @@ from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics
 from streams.stream.stream import Stream
 from streams.stream.voice import VoiceJudges
+from tests.harness.executors import InlineExecutor
 from tests.harness.virtual_time import virtual_time
-from tests.unit.streams.executors import InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel
 from tests.unit.streams.recording_links import RecordingBot, RecordingPbx
 from wire.streams.reports import StreamEnded

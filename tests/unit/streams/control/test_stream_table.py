@@ -15,7 +15,7 @@ from streams.stream.context import StreamContext
 from streams.stream.metrics import StreamMetrics
 from streams.stream.stream import Stream
 from streams.stream.voice import VoiceJudges
-from tests.unit.streams.executors import InlineExecutor
+from tests.harness.executors import InlineExecutor
 from tests.unit.streams.fixed_model import FixedModel
 from wire.streams.reports import StreamEnded
 from wire.streams.setup import BotAddress, StreamSetup

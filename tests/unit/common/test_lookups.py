@@ -1,12 +1,12 @@
-"""Addresses of bots' names."""
+"""Addresses of customers' names."""
 
 import asyncio
 import socket
 
 import pytest
 
-from streams.bots.lookups import Found, Lookups, look_up
-from tests.unit.streams.executors import HeldExecutor
+from engine.common.lookups import FRESH_S, Found, Lookups, look_up
+from tests.harness.executors import HeldExecutor
 
 ADDRESS: Found = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", 443))
 
@@ -78,6 +78,22 @@ async def test_a_lookup_that_waits_may_be_given_up() -> None:
     threads.run_all()
     assert await first == await third == [ADDRESS]
     assert names.requested == ["first.example:443", "third.example:443"]
+
+
+async def test_an_address_is_used_for_some_seconds() -> None:
+    """Also by lookups that waited meanwhile, so a burst of connections is one lookup."""
+    names, threads, now = Names(), HeldExecutor(), [0.0]
+    lookups = Lookups(names.look_up, threads, 1, lambda: now[0])
+    burst = [asyncio.create_task(lookups.find("a", "a.example", 443)) for _ in range(3)]
+    await settle()
+    threads.run_all()
+    assert await asyncio.gather(*burst) == [[ADDRESS]] * 3
+    now[0] = FRESH_S
+    later = asyncio.create_task(lookups.find("a", "a.example", 443))
+    await settle()
+    threads.run_all()
+    assert await later == [ADDRESS]
+    assert names.requested == ["a.example:443"] * 2
 
 
 @pytest.mark.parametrize("host", ["a..example", "a" * 64 + ".example"])

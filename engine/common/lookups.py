@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
@@ -17,37 +18,64 @@ Found = tuple[
 ]
 LookUp = Callable[[str, int], Sequence[Found]]  # blocks; raises OSError
 
-BOT_THREADS = 32
-OWN_THREADS = 4
+CUSTOMERS_THREADS = 32
 MAX_LOOKUPS_PER_ACCOUNT = 2  # at once: a name whose servers are silent holds a thread for long
+FRESH_S = 10.0
+MAX_FRESH = 1_000  # customers choose the names: bound the memory
 
 
 class Lookups:
-    """Lookups in threads; each account has a few at once, and its others wait."""
+    """Lookups in threads; each account has a few at once, and its others wait.
 
-    def __init__(self, look_up: LookUp, threads: Executor, per_account: int) -> None:
+    What was found is used for some seconds, by all. `clock` returns seconds.
+    """
+
+    def __init__(
+        self,
+        look_up: LookUp,
+        threads: Executor,
+        per_account: int = MAX_LOOKUPS_PER_ACCOUNT,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._look_up = look_up
         self._threads = threads
         self._per_account = per_account
+        self._clock = clock
+        self._fresh: dict[tuple[str, int], tuple[float, Sequence[Found]]] = {}
         # An account has slots only while somebody uses or awaits one.
         self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def find(self, account: str, host: str, port: int) -> Sequence[Found]:
         """Return the addresses of a host, of a literal at once; raises OSError."""
-        if (literal := _literal(host, port)) is not None:
-            return literal
+        if (found := _literal(host, port) or self._known(host, port)) is not None:
+            return found
         slots = self._slots.setdefault(account, asyncio.Semaphore(self._per_account))
         await slots.acquire()
+        if (found := self._known(host, port)) is not None:  # meanwhile
+            slots.release()
+            return found
         loop = asyncio.get_running_loop()
 
-        def release(_: Future[Sequence[Found]]) -> None:
-            # A thread goes on when its stream has given up, and holds its slot until its end.
+        def end(work: Future[Sequence[Found]]) -> None:
+            # A thread goes on when who waited has given up, and holds its slot until its end.
             with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(self._keep, (host, port), work)
                 loop.call_soon_threadsafe(slots.release)
 
         work = self._threads.submit(self._look_up, host, port)
-        work.add_done_callback(release)
+        work.add_done_callback(end)
         return await asyncio.wrap_future(work)
+
+    def _known(self, host: str, port: int) -> Sequence[Found] | None:
+        until_s, found = self._fresh.get((host, port), (0.0, None))
+        return found if until_s > self._clock() else None
+
+    def _keep(self, name: tuple[str, int], work: Future[Sequence[Found]]) -> None:
+        if work.cancelled() or work.exception() is not None:
+            return
+        if len(self._fresh) >= MAX_FRESH:
+            self._fresh.clear()
+        self._fresh[name] = self._clock() + FRESH_S, work.result()
 
 
 def look_up(host: str, port: int) -> Sequence[Found]:
