@@ -74,4 +74,4 @@ def json_lines(cdrs: Sequence[CdrView]) -> bytes:
 
 def _cells(cdr: CdrView) -> list[Any]:
     cells = [escape_formula(cell_of(cdr)) for cell_of in COLUMNS.values()]
-    return cells if cdr.timeline is None else [*cells, _json(cdr.timeline)]
+    return cells if cdr.timeline is None else [*cells, escape_formula(_json(cdr.timeline))]

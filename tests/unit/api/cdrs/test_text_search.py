@@ -70,6 +70,13 @@ def test_formulas(given: str, written: str) -> None:
     assert f",callee,{written},".encode() in csv_lines([cdr_view(row)])
 
 
+def test_a_formula_in_a_timeline() -> None:
+    """Programs that separate cells by semicolons find one inside the JSON."""
+    call = record(1)
+    row = CdrRow(1, call.call_id, NOON_MS, None, None, None, msgspec.json.encode(call))
+    assert b";'=1+1" in csv_lines([cdr_view(row, [b'{"text":";=1+1"}'])])
+
+
 def test_events_of_other_versions() -> None:
     """Unknown kinds and fields are stored; a newer version raises."""
     event = msgspec.to_builtins(events_of(record(1))[0]) | {"event": "sung", "pitch": "high"}
