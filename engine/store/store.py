@@ -266,8 +266,8 @@ class Store(Protocol):
     async def request(self, account: str, request_id: str) -> bytes | None:
         """Read an account's API request."""
 
-    async def requests(self, account: str) -> dict[str, bytes]:
-        """Read all API requests of an account, by id."""
+    async def requests(self, account: str, ids: Sequence[str] | None = None) -> dict[str, bytes]:
+        """Read an account's API requests, those of `ids` or all, by id."""
 
     async def put_route(self, number: str, body: bytes | None) -> None:
         """Store what an inbound number runs (an action or an address, JSON); None deletes it."""
@@ -290,8 +290,8 @@ class Store(Protocol):
         At most MAX_CHANGES, the oldest ones; without a position none, and the current one.
         """
 
-    async def agents(self, account: str) -> dict[str, bytes]:
-        """Read all agents of an account, by id."""
+    async def agents(self, account: str, ids: Sequence[str] | None = None) -> dict[str, bytes]:
+        """Read an account's agents, those of `ids` or all, by id."""
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
         """Record whether a PBX node is drained: it gets no new calls."""

@@ -49,9 +49,7 @@ class AgentHandlers(Struct, frozen=True):
         account, wanted = request.query.get("account", ""), request.query.get("agents")
         if not account:
             raise BadInput("account", "required")
-        found = await self.store.agents(account)
-        if wanted is not None:
-            found = {name: found[name] for name in wanted.split(",") if name in found}
+        found = await self.store.agents(account, None if wanted is None else wanted.split(","))
         agents = {name: decode_message(body, Agent) for name, body in found.items()}
         remote = [agents.agents for agents in await self.fan_out.collect(request, Agents)]
         return Agents(tuple(merge_views([*self.agent_presence.views(account, agents)], *remote)))

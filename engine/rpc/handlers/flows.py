@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from aiohttp import web
 from msgspec import Struct
@@ -20,8 +20,14 @@ from wire import rpc
 from wire.decoding.errors import BadInput, raise_errors
 from wire.decoding.json_document import read_json
 from wire.decoding.messages import decode_message
+from wire.programs.limit import Limit
 from wire.request import ApiRequest
 from wire.tree import Limits
+
+REQUESTS_AT_ONCE = 16
+MAX_REQUESTS_BYTES: Annotated[
+    int, Limit("request", "400 `too_large`", "Bytes of the API requests that a flow names.")
+] = 4_194_304
 
 
 class FlowHandlers(Struct, frozen=True):
@@ -94,10 +100,17 @@ class FlowHandlers(Struct, frozen=True):
         return StoredFlow() if found is None else await self.checks.run(_read_flow, found[1])
 
     async def _api_requests(self, account: str, document: Any) -> dict[str, ApiRequest]:
-        wanted = requested_ids(document)
-        found = await self.store.requests(account) if wanted else {}
-        bodies = {each: found[each] for each in wanted & found.keys()}
-        return await self.checks.run(_read_requests, bodies)
+        """Return the API requests that a graph names; raises BadInput if they are too large."""
+        wanted, found, total = sorted(requested_ids(document)), dict[str, ApiRequest](), 0
+        for start in range(0, len(wanted), REQUESTS_AT_ONCE):
+            ids = wanted[start : start + REQUESTS_AT_ONCE]
+            bodies = await self.store.requests(account, ids)
+            total += sum(map(len, bodies.values()))
+            if total > MAX_REQUESTS_BYTES:
+                text = f"the API requests that it names have more than {MAX_REQUESTS_BYTES} bytes"
+                raise BadInput("nodes", text, "too_large")
+            found |= await self.checks.run(_read_requests, bodies)
+        return found
 
 
 def _read_flow(body: bytes) -> StoredFlow:

@@ -75,8 +75,8 @@ class RedisDocuments:
         place = _request_place(account, request_id)
         return None if stored is None else self._cipher.decrypt(place, stored)
 
-    async def requests(self, account: str) -> dict[str, bytes]:
-        found = await self._all(f"requests:{account}")
+    async def requests(self, account: str, ids: Sequence[str] | None = None) -> dict[str, bytes]:
+        found = await self._some(f"requests:{account}", ids)
         return {
             request_id: self._cipher.decrypt(_request_place(account, request_id), stored)
             for request_id, stored in found.items()
@@ -107,8 +107,8 @@ class RedisDocuments:
     async def agent(self, account: str, agent_id: str) -> bytes | None:
         return await self._get(f"agents:{account}", agent_id)
 
-    async def agents(self, account: str) -> dict[str, bytes]:
-        return await self._all(f"agents:{account}")
+    async def agents(self, account: str, ids: Sequence[str] | None = None) -> dict[str, bytes]:
+        return await self._some(f"agents:{account}", ids)
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
         change = self._client.sadd if is_drained else self._client.srem
@@ -125,6 +125,13 @@ class RedisDocuments:
     async def _put(self, account: str, kind: DocumentKind, name: str, body: bytes | None) -> int:
         (version,) = await self.documents.put(account, kind, [VersionedDocument(name, 0, body)])
         return version
+
+    async def _some(self, table: str, ids: Sequence[str] | None) -> dict[str, bytes]:
+        if ids is None:
+            return await self._all(table)
+        bodies = await self._with_timeout(self._client.hmget(table, list(ids))) if ids else []
+        pairs = zip(ids, bodies, strict=True)
+        return {name: body for name, body in pairs if body is not None}
 
     async def _all(self, table: str) -> dict[str, bytes]:
         found = await self._with_timeout(self._client.hgetall(table))

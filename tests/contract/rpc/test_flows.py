@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from engine.rpc.handlers.flows import MAX_REQUESTS_BYTES
 from tests.harness.rpc.scene import RpcScene
 from tests.harness.scenarios.graphs import API
 from wire.schemas import DOCUMENTS
@@ -192,3 +193,28 @@ async def test_schemas_are_published(scene: RpcScene) -> None:
         assert (status, document) == (200, json.loads(json.dumps(schema())))
         assert json.loads((SCHEMAS / name).read_text()) == document
     assert await scene.problem("GET", "/schemas/other.json") == (404, "not_found")
+
+
+async def test_a_flow_names_few_bytes_of_api_requests(scene: RpcScene) -> None:
+    """A check reads those that the flow names, in steps; more of them are an error."""
+    body = b'{"url":"https://a.example/","method":"POST","text":"%s"}' % (b"x" * 65_000)
+    ids = [f"{number:024x}" for number in range(MAX_REQUESTS_BYTES // len(body) + 1)]
+    for each in ids:
+        await scene.store.put_request("acme", each, body)
+    end = {"type": "hangup"}
+    for named, status in ((ids[1:], 200), (ids, 400)):
+        following = [*named[1:], "end"]
+        nodes = {
+            each: {
+                "type": "request",
+                "data": {"requestId": each},
+                "success": after,
+                "failure": "end",
+            }
+            for each, after in zip(named, following, strict=True)
+        }
+        flow = {"start": named[0], "nodes": {**nodes, "end": end}}
+        got, problem = await scene.request("POST", "/flows/acme/menu/check", flow)
+        assert got == status
+    (error,) = problem["errors"]
+    assert (error["path"], error["code"]) == ("nodes", "too_large")

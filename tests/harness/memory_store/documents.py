@@ -45,8 +45,8 @@ class MemoryDocuments:
     async def request(self, account: str, request_id: str) -> bytes | None:
         return self.documents.table("request", account).bodies().get(request_id)
 
-    async def requests(self, account: str) -> dict[str, bytes]:
-        return self.documents.table("request", account).bodies()
+    async def requests(self, account: str, ids: Sequence[str] | None = None) -> dict[str, bytes]:
+        return _some(self.documents.table("request", account).bodies(), ids)
 
     async def put_route(self, number: str, body: bytes | None) -> None:
         self._put(owner_in(body or b""), "route", number, body)
@@ -71,8 +71,8 @@ class MemoryDocuments:
         entry = self.documents.table("agent", account).entries.get(agent_id)
         return entry.body if entry else None
 
-    async def agents(self, account: str) -> dict[str, bytes]:
-        return self.documents.table("agent", account).bodies()
+    async def agents(self, account: str, ids: Sequence[str] | None = None) -> dict[str, bytes]:
+        return _some(self.documents.table("agent", account).bodies(), ids)
 
     async def put_drained(self, node: str, is_drained: bool) -> None:
         self._drained = self._drained | {node} if is_drained else self._drained - {node}
@@ -82,6 +82,10 @@ class MemoryDocuments:
 
     def _put(self, account: str, kind: DocumentKind, name: str, body: bytes | None) -> int:
         return self.documents.put_now(account, kind, VersionedDocument(name, 0, body))
+
+
+def _some(bodies: dict[str, bytes], ids: Sequence[str] | None) -> dict[str, bytes]:
+    return bodies if ids is None else {each: bodies[each] for each in ids if each in bodies}
 
 
 class _DncList:

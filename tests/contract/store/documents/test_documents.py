@@ -21,6 +21,8 @@ async def test_agents_are_kept_by_account(store: Store) -> None:
     await store.put_agent("a1", "1001", b"{3}")
     assert await store.agent("a1", "1001") == b"{3}"
     assert await store.agents("a1") == {"1001": b"{3}", "sales7": b"{2}"}
+    assert await store.agents("a1", ["sales7", "none"]) == {"sales7": b"{2}"}
+    assert await store.agents("a1", []) == {}
     assert (await store.agent("a2", "1001"), await store.agents("a2")) == (None, {})
     await store.put_agent("a1", "1001", None)
     await store.put_agent("a1", "1001", None)

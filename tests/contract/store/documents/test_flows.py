@@ -102,5 +102,6 @@ async def test_api_requests_are_kept_by_account(store: Store) -> None:
     assert await store.request("a1", "r1") == b"{2}"
     assert await store.request("a2", "r1") is None
     assert await store.requests("a1") == {"r1": b"{2}", "r2": b"{3}"}
+    assert await store.requests("a1", ["r0", "r2"]) == {"r2": b"{3}"}
     await store.put_request("a1", "r1", None)
     assert await store.requests("a1") == {"r2": b"{3}"}

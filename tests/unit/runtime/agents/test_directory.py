@@ -1,6 +1,7 @@
 """The directory: where an agent is called, and who calls from an endpoint."""
 
 import asyncio
+from collections.abc import Sequence
 
 import msgspec
 import pytest
@@ -31,9 +32,9 @@ class UnreliableStore(MemoryStore):
         self.documents_read += 1
         return await super().agent(account, agent_id)
 
-    async def agents(self, account: str) -> dict[str, bytes]:
+    async def agents(self, account: str, ids: Sequence[str] | None = None) -> dict[str, bytes]:
         self._count()
-        found = await super().agents(account)
+        found = await super().agents(account, ids)
         self.documents_read += len(found)
         return found
 
