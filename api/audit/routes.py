@@ -61,7 +61,8 @@ async def list_audit(
 ) -> AuditPage:
     """List who did what in the account, newest first.
 
-    Requests that change something, that read recordings or exports, and that were not allowed.
+    Requests that change something, that read recordings or exports, and that were not allowed. A
+    page may be short although there is a `nextCursor`.
     """
     filters = AuditFilters(
         user.account_id,
@@ -71,10 +72,8 @@ async def list_audit(
         query.start_time,
         query.end_time,
     )
-    found = await trail.page(filters, query.limit + 1, query.cursor)
-    shown = found[: query.limit]
-    next_cursor = shown[-1].id if len(found) > query.limit else None
-    return AuditPage(tuple(map(_item, shown)), query.limit, next_cursor)
+    page = await trail.page(filters, query.limit, query.cursor)
+    return AuditPage(tuple(map(_item, page.entries)), query.limit, page.next_id)
 
 
 def _item(stored: StoredEntry) -> AuditItem:

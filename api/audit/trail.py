@@ -10,6 +10,7 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Callable, Iterable
+from typing import Annotated
 
 import sqlalchemy as sa
 import structlog
@@ -20,7 +21,12 @@ from api.common.clock import Clock
 from api.common.errors import ApiError
 from api.db.columns import Key, Millis
 from api.db.database import Database, metadata
+from wire.programs.limit import Limit
 
+MAX_SCANNED: Annotated[
+    int,
+    Limit("request", "a short page, and `nextCursor`", "Rows of the audit trail that it reads."),
+] = 10_000
 FLUSH_INTERVAL_S = 1.0
 MAX_WAITING = 10_000  # beyond them the oldest are dropped, while the database is down
 MAX_OBJECT_CHARS = 512
@@ -70,6 +76,13 @@ class AuditFilters(Struct, frozen=True):
     end_ms: int | None = None
 
 
+class AuditEntries(Struct, frozen=True):
+    """A page of entries, newest first; older ones may match if `next_id` is given."""
+
+    entries: list[StoredEntry]
+    next_id: int | None
+
+
 class AuditTrail:
     def __init__(
         self,
@@ -77,11 +90,14 @@ class AuditTrail:
         now_ms: Clock,
         on_failure: Callable[[], None] = lambda: None,
         rate: EntryRate | None = None,
+        *,
+        max_scanned: int = MAX_SCANNED,
     ) -> None:
         self.now_ms = now_ms
         self._database = database
         self._on_failure = on_failure  # of a write in the background
         self._rate = rate
+        self._max_scanned = max_scanned
         self._waiting: deque[AuditEntry] = deque()
 
     def add(self, entry: AuditEntry) -> None:
@@ -118,21 +134,22 @@ class AuditTrail:
         for entry in self._rate.take_folded(at_end=at_end) if self._rate else ():
             self._append(entry)
 
-    async def page(
-        self, filters: AuditFilters, limit: int, before_id: int | None
-    ) -> list[StoredEntry]:
-        """Return entries, newest first."""
-        query = (
-            sa.select(entries)
-            .where(*_conditions(filters, before_id))
-            .order_by(entries.c.id.desc())
-            .limit(limit)
-        )
+    async def page(self, filters: AuditFilters, limit: int, before_id: int | None) -> AuditEntries:
+        """Return entries, newest first: those that match among the next `max_scanned`."""
+        older = [entries.c.account_id == filters.account_id]
+        if before_id is not None:
+            older.append(entries.c.id < before_id)
+        newest_first = entries.c.id.desc()
+        last = sa.select(entries.c.id).where(*older).order_by(newest_first)
+        last_id = await self._database.scalar(last.offset(self._max_scanned - 1).limit(1))
+        if last_id is not None:
+            older.append(entries.c.id >= last_id)
+        query = sa.select(entries).where(*older, *_conditions(filters)).order_by(newest_first)
         found = []
-        for row in await self._database.mappings(query):
+        for row in await self._database.mappings(query.limit(limit + 1)):
             values = dict(row)
             found.append(StoredEntry(values.pop("id"), AuditEntry(**values)))
-        return found
+        return AuditEntries(found[:limit], found[limit - 1].id if len(found) > limit else last_id)
 
     async def _try_flush(self) -> None:
         try:
@@ -191,16 +208,11 @@ def _storable(entry: AuditEntry) -> AuditEntry:
     return structs.replace(entry, **{n: each[: sizes.get(n)] for n, each in texts.items()})
 
 
-def _conditions(filters: AuditFilters, before_id: int | None) -> list[sa.ColumnElement[bool]]:
+def _conditions(filters: AuditFilters) -> list[sa.ColumnElement[bool]]:
     texts = {name: getattr(filters, name) for name in ("actor", "agent_id", "action")}
-    found = [
-        entries.c.account_id == filters.account_id,
-        *(entries.c[name] == value for name, value in texts.items() if value),
-    ]
+    found = [entries.c[name] == value for name, value in texts.items() if value]
     if filters.start_ms is not None:
         found.append(entries.c.at_ms >= filters.start_ms)
     if filters.end_ms is not None:
         found.append(entries.c.at_ms < filters.end_ms)
-    if before_id is not None:
-        found.append(entries.c.id < before_id)
     return found

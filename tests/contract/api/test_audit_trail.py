@@ -31,7 +31,7 @@ async def test_the_trail_is_append_only(database: Database, change: str) -> None
     trail = await _added(database, ENTRY)
     with pytest.raises(DBAPIError, match="append-only"):
         await database.execute(text(change))
-    assert len(await trail.page(AuditFilters("acme"), 10, None)) == 1
+    assert len((await trail.page(AuditFilters("acme"), 10, None)).entries) == 1
     if database.is_sqlite:
         removals = ["DROP TRIGGER audit_no_update", "DROP TRIGGER audit_no_delete"]
     else:
@@ -44,7 +44,7 @@ async def test_the_trail_is_append_only(database: Database, change: str) -> None
 async def test_an_entry_is_not_replaced(database: Database) -> None:
     """Nor by an INSERT with its id that overwrites it."""
     trail = await _added(database, ENTRY)
-    (found,) = await trail.page(AuditFilters("acme"), 10, None)
+    (found,) = (await trail.page(AuditFilters("acme"), 10, None)).entries
     columns = "(id, at_ms, actor, address, action, object, outcome, request_id)"
     insert = f"INTO audit {columns} VALUES ({found.id}, 0, '', '', '', '', 'other', '')"
     if database.is_sqlite:
@@ -53,7 +53,7 @@ async def test_an_entry_is_not_replaced(database: Database) -> None:
         statement = f"INSERT {insert} ON CONFLICT (id) DO UPDATE SET outcome = 'other'"
     with pytest.raises(DBAPIError, match="append-only"):
         await database.execute(text(statement))
-    assert await trail.page(AuditFilters("acme"), 10, None) == [found]
+    assert (await trail.page(AuditFilters("acme"), 10, None)).entries == [found]
 
 
 @pytest.mark.parametrize(
@@ -80,17 +80,33 @@ async def test_entries_are_filtered(
     ):
         trail.add(structs.replace(ENTRY, at_ms=at_ms, **change))
     await trail.flush()
-    page = await trail.page(AuditFilters("acme", **filters), 10, None)
+    page = (await trail.page(AuditFilters("acme", **filters), 10, None)).entries
     assert [each.entry.at_ms for each in page] == found
     if page:
-        assert await trail.page(AuditFilters("acme", **filters), 10, page[0].id) == page[1:]
+        assert (await trail.page(AuditFilters("acme", **filters), 10, page[0].id)).entries == page[
+            1:
+        ]
+
+
+async def test_a_page_reads_few_rows(database: Database) -> None:
+    """A filter that matches nothing reads no whole account: its pages go on, and find the rest."""
+    trail = AuditTrail(database, now_ms, max_scanned=3)
+    for at_ms in range(1, 9):
+        trail.add(structs.replace(ENTRY, at_ms=at_ms, action=f"POST /{at_ms}"))
+    await trail.flush()
+    found, cursor = [], None
+    for _page in range(3):
+        page = await trail.page(AuditFilters("acme", action="POST /2"), 10, cursor)
+        found.append([each.entry.at_ms for each in page.entries])
+        cursor = page.next_id
+    assert (found, cursor) == ([[], [], [2]], None)
 
 
 async def test_control_characters_do_not_stop_the_trail(database: Database) -> None:
     """PostgreSQL stores no NUL: one in a path would keep all later entries from being written."""
     entry = AuditEntry("acme", 0, "key:1", "DELETE /x/{id}", "/x/\x00\n", "404")
     trail = await _added(database, entry)
-    (found,) = await trail.page(AuditFilters("acme"), 10, None)
+    (found,) = (await trail.page(AuditFilters("acme"), 10, None)).entries
     assert found.entry.object == "/x/\ufffd\ufffd"
 
 
@@ -98,7 +114,7 @@ async def test_surrogates_do_not_stop_the_trail(database: Database) -> None:
     """Half of a surrogate pair in any text is replaced: it cannot be encoded."""
     bad = structs.replace(ENTRY, object="/\ud800", agent_id="\udfff", action="GET \ud800")
     trail = await _added(database, bad)
-    (found,) = await trail.page(AuditFilters("acme"), 10, None)
+    (found,) = (await trail.page(AuditFilters("acme"), 10, None)).entries
     assert (found.entry.object, found.entry.agent_id) == ("/\ufffd", "\ufffd")
 
 
@@ -110,7 +126,9 @@ async def test_a_refused_entry_stops_no_other(database: Database) -> None:
         trail.add(structs.replace(ENTRY, at_ms=at_ms))
 
     async def written() -> list[int]:
-        return [each.entry.at_ms for each in await trail.page(AuditFilters("acme"), 10, None)]
+        return [
+            each.entry.at_ms for each in (await trail.page(AuditFilters("acme"), 10, None)).entries
+        ]
 
     async def are_written(*expected: int) -> bool:
         return await written() == [*expected]
@@ -134,7 +152,9 @@ async def test_a_full_queue_loses_no_entry_that_is_being_written(database: Datab
         trail.add(structs.replace(ENTRY, at_ms=MAX_WAITING + at_ms))
     await flush
     await trail.flush()
-    found = [each.entry.at_ms for each in await trail.page(AuditFilters("acme"), 12, None)]
+    found = [
+        each.entry.at_ms for each in (await trail.page(AuditFilters("acme"), 12, None)).entries
+    ]
     assert (found, failures) == ([*reversed(range(MAX_WAITING - 2, MAX_WAITING + 10))], [])
 
 
@@ -150,5 +170,7 @@ async def test_entries_that_cannot_be_written_wait(database: Database) -> None:
         await asyncio.wait({flush})
     trail.add(structs.replace(ENTRY, at_ms=3))
     await trail.flush()
-    found = [each.entry.at_ms for each in await trail.page(AuditFilters("acme"), 10, None)]
+    found = [
+        each.entry.at_ms for each in (await trail.page(AuditFilters("acme"), 10, None)).entries
+    ]
     assert found == [3, 2, 1]

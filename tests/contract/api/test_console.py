@@ -180,7 +180,7 @@ async def test_the_audit_trail_names_who_signs_in_and_out(rest: Rest) -> None:
     await rest.client.put("/console/session", headers=headers)
     await rest.client.delete("/console/session", headers=headers)
     await rest.services.audit.flush()
-    rows = await rest.services.audit.page(AuditFilters("acme"), 10, None)
+    rows = (await rest.services.audit.page(AuditFilters("acme"), 10, None)).entries
     entries = [each.entry for each in rows if "session" in each.entry.action]
     found = [(each.action, each.outcome) for each in entries]
     assert found == [("DELETE /console/session", "204"), ("POST /console/session", "204")]

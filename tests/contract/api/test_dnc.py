@@ -1,16 +1,19 @@
 """Do-not-call over REST on both databases: by token, by body or query, and enforced on calls."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from msgspec.structs import replace
 
 from api.common.errors import NotFound
 from api.dnc.schemas import DncEntry, EntryQuery
-from api.dnc.store import DncStore, ListVersions
+from api.dnc.store import DncStore, EntryFilter, ListVersions
 from api.dnc.tokens import DncTokenStore
 from api.engine_client import EngineClient, EngineUnavailable
 from api.policy_sync.sync import PolicySync
+from tests.harness.api.databases import migrated_database, sqlite_url
 from tests.harness.api.rest import CUSTOMER, OURS, Rest
 
 CALL = "/srmain/voice/call"
@@ -345,3 +348,24 @@ async def test_a_repeated_parameter_is_named(dnc: Dnc) -> None:
         assert found == (400, "invalid", names), path
     twice = await dnc.rest.request("GET", f"{LIST}?limit=1&limit=1", token="")
     assert twice.status_code == 401
+
+
+async def test_a_filter_that_matches_nothing_reads_no_list(tmp_path: Path) -> None:
+    """A page of the removed entries is a range of an index, in its order."""
+    sent: list[tuple[str, Any]] = []
+
+    def collect(*arguments: Any) -> None:
+        sent.append(arguments[2:4])
+
+    async with migrated_database(sqlite_url(tmp_path)) as database:
+        sa.event.listen(sa.Engine, "before_cursor_execute", collect)
+        try:
+            filters = EntryFilter(is_active=False, after=(CUSTOMER, ""))
+            await DncStore(database, lambda: 0).page("acme", filters, 10)
+        finally:
+            sa.event.remove(sa.Engine, "before_cursor_execute", collect)
+        async with database.reading() as connection:
+            (statement, values) = sent[-1]
+            plan = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
+            (step,) = plan.mappings().all()
+    assert step["detail"].endswith("(account_id=? AND is_active=? AND (number,provider)>(?,?))")

@@ -234,7 +234,9 @@ async def test_audit_entries_beyond_the_rate_are_folded(rest: Rest) -> None:
     clock.now += FOLD_MS
     trail.add_folded()
     await trail.flush()
-    objects = [each.entry.object for each in await trail.page(AuditFilters("acme"), 50, None)]
+    objects = [
+        each.entry.object for each in (await trail.page(AuditFilters("acme"), 50, None)).entries
+    ]
     assert objects[:2] == ["1 entries, the last: /y/1", "990 entries, the last: /x/999"]
     assert objects[2:] == [f"/x/{number}" for number in reversed(range(10))]
-    assert len(await trail.page(AuditFilters("other"), 50, None)) == 1
+    assert len((await trail.page(AuditFilters("other"), 50, None)).entries) == 1

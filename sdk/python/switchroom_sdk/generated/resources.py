@@ -1616,7 +1616,8 @@ class Audit:
     ) -> Paginator[models.AuditItem, models.AuditPage]:
         """List who did what in the account, newest first.
 
-        Requests that change something, that read recordings or exports, and that were not allowed.
+        Requests that change something, that read recordings or exports, and that were not allowed. A
+        page may be short although there is a `nextCursor`.
 
         Arguments:
             actor: `key:ID`, `dnc-token:ID` or `user:NAME`.

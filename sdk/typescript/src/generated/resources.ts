@@ -707,7 +707,8 @@ export class Audit {
   /**
    * List who did what in the account, newest first.
    *
-   * Requests that change something, that read recordings or exports, and that were not allowed.
+   * Requests that change something, that read recordings or exports, and that were not allowed. A
+   * page may be short although there is a `nextCursor`.
    */
   list(query: { actor?: string; agentId?: string; action?: string; startTime?: string; endTime?: string; limit?: number; cursor?: number } = {}, options: ListOptions = {}): Paginator<models.AuditItem, models.AuditPage> {
     const request = { method: "GET", path: ["srmain", "audit"], query: { ...query } };

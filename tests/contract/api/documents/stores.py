@@ -31,6 +31,7 @@ async def add_accounts(database: Database, *names: str) -> None:
 
 async def undo_account_columns(connection: AsyncConnection) -> None:
     """Leave the tables as they were before migration 0034."""
+    await connection.execute(text("DROP INDEX ix_dnc_entries_is_active"))
     await connection.execute(text("DROP TABLE endpoints"))
     await connection.execute(text("ALTER TABLE accounts DROP COLUMN recognizers"))
 
