@@ -14,6 +14,7 @@ from api.auth.service import Authenticator
 from api.auth.sessions import CSRF_HEADER, ConsoleSessions
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import ApiError, Forbidden, TooManyRequests, Unauthenticated
+from api.db.database import work_of
 from api.http.openapi.operation import ANY_SCOPE
 from api.http.rate_limits import rate_limit_headers
 from api.http.routes import BodyReader, ScopedSecurity
@@ -36,6 +37,7 @@ class AuthorizationHeader(ScopedSecurity):
         """Return the caller, and count the request; raises Unauthenticated or TooManyRequests."""
         principal = await identify(request)
         request.state.caller = principal.account_id  # also of one that is refused below
+        work_of.set(principal.account_id)
         rates = request.state.services.request_rates
         is_taken = rates.take(principal.account_id)
         left = rates.left(principal.account_id)

@@ -12,38 +12,22 @@ from contextlib import asynccontextmanager
 from api.common.errors import TooManyRequests
 
 
-class FairSlots:
-    """`code` and `noun` name the work when an account has too much of it."""
+class FairTurns:
+    """Work waits for a place, however much of its account waits."""
 
-    def __init__(self, code: str, noun: str, *, slots: int, most_of_account: int) -> None:
-        self._code = code
-        self._noun = noun
+    def __init__(self, slots: int) -> None:
         self._free = slots
-        self._most_of_account = most_of_account
-        self._accounts = Counter[str]()  # running and waiting
         self._running: set[str] = set()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # the next account first
 
     @asynccontextmanager
     async def hold(self, account: str) -> AsyncIterator[None]:
-        """Wait for a place, and hold it for as long as the context lasts.
-
-        Raises TooManyRequests if too much of the account's work runs and waits.
-        """
-        if self._accounts[account] >= self._most_of_account:
-            text = f"at most {self._most_of_account} {self._noun} of an account at once"
-            raise TooManyRequests(text, self._code, retry_after_s=1)
-        self._accounts[account] += 1
+        """Wait for a place, and hold it for as long as the context lasts."""
+        await self._wait(account)
         try:
-            await self._wait(account)
-            try:
-                yield
-            finally:
-                self._release(account)
+            yield
         finally:
-            self._accounts[account] -= 1
-            if not self._accounts[account]:
-                del self._accounts[account]
+            self._release(account)
 
     async def _wait(self, account: str) -> None:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -82,3 +66,32 @@ class FairSlots:
         self._running.discard(account)
         self._free += 1
         self._grant()
+
+
+class FairSlots:
+    """`code` and `noun` name the work when an account has too much of it."""
+
+    def __init__(self, code: str, noun: str, *, slots: int, most_of_account: int) -> None:
+        self._code = code
+        self._noun = noun
+        self._turns = FairTurns(slots)
+        self._most_of_account = most_of_account
+        self._accounts = Counter[str]()  # running and waiting
+
+    @asynccontextmanager
+    async def hold(self, account: str) -> AsyncIterator[None]:
+        """Wait for a place, and hold it for as long as the context lasts.
+
+        Raises TooManyRequests if too much of the account's work runs and waits.
+        """
+        if self._accounts[account] >= self._most_of_account:
+            text = f"at most {self._most_of_account} {self._noun} of an account at once"
+            raise TooManyRequests(text, self._code, retry_after_s=1)
+        self._accounts[account] += 1
+        try:
+            async with self._turns.hold(account):
+                yield
+        finally:
+            self._accounts[account] -= 1
+            if not self._accounts[account]:
+                del self._accounts[account]

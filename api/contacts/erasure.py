@@ -41,7 +41,7 @@ class ContactErasure(Struct, frozen=True):
         A person cannot be found in them and left out, as they are compressed, and some are
         workbooks.
         """
-        return await self.database.execute(sa.delete(files).where(files.c.account_id == account_id))
+        return await self.database.delete(files, files.c.account_id == account_id, 1)
 
     async def _erase_contacts(self, account_id: str, matcher: NumberMatcher) -> int:
         count, after = 0, 0

@@ -5,10 +5,10 @@ have read before, one could never continue
 (https://sqlite.org/lang_transaction.html, "BEGIN IMMEDIATE").
 """
 
-import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from random import randrange
@@ -17,7 +17,20 @@ from sqlite3 import OperationalError as SqliteError
 from typing import Any
 
 import structlog
-from sqlalchemy import Connection, Executable, MetaData, RowMapping, Select, event, func
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Executable,
+    MetaData,
+    RowMapping,
+    Select,
+    Table,
+    delete,
+    event,
+    func,
+    select,
+    tuple_,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
@@ -25,9 +38,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from api.common.clock import Clock
 from api.common.errors import ServiceUnavailable
+from api.common.fair_slots import FairTurns
 from api.db.connection_use import ConnectionUse
 
 log = structlog.get_logger()
+# The account whose request or job a task works for. Empty: the program itself. Of a task, so that
+# not each of the statements has to name it.
+work_of: ContextVar[str] = ContextVar("work_of", default="")
 metadata = MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -66,7 +83,7 @@ class Database:
         self.insert: Callable[..., Any] = INSERTS["sqlite" if self.is_sqlite else "postgresql"]
         self._path = Path(url.partition(":///")[2]) if self.is_sqlite else None
         self._use = ConnectionUse()
-        self._writer = asyncio.Lock()  # SQLite itself waits by sleeping
+        self._writer = FairTurns(1)  # SQLite itself waits by sleeping, and in no order
         self._engine = _engine(url, self.is_sqlite)
         # Switching a pooled connection to autocommit and back costs several round trips.
         self._reader = _engine(
@@ -91,11 +108,14 @@ class Database:
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
-        """Yield a connection with a transaction, committed unless the context raises."""
+        """Yield a connection with a transaction, committed unless the context raises.
+
+        SQLite has one at a time: accounts take turns, however many transactions of one wait.
+        """
         async with _mapped_errors(), AsyncExitStack() as stack:
             stack.enter_context(self._use.counted())
             if self.is_sqlite:
-                await stack.enter_async_context(self._writer)
+                await stack.enter_async_context(self._writer.hold(work_of.get()))
             connection = await stack.enter_async_context(self._engine.connect())
             connection = await connection.execution_options(writes=True)
             async with connection.begin():
@@ -141,6 +161,14 @@ class Database:
         """Run a statement in a transaction of its own; return how many rows it changed."""
         async with self.writing() as connection:
             return (await connection.execute(statement)).rowcount
+
+    async def delete(self, table: Table, condition: ColumnElement[bool], batch_rows: int) -> int:
+        """Delete rows in transactions of at most so many; return how many rows there were."""
+        keys, count = list(table.primary_key), 0
+        batch = select(*keys).where(condition).limit(batch_rows)
+        while deleted := await self.execute(delete(table).where(tuple_(*keys).in_(batch))):
+            count += deleted
+        return count
 
     async def close(self, timeout_s: float = CLOSE_TIMEOUT_S) -> None:
         """Close all connections; those in use get the time to be returned.

@@ -9,6 +9,7 @@ from api.accounts.cache import AccountCache
 from api.auth.throttle import NOT_AUTHENTICATED
 from api.common.errors import Unauthenticated
 from api.common.timestamps import format_ms
+from api.db.database import work_of
 from api.db.row_quota import RowQuota
 from api.dnc.schemas import DncEntry, DncEntryRow, DncEntryView, DncPage, EntryQuery, RemovedEntry
 from api.dnc.store import DncStore, EntryFilter, StoredEntry
@@ -86,6 +87,7 @@ class DncService(Struct, frozen=True):
         account_id = await self.tokens.account_of(token)
         if account_id is None:
             raise Unauthenticated(NOT_AUTHENTICATED)
+        work_of.set(account_id)
         return account_id
 
     async def _view(self, account_id: str, number: str, provider: str) -> DncEntryView:

@@ -11,6 +11,8 @@ from api.db.database import Store
 from api.db.row_quota import RowLimit
 from api.dnc.tables import MAX_REFUSAL_CHARS, REFUSED, entries, lists
 
+BATCH_ROWS = 500  # some ms, during which no other account writes to SQLite
+
 
 class Change(Struct, frozen=True):
     """A number that was put on a list or taken off, and the version of the change."""
@@ -58,8 +60,13 @@ class DncStore(Store):
     ) -> None:
         """Store a provider's entries, active or not; each number is a change of its own."""
         distinct = list(dict.fromkeys(numbers))
-        if not distinct:
-            return
+        for at in range(0, len(distinct), BATCH_ROWS):
+            batch = distinct[at : at + BATCH_ROWS]
+            await self._put(account_id, batch, provider, is_active=is_active)
+
+    async def _put(
+        self, account_id: str, distinct: Sequence[str], provider: str, *, is_active: bool
+    ) -> None:
         async with self._database.writing() as connection:
             last = await self._next_version(connection, account_id, len(distinct))
             common = {

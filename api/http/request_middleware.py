@@ -13,6 +13,7 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.common.requests_in_flight import RequestsInFlight
+from api.db.database import work_of
 from api.http.problems import problem_response
 from api.metrics import Metrics
 from wire.error_codes.page import PAGE_POLICY
@@ -35,6 +36,7 @@ _SECURITY_HEADERS = (
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
 )
+STRANGERS = "?"  # no account's id: their requests take turns as one account
 DENIED = frozenset({401, 403, 429})
 UNKNOWN_ROUTE = "unknown"  # strangers must not choose names of our time series
 
@@ -62,6 +64,7 @@ class RequestMiddleware:
         started_s, request_id, status = time.perf_counter(), _request_id(scope), 0
         is_complete = False
         structlog.contextvars.bind_contextvars(request_id=request_id)
+        work_of.set(STRANGERS)  # until a key authenticates it
         scope["query_string"] = _with_plus(scope["query_string"])
 
         async def send_with_id(message: Message) -> None:

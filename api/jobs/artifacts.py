@@ -15,6 +15,7 @@ from api.jobs.store import LeaseLost
 from api.jobs.tables import jobs
 
 RETENTION_MS = 7 * 86_400_000
+BATCH_PARTS = 20  # some MB: some ms, during which no other account writes to SQLite
 RowKey = tuple[int, int]
 
 job_parts = sa.Table(
@@ -82,7 +83,7 @@ class ArtifactStore(Store):
 
     async def clear(self, job_id: str) -> None:
         """Delete the parts of a job that cannot continue in the middle."""
-        await self._database.execute(sa.delete(job_parts).where(job_parts.c.job_id == job_id))
+        await self._database.delete(job_parts, job_parts.c.job_id == job_id, BATCH_PARTS)
 
     async def bodies(self, job_id: str) -> AsyncIterator[bytes]:
         """Yield the parts in order; raises ArtifactDeleted if they are deleted meanwhile."""
@@ -112,4 +113,4 @@ class ArtifactStore(Store):
         is_old = job_parts.c.made_ms < self.retained_since_ms()
         failed = sa.select(jobs.c.id).where(jobs.c.state == "failed")
         is_useless = sa.or_(is_old, job_parts.c.job_id.in_(failed))
-        await self._database.execute(sa.delete(job_parts).where(is_useless))
+        await self._database.delete(job_parts, is_useless, BATCH_PARTS)

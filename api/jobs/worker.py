@@ -16,6 +16,7 @@ from typing import Any
 import structlog
 
 from api.common.errors import ApiError
+from api.db.database import work_of
 from api.jobs.lease import run_with_lease
 from api.jobs.store import LEASE_MS, MAX_ATTEMPTS, Job, JobStore, LeaseLost
 from api.metrics import Metrics
@@ -69,6 +70,7 @@ class Worker:
         job = await self._jobs.claim(self._name, list(self._handlers))
         if job is None:
             return False
+        program = work_of.set(job.account_id)
         try:
             await self._execute(job)
         except LeaseLost:
@@ -77,6 +79,8 @@ class Worker:
             with suppress(ApiError, LeaseLost):
                 await self._jobs.release(job)
             raise
+        finally:
+            work_of.reset(program)
         return True
 
     async def _execute(self, job: Job) -> None:

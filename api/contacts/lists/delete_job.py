@@ -12,7 +12,7 @@ from api.jobs.tables import jobs
 from api.jobs.worker import Progress
 
 KIND = "contacts-erase"
-BATCH_ROWS = 5_000
+BATCH_ROWS = 500  # some ms, during which no other account writes to SQLite
 
 
 class ListDeleter(Store):

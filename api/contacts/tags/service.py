@@ -16,7 +16,7 @@ from wire.decoding.errors import BadInput
 from wire.programs.limit import Limit
 
 KIND = "contact-tags"
-MAX_SYNCHRONOUS = 10_000  # contacts of a list; more are changed in the background
+MAX_SYNCHRONOUS = 1_000  # contacts of a list; more are changed in the background
 MAX_TAGS: Annotated[int, Limit("request", "400 `invalid`", "Tags of a contact list.")] = 100
 
 

@@ -15,7 +15,7 @@ from api.contacts.tables import contact_tags, contacts, list_tags
 from api.db.database import INSERTS, Database
 from wire.programs.limit import Limit
 
-BATCH_ROWS = 5_000
+BATCH_ROWS = 500  # some ms, during which no other account writes to SQLite
 MAX_TAGS_OF_CONTACT: Annotated[
     int, Limit("account", "further ones are left out", "Tags of one contact.")
 ] = 100

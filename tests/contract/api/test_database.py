@@ -18,7 +18,7 @@ from api.accounts.store import Account, AccountStore, accounts
 from api.audit.trail import entries
 from api.common.clock import now_ms
 from api.common.errors import Conflict, NotFound
-from api.db.database import Database, DatabaseUnavailable, metadata
+from api.db.database import Database, DatabaseUnavailable, metadata, work_of
 from api.db.migrate import LaterDatabase, migrate
 from tests.harness.api.databases import (
     MigratedPostgres,
@@ -230,3 +230,23 @@ async def test_nothing_of_a_test_is_left_in_postgresql(
                 added = insert(entries).values(ENTRY).returning(entries.c.id)
                 assert (await connection.execute(added)).scalar_one() == 1
                 await connection.execute(text(change))
+
+
+async def test_accounts_take_turns_as_sqlites_writer(tmp_path: Path) -> None:
+    """The transactions of an account that wait delay another's by one."""
+    order: list[str] = []
+
+    async def write(database: Database, name: str) -> None:
+        work_of.set(name[0])
+        async with database.writing():
+            order.append(name)
+
+    async with (
+        migrated_database(sqlite_url(tmp_path)) as database,
+        asyncio.TaskGroup() as tasks,
+        database.writing(),
+    ):
+        for name in ("a1", "a2", "a3", "b1"):
+            tasks.create_task(write(database, name))
+            await asyncio.sleep(0)
+    assert order == ["a1", "b1", "a2", "a3"]

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 
 from api.common.errors import NotFound
+from api.db.database import work_of
 from api.dnc.schemas import DncEntry, EntryQuery
 from api.dnc.store import DncStore, EntryFilter, ListVersions
 from api.dnc.tokens import DncTokenStore
@@ -369,3 +370,23 @@ async def test_a_filter_that_matches_nothing_reads_no_list(tmp_path: Path) -> No
             plan = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
             (step,) = plan.mappings().all()
     assert step["detail"].endswith("(account_id=? AND is_active=? AND (number,provider)>(?,?))")
+
+
+@pytest.mark.parametrize("by", ["key", "link"])
+async def test_a_writer_is_its_accounts(dnc: Dnc, by: str) -> None:
+    """Whoever authenticates a request: its transaction waits in the queue of that account."""
+    owners = set[str]()
+
+    def collect(*arguments: Any) -> None:
+        if arguments[2].startswith("INSERT INTO dnc_entries"):
+            owners.add(work_of.get())
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", collect)
+    try:
+        if by == "key":
+            await dnc.rest.request("POST", "/srmain/dnc", ENTRY)
+        else:
+            await dnc.ask("subscribe", ENTRY)
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", collect)
+    assert owners == {"acme"}
