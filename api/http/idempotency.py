@@ -3,6 +3,9 @@
 Only responses of successful operations are stored; a rejected request changed nothing and can be
 repeated. A process that takes over the key of a dead one uses the same `request_id`.
 
+A large response is not stored, only the ids in it: whoever repeats the request learns that it was
+done, and what to read.
+
 A response with a secret is stored encrypted, with a key that the database does not have, and only
 the API key that made the request gets it again: another one may have fewer rights.
 """
@@ -40,11 +43,21 @@ from api.common.errors import Conflict
 from api.db.database import Database, DatabaseUnavailable, metadata
 from api.db.row_quota import RowLimit, RowQuota
 from wire.decoding.errors import BadInput
+from wire.programs.limit import Limit
 
 HEADER = "Idempotency-Key"
 RETENTION_MS = 86_400_000
 MAX_KEYS = 1_000_000  # of an account, within RETENTION_MS
 BATCH_ROWS = 500  # some ms, during which no other account writes to SQLite
+MAX_RESPONSE_BYTES: Annotated[
+    int,
+    Limit(
+        "request",
+        "409 `response_not_kept`, to its repetition",
+        "Bytes of a response that is kept for an idempotency key.",
+    ),
+] = 16_384
+MAX_ID_CHARS = 128
 LEASE_MS = 60_000  # without a renewal, the process that runs the operation counts as dead
 IdempotencyKey = Annotated[
     str | None,
@@ -126,6 +139,32 @@ def key_limit(most: int) -> RowLimit:
     return RowLimit(responses.c.account_id, most, what, "SWITCHROOM_MAX_IDEMPOTENCY_KEYS")
 
 
+class LargeResponse(Struct, frozen=True, array_like=True, tag="large"):
+    """What is stored of a large response, in JSON, as an array: no response is one."""
+
+    size: int
+    ids: dict[str, str]
+
+    @classmethod
+    def of(cls, response: bytes) -> "LargeResponse":
+        document = msgspec.json.decode(response)
+        ids = {
+            name: value
+            for name, value in (document.items() if isinstance(document, dict) else ())
+            if name.lower().endswith("id") and isinstance(value, str) and len(value) <= MAX_ID_CHARS
+        }
+        return cls(len(response), ids)
+
+    def error(self) -> Conflict:
+        ids = ", ".join(f"{name} {value}" for name, value in self.ids.items())
+        text = f"the request was done; its response of {self.size} bytes is not kept"
+        return Conflict(f"{text}: {ids}" if ids else text, "response_not_kept")
+
+
+_LARGE = b'["large",'
+_large_response = msgspec.json.Decoder(LargeResponse)
+
+
 class Claim(Struct):
     """A request in progress; its row's `since_ms` may be any of `renewed_ms`."""
 
@@ -156,7 +195,8 @@ class Idempotency:
     async def once(self, request: IdempotentRequest, operation: Operation) -> bytes:
         """Run an operation, or return its stored response.
 
-        Raises Conflict while it runs, and for a new key if the account has sent too many.
+        Raises Conflict while it runs, if its response was too large to be stored, and for a new
+        key if the account has sent too many.
         """
         if not await self._quota.has_room(request.account_id):
             return await self._stored_response(request, self._quota.limit.error())
@@ -172,8 +212,9 @@ class Idempotency:
             await self._update_claim(claim, delete(responses))
             self._quota.add(request.account_id, -1)
             raise
-        stored = self._sealed(request, response) if request.key_id else response
-        await self._update_claim(claim, update(responses).values(response=stored))
+        await self._update_claim(
+            claim, update(responses).values(response=self._kept(request, response))
+        )
         return response
 
     async def delete_expired(self) -> None:
@@ -237,7 +278,15 @@ class Idempotency:
             raise BadInput(HEADER, "was used for another request", "idempotency_key_reused")
         if response is None:
             raise _in_flight()
+        if response.startswith(_LARGE):
+            raise _large_response.decode(response).error()
         return self._opened(request, response) if request.key_id else bytes(response)
+
+    def _kept(self, request: IdempotentRequest, response: bytes) -> bytes:
+        """Return what is stored of a response."""
+        if len(response) > MAX_RESPONSE_BYTES:
+            return msgspec.json.encode(LargeResponse.of(response))
+        return self._sealed(request, response) if request.key_id else response
 
     def _sealed(self, request: IdempotentRequest, response: bytes) -> bytes:
         """Return an encrypted response as JSON, which all stored responses are."""

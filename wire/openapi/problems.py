@@ -35,7 +35,7 @@ STATUSES = {
         "The state of the thing does not allow this.",
         (
             *("conflict", "call_ended", "already_a_party", "no_target", "in_flight", "processing"),
-            *("not_answered", "not_in_conversation", "not_recorded"),
+            *("not_answered", "not_in_conversation", "not_recorded", "response_not_kept"),
         ),
         "the call has ended",
     ),

@@ -131,6 +131,15 @@ REQUESTS = CodeGroup(
             (Place.REST,),
         ),
         ErrorCode(
+            "response_not_kept",
+            "Response not kept",
+            "A request with this `Idempotency-Key` was done; its response was too large to keep.",
+            "A client repeats a request whose response had more than 16 KB.",
+            "Nothing is done twice. Read what it made: the message has its ids.",
+            (409,),
+            (Place.REST,),
+        ),
+        ErrorCode(
             "disconnected",
             "Disconnected",
             "The client closed the connection before the body was complete.",

@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from msgspec.structs import replace
 
+from api.http.idempotency import responses
 from tests.harness.api.contacts.lists import BASE, a_list, some
 from tests.harness.api.rest import Rest, run_rest, settings_for
 from tests.harness.rpc.scene import RpcScene
@@ -50,6 +52,21 @@ async def test_of_a_list(kept: Rest, path: str, body: dict[str, str], counted: s
     other = {**request_body, "contactListId": await a_list(kept.services)}
     problem = await kept.rejected("POST", f"{BASE}/{path}", other, headers=KEY)
     assert problem == (400, "idempotency_key_reused", ["Idempotency-Key"])
+
+
+async def test_a_large_response_is_not_kept(kept: Rest) -> None:
+    """Only its ids: the repetition is told that the request was done, and does nothing."""
+    names = [f"f{number}" for number in range(17)]
+    list_id = await a_list(kept.services, assigned_fields=names)
+    body = {**NEW, "contactListId": list_id, "fields": dict.fromkeys(names, "x" * 1_024)}
+    first = await kept.request("POST", f"{BASE}/contactNumber", body, headers=KEY)
+    assert first.is_success, first.text
+    stored = await kept.services.database.scalar(sa.select(responses.c.response))
+    again = await kept.request("POST", f"{BASE}/contactNumber", body, headers=KEY)
+    assert len(stored) < 200
+    assert (again.status_code, again.json()["code"]) == (409, "response_not_kept")
+    assert f"contactId {first.json()['contactId']}" in again.json()["detail"]
+    assert await total(kept, "all-contacts") == 1
 
 
 async def test_a_list_without_a_file(kept: Rest) -> None:
