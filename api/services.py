@@ -292,7 +292,7 @@ def _phone_websockets(
 
 def _quotas(settings: Settings) -> dict[str, float]:
     names = ("max_keys", "max_jobs", "max_contact_lists", "max_contacts", "max_stored_bytes")
-    more = ("max_documents", "max_document_bytes", "api_requests_per_s")
+    more = ("max_contact_bytes", "max_documents", "max_document_bytes", "api_requests_per_s")
     return {name: getattr(settings, name) for name in (*names, *more)}
 
 
@@ -304,5 +304,8 @@ def _token_secrets(settings: Settings) -> list[str]:
 
 def _contact_limits(settings: Settings) -> ContactLimits:
     return ContactLimits(
-        settings.max_contact_lists, settings.max_contacts, settings.max_stored_bytes
+        settings.max_contact_lists,
+        settings.max_contacts,
+        settings.max_stored_bytes,
+        settings.max_contact_bytes,
     )

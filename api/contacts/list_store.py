@@ -31,7 +31,7 @@ _STATUS = sa.case(
     (lists.c.status == "PROCESSING", sa.func.coalesce(_IMPORT_STATUS, "FAILED")),
     else_=lists.c.status,
 ).label("status")
-_HIDDEN = ("name_key", "is_deleted", "status")
+_HIDDEN = ("name_key", "is_deleted", "status", "bytes")
 _COLUMNS = [*(column for column in lists.c if column.name not in _HIDDEN), _STATUS]
 
 

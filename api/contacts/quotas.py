@@ -1,5 +1,7 @@
 """What an account may store in contact lists: lists, contacts, bytes of files and downloads."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -11,7 +13,7 @@ from api.jobs.artifacts import job_parts
 from api.jobs.tables import jobs
 
 _LISTS, _CONTACTS = "SWITCHROOM_MAX_CONTACT_LISTS", "SWITCHROOM_MAX_CONTACTS"
-_BYTES = "SWITCHROOM_MAX_STORED_BYTES"
+_BYTES, _CONTACT_BYTES = "SWITCHROOM_MAX_STORED_BYTES", "SWITCHROOM_MAX_CONTACT_BYTES"
 
 
 class ContactLimits(Struct, frozen=True):
@@ -20,6 +22,7 @@ class ContactLimits(Struct, frozen=True):
     lists: int = 1_000
     contacts: int = 5_000_000
     bytes: int = 4 << 30
+    contact_bytes: int = 2 << 30
 
 
 class ContactQuotas(Struct, frozen=True):
@@ -35,20 +38,20 @@ class ContactQuotas(Struct, frozen=True):
             raise _exceeded(f"an account has at most {self.limits.lists} contact lists", _LISTS)
 
     async def check_contacts(self, account_id: str, more: int = 1) -> None:
-        """Check that there is room for so many more contacts."""
-        total = sa.select(sa.func.coalesce(sa.func.sum(lists.c.contacts), 0))
-        stored = int(await self.database.scalar(total.where(*_of(account_id))))
+        """Check that there is room for so many more contacts, and for more of their texts."""
+        ((stored, size),) = await self.database.rows(_contacts_of(account_id))
         if stored + more > self.limits.contacts:
             most = self.limits.contacts
             text = f"an account has at most {most} contacts, and this one has {stored}"
             raise _exceeded(text, _CONTACTS)
+        self._check_contact_bytes(size + 1)
 
     async def check_contacts_of(self, connection: AsyncConnection, account_id: str) -> None:
-        """Check that there are not too many contacts, within the transaction that added some."""
-        total = sa.select(sa.func.coalesce(sa.func.sum(lists.c.contacts), 0))
-        stored = (await connection.execute(total.where(*_of(account_id)))).scalar_one()
-        if int(stored) > self.limits.contacts:
+        """Check that there are not too many contacts, within the transaction that wrote some."""
+        stored, size = (await connection.execute(_contacts_of(account_id))).one()
+        if stored > self.limits.contacts:
             raise _exceeded(f"an account has at most {self.limits.contacts} contacts", _CONTACTS)
+        self._check_contact_bytes(size)
 
     async def check_bytes(self, account_id: str, more: int) -> None:
         """Check that there is room for a file: uploads and downloads count.
@@ -68,6 +71,17 @@ class ContactQuotas(Struct, frozen=True):
         if stored + more > self.limits.bytes:
             text = f"files of an account have at most {self.limits.bytes} bytes, and {stored} are"
             raise _exceeded(f"{text} stored: delete lists, or wait until downloads expire", _BYTES)
+
+    def _check_contact_bytes(self, size: int) -> None:
+        if size > self.limits.contact_bytes:
+            text = f"contacts of an account have at most {self.limits.contact_bytes} bytes of text"
+            raise _exceeded(text, _CONTACT_BYTES)
+
+
+def _contacts_of(account_id: str) -> sa.Select[Any]:
+    """Select how many contacts an account has, and the bytes of their texts."""
+    sums = (sa.func.coalesce(sa.func.sum(each), 0) for each in (lists.c.contacts, lists.c.bytes))
+    return sa.select(*(sa.cast(each, sa.BigInteger) for each in sums)).where(*_of(account_id))
 
 
 def _of(account_id: str) -> tuple[sa.ColumnElement[bool], ...]:

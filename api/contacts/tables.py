@@ -28,6 +28,8 @@ lists = sa.Table(
     sa.Column(
         "contacts", sa.BigInteger, nullable=False
     ),  # their number; every insert and delete updates it
+    # Of its contacts' texts; triggers count them (migration 0037).
+    sa.Column("bytes", sa.BigInteger, nullable=False, server_default="0"),
     sa.Column("created_ms", Millis, nullable=False),
     sa.Column("updated_ms", Millis, nullable=False),
     sa.Index("contact_lists_by_account", "account_id", "id"),

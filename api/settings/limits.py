@@ -61,6 +61,13 @@ class LimitSettings(BaseModel):
             " exceeds it while it runs fails, and keeps its earlier batches."
         ),
     )
+    max_contact_bytes: Annotated[int, Limit("account", QUOTA)] = Field(
+        2 << 30,
+        ge=1_024,
+        description=(
+            "Bytes of the texts of one account's contacts: names, numbers, addresses and fields."
+        ),
+    )
     max_stored_bytes: Annotated[int, Limit("account", QUOTA)] = Field(
         4 << 30,
         ge=1_024,

@@ -8,9 +8,11 @@ from typing import Any
 import httpx2
 import pytest
 import sqlalchemy as sa
+from msgspec.structs import replace
 
 from api.common.errors import Conflict
 from api.common.token_buckets import Rate, TokenBuckets
+from api.contacts.contacts.schemas import ContactRequest
 from api.contacts.quotas import ContactLimits, ContactQuotas
 from api.contacts.tables import contacts, files
 from api.jobs.artifacts import job_parts
@@ -112,6 +114,31 @@ async def test_contacts(rest: Rest) -> None:
     assert (await rest.request("POST", f"{BASE}/contactNumber", body)).is_success
     body["phoneNumber"] = "+4790000002"
     assert (await rest.rejected("POST", f"{BASE}/contactNumber", body))[:2] == (409, "quota")
+
+
+async def test_bytes_of_contacts(rest: Rest) -> None:
+    """However few they are; one that shrinks is changed, whatever the others have."""
+    database = rest.services.database
+    service = replace(
+        rest.services.contacts.contacts,
+        quotas=ContactQuotas(database, ContactLimits(contact_bytes=100)),
+    )
+    list_id = await a_list(rest.services, assigned_fields=["a"])
+
+    def body(number: int, chars: int) -> ContactRequest:
+        return ContactRequest(f"+479000000{number}", list_id, fields={"a": "x" * chars})
+
+    first = await service.add("acme", body(1, 60))
+    for attempt in (
+        service.add("acme", body(2, 60)),
+        service.change("acme", first.contact_id, body(1, 90)),
+    ):
+        with pytest.raises(Conflict, match="at most 100 bytes of text") as refused:
+            await attempt
+        assert refused.value.code == "quota"
+    assert await count(rest, contacts) == 1
+    await service.change("acme", first.contact_id, body(1, 40))
+    await service.add("acme", body(2, 10))
 
 
 async def test_what_fits_exactly(rest: Rest) -> None:

@@ -70,6 +70,7 @@ class AccountLimits(Received, frozen=True, kw_only=True):
     max_jobs: int
     max_contact_lists: int
     max_contacts: int
+    max_contact_bytes: int
     max_stored_bytes: int
     max_documents: int
     max_document_bytes: int

@@ -403,6 +403,7 @@ export interface AccountLimits {
   maxJobs: number;
   maxContactLists: number;
   maxContacts: number;
+  maxContactBytes: number;
   maxStoredBytes: number;
   maxDocuments: number;
   maxDocumentBytes: number;

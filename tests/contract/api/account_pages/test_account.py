@@ -25,6 +25,7 @@ QUOTAS = (
     "max_jobs",
     "max_contact_lists",
     "max_contacts",
+    "max_contact_bytes",
     "max_stored_bytes",
     "max_documents",
     "max_document_bytes",

@@ -6,6 +6,8 @@ import pytest
 import sqlalchemy as sa
 
 from api.accounts.store import Account
+from api.contacts.imports.bulk_upsert import UpsertTarget, upsert_batch
+from api.contacts.imports.reader.messages import Batch
 from api.contacts.tables import contacts, lists
 from api.db.migrate import upgrade
 from tests.contract.api.documents.stores import undo_account_columns
@@ -138,7 +140,7 @@ async def test_keys_of_an_earlier_version(kept: Rest) -> None:
     given = {"f_name": "IŞIK", "l_name": "Berg", "email": ""}
     await contacts_in(kept.services, list_id, {**given, "phone_number": "+4790000001"})
     written = (sa.select(contacts.c.f_name_key, contacts.c.l_name_key, contacts.c.email_key),
-               sa.select(lists.c.name_key))  # fmt: skip
+               sa.select(lists.c.name_key, lists.c.bytes))  # fmt: skip
     async with kept.services.database.writing() as connection:
         expected = [(await connection.execute(each)).one() for each in written]
         await connection.execute(sa.update(contacts).values(f_name_key="\u0131ş\u0131k"))
@@ -147,3 +149,35 @@ async def test_keys_of_an_earlier_version(kept: Rest) -> None:
         await connection.execute(sa.text("UPDATE alembic_version SET version_num = '0032'"))
         await connection.run_sync(upgrade)
         assert [(await connection.execute(each)).one() for each in written] == expected
+
+
+async def test_the_bytes_of_its_contacts(kept: Rest) -> None:
+    """Those of the texts, however a contact comes, changes, moves and goes."""
+    first, other = [await a_list(kept.services, name=name) for name in ("A", "B")]
+    database = kept.services.database
+
+    async def sizes() -> tuple[int, ...]:
+        found = await database.rows(sa.select(lists.c.bytes).order_by(lists.c.id))
+        return tuple(size for (size,) in found)
+
+    has_number = contacts.c.phone_number == "+4790000000"
+
+    async def change(**values: Any) -> None:
+        await database.execute(sa.update(contacts).where(has_number).values(**values))
+
+    await contacts_in(kept.services, first, {"phone_number": "+4790000000", "f_name": "\u00c5se"})
+    await contacts_in(kept.services, first, {"phone_number": "+4790000001"})
+    assert await sizes() == (15 + 11, 0)
+    await change(fields='{"a":"b"}')
+    assert await sizes() == (24 + 11, 0)
+    await change(list_id=int(other), call_status="busy")
+    assert await sizes() == (11, 28)
+    target = UpsertTarget("acme", int(other), "update", 1)
+    numbers, texts = ["+4790000000", "+4790000002"], ["Bo", "Bo"]
+    batch = Batch(2, 0, [], numbers, *[texts] * 6, ['{"c":"d"}'] * 2)
+    async with database.writing() as connection:
+        await upsert_batch(connection, target, batch)
+    (merged,) = await database.rows(sa.select(contacts.c.fields).where(has_number))
+    assert await sizes() == (11, 11 + 6 + len(merged[0]) + 4 + 11 + 6 + 9)
+    await database.execute(sa.delete(contacts))
+    assert await sizes() == (0, 0)

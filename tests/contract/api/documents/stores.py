@@ -29,8 +29,19 @@ async def add_accounts(database: Database, *names: str) -> None:
         await AccountStore(database, lambda: 1).add(Account(each, each))
 
 
+async def undo_contact_bytes(connection: AsyncConnection) -> None:
+    """Leave the tables as they were before migration 0037."""
+    triggers = ("of_new_list", "inserted", "deleted", "updated")
+    is_sqlite = connection.dialect.name == "sqlite"
+    for each in triggers:
+        what = "TRIGGER contact_bytes_{}" if is_sqlite else "FUNCTION contact_bytes_{} CASCADE"
+        await connection.execute(text(f"DROP {what.format(each)}"))
+    await connection.execute(text("ALTER TABLE contact_lists DROP COLUMN bytes"))
+
+
 async def undo_account_columns(connection: AsyncConnection) -> None:
     """Leave the tables as they were before migration 0034."""
+    await undo_contact_bytes(connection)
     await connection.execute(text("DROP INDEX ix_dnc_entries_is_active"))
     await connection.execute(text("DROP TABLE endpoints"))
     await connection.execute(text("ALTER TABLE accounts DROP COLUMN recognizers"))
