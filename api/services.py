@@ -43,6 +43,7 @@ from api.auth.store import KeyStore
 from api.auth.tokens import AccessTokens
 from api.callbacks.service import CallbackService
 from api.common.clock import Clock, now_ms
+from api.common.fair_slots import search_slots
 from api.common.requests_in_flight import RequestsInFlight
 from api.common.token_buckets import Rate, TokenBuckets
 from api.config import Settings
@@ -165,6 +166,7 @@ async def open_services(
         editor = DocumentEditor(
             documents.store, documents.sync.push, settings.max_documents, deleted
         )
+        searches = search_slots()
         signer = UrlSigner(secrets, settings.recording_url_s, clock)
         tokens = AccessTokens(secrets, settings.token_s, clock)
         tickets = PhoneTickets(secrets, clock)
@@ -209,6 +211,7 @@ async def open_services(
                 secrets,
                 signer.sign_url,
                 transcripts.store,
+                searches,
                 clock,
             ),
             numbers=api.numbers.plugin.build(database, engine, clock, settings.max_documents),
@@ -218,7 +221,7 @@ async def open_services(
                 database, engine, accounts, transcripts.store, clock
             ),
             contacts=api.contacts.plugin.build(
-                database, accounts, jobs, settings.mail, quotas, clock
+                database, accounts, jobs, settings.mail, quotas, searches, clock
             ),
             lists=api.contacts.lists.plugin.build(database, accounts, jobs, quotas, clock),
             dnc=api.dnc.plugin.build(

@@ -25,7 +25,7 @@ from wire.programs.limit import Limit
 
 MAX_SCANNED: Annotated[
     int,
-    Limit("request", "a short page, and `nextCursor`", "Rows of the audit trail that it reads."),
+    Limit("request", "a short page", "Rows of the audit trail that it reads."),
 ] = 10_000
 FLUSH_INTERVAL_S = 1.0
 MAX_WAITING = 10_000  # beyond them the oldest are dropped, while the database is down

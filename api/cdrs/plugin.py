@@ -15,6 +15,7 @@ from api.cdrs.service import CdrService
 from api.cdrs.store import CdrStore
 from api.cdrs.views import SignUrl
 from api.common.clock import Clock
+from api.common.fair_slots import FairSlots
 from api.db.database import Database
 from api.engine_client import EngineClient
 from api.http.event_stream import ReaderLimit
@@ -43,12 +44,13 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     secrets: Sequence[str],
     sign_url: SignUrl,
     transcripts: TranscriptStore,
+    searches: FairSlots,
     now_ms: Clock,
 ) -> CdrSlice:
     cached = AccountCache(accounts, now_ms)
     cdrs, artifacts = CdrStore(database), ArtifactStore(database, now_ms)
     return CdrSlice(
-        records=CdrService(cdrs, cached, transcripts, sign_url, now_ms),
+        records=CdrService(cdrs, cached, transcripts, sign_url, searches, now_ms),
         exports=ExportService(database, cdrs, cached, jobs, artifacts, quota),
         live=LiveEvents(engine, EventIdCipher(secrets), ReaderLimit()),
         jobs={job.KIND: CdrExporter(cdrs, artifacts, ArtifactWriter(artifacts, quota)).run},

@@ -1,6 +1,7 @@
 """Queries and changes of call records."""
 
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 
 from msgspec import Struct
 
@@ -22,6 +23,7 @@ from api.cdrs.today import TodayStats, today_stats
 from api.cdrs.views import NO_TRANSCRIPTS, CdrView, SignUrl, cdr_view
 from api.common.clock import Clock
 from api.common.errors import NotFound
+from api.common.fair_slots import FairSlots
 from api.transcripts.store import States, TranscriptStore
 from wire.decoding.errors import BadInput
 from wire.phone_numbers.e164 import canonical
@@ -52,14 +54,14 @@ class CdrService(Struct, frozen=True):
     accounts: AccountCache
     transcripts: TranscriptStore
     sign_url: SignUrl
+    slots: FairSlots
     now_ms: Clock
 
     async def list(self, user: Principal, query: CdrListQuery) -> CdrPage:
         """Return a page of calls that match."""
         after = _position(query)
         filters = to_filters(user, query, await self.accounts.region(user.account_id))
-        rows, total = await self.cdrs.page_and_total(filters, query.limit, query.offset, after)
-        return await self._page(user, rows, total, query)
+        return await self._page(user, *await self._search(filters, query, after), query)
 
     async def history(self, user: Principal, query: CustomerHistoryQuery) -> CdrPage:
         """Return a page of the calls in which a number took part."""
@@ -67,8 +69,7 @@ class CdrService(Struct, frozen=True):
         region = await self.accounts.region(user.account_id)
         number = canonical(query.number, region)
         filters = Filters(user.account_id, number=number, agent_id=own_agent(user))
-        rows, total = await self.cdrs.page_and_total(filters, query.limit, query.offset, after)
-        return await self._page(user, rows, total, query)
+        return await self._page(user, *await self._search(filters, query, after), query)
 
     async def get(self, user: Principal, req_id: str) -> CdrView:
         """Return a record with its timeline; raises NotFound."""
@@ -101,6 +102,14 @@ class CdrService(Struct, frozen=True):
         """Return the client ids with a prefix."""
         found = await self.cdrs.clients(account_id, prefix, MAX_CLIENTS + 1)
         return ClientIds(tuple(found[:MAX_CLIENTS]), len(found) > MAX_CLIENTS)
+
+    async def _search(
+        self, filters: Filters, query: CdrListQuery | CustomerHistoryQuery, after: Position | None
+    ) -> tuple[Sequence[CdrRow], Total]:
+        async with AsyncExitStack() as stack:
+            if len(filters.names) > 1:
+                await stack.enter_async_context(self.slots.hold(filters.account_id))
+            return await self.cdrs.page_and_total(filters, query.limit, query.offset, after)
 
     def _signer(self, user: Principal) -> SignUrl | None:
         """Return what signs addresses: for those who may read recordings only."""

@@ -8,8 +8,18 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Annotated
 
 from api.common.errors import TooManyRequests
+from wire.programs.limit import Limit
+
+MAX_SEARCHES: Annotated[
+    int,
+    Limit("process", "wait", "Searches by several filters at once, one of each account."),
+] = 8
+MAX_SEARCHES_OF_ACCOUNT: Annotated[
+    int, Limit("account", "429 `too_many`", "Searches by several filters that run, or wait for it.")
+] = 50
 
 
 class FairTurns:
@@ -95,3 +105,14 @@ class FairSlots:
             self._accounts[account] -= 1
             if not self._accounts[account]:
                 del self._accounts[account]
+
+
+def search_slots() -> FairSlots:
+    """Return the places of searches by several filters of contacts and of call records.
+
+    If each filter has many matches, and all together have few, the whole index of one is read
+    (decision 0018).
+    """
+    return FairSlots(
+        "too_many", "searches", slots=MAX_SEARCHES, most_of_account=MAX_SEARCHES_OF_ACCOUNT
+    )

@@ -7,6 +7,7 @@ from msgspec import Struct
 from api.accounts.cache import AccountCache
 from api.accounts.store import AccountStore
 from api.common.clock import Clock
+from api.common.fair_slots import FairSlots
 from api.common.mail import MailServer
 from api.contacts.contacts.contact_events import ContactEvents
 from api.contacts.contacts.crm import Crm
@@ -47,6 +48,7 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     jobs: JobStore,
     mail: MailServer | None,
     quotas: ContactQuotas,
+    searches: FairSlots,
     now_ms: Clock,
 ) -> ContactSlice:
     """Build the slice; without a mail server, no e-mail is sent."""
@@ -58,7 +60,9 @@ def build(  # noqa: PLR0913, PLR0917 - what the slice needs
     writer = ArtifactWriter(artifacts, quotas)
     exporter = ContactExporter(contacts, lists, artifacts, writer, mailer)
     return ContactSlice(
-        search=ContactSearch(Pages(database), contacts, lists, Crm(database), account_cache),
+        search=ContactSearch(
+            Pages(database), contacts, lists, Crm(database), account_cache, searches
+        ),
         contacts=ContactService(database, contacts, lists, events, account_cache, quotas),
         events=events,
         tags=tags,

@@ -80,8 +80,11 @@ class ContactQuotas(Struct, frozen=True):
 
 def _contacts_of(account_id: str) -> sa.Select[Any]:
     """Select how many contacts an account has, and the bytes of their texts."""
-    sums = (sa.func.coalesce(sa.func.sum(each), 0) for each in (lists.c.contacts, lists.c.bytes))
-    return sa.select(*(sa.cast(each, sa.BigInteger) for each in sums)).where(*_of(account_id))
+    sums: list[Any] = [
+        sa.cast(sa.func.coalesce(sa.func.sum(each), 0), sa.BigInteger)
+        for each in (lists.c.contacts, lists.c.bytes)
+    ]
+    return sa.select(*sums).where(*_of(account_id))
 
 
 def _of(account_id: str) -> tuple[sa.ColumnElement[bool], ...]:

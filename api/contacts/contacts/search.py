@@ -1,13 +1,14 @@
 """Searches contacts: by page, or one with all its details."""
 
 import re
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from api.accounts.cache import AccountCache
 from api.common.errors import NotFound
+from api.common.fair_slots import FairSlots
 from api.contacts.contacts.crm import Crm
 from api.contacts.contacts.filters import Filters
 from api.contacts.contacts.pages import Pages
@@ -41,6 +42,7 @@ class ContactSearch(Struct, frozen=True):
     lists: ListStore
     crm: Crm
     accounts: AccountCache
+    slots: FairSlots
 
     async def in_list(self, account_id: str, list_id: str, query: ListContactsQuery) -> ContactPage:
         """Return a page of a list's contacts, in the order in which they were added."""
@@ -89,7 +91,10 @@ class ContactSearch(Struct, frozen=True):
         )
 
     async def _page(self, filters: Filters, query: PageQuery) -> ContactPage:
-        matches = await self.pages.read(filters, query.limit, query.offset)
+        async with AsyncExitStack() as stack:
+            if len(filters.kinds) > 1:
+                await stack.enter_async_context(self.slots.hold(filters.account_id))
+            matches = await self.pages.read(filters, query.limit, query.offset)
         data = tuple(map(contact_view, matches.contacts))
         return ContactPage(data, matches.total, matches.total_is_exact, query.limit, query.offset)
 

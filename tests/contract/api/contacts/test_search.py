@@ -1,5 +1,7 @@
 """Searches of contacts over HTTP: prefixes, tags, pages, totals."""
 
+import asyncio
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from api.contacts.imports.reader.messages import Batch
 from api.contacts.tables import contacts, lists
 from api.db.migrate import upgrade
 from tests.contract.api.documents.stores import undo_account_columns
+from tests.harness.api.cdrs.lists import REQUIRED
 from tests.harness.api.contacts.lists import BASE, NAMES, a_list, contacts_in, some
 from tests.harness.api.rest import Rest
 
@@ -173,11 +176,40 @@ async def test_the_bytes_of_its_contacts(kept: Rest) -> None:
     await change(list_id=int(other), call_status="busy")
     assert await sizes() == (11, 28)
     target = UpsertTarget("acme", int(other), "update", 1)
-    numbers, texts = ["+4790000000", "+4790000002"], ["Bo", "Bo"]
-    batch = Batch(2, 0, [], numbers, *[texts] * 6, ['{"c":"d"}'] * 2)
+    names: list[str | None] = ["Bo", "Bo"]
+    fields: list[str | None] = ['{"c":"d"}'] * 2
+    numbers = ["+4790000000", "+4790000002"]
+    batch = Batch(2, 0, [], numbers, names, names, names, names, names, names, fields)
     async with database.writing() as connection:
         await upsert_batch(connection, target, batch)
     (merged,) = await database.rows(sa.select(contacts.c.fields).where(has_number))
     assert await sizes() == (11, 11 + 6 + len(merged[0]) + 4 + 11 + 6 + 9)
     await database.execute(sa.delete(contacts))
     assert await sizes() == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "several", "one"),
+    [
+        (f"{BASE}/all-contacts", {"fName": "A", "phNumber": "+47"}, {"fName": "A"}),
+        (
+            "/srmain/cdr",
+            {**REQUIRED, "callPath": "a", "obdType": "b"},
+            {**REQUIRED, "callPath": "a"},
+        ),
+    ],
+)
+async def test_searches_by_several_filters_take_turns(
+    rest: Rest, path: str, several: dict[str, str], one: dict[str, str]
+) -> None:
+    """An account has one at a time, and some that wait; another's, and simple ones, do not wait."""
+    other = await rest.token_of("other", "other")
+    async with AsyncExitStack() as stack:
+        slots = rest.services.contacts.search.slots
+        await stack.enter_async_context(slots.hold("acme"))
+        waiting = asyncio.create_task(rest.request("GET", path, params=several))
+        for token, words in ((other, several), ("", one)):
+            answer = await rest.request("GET", path, params=words, token=token or None)
+            assert answer.status_code == 200, answer.text
+        assert not waiting.done()
+    assert (await waiting).status_code == 200
