@@ -102,5 +102,4 @@ class Importer(Struct, frozen=True):
             )
             await self.imports.advance(connection, job.id, progress)
             await adjust_contact_count(connection, spec.list_id, added)
-            if added:
-                await self.quotas.check_contacts_of(connection, job.account_id)
+            await self.quotas.check_contacts_of(connection, job.account_id)

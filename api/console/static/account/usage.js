@@ -66,6 +66,7 @@ const LIMITS = [
   ["maxJobs", "Jobs at once", limit],
   ["maxContactLists", "Contact lists", limit],
   ["maxContacts", "Contacts", limit],
+  ["maxContactBytes", "Size of contacts", size],
   ["maxStoredBytes", "Stored files", size],
   ["maxDocuments", "Flows, and documents of each other kind", limit],
   ["maxDocumentBytes", "Their size, of each kind", size],
