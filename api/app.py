@@ -26,7 +26,6 @@ import api.routing.flow_routes
 import api.routing.number_routes
 import api.routing.request_routes
 import api.templates.action_routes
-import api.templates.media
 import api.templates.routes
 import api.templates.webhook_routes
 import api.voice.listeners.routes
@@ -38,7 +37,7 @@ import api.webhooks.routes
 from api.audit.requests import RequestAudit
 from api.auth.throttle import network_of
 from api.console.routes import serve_console
-from api.http.body_limit import BodyLimit
+from api.http.body_limit import LimitedRoute
 from api.http.openapi.application import Application
 from api.http.pages.docs_page import serve_docs
 from api.http.pages.error_pages import serve_error_pages
@@ -82,12 +81,6 @@ ROUTES = (
     api.templates.webhook_routes.routes,
 )
 
-FORM_BYTES = 65_536  # of a form, beside its file
-MAX_BODY_BYTES = {
-    api.templates.action_routes.UPLOAD: api.templates.media.MAX_BYTES + FORM_BYTES,
-    api.templates.webhook_routes.PATH: api.templates.webhook_routes.MAX_BYTES,
-}
-
 
 def create_app(services: Services) -> ASGIApp:
     """Build the application, with its middleware."""
@@ -108,14 +101,8 @@ def create_app(services: Services) -> ASGIApp:
             ],
             expose_headers=["ETag", "X-Request-Id"],
         )
-    uploads = (api.contacts.lists.file_routes.UPLOAD, api.contacts.lists.routes.CHANGE)
-    limits = MAX_BODY_BYTES | dict.fromkeys(uploads, settings.max_upload_bytes)
     served = RequestMiddleware(
-        ResponsePace(
-            BodyLimit(app, settings.max_body_bytes, limits),
-            settings.api_stranger_requests_per_s,
-            network_of,
-        ),
+        ResponsePace(app, settings.api_stranger_requests_per_s, network_of),
         services.metrics,
         RequestAudit(services.audit),
         services.requests_in_flight,
@@ -132,6 +119,7 @@ def create_routes(*, has_docs: bool) -> Application:
         redoc_url=None,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # these are our own
     )
+    app.router.route_class = LimitedRoute
     register_error_handlers(app)
     serve_error_pages(app)
     serve_schemas(app)

@@ -1,53 +1,66 @@
-"""Limits the size of request bodies, whatever their Content-Length says, or without one."""
+"""Limits the size of request bodies, whatever their Content-Length says, or without one.
 
-from collections.abc import Mapping
+Each route has a limit. Whoever sends to a route without a key may be anybody, so such a route takes
+a few KB, unless it says another limit.
+"""
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi.routing import APIRoute
+from starlette.types import Message, Receive, Scope, Send
 
 from api.common.errors import ApiError
-from api.http.problems import problem_response
+from api.settings.limits import LimitSettings
+from wire.programs.limit import Limit
+
+PUBLIC_BYTES: Annotated[
+    int, Limit("request", "413 `too_large`", "Size of a body to a route that needs no key.")
+] = 4_096
+BodySize = Callable[[LimitSettings], int]  # the limit in bytes
+
+
+def of_request(settings: LimitSettings) -> int:
+    """Return the limit of most bodies of authenticated requests."""
+    return settings.max_body_bytes
+
+
+def of_file(settings: LimitSettings) -> int:
+    """Return the limit of forms with a file."""
+    return settings.max_upload_bytes
 
 
 class PayloadTooLarge(ApiError):
     status, code = 413, "too_large"
 
 
-class BodyLimit:
-    """ASGI middleware with a default limit, and other limits for paths that take files.
+class LimitedRoute(APIRoute):
+    """A route with a limit of its bodies; None: it needs no key."""
 
-    A path that ends in a slash is a prefix.
-    """
+    body_size: BodySize | None = None
 
-    def __init__(self, app: ASGIApp, max_bytes: int, max_bytes_by_path: Mapping[str, int]) -> None:
-        self._app = app
-        self._max_bytes = max_bytes
-        self._max_bytes_by_path = max_bytes_by_path
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        limit = self._limit_for(scope["path"])
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request; raises PayloadTooLarge."""
+        limit = PUBLIC_BYTES
+        if self.body_size is not None:
+            limit = self.body_size(scope["state"]["services"].settings)
         if _content_length(scope) > limit:
-            response = problem_response(PayloadTooLarge.status, PayloadTooLarge.code, _text(limit))
-            await response(scope, receive, send)
-            return
-        received = 0
+            raise PayloadTooLarge(_text(limit))
+        await super().handle(scope, _limited(receive, limit), send)
 
-        async def counted() -> Message:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > limit:
-                raise PayloadTooLarge(_text(limit))
-            return message
 
-        await self._app(scope, counted, send)
+def _limited(receive: Receive, limit: int) -> Receive:
+    received = 0
 
-    def _limit_for(self, path: str) -> int:
-        prefix = path[: path.rfind("/") + 1]
-        limits = self._max_bytes_by_path
-        return limits.get(path) or limits.get(prefix) or self._max_bytes
+    async def counted() -> Message:
+        nonlocal received
+        message = await receive()
+        received += len(message.get("body", b""))
+        if received > limit:
+            raise PayloadTooLarge(_text(limit))
+        return message
+
+    return counted
 
 
 def _text(max_bytes: int) -> str:

@@ -1,10 +1,10 @@
-"""Paces responses that say no: to strangers, and to accounts that send too many requests.
+"""Paces requests of strangers, and responses to accounts that send too many requests.
 
 A refusal costs little, and so does a page that needs no key; but whoever asks as fast as is
-answered takes the whole process. So beyond a rate these responses wait for their turn: those to
-requests that no account has authenticated by network, and those with 429 by account. Others do not
-wait, also to customers at the same address. A wait costs a timer, and a client gets no other
-response meanwhile.
+answered takes the whole process. So beyond a rate these wait for their turn: requests that no
+account has authenticated by network, and responses 429 by account. Others do not wait, also those
+of customers at the same address. A stranger's body is not read before its turn: to decode it is
+what costs most. A wait costs a timer, and a client gets no other response meanwhile.
 """
 
 import asyncio
@@ -48,28 +48,45 @@ class ResponsePace:
             await self._app(scope, receive, send)
             return
 
+        has_had_turn = False
+
+        async def read() -> Message:
+            nonlocal has_had_turn
+            if not has_had_turn and _account_of(scope) is None:
+                has_had_turn = True
+                await self._wait(self._stranger_s(scope))
+            return await receive()
+
         async def paced(message: Message) -> None:
             if message["type"] == "http.response.start":
-                wait_s = self._wait_s(scope, message["status"])
-                if wait_s > 0:
-                    await self._sleep(wait_s)
+                account = _account_of(scope)
+                if account is None and not has_had_turn:
+                    await self._wait(self._stranger_s(scope))
+                elif account is not None and message["status"] == _TOO_MANY:
+                    await self._wait(self._turn(f"account {account}", 1 / REFUSALS_PER_S))
             await send(message)
 
-        await self._app(scope, receive, paced)
+        await self._app(scope, read, paced)
 
-    def _wait_s(self, scope: Scope, status: int) -> float:
-        state = scope.get("state", {})
-        account = state.get("caller") or state.get("account_id")
-        if account is None:
-            network = self._network_of((scope.get("client") or ("",))[0])
-            return self._turn(f"network {network}", self._strangers_s)
-        return self._turn(f"account {account}", 1 / REFUSALS_PER_S) if status == _TOO_MANY else 0.0
+    async def _wait(self, wait_s: float) -> None:
+        if wait_s > 0:
+            await self._sleep(wait_s)
+
+    def _stranger_s(self, scope: Scope) -> float:
+        network = self._network_of((scope.get("client") or ("",))[0])
+        return self._turn(f"network {network}", self._strangers_s)
 
     def _turn(self, name: str, interval_s: float) -> float:
-        """Return how long a response waits; those that wait longest take no turn."""
+        """Return how long to wait; who waits longest takes no turn."""
         now_s = self._now_s()
         turn_s = max(self._next_s.get(name) or 0.0, now_s - BURST_S)
         if turn_s - now_s > MAX_WAIT_S:
             return MAX_WAIT_S
         self._next_s.put(name, turn_s + interval_s)
         return turn_s - now_s
+
+
+def _account_of(scope: Scope) -> str | None:
+    state = scope.get("state", {})
+    found: str | None = state.get("caller") or state.get("account_id")
+    return found

@@ -17,6 +17,9 @@ which is checked before anything else; 401, 403 and 429 are documented.
 A parameter of the query that is repeated is an error: readers would take one, and lose the others.
 A GET with `has_file` answers HEAD, too.
 
+A body may have as many bytes as `body_size` says; else as a file's form, any authenticated request,
+or a request without a key may have.
+
 With `idempotent`, a request that is sent again with the same Idempotency-Key gets the first
 response again; a parameter of type RequestId receives an id that is the same for both.
 """
@@ -33,6 +36,8 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.security.base import SecurityBase
 from msgspec import Struct
 
+from api.http import body_limit
+from api.http.body_limit import BodySize, LimitedRoute
 from api.http.idempotency import IdempotencyKey, IdempotentRequest
 from api.http.msgspec_adapter import json_body, json_response
 from api.http.multipart import Form
@@ -78,7 +83,7 @@ class Routes:
     """The routes of one slice, under one heading of the OpenAPI document."""
 
     def __init__(self, tag: str) -> None:
-        self.router = APIRouter(tags=[tag])
+        self.router = APIRouter(tags=[tag], route_class=LimitedRoute)
 
     def get(self, path: str, **options: Unpack[Options]) -> Callable[[Handler], Handler]:
         return self._decorator("GET", path, options)
@@ -140,6 +145,9 @@ class Routes:
             operation_id=options["id"],
             deprecated="alias_of" in options or None,
         )
+        route = self.router.routes[-1]
+        if isinstance(route, LimitedRoute):
+            route.body_size = _body_size(options)
         if options.get("has_file", False):
             self.router.add_api_route(
                 path, endpoint, methods=["HEAD"], response_model=None, include_in_schema=False
@@ -178,6 +186,12 @@ class _Parameters(NamedTuple):
             keyword = inspect.Parameter.KEYWORD_ONLY
             found.append(each.replace(annotation=annotation, kind=keyword))
         return cls(found, body, request_id, is_authenticated)
+
+
+def _body_size(options: Options) -> BodySize | None:
+    if "body_size" in options or "scope" not in options:
+        return options.get("body_size")
+    return body_limit.of_file if "form" in options else body_limit.of_request
 
 
 def _body_reader(parameter: inspect.Parameter) -> BodyReader | None:

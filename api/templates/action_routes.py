@@ -5,11 +5,12 @@ from api.http.multipart import MultipartForm, form_schema
 from api.http.routes import Body, Routes
 from api.templates import examples
 from api.templates.dependencies import BASE, PLATFORM_ERRORS, Slice
-from api.templates.media import KINDS
+from api.templates.media import KINDS, MAX_BYTES
 from api.templates.schemas import SyncResult, TestMessageRequest, TestMessageResult, UploadResult
 
 routes = Routes("Message templates")
 UPLOAD = f"{BASE}/upload-header-media"
+FORM_BYTES = 65_536  # of a form, beside its file
 _FORM = form_schema(
     {"mediaKind": {"type": "string", "enum": list(KINDS)}},
     ("file", "mediaKind"),
@@ -23,6 +24,7 @@ _FORM = form_schema(
     scope="templates:write",
     errors=(*PLATFORM_ERRORS, 413),
     form=_FORM,
+    body_size=lambda _settings: MAX_BYTES + FORM_BYTES,
 )
 async def upload_header_media(
     user: AuthenticatedUser, services: Slice, form: MultipartForm

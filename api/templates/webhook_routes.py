@@ -38,6 +38,7 @@ async def verify_webhook(
     id="messagingWebhook.receive",
     accepts=PlatformNotification,
     errors=(401, 404, 503),
+    body_size=lambda _settings: MAX_BYTES,
     example=examples.NOTIFICATION,
 )
 async def receive_webhook(

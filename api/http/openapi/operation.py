@@ -5,6 +5,7 @@ from typing import Any, Required, TypedDict
 
 from fastapi import Response
 
+from api.http.body_limit import BodySize
 from api.http.page_links import has_pages
 from wire.openapi.components import Components
 from wire.openapi.problems import problem_responses
@@ -50,6 +51,7 @@ class Options(TypedDict, total=False):
     summary: str  # instead of the docstring's
     accepts: Any  # shape of the body, where the handler reads the request itself
     form: Mapping[str, Any]  # schema of a multipart body
+    body_size: BodySize  # limit of the body, if not the usual one
     query: tuple[str, ...]  # fields of the body that the query may hold instead
     example: Any  # of the body
     returns: Any  # shape of the response, where the handler returns bytes
