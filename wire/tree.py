@@ -8,7 +8,7 @@ from msgspec import Struct
 from wire.answer_detection import Prompt
 from wire.base import tag_of
 from wire.decoding import lenient, patterns
-from wire.decoding.errors import BadInput, raise_errors
+from wire.decoding.errors import MAX_ERRORS, BadInput, raise_errors
 from wire.decoding.host_and_port import host_and_port
 from wire.party import Party
 from wire.phone_numbers.e164 import e164
@@ -36,6 +36,7 @@ from wire.verbs import (
 *_FIRST, _LAST = [tag_of(each) for each in SINGLE_LEG_VERBS]
 _WHISPER_VERBS = f"{', '.join(_FIRST)} and {_LAST}"
 SENSITIVE_TERMINATORS = ("", "*", "#")  # keys that are no part of sensitive digits
+MAX_PARTIES = 200  # in one tree: to check a number takes as long as 50 other values
 _LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
 
 
@@ -71,7 +72,15 @@ def check_action(action: Action, limits: Limits, prefix: str = "") -> Action:
     Raises BadInput, or InputErrors for several errors.
     """
     errors: list[BadInput] = []
+    parties = 0
     for path, node, depth in walk(action, prefix, 1):
+        if isinstance(node, Dial):
+            parties += len(_numbers(node.data))
+        if parties > MAX_PARTIES:
+            where = _join(path, "data.number")
+            errors.append(BadInput(where, f"more than {MAX_PARTIES} numbers in all actions"))
+        if parties > MAX_PARTIES or len(errors) >= MAX_ERRORS:
+            break
         if depth > limits.depth:
             errors.append(BadInput(path, f"nested deeper than {limits.depth} actions", "too_deep"))
             break
@@ -79,7 +88,7 @@ def check_action(action: Action, limits: Limits, prefix: str = "") -> Action:
             errors += _url_errors(node, limits, path)
         else:
             errors += _verb_errors(node, path, limits)
-    raise_errors(errors)
+    raise_errors(errors[:MAX_ERRORS])
     return action
 
 

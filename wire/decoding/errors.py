@@ -12,6 +12,7 @@ from msgspec import inspect
 from wire.decoding.error_texts import UNKNOWN_FIELD, plain_text
 
 MAX_ERRORS = 50  # reported of a document: more would take long to find, and help no reader
+MAX_TEXT_CHARS = 1_024  # of a message: it may repeat a value, and longer patterns do not exist
 _STEP = re.compile(r"\[(?P<index>\d+|\.\.\.)\]|\.(?P<key>[^.\[]+)")
 _SOME = ""  # the decoder does not report which value of a mapping failed
 type_info = cache(inspect.type_info)
@@ -156,6 +157,7 @@ def from_decoder(
     """
     match = _AT.match(str(error))
     text, path = (match["text"], match["path"] or "") if match else (str(error), "")
+    text = text[:MAX_TEXT_CHARS]
     steps = [prefix, path.lstrip(".")]
     if found := _FIELD.search(text):
         steps.append(found["field"])

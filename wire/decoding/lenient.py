@@ -4,6 +4,10 @@ A document that its shape accepts costs nothing more. In a rejected document the
 converted (decision 0039): a whole float for an integer, null or an empty text for an optional
 field, which is then absent, a number or a boolean for a `wire.base.Text`, a phone number with
 separators, and an e-mail address with blanks around it or as a link.
+
+Its work is bounded, for strangers may send what they like: a document of more values than
+MAX_VALUES is neither converted nor searched for further errors, the items of a list that is too
+long are not looked at, nor are more numbers than MAX_NUMBERS.
 """
 
 import re
@@ -14,7 +18,7 @@ from types import UnionType
 from typing import Any, TypeVar, overload
 
 import msgspec
-from msgspec import UNSET, Struct, inspect
+from msgspec import Struct, inspect
 
 from wire.decoding.email_address import email_address
 from wire.decoding.error_texts import INVALID_VALUE, REQUIRED, UNKNOWN_FIELD, expected_range
@@ -28,8 +32,13 @@ from wire.decoding.errors import (
 )
 from wire.decoding.json_document import NOT_JSON, is_out_of_range, json_error, read_json, repaired
 from wire.phone_numbers.e164 import without_separators
+from wire.phone_numbers.written_number import MAX_CHARS
 
 T = TypeVar("T")
+MAX_VALUES = 5_000  # of a document that is converted
+MAX_NUMBERS = 50  # of them that are read as phone numbers: one takes as long as 100 other values
+MAX_STEP_CHARS = 128  # of a customer's name in the path of an error
+MAX_PROBED = 10_000  # values in all parts that are converted to find their errors
 
 
 @overload
@@ -78,61 +87,120 @@ def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:
 def _retry(
     document: Any, shape: Any, prefix: str, error: msgspec.ValidationError, *, strict: bool
 ) -> Any:
+    if count_values(document, MAX_VALUES) >= MAX_VALUES:
+        raise from_decoder(error, prefix)
     try:
-        meant = _meant(document, type_info(shape))
+        meant = _Meaning().of(document, type_info(shape))
         return msgspec.convert(meant, shape, strict=strict)
     except msgspec.ValidationError:
-        found = _Faults(strict).inside(meant, type_info(shape), prefix, None)
+        found = _Faults(strict=strict).inside(meant, type_info(shape), prefix, None)
         errors = list(islice(found, MAX_ERRORS))
         raise_errors(errors or [from_decoder(error, prefix, shape, document)])
     except RecursionError:
         raise BadInput(prefix, "nested too deep", "too_deep") from None
 
 
-def _meant(value: Any, kind: inspect.Type) -> Any:
-    """Return a value as the type can read it; unchanged where that is not clear."""
-    chosen = one_type(kind, value)
-    match value, chosen:
-        case dict(), inspect.StructType(fields=fields):
-            by_name = {each.encode_name: each for each in fields}
-            meant = {name: _meant_field(each, by_name.get(name)) for name, each in value.items()}
-            return {name: each for name, each in meant.items() if each is not UNSET}
-        case dict(), inspect.DictType(value_type=item):
-            return {name: _meant(each, item) for name, each in value.items()}
-        case list(), inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):
-            return [_meant(each, item) for each in value]
-        case _, inspect.RawType():  # which `convert` does not make of a value
+def count_values(document: Any, most: int) -> int:
+    """Return how many members and items are in a document, at any depth; at least `most`: many."""
+    pending, count = [document], 1
+    while pending and count < most:
+        value = pending.pop()
+        if isinstance(value, dict | list):
+            count += len(value)
+            if count < most:
+                pending.extend(value.values() if isinstance(value, dict) else value)
+    return count
+
+
+class _Meaning:
+    """Reads the values of one document as their types can read them."""
+
+    def __init__(self) -> None:
+        self._numbers_left = MAX_NUMBERS
+
+    def of(self, value: Any, kind: inspect.Type) -> Any:
+        """Return a value as the type can read it; unchanged where that is not clear."""
+        if not isinstance(value, dict | list):
+            return self._of_scalar(value, kind)
+        chosen = one_type(kind, value)
+        if _is_too_long(value, chosen):
+            return value
+        match value, chosen:
+            case dict(), inspect.StructType(fields=fields):
+                meant = dict(value)
+                for each in fields:
+                    if each.encode_name in value:
+                        self._set(meant, each)
+                return meant
+            case dict(), inspect.DictType(value_type=item):
+                return {name: self.of(each, item) for name, each in value.items()}
+            case list(), inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):
+                return [self.of(each, item) for each in value]
+            case _, inspect.RawType():  # which `convert` does not make of a value
+                return msgspec.Raw(msgspec.json.encode(value))
+            case _:
+                return value
+
+    def _set(self, members: dict[str, Any], field: inspect.Field) -> None:
+        """Set the value of an object's field, or remove it: it is absent."""
+        name = field.encode_name
+        meant = members[name] = self.of(members[name], field.type)
+        if meant in (None, "") and not _accepts(field.type, meant):
+            if _accepts(field.type, None):
+                members[name] = None
+            elif not field.required:
+                del members[name]
+
+    def _of_scalar(self, value: Any, kind: inspect.Type) -> Any:
+        scalar = _scalar(kind)
+        if scalar.is_raw:
             return msgspec.Raw(msgspec.json.encode(value))
-        case _:
-            return _meant_scalar(value, kind)
-
-
-def _meant_field(value: Any, field: inspect.Field | None) -> Any:
-    """Return the value of an object's field; UNSET: it is absent."""
-    if field is None:
+        if isinstance(value, str):
+            if scalar.is_number and self._numbers_left and len(value) <= MAX_CHARS:
+                self._numbers_left -= 1
+                return without_separators(value)
+            return email_address(value) if scalar.is_email else value
+        if isinstance(value, float) and scalar.is_whole and value.is_integer():
+            return int(value)
+        if isinstance(value, bool | int | float) and scalar.is_text:
+            return msgspec.json.encode(value).decode()
         return value
-    meant = _meant(value, field.type)
-    if meant not in (None, "") or _accepts(field.type, meant):
-        return meant
-    if _accepts(field.type, None):
-        return None
-    return meant if field.required else UNSET
 
 
-def _meant_scalar(value: Any, kind: inspect.Type) -> Any:
+class _Scalar(Struct, frozen=True):
+    """What a type makes of texts and numbers."""
+
+    is_raw: bool
+    is_whole: bool
+    is_text: bool
+    is_number: bool
+    is_email: bool
+
+
+_scalars: dict[int, tuple[inspect.Type, _Scalar]] = {}
+
+
+def _scalar(kind: inspect.Type) -> _Scalar:
+    if (known := _scalars.get(id(kind))) is not None:
+        return known[1]
     kinds = tuple(alternatives(kind))
     plain = tuple(each.type if isinstance(each, inspect.Metadata) else each for each in kinds)
-    if isinstance(value, float) and value.is_integer():
-        is_int = any(isinstance(each, inspect.IntType) for each in plain)
-        if is_int and not any(isinstance(each, inspect.FloatType) for each in plain):
-            return int(value)
-    if isinstance(value, bool | int | float) and _has_mark(kinds, "scalars"):
-        return msgspec.json.encode(value).decode()
-    if isinstance(value, str) and _has_mark(kinds, "number"):
-        return without_separators(value)
-    if isinstance(value, str) and _has_mark(kinds, "email"):
-        return email_address(value)
-    return value
+    scalar = _Scalar(
+        is_raw=any(isinstance(each, inspect.RawType) for each in plain),
+        is_whole=any(isinstance(each, inspect.IntType) for each in plain)
+        and not any(isinstance(each, inspect.FloatType) for each in plain),
+        is_text=_has_mark(kinds, "scalars"),
+        is_number=_has_mark(kinds, "number"),
+        is_email=_has_mark(kinds, "email"),
+    )
+    _scalars[id(kind)] = (kind, scalar)
+    return scalar
+
+
+def _is_too_long(value: Any, kind: inspect.Type | None) -> bool:
+    """Return whether a list or an object has more items than its type allows."""
+    most = getattr(kind, "max_length", None)
+    return most is not None and isinstance(value, list | Mapping) and len(value) > most
 
 
 def _has_mark(kinds: Iterable[inspect.Type], name: str) -> bool:
@@ -173,20 +241,24 @@ def _accepts(kind: inspect.Type, value: str | None) -> bool:
 Probe = Callable[[Any], msgspec.ValidationError | None]
 
 
-class _Faults(Struct, frozen=True):
+class _Faults:
     """Finds the errors of each part of a document.
 
     Parts are converted inside their struct: msgspec 0.22 frees a union with an array of limited
     length twice, unless a struct holds it.
     """
 
-    strict: bool
+    def __init__(self, *, strict: bool) -> None:
+        self._strict = strict
+        self._left = MAX_PROBED
 
     def inside(
         self, value: Any, kind: inspect.Type, path: str, probe: Probe | None
     ) -> Iterator[BadInput]:
         """Yield the errors of an object, or of a list's or mapping's items."""
         chosen = one_type(kind, value)
+        if _is_too_long(value, chosen):
+            return
         if isinstance(value, Mapping):
             if isinstance(chosen, inspect.StructType):
                 yield from self._of_struct(value, chosen, path)
@@ -202,7 +274,8 @@ class _Faults(Struct, frozen=True):
                 yield from self._of(each, chosen.item_type, f"{path}[{index}]", of_item)
 
     def _of(self, value: Any, kind: inspect.Type, path: str, probe: Probe) -> Iterator[BadInput]:
-        error = probe(value)
+        self._left -= count_values(value, self._left)
+        error = probe(value) if self._left > 0 else None
         if error is None:
             return
         has_inner = False
@@ -234,7 +307,7 @@ class _Faults(Struct, frozen=True):
         self, shape: type[Struct], tag: dict[str, Any], name: str, value: Any
     ) -> msgspec.ValidationError | None:
         try:
-            msgspec.convert({**tag, name: value}, shape, strict=self.strict)
+            msgspec.convert({**tag, name: value}, shape, strict=self._strict)
         except msgspec.ValidationError as error:
             # Without a path it is about the fields that are left out.
             return error if " `$" in str(error) else None
@@ -293,11 +366,12 @@ def _tag_errors(value: Mapping[str, Any], kind: inspect.Type, path: str) -> Iter
     name = next((each.tag_field for each in kinds if each.tag_field), None)
     if name is not None and isinstance(value.get(name), str):
         tags = ", ".join(str(each.tag) for each in kinds)
-        text = f"invalid value {value[name]!r}; one of {tags}"
+        text = f"invalid value {value[name][:MAX_STEP_CHARS]!r}; one of {tags}"
         yield BadInput(_join(path, name), text, "unknown_verb")  # verbs are the only such unions
     elif name is not None and name not in value:
         yield BadInput(_join(path, name), REQUIRED)
 
 
 def _join(path: str, step: str) -> str:
-    return f"{path}.{step}" if path else step
+    name = step[:MAX_STEP_CHARS]
+    return f"{path}.{name}" if path else name
