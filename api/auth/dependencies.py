@@ -1,7 +1,6 @@
 """The dependencies that authenticate a request and check its scope, used by every slice."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -13,12 +12,12 @@ from api.auth.scopes import Scope, is_scope
 from api.auth.service import Authenticator
 from api.auth.sessions import CSRF_HEADER, ConsoleSessions
 from api.auth.throttle import NOT_AUTHENTICATED
-from api.common.errors import ApiError, Forbidden, TooManyRequests, Unauthenticated
+from api.common.errors import Forbidden, TooManyRequests, Unauthenticated
 from api.db.database import work_of
+from api.http.msgspec_adapter import note_call
 from api.http.openapi.operation import ANY_SCOPE
 from api.http.rate_limits import rate_limit_headers
-from api.http.routes import BodyReader, ScopedSecurity
-from wire.decoding.errors import BadInput
+from api.http.routes import ScopedSecurity
 
 
 class AuthorizationHeader(ScopedSecurity):
@@ -61,14 +60,14 @@ class AuthorizationHeader(ScopedSecurity):
         return principal
 
     def requiring(
-        self, scope: str, read_body: BodyReader | None = None
+        self, scope: str, *, names_call: bool = False
     ) -> Callable[[Request], Awaitable[Principal]]:
         """Return the dependency that returns the caller if it has a scope; raises Forbidden."""
         if scope == ANY_SCOPE:
-            return ScopeCheck(self, None, read_body)
+            return ScopeCheck(self, None, names_call=names_call)
         if not is_scope(scope):
             raise ValueError(f"no scope: {scope!r}")
-        return ScopeCheck(self, scope, read_body)
+        return ScopeCheck(self, scope, names_call=names_call)
 
 
 class ScopeCheck(SecurityBase):
@@ -78,12 +77,12 @@ class ScopeCheck(SecurityBase):
     """
 
     def __init__(
-        self, authenticate: AuthorizationHeader, scope: Scope | None, read_body: BodyReader | None
+        self, authenticate: AuthorizationHeader, scope: Scope | None, *, names_call: bool
     ) -> None:
         self.scheme_name, self.model = authenticate.scheme_name, authenticate.model
         self._authenticate = authenticate
         self.scope = scope
-        self._read_body = read_body
+        self._names_call = names_call
 
     async def __call__(self, request: Request) -> Principal:
         principal = await self._authenticate(request)
@@ -92,9 +91,8 @@ class ScopeCheck(SecurityBase):
         try:
             principal.require(self.scope)
         except Forbidden:
-            if self._read_body is not None:
-                with suppress(BadInput, ApiError):
-                    await self._read_body(request)  # the audit trail names its call
+            if self._names_call:
+                await note_call(request)
             raise
         return principal
 

@@ -9,12 +9,21 @@ from typing import TypeVar
 
 import msgspec
 from fastapi import Request, Response
+from msgspec import Struct
 
 from wire.decoding import lenient
 from wire.decoding.errors import BadInput, raise_errors
-from wire.decoding.json_document import check_unique
+from wire.decoding.json_document import NOT_JSON, check_unique
+from wire.listeners import CallId
 
 T = TypeVar("T")
+MAX_REFUSED_BYTES = 16_384  # of a refused request's body that is read for the audit trail
+
+
+class NamedCall(Struct, frozen=True, rename="camel"):
+    """The call that a request names, among other fields."""
+
+    call_id: CallId | None = None
 
 
 def json_body(shape: type[T], *, or_query: bool = False) -> Callable[[Request], Awaitable[T]]:
@@ -39,6 +48,28 @@ def json_body(shape: type[T], *, or_query: bool = False) -> Callable[[Request], 
         return found
 
     return read
+
+
+async def note_call(request: Request) -> None:
+    """Note the call that a refused request names, for the audit trail.
+
+    The rest of its body is neither converted nor checked, and a large one is not read.
+    """
+    try:
+        if request.headers.get("Content-Length", "0") == "0":
+            found = msgspec.convert(dict(request.query_params), NamedCall)
+        elif _is_small(request.headers["Content-Length"]):
+            found = msgspec.json.decode(await request.body(), type=NamedCall)
+        else:
+            return
+    except NOT_JSON:
+        return
+    request.state.call_id = found.call_id
+
+
+def _is_small(length: str) -> bool:
+    is_number = length.isascii() and length.isdigit() and len(length) <= len(str(MAX_REFUSED_BYTES))
+    return is_number and int(length) <= MAX_REFUSED_BYTES
 
 
 def _check_same(query: Mapping[str, str], body: object) -> None:

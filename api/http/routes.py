@@ -48,18 +48,17 @@ from wire.decoding.errors import MAX_ERRORS, BadInput, raise_errors
 _TAGGED = b'{"type":"tagged",'
 T = TypeVar("T")
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
-BodyReader = Callable[[Request], Awaitable[Any]]
 
 
 class ScopedSecurity(SecurityBase):
     """A security scheme that checks scopes."""
 
     def requiring(
-        self, scope: str, read_body: BodyReader | None = None
+        self, scope: str, *, names_call: bool = False
     ) -> Callable[[Request], Awaitable[Any]]:
         """Return the dependency that authenticates and requires a scope.
 
-        Of a request that lacks the scope it reads the body, for the audit trail.
+        Of a request that lacks the scope it notes the call that the body names, for the audit.
         """
         raise NotImplementedError
 
@@ -165,9 +164,9 @@ class _Parameters(NamedTuple):
     @classmethod
     def of(cls, handler: Callable[..., Any], scope: str | None) -> "_Parameters":
         found: list[inspect.Parameter] = []
-        body, request_id, is_authenticated = None, None, False
+        request_id, is_authenticated = None, False
         parameters = inspect.signature(handler).parameters.values()
-        read_body = next(filter(None, map(_body_reader, parameters)), None)
+        body = next(filter(None, map(_body_shape, parameters)), None)
         for each in parameters:
             shape, *markers = get_args(each.annotation) or (None,)
             annotation = each.annotation
@@ -176,12 +175,13 @@ class _Parameters(NamedTuple):
                 continue
             for marker in markers:
                 if isinstance(marker, JsonBody):
-                    body = shape
+                    read_body = json_body(shape, or_query=marker.or_query)
                     annotation = Annotated[shape, Depends(read_body)]
                 check = getattr(marker, "dependency", None)
                 if isinstance(check, ScopedSecurity):
                     is_authenticated = True
-                    check_scope = check.requiring(scope or "", read_body)
+                    names_call = "call_id" in getattr(body, "__struct_fields__", ())
+                    check_scope = check.requiring(scope or "", names_call=names_call)
                     annotation = Annotated[shape, Depends(check_scope)]
             keyword = inspect.Parameter.KEYWORD_ONLY
             found.append(each.replace(annotation=annotation, kind=keyword))
@@ -194,11 +194,10 @@ def _body_size(options: Options) -> BodySize | None:
     return body_limit.of_file if "form" in options else body_limit.of_request
 
 
-def _body_reader(parameter: inspect.Parameter) -> BodyReader | None:
-    """Return what reads the JSON body, if that is this parameter."""
+def _body_shape(parameter: inspect.Parameter) -> Any:
+    """Return the shape of the JSON body, if that is this parameter."""
     shape, *markers = get_args(parameter.annotation) or (None,)
-    found = (json_body(shape, or_query=m.or_query) for m in markers if isinstance(m, JsonBody))
-    return next(found, None)
+    return shape if any(isinstance(each, JsonBody) for each in markers) else None
 
 
 def _endpoint(

@@ -169,7 +169,11 @@ async def test_the_object_is_the_call(rest: Rest, action: str, body: dict[str, s
 
 @pytest.mark.parametrize(
     ("body", "target"),
-    [({"callId": "0-pbx1-00000000"}, "0-pbx1-00000000"), ({"callId": 3}, "/srmain/voice/hangup")],
+    [
+        ({"callId": "0-pbx1-00000000"}, "0-pbx1-00000000"),
+        ({"callId": 3}, "/srmain/voice/hangup"),
+        ({"callId": "0-pbx1-00000000", "x": "x" * 20_000}, "/srmain/voice/hangup"),  # not read
+    ],
 )
 async def test_the_object_of_a_denied_request(
     rest: Rest, body: dict[str, object], target: str
