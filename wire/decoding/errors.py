@@ -84,7 +84,8 @@ def _matches(kind: inspect.Type, document: Any) -> bool:
     return isinstance(kind, _SEVERAL) and isinstance(document, list)
 
 
-_AT = re.compile(r"^(?P<text>.*?)(?: - at `(?:key` in `)?\$(?P<path>.*)`)?$", re.DOTALL)
+_AT = " - at `"  # before the path, which is last: the text may repeat a value that has this, too
+_PATH = re.compile(r"(?:key` in `)?\$(?P<path>.*)`", re.DOTALL)
 _FIELD = re.compile(r"(?:unknown|required) field `(?P<field>[^`]*)`")
 
 
@@ -155,8 +156,10 @@ def from_decoder(
     `shape` is the decoded type and `given` the input, to list the allowed fields for an unknown
     one.
     """
-    match = _AT.match(str(error))
-    text, path = (match["text"], match["path"] or "") if match else (str(error), "")
+    whole = str(error)
+    before, _, place = whole.rpartition(_AT)
+    match = _PATH.fullmatch(place)
+    text, path = (before, match["path"]) if match else (whole, "")
     text = text[:MAX_TEXT_CHARS]
     steps = [prefix, path.lstrip(".")]
     if found := _FIELD.search(text):

@@ -14,6 +14,7 @@ from wire.decoding.errors import BadInput, from_decoder
         ("Object contains unknown field `x` - at `$.a`", "p.a.x", "unknown field"),
         ("Object missing required field `x`", "p.x", "required, but missing"),
         ("Expected `int` - at `$.a[3]`", "p.a[3]", "expected a whole number"),
+        ("Invalid value ' - at `$.z`' - at `$.a`", "p.a", "invalid value ' - at `$.z`'"),
         ("two\nlines", "p", "two\nlines"),
     ],
 )
