@@ -35,28 +35,8 @@ class AuthorizationHeader(ScopedSecurity):
     async def __call__(self, request: Request) -> Principal:
         """Return the caller, and count the request; raises Unauthenticated or TooManyRequests."""
         principal = await identify(request)
-        request.state.caller = principal.account_id  # also of one that is refused below
-        work_of.set(principal.account_id)
-        rates = request.state.services.request_rates
-        is_taken = rates.take(principal.account_id)
-        left = rates.left(principal.account_id)
-        request.state.rate_limit = rate_limit_headers(rates.rate, left)
-        if not is_taken:
-            raise TooManyRequests(
-                "this account sends too many requests (SWITCHROOM_API_REQUESTS_PER_S)",
-                "request_rate",
-                retry_after_s=1,
-            )
-        if not request.state.services.requests_in_flight.begin(principal.account_id):
-            raise TooManyRequests(
-                "this account has too many requests at once"
-                " (SWITCHROOM_API_MAX_REQUESTS_OF_ACCOUNT)",
-                "too_many_requests",
-                retry_after_s=1,
-            )
-        request.state.in_flight_of = principal.account_id  # ended by RequestMiddleware
-        request.state.account_id = principal.account_id  # for logs, audit and idempotency
-        request.state.key_id, request.state.agent_id = principal.key_id, principal.agent_id
+        count_request(request, principal.account_id)
+        note_caller(request, principal)
         return principal
 
     def requiring(
@@ -110,6 +90,36 @@ async def identify(request: Request) -> Principal:
     return await authenticator.authenticate_session(
         session.key_id, session.agent_id, client_address(request)
     )
+
+
+def count_request(request: Request, account_id: str) -> None:
+    """Count a request of an account that has proved who it is; raises TooManyRequests."""
+    state = request.state
+    state.caller = account_id  # also of one that is refused below
+    work_of.set(account_id)
+    rates = state.services.request_rates
+    is_taken = rates.take(account_id)
+    state.rate_limit = rate_limit_headers(rates.rate, rates.left(account_id))
+    if not is_taken:
+        raise TooManyRequests(
+            "this account sends too many requests (SWITCHROOM_API_REQUESTS_PER_S)",
+            "request_rate",
+            retry_after_s=1,
+        )
+    if not state.services.requests_in_flight.begin(account_id):
+        raise TooManyRequests(
+            "this account has too many requests at once (SWITCHROOM_API_MAX_REQUESTS_OF_ACCOUNT)",
+            "too_many_requests",
+            retry_after_s=1,
+        )
+    state.in_flight_of = account_id  # ended by RequestMiddleware
+
+
+def note_caller(request: Request, caller: Principal) -> None:
+    """Note the caller of a request for logs, audit and idempotency."""
+    state = request.state
+    state.account_id, state.key_id = caller.account_id, caller.key_id
+    state.agent_id = caller.agent_id
 
 
 def client_address(request: Request) -> str:

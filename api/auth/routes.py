@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Path, Request
 
-from api.auth.dependencies import AuthenticatedUser, client_address
+from api.auth.dependencies import AuthenticatedUser, client_address, count_request
 from api.auth.schemas import Caller, TokenRequest, TokenResponse
 from api.auth.service import Authenticator
 from api.auth.store import parse_key_id
@@ -31,6 +31,7 @@ async def get_access_token(
     token, expires_in = await authenticator.issue_token(
         account_id, body.api_key, body.api_secret, body.agent_id, client_address(request)
     )
+    count_request(request, account_id)
     state = request.state  # for logs and audit
     state.account_id, state.key_id = account_id, parse_key_id(body.api_key)
     state.agent_id = body.agent_id

@@ -7,7 +7,7 @@ from fastapi import FastAPI, Request
 from msgspec import Struct
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from api.auth.dependencies import client_address
+from api.auth.dependencies import client_address, count_request, note_caller
 from api.auth.principal import Principal
 from api.auth.schemas import Secret
 from api.auth.service import Authenticator
@@ -97,6 +97,7 @@ def _serve_session(app: FastAPI) -> None:
         key = await authenticator.check_credentials(
             given.api_key, given.api_secret, given.agent_id, client_address(request)
         )
+        count_request(request, key.account_id)
         state = request.state  # for logs and audit
         state.account_id, state.key_id = key.account_id, key.id
         state.agent_id = key.agent_id or given.agent_id
@@ -160,7 +161,10 @@ class _SignedIn(NamedTuple):
 async def _find_session(
     request: Request, sessions: ConsoleSessions, authenticator: Authenticator
 ) -> _SignedIn | None:
-    """Return who has signed in; None if the session or its key has ended."""
+    """Return who has signed in, and count the request; None if the session or its key has ended.
+
+    Raises TooManyRequests.
+    """
     session = sessions.read(request)
     if session is None:
         return None
@@ -169,12 +173,8 @@ async def _find_session(
         caller = await authenticator.authenticate_session(session.key_id, session.agent_id, address)
     except Unauthenticated:
         return None
-    state = request.state  # for logs and audit
-    state.account_id, state.key_id, state.agent_id = (
-        caller.account_id,
-        caller.key_id,
-        caller.agent_id,
-    )
+    count_request(request, caller.account_id)
+    note_caller(request, caller)
     return _SignedIn(session, caller)
 
 

@@ -1,6 +1,7 @@
 """M6: an account cannot use up what all accounts share."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 
+from api.auth.sessions import CSRF_HEADER
 from api.common.errors import Conflict
 from api.common.token_buckets import Rate, TokenBuckets
 from api.contacts.contacts.schemas import ContactRequest
@@ -47,8 +49,8 @@ async def rest(tmp_path: Path, scene: RpcScene) -> AsyncIterator[Rest]:
 async def test_the_rate_of_requests(rest: Rest) -> None:
     """One account's does not affect another's, and time restores it."""
     path = "/srmain/recordings"
-    statuses = [(await rest.request("GET", path)).status_code for _ in range(22)]
-    assert statuses == [200] * 20 + [429] * 2
+    statuses = [(await rest.request("GET", path)).status_code for _ in range(21)]
+    assert statuses == [200] * 19 + [429] * 2  # the token was one
     rejected = await rest.request("GET", path)
     assert (rejected.json()["code"], rejected.headers["retry-after"]) == ("request_rate", "1")
     others = await rest.token_of("other", "other")
@@ -56,6 +58,34 @@ async def test_the_rate_of_requests(rest: Rest) -> None:
     rest.services.now_ms.now += 100  # type: ignore[attr-defined]  # a manual clock
     statuses = [(await rest.request("GET", path)).status_code for _ in range(2)]
     assert statuses == [200, 429]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "served"),
+    [("GET", "/console/calls", 200), ("PUT", "/console/session", 204), ("GET", "/console", 303)],
+)
+async def test_a_console_session_counts_for_its_account(
+    rest: Rest, method: str, path: str, served: int
+) -> None:
+    """So do its sign-in and the tokens of the account; a forged cookie counts for no account."""
+    given = rest.credentials["acme"]
+    pair = {"apiKey": given.api_key, "apiSecret": given.api_secret}
+    signed_in = await rest.client.post("/console/session", json=pair)  # and the token of `rest`
+    page = await rest.client.get("/console/calls")
+    found = re.search(r'name="csrf-token" content="([^"]+)"', page.text)
+    assert found
+    headers = {CSRF_HEADER: found[1]}
+    answers = [await rest.client.request(method, path, headers=headers) for _ in range(18)]
+    assert [each.status_code for each in answers] == [served] * 17 + [429]
+    assert signed_in.headers["ratelimit"].startswith('"requests";r=18')
+    assert answers[-1].json()["code"] == "request_rate"
+    for refused in ("/console/session", "/auth/get-access-token/acme"):
+        assert (await rest.client.post(refused, json=pair)).status_code == 429
+    name, cookie = next(iter(rest.client.cookies.items()))
+    rest.client.cookies.clear()
+    rest.client.cookies.set(name, cookie[:-8] + "AAAAAAAA")
+    stranger = await rest.client.get("/console/calls")
+    assert (stranger.status_code, "ratelimit" in stranger.headers) == (303, False)
 
 
 def test_buckets() -> None:
