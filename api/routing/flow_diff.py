@@ -1,9 +1,17 @@
 """What differs between two versions of a flow, field by field."""
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType
+
+from wire.programs.limit import Limit
+
+MAX_DIFFERENCES: Annotated[
+    int, Limit("request", "`hasMore`", "Differences of two versions of a flow that are shown.")
+] = 1_000
+MAX_PATH_CHARS = 262_144  # of all differences: each has the whole path, whose names may be long
 
 
 class FlowDifference(Struct, frozen=True):
@@ -15,12 +23,34 @@ class FlowDifference(Struct, frozen=True):
     after: Any | UnsetType = UNSET
 
 
-class FlowDiff(Struct, frozen=True, rename={"from_": "from"}):
-    """The differences between two versions of a flow."""
+class FlowDiff(Struct, frozen=True, rename={"from_": "from", "has_more": "hasMore"}):
+    """The differences between two versions of a flow, the first ones if there are many."""
 
     from_: int
     to: int
     differences: tuple[FlowDifference, ...]
+    has_more: bool
+
+
+class Version(NamedTuple):
+    """A version of a flow: its number, and its document as JSON."""
+
+    number: int
+    document: bytes
+
+
+def flow_diff(before: Version, after: Version) -> FlowDiff:
+    """Compare two versions, which may take as long as a hundred other requests."""
+    found: list[FlowDifference] = []
+    path_chars, has_more = 0, False
+    documents = (msgspec.json.decode(each.document) for each in (before, after))
+    for each in differences(*documents):
+        path_chars += len(each.path)
+        if len(found) == MAX_DIFFERENCES or path_chars > MAX_PATH_CHARS:
+            has_more = True
+            break
+        found.append(each)
+    return FlowDiff(before.number, after.number, tuple(found), has_more)
 
 
 def differences(before: Any, after: Any, path: str = "") -> Iterator[FlowDifference]:

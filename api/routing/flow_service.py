@@ -1,8 +1,10 @@
 """An account's flows: versions that never change, of which one is published."""
 
-import msgspec
+import asyncio
+
 from msgspec import Raw, Struct
 
+from api.common.fair_slots import FairSlots
 from api.common.timestamps import format_ms
 from api.documents.document import Document, FlowState, FlowVersionInfo, Kind
 from api.documents.editor import DocumentEditor
@@ -10,7 +12,7 @@ from api.documents.flow_store import FlowStore
 from api.engine_client import EngineClient, id_in_path
 from api.http.paging import Page
 from api.http.preconditions import ABSENT, Precondition
-from api.routing.flow_diff import FlowDiff, differences
+from api.routing.flow_diff import FlowDiff, Version, flow_diff
 from api.routing.flow_schemas import (
     FlowPage,
     FlowSummary,
@@ -27,6 +29,7 @@ class FlowService(Struct, frozen=True):
     documents: DocumentEditor
     flows: FlowStore
     engine: EngineClient
+    diffs: FairSlots
 
     async def list(self, account_id: str, page: Page) -> FlowPage:
         found, total = await self.documents.page(account_id, KIND, page)
@@ -75,12 +78,13 @@ class FlowService(Struct, frozen=True):
         return FlowVersionDocument(flow_id, number, is_published, created_time, Raw(found.body))
 
     async def diff(self, account_id: str, flow_id: str, before: int, after: int) -> FlowDiff:
-        """Return what differs between two versions; raises NotFound."""
-        bodies = [
-            msgspec.json.decode((await self.version(account_id, flow_id, number)).document)
-            for number in (before, after)
-        ]
-        return FlowDiff(before, after, tuple(differences(*bodies)))
+        """Return what differs between two versions; raises NotFound, TooManyRequests."""
+        async with self.diffs.hold(account_id):
+            versions = [
+                Version(number, bytes((await self.version(account_id, flow_id, number)).document))
+                for number in (before, after)
+            ]
+            return await asyncio.to_thread(flow_diff, *versions)
 
     async def publish(
         self, account_id: str, flow_id: str, number: int, condition: Precondition

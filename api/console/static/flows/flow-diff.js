@@ -21,6 +21,7 @@ export class FlowDiff extends ConsoleElement {
     from: { type: Number },
     to: { type: Number },
     differences: { state: true },
+    hasMore: { state: true },
     error: { state: true },
   };
 
@@ -33,6 +34,7 @@ export class FlowDiff extends ConsoleElement {
     this.to = 0;
     /** @type {Difference[] | null} */
     this.differences = null;
+    this.hasMore = false;
     /** @type {unknown} */
     this.error = null;
   }
@@ -49,6 +51,7 @@ export class FlowDiff extends ConsoleElement {
       const found = await get(`${pathOf(this.flow)}/diff`, { from, to });
       if (from !== this.from || to !== this.to) return; // others were chosen meanwhile
       this.differences = found.differences;
+      this.hasMore = found.hasMore;
       this.error = null;
     } catch (error) {
       this.error = error;
@@ -71,6 +74,7 @@ export class FlowDiff extends ConsoleElement {
             .columns=${COLUMNS}
             empty="These versions are equal."
           ></data-table>`}
+      ${this.hasMore ? html`<p>There are more differences.</p>` : nothing}
     `;
   }
 

@@ -683,11 +683,12 @@ class EngineView(Received, frozen=True, kw_only=True):
 
 
 class FlowDiff(Received, frozen=True, kw_only=True):
-    """The differences between two versions of a flow."""
+    """The differences between two versions of a flow, the first ones if there are many."""
 
     from_: int
     to: int
     differences: tuple[FlowDifference, ...]
+    has_more: bool
 
 
 class FlowDifference(Received, frozen=True, kw_only=True):

@@ -994,11 +994,12 @@ export interface EngineView {
   deadLettered: number;
 }
 
-/** The differences between two versions of a flow. */
+/** The differences between two versions of a flow, the first ones if there are many. */
 export interface FlowDiff {
   from: number;
   to: number;
   differences: FlowDifference[];
+  hasMore: boolean;
 }
 
 /** A field that was added, removed or changed, by its path; what it was, and what it is. */

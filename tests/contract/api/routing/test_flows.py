@@ -1,10 +1,12 @@
 """`/srmain/voice/flows` over HTTP, on both databases: versions, checks, differences, rollback."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from api.routing.plugin import MAX_FLOW_DIFFS_OF_ACCOUNT
 from tests.harness.api.databases import sqlite_url
 from tests.harness.api.rest import Rest, run_rest, settings_for
 from tests.harness.rpc.scene import SAY, RpcScene
@@ -97,11 +99,28 @@ async def test_differences_of_versions(kept: Rest) -> None:
     found = (await kept.request("GET", f"{ONE}/diff?from=1&to=2")).json()
     changed = {"path": "nodes.a.data.text", "change": "changed", "before": "one", "after": "two"}
     added = {"path": "name", "change": "added", "after": "Two"}
-    assert found == {"from": 1, "to": 2, "differences": [changed, added]}
+    assert found == {"from": 1, "to": 2, "differences": [changed, added], "hasMore": False}
     back = (await kept.request("GET", f"{ONE}/diff?from=2&to=1")).json()
     assert [each["change"] for each in back["differences"]] == ["changed", "removed"]
     assert (await kept.rejected("GET", f"{ONE}/diff?from=1&to=3"))[0] == 404
     assert (await kept.rejected("GET", f"{ONE}/diff?from=1"))[2] == ["to"]
+
+
+async def test_comparisons_have_turns(kept: Rest) -> None:
+    """An account's comparisons wait for each other, and one too many is 429."""
+    await put(kept, says("one"))
+    path, diffs = f"{ONE}/diff?from=1&to=1", kept.services.routing.flows.diffs
+    async with diffs.hold("acme"):
+        tasks = [
+            asyncio.create_task(kept.request("GET", path)) for _ in range(MAX_FLOW_DIFFS_OF_ACCOUNT)
+        ]
+        ended, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        assert [(each.result().status_code, each.result().json()["code"]) for each in ended] == [
+            (429, "too_many")
+        ]
+        others = await kept.token_of("other", "other")
+        assert (await kept.request("GET", path, token=others)).status_code == 404
+    assert [each.status_code for each in await asyncio.gather(*waiting)] == [200] * len(waiting)
 
 
 async def test_flows_are_listed(kept: Rest) -> None:

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import to_builtins
 
-from api.routing.flow_diff import differences
+from api.routing.flow_diff import MAX_DIFFERENCES, MAX_PATH_CHARS, Version, differences, flow_diff
 
 SAY = {"type": "say", "data": {"text": "Hello."}}
 
@@ -60,3 +61,15 @@ def test_values_of_another_type_differ(before: Any, after: Any) -> None:
         {"path": "", "change": "changed", "before": before, "after": after}
     ]
     assert found({"x": None}, {}) == [{"path": "x", "change": "removed", "before": None}]
+
+
+@pytest.mark.parametrize(("name", "most"), [("a", MAX_DIFFERENCES), ("a" * 8_000, 32)])
+def test_the_first_of_many_differences(name: str, most: int) -> None:
+    """Limited by their number, and by the length of their paths."""
+    one, two = ({name: [value] * MAX_DIFFERENCES + [3]} for value in (1, 2))
+    versions = [Version(n, msgspec.json.encode(each)) for n, each in enumerate((one, two), 1)]
+    found = flow_diff(*versions)
+    assert (len(found.differences), found.has_more) == (most, most < MAX_DIFFERENCES)
+    assert sum(len(each.path) for each in found.differences) <= MAX_PATH_CHARS
+    longer = Version(3, msgspec.json.encode({name: [4] * (MAX_DIFFERENCES + 1)}))
+    assert flow_diff(versions[0], longer).has_more
