@@ -13,7 +13,7 @@ from api.accounts.store import MAX_KEPT_DAYS, Account
 from api.accounts.transcript_setting import TranscriptSetting
 from api.accounts.usage import Usage, plus
 from api.common.timestamps import format_ms
-from api.jobs.store import Job
+from api.jobs.store import JobProgress
 from wire.base import Email
 from wire.decoding.patterns import COUNTRY, LINE
 
@@ -157,7 +157,7 @@ def _date(day: int) -> str:
     return (EPOCH + timedelta(days=day)).isoformat()
 
 
-def job_view(job: Job) -> JobView:
+def job_view(job: JobProgress) -> JobView:
     return JobView(
         job.id,
         job.kind,

@@ -15,8 +15,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from api.common.errors import Conflict, NotFound, PreconditionFailed
 from api.db.database import Database
-from api.documents.cipher import DocumentCipher
+from api.documents.cipher import DocumentCipher, UnreadableDocument
 from api.documents.document import SECRET_KINDS, Document, Kind
+from api.documents.summary import summary_of
 from api.documents.tables import collections, documents
 from wire.documents.versioned import add_digests, version_digest
 from wire.rpc import FieldError
@@ -141,8 +142,11 @@ class CollectionWriter(Struct, frozen=True):
             documents.c.id == row["id"],
             documents.c.version == row["version"],
         )
-        encrypted = self.cipher.encrypt(of, body)
-        await self.database.execute(update(documents).where(same).values(body=encrypted))
+        values = {
+            "body": self.cipher.encrypt(of, body),
+            "summary": self._summary(row["kind"], of, body),
+        }
+        await self.database.execute(update(documents).where(same).values(values))
 
     def document(self, row: RowMapping) -> Document:
         """Return the document of a row; raises UnreadableDocument."""
@@ -153,10 +157,22 @@ class CollectionWriter(Struct, frozen=True):
             account_id, kind, doc_id, row["version"], bytes(body or b""), row["changed_ms"]
         )
 
+    def summary(self, row: RowMapping) -> Document:
+        """Return a document with its summary as the body; raises UnreadableDocument."""
+        account_id, kind, doc_id = row["account_id"], row["kind"], row["id"]
+        if row["summary"] is None:
+            raise UnreadableDocument("API requests of an earlier version are being converted")
+        body = self.cipher.decrypt(_summary_place(place(account_id, kind, doc_id)), row["summary"])
+        return Document(account_id, kind, doc_id, row["version"], body, row["changed_ms"])
+
+    def _summary(self, kind: Kind, of: str, body: bytes | None) -> bytes | None:
+        summary = summary_of(kind, body)
+        return summary and self.cipher.encrypt(_summary_place(of), summary)
+
     def _row(self, change: Change, version: int, now_ms: int) -> dict[str, Any]:
-        body = change.body
+        body, of = change.body, place(change.account_id, change.kind, change.id)
         if body is not None and change.kind in SECRET_KINDS:
-            body = self.cipher.encrypt(place(change.account_id, change.kind, change.id), body)
+            body = self.cipher.encrypt(of, body)
         return {
             "account_id": change.account_id,
             "kind": change.kind,
@@ -166,11 +182,12 @@ class CollectionWriter(Struct, frozen=True):
             "is_deleted": change.body is None,
             "changed_ms": now_ms,
             "size": len(change.body or b""),
+            "summary": self._summary(change.kind, of, change.body),
         }
 
     def _upsert(self) -> Any:
         added = self.database.insert(documents)
-        names = ("version", "body", "is_deleted", "changed_ms", "size")
+        names = ("version", "body", "is_deleted", "changed_ms", "size", "summary")
         return added.on_conflict_do_update(
             index_elements=["account_id", "kind", "id"],
             set_={name: added.excluded[name] for name in names},
@@ -185,6 +202,10 @@ def _even(version: int) -> int:
 def place(account_id: str, kind: str, doc_id: str) -> str:
     """Return the place that a document's ciphertext is bound to."""
     return f"{account_id}/{kind}/{doc_id}"
+
+
+def _summary_place(of: str) -> str:
+    return f"{of}/summary"
 
 
 def is_live(account_id: str, kind: Kind) -> ColumnElement[bool]:

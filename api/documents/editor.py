@@ -42,7 +42,7 @@ class DocumentEditor(Struct, frozen=True):
     async def page(
         self, account_id: str, kind: Kind, page: Page
     ) -> tuple[Collection[Document], int]:
-        """Return a page of documents by id, and how many there are."""
+        """Return a page of documents by id, and how many there are; of API requests summaries."""
         return await self.store.page(account_id, kind, page)
 
     async def get(self, account_id: str, kind: Kind, doc_id: str) -> Document:
@@ -98,7 +98,7 @@ class DocumentEditor(Struct, frozen=True):
 
     async def check_room(self, account_id: str, kind: Kind) -> None:
         """Check that there is room for one more document; raises Conflict (`quota`)."""
-        _, count = await self.store.page(account_id, kind, Page(1, 0))
+        count = await self.store.count(account_id, kind)
         if kind != "route" and count >= self.max_documents:  # routes are limited by numbers
             text = f"an account has at most {self.max_documents} {kind}s (SWITCHROOM_MAX_DOCUMENTS)"
             raise Conflict(text, "quota")

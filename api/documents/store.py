@@ -10,6 +10,7 @@ from api.common.errors import NotFound
 from api.documents.collection import Change, is_live
 from api.documents.collection_store import CollectionStore
 from api.documents.document import Document, Kind
+from api.documents.summary import SUMMARIZED
 from api.documents.tables import collections, documents
 from api.http.paging import Page
 
@@ -84,15 +85,16 @@ class DocumentStore(CollectionStore):
     async def page(
         self, account_id: str, kind: Kind, page: Page, prefix: str = ""
     ) -> tuple[list[Document], int]:
-        """Return documents whose ids begin with a prefix, by id, and how many there are."""
+        """Return documents whose ids begin with a prefix, by id, and how many there are.
+
+        The body of an API request is its summary.
+        """
         found = and_(is_live(account_id, kind), *_begins_with(prefix))
         if prefix:
-            count = select(func.count()).select_from(documents).where(found)
+            query = select(func.count()).select_from(documents).where(found)
+            total = int(await self._database.scalar(query))
         else:
-            count = select(collections.c.count).where(
-                collections.c.account_id == account_id, collections.c.kind == kind
-            )
-        total = int(await self._database.scalar(count) or 0)
+            total = await self.count(account_id, kind)
         limit = min(page.limit, total - page.offset)
         if limit <= 0:
             return [], total
@@ -106,11 +108,20 @@ class DocumentStore(CollectionStore):
             return [], total
         # A range, as PostgreSQL without statistics does not look ids up in the index.
         page_range = and_(found, documents.c.id.between(min(names), max(names)))
-        rows = await self._database.mappings(select(documents).where(page_range))
+        is_summary = kind == SUMMARIZED
+        unread = documents.c.body if is_summary else documents.c.summary
+        columns = [each for each in documents.c if each is not unread]
+        rows = await self._database.mappings(select(*columns).where(page_range))
         by_id = {row["id"]: row for row in rows}
-        return [
-            self._writer.document(by_id[name]) for name in sorted(names) if name in by_id
-        ], total
+        read = self._writer.summary if is_summary else self._writer.document
+        return [read(by_id[name]) for name in sorted(names) if name in by_id], total
+
+    async def count(self, account_id: str, kind: Kind) -> int:
+        """Return how many documents an account has."""
+        query = select(collections.c.count).where(
+            collections.c.account_id == account_id, collections.c.kind == kind
+        )
+        return int(await self._database.scalar(query) or 0)
 
     async def owner(self, kind: Kind, doc_id: str) -> str | None:
         """Return the account that has a document of a kind whose ids are unique over accounts."""

@@ -39,6 +39,8 @@ documents = sa.Table(
     sa.Column("is_deleted", sa.Boolean, nullable=False),
     sa.Column("changed_ms", Millis, nullable=False),
     sa.Column("size", sa.Integer, nullable=False),  # of the body, before encryption
+    # What a list shows of a large document: an API request's, encrypted as its body is.
+    sa.Column("summary", sa.LargeBinary),
     sa.Index(
         "ix_documents_account_id_kind_is_deleted_id", "account_id", "kind", "is_deleted", "id"
     ),

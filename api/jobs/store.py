@@ -25,15 +25,13 @@ CANCELLED = "cancelled"
 MAX_JOBS = 100  # of one account, waiting or running
 
 
-class Job(Struct, frozen=True):
-    """A job; `done` of `total` units of its own are processed."""
+class JobProgress(Struct, frozen=True, kw_only=True):
+    """A job without what it is given and returns; `done` of `total` units are processed."""
 
     id: str
     account_id: str
     kind: str
     state: State
-    payload: dict[str, Any]
-    result: dict[str, Any] | None
     error: str | None
     done: int
     total: int | None
@@ -43,6 +41,16 @@ class Job(Struct, frozen=True):
     owner: str | None
     created_ms: int
     ended_ms: int | None
+
+
+class Job(JobProgress, frozen=True, kw_only=True):
+    """A job with its payload and result."""
+
+    payload: dict[str, Any]
+    result: dict[str, Any] | None
+
+
+_PROGRESS = [jobs.c[name] for name in JobProgress.__struct_fields__]
 
 
 class LeaseLost(Exception):
@@ -102,12 +110,14 @@ class JobStore:
         rows = await self._database.mappings(query)
         return Job(**rows[0]) if rows else None
 
-    async def page_of_all(self, account_id: str, limit: int, offset: int) -> tuple[list[Job], int]:
+    async def page_of_all(
+        self, account_id: str, limit: int, offset: int
+    ) -> tuple[list[JobProgress], int]:
         """Return a page of an account's jobs of all kinds, newest first, and their total."""
-        own = select(jobs).where(jobs.c.account_id == account_id)
+        own = select(*_PROGRESS).where(jobs.c.account_id == account_id)
         query = own.order_by(jobs.c.created_ms.desc(), jobs.c.id)
         rows, total = await self._database.page(query, limit, offset)
-        return [Job(**row) for row in rows], total
+        return [JobProgress(**row) for row in rows], total
 
     async def cancel(self, account_id: str, job_id: str) -> bool:
         """End a job as failed; return whether it was unfinished. Who runs it loses the lease."""

@@ -4,6 +4,8 @@ from msgspec import Struct
 
 from api.common.timestamps import format_ms
 from api.documents.document import Document
+from api.documents.summary import RequestSummary
+from wire.decoding.messages import decode_message
 from wire.request import ApiRequest, ApiRequestView
 
 
@@ -28,13 +30,15 @@ class ApiRequestPage(Struct, frozen=True):
     offset: int
 
 
-def request_summary(document: Document, request: ApiRequest) -> ApiRequestSummary:
+def request_summary(document: Document) -> ApiRequestSummary:
+    """Return the row of a document whose body is its summary."""
+    found = decode_message(document.body, RequestSummary)
     return ApiRequestSummary(
         document.id,
-        request.name,
-        request.method,
-        request.url,
-        tuple(sorted(request.secrets)),
+        found.name,
+        found.method,
+        found.url,
+        found.secrets,
         document.version,
         format_ms(document.changed_ms),
     )

@@ -26,8 +26,7 @@ class ApiRequestService(Struct, frozen=True):
 
     async def list(self, account_id: str, page: Page) -> ApiRequestPage:
         found, total = await self.documents.page(account_id, KIND, page)
-        rows = tuple(request_summary(each, decode_request(each)) for each in found)
-        return ApiRequestPage(rows, total, page.limit, page.offset)
+        return ApiRequestPage(tuple(map(request_summary, found)), total, page.limit, page.offset)
 
     async def get(self, account_id: str, request_id: str) -> Document:
         """Return an API request; raises NotFound."""

@@ -22,7 +22,7 @@ ABANDONED_MS = 3_600_000
 
 
 class ListFile(Struct, frozen=True):
-    """The file of a list, and the mappings of its columns."""
+    """The file of a list, and the mappings of its columns; its first rows are read alone."""
 
     id: int
     list_id: int
@@ -34,7 +34,6 @@ class ListFile(Struct, frozen=True):
     delimiter: str | None
     header_row: int
     headers: list[str]
-    sample: list[list[str]]
     mappings: Fields | None
     uploaded_ms: int
 
@@ -90,6 +89,13 @@ class FileStore(Store):
         query = sa.select(*_COLUMNS).where(files.c.list_id.in_(list_ids))
         rows = (await connection.execute(query)).mappings()
         return {row["list_id"]: ListFile(**row) for row in rows}
+
+    async def sample(self, file_id: int) -> list[list[str]]:
+        """Return the first rows of a file."""
+        rows: list[list[str]] | None = await self._database.scalar(
+            sa.select(files.c.sample).where(files.c.id == file_id)
+        )
+        return rows or []
 
     async def set_mappings(
         self, connection: AsyncConnection, file_id: int, mappings: Fields

@@ -139,7 +139,7 @@ class ListService(Struct, frozen=True):
             file = await self.files.get(connection, list_id)
         if file is None:
             raise NotFound("the list has no file")
-        return preview_view(file)
+        return preview_view(file, await self.files.sample(file.id))
 
     async def rejected_rows(self, account_id: str, list_id: int) -> AsyncIterator[bytes]:
         """Return the rejected rows as CSV.

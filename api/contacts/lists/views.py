@@ -107,8 +107,8 @@ def list_view(
     )
 
 
-def preview_view(file: ListFile) -> FilePreview:
-    return project(FilePreview, file, contact_list_id=str(file.list_id), rows=file.sample)
+def preview_view(file: ListFile, sample: list[list[str]]) -> FilePreview:
+    return project(FilePreview, file, contact_list_id=str(file.list_id), rows=sample)
 
 
 def _processing(latest: Import) -> ListProcessing:

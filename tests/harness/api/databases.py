@@ -6,12 +6,14 @@ their result, which no other test has changed.
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import asyncpg
+import sqlalchemy as sa
 from sqlalchemy import text
 
 from api.db.database import Database
@@ -154,3 +156,18 @@ async def migrate_new(database: Database, url: str) -> None:
     """Run the migrations that are pending, which is none for a new file of SQLite."""
     if not await asyncio.to_thread(write_migrated, url):
         await migrate(database)
+
+
+@contextmanager
+def statements() -> Iterator[list[str]]:
+    """Collect what is sent to databases."""
+    sent: list[str] = []
+
+    def collect(*arguments: Any) -> None:
+        sent.append(arguments[2])
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", collect)
+    try:
+        yield sent
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", collect)

@@ -1,9 +1,11 @@
 """The messages between the reader process and its client."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 from msgspec import Struct
+
+from wire.programs.limit import Limit
 
 Kind = Literal["csv", "xlsx", "xls", "ods"]
 Action = Literal["skip", "update"]
@@ -12,6 +14,9 @@ Fields = dict[str, str]  # field by column header
 MAX_COLUMNS = 500
 MAX_ROW_CHARS = 65_536
 MAX_SAMPLE_ROWS = 10
+MAX_SAMPLE_CHARS: Annotated[
+    int, Limit("request", "cells end earlier", "Letters of a file's first rows that are shown.")
+] = 65_536
 OUT_OF_MEMORY = (
     "it takes more memory than a file of contacts may: too many rows or columns,"
     " perhaps because a cell is far from the others"

@@ -12,6 +12,7 @@ from api.contacts.imports.reader.csv_rows import DELIMITERS, csv_rows, detect_de
 from api.contacts.imports.reader.encodings import check_encoding, detect_encoding
 from api.contacts.imports.reader.messages import (
     MAX_COLUMNS,
+    MAX_SAMPLE_CHARS,
     MAX_SAMPLE_ROWS,
     FileFormat,
     FileHints,
@@ -26,6 +27,7 @@ ZIP = b"PK"
 COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")  # [MS-CFB], section 2.2
 SAMPLE_CHARS = 65_536
 MAX_HEADER_CHARS = 128
+MAX_CELL_CHARS = 256  # of the first rows that are shown
 _CHUNK_BYTES = 1 << 20
 # Reports that call themselves .xls are often pages, or SpreadsheetML of 2003.
 _MARKUP = re.compile(
@@ -46,10 +48,16 @@ def inspect_file(hints: FileHints) -> FileSummary:
         headers = _headers(first, sample)
         if not sample:
             raise UnreadableFile("a header, and no row below it")
-        cells = [[each[:256].replace("\0", "\ufffd") for each in row.cells] for row in sample]
-        shown = [row[: len(headers)] for row in cells]
+        shown = _shown([row.cells[: len(headers)] for row in sample])
         file_format = replace(file_format, header_row=first.line)
         return FileSummary(file_format, headers, shown, max_rows)
+
+
+def _shown(rows: list[list[str]]) -> list[list[str]]:
+    """Return the beginnings of the cells of some rows: all together have a limit."""
+    cells = sum(map(len, rows))
+    most = min(MAX_CELL_CHARS, MAX_SAMPLE_CHARS // max(1, cells))
+    return [[cell[:most].replace("\0", "\ufffd") for cell in row] for row in rows]
 
 
 @contextmanager

@@ -4,8 +4,6 @@ import asyncio
 import io
 import os
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -30,27 +28,13 @@ from api.jobs.worker import PermanentFailure, Worker
 from api.services import Services
 from tests.contract.speech.workers import children
 from tests.harness.api.contacts.lists import BASE, a_list, contacts_in, some
+from tests.harness.api.databases import statements
 from tests.harness.api.rest import Rest
 from tests.harness.until import until
 
 FILE = b"Phone\n+4790000000\n"
 LOOKED_AT = FileSummary(FileFormat("csv", "utf-8", ","), ["Phone"], [["+4790000000"]], 1)
 TIMES = 8
-
-
-@contextmanager
-def statements() -> Iterator[list[str]]:
-    """Collect what is sent to databases."""
-    sent: list[str] = []
-
-    def collect(*arguments: Any) -> None:
-        sent.append(arguments[2])
-
-    sa.event.listen(sa.Engine, "before_cursor_execute", collect)
-    try:
-        yield sent
-    finally:
-        sa.event.remove(sa.Engine, "before_cursor_execute", collect)
 
 
 class SlowUploads(UploadService):

@@ -31,6 +31,7 @@ async def add_accounts(database: Database, *names: str) -> None:
 
 async def undo_contact_bytes(connection: AsyncConnection) -> None:
     """Leave the tables as they were before migration 0037."""
+    await connection.execute(text("ALTER TABLE documents DROP COLUMN summary"))
     triggers = ("of_new_list", "inserted", "deleted", "updated")
     is_sqlite = connection.dialect.name == "sqlite"
     for each in triggers:

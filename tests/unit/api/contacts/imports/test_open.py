@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from api.contacts.imports.reader.messages import FileHints, FileRow, FileSummary, UnreadableFile
+from api.contacts.imports.reader.messages import (
+    MAX_COLUMNS,
+    MAX_SAMPLE_CHARS,
+    MAX_SAMPLE_ROWS,
+    FileHints,
+    FileRow,
+    FileSummary,
+    UnreadableFile,
+)
 from api.contacts.imports.reader.open import inspect_file, open_rows
 from api.contacts.imports.reader.zip_guard import BROKEN, MAX_MEMBERS, NO_SHEET
 from tests.harness.api.contacts.sheets import BIRTH, a_sheet, below_empty_rows, sheet, zipped
@@ -246,3 +254,14 @@ def test_a_zip_file_has_a_limit_of_members(tmp_path: Path) -> None:
             archive.writestr(str(number), b"")
     with pytest.raises(UnreadableFile, match="more than 2000 members"):
         inspect_file(FileHints(str(path)))
+
+
+def test_the_first_rows_have_a_limit(tmp_path: Path) -> None:
+    """Of all their cells together; few cells are shown up to 256 letters."""
+    few = summary_of(tmp_path, b"Phone,Name\n+4790000001," + b"x" * 300 + b"\n")
+    assert few.sample == [["+4790000001", "x" * 256]]
+    names = ",".join(f"c{number}" for number in range(MAX_COLUMNS))
+    row = ",".join(["y" * 120] * MAX_COLUMNS)
+    many = summary_of(tmp_path, "\n".join([names, *[row] * 20]).encode())
+    shown = sum(len(cell) for each in many.sample for cell in each)
+    assert 0 < shown <= MAX_SAMPLE_CHARS < MAX_SAMPLE_ROWS * len(row)
